@@ -1,0 +1,71 @@
+# Outrigger's entry points. Node, npm and make are all that must be there; every target sets up what it needs.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
+# The pinned Node of the repository goes before the machine's own, which only bootstraps npm.
+export PATH := $(ROOT)/node_modules/.bin:$(PATH)
+
+# ONCE=1: make run ends when all nodes are initialised. CONTROL_PLANE=real: etcd and kube-apiserver instead of the embedded server.
+# KUBERNETES=1.33: the Kubernetes release of the real control plane.
+export ONCE CONTROL_PLANE KUBERNETES
+
+SETUP := node_modules/.outrigger-setup
+
+# Not `npm ci`: it refuses a lock file that lacks an optional package of another platform, which a partial mirror of the
+# registry cannot provide. `--no-save` keeps to the lock file just as well, and writes neither it nor package.json.
+$(SETUP): package.json package-lock.json $(wildcard packages/*/package.json providers/*/package.json)
+	@node scripts/check-bootstrap.cjs
+	@echo 'installing the dependencies'
+	@npm install --no-save --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(ROOT)/Makefile
+
+.PHONY: setup
+setup: $(SETUP) ## Install the dependencies, the pinned Node among them
+
+.PHONY: run
+run: $(SETUP) ## Start a small cluster and a cloud, and watch three nodes being initialised (ONCE=1, CONTROL_PLANE=real)
+	@node scripts/run.ts
+
+.PHONY: test
+test: $(SETUP) ## Run every check and test (KUBERNETES=1.33 for another release of the real control plane)
+	@node scripts/test.ts
+
+.PHONY: unit
+unit: $(SETUP) ## Run the unit tests only: seconds
+	@node scripts/test.ts unit
+
+.PHONY: lint
+lint: $(SETUP) ## Run the linter, the formatter's check, the type-check and the dead-code check
+	@node scripts/test.ts lint format types knip
+
+.PHONY: format
+format: $(SETUP) ## Format the sources
+	@oxfmt
+
+.PHONY: build
+build: $(SETUP) ## Bundle the program into dist/ and write bin/cloud-controller-manager
+	@node scripts/build.ts
+
+.PHONY: control-plane
+control-plane: $(SETUP) ## Find, download or build etcd and kube-apiserver, and print where they are
+	@node scripts/control-plane.ts path
+
+.PHONY: bench
+bench: $(SETUP) ## Measure node initialisation against the floor and upstream's framework
+	@node bench/node-initialisation.ts
+
+.PHONY: chaos
+chaos: $(SETUP) ## Kill, cut and restart things while 500 nodes come up: 20 rounds
+	@node e2e/chaos.ts
+
+.PHONY: generate
+generate: $(SETUP) ## Write the generated types and pages anew
+	@node scripts/generate.ts
+
+.PHONY: clean
+clean: ## Remove what was built
+	@rm -rf dist coverage .outrigger

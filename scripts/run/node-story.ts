@@ -1,0 +1,60 @@
+/** What became visible about a node, told from two states of its object. Pure, so that the story can be tested. */
+import type { Node } from '@outrigger/kube';
+import { UNINITIALIZED_TAINT } from '@outrigger/testing';
+
+/** Labels that a cloud gives; the beta twins are left out of the story. */
+const CLOUD_LABELS: readonly (readonly [string, string])[] = [
+  ['node.kubernetes.io/instance-type', 'type'],
+  ['topology.kubernetes.io/zone', 'zone'],
+  ['topology.kubernetes.io/region', 'region'],
+];
+
+/** Sentences about the difference; `before` is undefined when the node is seen for the first time. */
+export function tellNode(before: Node | undefined, after: Node): readonly string[] {
+  if (before === undefined) {
+    return [
+      `registered by its kubelet: ${isTainted(after) ? 'tainted uninitialized' : 'no taint'}, ${addressesOf(after)}`,
+    ];
+  }
+  const story: string[] = [];
+  if (addressesOf(before) !== addressesOf(after)) story.push(`addresses ${addressesOf(after)}`);
+  const providerID = after.spec?.providerID;
+  if (providerID && before.spec?.providerID !== providerID) story.push(`provider ID ${providerID}`);
+  const labels = CLOUD_LABELS.filter(([label]) => labelOf(before, label) !== labelOf(after, label));
+  if (labels.length > 0) {
+    story.push(labels.map(([label, word]) => `${word} ${labelOf(after, label)}`).join(', '));
+  }
+  if (isTainted(before) && !isTainted(after)) story.push('taint gone');
+  if (!isReady(before) && isReady(after)) story.push('Ready, says its kubelet');
+  return story;
+}
+
+export function isTainted(node: Node): boolean {
+  return node.spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT) ?? false;
+}
+
+function isReady(node: Node): boolean {
+  return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+}
+
+/** What is still missing; empty when the node has converged. */
+export function missingOf(node: Node | undefined): readonly string[] {
+  if (node === undefined) return ['not registered'];
+  const missing: string[] = [];
+  if (isTainted(node)) missing.push('still has the uninitialized taint');
+  if (!node.spec?.providerID) missing.push('no provider ID');
+  if (!node.status?.addresses?.some(({ type }) => type !== 'Hostname')) missing.push('no address');
+  for (const [label, word] of CLOUD_LABELS) if (!labelOf(node, label)) missing.push(`no ${word} label`);
+  if (missing.length === 0 && !isReady(node)) missing.push('not Ready');
+  return missing;
+}
+
+export function labelOf(node: Node, label: string): string {
+  return node.metadata?.labels?.[label] ?? '';
+}
+
+export function addressesOf(node: Node): string {
+  const addresses = node.status?.addresses ?? [];
+  const shown = addresses.filter(({ type }) => type !== 'Hostname').map(({ type, address }) => `${type} ${address}`);
+  return shown.length === 0 ? 'no address' : shown.join(', ');
+}

@@ -1,0 +1,98 @@
+/**
+ * The node:test reporter of `make test`: prints failures and slow tests as they end, skips by reason and the coverage in
+ * a few lines at the end, and appends one JSON line of totals to the file named by OUTRIGGER_TEST_COUNTS.
+ */
+import { appendFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { inspect } from 'node:util';
+
+interface TestEnd {
+  readonly name: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly skip?: boolean | string;
+  readonly details: { readonly type?: string; readonly duration_ms: number; readonly error?: Error };
+}
+
+interface FileCoverage {
+  readonly path: string;
+  readonly totalLineCount: number;
+  readonly coveredLineCount: number;
+}
+
+interface Coverage {
+  readonly summary: {
+    readonly workingDirectory: string;
+    readonly files: readonly FileCoverage[];
+    readonly totals: { readonly totalLineCount: number; readonly coveredLinePercent: number };
+  };
+}
+
+/** A test that takes longer is named, so that slowness is seen when it comes. */
+const SLOW_MS = 10_000;
+/** Files named below the total coverage. */
+const WORST = 12;
+
+function where(test: TestEnd): string {
+  return test.file ? `${relative(process.cwd(), test.file)}:${test.line ?? 0}` : '';
+}
+
+function coverageLines({ summary }: Coverage): string {
+  const missed = (file: FileCoverage): number => file.totalLineCount - file.coveredLineCount;
+  const worst = [...summary.files].sort((a, b) => missed(b) - missed(a)).slice(0, WORST);
+  const { coveredLinePercent, totalLineCount } = summary.totals;
+  return [
+    `coverage: ${coveredLinePercent.toFixed(2)} % of ${totalLineCount} lines in ${summary.files.length} files`,
+    ...worst
+      .filter((file) => missed(file) > 0)
+      .map(
+        (file) =>
+          `  ${String(missed(file)).padStart(4)} lines unreached  ${relative(summary.workingDirectory, file.path)}`,
+      ),
+    '',
+  ].join('\n');
+}
+
+export default async function* testReporter(
+  source: AsyncIterable<{ readonly type: string; readonly data: unknown }>,
+): AsyncGenerator<string, void> {
+  const skipped = new Map<string, number>();
+  for await (const { type, data } of source) {
+    switch (type) {
+      case 'test:fail': {
+        const test = data as TestEnd;
+        const error = test.details.error?.cause ?? test.details.error;
+        yield `FAIL ${test.name}\n     ${where(test)}\n${inspect(error, { depth: 6 }).replaceAll(/^/gm, '     ')}\n`;
+        break;
+      }
+      case 'test:pass': {
+        const test = data as TestEnd;
+        if (test.skip) {
+          const reason = typeof test.skip === 'string' && test.skip !== '' ? test.skip : test.name;
+          skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+        }
+        if (test.details.type !== 'suite' && test.details.duration_ms > SLOW_MS) {
+          yield `slow ${(test.details.duration_ms / 1000).toFixed(1)} s  ${test.name}  ${where(test)}\n`;
+        }
+        break;
+      }
+      case 'test:coverage':
+        yield coverageLines(data as Coverage);
+        break;
+      case 'test:diagnostic': {
+        const { message, level } = data as { readonly message: string; readonly level?: string };
+        if (level === 'error') yield `${message}\n`;
+        break;
+      }
+      case 'test:summary': {
+        const { file, counts } = data as { readonly file?: string; readonly counts: unknown };
+        const target = process.env['OUTRIGGER_TEST_COUNTS'];
+        if (file !== undefined) break;
+        for (const [reason, count] of skipped) yield `skipped ${count} ${count === 1 ? 'test' : 'tests'}: ${reason}\n`;
+        if (target) appendFileSync(target, `${JSON.stringify(counts)}\n`);
+        break;
+      }
+      default:
+    }
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * `make test`: runs the stages below in order, all of them even when one fails, and ends with one line
+ * `N passed, N failed`. `node scripts/test.ts unit lint` runs only those.
+ */
+import { spawn } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+interface Totals {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+interface Stage {
+  readonly name: string;
+  /** Part of a run without arguments. */
+  readonly always: boolean;
+  readonly run: () => Promise<Totals>;
+}
+
+const ci = process.env['CI'] === 'true';
+/** Lines of the packages and providers that the unit, contract and integration tests must reach, in per cent. Only ever raised. */
+const COVERAGE_FLOOR = 95;
+/** The oldest Kubernetes release that is supported: the current one and three before. */
+const OLDEST_KUBERNETES = '1.33';
+/** No stage may hang CI: each is ended after this many minutes. */
+const STAGE_LIMIT_MINUTES = 25;
+
+const UNIT =
+  '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.contract|*.integration|*.control-plane).test.ts';
+const FAST = '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.control-plane).test.ts';
+const CONTROL_PLANE = '{packages,providers,distribution,bench,e2e}/**/*.control-plane.test.ts';
+
+async function execute(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
+  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...env } });
+  const limit = setTimeout(() => {
+    console.error(`${command} took longer than ${STAGE_LIMIT_MINUTES} minutes and was ended`);
+    child.kill('SIGKILL');
+  }, STAGE_LIMIT_MINUTES * 60_000);
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child.on('error', reject);
+      child.on('exit', (code) => resolve(code ?? 1));
+    });
+  } finally {
+    clearTimeout(limit);
+  }
+}
+
+function check(name: string, command: string, args: readonly string[]): Stage {
+  return {
+    name,
+    always: true,
+    run: async () => {
+      const ok = (await execute(command, args)) === 0;
+      return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+    },
+  };
+}
+
+/** Finds or makes the real control plane before the tests that need it, so that none of them waits for a build. */
+function controlPlane(): Stage {
+  const releases = ci
+    ? [process.env['KUBERNETES'] || undefined, OLDEST_KUBERNETES]
+    : [process.env['KUBERNETES'] || undefined];
+  return {
+    name: 'binaries',
+    always: true,
+    run: async () => {
+      const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
+      for (const release of releases) {
+        const version = release === undefined ? [] : ['--kubernetes', release];
+        const found = (await execute('node', ['scripts/control-plane.ts', 'path', ...version])) === 0;
+        // Without it, a laptop skips the tests that need it; CI does not.
+        if (found) totals.passed++;
+        else if (ci) totals.failed++;
+      }
+      return totals;
+    },
+  };
+}
+
+interface TestOptions {
+  readonly pattern: string;
+  readonly always?: boolean;
+  readonly coverage?: boolean;
+  readonly isolation?: 'none';
+  readonly concurrency?: number;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+function tests(name: string, options: TestOptions): Stage {
+  return {
+    name,
+    always: options.always ?? true,
+    run: async () => {
+      const files = globSync(options.pattern, { exclude: (path) => path.includes('node_modules') }).sort();
+      if (files.length === 0) return { passed: 0, failed: 0, skipped: 0 };
+      const directory = mkdtempSync(join(tmpdir(), 'outrigger-test-'));
+      const counts = join(directory, 'counts');
+      const args = [
+        '--test',
+        '--test-reporter=./scripts/test-reporter.ts',
+        '--test-reporter-destination=stdout',
+        '--test-timeout=300000',
+        ...(options.isolation ? [`--test-isolation=${options.isolation}`] : []),
+        ...(options.concurrency ? [`--test-concurrency=${options.concurrency}`] : []),
+        ...(options.coverage
+          ? [
+              '--experimental-test-coverage',
+              `--test-coverage-lines=${COVERAGE_FLOOR}`,
+              '--test-coverage-include=packages/*/src/**/*.ts',
+              '--test-coverage-include=providers/*/src/**/*.ts',
+              '--test-coverage-exclude=**/*.test.ts',
+              '--test-coverage-exclude=**/*.suite.ts',
+              '--test-coverage-exclude=**/generated/**',
+            ]
+          : []),
+        ...files,
+      ];
+      const code = await execute('node', args, { OUTRIGGER_TEST_COUNTS: counts, ...options.env });
+      const totals = readTotals(counts);
+      rmSync(directory, { recursive: true, force: true });
+      // A run that fails without a failed test: the coverage floor, a crash, the time limit.
+      if (code !== 0 && totals.failed === 0) totals.failed = 1;
+      if (ci && totals.skipped > 0) {
+        console.error(`${name}: ${totals.skipped} tests were skipped, and CI skips none`);
+        totals.failed += totals.skipped;
+      }
+      return totals;
+    },
+  };
+}
+
+function readTotals(file: string): Totals {
+  try {
+    const counts = JSON.parse(readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? '') as Totals & {
+      cancelled: number;
+    };
+    return { passed: counts.passed, failed: counts.failed + counts.cancelled, skipped: counts.skipped };
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
+
+const stages: readonly Stage[] = [
+  check('lint', 'oxlint', []),
+  check('format', 'oxfmt', ['--check']),
+  check('types', 'tsc', ['-p', '.']),
+  check('knip', 'knip', []),
+  controlPlane(),
+  tests('unit', { pattern: UNIT, always: false, isolation: 'none' }),
+  tests('fast', { pattern: FAST, coverage: true }),
+  tests('control-plane', { pattern: CONTROL_PLANE, concurrency: 1 }),
+  tests('control-plane-oldest', {
+    pattern: CONTROL_PLANE,
+    concurrency: 1,
+    always: ci,
+    env: { KUBERNETES: OLDEST_KUBERNETES },
+  }),
+];
+
+const wanted = process.argv.slice(2);
+for (const name of wanted) {
+  if (!stages.some((stage) => stage.name === name)) {
+    console.error(`no stage ${name}; there are ${stages.map((stage) => stage.name).join(', ')}`);
+    process.exit(1);
+  }
+}
+const sum: Totals = { passed: 0, failed: 0, skipped: 0 };
+const rows: string[] = [];
+for (const stage of stages) {
+  if (wanted.length > 0 ? !wanted.includes(stage.name) : !stage.always) continue;
+  console.log(`\n== ${stage.name}`);
+  const started = performance.now();
+  const totals = await stage.run();
+  sum.passed += totals.passed;
+  sum.failed += totals.failed;
+  sum.skipped += totals.skipped;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : '';
+  rows.push(
+    `${stage.name.padEnd(22)} ${seconds.padStart(7)} s  ${totals.passed} passed, ${totals.failed} failed${skipped}`,
+  );
+  console.log(rows.at(-1));
+}
+console.log(`\n${rows.join('\n')}\n`);
+console.log(`${sum.passed} passed, ${sum.failed} failed`);
+process.exit(sum.failed === 0 && sum.passed > 0 ? 0 : 1);
