@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FakeClock } from '@outrigger/testing';
+import { deadlineSignal, systemClock } from './clock.ts';
+
+test('the system clock fires a timer once, and not at all when it was taken back', async () => {
+  const fired: string[] = [];
+  systemClock.setTimer(0, () => fired.push('cancelled')).cancel();
+  await new Promise<void>((resolve) => {
+    systemClock.setTimer(1, () => {
+      fired.push('fired');
+      resolve();
+    });
+  });
+  assert.deepEqual(fired, ['fired']);
+});
+
+test('a delay longer than Node can take does not fire at once', async () => {
+  let fired = false;
+  const timer = systemClock.setTimer(2 ** 31 + 5, () => (fired = true), { unref: true });
+  await systemClock.sleep(5);
+  timer.cancel();
+  assert.equal(fired, false);
+});
+
+test('sleep rejects with the reason of a signal that has aborted already', async () => {
+  await assert.rejects(systemClock.sleep(60_000, AbortSignal.abort(new Error('stopped'))), /stopped/);
+});
+
+test('the monotonic clock grows and the wall clock is that of the machine', async () => {
+  const before = systemClock.monotonic();
+  await systemClock.sleep(2);
+  assert.ok(systemClock.monotonic() > before);
+  assert.ok(Math.abs(systemClock.now() - new Date().getTime()) < 1_000);
+});
+
+test('a deadline names what did not answer, and a cancelled one never comes', async () => {
+  const clock = new FakeClock();
+  const deadline = deadlineSignal(clock, 50, 'GET /version');
+  const cancelled = deadlineSignal(clock, 50, 'GET /healthz');
+  cancelled.cancel();
+  await clock.advance(100);
+  assert.match(String(deadline.signal.reason), /TimeoutError: GET \/version: no answer within 50 ms/);
+  assert.equal(cancelled.signal.aborted, false);
+});

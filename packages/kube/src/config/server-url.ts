@@ -1,0 +1,24 @@
+/** The address of an API server, as it may be written in a kubeconfig or a flag. */
+import { ConfigError } from './config-error.ts';
+
+/**
+ * `https://host:port[/prefix]` without a slash at its end. Without a scheme it is https when TLS material is configured
+ * (`tls`), else http, as in client-go.
+ * @throws ConfigError `config-invalid`, at `where`.
+ */
+export function parseServer(where: string, server: string, tls: boolean): string {
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(server) ? server : `${tls ? 'https' : 'http'}://${server}`);
+  if (!url || url.host === '') throw new ConfigError('config-invalid', where, 'is not a URL like https://host:6443');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new ConfigError(
+      'config-invalid',
+      where,
+      `has scheme ${url.protocol.slice(0, -1)}; only https and http are known`,
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ConfigError('config-invalid', where, 'holds a user name or password; set them in the user entry');
+  }
+  if (url.search !== '' || url.hash !== '') throw new ConfigError('config-invalid', where, 'holds a query or fragment');
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}

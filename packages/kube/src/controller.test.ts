@@ -1,0 +1,271 @@
+import { FakeClock } from '@outrigger/testing';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runController, type ReconcileContext, type ReconcileResult } from './controller.ts';
+import { recordMetrics } from './internal/recorded-metrics.ts';
+import { silentLogger, type Logger } from './logger.ts';
+import { exponentialBackoff } from './rate-limiter.ts';
+import { TerminalError } from './terminal-error.ts';
+import { createWorkQueue } from './workqueue.ts';
+
+interface Line {
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+function setUp(
+  reconcile: (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>,
+  options: { workers?: number; stopTimeoutMs?: number } = {},
+) {
+  const clock = new FakeClock();
+  const metrics = recordMetrics();
+  const errors: Line[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    error: (message, fields = {}) => void errors.push({ message, fields }),
+    with: () => logger,
+  };
+  const queue = createWorkQueue<string>({
+    name: 'test',
+    clock,
+    metrics,
+    rateLimiter: exponentialBackoff({ baseMs: 1_000, maxMs: 8_000 }),
+  });
+  const stop = new AbortController();
+  let stopped = false;
+  const run = runController({
+    name: 'test',
+    queue,
+    reconciler: { reconcile },
+    workers: 2,
+    clock,
+    logger,
+    metrics,
+    signal: stop.signal,
+    ...options,
+  }).finally(() => (stopped = true));
+  return { clock, queue, metrics, errors, stop, run, stopped: () => stopped };
+}
+
+/** A reconcile that ends when it is told to. */
+function gate(): { wait: Promise<void>; open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { wait: promise, open: resolve };
+}
+
+test('at most as many reconciles run as there are workers, and never two of one key', async () => {
+  let running = 0;
+  let most = 0;
+  const keys = new Set<string>();
+  const t = setUp(
+    async (key) => {
+      assert.ok(!keys.has(key));
+      keys.add(key);
+      most = Math.max(most, ++running);
+      await t.clock.sleep(10);
+      running--;
+      keys.delete(key);
+    },
+    { workers: 3 },
+  );
+  for (let i = 0; i < 10; i++) t.queue.add(`n${i}`);
+  await t.clock.advance(5);
+  for (let i = 0; i < 10; i++) t.queue.add(`n${i}`);
+  await t.clock.advance(1_000);
+  assert.equal(most, 3);
+  assert.equal(t.metrics.value('controller_runtime_reconcile_total', { controller: 'test', result: 'success' }), 13);
+  t.stop.abort();
+  await t.run;
+});
+
+test('whatever is thrown, the key backs off and the others go on', async () => {
+  const seen: [string, number, number][] = [];
+  const t = setUp(async (key, { attempt }) => {
+    seen.push([key, t.clock.monotonic(), attempt]);
+    if (key === 'error') throw new Error('no');
+    // oxlint-disable-next-line typescript/only-throw-error -- the point of the test
+    if (key === 'string') throw 'no';
+  });
+  for (const key of ['error', 'string', 'good']) t.queue.add(key);
+  await t.clock.advance(3_000);
+  assert.deepEqual(
+    seen.filter(([key]) => key === 'error'),
+    [
+      ['error', 0, 0],
+      ['error', 1_000, 1],
+      ['error', 3_000, 2],
+    ],
+  );
+  assert.equal(seen.filter(([key]) => key === 'string').length, 3);
+  assert.equal(seen.filter(([key]) => key === 'good').length, 1);
+  assert.match(
+    String(t.errors.find(({ fields }) => /not an Error/.test(String(fields['error'])))?.fields['error']),
+    /no$/,
+  );
+  t.stop.abort();
+  await t.run;
+});
+
+test('a reconciler that throws before its first await is contained too', async () => {
+  let calls = 0;
+  const t = setUp(() => {
+    calls++;
+    throw new TypeError('at once');
+  });
+  t.queue.add('a');
+  await t.clock.advance(1_000);
+  assert.equal(calls, 2);
+  t.stop.abort();
+  await t.run;
+});
+
+test('a terminal error is not tried again, and a later add starts without back-off', async () => {
+  const attempts: number[] = [];
+  const t = setUp(async (_key, { attempt }) => {
+    attempts.push(attempt);
+    throw attempts.length === 1 ? new Error('first') : new TerminalError('never');
+  });
+  t.queue.add('a');
+  await t.clock.advance(100_000);
+  assert.deepEqual(attempts, [0, 1]);
+  t.queue.add('a');
+  await t.clock.advance(100_000);
+  assert.deepEqual(attempts, [0, 1, 0]);
+  assert.equal(t.metrics.value('controller_runtime_terminal_reconcile_errors_total', { controller: 'test' }), 2);
+  assert.equal(t.metrics.value('controller_runtime_reconcile_errors_total', { controller: 'test' }), 3);
+  t.stop.abort();
+  await t.run;
+});
+
+test('requeueAfterMs looks again then, forgets the back-off, and must make sense', async () => {
+  const times: number[] = [];
+  const results: (ReconcileResult | Error)[] = [
+    new Error('first'),
+    { requeueAfterMs: 500 },
+    { requeueAfterMs: 0 },
+    { requeueAfterMs: Number.NaN },
+    {},
+  ];
+  const t = setUp(async () => {
+    times.push(t.clock.monotonic());
+    const result = results.shift();
+    if (result instanceof Error) throw result;
+    return result;
+  });
+  t.queue.add('a');
+  await t.clock.advance(60_000);
+  assert.deepEqual(times, [0, 1_000, 1_500, 1_500, 2_500]);
+  assert.match(String(t.errors.at(-1)?.fields['error']), /requeueAfterMs NaN/);
+  assert.equal(t.queue.requeues('a'), 0);
+  t.stop.abort();
+  await t.run;
+});
+
+test('one slow key holds up one worker, not the others', async () => {
+  const slow = gate();
+  const done: string[] = [];
+  const t = setUp(async (key) => {
+    if (key === 'slow') await slow.wait;
+    done.push(key);
+  });
+  t.queue.add('slow');
+  for (let i = 0; i < 5; i++) t.queue.add(`n${i}`);
+  await t.clock.settle();
+  assert.equal(done.length, 5);
+  slow.open();
+  t.stop.abort();
+  await t.run;
+  assert.equal(done.at(-1), 'slow');
+});
+
+test('a stop starts nothing new, tells those that run, and waits for them', async () => {
+  const slow = gate();
+  const started: string[] = [];
+  let told = false;
+  const t = setUp(
+    async (key, { signal }) => {
+      started.push(key);
+      signal.addEventListener('abort', () => (told = true));
+      await slow.wait;
+      throw signal.reason as Error;
+    },
+    { workers: 1 },
+  );
+  t.queue.add('a');
+  t.queue.add('b');
+  await t.clock.settle();
+  t.stop.abort(new Error('stop'));
+  await t.clock.advance(1_000);
+  assert.equal(told, true);
+  assert.equal(t.stopped(), false);
+  slow.open();
+  await t.run;
+  assert.deepEqual(started, ['a']);
+  assert.equal(t.queue.requeues('a'), 0, 'the stop is not a failure of the key');
+  assert.deepEqual(t.errors, []);
+  assert.equal(t.clock.pendingTimers, 0);
+});
+
+test('a key that is handed over while the signal aborts is not reconciled', async () => {
+  let calls = 0;
+  const t = setUp(async () => void calls++);
+  await t.clock.settle();
+  t.queue.add('a');
+  t.stop.abort();
+  await t.run;
+  assert.equal(calls, 0);
+});
+
+test('a reconcile that does not stop is waited for only so long, and named', async () => {
+  const t = setUp(() => new Promise(() => {}), { stopTimeoutMs: 5_000 });
+  t.queue.add('stuck');
+  await t.clock.settle();
+  t.stop.abort();
+  await t.clock.advance(4_999);
+  assert.equal(t.stopped(), false);
+  await t.clock.advance(1);
+  await t.run;
+  assert.deepEqual(t.errors[0]?.fields['keys'], ['stuck']);
+});
+
+test('the controller ends when its queue is shut down and empty', async () => {
+  const done: string[] = [];
+  const t = setUp(async (key) => void done.push(key));
+  t.queue.add('a');
+  t.queue.shutDown();
+  await t.run;
+  assert.deepEqual(done, ['a']);
+});
+
+test('a look-up gives its worker back, and its answer brings the key back', async () => {
+  const snapshot = new Map<string, string>();
+  const applied: string[] = [];
+  let holding = 0;
+  const t = setUp(
+    async (key) => {
+      holding++;
+      const answer = snapshot.get(key);
+      if (answer) applied.push(`${key}=${answer}`);
+      else {
+        void t.clock.sleep(5_000).then(() => {
+          snapshot.set(key, 'found');
+          t.queue.add(key);
+        });
+      }
+      holding--;
+    },
+    { workers: 1 },
+  );
+  for (let i = 0; i < 4; i++) t.queue.add(`n${i}`);
+  await t.clock.advance(4_000);
+  assert.equal(holding, 0);
+  await t.clock.advance(1_000);
+  assert.equal(applied.length, 4, 'four look-ups of 5 s took 5 s with one worker');
+  t.stop.abort();
+  await t.run;
+});
+
+test('a number of workers that makes no sense is refused', async () => {
+  const t = setUp(async () => {}, { workers: 0 });
+  await assert.rejects(t.run, /workers must be a whole number of at least 1, got 0/);
+});

@@ -1,0 +1,368 @@
+import { FakeClock } from '@outrigger/testing';
+import * as fc from 'fast-check';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Client } from './client.ts';
+import { createEventRecorder, type EventNote, type EventRecorderOptions } from './event-recorder.ts';
+import { recordMetrics } from './internal/recorded-metrics.ts';
+import type { KubeObject } from './kube-object.ts';
+import { NotLeaderError } from './leadership.ts';
+import { silentLogger, type Logger } from './logger.ts';
+import { StatusError } from './status-error.ts';
+import type { CoreEvent } from './types/index.ts';
+
+const node = (name: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, uid: `uid-${name}`, resourceVersion: '7' },
+});
+const warning = (message: string, reason = 'InstanceNotFound'): EventNote => ({ type: 'Warning', reason, message });
+const normal = (message: string, reason = 'Synced'): EventNote => ({ type: 'Normal', reason, message });
+
+/** A server that keeps Events, and fails as it is told to. */
+function setUp(options: Partial<EventRecorderOptions> = {}) {
+  const clock = new FakeClock();
+  const metrics = recordMetrics();
+  const stored = new Map<string, CoreEvent>();
+  const calls: { readonly verb: 'create' | 'patch'; readonly at: number }[] = [];
+  const errors: string[] = [];
+  const faults: (Error | 'answer-lost' | undefined)[] = [];
+  const broken: { by: Error | undefined } = { by: undefined };
+  const fail = (): boolean => {
+    const fault = faults.shift() ?? broken.by;
+    if (fault instanceof Error) throw fault;
+    return fault === 'answer-lost';
+  };
+  const events = {
+    create: async (event: CoreEvent) => {
+      calls.push({ verb: 'create', at: clock.monotonic() });
+      const lost = fail();
+      const name = `${event.metadata?.namespace}/${event.metadata?.name}`;
+      if (stored.has(name)) throw new StatusError('POST events', 409, { reason: 'AlreadyExists' });
+      stored.set(name, event);
+      if (lost) throw new Error('connection reset');
+      return event;
+    },
+    patch: async (ref: { name: string; namespace: string }, patch: { body: CoreEvent }) => {
+      calls.push({ verb: 'patch', at: clock.monotonic() });
+      fail();
+      const event = stored.get(`${ref.namespace}/${ref.name}`);
+      if (!event) throw new StatusError('PATCH event', 404, { reason: 'NotFound' });
+      Object.assign(event, patch.body);
+      return event;
+    },
+  };
+  const logger: Logger = {
+    ...silentLogger,
+    error: (message) => void errors.push(message),
+    warn: (message) => void errors.push(message),
+    with: () => logger,
+  };
+  const recorder = createEventRecorder({
+    client: { of: () => events } as unknown as Client,
+    component: 'cloud-node-controller',
+    host: 'host-1',
+    clock,
+    logger,
+    metrics,
+    random: () => 0,
+    ...options,
+  });
+  const total = (type: string, outcome: string): number => metrics.value('outrigger_events_total', { type, outcome });
+  return { clock, recorder, stored, calls, errors, faults, broken, total, all: () => [...stored.values()] };
+}
+
+test('an Event is what upstream writes; about a cluster-scoped object, it is in namespace default', async () => {
+  const { clock, recorder, all } = setUp();
+  recorder.record(node('a'), warning('no such instance'));
+  await clock.advance(1);
+  const [{ metadata, ...event } = {}] = all();
+  assert.match(metadata?.name ?? '', /^a\.[0-9a-f]{16}$/);
+  assert.equal(metadata?.namespace, 'default');
+  assert.deepEqual(event, {
+    apiVersion: 'v1',
+    kind: 'Event',
+    involvedObject: { apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'uid-a', resourceVersion: '7' },
+    type: 'Warning',
+    reason: 'InstanceNotFound',
+    message: 'no such instance',
+    count: 1,
+    firstTimestamp: '2026-01-01T00:00:00Z',
+    lastTimestamp: '2026-01-01T00:00:00Z',
+    source: { component: 'cloud-node-controller', host: 'host-1' },
+    reportingComponent: 'cloud-node-controller',
+    reportingInstance: 'host-1',
+  });
+});
+
+test('about a namespaced object, it is in that namespace; a name that makes no Event name is replaced', async () => {
+  const { clock, recorder, stored } = setUp();
+  recorder.record({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'x', namespace: 'shop' } }, normal('ok'));
+  recorder.record(node('Not_A_Subdomain'), normal('ok'));
+  await clock.advance(1);
+  const names = [...stored.keys()];
+  assert.match(names[0] ?? '', /^shop\/x\./);
+  assert.match(names[1] ?? '', /^default\/event\./);
+});
+
+test('the same again is counted up by patch; what repeats while it waits costs one write', async () => {
+  const { clock, recorder, all, calls } = setUp();
+  for (let i = 0; i < 5; i++) recorder.record(node('a'), warning('no'));
+  await clock.advance(1);
+  assert.equal(calls.length, 1);
+  assert.equal(all()[0]?.count, 5);
+  await clock.advance(9_000);
+  recorder.record(node('a'), warning('no'));
+  await clock.advance(1);
+  assert.deepEqual(
+    calls.map(({ verb }) => verb),
+    ['create', 'patch'],
+  );
+  assert.equal(all()[0]?.count, 6);
+  assert.equal(all()[0]?.firstTimestamp, '2026-01-01T00:00:00Z');
+  assert.equal(all()[0]?.lastTimestamp, '2026-01-01T00:00:09Z');
+});
+
+test('from the tenth different message of one reason on, they are combined', async () => {
+  const { clock, recorder, all } = setUp();
+  for (let i = 1; i <= 14; i++) recorder.record(node('a'), warning(`try ${i}`));
+  await clock.advance(1);
+  assert.equal(all().length, 10);
+  const combined = all().find(({ message }) => message?.startsWith('(combined from similar events): '));
+  assert.equal(combined?.message, '(combined from similar events): try 14');
+  assert.equal(combined.count, 5);
+  await clock.advance(601_000);
+  recorder.record(node('a'), warning('after a pause'));
+  await clock.advance(1);
+  assert.ok(all().some(({ message }) => message === 'after a pause'));
+});
+
+test('over the budget of an object Normal notes are dropped, Warnings counted and written once a minute', async () => {
+  const { clock, recorder, all, calls, total } = setUp();
+  for (let i = 0; i < 60; i++) {
+    recorder.record(node('a'), normal('again'));
+    recorder.record(node('a'), warning('again'));
+    await clock.advance(1_000);
+  }
+  assert.equal(all().find(({ type }) => type === 'Normal')?.count, 25);
+  assert.equal(total('Normal', 'dropped'), 35);
+  await clock.advance(60_000);
+  assert.equal(all().find(({ type }) => type === 'Warning')?.count, 60);
+  assert.equal(calls.length, 25 + 25 + 1);
+});
+
+test('5,000 objects with one Warning are 5,000 Events, at the pace set; with one Normal reason a hundred and a fold', async () => {
+  const { clock, recorder, all, calls, total } = setUp();
+  for (let i = 0; i < 5_000; i++) recorder.record(node(`n${i}`), normal('initialised'));
+  for (let i = 0; i < 5_000; i++) recorder.record(node(`n${i}`), warning('cloud is down'));
+  await clock.advance(1);
+  assert.equal(calls.length, 100, 'a burst, then 50 a second');
+  assert.equal(all().filter(({ type }) => type === 'Normal').length, 4, 'Warnings go first');
+  await clock.advance(110_000);
+  const warnings = all().filter(({ type }) => type === 'Warning');
+  assert.equal(warnings.length, 5_000);
+  const notes = all().filter(({ type }) => type === 'Normal');
+  assert.equal(notes.length, 101);
+  const fold = notes.find(({ involvedObject }) => involvedObject?.kind === 'Namespace');
+  assert.equal(fold?.count, 4_900);
+  assert.equal(
+    fold.message,
+    '4900 more about objects of kind Node, lately n4995, n4996, n4997, n4998, n4999: initialised',
+  );
+  assert.equal(total('Normal', 'folded'), 4_900);
+});
+
+test('Warnings beyond what can wait are folded, and each is counted', async () => {
+  const { clock, recorder, all } = setUp({ maxPending: 10 });
+  for (let i = 0; i < 50; i++) recorder.record(node(`n${i}`), warning('down'));
+  await clock.advance(20_000);
+  const fold = all().find(({ involvedObject }) => involvedObject?.name === 'kube-system');
+  assert.equal(all().length, 11);
+  assert.equal(fold?.count, 40);
+  assert.equal(fold.type, 'Warning');
+});
+
+test('failures that pass are tried again, with back-off, and nothing is written twice', async () => {
+  const { clock, recorder, all, calls, faults, errors } = setUp();
+  faults.push(new Error('refused'), new StatusError('POST', 503, {}), 'answer-lost', new StatusError('POST', 401, {}));
+  recorder.record(node('a'), warning('no'));
+  await clock.advance(60_000);
+  assert.equal(all().length, 1);
+  assert.equal(all()[0]?.count, 1);
+  assert.deepEqual(
+    calls.map(({ verb, at }) => [verb, at]),
+    [
+      ['create', 0],
+      ['create', 1_000],
+      ['create', 3_000],
+      ['create', 7_000],
+      ['create', 15_000],
+      ['patch', 15_000],
+    ],
+  );
+  assert.deepEqual(errors, []);
+});
+
+test('a 429 holds back all writes for as long as the server asks', async () => {
+  const { clock, recorder, calls, faults } = setUp();
+  faults.push(new StatusError('POST', 429, {}, { retryAfterMs: 5_000 }));
+  recorder.record(node('a'), warning('no'));
+  await clock.advance(1);
+  for (const name of ['b', 'c', 'd']) recorder.record(node(name), warning('no'));
+  await clock.advance(4_900);
+  assert.equal(calls.length, 1);
+  await clock.advance(1_000);
+  assert.equal(calls.length, 5);
+});
+
+test('an Event that the server has forgotten is made anew', async () => {
+  const { clock, recorder, stored, calls } = setUp();
+  recorder.record(node('a'), warning('no'));
+  await clock.advance(1_000);
+  stored.clear();
+  recorder.record(node('a'), warning('no'));
+  await clock.advance(1_000);
+  assert.deepEqual(
+    calls.map(({ verb }) => verb),
+    ['create', 'patch', 'create'],
+  );
+  assert.equal(stored.size, 1);
+});
+
+test('what is refused for good is not tried again, counted, and logged once', async () => {
+  const terminating = { reason: 'Forbidden', details: { causes: [{ reason: 'NamespaceTerminating' }] } };
+  for (const refusal of [
+    new StatusError('POST', 403, { reason: 'Forbidden' }),
+    new StatusError('POST', 403, terminating),
+    new StatusError('POST', 422, { reason: 'Invalid' }),
+    new NotLeaderError('lost'),
+  ]) {
+    const { clock, recorder, calls, broken, total, errors } = setUp();
+    broken.by = refusal;
+    for (const name of ['a', 'b', 'c']) recorder.record(node(name), warning('no'));
+    await clock.advance(100_000);
+    assert.equal(calls.length, 3);
+    assert.equal(total('Warning', 'rejected'), 3);
+    assert.equal(errors.length, 1);
+  }
+});
+
+test('a server that stays down is tried for an hour, then the Warning is given up and logged', async () => {
+  const { clock, recorder, broken, total, errors, calls } = setUp();
+  broken.by = new Error('refused');
+  recorder.record(node('a'), warning('no'));
+  await clock.advance(3_500_000);
+  assert.deepEqual(errors, []);
+  await clock.advance(200_000);
+  assert.equal(total('Warning', 'expired'), 1);
+  assert.deepEqual(errors, ['Event given up']);
+  assert.ok(calls.length < 80, `${calls.length} tries`);
+});
+
+test('close writes what waits, folding what is too much, and takes nothing more', async () => {
+  const { clock, recorder, all, total } = setUp();
+  for (let i = 0; i < 3_000; i++) recorder.record(node(`n${i}`), warning('down'));
+  await clock.settle();
+  const closed = recorder.close();
+  await clock.advance(100);
+  await closed;
+  const counted = all().reduce((sum, { count }) => sum + (count ?? 0), 0);
+  assert.equal(counted, 3_000);
+  assert.ok(all().length <= 101 + 4, `${all().length} Events`);
+  recorder.record(node('late'), warning('down'));
+  assert.equal(total('Warning', 'dropped'), 1);
+  assert.equal(clock.pendingTimers, 0);
+  await recorder[Symbol.asyncDispose]();
+});
+
+test('close waits only so long for a server that does not answer', async () => {
+  const { clock, recorder, broken, total, errors } = setUp();
+  broken.by = new Error('refused');
+  recorder.record(node('a'), warning('no'));
+  await clock.settle();
+  const closed = recorder.close({ timeoutMs: 2_000 });
+  await clock.advance(2_000);
+  await closed;
+  assert.equal(total('Warning', 'expired'), 1);
+  assert.deepEqual(errors, ['Stopped before all Events were written']);
+  assert.equal(clock.pendingTimers, 0);
+});
+
+test('a secret is taken out before a message is kept, cut, logged or written', async () => {
+  const { clock, recorder, all } = setUp({ redact: (message) => message.replaceAll('hunter2', '***') });
+  recorder.record(node('a'), warning(`refused: ${'x'.repeat(1_008)}hunter2`));
+  recorder.record(node('b'), warning('the password hunter2 is refused'));
+  await clock.advance(1);
+  const messages = all().map(({ message }) => message ?? '');
+  assert.equal(messages.length, 2);
+  for (const message of messages) assert.doesNotMatch(message, /hunt/u);
+  assert.ok(messages.includes('the password *** is refused'));
+});
+
+test('a redaction that fails tells nothing', async () => {
+  const { clock, recorder, all, errors } = setUp({
+    redact: () => {
+      throw new Error('broken');
+    },
+  });
+  recorder.record(node('a'), warning('the password hunter2 is refused'));
+  await clock.advance(1);
+  assert.deepEqual(all(), []);
+  assert.deepEqual(errors, ['Could not record an Event']);
+});
+
+test('record never throws', async () => {
+  const { clock, recorder, errors, stored } = setUp();
+  recorder.record({ metadata: { name: 'a' } }, warning('no kind'));
+  recorder.record(null as never, warning('no object'));
+  recorder.record(node('a'), { type: 'Warning', reason: 'X', message: undefined as never });
+  await clock.advance(1);
+  assert.equal(stored.size >= 1, true, 'what can be written is');
+  assert.ok(errors.includes('Event about an object without kind'));
+});
+
+test('a message is cut at 1,024 bytes, and never within a character', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary', minLength: 300, maxLength: 1_200 }), async (message) => {
+      const { clock, recorder, all } = setUp();
+      recorder.record(node('a'), warning(message));
+      await clock.advance(1);
+      const kept = all()[0]?.message ?? '';
+      const clean = Buffer.from(message).toString();
+      assert.ok(Buffer.byteLength(kept) <= 1_024);
+      assert.ok(kept === message || (kept.endsWith('...') && clean.startsWith(kept.slice(0, -3))));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('no Warning is ever lost: the counts on the server add up, whatever comes and whatever fails', async () => {
+  const step = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({ object: fc.nat(3), message: fc.nat(15), times: fc.integer({ min: 1, max: 30 }) }),
+    },
+    { weight: 2, arbitrary: fc.record({ waitMs: fc.integer({ min: 1, max: 90_000 }) }) },
+    { weight: 1, arbitrary: fc.record({ fault: fc.constantFrom(500, 503, 429, 401, 0) }) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const { clock, recorder, all, faults } = setUp({ maxPending: 5 });
+      let recorded = 0;
+      for (const one of steps) {
+        if ('waitMs' in one) await clock.advance(one.waitMs);
+        else if ('fault' in one) faults.push(one.fault ? new StatusError('POST', one.fault, {}) : new Error('reset'));
+        else {
+          for (let i = 0; i < one.times; i++) recorder.record(node(`n${one.object}`), warning(`m${one.message}`));
+          recorded += one.times;
+        }
+      }
+      await clock.advance(1_000_000);
+      assert.equal(
+        all().reduce((sum, { count }) => sum + (count ?? 0), 0),
+        recorded,
+      );
+    }),
+    { numRuns: 60 },
+  );
+});

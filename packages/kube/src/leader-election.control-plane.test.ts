@@ -1,0 +1,3 @@
+import { leaderElectionSuite } from './leader-election.suite.ts';
+
+leaderElectionSuite('real control plane');

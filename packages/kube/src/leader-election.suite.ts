@@ -1,0 +1,149 @@
+/** Leader election as it is meant: two processes, signals that no program can catch, and an API server. */
+import { controlPlaneOrSkip, startEmbeddedApiServer } from '@outrigger/testing';
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test, type TestContext } from 'node:test';
+import { createClient, createTransport, loadConfig, resources, systemClock } from './index.ts';
+
+type Subject = 'embedded' | 'real control plane';
+
+const LEASE_MS = 3_000;
+const PROGRAM = new URL('internal/candidate-process.ts', import.meta.url).pathname;
+
+interface Candidate {
+  readonly process: ChildProcess;
+  readonly events: readonly string[];
+}
+
+/** One server, and who wrote into the Lease `work`, in the server's order. */
+async function openField(cleanUp: AsyncDisposableStack, kubeconfig: string) {
+  const config = await loadConfig({ kubeconfig, env: {} });
+  const transport = createTransport(config);
+  const leases = createClient(transport).of(resources.leases);
+  const work = await leases.create({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace: 'kube-system', name: 'work' },
+    spec: {},
+  });
+  const writers: { readonly who: string; readonly at: number }[] = [];
+  const done = new AbortController();
+  const watching = (async () => {
+    const events = leases.watch({
+      namespace: 'kube-system',
+      fieldSelector: 'metadata.name=work',
+      resourceVersion: work.metadata?.resourceVersion ?? '',
+      signal: done.signal,
+    });
+    for await (const event of events) {
+      if (event.type !== 'MODIFIED') continue;
+      writers.push({ who: event.object.spec?.holderIdentity ?? '', at: systemClock.monotonic() });
+    }
+  })().catch((error: unknown) => {
+    if (!done.signal.aborted) throw error;
+  });
+  const candidates: Candidate[] = [];
+  cleanUp.defer(async () => {
+    for (const { process: child } of candidates) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    done.abort(new DOMException('the test is over', 'AbortError'));
+    await watching;
+    await transport[Symbol.asyncDispose]();
+  });
+  return {
+    writers,
+    /** The order in which the writers took turns: `['a', 'b']` when a never wrote again after b had begun. */
+    turns: () => writers.map(({ who }) => who).filter((who, i, all) => who !== all[i - 1]),
+    stand: (identity: string): Candidate => {
+      const child = spawn(process.execPath, [PROGRAM, kubeconfig, identity], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const events: string[] = [];
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const { event } = JSON.parse(line) as { event: string };
+        events.push(event);
+      });
+      const candidate = { process: child, events };
+      candidates.push(candidate);
+      return candidate;
+    },
+  };
+}
+
+async function until(what: string, condition: () => boolean, limitMs = 15_000): Promise<void> {
+  const end = systemClock.monotonic() + limitMs;
+  while (!condition()) {
+    assert.ok(systemClock.monotonic() < end, `waited ${limitMs} ms for: ${what}`);
+    await systemClock.sleep(5);
+  }
+}
+
+async function kubeconfigOf(
+  subject: Subject,
+  t: TestContext,
+  cleanUp: AsyncDisposableStack,
+): Promise<string | undefined> {
+  if (subject === 'real control plane') return (await controlPlaneOrSkip(t))?.kubeconfig.path;
+  const server = cleanUp.use(await startEmbeddedApiServer());
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-election-'));
+  cleanUp.defer(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'kubeconfig');
+  await writeFile(path, server.kubeconfig().yaml);
+  return path;
+}
+
+export function leaderElectionSuite(subject: Subject): void {
+  test(`${subject}: kill -9, SIGSTOP, SIGTERM: another takes over in time, and a former leader never writes again`, async (t) => {
+    await using cleanUp = new AsyncDisposableStack();
+    const kubeconfig = await kubeconfigOf(subject, t, cleanUp);
+    if (kubeconfig === undefined) return;
+    const field = await openField(cleanUp, kubeconfig);
+    const wrote = (who: string) => () => field.writers.at(-1)?.who === who;
+
+    const a = field.stand('a');
+    await until('a writes', wrote('a'));
+    const b = field.stand('b');
+    await until('b stands', () => b.events.includes('stands'));
+    await systemClock.sleep(1_000);
+    const killedAt = systemClock.monotonic();
+    a.process.kill('SIGKILL');
+    await until('b writes after kill -9 of a', wrote('b'));
+    const afterKill = systemClock.monotonic() - killedAt;
+    assert.ok(afterKill <= LEASE_MS + 1_000, `fail-over after kill -9 took ${afterKill} ms`);
+
+    const c = field.stand('c');
+    await until('c stands', () => c.events.includes('stands'));
+    await systemClock.sleep(1_000);
+    b.process.kill('SIGSTOP');
+    await until('c writes while b is stopped', wrote('c'));
+    b.process.kill('SIGCONT');
+    await until('b notices', () => b.events.includes('ended') && b.events.includes('refused'));
+    await systemClock.sleep(500);
+    assert.deepEqual(field.turns(), ['a', 'b', 'c'], 'nobody wrote out of turn');
+    const ended = once(b.process, 'exit');
+    b.process.kill('SIGTERM');
+    await ended;
+
+    const d = field.stand('d');
+    await until('d stands', () => d.events.includes('stands'));
+    await systemClock.sleep(1_000);
+    const stoppedAt = systemClock.monotonic();
+    c.process.kill('SIGTERM');
+    await until('d writes after c has released', wrote('d'));
+    const afterRelease = systemClock.monotonic() - stoppedAt;
+    assert.ok(afterRelease <= 1_000, `a clean release took ${afterRelease} ms`);
+    assert.ok(c.events.includes('released'));
+    assert.deepEqual(field.turns(), ['a', 'b', 'c', 'd']);
+    assert.deepEqual(
+      [...a.events, ...b.events, ...c.events].filter((event) => event === 'failed'),
+      [],
+    );
+    t.diagnostic(`fail-over: ${Math.round(afterKill)} ms after kill -9, ${Math.round(afterRelease)} ms after SIGTERM`);
+  });
+}

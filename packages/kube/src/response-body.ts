@@ -1,0 +1,109 @@
+/** Reads the answers of an API server: whole bodies as JSON, errors as `StatusError`. */
+import { retryAfterMs } from './retry-after.ts';
+import { StatusError, type Status } from './status-error.ts';
+import type { TransportResponse } from './transport.ts';
+
+/** V8's longest string is 512 Mi characters; a list near that would also block the event loop for seconds. */
+const MAX_BODY_BYTES = 256 * 2 ** 20;
+/** How much of a body that is no Status is quoted in an error. */
+const EXCERPT_CHARACTERS = 200;
+/** How much of it is read. */
+const MAX_ERROR_BODY_BYTES = 1 << 20;
+
+const BRAND = Symbol.for('outrigger.kube.ResponseError');
+
+/** The server answered, but with something that cannot be what was asked for. */
+export class ResponseError extends Error {
+  override readonly name = 'ResponseError';
+  /** `response-invalid`: no JSON, or cut off. `response-too-large`: ask for pages. `response-unexpected`: JSON, but of another shape. */
+  readonly code: 'response-invalid' | 'response-too-large' | 'response-unexpected';
+
+  constructor(code: ResponseError['code'], message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+}
+
+/** Whether this is a `ResponseError`, of whatever copy of this package. */
+export function isResponseError(error: unknown): error is ResponseError {
+  return typeof error === 'object' && error !== null && BRAND in error;
+}
+
+async function readBytes(response: TransportResponse, limit: number): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.byteLength;
+    if (size > limit) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+/** The body as JSON. `request` is for the error: `GET /api/v1/nodes`. */
+export async function readJson(request: string, response: TransportResponse): Promise<unknown> {
+  const bytes = await readBytes(response, MAX_BODY_BYTES);
+  if (!bytes) {
+    throw new ResponseError(
+      'response-too-large',
+      `${request}: the answer is longer than ${MAX_BODY_BYTES} bytes; list in pages (limit)`,
+    );
+  }
+  return parseJson(request, bytes.toString());
+}
+
+/** JSON, or a `ResponseError` that says whose. Never quotes the text: it may be a Secret. */
+export function parseJson(request: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // V8's own message quotes the text.
+    throw new ResponseError('response-invalid', `${request}: ${text.length} characters that are not JSON, or cut off`);
+  }
+}
+
+/** Reads the body to its end and forgets it. */
+export async function discard(response: TransportResponse): Promise<void> {
+  for await (const _ of response.body);
+}
+
+/** The error that an answer with a status of 300 or more is. */
+export async function readError(request: string, response: TransportResponse): Promise<StatusError> {
+  // A proxy that cuts its own error page short must not hide the status code.
+  const text = await readBytes(response, MAX_ERROR_BODY_BYTES).then(
+    (bytes) => bytes?.toString() ?? '',
+    () => '',
+  );
+  const status = asStatus(text) ?? { message: describe(response, text) };
+  return new StatusError(
+    request,
+    response.status,
+    { ...status, code: response.status },
+    {
+      retryAfterMs: retryAfterMs(response.headers),
+    },
+  );
+}
+
+function asStatus(text: string): Status | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const body = JSON.parse(text) as Status;
+    return body.kind === 'Status' ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What to say of a page that some proxy wrote. */
+function describe(response: TransportResponse, text: string): string {
+  const type = response.headers['content-type'] ?? 'no content type';
+  const excerpt = text
+    .replaceAll(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
+    .replaceAll(/bearer\s+\S+/gi, 'Bearer ***')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, EXCERPT_CHARACTERS);
+  return `not an API server's answer (${type})${excerpt && `: ${excerpt}`}`;
+}

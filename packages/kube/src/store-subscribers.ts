@@ -1,0 +1,94 @@
+/** Hands changes to those who subscribed: in order, in slices, and to each in spite of the others. */
+import type { Clock } from './clock.ts';
+import type { KubeObject } from './kube-object.ts';
+import type { StoreChange } from './store.ts';
+import { TimeSlice } from './time-slice.ts';
+
+type Listener<T> = (change: StoreChange<T>) => void;
+
+interface Subscriber<T> {
+  readonly listener: Listener<T>;
+  /** Batches not yet handed over; the first from `position` on. */
+  readonly backlog: (readonly StoreChange<T>[])[];
+  position: number;
+  stopped: boolean;
+}
+
+export class StoreSubscribers<T extends KubeObject> {
+  readonly #clock: Clock;
+  readonly #onError: (error: unknown) => void;
+  readonly #subscribers = new Set<Subscriber<T>>();
+  #draining: Promise<void> | undefined;
+
+  /** `onError` is told what a listener throws. */
+  constructor(clock: Clock, onError: (error: unknown) => void) {
+    this.#clock = clock;
+    this.#onError = onError;
+  }
+
+  /** The first slice of `first` is handed over before this returns, which for a usual kind is all of it. */
+  add(listener: Listener<T>, first: readonly StoreChange<T>[]): () => void {
+    const subscriber: Subscriber<T> = { listener, backlog: [], position: 0, stopped: false };
+    this.#subscribers.add(subscriber);
+    if (first.length > 0) subscriber.backlog.push(first);
+    this.#work(subscriber, new TimeSlice(this.#clock));
+    this.#drainLater();
+    return () => {
+      subscriber.stopped = true;
+      this.#subscribers.delete(subscriber);
+    };
+  }
+
+  /** Queues the changes for all who are subscribed now. */
+  publish(changes: readonly StoreChange<T>[]): void {
+    if (changes.length === 0) return;
+    const slice = new TimeSlice(this.#clock);
+    for (const subscriber of this.#subscribers) subscriber.backlog.push(changes);
+    for (const subscriber of this.#subscribers) this.#work(subscriber, slice);
+    this.#drainLater();
+  }
+
+  /** Resolves when everything is handed over; `undefined` when it is so already. */
+  get drained(): Promise<void> | undefined {
+    return this.#draining;
+  }
+
+  #drainLater(): void {
+    if (this.#draining || !this.#busy()) return;
+    this.#draining = this.#drain().finally(() => {
+      this.#draining = undefined;
+    });
+  }
+
+  #busy(): boolean {
+    for (const subscriber of this.#subscribers) if (subscriber.backlog.length > 0) return true;
+    return false;
+  }
+
+  async #drain(): Promise<void> {
+    const slice = new TimeSlice(this.#clock);
+    while (this.#busy()) {
+      await slice.giveWay();
+      for (const subscriber of this.#subscribers) this.#work(subscriber, slice);
+    }
+  }
+
+  /** Hands over until nothing is left or the slice is spent. A listener may subscribe, unsubscribe or publish meanwhile. */
+  #work(subscriber: Subscriber<T>, slice: TimeSlice): void {
+    for (let batch = subscriber.backlog[0]; batch && !subscriber.stopped; batch = subscriber.backlog[0]) {
+      const change = batch[subscriber.position];
+      if (change === undefined) {
+        subscriber.backlog.shift();
+        subscriber.position = 0;
+        continue;
+      }
+      if (slice.spent) return;
+      subscriber.position++;
+      try {
+        subscriber.listener(change);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { metadataOf } from './resource.ts';
+import { resources } from './resources.ts';
+import { defaultTransform, trimManagedFields, trimNode } from './transform.ts';
+import type { Node } from './types/index.ts';
+
+const node: Node = Object.freeze({
+  metadata: { name: 'a', managedFields: [{}], labels: { x: 'y' } },
+  spec: { providerID: 'p://1' },
+  status: { images: [{ names: ['i'] }], addresses: [], fieldOfTheFuture: 1 } as Node['status'] & object,
+});
+
+test('managedFields go, and a node loses its images; all else stays', () => {
+  assert.deepEqual(trimNode(node), {
+    metadata: { name: 'a', labels: { x: 'y' } },
+    spec: { providerID: 'p://1' },
+    status: { addresses: [], fieldOfTheFuture: 1 },
+  });
+  assert.ok(node.metadata?.managedFields && node.status?.images, 'the original is as it was');
+});
+
+test('an object with nothing to cut is kept as it is', () => {
+  for (const lean of [{}, { metadata: { name: 'a' } }]) {
+    assert.equal(trimManagedFields(lean), lean);
+    assert.equal(trimNode(lean), lean);
+  }
+});
+
+test('nodes are trimmed as nodes, all others of managedFields', () => {
+  assert.equal(defaultTransform(resources.nodes), trimNode);
+  assert.equal(defaultTransform(resources.services), trimManagedFields);
+  assert.equal(defaultTransform(metadataOf(resources.nodes)), trimManagedFields);
+});

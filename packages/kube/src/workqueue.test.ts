@@ -1,0 +1,270 @@
+import { FakeClock } from '@outrigger/testing';
+import * as fc from 'fast-check';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { recordMetrics } from './internal/recorded-metrics.ts';
+import { noMetrics } from './metrics.ts';
+import { exponentialBackoff } from './rate-limiter.ts';
+import { createWorkQueue, type WorkQueue } from './workqueue.ts';
+
+function setUp(): { clock: FakeClock; queue: WorkQueue<string>; metrics: ReturnType<typeof recordMetrics> } {
+  const clock = new FakeClock();
+  const metrics = recordMetrics();
+  return { clock, metrics, queue: createWorkQueue<string>({ name: 'node', clock, metrics }) };
+}
+
+test('a key is in the queue once, and comes out in the order of the first add', async () => {
+  const { queue } = setUp();
+  for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
+  assert.equal(queue.length, 3);
+  assert.deepEqual([await queue.get(), await queue.get(), await queue.get()], ['a', 'b', 'c']);
+  assert.equal(queue.length, 0);
+});
+
+test('a key added while it is worked on is handed out again afterwards, not before', async () => {
+  const { queue, clock } = setUp();
+  queue.add('a');
+  assert.equal(await queue.get(), 'a');
+  queue.add('a');
+  queue.add('a');
+  assert.equal(queue.length, 0);
+  let second: string | undefined;
+  void queue.get().then((key) => (second = key));
+  await clock.settle();
+  assert.equal(second, undefined);
+  queue.done('a');
+  await clock.settle();
+  assert.equal(second, 'a');
+  queue.done('a');
+  assert.equal(queue.length, 0);
+});
+
+test('a delay that ends while the key is worked on waits for the worker', async () => {
+  const { queue, clock } = setUp();
+  queue.add('a');
+  await queue.get();
+  queue.add('a', { delayMs: 10 });
+  await clock.advance(20);
+  assert.equal(queue.length, 0);
+  queue.done('a');
+  assert.equal(queue.length, 1);
+});
+
+test('of several delays the earliest wins, and an add without one wins over all', async () => {
+  const { queue, clock } = setUp();
+  queue.add('a', { delayMs: 100 });
+  queue.add('a', { delayMs: 50 });
+  queue.add('a', { delayMs: 200 });
+  queue.add('b', { delayMs: 100 });
+  queue.add('b');
+  assert.equal(queue.length, 1);
+  await clock.advance(49);
+  assert.equal(queue.length, 1);
+  await clock.advance(1);
+  assert.equal(queue.length, 2);
+  await queue.get();
+  await queue.get();
+  await clock.advance(1_000);
+  assert.equal(queue.length, 0, 'the later delays left nothing behind');
+  assert.equal(clock.pendingTimers, 0);
+});
+
+test('a higher priority goes first, also when it is given to a key that is queued already', async () => {
+  const { queue } = setUp();
+  queue.add('low', { priority: -1 });
+  queue.add('first');
+  queue.add('second');
+  queue.add('second', { priority: -5 });
+  queue.add('low', { priority: 7 });
+  assert.deepEqual([await queue.get(), await queue.get(), await queue.get()], ['low', 'first', 'second']);
+});
+
+test('a worker whose signal aborts gets nothing, and takes nothing from the others', async () => {
+  const { queue, clock } = setUp();
+  const controller = new AbortController();
+  const left = queue.get(controller.signal);
+  const stays = queue.get();
+  controller.abort();
+  assert.equal(await left, undefined);
+  queue.add('a');
+  assert.equal(await stays, 'a');
+  queue.add('b');
+  assert.equal(await queue.get(controller.signal), undefined);
+  await clock.settle();
+  assert.equal(queue.length, 1);
+});
+
+test('after shutDown what is ready is still handed out, what is delayed is not, and workers are let go', async () => {
+  const { queue, clock } = setUp();
+  queue.add('working');
+  await queue.get();
+  queue.add('ready');
+  queue.add('working');
+  queue.add('delayed', { delayMs: 10 });
+  queue.shutDown();
+  queue.add('late');
+  assert.equal(clock.pendingTimers, 0);
+  assert.equal(await queue.get(), 'ready');
+  assert.equal(await queue.get(), undefined);
+  queue.done('working');
+  assert.equal(await queue.get(), 'working');
+  const empty = setUp().queue;
+  const waiting = empty.get();
+  empty.shutDown();
+  assert.equal(await waiting, undefined);
+});
+
+test('back-off grows with each failure and is forgotten on request', async () => {
+  const clock = new FakeClock();
+  const queue = createWorkQueue<string>({
+    name: 'x',
+    clock,
+    metrics: noMetrics,
+    rateLimiter: exponentialBackoff({ baseMs: 5_000, maxMs: 300_000 }),
+  });
+  const waits: number[] = [];
+  for (let i = 0; i < 8; i++) {
+    queue.addRateLimited('a');
+    waits.push(clock.nextTimerIn ?? -1);
+    await clock.advance(300_000);
+    await queue.get();
+    queue.done('a');
+  }
+  assert.deepEqual(waits, [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
+  assert.equal(queue.requeues('a'), 8);
+  queue.forget('a');
+  assert.equal(queue.requeues('a'), 0);
+});
+
+test('done for a key that nobody has, and a second done, change nothing', async () => {
+  const { queue } = setUp();
+  queue.done('ghost');
+  queue.add('a');
+  await queue.get();
+  queue.done('a');
+  queue.done('a');
+  assert.equal(queue.length, 0);
+  assert.throws(() => queue.add('a', { delayMs: Number.NaN }), /delayMs is not a number/);
+});
+
+test('the metrics are those of upstream', async () => {
+  const { queue, clock, metrics } = setUp();
+  const labels = { name: 'node' };
+  queue.add('a');
+  queue.add('a');
+  queue.add('b');
+  await clock.advance(250);
+  await queue.get();
+  await clock.advance(1_000);
+  metrics.collect();
+  assert.equal(metrics.value('workqueue_adds_total', labels), 2);
+  assert.equal(metrics.value('workqueue_depth', labels), 1);
+  assert.equal(metrics.value('workqueue_unfinished_work_seconds', labels), 1);
+  assert.equal(metrics.value('workqueue_longest_running_processor_seconds', labels), 1);
+  queue.addRateLimited('a');
+  queue.done('a');
+  metrics.collect();
+  assert.equal(metrics.value('workqueue_retries_total', labels), 1);
+  assert.equal(metrics.value('workqueue_unfinished_work_seconds', labels), 0);
+  assert.deepEqual(metrics.observations('workqueue_queue_duration_seconds'), [0.25]);
+  assert.deepEqual(metrics.observations('workqueue_work_duration_seconds'), [1]);
+});
+
+/** The queue as one would write it without a thought for speed. */
+class NaiveQueue {
+  time = 0;
+  #order = 0;
+  readonly queued = new Map<string, { priority: number; readyAt: number; order: number | undefined }>();
+  readonly processing = new Set<string>();
+
+  add(key: string, delayMs: number, priority: number): void {
+    const entry = this.queued.get(key);
+    const readyAt = this.time + delayMs;
+    if (!entry) this.queued.set(key, { priority, readyAt, order: undefined });
+    else {
+      entry.priority = Math.max(entry.priority, priority);
+      entry.readyAt = Math.min(entry.readyAt, readyAt);
+    }
+    this.#ripen();
+  }
+
+  advance(ms: number): void {
+    for (let step = 0; step < ms; step++) {
+      this.time++;
+      this.#ripen();
+    }
+  }
+
+  ready(): string[] {
+    return [...this.queued]
+      .filter(([key, entry]) => entry.order !== undefined && !this.processing.has(key))
+      .sort(([, a], [, b]) => b.priority - a.priority || (a.order ?? 0) - (b.order ?? 0))
+      .map(([key]) => key);
+  }
+
+  take(): string | undefined {
+    const [key] = this.ready();
+    if (key === undefined) return undefined;
+    this.queued.delete(key);
+    this.processing.add(key);
+    return key;
+  }
+
+  #ripen(): void {
+    for (const entry of this.queued.values()) {
+      if (entry.order === undefined && entry.readyAt <= this.time) entry.order = this.#order++;
+    }
+  }
+}
+
+test('the queue does what a naive model does, whatever happens to it', async () => {
+  const key = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('add' as const), key, priority: fc.integer({ min: -1, max: 2 }) }),
+    // Delays that are all different: which of two keys that ripen at one instant goes first is nobody's business.
+    fc.record({ do: fc.constant('delay' as const), key, ms: fc.integer({ min: 1, max: 9 }) }),
+    fc.record({ do: fc.constant('advance' as const), ms: fc.integer({ min: 1, max: 6 }) }),
+    fc.record({ do: fc.constant('get' as const) }),
+    fc.record({ do: fc.constant('done' as const), key }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const clock = new FakeClock();
+      const queue = createWorkQueue<string>({ name: 'model', clock, metrics: noMetrics });
+      const model = new NaiveQueue();
+      let unique = 0;
+      for (const one of steps) {
+        if (one.do === 'add') {
+          queue.add(one.key, { priority: one.priority });
+          model.add(one.key, 0, one.priority);
+        } else if (one.do === 'delay') {
+          const ms = one.ms + ++unique / 1_000;
+          queue.add(one.key, { delayMs: ms });
+          model.add(one.key, ms, 0);
+        } else if (one.do === 'advance') {
+          await clock.advance(one.ms);
+          model.advance(one.ms);
+        } else if (one.do === 'done') {
+          queue.done(one.key);
+          model.processing.delete(one.key);
+        } else if (queue.length > 0) {
+          assert.equal(await queue.get(), model.take());
+        }
+        assert.equal(queue.length, model.ready().length);
+      }
+      assert.equal(clock.pendingTimers <= 1, true, 'one timer, however many keys wait');
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('100,000 keys go through in seconds at most', async () => {
+  const queue = createWorkQueue<string>({ name: 'many', clock: new FakeClock(), metrics: noMetrics });
+  const startedAt = process.hrtime.bigint();
+  for (let i = 0; i < 100_000; i++) queue.add(`n${i}`, { priority: i % 7 });
+  for (let i = 0; i < 100_000; i++) queue.done((await queue.get()) ?? '');
+  const tookMs = Number(process.hrtime.bigint() - startedAt) / 1e6;
+  assert.equal(queue.length, 0);
+  // Far above what it takes: only a queue that is not O(log n) takes longer.
+  assert.ok(tookMs < 10_000, `took ${tookMs} ms`);
+});
