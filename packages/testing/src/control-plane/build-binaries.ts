@@ -1,0 +1,73 @@
+/** Builds the programs of a control plane from their Go modules: the way that works wherever a Go module proxy does. */
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCommand } from './run-command.ts';
+import { versionOf, type Component, type Release } from './releases.ts';
+
+/** `-mod=mod`: go.mod is generated, so it has to be completed. `local`: no other Go toolchain is fetched behind our back. */
+const GO_ENVIRONMENT = { CGO_ENABLED: '0', GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local', GOWORK: 'off' };
+const ETCD_MODULE = 'go.etcd.io/etcd/server/v3';
+const KUBERNETES_MODULE = 'k8s.io/kubernetes';
+
+export interface BuildOptions {
+  readonly release: Release;
+  readonly component: Component;
+  /** Where the program ends up; its folder is made. */
+  readonly destination: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Builds one program and moves it to `destination` in one step, so that nobody ever sees half a program. */
+export async function buildBinary(options: BuildOptions): Promise<void> {
+  const { release, component, destination, signal } = options;
+  const version = versionOf(component, release);
+  const module = component === 'etcd' ? ETCD_MODULE : KUBERNETES_MODULE;
+  const source = component === 'etcd' ? ETCD_MODULE : `${KUBERNETES_MODULE}/cmd/${component}`;
+  const workspace = await mkdtemp(join(tmpdir(), 'outrigger-build-'));
+  try {
+    const command = { cwd: workspace, env: GO_ENVIRONMENT, signal };
+    const download = await runCommand('go', ['mod', 'download', '-json', `${module}@${version}`], command);
+    const upstream = await readFile((JSON.parse(download) as { GoMod: string }).GoMod, 'utf8');
+    await writeFile(join(workspace, 'go.mod'), generateGoMod(module, version, upstream));
+    // The import keeps the requirement that `go build` of another module's command needs.
+    await writeFile(join(workspace, 'tools.go'), `//go:build tools\n\npackage tools\n\nimport _ "${source}"\n`);
+    const beside = `${destination}.${process.pid}.partial`;
+    await mkdir(join(destination, '..'), { recursive: true });
+    try {
+      const flags = linkerFlags(component, version);
+      await runCommand('go', ['build', '-trimpath', `-ldflags=${flags}`, '-o', beside, source], command);
+      await rename(beside, destination);
+    } finally {
+      await rm(beside, { force: true });
+    }
+  } finally {
+    await rm(workspace, { recursive: true, force: true });
+  }
+}
+
+/**
+ * A go.mod for a module outside of the source tree. Kubernetes replaces its staging modules (`k8s.io/api` …) by folders
+ * of its own tree, which only count there; outside, each is the published module `v0.<minor>.<patch>`.
+ */
+export function generateGoMod(module: string, version: string, upstream: string): string {
+  const go = /^go (?<version>\S+)$/m.exec(upstream)?.groups?.['version'];
+  if (go === undefined) throw new Error(`the go.mod of ${module} ${version} has no go line`);
+  const staging = [...upstream.matchAll(/^\s*(?:replace\s+)?(?<name>k8s\.io\/\S+) => \.\/staging\//gm)];
+  const published = `v0.${version.replace(/^v1\./, '')}`;
+  const replaces = staging.map((match) => `\t${match.groups!['name']} => ${match.groups!['name']} ${published}\n`);
+  return [
+    'module outrigger.build/control-plane\n\n',
+    `go ${go}\n\n`,
+    `require ${module} ${version}\n`,
+    ...(replaces.length > 0 ? ['\nreplace (\n', ...replaces, ')\n'] : []),
+  ].join('');
+}
+
+/** Kubernetes learns its version from the linker; without it `kubectl version` refuses to compare. */
+function linkerFlags(component: Component, version: string): string {
+  if (component === 'etcd') return '-s -w';
+  const [major, minor] = version.slice(1).split('.');
+  const name = 'k8s.io/component-base/version';
+  return `-s -w -X ${name}.gitVersion=${version} -X ${name}.gitMajor=${major} -X ${name}.gitMinor=${minor}`;
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createClient, createTransport, isForbidden, loadConfig, resources, type Client } from '@outrigger/kube';
+import { startFaultProxy } from '../fault-proxy/fault-proxy.ts';
+import { controlPlaneOrSkip } from './control-plane-or-skip.ts';
+import { startControlPlane } from './control-plane.ts';
+import { runCommand } from './run-command.ts';
+
+async function withClient<T>(kubeconfig: string, use: (client: Client) => Promise<T>): Promise<T> {
+  await using transport = createTransport(await loadConfig({ kubeconfig }));
+  return await use(createClient(transport));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('a control plane is up within 15 s, with RBAC, certificates, tokens and an audit log', async (t) => {
+  const controlPlane = await controlPlaneOrSkip(t, {
+    kubeControllerManager: true,
+    kubectl: true,
+    tokenUsers: [{ user: 'reader', groups: ['system:masters', 'others'] }],
+  });
+  if (!controlPlane) return;
+  assert.ok(controlPlane.startMs < 15_000, `${controlPlane.startMs} ms`);
+  const said = await runCommand(controlPlane.kubectl!, ['--kubeconfig', controlPlane.kubeconfig.path, 'version']);
+  assert.match(said, new RegExp(`Server Version: v${controlPlane.kubernetes}`));
+
+  // A user is who the certificate or token says, and may do what RBAC says.
+  const nobody = await controlPlane.kubeconfigFor({ user: 'nobody', groups: ['none'] });
+  await withClient(nobody.path, (client) => assert.rejects(client.of(resources.nodes).list(), isForbidden));
+  const reader = await controlPlane.kubeconfigFor({ user: 'reader', credential: 'token' });
+  const mark = await controlPlane.auditLog.mark();
+  await withClient(reader.path, async (client) => {
+    for (let call = 0; call < 3; call++) await client.of(resources.nodes).list();
+  });
+  const counts = await controlPlane.auditLog.count((entry) => `${entry.user.username} ${entry.verb}`, mark);
+  assert.equal(counts['reader list'], 3);
+  await assert.rejects(controlPlane.kubeconfigFor({ user: 'stranger', credential: 'token' }), /no token: name it/);
+  const token = await controlPlane.serviceAccountToken('kube-system', 'cloud-controller-manager');
+  assert.equal(token.split('.').length, 3);
+});
+
+test('the API server is restarted and killed on its port, with its data; disposal leaves no process', async (t) => {
+  const controlPlane = await controlPlaneOrSkip(t);
+  if (!controlPlane) return;
+  const name = 'survivor';
+  const { path } = controlPlane.kubeconfig;
+  await withClient(path, (client) =>
+    client.of(resources.namespaces).create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
+  );
+  const before = controlPlane.pids['kube-apiserver'];
+  await controlPlane.restartApiServer();
+  assert.notEqual(controlPlane.pids['kube-apiserver'], before);
+  await controlPlane.killApiServer();
+  assert.equal(controlPlane.pids['kube-apiserver'], undefined);
+  await controlPlane.startApiServer();
+  await withClient(path, (client) => client.of(resources.namespaces).get({ name }));
+  const pids = Object.values(controlPlane.pids);
+  assert.equal(pids.length, 2);
+  await controlPlane[Symbol.asyncDispose]();
+  for (let attempt = 0; attempt < 300 && pids.some(isAlive); attempt++) {
+    await new Promise<void>((resolve) => void setTimeout(resolve, 10));
+  }
+  assert.ok(!pids.some(isAlive));
+  assert.ok(!existsSync(controlPlane.directory));
+});
+
+test('a program that cannot start is named, with the end of its log', async (t) => {
+  if (!(await controlPlaneOrSkip(t, { auditLog: false }))) return;
+  const flags = { 'kube-apiserver': { 'no-such-flag': 'true' } };
+  await assert.rejects(startControlPlane({ flags }), {
+    code: 'control-plane-start',
+    message: /kube-apiserver: ended with 1; end of its log:\n[^]*unknown flag: --no-such-flag/,
+  });
+});
+
+test('kill -9 of the test process ends etcd and the API server, and removes their data', async (t) => {
+  if (!(await controlPlaneOrSkip(t, { auditLog: false }))) return;
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-test-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const module = fileURLToPath(new URL('./control-plane.ts', import.meta.url));
+  const program = `
+    const { startControlPlane } = await import(process.argv[1]);
+    const controlPlane = await startControlPlane();
+    console.log(JSON.stringify([controlPlane.directory, ...Object.values(controlPlane.pids)]));
+    process.stdin.resume();
+  `;
+  const owner = spawn(process.execPath, ['--input-type=module', '-e', program, module], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, TMPDIR: directory },
+  });
+  t.after(() => owner.kill('SIGKILL'));
+  const [line] = (await once(createInterface({ input: owner.stdout }), 'line')) as [string];
+  const [data, ...pids] = JSON.parse(line) as [string, ...number[]];
+  assert.equal(pids.length, 2);
+  assert.ok(pids.every(isAlive) && existsSync(data));
+  owner.kill('SIGKILL');
+  for (let attempt = 0; attempt < 500 && (pids.some(isAlive) || existsSync(data)); attempt++) {
+    await new Promise<void>((resolve) => void setTimeout(resolve, 10));
+  }
+  assert.ok(!pids.some(isAlive));
+  assert.ok(!existsSync(data));
+});
+
+test('the real client goes through the fault proxy to the real server by token', async (t) => {
+  const controlPlane = await controlPlaneOrSkip(t);
+  if (!controlPlane) return;
+  const { server: target, certificateAuthority } = controlPlane;
+  await using proxy = await startFaultProxy({ target, certificateAuthority });
+  const { path } = await controlPlane.kubeconfigFor({
+    credential: 'token',
+    server: proxy.url,
+    certificateAuthority: proxy.certificateAuthority!,
+  });
+  await withClient(path, async (client) => {
+    const namespaces = client.of(resources.namespaces);
+    const rule = proxy.add({ match: { verb: 'create', times: 1 }, fault: { type: 'lose-answer' } });
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lost' } };
+    await assert.rejects(namespaces.create(namespace));
+    assert.equal(rule.hits, 1);
+    assert.equal((await namespaces.get({ name: 'lost' })).metadata?.name, 'lost');
+  });
+  assert.deepEqual(proxy.calls.count(), { 'create namespaces': 1, 'get namespaces': 1 });
+});

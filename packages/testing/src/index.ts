@@ -1,0 +1,49 @@
+export { FakeClock } from './fake-clock.ts';
+
+// Embedded API server
+export {
+  startEmbeddedApiServer,
+  type EmbeddedApiServer,
+  type EmbeddedApiServerOptions,
+  type EmbeddedStore,
+  type ResourceName,
+} from './api-server/embedded-api-server.ts';
+export type { RequestRecord } from './api-server/api-handler.ts';
+
+// Real control plane
+export { startControlPlane } from './control-plane/control-plane.ts';
+export type {
+  ControlPlane,
+  ControlPlaneOptions,
+  Kubeconfig,
+  KubeconfigRequest,
+} from './control-plane/control-plane-contract.ts';
+export { controlPlaneOrSkip } from './control-plane/control-plane-or-skip.ts';
+export { ControlPlaneError, type ControlPlaneErrorCode } from './control-plane/control-plane-error.ts';
+export type { AuditEntry, AuditLog, AuditMark } from './control-plane/audit-log.ts';
+export type { Identity } from './control-plane/certificate-authority.ts';
+export {
+  findBinaries,
+  type BinaryMaker,
+  type BinaryRequest,
+  type BinarySource,
+  type FindOptions,
+  type FoundBinary,
+} from './control-plane/find-binaries.ts';
+export { parseKubernetesMinor, RELEASES, type Component, type KubernetesMinor } from './control-plane/releases.ts';
+
+// Hollow nodes
+export { hollowNode, UNINITIALIZED_TAINT, type HollowNodeOptions } from './hollow-nodes/hollow-node.ts';
+export {
+  startHollowNodes,
+  type HollowNodeCounts,
+  type HollowNodes,
+  type HollowNodesOptions,
+} from './hollow-nodes/start-hollow-nodes.ts';
+export type { Heartbeats } from './hollow-nodes/hollow-kubelet.ts';
+
+// Fault proxy
+export { startFaultProxy, type FaultProxy, type FaultProxyOptions } from './fault-proxy/fault-proxy.ts';
+export type { Fault, FaultMatch, FaultRequest, FaultRule, FaultRuleOptions } from './fault-proxy/fault.ts';
+export { ApiCallRecorder, type ApiCall, type ApiCallRow } from './fault-proxy/api-call-recorder.ts';
+export { requestInfoOf, type RequestInfo } from './fault-proxy/request-info.ts';
