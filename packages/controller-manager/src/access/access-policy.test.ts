@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noMetrics, silentLogger } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import {
+  createAccessPolicy,
+  healthPaths,
+  isLoopback,
+  type AccessPolicy,
+  type AccessPolicyOptions,
+} from './access-policy.ts';
+import { UnauthenticatedError, type AccessRequest, type Authenticate } from './user.ts';
+
+test('loopback addresses are known in every spelling, and nothing else is one', () => {
+  for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '::FFFF:127.0.0.1']) {
+    assert.equal(isLoopback(address), true, address);
+  }
+  for (const address of [
+    '0.0.0.0',
+    '::',
+    '10.0.0.1',
+    '::ffff:10.0.0.1',
+    '128.0.0.1',
+    'localhost',
+    '127.0.0.1.evil.example',
+  ]) {
+    assert.equal(isLoopback(address), false, address);
+  }
+});
+
+function policy(options: Partial<AccessPolicyOptions>): AccessPolicy {
+  return createAccessPolicy({
+    bindAddress: '0.0.0.0',
+    alwaysAllow: healthPaths,
+    clock: new FakeClock(),
+    logger: silentLogger,
+    metrics: noMetrics,
+    ...options,
+  });
+}
+
+/** 200 when it is allowed. */
+async function ask(subject: AccessPolicy, path: string, headers: AccessRequest['headers'] = {}): Promise<number> {
+  const decision = await subject.decide({ method: 'GET', path, headers });
+  return decision.allowed ? 200 : decision.status;
+}
+
+const asMe: Authenticate = ({ headers }) => {
+  if (headers['authorization'] === undefined) return Promise.resolve(undefined);
+  if (headers['authorization'] === 'wrong') return Promise.reject(new UnauthenticatedError('wrong'));
+  const groups = headers['authorization'] === 'root' ? ['system:masters'] : [];
+  return Promise.resolve({ name: 'me', groups });
+};
+
+test('on a loopback address everything is served while there is nobody to ask', async () => {
+  assert.equal(await ask(policy({ bindAddress: '127.0.0.1', alwaysAllow: [] }), '/metrics'), 200);
+});
+
+test('on any other address only what is listed is', async () => {
+  const closed = policy({});
+  for (const path of ['/healthz', '/livez', '/readyz', '/readyz/ping'])
+    assert.equal(await ask(closed, path), 200, path);
+  for (const path of ['/metrics', '/configz', '/version', '/', '/healthzz', '/x/healthz', '//healthz']) {
+    assert.equal(await ask(closed, path), 403, path);
+  }
+  assert.equal(await ask(policy({ alwaysAllow: ['/metrics'] }), '/metrics'), 200);
+  assert.equal(await ask(policy({ alwaysAllow: ['/metrics'] }), '/healthz'), 403);
+  assert.equal(await ask(policy({ alwaysAllow: ['/debug/*'] }), '/debug/x'), 200);
+});
+
+test('with an API server to ask, a loopback address is no excuse', async () => {
+  const asked: string[] = [];
+  const subject = policy({
+    bindAddress: '127.0.0.1',
+    authenticators: [asMe],
+    authorize: ({ groups, name }, { method, path }) => {
+      asked.push(`${name} ${groups.join()} ${method} ${path}`);
+      return Promise.resolve(path === '/metrics' && name === 'me');
+    },
+  });
+  assert.equal(await ask(subject, '/metrics', { authorization: 'me' }), 200);
+  assert.equal(await ask(subject, '/configz', { authorization: 'me' }), 403);
+  assert.equal(await ask(subject, '/metrics'), 403);
+  assert.deepEqual(asked, [
+    'me system:authenticated GET /metrics',
+    'me system:authenticated GET /configz',
+    'system:anonymous system:unauthenticated GET /metrics',
+  ]);
+});
+
+test('wrong credentials are 401 and not anonymous; health is served to whoever shows them', async () => {
+  const subject = policy({ authenticators: [asMe], authorize: () => Promise.resolve(true) });
+  assert.equal(await ask(subject, '/metrics', { authorization: 'wrong' }), 401);
+  assert.equal(await ask(subject, '/healthz', { authorization: 'wrong' }), 200);
+  assert.equal(await ask(subject, '/metrics'), 200);
+});
+
+test('system:masters may everything, without a question', async () => {
+  const subject = policy({ authenticators: [asMe], authorize: () => assert.fail('is not asked') });
+  assert.equal(await ask(subject, '/metrics', { authorization: 'root' }), 200);
+});
+
+test('an authenticator that fails does not hide one that knows the caller', async () => {
+  const broken: Authenticate = () => Promise.reject(new Error('not reachable'));
+  const subject = policy({ authenticators: [broken, asMe], authorize: () => Promise.resolve(true) });
+  assert.equal(await ask(subject, '/metrics', { authorization: 'me' }), 200);
+  assert.equal(await ask(subject, '/metrics'), 401);
+});
+
+test('an API server that cannot be asked is no yes', async () => {
+  const subject = policy({ authenticators: [asMe], authorize: () => Promise.reject(new Error('down')) });
+  assert.equal(await ask(subject, '/metrics', { authorization: 'me' }), 500);
+});

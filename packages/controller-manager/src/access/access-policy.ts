@@ -1,0 +1,128 @@
+/**
+ * Who is served what. Paths that are always allowed (health) are for everybody: load balancers and the kubelet ask without
+ * credentials, and must get an answer while the API server cannot be reached. All else is for callers who prove who they are
+ * and whom the API server lets ask for that path. Where no API server is there to ask, all else is served on a loopback
+ * address, where only this machine can ask, and refused on any other: nobody from outside can be told from anybody.
+ */
+import { isIPv4 } from 'node:net';
+import type { Clock, Logger, Metrics } from '@outrigger/kube';
+import { createAccessMetrics } from './access-metrics.ts';
+import type { Authorize } from './subject-access.ts';
+import {
+  anonymousUser,
+  asAuthenticated,
+  UnauthenticatedError,
+  type AccessRequest,
+  type Authenticate,
+  type User,
+} from './user.ts';
+
+/** `status` is that of HTTP. */
+export type AccessDecision =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly status: 401 | 403 | 500; readonly message: string };
+
+export interface AccessPolicy {
+  /** Never rejects. */
+  decide(request: AccessRequest): Promise<AccessDecision>;
+}
+
+export interface AccessPolicyOptions {
+  readonly bindAddress: string;
+  /** Exact paths, or prefixes that end in `/*`, as upstream's path authorizer reads them. */
+  readonly alwaysAllow: readonly string[];
+  /** In the order in which they are asked. Without any, all callers are anonymous. */
+  readonly authenticators?: readonly Authenticate[];
+  /** Without it, see above. */
+  readonly authorize?: Authorize | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Paths that `--authorization-always-allow-paths` has by default. */
+export const healthPaths: readonly string[] = ['/healthz', '/livez', '/readyz'];
+
+/** May do everything, as in every API server. */
+const PRIVILEGED = 'system:masters';
+const ALLOWED: AccessDecision = { allowed: true };
+
+export function createAccessPolicy(options: AccessPolicyOptions): AccessPolicy {
+  return new Policy(options);
+}
+
+class Policy implements AccessPolicy {
+  readonly #options: AccessPolicyOptions;
+  readonly #rules: readonly string[];
+  readonly #metrics: ReturnType<typeof createAccessMetrics>;
+
+  constructor(options: AccessPolicyOptions) {
+    const { alwaysAllow } = options;
+    this.#options = options;
+    // Each check of health has a page of its own, which is as open as the page of all of them.
+    this.#rules = [
+      ...alwaysAllow,
+      ...alwaysAllow.filter((path) => healthPaths.includes(path)).map((path) => `${path}/*`),
+    ];
+    this.#metrics = createAccessMetrics(options.metrics, options.clock);
+  }
+
+  async decide(request: AccessRequest): Promise<AccessDecision> {
+    const { authorize, bindAddress, logger } = this.#options;
+    const { path } = request;
+    if (this.#rules.some((rule) => (rule.endsWith('*') ? path.startsWith(rule.slice(0, -1)) : path === rule)))
+      return ALLOWED;
+    if (authorize === undefined && isLoopback(bindAddress)) return ALLOWED;
+    let user: User;
+    try {
+      user = await this.#metrics.authentication(() => this.#authenticate(request));
+    } catch (error) {
+      // As upstream: who shows credentials that do not hold is not taken for anonymous.
+      if (error instanceof UnauthenticatedError) logger.verbose(2, 'Caller refused', { path, error });
+      else logger.warn('Could not find out who asks', { path, error });
+      return { allowed: false, status: 401, message: 'Unauthorized' };
+    }
+    if (user.groups.includes(PRIVILEGED)) return ALLOWED;
+    if (authorize === undefined) return { allowed: false, status: 403, message: undelegated(path) };
+    try {
+      if (await this.#metrics.authorization(() => authorize(user, request))) return ALLOWED;
+    } catch (error) {
+      logger.warn('Could not find out whether a caller may ask', { path, user: user.name, error });
+      return { allowed: false, status: 500, message: 'Internal Server Error: the API server could not be asked' };
+    }
+    const verb = request.method.toLowerCase();
+    return {
+      allowed: false,
+      status: 403,
+      message: `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}`,
+    };
+  }
+
+  async #authenticate(request: AccessRequest): Promise<User> {
+    const failures: Error[] = [];
+    for (const authenticate of this.#options.authenticators ?? []) {
+      try {
+        const user = await authenticate(request);
+        if (user) return asAuthenticated(user);
+      } catch (error) {
+        failures.push(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+    const [failure] = failures;
+    if (failure) throw failure;
+    return anonymousUser;
+  }
+}
+
+function undelegated(path: string): string {
+  return (
+    `${path} is not served to callers from outside: let the API server say who may ask (--authentication-kubeconfig, ` +
+    '--authorization-kubeconfig), bind to a loopback address (--bind-address=127.0.0.1), or list the path in --authorization-always-allow-paths'
+  );
+}
+
+/** 127.0.0.0/8 and ::1, also written as ::ffff:127.0.0.1. */
+export function isLoopback(address: string): boolean {
+  const mapped = address.toLowerCase().replace(/^::ffff:/u, '');
+  return address === '::1' || (isIPv4(mapped) && mapped.startsWith('127.'));
+}

@@ -1,0 +1,153 @@
+/** Delegated authentication and authorization, put together from the flags as upstream puts it together. */
+import { readFile } from 'node:fs/promises';
+import type { Client, Clock, Logger, Metrics } from '@outrigger/kube';
+import type { ClientAuthorities } from '../serving/secure-server.ts';
+import { reloadFiles } from '../reload/reload-files.ts';
+import { createAccessPolicy, type AccessPolicy } from './access-policy.ts';
+import { AuthoritiesError, CertificateAuthorities } from './certificate-authorities.ts';
+import { authenticateByCertificate } from './certificate-user.ts';
+import { followClusterTrust } from './cluster-trust.ts';
+import { authenticateByRequestHeader, type RequestHeaderRules } from './request-header-user.ts';
+import type { AuthenticationOptions, AuthorizationOptions } from './delegation-flags.ts';
+import { authorizeBySubjectAccess } from './subject-access.ts';
+import { authenticateByToken } from './token-user.ts';
+import type { Authenticate } from './user.ts';
+
+export interface DelegatedAccessOptions {
+  readonly authentication: Readonly<AuthenticationOptions>;
+  readonly authorization: Readonly<AuthorizationOptions>;
+  /** Asked who callers are; without it tokens prove nothing and no ConfigMap is read. */
+  readonly authenticationClient?: Client | undefined;
+  /** Asked what callers may. */
+  readonly authorizationClient?: Client | undefined;
+  readonly bindAddress: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Gives up waiting: the program is to stop. */
+  readonly signal?: AbortSignal;
+}
+
+export interface DelegatedAccess extends Disposable {
+  readonly policy: AccessPolicy;
+  /** Who signs callers' certificates; `undefined`: they are not asked for one. */
+  readonly clientAuthorities: ClientAuthorities | undefined;
+  /** Resolves when it is known whom the cluster trusts, or that this cannot be known yet. Rejects with a `ClusterTrustError`. */
+  readonly ready: Promise<void>;
+}
+
+/** Rejects with an `AuthoritiesError` for a file that cannot be used. */
+export async function delegateAccess(options: DelegatedAccessOptions): Promise<DelegatedAccess> {
+  const { authentication, authenticationClient, authorization, authorizationClient, clock } = options;
+  const { clientCaFile, requestheaderClientCaFile } = authentication;
+  const stop = new AbortController();
+  let clients: CertificateAuthorities | undefined;
+  let proxies: RequestHeaderRules | undefined;
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
+  await Promise.all([
+    followFile(options, '--client-ca-file', clientCaFile, stop.signal, (authorities) => {
+      clients = authorities;
+      tell();
+    }),
+    followFile(options, '--requestheader-client-ca-file', requestheaderClientCaFile, stop.signal, (authorities) => {
+      proxies = rulesOf(authentication, authorities);
+      tell();
+    }),
+  ]);
+  const looksUp =
+    authenticationClient !== undefined &&
+    !authentication.authenticationSkipLookup &&
+    (clientCaFile === '' || requestheaderClientCaFile === '');
+  const ready = looksUp
+    ? followClusterTrust({
+        ...options,
+        client: authenticationClient,
+        tolerateFailure: authentication.authenticationTolerateLookupFailure,
+        signal: options.signal ? AbortSignal.any([stop.signal, options.signal]) : stop.signal,
+        onChange: (trust) => {
+          if (clientCaFile === '') clients = trust.clientAuthorities;
+          if (requestheaderClientCaFile === '') proxies = trust.requestHeader;
+          tell();
+        },
+      })
+    : Promise.resolve();
+  // Awaited later: whoever serves does not wait for it.
+  ready.catch(() => {});
+  const asksForCertificates = looksUp || clientCaFile !== '' || requestheaderClientCaFile !== '';
+  const authenticators: readonly Authenticate[] = [
+    authenticateByRequestHeader(() => proxies),
+    authenticateByCertificate(() => clients),
+    ...(authenticationClient === undefined
+      ? []
+      : [
+          authenticateByToken({
+            client: authenticationClient,
+            clock,
+            cacheTtlMs: authentication.authenticationTokenWebhookCacheTtl,
+          }),
+        ]),
+  ];
+  return {
+    clientAuthorities: asksForCertificates
+      ? {
+          current: () => [clients?.pem, proxies?.authorities.pem].filter((pem) => pem !== undefined),
+          onChange: (listener) => {
+            listeners.add(listener);
+            return () => void listeners.delete(listener);
+          },
+        }
+      : undefined,
+    ready,
+    policy: createAccessPolicy({
+      ...options,
+      alwaysAllow: authorization.authorizationAlwaysAllowPaths,
+      authenticators,
+      authorize:
+        authorizationClient &&
+        authorizeBySubjectAccess({
+          client: authorizationClient,
+          clock,
+          authorizedTtlMs: authorization.authorizationWebhookCacheAuthorizedTtl,
+          unauthorizedTtlMs: authorization.authorizationWebhookCacheUnauthorizedTtl,
+        }),
+    }),
+    [Symbol.dispose]: () => stop.abort(),
+  };
+}
+
+function rulesOf(authentication: AuthenticationOptions, authorities: CertificateAuthorities): RequestHeaderRules {
+  return {
+    authorities,
+    allowedNames: authentication.requestheaderAllowedNames,
+    usernameHeaders: authentication.requestheaderUsernameHeaders,
+    uidHeaders: authentication.requestheaderUidHeaders,
+    groupHeaders: authentication.requestheaderGroupHeaders,
+    extraHeadersPrefix: authentication.requestheaderExtraHeadersPrefix,
+  };
+}
+
+async function followFile(
+  options: DelegatedAccessOptions,
+  flag: string,
+  path: string,
+  signal: AbortSignal,
+  use: (authorities: CertificateAuthorities) => void,
+): Promise<void> {
+  if (path === '') return;
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new AuthoritiesError(`${flag}: cannot read ${path}`, { cause });
+  });
+  const apply = (pem: string): void => use(new CertificateAuthorities(pem, `${flag}: ${path}`, options.clock));
+  apply(text);
+  void reloadFiles({
+    ...options,
+    name: flag.slice('--'.length),
+    paths: [path],
+    current: [text],
+    apply: async ([pem = '']) => apply(pem),
+    signal,
+  });
+}

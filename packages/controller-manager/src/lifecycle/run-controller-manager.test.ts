@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
+import {
+  exitCodeOf,
+  runControllerManager,
+  type ControllerManagerOptions,
+  type ManagerEnd,
+  type RunningController,
+} from './run-controller-manager.ts';
+
+interface Bench {
+  readonly clock: FakeClock;
+  readonly metrics: PrometheusMetrics;
+  readonly stop: AbortController;
+  readonly lost: AbortController;
+  /** What happened, in order. */
+  readonly story: string[];
+  readonly run: (options?: Partial<ControllerManagerOptions>) => Promise<ManagerEnd>;
+}
+
+/** Runs until told to stop, and takes a turn to end. */
+function patient(story: string[], name = 'node'): RunningController {
+  return {
+    name,
+    run: async (signal) => {
+      story.push(`${name} runs`);
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      story.push(`${name} ended`);
+    },
+  };
+}
+
+function bench(...controllers: RunningController[]): Bench {
+  const story: string[] = [];
+  const [clock, metrics] = [new FakeClock(), new PrometheusMetrics()];
+  const [stop, lost] = [new AbortController(), new AbortController()];
+  return {
+    clock,
+    metrics,
+    stop,
+    lost,
+    story,
+    run: (options) =>
+      runControllerManager({
+        name: 'ccm',
+        clock,
+        metrics,
+        logger: silentLogger,
+        stop: stop.signal,
+        acquire: () => {
+          story.push('leads');
+          return Promise.resolve({
+            signal: lost.signal,
+            release: () => {
+              story.push('released');
+              return Promise.resolve();
+            },
+          });
+        },
+        lead: () =>
+          Promise.resolve({
+            controllers: controllers.length > 0 ? controllers : [patient(story)],
+            [Symbol.asyncDispose]: () => {
+              story.push('closed');
+              return Promise.resolve();
+            },
+          }),
+        ...options,
+      }),
+  };
+}
+
+test('a clean stop: controllers end, what they used closes, the lease is given back last', async () => {
+  const { clock, metrics, run, stop, story } = bench();
+  const end = run();
+  await clock.settle();
+  assert.match(await metrics.render(), /running_managed_controllers\{name="node",manager="ccm"\} 1/u);
+  stop.abort();
+  assert.deepEqual(await end, { kind: 'stopped' });
+  assert.equal(exitCodeOf(await end), 0);
+  assert.deepEqual(story, ['leads', 'node runs', 'node ended', 'closed', 'released']);
+  assert.match(await metrics.render(), /running_managed_controllers\{name="node",manager="ccm"\} 0/u);
+  assert.equal(clock.pendingTimers, 0);
+});
+
+test('leadership lost: it ends with 1, closes what it has, and gives nothing back', async () => {
+  const { clock, lost, run, story } = bench();
+  const end = run();
+  await clock.settle();
+  lost.abort();
+  assert.deepEqual(await end, { kind: 'leadership-lost' });
+  assert.equal(exitCodeOf(await end), 1);
+  assert.deepEqual(story, ['leads', 'node runs', 'closed']);
+});
+
+test('leadership lost while stopping: still lost', async () => {
+  const { clock, lost, run, stop, story } = bench({ name: 'stuck', run: () => new Promise(() => {}) });
+  const end = run({ stopTimeoutMs: 1_000 });
+  await clock.settle();
+  stop.abort();
+  await clock.settle();
+  lost.abort();
+  await clock.advance(1_000);
+  assert.deepEqual(await end, { kind: 'leadership-lost' });
+  assert.ok(!story.includes('released'));
+});
+
+test('a controller that fails stops the others, gives the lease back and ends with 1', async () => {
+  const story: string[] = [];
+  const broken: RunningController = { name: 'route', run: () => Promise.reject(new Error('boom')) };
+  const { run, story: managers } = bench(patient(story), broken);
+  const end = await run();
+  assert.equal(end.kind, 'failed');
+  assert.match(String(end.kind === 'failed' && end.error), /boom/u);
+  assert.deepEqual(story, ['node runs', 'node ended']);
+  assert.deepEqual(managers, ['leads', 'closed', 'released']);
+});
+
+test('a controller that just ends has failed', async () => {
+  const end = await bench({ name: 'quitter', run: () => Promise.resolve() }).run();
+  assert.match(String(end.kind === 'failed' && end.error), /controller quitter ended although nothing asked it to/u);
+});
+
+test('a controller that does not end is left after the time-out', async () => {
+  const { clock, run, stop, story } = bench({ name: 'stuck', run: () => new Promise(() => {}) });
+  const end = run({ stopTimeoutMs: 5_000 });
+  await clock.settle();
+  stop.abort();
+  await clock.advance(4_999);
+  assert.ok(!story.includes('closed'));
+  await clock.advance(1);
+  assert.deepEqual(await end, { kind: 'stopped' });
+  assert.deepEqual(story, ['leads', 'closed', 'released']);
+});
+
+test('stopped while waiting for leadership: a clean end', async () => {
+  const { run, stop, story } = bench();
+  const end = run({
+    acquire: (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stop')))),
+  });
+  stop.abort();
+  assert.deepEqual(await end, { kind: 'stopped' });
+  assert.deepEqual(story, []);
+});
+
+test('an election that fails, and a start that fails, end with 1; the lease is given back', async () => {
+  const failed = await bench().run({ acquire: () => Promise.reject(new Error('forbidden')) });
+  assert.equal(failed.kind, 'failed');
+  const { run, story } = bench();
+  const end = await run({ lead: () => Promise.reject(new Error('no cloud')) });
+  assert.equal(end.kind, 'failed');
+  assert.deepEqual(story, ['leads', 'released']);
+});
+
+test('stopped or lost while starting is not a failure of the start', async () => {
+  for (const [which, kind] of [
+    ['stop', 'stopped'],
+    ['lost', 'leadership-lost'],
+  ] as const) {
+    const setup = bench();
+    const end = setup.run({
+      lead: (signal) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+    });
+    await setup.clock.settle();
+    setup[which].abort();
+    assert.equal((await end).kind, kind);
+  }
+});
+
+test('without leader election, work starts at once; trouble while closing is not hidden and not fatal', async () => {
+  const { clock, stop, story } = bench();
+  const end = runControllerManager({
+    name: 'ccm',
+    clock,
+    metrics: new PrometheusMetrics(),
+    logger: silentLogger,
+    stop: stop.signal,
+    lead: () =>
+      Promise.resolve({
+        controllers: [patient(story)],
+        [Symbol.asyncDispose]: () => Promise.reject(new Error('close')),
+      }),
+  });
+  await clock.settle();
+  stop.abort();
+  assert.deepEqual(await end, { kind: 'stopped' });
+  assert.deepEqual(story, ['node runs', 'node ended']);
+});

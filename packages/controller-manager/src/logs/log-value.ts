@@ -1,0 +1,70 @@
+/** Makes what was handed to a log line fit for printing: plain, bounded, free of secrets. */
+import { maskedValue, type Redactor } from './redactor.ts';
+
+/** A value that `JSON.stringify` takes. */
+export type LogValue = string | number | boolean | null | readonly LogValue[] | { readonly [key: string]: LogValue };
+
+const MAX_TEXT = 16_384;
+const MAX_DEPTH = 6;
+const MAX_ITEMS = 100;
+
+/** `field` is the name under which the value stands: `password` and the like are masked whole. */
+export function toLogValue(field: string, value: unknown, redactor: Redactor, depth = 0): LogValue {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    return Number.isFinite(value) || typeof value === 'boolean' ? value : String(value);
+  }
+  if (redactor.hides(field)) return maskedValue;
+  if (typeof value === 'string') return redactor.redact(cut(value));
+  if (value instanceof Error) return redactor.redact(cut(describeError(value)));
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object') return typeof value;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+  if (depth >= MAX_DEPTH) return '…';
+  if (Array.isArray(value)) {
+    return value.slice(0, MAX_ITEMS).map((item: unknown) => toLogValue(field, item, redactor, depth + 1));
+  }
+  const entries = Object.entries(value).slice(0, MAX_ITEMS);
+  return Object.fromEntries(entries.map(([key, item]) => [key, toLogValue(key, item, redactor, depth + 1)]));
+}
+
+/** The message with those of its causes, as Go's wrapped errors read: `lease update failed: connection reset`. */
+export function describeError(error: unknown): string {
+  const parts: string[] = [];
+  const seen = new Set<unknown>();
+  for (let at: unknown = error; at !== undefined && at !== null && !seen.has(at); at = causeOf(at)) {
+    seen.add(at);
+    const text = messageOf(at);
+    // Many errors quote their cause already.
+    if (!parts.some((part) => part.includes(text))) parts.push(text);
+  }
+  return parts.join(': ');
+}
+
+/** The stable code of the error, or of the first of its causes that has one. */
+export function codeOf(error: unknown): string | undefined {
+  const seen = new Set<unknown>();
+  for (let at: unknown = error; at !== undefined && at !== null && !seen.has(at); at = causeOf(at)) {
+    seen.add(at);
+    const code = (at as { readonly code?: unknown }).code;
+    if (typeof code === 'string' || typeof code === 'number') return String(code);
+  }
+  return undefined;
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : JSON.stringify(error);
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    const all = error.errors.map(describeError).join('; ');
+    return error.message === '' ? all : `${error.message}: ${all}`;
+  }
+  return error.message === '' ? error.name : error.message;
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined;
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (${text.length} characters)`;
+}

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { FakeClock } from '@outrigger/testing';
+import * as fc from 'fast-check';
+import { createLogging, fileDescriptorDestination, type Logging, type LoggingOptions } from './logging.ts';
+import { describeError } from './log-value.ts';
+import { Redactor } from './redactor.ts';
+import { parseVmodule, verbosityOf } from './verbosity.ts';
+
+interface Captured extends Logging {
+  readonly lines: string[];
+}
+
+function capture(options: Partial<LoggingOptions> = {}): Captured {
+  const lines: string[] = [];
+  const logging = createLogging({
+    clock: new FakeClock(Date.UTC(2026, 10, 20, 16, 0, 0, 123)),
+    format: 'text',
+    component: 'main',
+    pid: 77,
+    destination: { write: (line) => void lines.push(line) },
+    ...options,
+  });
+  return { ...logging, lines };
+}
+
+function coded(message: string, code: string, cause?: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { code });
+}
+
+test('text lines are klog lines', () => {
+  const { logger, lines } = capture();
+  logger.info('Node initialised', { node: 'a', writes: 2, ready: true, skipped: undefined, labels: { x: 'y' } });
+  logger.warn('Slow');
+  logger.with({ controller: 'node', key: 'n1' }).error('Reconcile failed', { error: coded('boom', 'quota') });
+  logger.with({ component: 'transport' }).info('Line\nbreak', { text: 'a "b"\nc' });
+  assert.deepEqual(lines, [
+    'I1120 16:00:00.123000      77 main] "Node initialised" node="a" writes=2 ready=true labels={"x":"y"}\n',
+    'W1120 16:00:00.123000      77 main] "Slow"\n',
+    'E1120 16:00:00.123000      77 node] "Reconcile failed" controller="node" key="n1" err="boom" code="quota"\n',
+    'I1120 16:00:00.123000      77 transport] "Line\\nbreak" text="a \\"b\\"\\nc"\n',
+  ]);
+});
+
+test('json lines are those of component-base', () => {
+  const { logger, lines } = capture({ format: 'json', level: 4 });
+  logger.verbose(4, 'Decided', { node: 'a' });
+  logger.error('Failed', { error: coded('boom', 'quota') });
+  logger.warn('Slow');
+  const ts = Date.UTC(2026, 10, 20, 16, 0, 0, 123);
+  assert.deepEqual(
+    lines.map((line): unknown => JSON.parse(line)),
+    [
+      { ts, caller: 'main', msg: 'Decided', v: 4, node: 'a' },
+      { ts, caller: 'main', msg: 'Failed', err: 'boom', code: 'quota' },
+      { ts, caller: 'main', msg: 'Slow', v: 0 },
+    ],
+  );
+});
+
+test('verbose lines come from -v on, or from what --vmodule says of the component', () => {
+  const { logger, lines } = capture({ level: 2, vmodule: parseVmodule('node*=5,transport=0') });
+  assert.deepEqual([logger.enabled(2), logger.enabled(3)], [true, false]);
+  logger.verbose(3, 'no');
+  logger.with({ controller: 'node-lifecycle' }).verbose(5, 'yes');
+  logger.with({ component: 'transport' }).verbose(1, 'no');
+  assert.equal(lines.length, 1);
+  assert.equal(verbosityOf('a.b', 1, parseVmodule('a?b=3')), 3);
+  assert.equal(verbosityOf('axc', 1, parseVmodule('a.c=3')), 1);
+  assert.throws(() => parseVmodule('node'), /"node" is not pattern=N/u);
+});
+
+test('an error is told with its causes, once, and with the first code on the way', () => {
+  const cause = coded('connection reset', 'ECONNRESET');
+  assert.equal(describeError(new Error('lease update failed', { cause })), 'lease update failed: connection reset');
+  assert.equal(describeError(new Error('a: connection reset', { cause })), 'a: connection reset');
+  assert.equal(describeError(new AggregateError([new Error('x'), cause])), 'x; connection reset');
+  assert.equal(describeError({ odd: 1 }), '{"odd":1}');
+  const loop = new Error('loop');
+  loop.cause = loop;
+  assert.equal(describeError(loop), 'loop');
+  const { logger, lines } = capture();
+  logger.error('Renewal failed', { error: new Error('lease update failed', { cause }) });
+  assert.match(lines[0] ?? '', /err="lease update failed: connection reset" code="ECONNRESET"\n$/u);
+});
+
+test('a defect brings its stack; what is thrown but no Error is printed too', () => {
+  const { logger, lines } = capture();
+  logger.error('Reconcile failed', { error: new TypeError('x is not a function') });
+  assert.match(lines[0] ?? '', /stack="TypeError: x is not a function\\n {4}at /u);
+  logger.error('Reconcile failed', { error: { status: 3 } });
+  assert.match(lines[1] ?? '', /err="\{\\"status\\":3\}"/u);
+});
+
+test('odd values do not break a line', () => {
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+  const { logger, lines } = capture();
+  logger.info('Odd', {
+    circular,
+    big: 12n,
+    nan: Number.NaN,
+    nothing: null,
+    at: new Date(0),
+    never: new Date(Number.NaN),
+    many: Array.from({ length: 1_000 }, (_, i) => i),
+    long: 'x'.repeat(100_000),
+  });
+  assert.ok((lines[0] ?? '').length < 20_000);
+  assert.match(lines[0] ?? '', /big="12" nan="NaN" nothing=null at="1970-01-01T00:00:00.000Z" never="Invalid Date"/u);
+});
+
+test('registered secrets and things that look like secrets never reach a line, in either format', () => {
+  const jwt = `${Buffer.from('{"alg":"RS256"}').toString('base64url')}.${Buffer.from('{"sub":"x"}').toString('base64url')}.c2ln`;
+  const canary = 'canary/with+odd"chars';
+  for (const format of ['text', 'json'] as const) {
+    const { logger, lines, redactor } = capture({ format, level: 9 });
+    redactor.add(canary);
+    logger.info(`message ${canary}`, {
+      plain: `x${canary}x`,
+      encoded: encodeURIComponent(canary),
+      base64: Buffer.from(canary).toString('base64'),
+      deep: [{ deeper: canary }],
+      header: `Bearer ${jwt}`,
+      url: 'https://user:hunter22@example.com/path',
+      body: 'password: hunter22, token=hunter22',
+      pem: '-----BEGIN EC PRIVATE KEY-----\nhunter22\n-----END EC PRIVATE KEY-----',
+      clientSecret: 'hunter22',
+      error: new Error('outer', { cause: new Error(`inner ${canary} ${jwt}`) }),
+    });
+    logger.with({ password: 'hunter22', tokens: 3 }).info('bound');
+    const all = lines.join('');
+    for (const secret of [canary, JSON.stringify(canary).slice(1, -1), jwt, 'hunter22', encodeURIComponent(canary)]) {
+      assert.ok(!all.includes(secret), `${secret} in ${all}`);
+    }
+    assert.ok(!all.includes(Buffer.from(canary).toString('base64').replace(/=+$/u, '')));
+    assert.match(all, /example\.com\/path/u);
+    assert.match(all, /"?tokens"?[=:]3/u);
+  }
+});
+
+test('no registered secret survives, wherever it stands', () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 8 }), fc.string(), fc.string(), (secret, before, after) => {
+      const trimmed = secret.trim();
+      // What is part of the mask itself cannot be told from it.
+      fc.pre(trimmed.length >= 6 && !'[redacted]'.includes(trimmed) && !trimmed.includes('redacted'));
+      const redactor = new Redactor();
+      redactor.add(secret);
+      const clean = redactor.redact(`${before}${trimmed}${after}`);
+      fc.pre(!`${before}[redacted]${after}`.includes(trimmed));
+      assert.ok(!clean.includes(trimmed));
+    }),
+  );
+});
+
+test('short values are not registered, and harmless text stays as it is', () => {
+  const redactor = new Redactor();
+  redactor.add('a');
+  assert.equal(redactor.redact('a basic key to a map'), 'a basic key to a map');
+});
+
+test('a destination on a file descriptor holds lines back until they are flushed at the latest', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'outrigger-log-'));
+  const fd = openSync(join(directory, 'log'), 'w');
+  try {
+    const logging = createLogging({
+      clock: new FakeClock(),
+      format: 'text',
+      component: 'main',
+      destination: fileDescriptorDestination(fd),
+    });
+    for (let i = 0; i < 100; i++) logging.logger.info('Line', { i });
+    logging.flush();
+    assert.equal(readFileSync(join(directory, 'log'), 'utf8').split('\n').length, 101);
+  } finally {
+    closeSync(fd);
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test('a reader that is gone does not keep the process from ending', () => {
+  const logging = capture({
+    destination: {
+      write: () => {},
+      flushSync: () => {
+        throw new Error('EPIPE');
+      },
+    },
+  });
+  logging.flush();
+});
+
+test('a secret that contains another leaves no rest behind, whichever came first', () => {
+  const redactor = new Redactor();
+  redactor.add('canary');
+  redactor.add('canary-and-more');
+  assert.equal(redactor.redact('x canary-and-more y canary z'), 'x [redacted] y [redacted] z');
+});
+
+test('of rotating secrets the newest are remembered, of others all', () => {
+  const redactor = new Redactor();
+  redactor.add('for-ever');
+  for (let i = 0; i < 100; i++) redactor.add(`token-number-${i}.`, { rotating: true });
+  redactor.add('for-ever', { rotating: true });
+  assert.equal(redactor.redact('for-ever token-number-99. token-number-0.'), '[redacted] [redacted] token-number-0.');
+});
+
+test('the verbosity can be changed while the program runs, for loggers that are there already', () => {
+  const lines: string[] = [];
+  const { logger, setVerbosity } = createLogging({
+    clock: new FakeClock(),
+    format: 'text',
+    vmodule: [{ pattern: 'loud', level: 9 }],
+    destination: { write: (line) => void lines.push(line) },
+    component: 'main',
+  });
+  const [quiet, loud] = [logger.with({ component: 'quiet' }), logger.with({ component: 'loud' })];
+  quiet.verbose(4, 'before');
+  setVerbosity(4);
+  quiet.verbose(4, 'during');
+  setVerbosity(0);
+  quiet.verbose(4, 'after');
+  loud.verbose(9, 'always');
+  assert.deepEqual(
+    lines.map((line) => /"(\w+)"/u.exec(line)?.[1]),
+    ['during', 'always'],
+  );
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { silentLogger, type Logger } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
+import { reloadFiles } from './reload-files.ts';
+
+class Bench {
+  readonly clock: FakeClock = new FakeClock();
+  readonly metrics: PrometheusMetrics = new PrometheusMetrics();
+  readonly applied: string[] = [];
+  readonly warnings: unknown[] = [];
+  readonly stop: AbortController = new AbortController();
+  readonly files: Record<string, string>;
+  /** Throws for what must not be applied. */
+  check: (text: string) => void = () => {};
+  readonly done: Promise<void>;
+
+  constructor(files: Record<string, string>) {
+    this.files = files;
+    const logger: Logger = { ...silentLogger, warn: (_message, fields) => void this.warnings.push(fields?.['error']) };
+    this.done = reloadFiles({
+      name: 'cloud-config',
+      paths: Object.keys(files),
+      current: Object.values(files),
+      apply: (texts) => {
+        this.check(texts.join());
+        this.applied.push(texts.join());
+        return Promise.resolve();
+      },
+      clock: this.clock,
+      logger,
+      metrics: this.metrics,
+      signal: this.stop.signal,
+      readFile: (path) => {
+        const text = this.files[path];
+        return text === undefined ? Promise.reject(new Error(`no ${path}`)) : Promise.resolve(text);
+      },
+    });
+  }
+
+  async tick(): Promise<void> {
+    await this.clock.advance(10_000);
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+  }
+
+  async metric(name: string): Promise<string | undefined> {
+    return new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'mu').exec(await this.metrics.render())?.[1];
+  }
+}
+
+test('what has changed is applied once', async () => {
+  const bench = new Bench({ a: '1' });
+  await bench.tick();
+  assert.deepEqual(bench.applied, []);
+  bench.files['a'] = '2';
+  await bench.tick();
+  await bench.tick();
+  assert.deepEqual(bench.applied, ['2']);
+  assert.equal(await bench.metric('outrigger_reload_successful'), '1');
+  bench.stop.abort();
+  await bench.done;
+});
+
+test('what is refused is said once, shows in the metric, and is tried again when it changes or after a minute', async () => {
+  const bench = new Bench({ a: '1' });
+  let tries = 0;
+  bench.check = (text) => {
+    tries++;
+    if (text.startsWith('bad')) throw new Error('line 1: bad');
+  };
+  bench.files['a'] = 'bad';
+  for (let i = 0; i < 5; i++) await bench.tick();
+  assert.deepEqual([tries, bench.warnings.length, bench.applied], [1, 1, []]);
+  assert.equal(await bench.metric('outrigger_reload_successful'), '0');
+  for (let i = 0; i < 5; i++) await bench.tick();
+  assert.deepEqual([tries, bench.warnings.length], [2, 1]);
+  bench.files['a'] = 'bad, too';
+  await bench.tick();
+  assert.deepEqual([tries, bench.warnings.length], [3, 2]);
+  bench.files['a'] = 'good';
+  await bench.tick();
+  assert.deepEqual(bench.applied, ['good']);
+  assert.equal(await bench.metric('outrigger_reload_successful'), '1');
+  bench.stop.abort();
+  await bench.done;
+});
+
+test('a file that is gone changes nothing, and neither does putting the old content back', async () => {
+  const bench = new Bench({ a: '1', b: '2' });
+  delete bench.files['b'];
+  await bench.tick();
+  await bench.tick();
+  assert.equal(bench.warnings.length, 1);
+  bench.files['b'] = '2';
+  await bench.tick();
+  assert.deepEqual(bench.applied, []);
+  assert.equal(await bench.metric('outrigger_reload_successful'), '1');
+  bench.stop.abort();
+  await bench.done;
+});
+
+test('a mounted ConfigMap is followed through the swap of its symbolic link', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-reload-'));
+  try {
+    // As the kubelet lays a volume out: file → ..data/file, ..data → ..<time>, and the last one is swapped by rename.
+    for (const [version, text] of [['..one', '1'] as const, ['..two', '2'] as const]) {
+      await mkdir(join(directory, version));
+      await writeFile(join(directory, version, 'cloud.conf'), text);
+    }
+    await symlink('..one', join(directory, '..data'));
+    await symlink('..data/cloud.conf', join(directory, 'cloud.conf'));
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const applied = Promise.withResolvers<readonly string[]>();
+    const done = reloadFiles({
+      name: 'cloud-config',
+      paths: [join(directory, 'cloud.conf')],
+      current: ['1'],
+      apply: (texts) => Promise.resolve(applied.resolve(texts)),
+      clock,
+      logger: silentLogger,
+      metrics: new PrometheusMetrics(),
+      signal: stop.signal,
+    });
+    await symlink('..two', join(directory, '..data_tmp'));
+    await rename(join(directory, '..data_tmp'), join(directory, '..data'));
+    await clock.advance(10_000);
+    assert.deepEqual(await applied.promise, ['2']);
+    stop.abort();
+    await done;
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,32 @@
+/** The serving certificate of `--tls-cert-file` and `--tls-private-key-file`, read again when it has been renewed. */
+import { readFile } from 'node:fs/promises';
+import type { ServingCertificate } from './self-signed-certificate.ts';
+
+/** A certificate that cannot be served. */
+export class CertificateError extends Error {
+  override readonly name = 'CertificateError';
+  readonly code = 'serving-certificate';
+}
+
+/** Reads both files. Throws a `CertificateError` that names the flag and the file. `flag`: default, those of the one certificate. */
+export async function readCertificateFiles(
+  certFile: string,
+  keyFile: string,
+  flag?: string,
+): Promise<ServingCertificate> {
+  // One after the other, so that of two faults it is always the same one that is told.
+  const cert = await readPem(flag ?? '--tls-cert-file', certFile, 'CERTIFICATE');
+  const key = await readPem(flag ?? '--tls-private-key-file', keyFile, 'PRIVATE KEY');
+  return { cert, key };
+}
+
+async function readPem(flag: string, file: string, block: string): Promise<string> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CertificateError(`${flag}: cannot read ${file}`, { cause: error });
+  }
+  if (!text.includes(`${block}-----`)) throw new CertificateError(`${flag}: no PEM block ${block} in ${file}`);
+  return text;
+}

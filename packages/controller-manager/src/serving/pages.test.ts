@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noMetrics, silentLogger } from '@outrigger/kube';
+import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
+import { FakeClock } from '@outrigger/testing';
+import { createAccessPolicy, healthPaths } from '../access/access-policy.ts';
+import { HealthChecks } from './health-checks.ts';
+import { renderFlagz, renderStatusz } from './debug-pages.ts';
+import { createPages, type PagesOptions } from './pages.ts';
+
+function pages(options: Partial<PagesOptions> & { readonly bindAddress?: string } = {}): {
+  readonly health: HealthChecks;
+  readonly get: (path: string, init?: RequestInit) => Promise<{ status: number; text: string; headers: Headers }>;
+} {
+  const health = new HealthChecks();
+  const app = createPages({
+    access: createAccessPolicy({
+      bindAddress: options.bindAddress ?? '127.0.0.1',
+      alwaysAllow: healthPaths,
+      clock: new FakeClock(),
+      logger: silentLogger,
+      metrics: noMetrics,
+    }),
+    health,
+    logger: silentLogger,
+    metrics: new PrometheusMetrics(),
+    configz: () => ({ 'example.io': { clusterName: 'test' } }),
+    version: { gitVersion: 'v0.1.0' },
+    ...options,
+  });
+  return {
+    health,
+    get: async (path, init) => {
+      const response = await app.request(path, init);
+      return { status: response.status, text: await response.text(), headers: response.headers };
+    },
+  };
+}
+
+test('serves health, metrics, configuration and version', async () => {
+  const { get } = pages();
+  assert.equal((await get('/healthz')).text, 'ok');
+  assert.match((await get('/livez?verbose')).text, /livez check passed/u);
+  assert.equal((await get('/readyz/ping')).text, 'ok');
+  assert.equal((await get('/readyz/none')).status, 404);
+  assert.match((await get('/metrics')).headers.get('content-type') ?? '', /version=0\.0\.4/u);
+  assert.deepEqual(JSON.parse((await get('/configz')).text), { 'example.io': { clusterName: 'test' } });
+  assert.deepEqual(JSON.parse((await get('/version')).text), { gitVersion: 'v0.1.0' });
+  assert.match((await get('/')).text, /\/metrics/u);
+  assert.equal((await get('/nothing')).status, 404);
+});
+
+test('a failing check is a 500 without its reason; excluding it is a 200', async () => {
+  const { get, health } = pages();
+  health.add({
+    name: 'cloud',
+    check: () => {
+      throw new Error('hunter2');
+    },
+  });
+  const report = await get('/healthz');
+  assert.equal(report.status, 500);
+  assert.doesNotMatch(report.text, /hunter2/u);
+  assert.equal((await get('/healthz?exclude=cloud')).status, 200);
+});
+
+test('from outside only health is served, and the refusal says what to do', async () => {
+  const { get } = pages({ bindAddress: '0.0.0.0' });
+  assert.equal((await get('/healthz')).status, 200);
+  assert.equal((await get('/readyz/ping')).status, 200);
+  for (const path of ['/metrics', '/configz', '/version', '/nothing', '/']) {
+    const refusal = await get(path);
+    assert.equal(refusal.status, 403, path);
+    assert.match(refusal.text, /--authorization-always-allow-paths/u);
+  }
+});
+
+test('only GET, and a broken page tells nothing', async () => {
+  const { get } = pages({
+    configz: () => {
+      throw new Error('hunter2');
+    },
+  });
+  assert.equal((await get('/healthz', { method: 'POST' })).status, 405);
+  const broken = await get('/configz');
+  assert.equal(broken.status, 500);
+  assert.doesNotMatch(broken.text, /hunter2/u);
+});
+
+test('health checks are counted where all of them are asked for', async () => {
+  const slis = new PrometheusMetrics();
+  const health = new HealthChecks({ metrics: slis });
+  const { get } = pages({ health, slis });
+  let broken = true;
+  health.add({
+    name: 'cloud',
+    check: () => {
+      if (broken) throw new Error('down');
+    },
+  });
+  await get('/healthz');
+  broken = false;
+  await get('/healthz?verbose');
+  await get('/readyz?exclude=cloud');
+  const { text } = await get('/metrics/slis');
+  assert.match(text, /^kubernetes_healthcheck\{name="cloud",type="healthz"\} 1$/mu);
+  assert.match(text, /^kubernetes_healthchecks_total\{name="cloud",type="healthz",status="error"\} 1$/mu);
+  assert.match(text, /^kubernetes_healthchecks_total\{name="ping",type="readyz",status="success"\} 1$/mu);
+  assert.doesNotMatch(text, /name="cloud",type="readyz"/u);
+});
+
+test('flags and status are shown where a program has them, and the index lists what there is', async () => {
+  const clock = new FakeClock();
+  const { get } = pages({
+    flagz: () => renderFlagz('manager', [['v', '0']]),
+    statusz: (paths) =>
+      renderStatusz({ component: 'manager', clock, paths, startedAt: clock.now() - 61_500, version: 'v1.2.3' }),
+  });
+  assert.match((await get('/flagz')).text, /^\nmanager flagz\nWarning: .*\n\nv=0\n$/u);
+  const status = (await get('/statusz')).text;
+  assert.match(status, /^Up: 1m1s\nNode version: v\d+/mu);
+  assert.match(status, /^Paths: \/configz \/flagz \/healthz/mu);
+  assert.equal((await pages().get('/flagz')).status, 404);
+});
+
+test('the verbosity is set by PUT where a program has it set, and by whoever may', async () => {
+  const set: number[] = [];
+  const { get } = pages({ setVerbosity: (level) => void set.push(level) });
+  const put = (body: string): RequestInit => ({
+    method: 'PUT',
+    body,
+    headers: { 'content-length': String(body.length) },
+  });
+  assert.equal((await get('/debug/flags/v', put('4'))).status, 200);
+  for (const wrong of ['', '-1', '4x', '1000'])
+    assert.equal((await get('/debug/flags/v', put(wrong))).status, 400, wrong);
+  assert.equal((await get('/debug/flags/v', { method: 'PUT', body: '4' })).status, 400, 'of no known length');
+  assert.equal((await get('/debug/flags/v')).status, 405);
+  assert.deepEqual(set, [4]);
+  assert.equal((await pages().get('/debug/flags/v', put('4'))).status, 405);
+  const outside = pages({ bindAddress: '0.0.0.0', setVerbosity: (level) => void set.push(level) });
+  assert.equal((await outside.get('/debug/flags/v', put('9'))).status, 403);
+  assert.deepEqual(set, [4]);
+});

@@ -1,0 +1,120 @@
+/** What the manager's listener answers: health, metrics, configuration and version, behind the access policy. */
+import type { TLSSocket } from 'node:tls';
+import type { HttpBindings } from '@hono/node-server';
+import type { Logger } from '@outrigger/kube';
+import { Hono, type Context } from 'hono';
+import type { AccessPolicy } from '../access/access-policy.ts';
+import type { AccessRequest } from '../access/user.ts';
+import type { HealthChecks, HealthEndpoint, HealthReport } from './health-checks.ts';
+
+export interface PagesOptions {
+  readonly access: AccessPolicy;
+  readonly health: HealthChecks;
+  readonly logger: Logger;
+  readonly metrics: { render(): Promise<string>; readonly contentType: string };
+  /** `/metrics/slis`: what `HealthChecks` counts. Default: not served. */
+  readonly slis?: { render(): Promise<string>; readonly contentType: string } | undefined;
+  /** `/flagz`. Default: not served. */
+  readonly flagz?: (() => string) | undefined;
+  /** `/statusz`, given the paths of all pages. Default: not served. */
+  readonly statusz?: ((paths: readonly string[]) => string) | undefined;
+  /** `PUT /debug/flags/v`: how much is logged from now on. Default: not served. */
+  readonly setVerbosity?: ((level: number) => void) | undefined;
+  /** The configuration that is in force, by component, for `/configz`. No secrets. */
+  readonly configz: () => Readonly<Record<string, unknown>>;
+  /** `/version`. */
+  readonly version: Readonly<Record<string, string>>;
+}
+
+const VERBOSITY = '/debug/flags/v';
+const ENDPOINTS: readonly HealthEndpoint[] = ['healthz', 'livez', 'readyz'];
+
+export function createPages(options: PagesOptions): Hono {
+  const { access, health, logger, metrics } = options;
+  const app = new Hono();
+  app.use(async (context, next) => {
+    const decision = await access.decide(accessRequestOf(context));
+    if (!decision.allowed) return context.json(failure(decision.status, decision.message), decision.status);
+    const method = context.req.path === VERBOSITY && options.setVerbosity ? 'PUT' : 'GET';
+    if (context.req.method !== method && !(method === 'GET' && context.req.method === 'HEAD')) {
+      return context.json(failure(405, `${context.req.method} is not answered here: only ${method}`), 405);
+    }
+    await next();
+    context.header('Cache-Control', 'no-cache, private');
+    context.header('X-Content-Type-Options', 'nosniff');
+    return undefined;
+  });
+  for (const endpoint of ENDPOINTS) {
+    app.get(`/${endpoint}`, async (context) => {
+      const exclude = context.req.queries('exclude') ?? [];
+      const verbose = context.req.query('verbose') !== undefined;
+      return answer(context, endpoint, await health.run(endpoint, { exclude, verbose }), logger);
+    });
+    app.get(`/${endpoint}/:name`, async (context) => {
+      const report = await health.runOne(endpoint, context.req.param('name'));
+      return report === undefined ? context.notFound() : answer(context, endpoint, report, logger);
+    });
+  }
+  const { configz, flagz, setVerbosity, slis, statusz, version } = options;
+  if (setVerbosity) {
+    app.put(VERBOSITY, async (context) => {
+      // Not read when it is long, or of no known length.
+      const short = Number(context.req.header('content-length') ?? Infinity) <= 2;
+      const text = short ? await context.req.text() : '';
+      if (!/^\d{1,2}$/u.test(text)) return context.text('the body must be a whole number from 0 to 99\n', 400);
+      setVerbosity(Number(text));
+      logger.info('Verbosity changed', { v: Number(text) });
+      return context.text(`successfully set the verbosity to ${text}\n`);
+    });
+  }
+  app.get('/metrics', async (context) =>
+    context.body(await metrics.render(), 200, { 'Content-Type': metrics.contentType }),
+  );
+  const paths = ['/configz', '/healthz', '/livez', '/metrics', '/readyz', '/version'];
+  if (slis) {
+    paths.push('/metrics/slis');
+    app.get('/metrics/slis', async (context) =>
+      context.body(await slis.render(), 200, { 'Content-Type': slis.contentType }),
+    );
+  }
+  if (flagz) {
+    paths.push('/flagz');
+    app.get('/flagz', (context) => context.text(flagz()));
+  }
+  if (statusz) {
+    paths.push('/statusz');
+    app.get('/statusz', (context) => context.text(statusz(paths)));
+  }
+  paths.sort();
+  app.get('/configz', (context) => context.json(configz()));
+  app.get('/version', (context) => context.json(version));
+  app.get('/', (context) => context.json({ paths }));
+  app.notFound((context) => context.text('404 page not found\n', 404));
+  app.onError((error, context) => {
+    logger.error('Page failed', { path: context.req.path, error });
+    return context.text('internal server error\n', 500);
+  });
+  return app;
+}
+
+function answer(context: Context, endpoint: string, report: HealthReport, logger: Logger): Response {
+  for (const { name, error } of report.failures) logger.warn('Health check failed', { endpoint, check: name, error });
+  return context.text(report.text, report.healthy ? 200 : 500);
+}
+
+const REASONS = { 401: 'Unauthorized', 403: 'Forbidden', 405: 'MethodNotAllowed', 500: 'InternalError' } as const;
+
+function failure(code: keyof typeof REASONS, message: string): Record<string, unknown> {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason: REASONS[code], code };
+}
+
+/** `env` is Node's request when a listener called, and nothing in a test without one. */
+function accessRequestOf(context: Context): AccessRequest {
+  const { method, path } = context.req;
+  const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
+  if (incoming === undefined) return { method, path, headers: Object.fromEntries(context.req.raw.headers) };
+  const socket = incoming.socket as Partial<TLSSocket>;
+  // `authorized`: OpenSSL has found a chain to one of the authorities. To whose is the policy's to find out.
+  const certificate = socket.authorized ? socket.getPeerX509Certificate?.() : undefined;
+  return { method, path, headers: incoming.headersDistinct, certificate };
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
+import { silentLogger, systemClock } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import { Hono } from 'hono';
+import { CertificateError } from './certificate-files.ts';
+import { startSecureServer } from './secure-server.ts';
+import { makeSelfSignedCertificate } from './self-signed-certificate.ts';
+
+const app = new Hono().get('/healthz', (context) => context.text('ok'));
+const base = { app, bindAddress: '127.0.0.1', clock: systemClock, logger: silentLogger, port: 0 } as const;
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly fingerprint: string;
+}
+
+function ask(url: string, ca?: string, servername?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const named = servername === undefined ? {} : { servername };
+    const options = { agent: false, ...named, ...(ca === undefined ? { rejectUnauthorized: false } : { ca }) } as const;
+    get(`${url}/healthz`, options, (response) => {
+      const fingerprint = (response.socket as TLSSocket).getPeerCertificate().fingerprint256;
+      let body = '';
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body, fingerprint }));
+    }).on('error', reject);
+  });
+}
+
+test('serves over TLS with a certificate of its own making', async () => {
+  await using server = await startSecureServer(base);
+  assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/u);
+  const answer = await ask(server.url);
+  assert.deepEqual([answer.status, answer.body], [200, 'ok']);
+});
+
+test('the certificate of its own making is valid for the address and for localhost', async () => {
+  const certificate = await makeSelfSignedCertificate(systemClock, ['node-1.example']);
+  const parsed = new X509Certificate(certificate.cert);
+  assert.equal(parsed.checkIP('127.0.0.1'), '127.0.0.1');
+  assert.equal(parsed.checkHost('node-1.example'), 'node-1.example');
+  assert.ok(parsed.verify(parsed.publicKey));
+});
+
+test('serves plain HTTP only when told to, and ends open connections when closed', async () => {
+  const server = await startSecureServer({ ...base, tls: 'plain' });
+  assert.match(server.url, /^http:/u);
+  assert.equal(await (await fetch(`${server.url}/healthz`)).text(), 'ok');
+  await server[Symbol.asyncDispose]();
+  await assert.rejects(fetch(`${server.url}/healthz`));
+});
+
+test('a port in use is one clear line', async () => {
+  await using server = await startSecureServer({ ...base, tls: 'plain' });
+  const port = Number(new URL(server.url).port);
+  await assert.rejects(startSecureServer({ ...base, port, tls: 'plain' }), {
+    code: 'cannot-listen',
+    message: new RegExp(`^cannot listen on 127\\.0\\.0\\.1 port ${port}: the port is in use`, 'u'),
+  });
+});
+
+test('certificate files are served, read again when renewed, and kept when what is new is broken', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-tls-'));
+  const files = { certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') };
+  const clock = new FakeClock();
+  try {
+    const [first, second] = [
+      await makeSelfSignedCertificate(systemClock, []),
+      await makeSelfSignedCertificate(systemClock, []),
+    ];
+    await writeFile(files.certFile, first.cert);
+    await writeFile(files.keyFile, first.key);
+    await using server = await startSecureServer({ ...base, clock, tls: files });
+    const before = await ask(server.url, first.cert);
+    await writeFile(files.keyFile, 'half a fi');
+    await clock.advance(60_000);
+    assert.equal((await ask(server.url, first.cert)).fingerprint, before.fingerprint);
+    await writeFile(files.certFile, second.cert);
+    await writeFile(files.keyFile, second.key);
+    let renewed = '';
+    // The files are read on the thread pool, which no clock moves.
+    for (let i = 0; i < 100 && (renewed === '' || renewed === before.fingerprint); i++) {
+      await clock.advance(60_000);
+      renewed = (await ask(server.url)).fingerprint;
+    }
+    assert.notEqual(renewed, before.fingerprint);
+    assert.equal((await ask(server.url, second.cert)).status, 200);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('a certificate that cannot be served names flag and file', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-tls-'));
+  const [certFile, keyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
+  try {
+    await assert.rejects(startSecureServer({ ...base, tls: { certFile, keyFile } }), (error: unknown) => {
+      assert.ok(error instanceof CertificateError);
+      assert.equal(error.message, `--tls-cert-file: cannot read ${certFile}`);
+      return true;
+    });
+    await writeFile(certFile, 'no PEM');
+    await writeFile(keyFile, 'no PEM');
+    await assert.rejects(startSecureServer({ ...base, tls: { certFile, keyFile } }), /no PEM block CERTIFICATE in/u);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('callers that ask for a name get the certificate of that name, which is read again too', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-sni-'));
+  const file = (name: string): string => join(directory, name);
+  const clock = new FakeClock();
+  const put = async (name: string): Promise<string> => {
+    const { cert, key } = await makeSelfSignedCertificate(systemClock, [`${name}.example`]);
+    await writeFile(file(`${name}.crt`), cert);
+    await writeFile(file(`${name}.key`), key);
+    return new X509Certificate(cert).fingerprint256;
+  };
+  try {
+    const [one, two] = [await put('one'), await put('two')];
+    await using server = await startSecureServer({
+      ...base,
+      clock,
+      named: [
+        { certFile: file('one.crt'), keyFile: file('one.key'), names: ['*.example.com', 'example.com'] },
+        { certFile: file('two.crt'), keyFile: file('two.key'), names: [] },
+      ],
+    });
+    const shown = async (servername: string): Promise<string> =>
+      (await ask(server.url, undefined, servername)).fingerprint;
+    for (const name of ['a.example.com', 'example.com', 'A.EXAMPLE.COM']) assert.equal(await shown(name), one, name);
+    assert.equal(await shown('two.example'), two);
+    for (const name of ['a.b.example.com', 'other.org', 'notexample.com'])
+      assert.ok(![one, two].includes(await shown(name)), name);
+    const renewed = await put('one');
+    let now = one;
+    // The files are read on the thread pool, which no clock moves.
+    for (let i = 0; i < 100 && now === one; i++) {
+      await clock.advance(10_000);
+      now = await shown('example.com');
+    }
+    assert.equal(now, renewed);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('a certificate and the key of another one are refused', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-tls-'));
+  const files = { certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') };
+  try {
+    await writeFile(files.certFile, (await makeSelfSignedCertificate(systemClock, [])).cert);
+    await writeFile(files.keyFile, (await makeSelfSignedCertificate(systemClock, [])).key);
+    await assert.rejects(startSecureServer({ ...base, tls: files }), { code: 'serving-certificate' });
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('the lowest TLS version is what it is set to', async () => {
+  const settings = { minVersion: 'VersionTLS13', cipherSuites: [], curvePreferences: [29] } as const;
+  await using server = await startSecureServer({ ...base, settings });
+  const { port } = new URL(server.url);
+  const attempt = (maxVersion: 'TLSv1.2' | 'TLSv1.3'): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect({ host: '127.0.0.1', port: Number(port), rejectUnauthorized: false, maxVersion }, () => {
+        resolve(socket.getProtocol() ?? '');
+        socket.destroy();
+      });
+      socket.on('error', () => resolve('refused'));
+    });
+  assert.equal(await attempt('TLSv1.2'), 'refused');
+  assert.equal(await attempt('TLSv1.3'), 'TLSv1.3');
+});

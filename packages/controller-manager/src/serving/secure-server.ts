@@ -1,0 +1,173 @@
+/** The manager's one listener. */
+import { createServer as createPlainServer, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { noMetrics, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import type { Hono } from 'hono';
+import { reloadFiles } from '../reload/reload-files.ts';
+import { CertificateError, readCertificateFiles } from './certificate-files.ts';
+import type { ServingCertificate } from './self-signed-certificate.ts';
+import { ServingContext, type NamedCertificate } from './serving-context.ts';
+import type { NamedCertKey } from './serving-flags.ts';
+import { toTlsOptions, type TlsSettings } from './tls-settings.ts';
+
+export interface SecureServerOptions {
+  readonly app: Hono;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** An IP address. */
+  readonly bindAddress: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** `plain` is for tests. Default: a self-signed certificate, made now. */
+  readonly tls?: 'plain' | { readonly certFile: string; readonly keyFile: string };
+  /** Other certificates, for callers that ask for these names. */
+  readonly named?: readonly NamedCertKey[];
+  /** Default: TLS 1.2 and the platform's own choice. */
+  readonly settings?: TlsSettings;
+  /** Set: callers are asked for a certificate, which they need not have. */
+  readonly clientAuthorities?: ClientAuthorities | undefined;
+  /** Default: nothing is counted. */
+  readonly metrics?: Metrics;
+  /** SO_REUSEPORT. Default: false. */
+  readonly sharePort?: boolean;
+}
+
+/** Who signs callers' certificates, as it is now. */
+export interface ClientAuthorities {
+  /** PEM. */
+  readonly current: () => readonly string[];
+  /** Returns the way to stop. */
+  readonly onChange: (listener: () => void) => () => void;
+}
+
+export interface SecureServer extends AsyncDisposable {
+  /** Where it listens, for example `https://127.0.0.1:10258`. */
+  readonly url: string;
+}
+
+const DEFAULT_SETTINGS: TlsSettings = { minVersion: '', cipherSuites: [], curvePreferences: [] };
+/** A scrape or probe that takes longer than this is not one. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Listens. Throws a `ListenError` when the address cannot be had, a `CertificateError` for bad files. */
+export async function startSecureServer(options: SecureServerOptions): Promise<SecureServer> {
+  const { app, tls } = options;
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const answer = (request: Parameters<typeof listener>[0], response: Parameters<typeof listener>[1]): void => {
+    void listener(request, response);
+  };
+  const context = tls === 'plain' ? undefined : await servingContextOf(options);
+  const server: Server | TlsServer = context ? createTls(context, options, answer) : createPlainServer(answer);
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  await listen(server, options);
+  const stop = new AbortController();
+  if (context) followFiles(context, options, stop.signal);
+  const { address, family, port: bound } = server.address() as AddressInfo;
+  const host = family === 'IPv6' ? `[${address}]` : address;
+  return {
+    url: `${context === undefined ? 'http' : 'https'}://${host}:${bound}`,
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** The address cannot be listened on. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+  readonly code = 'cannot-listen';
+}
+
+async function servingContextOf(options: SecureServerOptions): Promise<ServingContext> {
+  const { clientAuthorities, named = [], settings = DEFAULT_SETTINGS } = options;
+  const certificate = await certificateOf(options);
+  const pairs = await Promise.all(named.map(readNamed));
+  const authorities = clientAuthorities?.current() ?? [];
+  try {
+    return new ServingContext({ certificate, named: pairs, clientAuthorities: authorities }, toTlsOptions(settings));
+  } catch (cause) {
+    throw new CertificateError('the serving certificate and its key cannot be used', { cause });
+  }
+}
+
+async function certificateOf({ bindAddress, clock, tls }: SecureServerOptions): Promise<ServingCertificate> {
+  if (typeof tls === 'object') return readCertificateFiles(tls.certFile, tls.keyFile);
+  // Loaded only here: a manager that is given a certificate does not pay for the library.
+  const { makeSelfSignedCertificate } = await import('./self-signed-certificate.ts');
+  return makeSelfSignedCertificate(clock, [bindAddress]);
+}
+
+async function readNamed({ certFile, keyFile, names }: NamedCertKey): Promise<NamedCertificate> {
+  return { ...(await readCertificateFiles(certFile, keyFile, '--tls-sni-cert-key')), names };
+}
+
+function createTls(
+  context: ServingContext,
+  { clientAuthorities }: SecureServerOptions,
+  answer: Parameters<typeof createPlainServer>[1],
+): TlsServer {
+  const server = createTlsServer(
+    {
+      ...context.options,
+      // Anonymous callers are let in: what they may see is decided later.
+      ...(clientAuthorities === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
+      SNICallback: (name, found) => found(null, context.contextFor(name)),
+    },
+    answer,
+  );
+  context.attach(server);
+  return server;
+}
+
+async function listen(server: Server | TlsServer, options: SecureServerOptions): Promise<void> {
+  const { bindAddress, port, sharePort = false } = options;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
+      const text = `cannot listen on ${bindAddress} port ${port}: ${why}; see --bind-address and --secure-port`;
+      reject(new ListenError(text, { cause }));
+    });
+    server.listen({ port, host: bindAddress, reusePort: sharePort }, resolve);
+  });
+}
+
+/** Handshakes from now on get what is new; open connections stay. */
+function followFiles(context: ServingContext, options: SecureServerOptions, signal: AbortSignal): void {
+  const { clientAuthorities, clock, logger, metrics = noMetrics, named = [], tls } = options;
+  const material = context.material;
+  const follow = (
+    name: string,
+    files: readonly { readonly certFile: string; readonly keyFile: string }[],
+    pairs: readonly ServingCertificate[],
+    use: (pairs: readonly ServingCertificate[]) => void,
+  ): void => {
+    void reloadFiles({
+      name,
+      paths: files.flatMap(({ certFile, keyFile }) => [certFile, keyFile]),
+      current: pairs.flatMap(({ cert, key }) => [cert, key]),
+      // Half-written files are refused here: a certificate and the key of another one do not fit.
+      apply: async (texts) => use(files.map((_, i) => ({ cert: texts[2 * i] ?? '', key: texts[2 * i + 1] ?? '' }))),
+      clock,
+      logger,
+      metrics,
+      signal,
+    });
+  };
+  if (typeof tls === 'object') {
+    follow('serving-certificate', [tls], [material.certificate], ([certificate]) => {
+      if (certificate) context.replace({ certificate });
+    });
+  }
+  if (named.length > 0) {
+    follow('sni-certificates', named, material.named, (pairs) => {
+      context.replace({ named: pairs.map((pair, i) => ({ ...pair, names: named[i]?.names ?? [] })) });
+    });
+  }
+  const stop = clientAuthorities?.onChange(() => context.replace({ clientAuthorities: clientAuthorities.current() }));
+  signal.addEventListener('abort', () => stop?.(), { once: true });
+}
