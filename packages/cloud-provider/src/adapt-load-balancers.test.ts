@@ -1,0 +1,104 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import {
+  adaptLoadBalancers,
+  CloudError,
+  type CallContext,
+  type DesiredLoadBalancer,
+  type LoadBalancers,
+  type OpaqueLoadBalancer,
+} from './index.ts';
+
+const call = {} as CallContext;
+const service: DesiredLoadBalancer['service'] = {
+  uid: 'u',
+  namespace: 'default',
+  name: 'web',
+  labels: {},
+  annotations: {},
+  ports: [],
+  ipFamilies: ['IPv4'],
+  ipFamilyPolicy: 'SingleStack',
+  externalTrafficPolicy: 'Cluster',
+  sourceRanges: [],
+  ingress: [],
+};
+const desired: DesiredLoadBalancer = { service, wanted: true, owner: { clusterId: 'c', uid: 'u' }, backEnds: [] };
+
+function adapt(calls: string[], more: Partial<OpaqueLoadBalancer> = {}): LoadBalancers {
+  const opaque: OpaqueLoadBalancer = {
+    exists: async () => (calls.push('exists'), false),
+    ensure: async ({ backEnds }) => (calls.push(`ensure ${backEnds.length}`), [{ ip: '192.0.2.1' }]),
+    delete: async () => void calls.push('delete'),
+    ...more,
+  };
+  return adaptLoadBalancers(opaque, {
+    clock: { now: () => 0, monotonic: () => 7, sleep: () => Promise.resolve() },
+    clusterId: 'c',
+    classes: [],
+    features: {
+      protocols: ['TCP'],
+      mixedProtocols: false,
+      ipFamilies: ['IPv4'],
+      dualStack: false,
+      sessionAffinity: false,
+      externalTrafficPolicyLocal: true,
+      sourceRanges: true,
+      withoutNodePorts: false,
+      requestedIP: false,
+    },
+  });
+}
+
+/** Observes, plans and applies; returns what the plan said. */
+async function pass(balancers: LoadBalancers, wanted: DesiredLoadBalancer): Promise<string> {
+  const [observed] = await balancers.observe([wanted.service], call);
+  if (observed?.kind !== 'parts') return 'failed';
+  const plan = balancers.plan(wanted, observed.parts);
+  for (const action of plan.actions) await balancers.apply(action, wanted, call);
+  const [first] = plan.actions;
+  return first ? first.kind : plan.complete ? `complete ${plan.ingress.map(({ ip }) => ip).join()}`.trim() : 'waits';
+}
+
+test('ensured once, again where something has changed, and deleted once', async () => {
+  const calls: string[] = [];
+  const balancers = adapt(calls);
+  assert.equal(await pass(balancers, desired), 'create');
+  assert.equal(await pass(balancers, desired), 'complete 192.0.2.1');
+  assert.equal(
+    await pass(balancers, { ...desired, service: { ...service, ingress: [{ ip: '192.0.2.1' }] } }),
+    'complete 192.0.2.1',
+  );
+  const node = { name: 'n', uid: 'n', providerID: 'x://n', labels: {}, annotations: {} };
+  const more = { ...desired, backEnds: [{ node, addresses: [] }] };
+  assert.equal(await pass(balancers, more), 'update');
+  assert.equal(await pass(balancers, more), 'complete 192.0.2.1');
+  assert.equal(await pass(balancers, { ...desired, wanted: false }), 'delete');
+  assert.equal(await pass(balancers, { ...desired, wanted: false }), 'complete');
+  assert.deepEqual(calls, ['exists', 'ensure 0', 'ensure 1', 'delete']);
+  assert.equal(balancers.lockKey?.(service), 'u');
+  assert.deepEqual(await balancers.listOwned(call), []);
+});
+
+test('what was begun is deleted, by whichever process and however much of it there is', async () => {
+  const calls: string[] = [];
+  const failing = adapt(calls, { ensure: () => Promise.reject(new CloudError('quota', 'full')) });
+  await assert.rejects(pass(failing, desired), { code: 'quota' });
+  assert.equal(await pass(failing, { ...desired, wanted: false }), 'delete');
+
+  const recorded = { ...service, annotations: { 'outrigger.dev/load-balancer-provider': 'x' } };
+  assert.equal(await pass(adapt(calls), { ...desired, service: recorded, wanted: false }), 'delete');
+  assert.equal(await pass(adapt(calls), { ...desired, wanted: false }), 'complete', 'never begun');
+  assert.deepEqual(calls, ['exists', 'delete', 'delete', 'exists']);
+});
+
+test('what could not be found out is a failure of its own', async () => {
+  const balancers = adapt([], {
+    exists: ({ name }) => (name === 'bad' ? Promise.reject(new Error('down')) : Promise.resolve(true)),
+  });
+  const observed = await balancers.observe([service, { ...service, uid: 'v', name: 'bad' }], call);
+  assert.deepEqual(
+    observed.map(({ kind }) => kind),
+    ['parts', 'failed'],
+  );
+});

@@ -1,0 +1,28 @@
+import type { Logger } from './clock.ts';
+
+/** Who waits for the answer. `critical`: a person or a deletion decision; `normal`: new objects; `background`: refreshes and garbage. */
+export type CallPriority = 'critical' | 'normal' | 'background';
+
+/** One request to the cloud, for the budget, the metrics and the trace. */
+export interface CloudOperation {
+  /** The cloud's own name of the call: `GET /servers`, `DescribeInstances`. Never with IDs in it: it is a metric label. */
+  readonly name: string;
+  /** May it be sent again when its answer was lost? Default: false. */
+  readonly idempotent?: boolean;
+  /** Which of the provider's rate limits it counts against. Default: the provider's only one. */
+  readonly bucket?: string;
+}
+
+/** What every call of the contract gets. */
+export interface CallContext {
+  /** Carries the deadline, the caller's abort, and the loss of leadership. Pass it on to every request. */
+  readonly signal: AbortSignal;
+  readonly priority: CallPriority;
+  readonly logger: Logger;
+  /**
+   * Every request to the cloud goes through here: it waits for the budget, is counted, traced and, where `idempotent`,
+   * repeated on `throttled` and `unavailable`. `send` may be called more than once; it throws a `CloudError` (`throttled`
+   * with `retryAfterMs` for a 429) or returns a `fetch` Response, whose status 429 and `Retry-After` the host reads itself.
+   */
+  call<T>(operation: CloudOperation, send: (signal: AbortSignal) => Promise<T>): Promise<T>;
+}

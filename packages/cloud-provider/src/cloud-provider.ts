@@ -1,0 +1,79 @@
+/** A provider, as the host sees it, and the host, as a provider sees it. Entry point of the contract. */
+import type { CallContext, CallPriority } from './call-context.ts';
+import type { Clock, Logger } from './clock.ts';
+import type { Clusters } from './clusters.ts';
+import type { Instances } from './instances.ts';
+import type { LoadBalancers } from './load-balancers.ts';
+import type { Routes } from './routes.ts';
+import type { VolumeTopology } from './volume-topology.ts';
+
+/** One cloud. The default export of a provider module is a `ProviderFactory` that makes one. */
+export interface CloudProvider {
+  /** The prefix of its provider IDs (`aws` in `aws:///eu-1a/i-1`): letters, digits and dashes. Upstream: `ProviderName`. */
+  readonly name: string;
+  /**
+   * Called once, before anything else, when the program starts (before it leads). Reads the configuration and says what the
+   * cloud can do. May connect later: a cloud that is down must not keep the program from starting. Throw a `CloudError`
+   * `configuration` for what a person has to correct: the program exits with its message. Upstream: `Initialize`.
+   */
+  open(host: ProviderHost): Promise<Capabilities>;
+  /**
+   * Called when the cloud config has changed on disk; never while `open` or another `reconfigure` runs. Throwing keeps the
+   * old configuration in full: change nothing before all of the new one is checked. Without it, a change asks for a restart.
+   */
+  reconfigure?(config: ConfigText, call: CallContext): Promise<void>;
+  /** Called once, when the program stops, after the last call has ended. Also after an `open` that threw. */
+  close(): Promise<void>;
+}
+
+/** The default export of a provider module. Called once for each time the provider is named in `--cloud-provider`. No I/O. */
+export type ProviderFactory = () => CloudProvider;
+
+/** What a cloud can do. A missing member means that the controllers which need it do not start. */
+export interface Capabilities {
+  readonly instances?: Instances | undefined;
+  readonly loadBalancers?: LoadBalancers | undefined;
+  readonly routes?: Routes | undefined;
+  readonly clusters?: Clusters | undefined;
+  readonly volumes?: VolumeTopology | undefined;
+}
+
+/** Which cluster this is. Goes onto everything that is made in the cloud. Upstream: `HasClusterID`, `--cluster-name`. */
+export interface ClusterIdentity {
+  /** UID of the `kube-system` namespace: unique, and the same for the life of the cluster. */
+  readonly id: string;
+  /** `--cluster-name`, for people; not unique. */
+  readonly name: string;
+}
+
+/** The cloud config, unparsed: its format is the provider's own. */
+export interface ConfigText {
+  readonly text: string;
+  /** For error messages. */
+  readonly fileName: string;
+}
+
+export interface BackgroundOptions {
+  /** Default: `background`. */
+  readonly priority?: CallPriority;
+  /** Ends the work. The host's own end is always part of it. */
+  readonly signal?: AbortSignal;
+}
+
+/** What the host gives to a provider. Valid until `close` returns. */
+export interface ProviderHost {
+  readonly cluster: ClusterIdentity;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** `--cloud-config`; `undefined` when the flag is not given. */
+  readonly config: ConfigText | undefined;
+  /** Makes the call context for work that no one asked for: token renewals, discovery. Aborts when the provider is closed. */
+  callContext(options?: BackgroundOptions): CallContext;
+  /**
+   * Says that the capabilities are now these (a feature was found after connecting, a service is gone). The host starts
+   * and stops the controllers concerned. Members that are the same object as before stay in use undisturbed.
+   */
+  capabilitiesChanged(capabilities: Capabilities): void;
+  /** Never shows this string again in an error, a log line or a page. Call it with each secret before it is first used. */
+  redact(secret: string): void;
+}

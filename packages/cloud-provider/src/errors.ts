@@ -1,0 +1,126 @@
+/**
+ * Errors of a cloud, known by `code`. Never by `instanceof`: a provider may bring its own copy of this package, or none and
+ * build the same shape by hand.
+ */
+
+/** The mark that makes an object a cloud error in every copy of this package: `Symbol.for('outrigger.cloud-error')`. */
+export const cloudErrorMark: unique symbol = Symbol.for('outrigger.cloud-error');
+
+/** What a code says, for the reference page and for people. */
+export interface CloudErrorMeaning {
+  /** What happened. */
+  readonly meaning: string;
+  /** What the host does about it. */
+  readonly host: string;
+}
+
+export type CloudErrorCode =
+  | 'not-found'
+  | 'conflict'
+  | 'quota'
+  | 'throttled'
+  | 'unavailable'
+  | 'timeout'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'invalid'
+  | 'unsupported'
+  | 'not-owned'
+  | 'retry-after'
+  | 'implemented-elsewhere'
+  | 'configuration';
+
+/** Every code, and what it means. Codes are added, never renamed: dashboards and alerts name them. */
+export const cloudErrorCodes: Readonly<Record<CloudErrorCode, CloudErrorMeaning>> = {
+  'not-found': {
+    meaning: 'The cloud said directly that the thing does not exist.',
+    host: 'Proves absence only where the call that failed names one thing by its own ID; elsewhere treated as a failure.',
+  },
+  conflict: {
+    meaning: 'The thing is in a state that does not allow the request now, or changed in between.',
+    host: 'Observes again and plans anew, with back-off.',
+  },
+  quota: {
+    meaning: 'A limit on how much there may be was reached; asking again does not help until something is freed.',
+    host: 'Event on the object; retries at the longest back-off, others go on.',
+  },
+  throttled: {
+    meaning: 'Too many requests. Carries `retryAfterMs` where the cloud said it.',
+    host: 'The call budget slows down and, for idempotent calls, sends again after the time named.',
+  },
+  unavailable: {
+    meaning: 'The cloud could not be reached or failed by itself; the outcome of a change is unknown.',
+    host: 'Idempotent calls are sent again with back-off; nothing is concluded.',
+  },
+  timeout: {
+    meaning: 'No answer within the deadline; the outcome of a change is unknown.',
+    host: 'Retried with back-off; nothing is concluded.',
+  },
+  unauthenticated: {
+    meaning: 'The credentials are missing, wrong or expired.',
+    host: 'Reported as not healthy; retried at the longest back-off.',
+  },
+  forbidden: {
+    meaning: 'The credentials are valid and may not do this.',
+    host: 'Event on the object; retried at the longest back-off.',
+  },
+  invalid: {
+    meaning: 'The request, or what the Service or node asks for, can never succeed; or an answer breaks the contract.',
+    host: 'Event on the object; not retried until it changes.',
+  },
+  unsupported: {
+    meaning: 'The provider does not offer this.',
+    host: 'Event on the object that names it; not retried until it changes.',
+  },
+  'not-owned': {
+    meaning: 'The thing exists and carries no proof, or another proof, of who owns it.',
+    host: 'Left alone; Event on the object.',
+  },
+  'retry-after': {
+    meaning: 'Not finished, and not wrong: look again after `retryAfterMs`.',
+    host: 'Looks again then; no Event, no error count. Upstream: `api.RetryError`.',
+  },
+  'implemented-elsewhere': {
+    meaning: 'Another controller looks after this object.',
+    host: 'Left alone silently. Upstream: `ImplementedElsewhere`.',
+  },
+  configuration: {
+    meaning: 'The cloud config or the environment is wrong.',
+    host: 'At start: one clear line and exit 1. At a reload: the old configuration stays.',
+  },
+};
+
+export interface CloudErrorOptions {
+  /** With `throttled` and `retry-after`: when to ask again, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  /** What was thrown below. Must hold no secret: causes are logged. */
+  readonly cause?: unknown;
+}
+
+/** The shape by which the host knows a cloud error; also carries `[cloudErrorMark]: true`. */
+export interface CloudErrorShape extends Error {
+  readonly code: CloudErrorCode;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** An error with a code. The message says what happened, to what, and what to do; it may reach Events: no secrets in it. */
+export class CloudError extends Error implements CloudErrorShape {
+  readonly code: CloudErrorCode;
+  /** Milliseconds after which asking again makes sense. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: CloudErrorCode, message: string, options: CloudErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    Object.defineProperty(this, cloudErrorMark, { value: true });
+    this.name = 'CloudError';
+    this.code = code;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** Whether `error` is a cloud error, of this code if one is given, whichever copy of the package made it. */
+export function isCloudError(error: unknown, code?: CloudErrorCode): error is CloudErrorShape {
+  if (typeof error !== 'object' || error === null || !(cloudErrorMark in error)) return false;
+  const found = (error as { code?: unknown }).code;
+  return code === undefined ? typeof found === 'string' : found === code;
+}

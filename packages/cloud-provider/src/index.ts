@@ -1,0 +1,56 @@
+/** The cloud-provider contract. See ../README.md. */
+export type { Clock, Logger } from './clock.ts';
+export type { CallContext, CallPriority, CloudOperation } from './call-context.ts';
+export type {
+  BackgroundOptions,
+  Capabilities,
+  CloudProvider,
+  ClusterIdentity,
+  ConfigText,
+  ProviderFactory,
+  ProviderHost,
+} from './cloud-provider.ts';
+export type { Owner } from './owner.ts';
+
+// Errors
+export { CloudError, cloudErrorCodes, cloudErrorMark, isCloudError } from './errors.ts';
+export type { CloudErrorCode, CloudErrorMeaning, CloudErrorOptions, CloudErrorShape } from './errors.ts';
+
+export { errorCodeOfStatus } from './http-status.ts';
+
+// Machines
+export type {
+  Instance,
+  InstanceAnswer,
+  InstanceNeed,
+  InstanceResult,
+  Instances,
+  NodeAddress,
+  NodeAddressType,
+  NodeRef,
+} from './instances.ts';
+
+export { formatProviderID, parseProviderID } from './provider-id.ts';
+export { adaptInstances, type OneInstance } from './adapt-instances.ts';
+
+// Load balancers
+export type { LoadBalancerFeatures, ServiceAnnotation } from './load-balancer-features.ts';
+export { loadBalancerOwnerAnnotation } from './load-balancer-service.ts';
+export type { BackEnd, IPFamily, LoadBalancerService, PortProtocol, ServicePort } from './load-balancer-service.ts';
+export type { LoadBalancerIngress, PortStatus } from './load-balancer-status.ts';
+export type {
+  DesiredLoadBalancer,
+  LoadBalancerAction,
+  LoadBalancerActionResult,
+  LoadBalancerObservation,
+  LoadBalancerPart,
+  LoadBalancerPlan,
+  LoadBalancers,
+  LoadBalancerWarning,
+} from './load-balancers.ts';
+export { adaptLoadBalancers, type AdaptLoadBalancersOptions, type OpaqueLoadBalancer } from './adapt-load-balancers.ts';
+
+// Routes, clusters, volumes
+export type { Route, RouteList, RouteRequest, RouteResult, Routes } from './routes.ts';
+export type { Clusters } from './clusters.ts';
+export type { VolumeRef, VolumeResult, VolumeTopology } from './volume-topology.ts';

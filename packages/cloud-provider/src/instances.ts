@@ -1,0 +1,74 @@
+/** Machines: what the node and node-lifecycle controllers ask a cloud. */
+import type { CallContext } from './call-context.ts';
+
+/** A node, as far as a cloud needs to know it. */
+export interface NodeRef {
+  readonly name: string;
+  readonly uid: string;
+  /** `spec.providerID`; absent until the node is initialised. */
+  readonly providerID?: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** `state`: does it exist, is it shut down. `metadata`: also type, zone, region, addresses, labels. */
+export type InstanceNeed = 'state' | 'metadata';
+
+export type NodeAddressType = 'InternalIP' | 'ExternalIP' | 'Hostname' | 'InternalDNS' | 'ExternalDNS';
+
+export interface NodeAddress {
+  readonly type: NodeAddressType;
+  readonly address: string;
+}
+
+/** A machine that exists. */
+export interface Instance {
+  /** `<provider name>://…`, the same for the life of the machine. */
+  readonly providerID: string;
+  /** `running` covers everything that is not certainly shut down: starting, paused, in error. */
+  readonly state: 'running' | 'shutdown';
+  /** Instance type, a valid label value. With need `metadata`, as all below. */
+  readonly type?: string;
+  readonly zone?: string;
+  readonly region?: string;
+  /** In order of preference. Empty or absent means unknown, never "has none". */
+  readonly addresses?: readonly NodeAddress[];
+  /** More labels for the node. Ignored under kubernetes.io and k8s.io, and where the node has the label already. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/**
+ * What is known about one node. Missing is not absent, and unknown is never absent:
+ * - `found`: it exists.
+ * - `missing`: it was not in what was read; that proves nothing (a filtered, paged or eventually consistent list).
+ * - `absent`: the cloud said directly that this very machine does not exist. `proof` names the call and the answer.
+ * - `failed`: it could not be found out. A `CloudError` where the cause is known.
+ */
+export type InstanceResult =
+  | { readonly kind: 'found'; readonly instance: Instance }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'absent'; readonly proof: string }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+export interface InstanceAnswer {
+  /** `host.clock.monotonic()` from before the oldest request that this answer rests on was sent; a cached answer carries its own time. */
+  readonly asOf: number;
+  readonly result: InstanceResult;
+}
+
+/** Replaces upstream's Instances, InstancesV2 and Zones: one batched look-up answers exists, shut down and metadata. */
+export interface Instances {
+  /** Most nodes that one `lookUp` takes. The host never gives more, and runs at most two look-ups at once, one for `critical` questions and one for the others; one whose signal has aborted no longer counts. */
+  readonly batchSize: number;
+  /**
+   * Looks nodes up, by provider ID where they have one, else by name. Called when nodes appear and, for all nodes, once per
+   * status period. Answers in the order of `nodes`. Throw (`CloudError`) only when nothing at all could be found out.
+   * May answer `absent` only where its call proves absence; a list does not.
+   */
+  lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]>;
+  /**
+   * Reads one machine directly, never from a cache or a list: the only answer on which a node is ever deleted. Called for
+   * nodes that are not Ready and were `missing` or `absent`. `absent` only for the cloud's own "no such machine".
+   */
+  read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer>;
+}

@@ -1,0 +1,26 @@
+/** What a cloud's load balancers can do, as data. */
+import type { IPFamily, PortProtocol } from './load-balancer-service.ts';
+
+/** A Service that asks for more is refused with one clear Event, never served in part. */
+export interface LoadBalancerFeatures {
+  readonly protocols: readonly PortProtocol[];
+  /** TCP and UDP on one Service. */
+  readonly mixedProtocols: boolean;
+  readonly ipFamilies: readonly IPFamily[];
+  /** Both families on one Service. */
+  readonly dualStack: boolean;
+  readonly sessionAffinity: boolean;
+  readonly externalTrafficPolicyLocal: boolean;
+  readonly sourceRanges: boolean;
+  /** `allocateLoadBalancerNodePorts: false`: reaches pods without node ports. */
+  readonly withoutNodePorts: boolean;
+  readonly requestedIP: boolean;
+}
+
+/** One annotation on a Service that the provider reads. */
+export interface ServiceAnnotation {
+  readonly name: string;
+  /** What it does, for the reference page. */
+  readonly description: string;
+  readonly values: 'string' | 'boolean' | 'integer' | readonly string[];
+}

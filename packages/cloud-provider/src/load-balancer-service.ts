@@ -1,0 +1,51 @@
+/** A Service of type LoadBalancer, and its back ends, as far as a cloud needs to know them. Defaults are filled in. */
+import type { NodeAddress, NodeRef } from './instances.ts';
+import type { LoadBalancerIngress } from './load-balancer-status.ts';
+
+/**
+ * The name of the provider that has, or had, parts for this Service. The host writes it together with the finalizer, before
+ * anything is made, and takes it away with it.
+ */
+export const loadBalancerOwnerAnnotation = 'outrigger.dev/load-balancer-provider';
+
+export type IPFamily = 'IPv4' | 'IPv6';
+export type PortProtocol = 'TCP' | 'UDP' | 'SCTP';
+
+export interface ServicePort {
+  /** Empty only on a Service with one port. */
+  readonly name: string;
+  readonly port: number;
+  readonly protocol: PortProtocol;
+  /** Absent with `allocateLoadBalancerNodePorts: false`. */
+  readonly nodePort?: number | undefined;
+  readonly appProtocol?: string | undefined;
+}
+
+export interface LoadBalancerService {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly ports: readonly ServicePort[];
+  readonly ipFamilies: readonly IPFamily[];
+  readonly ipFamilyPolicy: 'SingleStack' | 'PreferDualStack' | 'RequireDualStack';
+  readonly externalTrafficPolicy: 'Cluster' | 'Local';
+  /** Where each node says whether it has end points; with `externalTrafficPolicy: Local`. */
+  readonly healthCheckNodePort?: number | undefined;
+  /** Seconds for which a client stays with its end point; absent without session affinity. */
+  readonly clientIPAffinitySeconds?: number | undefined;
+  /** From the field, or the annotation `service.beta.kubernetes.io/load-balancer-source-ranges`. Empty: from anywhere. */
+  readonly sourceRanges: readonly string[];
+  /** `spec.loadBalancerIP`; deprecated upstream, not gone. */
+  readonly requestedIP?: string | undefined;
+  readonly loadBalancerClass?: string | undefined;
+  /** `status.loadBalancer.ingress` as it is now: what a predecessor's parts are recognised by. */
+  readonly ingress: readonly LoadBalancerIngress[];
+}
+
+/** A node that may take traffic: never chosen by readiness. */
+export interface BackEnd {
+  readonly node: NodeRef;
+  readonly addresses: readonly NodeAddress[];
+}

@@ -1,0 +1,119 @@
+/** Load balancers as parts that are observed, planned and applied. Upstream: `LoadBalancer`, where each step is opaque. */
+import type { CallContext } from './call-context.ts';
+import type { LoadBalancerFeatures, ServiceAnnotation } from './load-balancer-features.ts';
+import type { BackEnd, LoadBalancerService } from './load-balancer-service.ts';
+import type { LoadBalancerIngress } from './load-balancer-status.ts';
+import type { Owner } from './owner.ts';
+
+/** One thing in the cloud that a load balancer consists of. */
+export interface LoadBalancerPart {
+  /** `address`, `firewall`, `load-balancer`, `dns`, or the provider's own word. */
+  readonly kind: string;
+  /** The cloud's own ID. */
+  readonly id: string;
+  /** What its tags say; `undefined` when it has none that can be read. */
+  readonly owner: Owner | undefined;
+  /** `pending`: being made or changed; `deleting`: still seen, going away. */
+  readonly state: 'ready' | 'pending' | 'deleting' | 'failed';
+  /** What the provider's own `plan` needs to know. JSON: it is logged, shown and compared. No secrets. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** What is there for one Service. `failed`: it could not be found out; nothing is planned from it. */
+export type LoadBalancerObservation =
+  | { readonly kind: 'parts'; readonly asOf: number; readonly parts: readonly LoadBalancerPart[] }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+/** What should be there for one Service. */
+export interface DesiredLoadBalancer {
+  readonly service: LoadBalancerService;
+  /** `false`: nothing; all parts have to go. */
+  readonly wanted: boolean;
+  readonly owner: Owner;
+  /** Already narrowed by `selectBackEnds`. */
+  readonly backEnds: readonly BackEnd[];
+}
+
+/** One change. JSON, without functions, so that a plan can be shown, logged and compared. */
+export interface LoadBalancerAction {
+  /** `claim`: put our owner tag onto a predecessor's part. */
+  readonly kind: 'create' | 'update' | 'delete' | 'claim';
+  /** The kind of the part. */
+  readonly part: string;
+  /** The part's ID; absent for `create`. */
+  readonly id?: string | undefined;
+  /** For people, in one line: `open TCP 443 to 3 nodes`. */
+  readonly summary: string;
+  /** For the provider's own `apply`. JSON; no secrets. */
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** What a person should know. Becomes an Event of type Warning on the Service. */
+export interface LoadBalancerWarning {
+  /** CamelCase, as Event reasons are. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What is to be done for one Service now. */
+export interface LoadBalancerPlan {
+  /** Only actions whose inputs exist now, in order. Empty and `complete`: all is as it should be. */
+  readonly actions: readonly LoadBalancerAction[];
+  /** Nothing more to do and nothing pending. With `wanted: false`: no part is left, so that the finalizer may go. */
+  readonly complete: boolean;
+  /** The status as it can be said now; empty while there is no address. */
+  readonly ingress: readonly LoadBalancerIngress[];
+  /** Annotations to set on the Service (`null`: remove). Only the provider's own names. */
+  readonly annotations?: Readonly<Record<string, string | null>>;
+  readonly warnings?: readonly LoadBalancerWarning[];
+  /** The Service asks for what can not be: an Event says so, no action is carried out until it changes. */
+  readonly refused?: Error | undefined;
+}
+
+/** What came of an action. `pending`: observe again after `pollAfterMs`; `handle` names the cloud's own task, for people. */
+export type LoadBalancerActionResult =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'pending'; readonly handle: string; readonly pollAfterMs: number }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+export interface LoadBalancers {
+  /** What Services may ask for. The docs table and the admission policy are made from it. */
+  readonly features: LoadBalancerFeatures;
+  /** Values of `spec.loadBalancerClass` that it serves. */
+  readonly classes: readonly string[];
+  /** Annotations that it reads. */
+  readonly annotations: readonly ServiceAnnotation[];
+  /** Most Services that one `observe` takes. */
+  readonly batchSize: number;
+  /**
+   * For how long `observe` may not yet show what an `apply` has done, in milliseconds. Parts count as gone only when they are
+   * not seen so long after the last change. Default: 0, `observe` shows what was done before it was called.
+   */
+  readonly listLagMs?: number;
+  /**
+   * Services with the same key are never worked on at the same time: the name of the load balancer where several share one.
+   * Pure. Called on every event of a Service. Default: the Service's UID.
+   */
+  lockKey?(service: LoadBalancerService): string;
+  /** Narrows the back ends of one Service (its zone, its network, a node selector). Pure. Called before each plan. */
+  selectBackEnds?(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[];
+  /**
+   * Finds all parts of the Services, by owner tag, half made and deleting ones included, and untagged ones whose address is
+   * in `service.ingress`; in the order of `services`. Called before each plan and after each apply that was `pending`.
+   * Throw only when nothing at all could be found out. Upstream: `GetLoadBalancer`.
+   */
+  observe(services: readonly LoadBalancerService[], call: CallContext): Promise<readonly LoadBalancerObservation[]>;
+  /**
+   * What has to be done. Pure: no I/O, no clock; the same input gives the same plan. Never an action on a part whose owner is
+   * another, and none but `claim` on a part without one. Upstream: what `EnsureLoadBalancer`,
+   * `UpdateLoadBalancer` and `EnsureLoadBalancerDeleted` decide inside.
+   */
+  plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan;
+  /**
+   * Carries one action out. Idempotent: the program may die after it took effect and before that was noted. Tags what it
+   * makes with the owner in the same request, or finds it again by a name made from the owner. Throwing is `failed`.
+   */
+  apply(action: LoadBalancerAction, desired: DesiredLoadBalancer, call: CallContext): Promise<LoadBalancerActionResult>;
+  /** All parts that carry this cluster's ID. Called once an orphan pass (default 10 min), and by `explain`. */
+  listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]>;
+}

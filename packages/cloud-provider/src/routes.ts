@@ -1,0 +1,62 @@
+/** Routes from pod CIDRs to nodes: what the route controller asks a cloud. Upstream: `Routes`, one route a call. */
+import type { CallContext } from './call-context.ts';
+import type { NodeRef, NodeAddress } from './instances.ts';
+
+/** A route that the cloud has. */
+export interface Route {
+  /** The cloud's own ID or name of it. */
+  readonly id: string;
+  /** In canonical form: `10.0.1.0/24`, `fd00:1::/64`. */
+  readonly destination: string;
+  /** The provider ID of the machine it leads to; `undefined` when that is not known or gone. */
+  readonly targetProviderID?: string | undefined;
+  /** The name of the node that it was made for, where the cloud keeps that. */
+  readonly targetNodeName?: string | undefined;
+  /**
+   * The IP addresses that it leads to, in a cloud that routes to addresses and not to machines. It is replaced when one of
+   * them is no longer the node's. Upstream: `TargetNodeAddresses` with `EnableNodeAddresses`.
+   */
+  readonly nextHops?: readonly string[] | undefined;
+  /** It leads nowhere: the machine is gone. */
+  readonly blackhole: boolean;
+  /** `owned` only with proof that this cluster made it. A `foreign` route is never touched. */
+  readonly ownership: 'owned' | 'foreign';
+}
+
+/** A route that should be. */
+export interface RouteRequest {
+  readonly node: NodeRef;
+  readonly addresses: readonly NodeAddress[];
+  readonly destination: string;
+}
+
+/** What came of one route of a batch. `exists`: it was there already and leads to the right machine. */
+export type RouteResult =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'exists' }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+export interface RouteList {
+  /** `host.clock.monotonic()` from before the first request was sent. */
+  readonly asOf: number;
+  readonly routes: readonly Route[];
+}
+
+export interface Routes {
+  /** Most routes that one `create` or `delete` takes. The host never gives more. */
+  readonly batchSize: number;
+  /**
+   * All routes of the network, foreign ones included (so that a clash is seen). Called at start, once a resync period, before
+   * routes are deleted and after an outcome that is not known. All pages or an error, never a part. Upstream: `ListRoutes`.
+   */
+  list(call: CallContext): Promise<RouteList>;
+  /**
+   * Makes routes; the results are in the order of `requests`. One that is there already is `exists`; one whose destination
+   * leads elsewhere fails as `conflict`, and is not changed. Idempotent: an answer may be lost and the request come again.
+   * Called when nodes appear. Throw only when none was tried, or what came of them is not known. `quota` fails the routes
+   * concerned alone. Upstream: `CreateRoute`.
+   */
+  create(requests: readonly RouteRequest[], call: CallContext): Promise<readonly RouteResult[]>;
+  /** Removes owned routes; one that is gone already is `done`; refuse others as `not-owned`. Upstream: `DeleteRoute`. */
+  delete(routes: readonly Route[], call: CallContext): Promise<readonly RouteResult[]>;
+}

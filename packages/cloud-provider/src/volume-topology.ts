@@ -1,0 +1,30 @@
+/** Where a volume can be used: what the persistent-volume-label controller and webhook ask. Upstream: `PVLabeler`. */
+import type { CallContext } from './call-context.ts';
+
+/** A PersistentVolume, as far as a cloud needs to know it. */
+export interface VolumeRef {
+  readonly name: string;
+  readonly uid: string;
+  /** The name of the source's field in `spec`: `csi`, `awsElasticBlockStore`, … */
+  readonly source: string;
+  /** `spec.csi.driver`. */
+  readonly driver?: string | undefined;
+  /** The volume's own name in the cloud: `spec.csi.volumeHandle`, or the source's ID field. */
+  readonly handle: string;
+}
+
+/** `unknown`: not a volume of this cloud, or not found; it is left alone. */
+export type VolumeResult =
+  | { readonly kind: 'found'; readonly labels: Readonly<Record<string, string>> }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+export interface VolumeTopology {
+  /** Most volumes that one `lookUp` takes. */
+  readonly batchSize: number;
+  /**
+   * Labels for volumes (`topology.kubernetes.io/zone` and `region`), in the order of `volumes`. Several zones are joined by
+   * `__`, as upstream's `LabelMultiZoneDelimiter`. Called when a PV appears without them; by the webhook with 5 s to answer.
+   */
+  lookUp(volumes: readonly VolumeRef[], call: CallContext): Promise<readonly VolumeResult[]>;
+}
