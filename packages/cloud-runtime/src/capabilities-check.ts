@@ -1,0 +1,33 @@
+/** What a provider says it can do is checked when it says so, not when a controller first trips over it. */
+import { CloudError, type Capabilities } from '@outrigger/cloud-provider';
+
+const METHODS: Readonly<Record<keyof Capabilities, readonly string[]>> = {
+  instances: ['lookUp', 'read'],
+  loadBalancers: ['observe', 'plan', 'apply', 'listOwned'],
+  routes: ['list', 'create', 'delete'],
+  clusters: ['list', 'controlPlaneAddress'],
+  volumes: ['lookUp'],
+};
+const BATCHED: ReadonlySet<string> = new Set(['instances', 'loadBalancers', 'routes', 'volumes']);
+
+/** Throws a `CloudError` `invalid` that names the member. */
+export function checkCapabilities(provider: string, capabilities: unknown): asserts capabilities is Capabilities {
+  if (typeof capabilities !== 'object' || capabilities === null) {
+    throw new CloudError('invalid', `the provider ${provider} gave no capabilities: open(host) must return an object`);
+  }
+  for (const [name, methods] of Object.entries(METHODS)) {
+    const capability = (capabilities as Record<string, unknown>)[name];
+    if (capability === undefined) continue;
+    const members =
+      typeof capability === 'object' && capability !== null ? (capability as Record<string, unknown>) : {};
+    for (const method of methods) {
+      if (typeof members[method] !== 'function') {
+        throw new CloudError('invalid', `the provider ${provider} has no method ${name}.${method}`);
+      }
+    }
+    const { batchSize } = members;
+    if (BATCHED.has(name) && !(Number.isInteger(batchSize) && (batchSize as number) >= 1)) {
+      throw new CloudError('invalid', `the provider ${provider}: ${name}.batchSize must be a whole number above 0`);
+    }
+  }
+}

@@ -1,0 +1,222 @@
+/** Behind `CallContext.call`: every request of a provider is admitted, guarded, sent, counted, traced, and sent again. */
+import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
+import { CloudError, isCloudError, type CallPriority, type CloudOperation } from '@outrigger/cloud-provider';
+import { exponentialBuckets, noMetrics, type Clock, type Metrics } from '@outrigger/kube';
+import { CallBudget, type Admission, type CallBudgetOptions } from './call-budget.ts';
+import { CallLog } from './call-log.ts';
+import { retryAfterOf, statusOf } from './http-answer.ts';
+import { raceAbort } from './race-abort.ts';
+import { LONGEST_RETRY_AFTER_MS } from './rate-bucket.ts';
+import type { Secrets } from './secrets.ts';
+
+/** What subscribers of the tracing channel `outrigger:cloud:call` get, for each send. */
+export interface CloudCallTrace {
+  readonly provider: string;
+  readonly operation: string;
+  readonly priority: CallPriority;
+  readonly attempt: number;
+}
+
+/** `node:diagnostics_channel` tracing channel: start, end, asyncStart, asyncEnd, error. No cost without subscribers. */
+export const CLOUD_CALL_CHANNEL = 'outrigger:cloud:call';
+
+export interface CloudCallerOptions {
+  readonly providerName: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly secrets: Secrets;
+  readonly metrics?: Metrics | undefined;
+  /** Throws when no request may start any more. */
+  readonly guard?: (() => void) | undefined;
+  readonly budget?: CallBudgetOptions | undefined;
+}
+
+export interface CallLimits {
+  readonly signal: AbortSignal;
+  readonly priority: CallPriority;
+  /** UIDs of the objects for whose sake it is sent. */
+  readonly about?: readonly string[] | undefined;
+}
+
+const DEFAULT_ATTEMPTS = 5;
+const BACKOFF_BASE_MS = 200;
+const BACKOFF_MAX_MS = 20_000;
+
+/** What came of one send. */
+type Outcome<T> =
+  | { readonly kind: 'answer'; readonly answer: T; readonly code: string; readonly retryAfterMs?: number | undefined }
+  | {
+      readonly kind: 'error';
+      readonly error: unknown;
+      readonly code: string;
+      readonly retryAfterMs?: number | undefined;
+    };
+
+export class CloudCaller {
+  readonly log: CallLog = new CallLog();
+  readonly #options: CloudCallerOptions;
+  readonly #budget: CallBudget;
+  readonly #maxAttempts: number;
+  readonly #metrics: ReturnType<typeof createCallMetrics>;
+  readonly #trace: TracingChannel<string, CloudCallTrace> = tracingChannel<string, CloudCallTrace>(CLOUD_CALL_CHANNEL);
+
+  constructor(options: CloudCallerOptions) {
+    this.#options = options;
+    this.#budget = new CallBudget(options.clock, options.budget);
+    this.#maxAttempts = options.budget?.maxAttempts ?? DEFAULT_ATTEMPTS;
+    this.#metrics = createCallMetrics(options.metrics ?? noMetrics);
+  }
+
+  async call<T>(operation: CloudOperation, send: (signal: AbortSignal) => Promise<T>, limits: CallLimits): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.#sendOnce(operation, send, limits, attempt);
+      const repeat = operation.idempotent === true && attempt < this.#maxAttempts && isPassing(outcome.code);
+      if (!repeat) {
+        if (outcome.kind === 'answer') return outcome.answer;
+        throw outcome.error;
+      }
+      if (outcome.kind === 'answer') await discard(outcome.answer);
+      await this.#options.clock.sleep(this.#backoffMs(attempt, outcome.retryAfterMs), limits.signal);
+    }
+  }
+
+  async #sendOnce<T>(
+    operation: CloudOperation,
+    send: (signal: AbortSignal) => Promise<T>,
+    limits: CallLimits,
+    attempt: number,
+  ): Promise<Outcome<T>> {
+    const { clock, guard, providerName: provider } = this.#options;
+    const askedAt = clock.monotonic();
+    const admission = await this.#budget.admit(operation, limits.priority, limits.signal);
+    try {
+      this.#metrics.wait.observe((clock.monotonic() - askedAt) / 1000, { provider, priority: limits.priority });
+      limits.signal.throwIfAborted();
+      // Last before the send: a former leader must not start a request, however long it waited for the budget.
+      guard?.();
+      this.#metrics.inFlight.set(this.#budget.inFlight, { provider });
+      return await this.#measure(operation, send, limits, attempt, admission);
+    } finally {
+      admission.release();
+      this.#metrics.inFlight.set(this.#budget.inFlight, { provider });
+    }
+  }
+
+  async #measure<T>(
+    operation: CloudOperation,
+    send: (signal: AbortSignal) => Promise<T>,
+    { signal, priority, about }: CallLimits,
+    attempt: number,
+    admission: Admission,
+  ): Promise<Outcome<T>> {
+    const { clock, secrets, providerName: provider } = this.#options;
+    const startedAt = clock.now();
+    const trace: CloudCallTrace = { provider, operation: operation.name, priority, attempt };
+    const run = (): Promise<T> => raceAbort(send(signal), signal);
+    let outcome: Outcome<T>;
+    try {
+      const answer = await (this.#trace.hasSubscribers ? this.#trace.tracePromise(run, trace) : run());
+      outcome = { kind: 'answer', answer, ...codeOfAnswer(answer, clock.now()) };
+    } catch (error) {
+      secrets.redactError(error);
+      outcome = { kind: 'error', error, ...codeOfError(error, signal) };
+    }
+    const { code, retryAfterMs } = outcome;
+    if (code === 'throttled') {
+      admission.bucket.slowDown(admission.sentAt, retryAfterMs);
+      this.#metrics.throttled.inc({ provider, operation: operation.name });
+    }
+    const durationMs = clock.monotonic() - admission.sentAt;
+    this.#metrics.duration.observe(durationMs / 1000, { provider, operation: operation.name, code });
+    this.#metrics.requests.inc({ provider, operation: operation.name, code });
+    this.log.add({ operation: operation.name, startedAt, durationMs, code, priority, attempt }, about);
+    return outcome;
+  }
+
+  /** Half of it left to chance, so that requests which failed together do not come back together. */
+  #backoffMs(attempt: number, retryAfterMs: number | undefined): number {
+    const backoff = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** (attempt - 1));
+    return Math.max(Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS), backoff * (1 - this.#options.random() / 2));
+  }
+}
+
+/** What may be gone when the request is sent again. */
+function isPassing(code: string): boolean {
+  return code === 'throttled' || code === 'unavailable';
+}
+
+function codeOfAnswer(
+  answer: unknown,
+  now: number,
+): { readonly code: string; readonly retryAfterMs?: number | undefined } {
+  const status = statusOf(answer);
+  if (status === 429) return { code: 'throttled', retryAfterMs: retryAfterOf(answer, now) };
+  if (status !== undefined && status >= 500 && status !== 501) {
+    return { code: 'unavailable', retryAfterMs: retryAfterOf(answer, now) };
+  }
+  return { code: status !== undefined && status >= 400 ? `http-${status}` : 'ok' };
+}
+
+function codeOfError(
+  error: unknown,
+  signal: AbortSignal,
+): { readonly code: string; readonly retryAfterMs?: number | undefined } {
+  if (signal.aborted) {
+    return {
+      code: signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError' ? 'timeout' : 'aborted',
+    };
+  }
+  if (!isCloudError(error)) return { code: 'error' };
+  const { retryAfterMs } = error;
+  const usable = typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs >= 0;
+  return { code: error.code, retryAfterMs: usable ? retryAfterMs : undefined };
+}
+
+/** A `Response` that nobody reads would keep its connection. */
+async function discard(answer: unknown): Promise<void> {
+  const { body } = answer as Partial<Response>;
+  await body?.cancel().catch(() => undefined);
+}
+
+function createCallMetrics(metrics: Metrics): {
+  readonly duration: ReturnType<Metrics['histogram']>;
+  readonly wait: ReturnType<Metrics['histogram']>;
+  readonly requests: ReturnType<Metrics['counter']>;
+  readonly throttled: ReturnType<Metrics['counter']>;
+  readonly inFlight: ReturnType<Metrics['gauge']>;
+} {
+  return {
+    duration: metrics.histogram({
+      name: 'cloudprovider_api_request_duration_seconds',
+      help: 'Time of one request to the cloud, without the wait for the budget.',
+      labels: ['provider', 'operation', 'code'],
+      buckets: exponentialBuckets(0.01, 2, 13),
+    }),
+    wait: metrics.histogram({
+      name: 'cloudprovider_api_budget_wait_seconds',
+      help: 'Time for which a request waited for the call budget.',
+      labels: ['provider', 'priority'],
+      buckets: exponentialBuckets(0.001, 4, 9),
+    }),
+    requests: metrics.counter({
+      name: 'cloudprovider_api_requests_total',
+      help: 'Requests sent to the cloud, repeats included.',
+      labels: ['provider', 'operation', 'code'],
+    }),
+    throttled: metrics.counter({
+      name: 'cloudprovider_api_throttled_requests_total',
+      help: 'Requests that the cloud refused because there were too many.',
+      labels: ['provider', 'operation'],
+    }),
+    inFlight: metrics.gauge({
+      name: 'cloudprovider_api_in_flight_requests',
+      help: 'Requests to the cloud that have been sent and not answered.',
+      labels: ['provider'],
+    }),
+  };
+}
+
+/** What a provider that is closed says to late callers. */
+export function closedError(name: string): CloudError {
+  return new CloudError('unavailable', `the provider ${name} is closed`);
+}

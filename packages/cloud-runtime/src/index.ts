@@ -1,0 +1,21 @@
+/** The host's side of the cloud-provider contract. See ../README.md. */
+
+// From `--cloud-provider` to a provider in use
+export { loadProvider, type LoadProviderOptions } from './load-provider.ts';
+export { openProvider, type OpenedProvider, type OpenProviderOptions } from './open-provider.ts';
+
+// Look-ups
+export {
+  createInstanceLookups,
+  type InstanceLookups,
+  type InstanceLookupsOptions,
+  type LookUpOptions,
+  type MakeCallContext,
+} from './instance-lookups.ts';
+export type { AnswerListener, InstanceSnapshot } from './instance-snapshot.ts';
+
+// The call budget
+export type { CallBudgetOptions } from './call-budget.ts';
+export type { BucketLimits } from './rate-bucket.ts';
+export { CLOUD_CALL_CHANNEL, type CloudCallTrace } from './cloud-caller.ts';
+export type { CallRecord } from './call-log.ts';

@@ -1,0 +1,98 @@
+/** Answers of a provider are checked before anything is concluded from them: a wrong count would shift them to other nodes. */
+import { CloudError, type InstanceAnswer, type NodeAddressType, type NodeRef } from '@outrigger/cloud-provider';
+
+/** The answers, one for each node. Throws a `CloudError` `invalid` when they are not. `sentAt` is when the call began. */
+export function checkAnswers(
+  nodes: readonly NodeRef[],
+  answers: unknown,
+  sentAt: number,
+  now: number,
+): readonly InstanceAnswer[] {
+  if (!Array.isArray(answers) || answers.length !== nodes.length) {
+    const got = Array.isArray(answers) ? `${answers.length} answers` : 'no list';
+    throw new CloudError('invalid', `the provider gave ${got} for ${nodes.length} nodes; nothing is concluded from it`);
+  }
+  return nodes.map((node, index) => checkAnswer(node, answers[index], sentAt, now));
+}
+
+/** One answer; one that breaks the contract becomes `failed`, and the others of its batch stand. */
+function checkAnswer(node: NodeRef, answer: unknown, sentAt: number, now: number): InstanceAnswer {
+  const problem = problemOf(answer, now);
+  if (problem === undefined) return answer as InstanceAnswer;
+  return refused(node, problem, sentAt);
+}
+
+/**
+ * A direct read. One that says `absent` by what was known before it was asked is no read: a node is deleted on it, and the
+ * machine may have come since.
+ */
+export function checkRead(node: NodeRef, answer: unknown, sentAt: number, now: number): InstanceAnswer {
+  const checked = checkAnswer(node, answer, sentAt, now);
+  if (checked.result.kind !== 'absent' || checked.asOf >= sentAt) return checked;
+  return refused(node, 'is absent by what was known before the read began', sentAt);
+}
+
+function problemOf(answer: unknown, now: number): string | undefined {
+  if (typeof answer !== 'object' || answer === null) return 'is not an object';
+  const { asOf, result } = answer as { asOf?: unknown; result?: unknown };
+  if (typeof asOf !== 'number' || !Number.isFinite(asOf)) return 'has no asOf';
+  if (asOf > now) return 'is from the future (asOf is host.clock.monotonic())';
+  if (typeof result !== 'object' || result === null) return 'has no result';
+  const { kind, instance, proof, error } = result as Record<string, unknown>;
+  switch (kind) {
+    case 'missing':
+      return undefined;
+    case 'absent':
+      return typeof proof === 'string' && proof !== '' ? undefined : 'is absent without proof';
+    case 'failed':
+      return error instanceof Error ? undefined : 'is failed without an error';
+    case 'found':
+      return problemOfInstance(instance);
+    default:
+      return `is of kind ${JSON.stringify(kind)}`;
+  }
+}
+
+function problemOfInstance(instance: unknown): string | undefined {
+  if (typeof instance !== 'object' || instance === null) return 'is found without an instance';
+  const { providerID, state } = instance as Record<string, unknown>;
+  if (typeof providerID !== 'string' || !/^[^:/]+:\/\/.+/.test(providerID))
+    return 'has no provider ID of the form name://…';
+  if (state !== 'running' && state !== 'shutdown') return `has the state ${JSON.stringify(state)}`;
+  return problemOfMetadata(instance as Record<string, unknown>);
+}
+
+/** JSON of a cloud, cast and passed on, is the usual way for `null` and numbers to get here. */
+function problemOfMetadata(instance: Record<string, unknown>): string | undefined {
+  for (const name of ['type', 'zone', 'region']) {
+    if (!['undefined', 'string'].includes(typeof instance[name])) return `has a ${name} that is no text`;
+  }
+  const { addresses, labels } = instance;
+  if (addresses !== undefined && !(Array.isArray(addresses) && addresses.every(isAddress))) {
+    return 'has addresses that are not a list of {type, address}';
+  }
+  if (labels === undefined) return undefined;
+  const isRecord = typeof labels === 'object' && labels !== null && !Array.isArray(labels);
+  return isRecord && Object.values(labels).every((value) => typeof value === 'string')
+    ? undefined
+    : 'has labels that are not text by name';
+}
+
+const ADDRESS_TYPES: ReadonlySet<unknown> = new Set<NodeAddressType>([
+  'InternalIP',
+  'ExternalIP',
+  'Hostname',
+  'InternalDNS',
+  'ExternalDNS',
+]);
+
+function isAddress(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { type, address } = value as Record<string, unknown>;
+  return ADDRESS_TYPES.has(type) && typeof address === 'string';
+}
+
+function refused(node: NodeRef, problem: string, sentAt: number): InstanceAnswer {
+  const message = `the provider's answer for node ${node.name} ${problem}; nothing is concluded from it`;
+  return { asOf: sentAt, result: { kind: 'failed', error: new CloudError('invalid', message) } };
+}

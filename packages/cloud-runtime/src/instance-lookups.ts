@@ -1,0 +1,259 @@
+/**
+ * Look-ups as group commit: keys gather while one look-up is in flight, the next takes them all, up to the provider's batch
+ * size. No timer, no tuning flag, and a look-up holds no worker: start it, return, and be woken by `snapshot.subscribe`.
+ */
+import {
+  CloudError,
+  type CallContext,
+  type CallPriority,
+  type InstanceAnswer,
+  type InstanceNeed,
+  type Instances,
+  type NodeRef,
+} from '@outrigger/cloud-provider';
+import { deadlineSignal, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import { checkAnswers, checkRead } from './instance-answers-check.ts';
+import { InstanceAnswers, type InstanceSnapshot } from './instance-snapshot.ts';
+import { LookUpLane, type AnswerWaiter, type Batch, type LookUpEntry } from './look-up-lane.ts';
+import { raceAbort } from './race-abort.ts';
+
+export interface LookUpOptions {
+  readonly need: InstanceNeed;
+  /** Gives up waiting for this one answer; the look-up goes on for the others. */
+  readonly signal: AbortSignal;
+  /** `clock.monotonic()`: an answer that rests on a request sent before this is `failed`, code `unavailable`. Default: none is. */
+  readonly notBefore?: number;
+  /** Default: `normal`. `critical` ones travel in batches of their own, beside the others. */
+  readonly priority?: CallPriority;
+}
+
+/** The look-ups of one provider. */
+export interface InstanceLookups extends AsyncDisposable {
+  /**
+   * Asks about a node in the next batch; one already in flight is never joined, its answer may be older than the question.
+   * Equal questions about one node (by UID) share an answer. Never rejects for what the cloud said: that is in the answer
+   * (`failed`). Rejects with the signal's reason, and with `unavailable` once disposed.
+   */
+  lookUp(node: NodeRef, options: LookUpOptions): Promise<InstanceAnswer>;
+  /** Reads one machine directly (`Instances.read`), beside the batches: what a deletion rests on. As `lookUp` otherwise; priority `critical` unless told. */
+  read(node: NodeRef, options: LookUpOptions): Promise<InstanceAnswer>;
+  readonly snapshot: InstanceSnapshot;
+}
+
+/** Makes the context of one call of the contract. `OpenedProvider.callContext` is one. */
+export type MakeCallContext = (options: {
+  readonly signal: AbortSignal;
+  readonly priority: CallPriority;
+  readonly logger?: Logger;
+  /** UIDs of the objects for whose sake the call is made: its requests are remembered with them. */
+  readonly about?: readonly string[];
+}) => CallContext;
+
+export interface InstanceLookupsOptions {
+  readonly instances: Instances;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly callContext: MakeCallContext;
+  readonly metrics?: Metrics;
+  /** Label value of the metrics. Default: empty. */
+  readonly providerName?: string;
+  /** A batch or a read that takes longer is given up as `timeout`. Default: 60,000. */
+  readonly callTimeoutMs?: number;
+}
+
+const DEFAULT_CALL_TIMEOUT_MS = 60_000;
+
+export function createInstanceLookups(options: InstanceLookupsOptions): InstanceLookups {
+  return new BatchedLookups(options);
+}
+
+class BatchedLookups implements InstanceLookups {
+  readonly #options: InstanceLookupsOptions;
+  readonly #answers: InstanceAnswers;
+  /** Two at most: a deletion decision does not wait behind a refresh of the whole cluster. */
+  readonly #urgent: LookUpLane;
+  readonly #others: LookUpLane;
+  readonly #closed = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  /** Nodes that are being read directly, by UID; each read has its own mark. */
+  readonly #reads = new Map<string, Set<{ forgotten: boolean }>>();
+  readonly #batchSizes: ReturnType<Metrics['histogram']> | undefined;
+
+  constructor(options: InstanceLookupsOptions) {
+    this.#options = options;
+    this.#answers = new InstanceAnswers(options.logger, (uid) => this.#forget(uid));
+    const run = (batch: Batch): Promise<void> => this.#track(this.#runBatch(batch));
+    this.#urgent = new LookUpLane(options.instances.batchSize, run);
+    this.#others = new LookUpLane(options.instances.batchSize, run);
+    this.#batchSizes = options.metrics?.histogram({
+      name: 'cloudprovider_lookup_batch_size',
+      help: 'Nodes in one batched look-up.',
+      labels: ['provider'],
+      buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000],
+    });
+  }
+
+  get snapshot(): InstanceSnapshot {
+    return this.#answers;
+  }
+
+  lookUp(node: NodeRef, { need, signal, notBefore, priority = 'normal' }: LookUpOptions): Promise<InstanceAnswer> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted || this.#closed.signal.aborted) {
+        reject((signal.aborted ? signal.reason : this.#closed.signal.reason) as Error);
+        return;
+      }
+      const lane = priority === 'critical' ? this.#urgent : this.#others;
+      const stop = (): void => {
+        signal.removeEventListener('abort', onAbort);
+        this.#closed.signal.removeEventListener('abort', onClose);
+      };
+      const giveUp = (reason: Error): void => {
+        stop();
+        lane.leave(entry, waiter);
+        reject(reason);
+      };
+      const onAbort = (): void => giveUp(signal.reason as Error);
+      const onClose = (): void => giveUp(this.#closed.signal.reason as Error);
+      const waiter: AnswerWaiter = {
+        notBefore,
+        settle: (answer) => {
+          stop();
+          resolve(refuseOlder(node, answer, notBefore));
+        },
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#closed.signal.addEventListener('abort', onClose, { once: true });
+      const entry = lane.add(node, need, priority, waiter);
+    });
+  }
+
+  read(node: NodeRef, { need, signal, notBefore, priority = 'critical' }: LookUpOptions): Promise<InstanceAnswer> {
+    const { clock, instances } = this.#options;
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    if (this.#closed.signal.aborted) return Promise.reject(this.#closed.signal.reason as Error);
+    const mark = this.#markRead(node.uid);
+    const work = async (): Promise<InstanceAnswer> => {
+      const sentAt = clock.monotonic();
+      let answer: InstanceAnswer;
+      try {
+        const given = await this.#withDeadline(`read of node ${node.name}`, [node], signal, priority, (call) =>
+          instances.read(node, need, call),
+        );
+        answer = checkRead(node, given, sentAt, clock.monotonic());
+      } catch (error) {
+        signal.throwIfAborted();
+        this.#closed.signal.throwIfAborted();
+        answer = failed(error, sentAt);
+      }
+      if (!mark.forgotten) this.#answers.store(node, need, answer);
+      return refuseOlder(node, answer, notBefore);
+    };
+    return this.#track(work().finally(() => this.#unmark(node.uid, mark)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const name = this.#options.providerName;
+    this.#closed.abort(
+      new CloudError('unavailable', `the look-ups${name ? ` of the provider ${name}` : ''} are closed`),
+    );
+    await Promise.allSettled(this.#running);
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#running.add(work);
+    const forget = (): void => void this.#running.delete(work);
+    work.then(forget, forget);
+    return work;
+  }
+
+  /** A whole call that fails fails for its batch alone. */
+  async #runBatch({ entries, need, priority, controller }: Batch): Promise<void> {
+    const { clock, instances, providerName = '' } = this.#options;
+    const nodes = entries.map(({ node }) => node);
+    const sentAt = clock.monotonic();
+    this.#batchSizes?.observe(nodes.length, { provider: providerName });
+    let answers: readonly InstanceAnswer[];
+    try {
+      const given = await this.#withDeadline(
+        `look-up of ${nodes.length} nodes`,
+        nodes,
+        controller.signal,
+        priority,
+        (call) => instances.lookUp(nodes, need, call),
+      );
+      answers = checkAnswers(nodes, given, sentAt, clock.monotonic());
+    } catch (error) {
+      // What nobody waits for is not worth an entry; a failure by our own closing is no news of the cloud.
+      if (controller.signal.aborted || this.#closed.signal.aborted) return;
+      const answer = failed(error, sentAt);
+      answers = nodes.map(() => answer);
+    }
+    for (const [index, entry] of entries.entries()) {
+      const answer = answers[index];
+      if (answer) this.#settle(entry, need, answer);
+    }
+  }
+
+  #settle(entry: LookUpEntry, need: InstanceNeed, answer: InstanceAnswer): void {
+    if (!entry.forgotten) this.#answers.store(entry.node, need, answer);
+    for (const waiter of entry.waiters) waiter.settle(answer);
+    entry.waiters.clear();
+  }
+
+  /** Cuts a provider that never answers, even one that does not look at its signal. */
+  async #withDeadline<T>(
+    what: string,
+    nodes: readonly NodeRef[],
+    caller: AbortSignal,
+    priority: CallPriority,
+    send: (call: CallContext) => Promise<T>,
+  ): Promise<T> {
+    const { clock, callContext, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = this.#options;
+    const deadline = deadlineSignal(clock, callTimeoutMs, what);
+    const signal = AbortSignal.any([caller, deadline.signal, this.#closed.signal]);
+    try {
+      return await raceAbort(send(callContext({ signal, priority, about: nodes.map(({ uid }) => uid) })), signal);
+    } catch (error) {
+      if (!deadline.signal.aborted) throw error;
+      throw new CloudError('timeout', `${what}: the provider gave no answer within ${callTimeoutMs} ms`, {
+        cause: error,
+      });
+    } finally {
+      deadline.cancel();
+    }
+  }
+
+  #markRead(uid: string): { forgotten: boolean } {
+    const mark = { forgotten: false };
+    const marks = this.#reads.get(uid);
+    if (marks) marks.add(mark);
+    else this.#reads.set(uid, new Set([mark]));
+    return mark;
+  }
+
+  #unmark(uid: string, mark: { forgotten: boolean }): void {
+    const marks = this.#reads.get(uid);
+    marks?.delete(mark);
+    if (marks?.size === 0) this.#reads.delete(uid);
+  }
+
+  #forget(uid: string): void {
+    for (const mark of this.#reads.get(uid) ?? []) mark.forgotten = true;
+    for (const lane of [this.#urgent, this.#others]) {
+      for (const entry of [...lane.entries(), ...(lane.batch?.entries ?? [])]) {
+        if (entry.node.uid === uid) entry.forgotten = true;
+      }
+    }
+  }
+}
+
+function failed(error: unknown, asOf: number): InstanceAnswer {
+  return { asOf, result: { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } };
+}
+
+function refuseOlder(node: NodeRef, answer: InstanceAnswer, notBefore: number | undefined): InstanceAnswer {
+  if (notBefore === undefined || answer.asOf >= notBefore || answer.result.kind === 'failed') return answer;
+  const message = `the answer for node ${node.name} is from a cache and older than asked for`;
+  return { asOf: answer.asOf, result: { kind: 'failed', error: new CloudError('unavailable', message) } };
+}

@@ -1,0 +1,106 @@
+import { strict as assert } from 'node:assert';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { isCloudError } from '@outrigger/cloud-provider';
+import { loadProvider } from './load-provider.ts';
+
+const GOOD = `export default () => ({ name: 'third-party', open: async () => ({}), close: async () => {} });`;
+
+async function withFiles(files: Record<string, string>, work: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'load-provider-'));
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(path.dirname(path.join(directory, name)), { recursive: true });
+      await writeFile(path.join(directory, name), text);
+    }
+    await work(directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+test('built-in, .js, .mjs, .ts, package in the working directory, package in the provider path', async () => {
+  const manifest = (exports: unknown): string => JSON.stringify({ type: 'module', exports });
+  const files = {
+    'package.json': '{"type":"module"}',
+    'a.js': GOOD,
+    'b.mjs': GOOD,
+    'c.ts': `const name: string = 'third-party';\n${GOOD.replace("'third-party'", 'name')}`,
+    'node_modules/@cloud/provider/package.json': manifest({ '.': { types: './x.d.ts', import: './lib.js' } }),
+    'node_modules/@cloud/provider/lib.js': GOOD,
+    'node_modules/plain/package.json': '{"main":"./main.mjs"}',
+    'node_modules/plain/main.mjs': GOOD,
+    'node_modules/legacy/package.json': '{"main":"lib"}',
+    'node_modules/legacy/lib/index.js': GOOD,
+    'elsewhere/node_modules/far/package.json': manifest('./far.js'),
+    'elsewhere/node_modules/far/far.js': GOOD,
+    'elsewhere/flat/package.json': manifest({ default: './flat.js' }),
+    'elsewhere/flat/flat.js': GOOD,
+  };
+  await withFiles(files, async (workingDirectory) => {
+    const builtIn = { memory: () => import(path.join(workingDirectory, 'a.js')) as Promise<unknown> };
+    const options = { builtIn, workingDirectory, providerPath: 'elsewhere' };
+    for (const spec of [
+      'memory',
+      './a.js',
+      'b.mjs',
+      path.join(workingDirectory, 'c.ts'),
+      '@cloud/provider',
+      'plain',
+      'legacy',
+      'legacy/lib',
+      'far',
+      'flat',
+    ]) {
+      assert.equal((await loadProvider(spec, options)).name, 'third-party', spec);
+    }
+  });
+});
+
+test('what cannot be loaded is one clear line', async () => {
+  const files = {
+    'none.mjs': 'export const x = 1;',
+    'object.mjs': 'export default {};',
+    'promise.mjs': 'export default async () => ({});',
+    'throws.mjs': `export default () => { throw new Error('no\\nway'); };`,
+    'name.mjs': `export default () => ({ name: 'Not Good' });`,
+    'open.mjs': `export default () => ({ name: 'x' });`,
+    'close.mjs': `export default () => ({ name: 'x', open() {} });`,
+    'reconfigure.mjs': `export default () => ({ name: 'x', open() {}, close() {}, reconfigure: 1 });`,
+    'syntax.mjs': 'export default (;',
+    'old.cjs': '',
+    'node_modules/broken/package.json': '{',
+    'node_modules/hollow/package.json': '{"main":"gone.js"}',
+    'node_modules/closed/package.json': '{"exports":{"./other":"./other.js"}}',
+  };
+  const expected: Record<string, RegExp> = {
+    'nobody-has-this': /neither a built-in provider \(memory, openstack\), nor .* installed in /,
+    './gone.js': /there is no file .*gone\.js/,
+    './old.cjs': /ends in \.js, \.mjs, \.ts/,
+    './none.mjs': /no default export/,
+    './object.mjs': /default export must be a function .* not a value of type object/,
+    './promise.mjs': /must return a provider, not a promise/,
+    './throws.mjs': /its factory failed: no$/,
+    './name.mjs': /lower-case letters, digits and dashes, not "Not Good"/,
+    './open.mjs': /no method open\(host\)/,
+    './close.mjs': /no method close\(\)/,
+    './reconfigure.mjs': /reconfigure of the provider x is not a method/,
+    './syntax.mjs': /could not be loaded: /,
+    broken: /package\.json is not JSON/,
+    hollow: /hollow has no module at gone\.js/,
+    closed: /has no export \. for import/,
+  };
+  await withFiles(files, async (workingDirectory) => {
+    const options = { builtIn: { openstack: async () => ({}), memory: async () => ({}) }, workingDirectory };
+    for (const [spec, message] of Object.entries(expected)) {
+      await assert.rejects(loadProvider(spec, options), (error: Error) => {
+        assert.ok(isCloudError(error, 'configuration'));
+        assert.match(error.message, message);
+        assert.ok(error.message.startsWith(`--cloud-provider=${spec}: `) && !error.message.includes('\n'));
+        return true;
+      });
+    }
+  });
+});

@@ -1,0 +1,197 @@
+/** Finds a provider by what `--cloud-provider` names. */
+import { createRequire } from 'node:module';
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { CloudError, type CloudProvider } from '@outrigger/cloud-provider';
+
+export interface LoadProviderOptions {
+  /** Names that come with the program, each with a lazy import of the module. They win over packages of the same name. */
+  readonly builtIn: Readonly<Record<string, () => Promise<unknown>>>;
+  /** Relative paths and npm packages are resolved from here. Absolute. */
+  readonly workingDirectory: string;
+  /** `--provider-path`: a directory in (or with) whose `node_modules` npm packages are looked for next. */
+  readonly providerPath?: string | undefined;
+}
+
+/** `.cjs` is not taken: the contract is an ES module's default export. */
+const MODULE_EXTENSIONS = ['.js', '.mjs', '.ts'];
+/** npm's own rule for names, with an optional subpath. */
+const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(?:\/[\w.~-]+)*$/;
+const PROVIDER_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
+
+/**
+ * Loads the provider that `spec` names and makes it: a built-in name, the path of an ES module (anything that starts with
+ * `/` or `.`, or ends like a module), or an npm package. Throws a `CloudError` `configuration` whose message is one line.
+ */
+export async function loadProvider(spec: string, options: LoadProviderOptions): Promise<CloudProvider> {
+  const builtIn = Object.hasOwn(options.builtIn, spec) ? options.builtIn[spec] : undefined;
+  if (builtIn) return makeProvider(await importModule(spec, spec, builtIn), spec);
+  const file = looksLikePath(spec) ? await findModule(spec, options) : await findPackage(spec, options);
+  return makeProvider(await importModule(spec, file, () => importFile(file)), spec);
+}
+
+function looksLikePath(spec: string): boolean {
+  return spec.startsWith('.') || path.isAbsolute(spec) || MODULE_EXTENSIONS.includes(path.extname(spec));
+}
+
+async function findModule(spec: string, { workingDirectory }: LoadProviderOptions): Promise<string> {
+  const file = path.resolve(workingDirectory, spec);
+  if (!MODULE_EXTENSIONS.includes(path.extname(file))) {
+    throw refuse(spec, `a provider module ends in ${MODULE_EXTENSIONS.join(', ')}`);
+  }
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile()) throw refuse(spec, `there is no file ${file}`);
+  return file;
+}
+
+async function findPackage(spec: string, options: LoadProviderOptions): Promise<string> {
+  const { builtIn, workingDirectory, providerPath } = options;
+  if (PACKAGE_NAME.test(spec)) {
+    const places = providerPath === undefined ? [workingDirectory] : [workingDirectory, providerPath];
+    for (const place of places) {
+      const file = await resolvePackage(spec, path.resolve(workingDirectory, place));
+      if (file !== undefined) return file;
+    }
+  }
+  const looked = providerPath === undefined ? workingDirectory : `${workingDirectory} and ${providerPath}`;
+  const names = Object.keys(builtIn).toSorted().join(', ') || 'none';
+  throw refuse(
+    spec,
+    `neither a built-in provider (${names}), nor the path of a module, nor an npm package installed in ${looked}`,
+  );
+}
+
+/**
+ * An ES module's package may have only an `import` condition, which `require.resolve` does not see; `import.meta.resolve`
+ * starts from this file alone, which in a bundle is the wrong place. So: Node's own look-up of folders, and then `exports`.
+ */
+async function resolvePackage(spec: string, from: string): Promise<string | undefined> {
+  const parts = spec.split('/');
+  const name = parts.slice(0, spec.startsWith('@') ? 2 : 1).join('/');
+  const subpath = ['.', ...parts.slice(name.split('/').length)].join('/');
+  const folders = createRequire(path.join(from, 'noop.js')).resolve.paths(name) ?? [];
+  for (const folder of [...folders, from]) {
+    const root = path.join(folder, name);
+    const text = await readFile(path.join(root, 'package.json'), 'utf8').catch(() => undefined);
+    if (text === undefined) continue;
+    return entryOf(spec, root, text, subpath);
+  }
+  return undefined;
+}
+
+function entryOf(spec: string, root: string, text: string, subpath: string): string {
+  let manifest: { exports?: unknown; main?: unknown };
+  try {
+    manifest = JSON.parse(text) as typeof manifest;
+  } catch (error) {
+    throw refuse(spec, `${path.join(root, 'package.json')} is not JSON`, error);
+  }
+  if (manifest.exports === undefined || manifest.exports === null) {
+    const main = typeof manifest.main === 'string' ? manifest.main : 'index.js';
+    return legacyEntry(spec, root, subpath === '.' ? main : subpath);
+  }
+  const entry = exportTarget(manifest.exports, subpath);
+  if (entry === undefined) throw refuse(spec, `${path.join(root, 'package.json')} has no export ${subpath} for import`);
+  return path.join(root, entry);
+}
+
+/** Without `exports`, `main` may leave out the extension, or name a folder. */
+function legacyEntry(spec: string, root: string, entry: string): string {
+  try {
+    return createRequire(path.join(root, 'package.json')).resolve(path.join(root, entry));
+  } catch (error) {
+    throw refuse(spec, `${root} has no module at ${entry}`, error);
+  }
+}
+
+/** Node's rule: the first condition that holds, in the order of the object's keys. */
+function exportTarget(exports: unknown, subpath: string): string | undefined {
+  if (typeof exports === 'string') return subpath === '.' ? exports : undefined;
+  if (typeof exports !== 'object' || exports === null || Array.isArray(exports)) return undefined;
+  const entries = Object.entries(exports);
+  if (entries.some(([key]) => key.startsWith('.')))
+    return conditionTarget((exports as Record<string, unknown>)[subpath]);
+  return subpath === '.' ? conditionTarget(exports) : undefined;
+}
+
+function conditionTarget(target: unknown): string | undefined {
+  if (typeof target === 'string') return target;
+  if (typeof target !== 'object' || target === null) return undefined;
+  if (Array.isArray(target)) {
+    return target.map(conditionTarget).find((found) => found !== undefined);
+  }
+  for (const [condition, value] of Object.entries(target)) {
+    if (!['node', 'import', 'module-sync', 'default'].includes(condition)) continue;
+    const found = conditionTarget(value);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The specifier is made at run time, so that a bundler leaves the import alone. */
+async function importFile(file: string): Promise<unknown> {
+  const url = pathToFileURL(file).href;
+  return import(url);
+}
+
+async function importModule(spec: string, from: string, load: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await load();
+  } catch (error) {
+    throw refuse(spec, `${from} could not be loaded: ${firstLine(error)}`, error);
+  }
+}
+
+function makeProvider(module: unknown, spec: string): CloudProvider {
+  const factory = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
+  if (factory === undefined)
+    throw refuse(spec, 'the module has no default export; it must be a function that makes the provider');
+  if (typeof factory !== 'function') {
+    throw refuse(
+      spec,
+      `the module's default export must be a function that makes the provider, not ${typeOf(factory)}`,
+    );
+  }
+  let provider: unknown;
+  try {
+    provider = (factory as () => unknown)();
+  } catch (error) {
+    throw refuse(spec, `its factory failed: ${firstLine(error)}`, error);
+  }
+  checkShape(provider, spec);
+  return provider;
+}
+
+function checkShape(provider: unknown, spec: string): asserts provider is CloudProvider {
+  if (typeof provider !== 'object' || provider === null || provider instanceof Promise) {
+    throw refuse(spec, `its factory must return a provider, not ${typeOf(provider)}`);
+  }
+  const { name, open, close, reconfigure } = provider as Record<string, unknown>;
+  if (typeof name !== 'string' || !PROVIDER_NAME.test(name)) {
+    throw refuse(
+      spec,
+      `the provider's name must be lower-case letters, digits and dashes, not ${JSON.stringify(name)}`,
+    );
+  }
+  if (typeof open !== 'function') throw refuse(spec, `the provider ${name} has no method open(host)`);
+  if (typeof close !== 'function') throw refuse(spec, `the provider ${name} has no method close()`);
+  if (reconfigure !== undefined && typeof reconfigure !== 'function') {
+    throw refuse(spec, `reconfigure of the provider ${name} is not a method`);
+  }
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return value instanceof Promise ? 'a promise' : `a value of type ${typeof value}`;
+}
+
+/** Node puts a whole code frame into a syntax error's message. */
+function firstLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split('\n', 1)[0] ?? '';
+}
+
+function refuse(spec: string, why: string, cause?: unknown): CloudError {
+  return new CloudError('configuration', `--cloud-provider=${spec}: ${why}`, { cause });
+}

@@ -1,0 +1,141 @@
+/** One line of look-ups: keys gather while a batch is in flight, the next batch takes them, up to the batch size. */
+import type { CallPriority, InstanceAnswer, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
+
+/** Who waits for an answer. */
+export interface AnswerWaiter {
+  readonly notBefore: number | undefined;
+  settle(answer: InstanceAnswer): void;
+}
+
+/** One node that is asked about, for all who wait. */
+export interface LookUpEntry {
+  node: NodeRef;
+  need: InstanceNeed;
+  priority: CallPriority;
+  readonly waiters: Set<AnswerWaiter>;
+  /** The node is gone: its answer goes to those who wait, and not into the snapshot. */
+  forgotten: boolean;
+}
+
+/** What is in flight. */
+export interface Batch {
+  readonly entries: readonly LookUpEntry[];
+  readonly need: InstanceNeed;
+  readonly priority: CallPriority;
+  /** Ends the call: nobody waits for it any more, or all is closed. */
+  readonly controller: AbortController;
+}
+
+/**
+ * Turns of the event loop that a batch which is not full waits at most while keys go on arriving. A store hands over its
+ * first list in slices, a turn each.
+ */
+const MOST_TURNS = 32;
+
+/** Never rejects. */
+export type RunBatch = (batch: Batch) => Promise<void>;
+
+export class LookUpLane {
+  readonly #batchSize: number;
+  readonly #run: RunBatch;
+  /** By UID, in the order of asking. */
+  readonly #queue = new Map<string, LookUpEntry>();
+  #batch: Batch | undefined;
+  #gathering = false;
+
+  constructor(batchSize: number, run: RunBatch) {
+    this.#batchSize = batchSize;
+    this.#run = run;
+  }
+
+  get batch(): Batch | undefined {
+    return this.#batch;
+  }
+
+  /** What waits for a batch. */
+  entries(): Iterable<LookUpEntry> {
+    return this.#queue.values();
+  }
+
+  add(node: NodeRef, need: InstanceNeed, priority: CallPriority, waiter: AnswerWaiter): LookUpEntry {
+    const queued = this.#queue.get(node.uid);
+    const entry: LookUpEntry = queued ?? { node, need, priority, waiters: new Set(), forgotten: false };
+    entry.node = node;
+    entry.forgotten = false;
+    if (need === 'metadata') entry.need = need;
+    if (priority !== 'background') entry.priority = priority;
+    entry.waiters.add(waiter);
+    if (!queued) this.#queue.set(node.uid, entry);
+    this.#gather();
+    return entry;
+  }
+
+  /** Somebody has stopped waiting: nothing is asked, or nothing goes on, for nobody. */
+  leave(entry: LookUpEntry, waiter: AnswerWaiter): void {
+    entry.waiters.delete(waiter);
+    if (entry.waiters.size > 0) return;
+    if (this.#queue.get(entry.node.uid) === entry) this.#queue.delete(entry.node.uid);
+    else if (this.#batch?.entries.every(({ waiters }) => waiters.size === 0)) {
+      this.#batch.controller.abort(new DOMException('no caller waits for this look-up any more', 'AbortError'));
+    }
+  }
+
+  /**
+   * Waits until the batch is full, or a turn of the event loop has brought no key, so that a burst travels together. Not a
+   * timer: a turn has no length, and a key that comes alone waits for one.
+   */
+  #gather(): void {
+    if (this.#gathering || this.#batch) return;
+    this.#gathering = true;
+    const turn = (turns: number, before: number): void => {
+      const { size } = this.#queue;
+      if (size > before && size < this.#batchSize && turns < MOST_TURNS) {
+        setImmediate(turn, turns + 1, size);
+        return;
+      }
+      this.#gathering = false;
+      this.#next();
+    };
+    setImmediate(turn, 1, this.#queue.size);
+  }
+
+  #next(): void {
+    if (this.#batch || this.#queue.size === 0) return;
+    const entries = this.#take();
+    const batch: Batch = {
+      entries,
+      need: entries.some(({ need }) => need === 'metadata') ? 'metadata' : 'state',
+      priority: mostUrgent(entries),
+      controller: new AbortController(),
+    };
+    this.#batch = batch;
+    void this.#run(batch).finally(() => {
+      this.#batch = undefined;
+      this.#gather();
+    });
+  }
+
+  /**
+   * Oldest first, `normal` before `background`. Two nodes of one name (the old one and its successor) never share a batch: a
+   * cloud that is asked by name could not tell them apart.
+   */
+  #take(): readonly LookUpEntry[] {
+    const names = new Set<string>();
+    const taken: LookUpEntry[] = [];
+    for (const background of [false, true]) {
+      for (const [uid, entry] of this.#queue) {
+        if (taken.length === this.#batchSize) return taken;
+        if ((entry.priority === 'background') !== background || names.has(entry.node.name)) continue;
+        names.add(entry.node.name);
+        taken.push(entry);
+        this.#queue.delete(uid);
+      }
+    }
+    return taken;
+  }
+}
+
+function mostUrgent(entries: readonly LookUpEntry[]): CallPriority {
+  if (entries.some(({ priority }) => priority === 'critical')) return 'critical';
+  return entries.some(({ priority }) => priority === 'normal') ? 'normal' : 'background';
+}

@@ -1,0 +1,256 @@
+import { strict as assert } from 'node:assert';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { test } from 'node:test';
+import {
+  CloudError,
+  isCloudError,
+  type Capabilities,
+  type CloudProvider,
+  type ProviderHost,
+} from '@outrigger/cloud-provider';
+import { silentLogger, type Logger } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import { RecordedInstances } from './internal/recorded-instances.ts';
+import { openProvider, type OpenedProvider, type OpenProviderOptions } from './open-provider.ts';
+
+const signal = new AbortController().signal;
+
+class Recorded implements CloudProvider {
+  readonly name = 'recorded';
+  host: ProviderHost | undefined;
+  closed = 0;
+  readonly #capabilities: unknown;
+
+  constructor(capabilities: unknown = {}) {
+    this.#capabilities = capabilities;
+  }
+
+  async open(host: ProviderHost): Promise<Capabilities> {
+    this.host = host;
+    if (this.#capabilities instanceof Error) throw this.#capabilities;
+    return this.#capabilities as Capabilities;
+  }
+
+  async close(): Promise<void> {
+    this.closed++;
+  }
+}
+
+function open(
+  provider: CloudProvider,
+  options: Partial<OpenProviderOptions> = {},
+): { clock: FakeClock; opened: Promise<OpenedProvider> } {
+  const clock = new FakeClock();
+  const cluster = { id: 'uid-of-kube-system', name: 'kubernetes' };
+  return {
+    clock,
+    opened: openProvider(provider, { cluster, clock, logger: silentLogger, random: () => 0, ...options }),
+  };
+}
+
+test('429 is waited out and sent again; what is not idempotent is sent once', async () => {
+  const { clock, opened } = open(new Recorded());
+  const provider = await opened;
+  const call = provider.callContext({ signal, priority: 'normal' });
+  const sentAt: number[] = [];
+  const send = async (): Promise<string> => {
+    sentAt.push(clock.monotonic());
+    if (sentAt.length < 3) throw new CloudError('throttled', 'too many', { retryAfterMs: 2000 });
+    return 'ok';
+  };
+  const answer = call.call({ name: 'GET', idempotent: true }, send);
+  await clock.advance(10_000);
+  assert.equal(await answer, 'ok');
+  assert.equal(sentAt.length, 3);
+  assert.ok(sentAt[1]! >= 2000 && sentAt[2]! >= sentAt[1]! + 2000);
+  let sent = 0;
+  const once = call.call({ name: 'POST' }, async () => {
+    sent++;
+    throw new CloudError('unavailable', 'down');
+  });
+  await assert.rejects(once, (error) => isCloudError(error, 'unavailable'));
+  assert.equal(sent, 1);
+  assert.deepEqual(
+    provider.recentCalls().map(({ operation, code, attempt }) => [operation, code, attempt]),
+    [
+      ['GET', 'throttled', 1],
+      ['GET', 'throttled', 2],
+      ['GET', 'ok', 3],
+      ['POST', 'unavailable', 1],
+    ],
+  );
+});
+
+test('a Response with 429 and Retry-After is read; retries end', async () => {
+  const { clock, opened } = open(new Recorded(), { budget: { maxAttempts: 2 } });
+  const call = (await opened).callContext({ signal, priority: 'normal' });
+  let sent = 0;
+  const answer = call.call({ name: 'GET', idempotent: true }, async () => {
+    sent++;
+    return new Response('no', { status: sent === 1 ? 429 : 503, headers: { 'retry-after': '7' } });
+  });
+  await clock.advance(6999);
+  assert.equal(sent, 1);
+  await clock.advance(10_000);
+  assert.equal((await answer).status, 503);
+  assert.equal(sent, 2);
+});
+
+test('the guard is asked right before the send, also after a wait for the budget', async () => {
+  let leads = true;
+  const { clock, opened } = open(new Recorded(), {
+    budget: { buckets: { default: { qps: 1, burst: 1 } } },
+    guard: () => {
+      if (!leads) throw new Error('not the leader');
+    },
+  });
+  const call = (await opened).callContext({ signal, priority: 'normal' });
+  let sent = 0;
+  const send = async (): Promise<number> => ++sent;
+  await call.call({ name: 'GET' }, send);
+  const waiting = call.call({ name: 'GET' }, send);
+  waiting.catch(() => undefined);
+  leads = false;
+  await clock.advance(5000);
+  await assert.rejects(waiting, /not the leader/);
+  assert.equal(sent, 1);
+});
+
+test('an abort ends a request at once, even one that does not look at its signal', async () => {
+  const { opened } = open(new Recorded(), { budget: { concurrency: 1 } });
+  const provider = await opened;
+  const caller = new AbortController();
+  const stuck = provider
+    .callContext({ signal: caller.signal, priority: 'normal' })
+    .call({ name: 'GET' }, () => new Promise<never>(() => {}));
+  await new FakeClock().settle();
+  caller.abort(new Error('gone'));
+  await assert.rejects(stuck, /gone/);
+  assert.equal(await provider.callContext({ signal, priority: 'normal' }).call({ name: 'GET' }, async () => 1), 1);
+});
+
+test('a secret reaches no error, no log line and no text', async () => {
+  const lines: string[] = [];
+  const note = (message: string, fields?: object): void => void lines.push(message + JSON.stringify(fields));
+  const logger: Logger = { ...silentLogger, error: note, warn: note, info: note, with: () => logger };
+  const provider = new Recorded();
+  const { opened } = open(provider, { logger });
+  const { host } = (await opened, provider);
+  host!.redact('hunter2');
+  const call = (await opened).callContext({ signal, priority: 'normal', logger });
+  const leaking = call.call({ name: 'GET' }, () =>
+    Promise.reject(new CloudError('forbidden', 'bad password hunter2', { cause: new Error('hunter2 again') })),
+  );
+  await assert.rejects(leaking, (error: Error) => {
+    assert.doesNotMatch(`${error.message} ${error.stack} ${(error.cause as Error).message}`, /hunter2/);
+    return isCloudError(error, 'forbidden');
+  });
+  host!.logger.info('with hunter2', { deep: { list: ['hunter2'] } });
+  call.logger.warn('hunter2');
+  assert.equal(lines.length, 2);
+  assert.doesNotMatch(lines.join(), /hunter2/);
+  assert.equal((await opened).redact('a hunter2 b'), 'a [redacted] b');
+});
+
+test('the tracing channel sees each send', async () => {
+  const seen: unknown[] = [];
+  const onStart = (message: unknown): void => void seen.push(message);
+  subscribe('tracing:outrigger:cloud:call:start', onStart);
+  const { opened } = open(new Recorded());
+  await (await opened).callContext({ signal, priority: 'critical' }).call({ name: 'GET' }, async () => 1);
+  unsubscribe('tracing:outrigger:cloud:call:start', onStart);
+  const { provider, operation, priority, attempt } = seen[0] as Record<string, unknown>;
+  assert.deepEqual([provider, operation, priority, attempt], ['recorded', 'GET', 'critical', 1]);
+});
+
+test('what open throws is thrown after close; wrong capabilities are named', async () => {
+  const failing = new Recorded(new CloudError('configuration', 'cloud.json: no region'));
+  await assert.rejects(open(failing).opened, /cloud\.json: no region/);
+  assert.equal(failing.closed, 1);
+  await assert.rejects(
+    open(new Recorded(new TypeError('boom'))).opened,
+    /^CloudError: opening the provider .+ failed: boom$/u,
+  );
+  for (const [capabilities, message] of [
+    [null, /gave no capabilities/],
+    [{ instances: { batchSize: 1, lookUp: () => {} } }, /no method instances\.read/],
+    [{ instances: { batchSize: 0, lookUp: () => {}, read: () => {} } }, /instances\.batchSize must be/],
+    [{ routes: 7 }, /no method routes\.list/],
+  ] as const) {
+    const provider = new Recorded(capabilities);
+    await assert.rejects(open(provider).opened, message);
+    assert.equal(provider.closed, 1);
+  }
+});
+
+test('an open that never ends is given up', async () => {
+  const provider = new Recorded();
+  provider.open = () => new Promise<never>(() => {});
+  const { clock, opened } = open(provider);
+  opened.catch(() => undefined);
+  await clock.advance(60_001);
+  await assert.rejects(opened, (error) => isCloudError(error, 'timeout'));
+});
+
+test('capabilities may change: listeners hear it, look-ups are made anew', async () => {
+  const provider = new Recorded();
+  const { opened } = open(provider);
+  const it = await opened;
+  const heard: Capabilities[] = [];
+  const stop = it.onCapabilitiesChanged((capabilities) => void heard.push(capabilities));
+  const instances = new RecordedInstances();
+  provider.host!.capabilitiesChanged({ instances });
+  const { lookups } = it;
+  assert.ok(lookups, 'they come with the instances');
+  provider.host!.capabilitiesChanged({ instances, clusters: undefined });
+  assert.equal(it.lookups, lookups);
+  stop();
+  provider.host!.capabilitiesChanged({});
+  assert.equal(it.lookups, undefined);
+  assert.equal(heard.length, 2);
+  await assert.rejects(lookups.read({ name: 'a', uid: 'a', labels: {}, annotations: {} }, { need: 'state', signal }));
+});
+
+test('a listener that fails is heard of by nobody else, least of all the provider', async () => {
+  const provider = new Recorded();
+  const { opened } = open(provider);
+  const it = await opened;
+  let heard = 0;
+  it.onCapabilitiesChanged(() => {
+    throw new Error('a listener that fails');
+  });
+  it.onCapabilitiesChanged(() => void heard++);
+  provider.host?.capabilitiesChanged({});
+  assert.equal(heard, 1);
+});
+
+test('a request that waits an unreasonable Retry-After is sent after five minutes', async () => {
+  const { clock, opened } = open(new Recorded());
+  const call = (await opened).callContext({ signal, priority: 'normal' });
+  let sent = 0;
+  const answer = call.call({ name: 'GET', idempotent: true }, async () => {
+    sent++;
+    return new Response('', sent === 1 ? { status: 503, headers: { 'retry-after': '99999999999' } } : {});
+  });
+  await clock.advance(300_000);
+  assert.equal((await answer).status, 200);
+});
+
+test('a new configuration that is wrong is reported; closing ends the contexts', async () => {
+  const provider: CloudProvider = new Recorded();
+  const { opened } = open(provider);
+  const it = await opened;
+  await assert.rejects(it.reconfigure({ fileName: 'cloud.json', text: '' }), /restart/);
+  provider.reconfigure = async () => {
+    throw new CloudError('configuration', 'cloud.json: no endpoint');
+  };
+  await assert.rejects(it.reconfigure({ fileName: 'cloud.json', text: '' }), /no endpoint/);
+  provider.reconfigure = async () => {};
+  await it.reconfigure({ fileName: 'cloud.json', text: '' });
+  const background = (provider as Recorded).host!.callContext();
+  const stuck = background.call({ name: 'GET' }, () => new Promise<never>(() => {}));
+  stuck.catch(() => undefined);
+  await it[Symbol.asyncDispose]();
+  await assert.rejects(stuck, (error) => isCloudError(error, 'unavailable'));
+  assert.equal((provider as Recorded).closed, 1);
+});

@@ -1,0 +1,281 @@
+/** A provider in use: opened with its host, its calls under one budget, its look-ups shared. */
+import {
+  CloudError,
+  isCloudError,
+  type CallContext,
+  type CallPriority,
+  type Capabilities,
+  type CloudProvider,
+  type ClusterIdentity,
+  type ConfigText,
+  type Instances,
+  type ProviderHost,
+} from '@outrigger/cloud-provider';
+import { deadlineSignal, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import type { CallBudgetOptions } from './call-budget.ts';
+import type { CallRecord } from './call-log.ts';
+import { checkCapabilities } from './capabilities-check.ts';
+import { CloudCaller, closedError } from './cloud-caller.ts';
+import { createInstanceLookups, type InstanceLookups } from './instance-lookups.ts';
+import { raceAbort } from './race-abort.ts';
+import { redactingLogger } from './redacting-logger.ts';
+import { Secrets } from './secrets.ts';
+
+export interface OpenProviderOptions {
+  readonly cluster: ClusterIdentity;
+  /** `--cloud-config`. */
+  readonly config?: ConfigText | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics?: Metrics;
+  /** 0 ≤ x < 1, for jitter. */
+  readonly random: () => number;
+  /** Called right before each request to the cloud is sent; throws when none may start any more (not the leader). */
+  readonly guard?: () => void;
+  readonly budget?: CallBudgetOptions;
+  /** Told of each secret that the provider names, for the logs of those who use it. */
+  readonly onSecret?: (secret: string) => void;
+  /** Limit of one contract call. Default: 60,000. */
+  readonly callTimeoutMs?: number;
+  /** Gives up opening. */
+  readonly signal?: AbortSignal;
+}
+
+export interface OpenedProvider extends AsyncDisposable {
+  readonly name: string;
+  /** What the provider can do now. */
+  readonly capabilities: Capabilities;
+  /** Hears of later capabilities. Returns the way to stop. */
+  onCapabilitiesChanged(listener: (capabilities: Capabilities) => void): () => void;
+  /** Look-ups of the instances; `undefined` while the provider has none. A new object after its `instances` changed. */
+  readonly lookups: InstanceLookups | undefined;
+  /** Makes the context of one contract call. Aborts when the provider is closed too. */
+  callContext(options: {
+    readonly signal: AbortSignal;
+    readonly priority: CallPriority;
+    readonly logger?: Logger;
+    /** UIDs of the objects for whose sake the call is made: its requests are remembered with them. */
+    readonly about?: readonly string[];
+  }): CallContext;
+  /** The last requests to the cloud, newest last: 256 of all, or with a UID 8 of those for this object. */
+  recentCalls(uid?: string): readonly CallRecord[];
+  /** Hands over a changed cloud config. Rejects with what is wrong; then the old one stays in use. */
+  reconfigure(config: ConfigText): Promise<void>;
+  /** Replaces the secrets that the provider has named in a text that is to be shown. */
+  redact(text: string): string;
+}
+
+/**
+ * Makes a provider's host, opens it, and gives back what the controllers use. Rejects with what `open` threw (after `close`),
+ * with `timeout` when it does not come back, and with `invalid` for capabilities that break the contract.
+ */
+export async function openProvider(provider: CloudProvider, options: OpenProviderOptions): Promise<OpenedProvider> {
+  const opened = new Opened(provider, options);
+  try {
+    await opened.open(options.signal);
+  } catch (error) {
+    opened.secrets.redactError(error);
+    await opened[Symbol.asyncDispose]();
+    throw error;
+  }
+  return opened;
+}
+
+const DEFAULT_CALL_TIMEOUT_MS = 60_000;
+
+class Opened implements OpenedProvider {
+  readonly name: string;
+  readonly secrets: Secrets = new Secrets();
+  readonly #provider: CloudProvider;
+  readonly #options: OpenProviderOptions;
+  readonly #logger: Logger;
+  readonly #caller: CloudCaller;
+  readonly #closed = new AbortController();
+  readonly #listeners = new Set<(capabilities: Capabilities) => void>();
+  #capabilities: Capabilities = {};
+  #lookups: InstanceLookups | undefined;
+  /** What `capabilitiesChanged` said before `open` had returned. */
+  #early: Capabilities | undefined;
+  #isOpen = false;
+  #reconfiguring: Promise<void> = Promise.resolve();
+  #disposed: Promise<void> | undefined;
+
+  constructor(provider: CloudProvider, options: OpenProviderOptions) {
+    this.name = provider.name;
+    this.#provider = provider;
+    this.#options = options;
+    this.#logger = redactingLogger(options.logger, this.secrets);
+    this.#caller = new CloudCaller({ ...options, providerName: provider.name, secrets: this.secrets });
+  }
+
+  get capabilities(): Capabilities {
+    return this.#capabilities;
+  }
+
+  get lookups(): InstanceLookups | undefined {
+    return this.#lookups;
+  }
+
+  async open(signal: AbortSignal | undefined): Promise<void> {
+    const { cluster, clock, config } = this.#options;
+    const host: ProviderHost = {
+      cluster,
+      clock,
+      logger: this.#logger,
+      config,
+      callContext: ({ priority = 'background', signal } = {}) =>
+        this.callContext({ priority, signal: signal ?? this.#closed.signal }),
+      capabilitiesChanged: (capabilities) => {
+        if (this.#isOpen) this.#change(capabilities);
+        else this.#early = capabilities;
+      },
+      redact: (secret) => {
+        this.secrets.add(secret);
+        this.#options.onSecret?.(secret);
+      },
+    };
+    const what = `opening the provider ${this.name}`;
+    const capabilities = await this.#within(what, signal, async () => {
+      try {
+        return await this.#provider.open(host);
+      } catch (error) {
+        if (isCloudError(error) || signal?.aborted) throw error;
+        // Nobody wrote this message for an operator: it must at least say whose it is.
+        const message = error instanceof Error ? error.message : String(error);
+        throw new CloudError('configuration', `${what} failed: ${message}`, { cause: error });
+      }
+    });
+    this.#isOpen = true;
+    this.#change(this.#early ?? capabilities);
+  }
+
+  onCapabilitiesChanged(listener: (capabilities: Capabilities) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  callContext({
+    signal: caller,
+    priority,
+    logger,
+    about,
+  }: {
+    readonly signal: AbortSignal;
+    readonly priority: CallPriority;
+    readonly logger?: Logger;
+    readonly about?: readonly string[];
+  }): CallContext {
+    const signal = caller === this.#closed.signal ? caller : AbortSignal.any([caller, this.#closed.signal]);
+    return {
+      signal,
+      priority,
+      logger: logger ? redactingLogger(logger, this.secrets) : this.#logger,
+      call: (operation, send) => this.#caller.call(operation, send, { signal, priority, about }),
+    };
+  }
+
+  recentCalls(uid?: string): readonly CallRecord[] {
+    return this.#caller.log.list(uid);
+  }
+
+  reconfigure(config: ConfigText): Promise<void> {
+    const attempt = this.#reconfiguring.then(() => this.#reconfigure(config));
+    this.#reconfiguring = attempt.catch(() => undefined);
+    return attempt;
+  }
+
+  redact(text: string): string {
+    return this.secrets.redact(text);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#disposed ??= this.#close());
+  }
+
+  async #reconfigure(config: ConfigText): Promise<void> {
+    this.#closed.signal.throwIfAborted();
+    const provider = this.#provider;
+    if (!provider.reconfigure) {
+      throw new CloudError(
+        'configuration',
+        `${config.fileName} has changed; the provider ${this.name} reads it at start only: restart`,
+      );
+    }
+    const what = `reconfiguring the provider ${this.name} from ${config.fileName}`;
+    try {
+      await this.#within(what, undefined, (signal) =>
+        (provider.reconfigure as NonNullable<CloudProvider['reconfigure']>)(
+          config,
+          this.callContext({ signal, priority: 'normal' }),
+        ),
+      );
+    } catch (error) {
+      this.secrets.redactError(error);
+      throw error;
+    }
+  }
+
+  #change(capabilities: Capabilities): void {
+    if (this.#closed.signal.aborted) return;
+    checkCapabilities(this.name, capabilities);
+    const { instances } = capabilities;
+    if (instances !== this.#capabilities.instances) {
+      // Those who wait are told; the controllers that were given these look-ups are stopped by `onCapabilitiesChanged`.
+      void this.#lookups?.[Symbol.asyncDispose]();
+      this.#lookups = instances && this.#createLookups(instances);
+    }
+    this.#capabilities = capabilities;
+    for (const listener of this.#listeners) {
+      try {
+        listener(capabilities);
+      } catch (error) {
+        // Thrown on, it would reach the provider, whose fault it is not, and the other listeners would not hear.
+        this.#logger.error('a listener of the capabilities failed', { provider: this.name, error });
+      }
+    }
+  }
+
+  #createLookups(instances: Instances): InstanceLookups {
+    return createInstanceLookups({
+      ...this.#options,
+      logger: this.#logger,
+      instances,
+      providerName: this.name,
+      callContext: (options) => this.callContext(options),
+    });
+  }
+
+  async #within<T>(
+    what: string,
+    caller: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { clock, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = this.#options;
+    const deadline = deadlineSignal(clock, callTimeoutMs, what);
+    const signals = [deadline.signal, this.#closed.signal];
+    const signal = AbortSignal.any(caller ? [...signals, caller] : signals);
+    try {
+      return await raceAbort(work(signal), signal);
+    } catch (error) {
+      if (!deadline.signal.aborted) throw error;
+      throw new CloudError('timeout', `${what}: no end within ${callTimeoutMs} ms`, { cause: error });
+    } finally {
+      deadline.cancel();
+    }
+  }
+
+  async #close(): Promise<void> {
+    await this.#lookups?.[Symbol.asyncDispose]();
+    this.#closed.abort(closedError(this.name));
+    await this.#reconfiguring;
+    const { clock, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = this.#options;
+    const deadline = deadlineSignal(clock, callTimeoutMs, `closing the provider ${this.name}`);
+    try {
+      await raceAbort(this.#provider.close(), deadline.signal);
+    } catch (error) {
+      this.#logger.warn('the provider did not close cleanly', { provider: this.name, error });
+    } finally {
+      deadline.cancel();
+    }
+  }
+}
