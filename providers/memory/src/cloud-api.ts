@@ -1,0 +1,164 @@
+/** The cloud's API: from a request to a response, with latency, rate limit and faults on the way. */
+import type { CloudRequest, CloudResponse } from './cloud-request.ts';
+import { Refusal } from './cloud-request.ts';
+import type { MemoryPart, NewRoute } from './cloud-model.ts';
+import type { MemoryCloud } from './memory-cloud.ts';
+
+const MOST_IN_A_BATCH = 500;
+
+interface Operation {
+  /** Without IDs. */
+  readonly name: string;
+  /** What a list without entries looks like, for the fault `empty`. */
+  readonly empty?: unknown;
+  run(): CloudResponse;
+}
+
+/** Answers a request. Rejects with the signal's reason only. */
+export async function handleRequest(
+  cloud: MemoryCloud,
+  request: CloudRequest,
+  signal: AbortSignal,
+): Promise<CloudResponse> {
+  const operation = findOperation(cloud, request);
+  const response = await answer(cloud, operation, signal);
+  cloud.note(operation.name, response.status);
+  return response;
+}
+
+async function answer(cloud: MemoryCloud, operation: Operation, signal: AbortSignal): Promise<CloudResponse> {
+  const { latencyMs, rateLimit } = cloud.settings;
+  const waitSeconds = rateLimit ? cloud.rateLimit.take(rateLimit) : 0;
+  if (waitSeconds > 0) {
+    return { ...refused(429, 'throttled', 'too many requests'), retryAfterSeconds: Math.ceil(waitSeconds) };
+  }
+  const fault = cloud.faults.next(operation.name);
+  if (latencyMs > 0) await cloud.clock.sleep(latencyMs, signal);
+  switch (fault?.effect) {
+    case 'hang':
+      return await never(signal);
+    case 'status':
+      return {
+        ...refused(fault.status ?? 500, 'fault', 'a failure by rule'),
+        retryAfterSeconds: fault.retryAfterSeconds,
+      };
+    case 'lost':
+      runOperation(operation);
+      return refused(500, 'fault', 'done, and the answer lost by rule');
+    case 'empty':
+      return operation.empty === undefined ? runOperation(operation) : { status: 200, body: operation.empty };
+    default:
+      return runOperation(operation);
+  }
+}
+
+function runOperation(operation: Operation): CloudResponse {
+  try {
+    return operation.run();
+  } catch (error) {
+    if (error instanceof Refusal) return refused(error.status, error.code, error.message);
+    throw error;
+  }
+}
+
+function findOperation(cloud: MemoryCloud, { method, path, body }: CloudRequest): Operation {
+  const url = new URL(path, 'http://cloud');
+  const [collection = '', id = ''] = url.pathname.slice(1).split('/').map(decodeURIComponent);
+  const input = (body ?? {}) as Record<string, unknown>;
+  switch (`${method} /${collection}${id === '' ? '' : '/{id}'}`) {
+    case 'GET /instances':
+      return {
+        name: 'GET /instances',
+        empty: { instances: [] },
+        run: () => {
+          const name = url.searchParams.get('name');
+          const instances = cloud.instances().filter((instance) => name === null || instance.name === name);
+          return ok({ instances });
+        },
+      };
+    case 'GET /instances/{id}':
+      return { name: 'GET /instances/{id}', run: () => oneOf('instance', id, cloud.instance(id)) };
+    case 'POST /instances:batchGet':
+      return { name: 'POST /instances:batchGet', empty: { instances: [] }, run: () => batchGet(cloud, input) };
+    case 'GET /routes':
+      return { name: 'GET /routes', empty: { routes: [] }, run: () => ok({ routes: routesOf(cloud) }) };
+    case 'POST /routes:batchCreate':
+      return {
+        name: 'POST /routes:batchCreate',
+        run: () =>
+          eachOf(input.routes as readonly NewRoute[], (route) => ({
+            kind: cloud.createRoute(route).created ? 'done' : 'exists',
+          })),
+      };
+    case 'POST /routes:batchDelete':
+      return {
+        name: 'POST /routes:batchDelete',
+        run: () =>
+          eachOf(input.ids as readonly string[], (route) => ({ kind: 'done', existed: cloud.deleteRoute(route) })),
+      };
+    case 'GET /parts':
+      return { name: 'GET /parts', empty: { parts: [] }, run: () => ok({ parts: cloud.parts() }) };
+    case 'POST /parts':
+      return { name: 'POST /parts', run: () => ok(cloud.createPart(input as unknown as Omit<MemoryPart, 'id'>), 201) };
+    case 'PUT /parts/{id}':
+      return {
+        name: 'PUT /parts/{id}',
+        run: () => ok(cloud.updatePart(id, input)),
+      };
+    case 'DELETE /parts/{id}':
+      return {
+        name: 'DELETE /parts/{id}',
+        run: () => (cloud.deletePart(id) ? ok({}) : refused(404, 'not-found', `there is no part ${id}`)),
+      };
+    default:
+      return { name: 'unknown', run: () => refused(404, 'invalid', `there is no ${method} ${url.pathname}`) };
+  }
+}
+
+/** A route outlives its instance, as a blackhole. */
+function routesOf(cloud: MemoryCloud): readonly object[] {
+  return cloud.routes().map((route) => ({ ...route, blackhole: cloud.instance(route.instanceId) === undefined }));
+}
+
+/** By ID or by name. What it does not find is not proved to be absent: it reads the list. */
+function batchGet(cloud: MemoryCloud, input: Record<string, unknown>): CloudResponse {
+  const { ids = [], names = [] } = input as { ids?: readonly string[]; names?: readonly string[] };
+  if (!Array.isArray(ids) || !Array.isArray(names)) return refused(400, 'invalid', 'ids and names must be lists');
+  if (ids.length + names.length > MOST_IN_A_BATCH) {
+    return refused(400, 'invalid', `at most ${MOST_IN_A_BATCH} instances at once`);
+  }
+  const wantedIds = new Set<string>(ids);
+  const wantedNames = new Set<string>(names);
+  return ok({ instances: cloud.instances().filter(({ id, name }) => wantedIds.has(id) || wantedNames.has(name)) });
+}
+
+function eachOf<T>(items: readonly T[], work: (item: T) => object): CloudResponse {
+  const results = items.map((item) => {
+    try {
+      return work(item);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { kind: 'failed', code: error.code, message: error.message };
+    }
+  });
+  return ok({ results });
+}
+
+function oneOf(kind: string, id: string, found: unknown): CloudResponse {
+  return found === undefined ? refused(404, 'not-found', `there is no ${kind} ${id}`) : ok(found);
+}
+
+function ok(body: unknown, status = 200): CloudResponse {
+  return { status, body };
+}
+
+function refused(status: number, code: string, message: string): CloudResponse {
+  return { status, body: { code, message } };
+}
+
+function never(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    if (signal.aborted) reject(signal.reason as Error);
+  });
+}

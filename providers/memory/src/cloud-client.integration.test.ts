@@ -1,0 +1,88 @@
+import { strict as assert } from 'node:assert';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import { silentLogger } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import { CloudClient, sendOverHttp } from './cloud-client.ts';
+import { createMemoryCloud, serveMemoryCloud } from './index.ts';
+
+const context = (signal: AbortSignal = new AbortController().signal): CallContext => ({
+  signal,
+  priority: 'normal',
+  logger: silentLogger,
+  call: (_operation, send) => send(signal),
+});
+
+async function withServer(
+  answer: (response: ServerResponse) => void,
+  work: (url: string) => Promise<void>,
+): Promise<void> {
+  const server = createServer((_request, response) => answer(response));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  try {
+    await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => void server.close(() => resolve()));
+  }
+}
+
+const get = (url: string, call: CallContext = context()): Promise<unknown> =>
+  new CloudClient(sendOverHttp(url)).request(call, 'GET /x', { method: 'GET', path: '/x' });
+
+test('a refusal that is no JSON is known by its status, and a 404 of a proxy proves nothing', async () => {
+  for (const [status, code] of [
+    [429, 'throttled'],
+    [502, 'unavailable'],
+    [403, 'forbidden'],
+    [404, 'unavailable'],
+    [418, 'invalid'],
+  ] as const) {
+    await withServer(
+      (response) => void response.writeHead(status, { 'retry-after': '3' }).end('<html>'),
+      async (url) => {
+        await assert.rejects(get(url), (error) => isCloudError(error, code) && error.retryAfterMs === 3000);
+      },
+    );
+  }
+});
+
+test('an answer that is no JSON, and a cloud that is not there, are unavailable; an abort stays an abort', async () => {
+  let gone = '';
+  await withServer(
+    (response) => void response.end('{"half'),
+    async (url) => {
+      gone = url;
+      await assert.rejects(get(url), (error) => isCloudError(error, 'unavailable'));
+    },
+  );
+  await assert.rejects(get(gone), (error) => isCloudError(error, 'unavailable'));
+  await withServer(
+    () => {},
+    async (url) => {
+      const caller = new AbortController();
+      const asked = get(url, context(caller.signal));
+      caller.abort(new Error('gone'));
+      await assert.rejects(asked, /gone/);
+    },
+  );
+});
+
+test('over HTTP: control, broken requests are the client’s fault, and a client that goes ends its request', async () => {
+  const cloud = createMemoryCloud({ clock: new FakeClock(), random: () => 0 });
+  await using served = await serveMemoryCloud(cloud);
+  const ask = (path: string, init: RequestInit = {}): Promise<Response> => fetch(`${served.endpoint}${path}`, init);
+  assert.equal((await ask('/control/instances', { method: 'POST', body: '{"name":"a"}' })).status, 201);
+  assert.equal((await ask('/instances/a')).status, 200);
+  assert.equal((await ask('/control/instances', { method: 'POST', body: '{' })).status, 400);
+  assert.equal((await ask('/instances/%E0%A4%A')).status, 400);
+  cloud.setFaults([{ effect: 'status', status: 429, retryAfterSeconds: 2 }]);
+  assert.equal((await ask('/instances/a')).headers.get('retry-after'), '2');
+  cloud.setFaults([{ effect: 'hang' }]);
+  const caller = new AbortController();
+  const stuck = ask('/instances/a', { signal: caller.signal });
+  caller.abort();
+  await assert.rejects(stuck, /abort/i);
+});

@@ -1,0 +1,71 @@
+/** How the provider asks the cloud: every request through the host's `call`, every failure a `CloudError`. */
+import { CloudError, errorCodeOfStatus, type CallContext } from '@outrigger/cloud-provider';
+import type { CloudRequest, CloudResponse, SendToCloud } from './cloud-request.ts';
+
+export class CloudClient {
+  readonly #send: SendToCloud;
+
+  constructor(send: SendToCloud) {
+    this.#send = send;
+  }
+
+  /** The answer's body. `name` is the metric label: no IDs in it. */
+  async request<T>(call: CallContext, name: string, request: CloudRequest): Promise<T> {
+    return call.call({ name, idempotent: true }, async (signal) => {
+      const response = await this.#send(request, signal);
+      if (response.status >= 400) throw errorOf(name, response);
+      return response.body as T;
+    });
+  }
+}
+
+/** Over HTTP. */
+export function sendOverHttp(endpoint: string): SendToCloud {
+  return async ({ method, path, body }, signal) => {
+    let response: Response;
+    let text: string;
+    try {
+      const init: RequestInit = { method, signal, headers: { 'content-type': 'application/json' } };
+      if (body !== undefined) init.body = JSON.stringify(body);
+      response = await fetch(`${endpoint}${path}`, init);
+      text = await response.text();
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new CloudError('unavailable', `the cloud at ${endpoint} could not be reached`, { cause: error });
+    }
+    const retryAfter = response.headers.get('retry-after');
+    return {
+      status: response.status,
+      retryAfterSeconds: retryAfter === null ? undefined : Number(retryAfter),
+      body: response.ok ? parse(endpoint, text) : parseRefusal(text),
+    };
+  };
+}
+
+function parse(endpoint: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CloudError('unavailable', `the cloud at ${endpoint} answered something that is not JSON`, {
+      cause: error,
+    });
+  }
+}
+
+/** A proxy's page says nothing, and its status all: a 429 is one, also in HTML. */
+function parseRefusal(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorOf(name: string, { status, retryAfterSeconds, body }: CloudResponse): CloudError {
+  const { code, message } = (body ?? {}) as { code?: string; message?: string };
+  const known = code === 'quota' ? 'quota' : errorCodeOfStatus(status);
+  // A 404 of a path, or by a fault, is not the cloud's word about the thing that was asked for.
+  const certain = known === 'not-found' && code !== 'not-found' ? 'unavailable' : known;
+  const retryAfterMs = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
+  return new CloudError(certain, `${name}: ${message ?? 'refused'} (${status})`, { retryAfterMs });
+}

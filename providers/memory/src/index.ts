@@ -1,0 +1,19 @@
+/** A cloud in memory. See ../README.md. */
+import type { ProviderFactory } from '@outrigger/cloud-provider';
+import { createMemoryProvider } from './memory-provider.ts';
+
+const factory: ProviderFactory = () => createMemoryProvider();
+export default factory;
+
+export { createMemoryProvider, type MemoryProviderOptions } from './memory-provider.ts';
+export { createMemoryCloud, type MemoryCloud, type MemoryCloudOptions } from './memory-cloud.ts';
+export { serveMemoryCloud, type ServedCloud, type ServeOptions } from './serve-memory-cloud.ts';
+export type {
+  CloudCall,
+  FaultRule,
+  MemoryCloudSettings,
+  MemoryInstance,
+  MemoryPart,
+  MemoryRoute,
+  NewInstance,
+} from './cloud-model.ts';

@@ -1,0 +1,193 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import type { CallContext, DesiredLoadBalancer, ProviderHost } from '@outrigger/cloud-provider';
+import { silentLogger } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import { handleRequest } from './cloud-api.ts';
+import { handleControl } from './cloud-control.ts';
+import { createMemoryCloud, createMemoryProvider, type MemoryCloud, type MemoryCloudSettings } from './index.ts';
+
+const signal = new AbortController().signal;
+const call: CallContext = {
+  signal,
+  priority: 'normal',
+  logger: silentLogger,
+  call: (_operation, send) => send(signal),
+};
+
+function setUp(settings: Partial<MemoryCloudSettings> = {}): { clock: FakeClock; cloud: MemoryCloud } {
+  const clock = new FakeClock();
+  return { clock, cloud: createMemoryCloud({ clock, random: () => 0.5, settings }) };
+}
+
+function hostOf(clock: FakeClock, text?: string): ProviderHost {
+  return {
+    cluster: { id: 'cluster-1', name: 'test' },
+    clock,
+    logger: silentLogger,
+    config: text === undefined ? undefined : { fileName: 'cloud.json', text },
+    callContext: () => call,
+    capabilitiesChanged: () => {},
+    redact: () => {},
+  };
+}
+
+test('lists lag behind, reads do not', async () => {
+  const { clock, cloud } = setUp({ listLagMs: 1000 });
+  cloud.createInstance({ name: 'a' });
+  assert.equal(cloud.instances().length, 0);
+  assert.equal(cloud.instance('a')?.providerID, 'memory://region-1/a');
+  await clock.advance(1000);
+  assert.equal(cloud.instances().length, 1);
+  cloud.deleteInstance('a');
+  assert.equal(cloud.instances().length, 1);
+  assert.equal(cloud.instance('a'), undefined);
+});
+
+test('rate limit, quota, latency and faults by rule', async () => {
+  const { clock, cloud } = setUp({ rateLimit: { qps: 1, burst: 2 }, quota: { instances: 1 }, latencyMs: 50 });
+  const get = { method: 'GET', path: '/instances' } as const;
+  const first = handleRequest(cloud, get, signal);
+  await clock.advance(49);
+  assert.equal(cloud.calls().total, 0);
+  await clock.advance(1);
+  assert.equal((await first).status, 200);
+  void handleRequest(cloud, get, signal);
+  const limited = await handleRequest(cloud, get, signal);
+  assert.deepEqual([limited.status, limited.retryAfterSeconds], [429, 1]);
+  cloud.createInstance({ name: 'a' });
+  assert.throws(() => cloud.createInstance({ name: 'b' }), /quota of 1 instances/);
+  cloud.configure({ rateLimit: undefined, latencyMs: 0 });
+  cloud.setFaults([
+    { operation: 'GET /routes', effect: 'status', status: 503, nth: 2 },
+    { operation: 'POST /parts', effect: 'lost', times: 1 },
+    { probability: 0.5, effect: 'status' },
+  ]);
+  const status = async (method: 'GET' | 'POST', path: string): Promise<number> =>
+    (await handleRequest(cloud, { method, path, body: { kind: 'dns', tags: {}, attributes: {} } }, signal)).status;
+  assert.deepEqual([await status('GET', '/routes'), await status('GET', '/routes')], [200, 503]);
+  assert.equal(await status('POST', '/parts'), 500);
+  assert.equal(cloud.parts().length, 1);
+  assert.equal(await status('POST', '/parts'), 201);
+  assert.equal(cloud.parts().length, 1);
+  cloud.setFaults([{ effect: 'hang' }]);
+  const caller = new AbortController();
+  const stuck = handleRequest(cloud, get, caller.signal);
+  caller.abort(new Error('gone'));
+  await assert.rejects(stuck, /gone/);
+});
+
+test('the control endpoint: instances come, stop and go; calls are counted without it', async () => {
+  const { cloud } = setUp();
+  const control = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', what: string, body?: unknown): number =>
+    handleControl(cloud, { method, path: `/control/${what}`, body }).status;
+  assert.equal(control('POST', 'instances', [{ name: 'a' }, { name: 'b' }]), 201);
+  assert.equal(control('POST', 'instances', { name: 'a' }), 409);
+  assert.equal(control('POST', 'instances', {}), 400);
+  assert.equal(control('POST', 'instances/a/stop'), 200);
+  assert.equal(cloud.liveInstance('a')?.state, 'shutdown');
+  assert.equal(control('POST', 'instances/a/start'), 200);
+  assert.equal(control('PUT', 'instances/a', { labels: { x: 'y' } }), 200);
+  assert.equal(control('DELETE', 'instances/a'), 200);
+  assert.equal(control('DELETE', 'instances/a'), 404);
+  assert.equal(control('PUT', 'settings', { latencyMs: 5 }), 200);
+  assert.equal(control('PUT', 'faults', {}), 400);
+  assert.equal(control('PUT', 'faults', []), 200);
+  assert.equal(control('GET', 'nothing'), 404);
+  assert.equal(cloud.calls().total, 0);
+  for (const what of ['instances', 'settings', 'calls']) assert.equal(control('GET', what), 200);
+  assert.equal(control('DELETE', 'calls'), 200);
+});
+
+test('routes: made in batches, made once, foreign ones left alone, blackholes seen', async () => {
+  const { clock, cloud } = setUp({ quota: { routes: 2 } });
+  cloud.createInstance({ name: 'a' });
+  const { routes } = await createMemoryProvider({ cloud }).open(hostOf(clock));
+  assert.ok(routes);
+  const node = { name: 'a', uid: 'u', providerID: 'memory://region-1/a', labels: {}, annotations: {} };
+  const request = (destination: string): Parameters<typeof routes.create>[0][number] => ({
+    node,
+    addresses: [],
+    destination,
+  });
+  const kinds = async (...destinations: string[]): Promise<string[]> =>
+    (await routes.create(destinations.map(request), call)).map(({ kind }) => kind);
+  assert.deepEqual(await kinds('10.0.0.0/24', '10.0.0.0/24'), ['done', 'exists']);
+  cloud.createRoute({ destination: '10.9.0.0/24', instanceId: 'a', nodeName: 'a', clusterId: 'another' });
+  assert.deepEqual(await kinds('10.0.1.0/24'), ['failed']);
+  cloud.deleteInstance('a');
+  const listed = await routes.list(call);
+  assert.deepEqual(
+    listed.routes.map(({ ownership, blackhole, targetProviderID }) => [ownership, blackhole, targetProviderID]),
+    [
+      ['owned', true, 'memory://region-1/a'],
+      ['foreign', true, 'memory://region-1/a'],
+    ],
+  );
+  assert.deepEqual(
+    (await routes.delete(listed.routes, call)).map(({ kind }) => kind),
+    ['done', 'failed'],
+  );
+  assert.equal(cloud.routes().length, 1);
+});
+
+test('a load balancer is made part by part, then nothing is left to do, then all of it goes', async () => {
+  const { clock, cloud } = setUp();
+  const { loadBalancers } = await createMemoryProvider({ cloud }).open(hostOf(clock));
+  assert.ok(loadBalancers);
+  const desired: DesiredLoadBalancer = {
+    wanted: true,
+    owner: { clusterId: 'cluster-1', uid: 'service-1' },
+    backEnds: [],
+    service: {
+      uid: 'service-1',
+      namespace: 'default',
+      name: 'web',
+      labels: {},
+      annotations: {},
+      ports: [{ name: '', port: 80, protocol: 'TCP', nodePort: 30_080 }],
+      ipFamilies: ['IPv4'],
+      ipFamilyPolicy: 'SingleStack',
+      externalTrafficPolicy: 'Cluster',
+      sourceRanges: [],
+      ingress: [],
+    },
+  };
+  cloud.createPart({ kind: 'address', tags: { clusterId: 'another', uid: 'service-1' }, attributes: {} });
+  const pass = async (wanted: boolean): Promise<string[]> => {
+    const [observed] = await loadBalancers.observe([desired.service], call);
+    assert.ok(observed?.kind === 'parts');
+    const plan = loadBalancers.plan({ ...desired, wanted }, observed.parts);
+    for (const action of plan.actions) await loadBalancers.apply(action, desired, call);
+    return plan.complete
+      ? plan.ingress.map(({ ip }) => `done ${ip}`)
+      : plan.actions.map(({ kind, part }) => `${kind} ${part}`);
+  };
+  assert.deepEqual(await pass(true), ['create address']);
+  assert.deepEqual(await pass(true), ['create load-balancer', 'create firewall', 'create dns']);
+  assert.match((await pass(true))[0] ?? '', /^done 203\.0\.113\./);
+  assert.deepEqual(await pass(false), ['delete dns', 'delete firewall', 'delete load-balancer', 'delete address']);
+  assert.deepEqual(await pass(false), []);
+  assert.equal(cloud.parts().length, 1, 'the part of the other cluster');
+});
+
+test('a cloud config that is wrong is named, with its file', async () => {
+  const clock = new FakeClock();
+  for (const [text, message] of [
+    ['{', /cloud\.json: .*must be JSON/],
+    ['[]', /must be a JSON object/],
+    ['{"endpont":""}', /unknown key endpont/],
+    ['{"endpoint":"127.0.0.1"}', /endpoint must be/],
+    ['{"instances":[1]}', /instances must be/],
+  ] as const) {
+    await assert.rejects(createMemoryProvider().open(hostOf(clock, text)), message);
+  }
+  const provider = createMemoryProvider();
+  const { instances } = await provider.open(hostOf(clock, '{"instances":[{"name":"a"}]}'));
+  const node = { name: 'a', uid: 'u', labels: {}, annotations: {} };
+  assert.equal((await instances?.lookUp([node], 'state', call))?.[0]?.result.kind, 'found');
+  await assert.rejects(
+    provider.reconfigure?.({ fileName: 'cloud.json', text: '{}' }, call) ?? Promise.resolve(),
+    /give an endpoint/,
+  );
+});

@@ -1,0 +1,247 @@
+/** A cloud in memory: what there is in it, how it behaves, and who asked what. `handleRequest` is its API. */
+import type { Clock } from '@outrigger/cloud-provider';
+import type {
+  CloudCall,
+  FaultRule,
+  MemoryCloudSettings,
+  MemoryInstance,
+  MemoryPart,
+  MemoryRoute,
+  NewInstance,
+  NewRoute,
+} from './cloud-model.ts';
+import { Refusal } from './cloud-request.ts';
+import { Faults, RateLimit } from './faults.ts';
+import { VersionedMap } from './versioned-map.ts';
+
+export interface MemoryCloudOptions {
+  readonly clock: Clock;
+  /** 0 ≤ x < 1, for faults with a probability. Give a seeded one to get the same failures again. */
+  readonly random: () => number;
+  /** Default: `region-1`. */
+  readonly region?: string;
+  /** New instances are spread over them. Default: `zone-a`, `zone-b`, `zone-c`. */
+  readonly zones?: readonly string[];
+  readonly settings?: Partial<MemoryCloudSettings>;
+}
+
+const DEFAULT_SETTINGS: MemoryCloudSettings = {
+  latencyMs: 0,
+  quota: {},
+  loadBalancerDelayMs: 0,
+  listLagMs: 0,
+  readLagMs: 0,
+};
+const REMEMBERED_CALLS = 1000;
+
+export class MemoryCloud {
+  readonly clock: Clock;
+  readonly region: string;
+  readonly zones: readonly string[];
+  readonly faults: Faults;
+  readonly rateLimit: RateLimit;
+  readonly #instances = new VersionedMap<MemoryInstance>();
+  readonly #routes = new VersionedMap<MemoryRoute>();
+  readonly #parts = new VersionedMap<MemoryPart>();
+  /** Of load balancers; monotonic. */
+  readonly #readyAt = new Map<string, number>();
+  #settings: MemoryCloudSettings;
+  #made = 0;
+  #calls: CloudCall[] = [];
+  #counts = new Map<string, number>();
+
+  constructor({
+    clock,
+    random,
+    region = 'region-1',
+    zones = ['zone-a', 'zone-b', 'zone-c'],
+    settings,
+  }: MemoryCloudOptions) {
+    this.clock = clock;
+    this.region = region;
+    this.zones = zones;
+    this.faults = new Faults(random);
+    this.rateLimit = new RateLimit(clock);
+    this.#settings = { ...DEFAULT_SETTINGS, ...settings };
+  }
+
+  get settings(): MemoryCloudSettings {
+    return this.#settings;
+  }
+
+  configure(settings: Partial<MemoryCloudSettings>): void {
+    this.#settings = { ...this.#settings, ...settings };
+  }
+
+  setFaults(rules: readonly FaultRule[]): void {
+    this.faults.set(rules);
+  }
+
+  /** Makes an instance. Throws a `Refusal` 409 when the ID is taken, `quota` when there are too many. */
+  createInstance(given: NewInstance): MemoryInstance {
+    const id = given.id ?? given.name;
+    const now = this.clock.monotonic();
+    if (this.#instances.get(id, now)) throw new Refusal(409, 'conflict', `there is an instance ${id}`);
+    this.#checkQuota('instances', this.#instances.list(now).length);
+    const number = this.#made++;
+    const region = given.region ?? this.region;
+    const zone = given.zone ?? this.zones[number % this.zones.length] ?? 'zone-a';
+    const instance: MemoryInstance = {
+      state: 'running',
+      type: 'memory.small',
+      labels: {},
+      addresses: [
+        { type: 'InternalIP', address: internalIP(number) },
+        { type: 'Hostname', address: given.name },
+      ],
+      ...given,
+      id,
+      region,
+      zone,
+      providerID: `memory://${region}/${id}`,
+    };
+    this.#put(this.#instances, id, instance);
+    return instance;
+  }
+
+  /** `false` when there is none. */
+  deleteInstance(id: string): boolean {
+    if (!this.#instances.get(id, this.clock.monotonic())) return false;
+    this.#put(this.#instances, id, undefined);
+    return true;
+  }
+
+  /** Changes an instance; its identity stays. Throws a `Refusal` 404. */
+  updateInstance(id: string, changes: Partial<Omit<MemoryInstance, 'id' | 'providerID'>>): MemoryInstance {
+    const instance = this.#instances.get(id, this.clock.monotonic());
+    if (!instance) throw new Refusal(404, 'not-found', `there is no instance ${id}`);
+    const changed = { ...instance, ...changes, id, providerID: instance.providerID };
+    this.#put(this.#instances, id, changed);
+    return changed;
+  }
+
+  instance(id: string): MemoryInstance | undefined {
+    return this.#instances.get(id, this.clock.monotonic() - this.#settings.readLagMs);
+  }
+
+  instances(): readonly MemoryInstance[] {
+    return this.#instances.list(this.clock.monotonic() - this.#settings.listLagMs);
+  }
+
+  /** The instance as it is, however the lists lag. */
+  liveInstance(id: string): MemoryInstance | undefined {
+    return this.#instances.get(id, this.clock.monotonic());
+  }
+
+  routes(): readonly MemoryRoute[] {
+    return this.#routes.list(this.clock.monotonic() - this.#settings.listLagMs);
+  }
+
+  /** Makes a route: the same again when it is there already, a `Refusal` when its destination leads elsewhere. */
+  createRoute(given: NewRoute): { readonly route: MemoryRoute; readonly created: boolean } {
+    const now = this.clock.monotonic();
+    const routes = this.#routes.list(now);
+    const there = routes.find(({ destination }) => destination === given.destination);
+    if (there?.instanceId === given.instanceId && there.clusterId === given.clusterId)
+      return { route: there, created: false };
+    if (there) throw new Refusal(409, 'conflict', `${given.destination} leads to ${there.instanceId} already`);
+    const instance = this.#instances.get(given.instanceId, now);
+    if (!instance) throw new Refusal(404, 'not-found', `there is no instance ${given.instanceId}`);
+    this.#checkQuota('routes', routes.length);
+    const route = { ...given, providerID: instance.providerID, id: `route-${this.#made++}` };
+    this.#put(this.#routes, route.id, route);
+    return { route, created: true };
+  }
+
+  deleteRoute(id: string): boolean {
+    if (!this.#routes.get(id, this.clock.monotonic())) return false;
+    this.#put(this.#routes, id, undefined);
+    return true;
+  }
+
+  parts(): readonly MemoryPart[] {
+    return this.#parts.list(this.clock.monotonic() - this.#settings.listLagMs).map((part) => this.#withState(part));
+  }
+
+  #withState(part: MemoryPart): MemoryPart {
+    const readyAt = this.#readyAt.get(part.id) ?? 0;
+    return { ...part, state: this.clock.monotonic() < readyAt ? 'pending' : 'ready' };
+  }
+
+  /** Makes a part. With the tags and kind of one that is there, gives that one: a repeated request makes nothing twice. */
+  createPart(given: Omit<MemoryPart, 'id'>): MemoryPart {
+    const parts = this.#parts.list(this.clock.monotonic());
+    const tags = JSON.stringify(given.tags);
+    const there = parts.find((part) => part.kind === given.kind && JSON.stringify(part.tags) === tags);
+    if (there) return this.#withState(there);
+    this.#checkQuota('parts', parts.length);
+    const number = this.#made++;
+    const id = `${given.kind}-${number}`;
+    const made = given.kind === 'address' ? { ip: `203.0.113.${(number % 254) + 1}` } : {};
+    const part = { ...given, id, attributes: { ...given.attributes, ...made } };
+    this.#put(this.#parts, id, part);
+    if (part.kind === 'load-balancer') {
+      this.#readyAt.set(id, this.clock.monotonic() + this.#settings.loadBalancerDelayMs);
+    }
+    return this.#withState(part);
+  }
+
+  /** Attributes are added to those that are there; tags take their place. */
+  updatePart(
+    id: string,
+    { attributes, tags }: { readonly attributes?: MemoryPart['attributes']; readonly tags?: MemoryPart['tags'] },
+  ): MemoryPart {
+    const part = this.#parts.get(id, this.clock.monotonic());
+    if (!part) throw new Refusal(404, 'not-found', `there is no part ${id}`);
+    const changed = { ...part, tags: tags ?? part.tags, attributes: { ...part.attributes, ...attributes } };
+    this.#put(this.#parts, id, changed);
+    return changed;
+  }
+
+  deletePart(id: string): boolean {
+    if (!this.#parts.get(id, this.clock.monotonic())) return false;
+    this.#put(this.#parts, id, undefined);
+    this.#readyAt.delete(id);
+    return true;
+  }
+
+  note(operation: string, status: number): void {
+    this.#counts.set(operation, (this.#counts.get(operation) ?? 0) + 1);
+    this.#calls.push({ operation, status, at: this.clock.now() });
+    if (this.#calls.length > 2 * REMEMBERED_CALLS) this.#calls = this.#calls.slice(-REMEMBERED_CALLS);
+  }
+
+  /** Requests to the API since the start or `resetCalls`, by operation, and the last of them. Control requests do not count. */
+  calls(): {
+    readonly total: number;
+    readonly byOperation: Readonly<Record<string, number>>;
+    readonly last: readonly CloudCall[];
+  } {
+    const byOperation = Object.fromEntries(this.#counts);
+    const total = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+    return { total, byOperation, last: this.#calls.slice(-REMEMBERED_CALLS) };
+  }
+
+  resetCalls(): void {
+    this.#calls = [];
+    this.#counts = new Map();
+  }
+
+  #put<T>(map: VersionedMap<T>, id: string, value: T | undefined): void {
+    const { listLagMs, readLagMs } = this.#settings;
+    map.set(id, value, this.clock.monotonic(), Math.max(listLagMs, readLagMs));
+  }
+
+  #checkQuota(kind: 'instances' | 'routes' | 'parts', count: number): void {
+    const most = this.#settings.quota[kind];
+    if (most !== undefined && count >= most) throw new Refusal(403, 'quota', `the quota of ${most} ${kind} is reached`);
+  }
+}
+
+export function createMemoryCloud(options: MemoryCloudOptions): MemoryCloud {
+  return new MemoryCloud(options);
+}
+
+function internalIP(number: number): string {
+  return `10.${128 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}`;
+}

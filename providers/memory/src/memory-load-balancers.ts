@@ -1,0 +1,202 @@
+/** Load balancers of the memory cloud: an address, the load balancer, a firewall and a DNS record, each found by its tags. */
+import {
+  CloudError,
+  isCloudError,
+  type BackEnd,
+  type CallContext,
+  type Clock,
+  type ClusterIdentity,
+  type DesiredLoadBalancer,
+  type LoadBalancerAction,
+  type LoadBalancerActionResult,
+  type LoadBalancerFeatures,
+  type LoadBalancerObservation,
+  type LoadBalancerPart,
+  type LoadBalancerPlan,
+  type LoadBalancers,
+  type LoadBalancerService,
+} from '@outrigger/cloud-provider';
+import type { CloudClient } from './cloud-client.ts';
+import type { MemoryPart } from './cloud-model.ts';
+
+/** In the order of making; they go in the opposite one. */
+const KINDS = ['address', 'load-balancer', 'firewall', 'dns'] as const;
+
+/** How often a part that is being made is looked at. */
+const POLL_MS = 500;
+
+type Wanted = Readonly<Record<string, unknown>>;
+
+export class MemoryLoadBalancers implements LoadBalancers {
+  readonly batchSize = 100;
+  readonly classes: readonly string[] = ['outrigger.dev/memory'];
+  readonly annotations: LoadBalancers['annotations'] = [];
+  readonly features: LoadBalancerFeatures = {
+    protocols: ['TCP', 'UDP'],
+    mixedProtocols: true,
+    ipFamilies: ['IPv4'],
+    dualStack: false,
+    sessionAffinity: false,
+    externalTrafficPolicyLocal: true,
+    sourceRanges: true,
+    withoutNodePorts: false,
+    requestedIP: false,
+  };
+  readonly #client: () => CloudClient;
+  readonly #clock: Clock;
+  readonly #cluster: ClusterIdentity;
+
+  constructor(client: () => CloudClient, clock: Clock, cluster: ClusterIdentity) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#cluster = cluster;
+  }
+
+  /** A provider's back ends are its own nodes only. */
+  selectBackEnds(_service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
+    return backEnds.filter(({ node }) => node.providerID?.startsWith('memory://'));
+  }
+
+  async observe(
+    services: readonly LoadBalancerService[],
+    call: CallContext,
+  ): Promise<readonly LoadBalancerObservation[]> {
+    const asOf = this.#clock.monotonic();
+    const all = await this.#list(call);
+    return services.map((service) => ({
+      kind: 'parts',
+      asOf,
+      parts: all.filter((part) => this.#concerns(part, service)),
+    }));
+  }
+
+  plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
+    const { clusterId, uid } = desired.owner;
+    const own = parts.filter(({ owner }) => owner?.clusterId === clusterId && owner.uid === uid);
+    const claims = parts.filter(({ owner }) => owner === undefined);
+    if (claims.length > 0) return planClaiming(claims);
+    const foreign = parts.find((part) => !own.includes(part));
+    if (desired.wanted && foreign) return refuse(foreign, clusterId);
+    return desired.wanted ? planMaking(desired, own) : planRemoving(own);
+  }
+
+  async apply(
+    action: LoadBalancerAction,
+    { owner }: DesiredLoadBalancer,
+    call: CallContext,
+  ): Promise<LoadBalancerActionResult> {
+    const { kind, part, id = '', input } = action;
+    const path = `/parts/${encodeURIComponent(id)}`;
+    switch (kind) {
+      case 'create': {
+        const body = { kind: part, tags: { clusterId: owner.clusterId, uid: owner.uid }, attributes: input };
+        const request = { method: 'POST', path: '/parts', body } as const;
+        const { id, state } = await this.#client().request<MemoryPart>(call, 'POST /parts', request);
+        return state === 'pending' ? { kind: 'pending', handle: id, pollAfterMs: POLL_MS } : { kind: 'done' };
+      }
+      case 'update':
+        await this.#client().request(call, 'PUT /parts/{id}', { method: 'PUT', path, body: { attributes: input } });
+        return { kind: 'done' };
+      case 'delete':
+        try {
+          await this.#client().request(call, 'DELETE /parts/{id}', { method: 'DELETE', path });
+        } catch (error) {
+          if (!isCloudError(error, 'not-found')) throw error;
+        }
+        return { kind: 'done' };
+      default: {
+        const body = { tags: { clusterId: owner.clusterId, uid: owner.uid } };
+        await this.#client().request(call, 'PUT /parts/{id}', { method: 'PUT', path, body });
+        return { kind: 'done' };
+      }
+    }
+  }
+
+  async listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]> {
+    const all = await this.#list(call);
+    return all.filter(({ owner }) => owner?.clusterId === this.#cluster.id);
+  }
+
+  /** Its own parts, a predecessor's by their address, and whoever has its DNS name. */
+  #concerns({ kind, owner, attributes }: LoadBalancerPart, service: LoadBalancerService): boolean {
+    if (owner?.clusterId === this.#cluster.id && owner.uid === service.uid) return true;
+    if (kind === 'dns' && attributes.name === dnsName(service)) return true;
+    return owner === undefined && service.ingress.some(({ ip }) => ip !== undefined && ip === attributes.ip);
+  }
+
+  async #list(call: CallContext): Promise<readonly LoadBalancerPart[]> {
+    const request = { method: 'GET', path: '/parts' } as const;
+    const { parts } = await this.#client().request<{ parts: readonly MemoryPart[] }>(call, 'GET /parts', request);
+    return parts.map(({ id, kind, tags: { clusterId, uid }, attributes, state = 'ready' }) => {
+      const owner = clusterId !== undefined && uid !== undefined ? { clusterId, uid } : undefined;
+      return { id, kind, owner, state, attributes };
+    });
+  }
+}
+
+function planClaiming(parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
+  const actions = parts.map(({ kind, id }) => {
+    return { kind: 'claim', part: kind, id, summary: `take over the ${kind} of a predecessor`, input: {} } as const;
+  });
+  return { actions, complete: false, ingress: [] };
+}
+
+/** A DNS name is one for all clusters. */
+function refuse({ id, kind, owner, attributes }: LoadBalancerPart, clusterId: string): LoadBalancerPlan {
+  const what = `${kind} ${typeof attributes.name === 'string' ? attributes.name : id}`;
+  const refused =
+    owner?.clusterId === clusterId
+      ? new CloudError('conflict', `${what} still belongs to an earlier Service of this name`)
+      : new CloudError('not-owned', `${what} belongs to another cluster; name the Service otherwise`);
+  return { actions: [], complete: false, ingress: [], refused };
+}
+
+function dnsName({ name, namespace }: LoadBalancerService): string {
+  return `${name}.${namespace}.memory.test`;
+}
+
+/** Each part once the one that it needs is there: all need the address. */
+function planMaking(desired: DesiredLoadBalancer, own: readonly LoadBalancerPart[]): LoadBalancerPlan {
+  const address = own.find(({ kind }) => kind === 'address');
+  const ip = address?.attributes.ip as string | undefined;
+  const actions = KINDS.flatMap((kind): readonly LoadBalancerAction[] => {
+    if (kind !== 'address' && ip === undefined) return [];
+    const wanted = wantedPart(kind, desired, ip);
+    const there = own.find((part) => part.kind === kind);
+    if (!there) return [{ kind: 'create', part: kind, summary: `make the ${kind}`, input: wanted }];
+    if (holds(there.attributes, wanted)) return [];
+    return [{ kind: 'update', part: kind, id: there.id, summary: `change the ${kind}`, input: wanted }];
+  });
+  const complete = actions.length === 0 && own.every(({ state }) => state === 'ready');
+  return { actions, complete, ingress: complete && ip !== undefined ? [{ ip, ipMode: 'VIP' }] : [] };
+}
+
+function planRemoving(own: readonly LoadBalancerPart[]): LoadBalancerPlan {
+  const order: readonly string[] = KINDS;
+  const actions = own
+    .toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))
+    .map(({ kind, id }) => ({ kind: 'delete', part: kind, id, summary: `delete the ${kind}`, input: {} }) as const);
+  return { actions, complete: actions.length === 0, ingress: [] };
+}
+
+function wantedPart(
+  kind: (typeof KINDS)[number],
+  { service, backEnds }: DesiredLoadBalancer,
+  ip: string | undefined,
+): Wanted {
+  const ports = service.ports.map(({ port, protocol, nodePort }) => ({ port, protocol, nodePort: nodePort ?? 0 }));
+  switch (kind) {
+    case 'address':
+      return {};
+    case 'load-balancer':
+      return { ip, ports, backEnds: backEnds.map(({ node }) => node.providerID ?? '').toSorted() };
+    case 'firewall':
+      return { ports: ports.map(({ port, protocol }) => ({ port, protocol })), sources: service.sourceRanges };
+    default:
+      return { name: dnsName(service), ip };
+  }
+}
+
+function holds(there: Wanted, wanted: Wanted): boolean {
+  return Object.entries(wanted).every(([key, value]) => JSON.stringify(there[key]) === JSON.stringify(value));
+}

@@ -1,0 +1,107 @@
+/** The provider of the memory cloud. */
+import {
+  CloudError,
+  type CallContext,
+  type Capabilities,
+  type CloudProvider,
+  type ConfigText,
+  type ProviderHost,
+} from '@outrigger/cloud-provider';
+import { handleRequest } from './cloud-api.ts';
+import { CloudClient, sendOverHttp } from './cloud-client.ts';
+import type { NewInstance } from './cloud-model.ts';
+import type { SendToCloud } from './cloud-request.ts';
+import { createMemoryCloud, type MemoryCloud } from './memory-cloud.ts';
+import { MemoryInstances } from './memory-instances.ts';
+import { MemoryLoadBalancers } from './memory-load-balancers.ts';
+import { MemoryRoutes } from './memory-routes.ts';
+
+/** The cloud config: JSON. */
+interface Config {
+  /** Where `serveMemoryCloud` listens. Without it, the provider has a cloud of its own. */
+  readonly endpoint?: string;
+  /** What a cloud of its own begins with. */
+  readonly instances?: readonly NewInstance[];
+}
+
+export interface MemoryProviderOptions {
+  /** Talks to this cloud in process, whatever the cloud config says. */
+  readonly cloud?: MemoryCloud;
+}
+
+export function createMemoryProvider({ cloud }: MemoryProviderOptions = {}): CloudProvider {
+  let client: CloudClient | undefined;
+  const current = (): CloudClient => {
+    if (!client) throw new CloudError('unavailable', 'the memory provider is not open');
+    return client;
+  };
+  const open = async ({ clock, cluster, config }: ProviderHost): Promise<Capabilities> => {
+    const parsed = parseConfig(config);
+    const own = cloud ?? createOwnCloud(parsed, clock);
+    client = new CloudClient(own ? sendInProcess(own) : sendOverHttp(endpointOf(parsed)));
+    return {
+      instances: new MemoryInstances(current, clock),
+      routes: new MemoryRoutes(current, clock, cluster),
+      loadBalancers: new MemoryLoadBalancers(current, clock, cluster),
+    };
+  };
+  return {
+    name: 'memory',
+    open,
+    reconfigure: async (config: ConfigText, _call: CallContext) => {
+      const parsed = parseConfig(config);
+      if (parsed.endpoint === undefined) {
+        throw new CloudError(
+          'configuration',
+          `${config.fileName}: a cloud in process cannot be changed; give an endpoint`,
+        );
+      }
+      client = new CloudClient(sendOverHttp(endpointOf(parsed)));
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function sendInProcess(cloud: MemoryCloud): SendToCloud {
+  return (request, signal) => handleRequest(cloud, request, signal);
+}
+
+function createOwnCloud(config: Config, clock: ProviderHost['clock']): MemoryCloud | undefined {
+  if (config.endpoint !== undefined) return undefined;
+  const cloud = createMemoryCloud({ clock, random: () => 0 });
+  for (const instance of config.instances ?? []) cloud.createInstance(instance);
+  return cloud;
+}
+
+function endpointOf({ endpoint = '' }: Config): string {
+  return endpoint.replace(/\/+$/, '');
+}
+
+function parseConfig(config: ConfigText | undefined): Config {
+  if (!config || config.text.trim() === '') return {};
+  const refuse = (why: string, cause?: unknown): CloudError =>
+    new CloudError('configuration', `${config.fileName}: ${why}`, { cause });
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(config.text);
+  } catch (error) {
+    throw refuse('the memory cloud config must be JSON', error);
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refuse('must be a JSON object');
+  const { endpoint, instances, ...others } = parsed as Record<string, unknown>;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw refuse(`unknown key ${unknown}; known are endpoint and instances`);
+  if (
+    endpoint !== undefined &&
+    !(typeof endpoint === 'string' && /^https?:\/\//.test(endpoint) && URL.canParse(endpoint))
+  ) {
+    throw refuse('endpoint must be an http:// URL');
+  }
+  if (
+    instances !== undefined &&
+    !(Array.isArray(instances) && instances.every((item: NewInstance) => typeof item?.name === 'string'))
+  ) {
+    throw refuse('instances must be a list of objects with a name');
+  }
+  return parsed;
+}
