@@ -1,0 +1,49 @@
+/** The cloud controllers. See ../README.md. */
+export {
+  createNodeController,
+  type NodeController,
+  type NodeControllerDependencies,
+  type NodeControllerOptions,
+} from './node/node-controller.ts';
+export { planNode, type Observed, type PlanOptions } from './node/plan.ts';
+export type {
+  IdleReason,
+  NodeAction,
+  NodePlan,
+  PatchObject,
+  PatchStatus,
+  TellEvent,
+  WaitReason,
+} from './node/actions.ts';
+export {
+  createRouteController,
+  type RouteController,
+  type RouteControllerDependencies,
+  type RouteControllerOptions,
+} from './route/route-controller.ts';
+export { planRoutes, type ObservedRoutes } from './route/plan.ts';
+export type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './route/planned-route.ts';
+export { parseClusterCidrs } from './ip/cluster-cidrs.ts';
+export type { Cidr } from './ip/cidr.ts';
+export {
+  createNodeLifecycleController,
+  type NodeLifecycleController,
+} from './node-lifecycle/node-lifecycle-controller.ts';
+export type {
+  NodeLifecycleControllerDependencies,
+  NodeLifecycleControllerOptions,
+} from './node-lifecycle/lifecycle-dependencies.ts';
+
+export {
+  createServiceController,
+  type ServiceController,
+  type ServiceControllerDependencies,
+  type ServiceControllerOptions,
+} from './service/service-controller.ts';
+export {
+  createRangeAllocator,
+  type RangeAllocator,
+  type RangeAllocatorDependencies,
+} from './node-ipam/range-allocator.ts';
+export { readIpamRanges, type IpamRangeFlags, type IpamRanges } from './node-ipam/ipam-ranges.ts';
+export { admissionPolicyOf, featureTableOf, type AdmissionPolicyOptions } from './service/admission-policy.ts';

@@ -1,0 +1,201 @@
+/**
+ * Asks the cloud about nodes, one question a node at a time, and holds each answer until it has been acted on. Nodes that
+ * the cloud cannot help yet are asked about again in rounds: those that wait equally long share a round, and so its batches.
+ */
+import type { CallPriority, InstanceAnswer, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
+import type { InstanceLookups } from '@outrigger/cloud-runtime';
+import type { Clock, Logger, Timer } from '@outrigger/kube';
+
+/** After the first answer that did not help. Doubles with each. */
+const FIRST_WAIT_MS = 1_000;
+const DEFAULT_LONGEST_WAIT_MS = 300_000;
+/** An answer that could not be acted on for so long (the API server is away) is asked for again. */
+const LONGEST_KEPT_MS = 60_000;
+
+export interface LookUpRoundsOptions {
+  readonly lookups: Pick<InstanceLookups, 'lookUp'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ends all questions. */
+  readonly signal: AbortSignal;
+  readonly need: InstanceNeed;
+  /** Between two rounds for a node that goes on waiting, in milliseconds. Default: 300,000. */
+  readonly longestWaitMs?: number;
+  /** `clock.monotonic()`: older answers about the node with this key do not count. Default: all do. */
+  readonly notBefore?: (key: string) => number | undefined;
+  /** The node with this key as it is now, if it is still to be asked about. */
+  readonly nodeOf: (key: string) => NodeRef | undefined;
+  /** An answer has come. */
+  readonly onAnswer: (key: string) => void;
+}
+
+interface Question {
+  readonly uid: string;
+  asking: boolean;
+  answer: InstanceAnswer | undefined;
+  /** When the answer came; monotonic. Not `asOf`: a provider that caches would never have an answer that is new enough. */
+  answeredAt: number;
+  /** Rounds in a row that did not help. */
+  waits: number;
+  /** Set while it waits for a round, which has it under this time. */
+  due: number | undefined;
+  /** `asOf` of the last answer that was used. */
+  usedAsOf: number | undefined;
+}
+
+interface Round {
+  readonly keys: Set<string>;
+  readonly timer: Timer;
+}
+
+export class LookUpRounds {
+  readonly #options: LookUpRoundsOptions;
+  readonly #questions = new Map<string, Question>();
+  readonly #rounds = new Map<number, Round>();
+
+  constructor(options: LookUpRoundsOptions) {
+    this.#options = options;
+    options.signal.addEventListener('abort', () => this.#stop(), { once: true });
+  }
+
+  /** Asks, unless the answer is there already, on its way, or due in a later round. */
+  ask(key: string, node: NodeRef, priority: CallPriority): void {
+    const question = this.#questionOf(key, node.uid);
+    if (this.#options.signal.aborted || question.asking || question.due !== undefined) return;
+    if (this.answer(key, node.uid)) return;
+    question.asking = true;
+    void this.#lookUp(key, node, question, priority);
+  }
+
+  /** The answer that has not been used yet. */
+  answer(key: string, uid: string): InstanceAnswer | undefined {
+    const question = this.#questions.get(key);
+    if (question?.uid !== uid || !question.answer) return undefined;
+    if (this.#options.clock.monotonic() - question.answeredAt > LONGEST_KEPT_MS) question.answer = undefined;
+    return question.answer;
+  }
+
+  /** The answer, which is not held any longer. What is asked later waits as long as if it had not helped. */
+  take(key: string, uid: string): InstanceAnswer | undefined {
+    const answer = this.answer(key, uid);
+    const question = this.#questions.get(key);
+    if (answer && question) question.answer = undefined;
+    return answer;
+  }
+
+  /** The answer has been acted on. */
+  used(key: string): void {
+    const question = this.#questions.get(key);
+    if (!question) return;
+    question.usedAsOf = question.answer?.asOf ?? question.usedAsOf;
+    question.answer = undefined;
+    question.waits = 0;
+  }
+
+  /** The answer did not help: ask again in a later round, not before `atLeastMs`. Returns how many have not helped in a row. */
+  askLater(key: string, uid: string, atLeastMs = 0): number {
+    const question = this.#questionOf(key, uid);
+    question.answer = undefined;
+    question.waits += 1;
+    if (question.due !== undefined || this.#options.signal.aborted) return question.waits;
+    const now = this.#options.clock.monotonic();
+    const wait = Math.min(
+      this.#options.longestWaitMs ?? DEFAULT_LONGEST_WAIT_MS,
+      FIRST_WAIT_MS * 2 ** (question.waits - 1),
+    );
+    const soonest = now + Math.max(atLeastMs, wait / 2);
+    this.#join(key, question, Math.ceil(soonest / wait) * wait);
+    return question.waits;
+  }
+
+  /** Milliseconds since the request on which the last used answer rests; `Infinity` when there was none. */
+  ageOfUsed(key: string): number {
+    const usedAsOf = this.#questions.get(key)?.usedAsOf;
+    return usedAsOf === undefined ? Infinity : this.#options.clock.monotonic() - usedAsOf;
+  }
+
+  /** The node is gone. */
+  forget(key: string): void {
+    const due = this.#questions.get(key)?.due;
+    if (due !== undefined) this.#leave(key, due);
+    this.#questions.delete(key);
+  }
+
+  #questionOf(key: string, uid: string): Question {
+    const known = this.#questions.get(key);
+    if (known?.uid === uid) return known;
+    // Another node of the same name: nothing that was said about the first holds for it.
+    this.forget(key);
+    const question: Question = {
+      uid,
+      asking: false,
+      answer: undefined,
+      answeredAt: 0,
+      waits: 0,
+      due: undefined,
+      usedAsOf: undefined,
+    };
+    this.#questions.set(key, question);
+    return question;
+  }
+
+  async #lookUp(key: string, node: NodeRef, question: Question, priority: CallPriority): Promise<void> {
+    const { lookups, need, signal, clock, logger, onAnswer } = this.#options;
+    const asOf = clock.monotonic();
+    const notBefore = this.#options.notBefore?.(key);
+    let answer: InstanceAnswer;
+    try {
+      answer = await lookups.lookUp(node, {
+        need,
+        signal,
+        priority,
+        ...(notBefore === undefined ? {} : { notBefore }),
+      });
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      if (!signal.aborted) logger.warn('Look-up of a node ended without an answer', { node: node.name, error });
+      answer = { asOf, result: { kind: 'failed', error } };
+    }
+    question.asking = false;
+    if (signal.aborted || this.#questions.get(key) !== question) return;
+    question.answer = answer;
+    question.answeredAt = clock.monotonic();
+    onAnswer(key);
+  }
+
+  #join(key: string, question: Question, due: number): void {
+    question.due = due;
+    const round = this.#rounds.get(due);
+    if (round) {
+      round.keys.add(key);
+      return;
+    }
+    const timer = this.#options.clock.setTimer(due - this.#options.clock.monotonic(), () => this.#begin(due));
+    this.#rounds.set(due, { keys: new Set([key]), timer });
+  }
+
+  #leave(key: string, due: number): void {
+    const round = this.#rounds.get(due);
+    if (!round?.keys.delete(key) || round.keys.size > 0) return;
+    round.timer.cancel();
+    this.#rounds.delete(due);
+  }
+
+  /** All in one turn, so that the look-ups take them all into one batch. */
+  #begin(due: number): void {
+    const round = this.#rounds.get(due);
+    this.#rounds.delete(due);
+    for (const key of round?.keys ?? []) {
+      const question = this.#questions.get(key);
+      if (!question) continue;
+      question.due = undefined;
+      const node = this.#options.nodeOf(key);
+      if (node) this.ask(key, node, 'normal');
+    }
+  }
+
+  #stop(): void {
+    for (const { timer } of this.#rounds.values()) timer.cancel();
+    this.#rounds.clear();
+  }
+}

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { StatusError, type Metrics } from '@outrigger/kube';
+import { overlaps, parseCidr } from '../ip/cidr.ts';
+import { IpamRig } from './ipam-rig.suite.ts';
+import { FIELD_MANAGER } from './other-allocator.ts';
+
+const MINUTE = 60_000;
+
+/** The allocator has seen that it is alone. */
+async function started(rig: IpamRig): Promise<void> {
+  await rig.start();
+  await rig.advance(11_000);
+}
+
+function writtenBy(manager: string, time: string): unknown[] {
+  return [{ manager, time, operation: 'Update', fieldsV1: { 'f:spec': { 'f:podCIDR': {}, 'f:podCIDRs': {} } } }];
+}
+
+test('each node gets a range of each family, by one write', async () => {
+  await using rig = new IpamRig({ clusterCidr: '10.0.0.0/21,fd00::/60' });
+  rig.join('a');
+  rig.join('b');
+  await started(rig);
+  assert.deepEqual(rig.given, { a: '10.0.0.0/24 fd00::/64', b: '10.0.1.0/24 fd00:0:0:1::/64' });
+  assert.equal(rig.api.nodes.get('a')?.spec?.podCIDR, '10.0.0.0/24');
+  rig.join('c');
+  await rig.settle();
+  assert.deepEqual([rig.cidrsOf('c')[0], rig.api.writes.length], ['10.0.2.0/24', 3]);
+});
+
+test('ranges that nodes have are kept, over a restart too', async () => {
+  await using rig = new IpamRig();
+  rig.join('old', ['10.0.0.0/24']);
+  rig.join('odd', ['10.0.2.128/25']);
+  rig.join('elsewhere', ['192.168.0.0/24']);
+  rig.join('a');
+  await started(rig);
+  assert.deepEqual(rig.cidrsOf('a'), ['10.0.1.0/24']);
+  await rig.stop();
+  rig.join('b');
+  await started(rig);
+  assert.deepEqual(rig.cidrsOf('b'), ['10.0.3.0/24']);
+});
+
+test('when nothing is left, a person is told once; what a node gives back is given to the one that waits', async () => {
+  await using rig = new IpamRig({ clusterCidr: '10.0.0.0/23', serviceClusterIpRange: '10.0.1.0/24' });
+  rig.join('a');
+  rig.join('b');
+  await started(rig);
+  assert.deepEqual(rig.given, { a: '10.0.0.0/24', b: '' });
+  for (let i = 0; i < 20; i++) rig.api.put({ ...rig.api.nodes.get('b')! });
+  await rig.advance(MINUTE);
+  assert.deepEqual(rig.eventsOf('b'), ['CIDRNotAvailable']);
+  rig.api.remove('a');
+  await rig.advance(1_000);
+  assert.deepEqual(rig.given, { b: '10.0.0.0/24' });
+});
+
+test('a store that loses a node which is there sets no range free', async () => {
+  await using rig = new IpamRig({ clusterCidr: '10.0.0.0/23' });
+  rig.join('a');
+  rig.join('b');
+  rig.join('waits');
+  await started(rig);
+  rig.loseFromStore('a');
+  await rig.advance(MINUTE);
+  assert.deepEqual(Object.values(rig.given).toSorted(), ['', '10.0.0.0/24', '10.0.1.0/24']);
+});
+
+test('what a former leader gave is in the books, though the store has not seen it', async () => {
+  await using rig = new IpamRig();
+  rig.join('b');
+  rig.api.holdWatch = true;
+  rig.join('a', ['10.0.0.0/24']);
+  await started(rig);
+  assert.deepEqual(rig.cidrsOf('b'), ['10.0.1.0/24']);
+});
+
+test('an answer that is lost costs no second range, and a node that is another one by now gets its own', async () => {
+  await using rig = new IpamRig();
+  await rig.start();
+  let lost = 0;
+  rig.api.after = () => {
+    if (lost++ === 0) throw new Error('the answer is lost');
+  };
+  rig.join('a');
+  await rig.advance(MINUTE);
+  assert.deepEqual(rig.cidrsOf('a'), ['10.0.0.0/24']);
+  rig.api.remove('a');
+  rig.join('a');
+  await rig.settle();
+  assert.deepEqual(rig.cidrsOf('a'), ['10.0.1.0/24']);
+});
+
+test('a server that does not answer is waited for', async () => {
+  await using rig = new IpamRig();
+  rig.join('a');
+  rig.beforeRequest = () => {
+    throw new Error('the server is down');
+  };
+  await started(rig);
+  await rig.advance(MINUTE);
+  assert.deepEqual(rig.given, { a: '' });
+  rig.beforeRequest = () => {};
+  await rig.advance(5 * MINUTE);
+  assert.deepEqual(rig.given, { a: '10.0.0.0/24' });
+});
+
+test('another allocator that gives a node its range while this one starts is left alone, with an Event', async () => {
+  await using rig = new IpamRig();
+  await rig.start();
+  rig.join('a');
+  await rig.advance(2_000);
+  rig.give('a', '10.0.5.0/24');
+  rig.join('b');
+  await rig.advance(9 * MINUTE);
+  assert.deepEqual([rig.api.writes.length, rig.eventsOf('a')], [0, ['CIDRAllocatorConflict']]);
+  await rig.advance(2 * MINUTE);
+  assert.deepEqual(rig.given, { a: '10.0.5.0/24', b: '10.0.0.0/24' });
+});
+
+test('managed fields tell who allocates: another one’s are refused, our own need no wait', async () => {
+  await using refused = new IpamRig();
+  refused.join('a', ['10.0.0.0/24'], writtenBy('kube-controller-manager', '2025-12-31T23:58:00Z'));
+  refused.join('b');
+  await refused.start();
+  assert.deepEqual(refused.eventsOf('a'), ['CIDRAllocatorConflict']);
+  await refused.advance(7 * MINUTE);
+  assert.equal(refused.api.writes.length, 0);
+  await refused.advance(2 * MINUTE);
+  assert.deepEqual(refused.cidrsOf('b'), ['10.0.1.0/24']);
+
+  await using ours = new IpamRig();
+  ours.join('a', ['10.0.0.0/24'], writtenBy(FIELD_MANAGER, '2025-12-31T23:58:00Z'));
+  ours.join('old', ['10.0.3.0/24'], writtenBy('kube-controller-manager', '2025-11-01T00:00:00Z'));
+  ours.join('b');
+  await ours.start();
+  assert.deepEqual([ours.cidrsOf('b'), ours.events], [['10.0.1.0/24'], []]);
+});
+
+test('a write of a former leader that arrives late is not another allocator’s', async () => {
+  await using rig = new IpamRig();
+  rig.join('a', [], writtenBy(FIELD_MANAGER, '2025-12-31T23:59:59Z'));
+  rig.join('b');
+  await rig.start();
+  rig.give('a', '10.0.5.0/24');
+  await rig.advance(11_000);
+  assert.deepEqual([rig.given, rig.events], [{ a: '10.0.5.0/24', b: '10.0.0.0/24' }, []]);
+});
+
+test('two nodes that have one range already are told, and it is given to no third', async () => {
+  await using rig = new IpamRig({ clusterCidr: '10.0.0.0/23' });
+  rig.join('a', ['10.0.0.0/24']);
+  rig.join('b', ['10.0.0.0/24']);
+  await started(rig);
+  rig.api.remove('a');
+  rig.join('c');
+  rig.join('d');
+  await rig.advance(MINUTE);
+  assert.deepEqual(rig.eventsOf('b'), ['PodCIDRClash']);
+  assert.deepEqual(rig.given, { b: '10.0.0.0/24', c: '10.0.1.0/24', d: '' });
+});
+
+test('upstream’s metrics are kept', async () => {
+  await using rig = new IpamRig();
+  const values = new Map<string, number>();
+  const collectors: (() => void)[] = [];
+  rig.metrics = {
+    counter: ({ name }) => ({ inc: (_labels, by = 1) => void values.set(name, (values.get(name) ?? 0) + by) }),
+    gauge: ({ name }) => ({ set: (value) => void values.set(name, value) }),
+    histogram: () => ({ observe: () => {} }),
+    onCollect: (collect) => void collectors.push(collect),
+  } satisfies Metrics;
+  rig.join('a');
+  rig.join('b');
+  await started(rig);
+  rig.api.remove('a');
+  await rig.settle();
+  for (const collect of collectors) collect();
+  assert.deepEqual(
+    ['cirdset_max_cidrs', 'cidrset_usage_cidrs', 'cidrset_cidrs_allocations_total', 'cidrset_cidrs_releases_total'].map(
+      (name) => values.get(`node_ipam_controller_${name}`),
+    ),
+    [8, 1 / 8, 2, 1],
+  );
+});
+
+const node = fc.nat({ max: 9 });
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('join' as const), node }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constantFrom('leave' as const, 'blink' as const, 'forget' as const), node }),
+  },
+  fc.record({ do: fc.constantFrom('restart' as const, 'hold' as const, 'publish' as const, 'calm' as const) }),
+  fc.record({ do: fc.constantFrom('fail' as const, 'lose' as const), nth: fc.integer({ min: 1, max: 4 }) }),
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(0, 200, 5_000, 700_000) }),
+  },
+);
+
+test('property: through restarts, lost answers and late watches no two nodes have one range', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      await using rig = new IpamRig({ serviceClusterIpRange: '10.0.1.0/24' });
+      const service = parseCidr('10.0.1.0/24')!;
+      const check = (): void => {
+        const seen = new Map<string, string>();
+        for (const [name, text] of Object.entries(rig.given)) {
+          if (text === '') continue;
+          assert.ok(!seen.has(text), `${text} is of ${seen.get(text)} and ${name}`);
+          seen.set(text, name);
+          assert.ok(!overlaps(parseCidr(text)!, service));
+        }
+      };
+      const faults = (nth: number, error: () => Error): (() => void) => {
+        let seen = 0;
+        return () => {
+          if (++seen % nth === 0) throw error();
+        };
+      };
+      const calm = (): void => {
+        rig.beforeRequest = () => {};
+        rig.api.after = () => {};
+      };
+      await started(rig);
+      for (const one of steps) {
+        const name = `n${'node' in one ? one.node : 0}`;
+        if (one.do === 'join' && !rig.api.nodes.has(name)) rig.join(name);
+        else if (one.do === 'leave') rig.api.remove(name);
+        else if (one.do === 'blink' && rig.api.nodes.has(name)) {
+          rig.api.remove(name);
+          rig.api.holdWatch = true;
+          rig.join(name);
+        } else if (one.do === 'forget') {
+          rig.loseFromStore(name);
+        } else if (one.do === 'hold' || one.do === 'publish') {
+          rig.api.holdWatch = one.do === 'hold';
+          rig.api.publish();
+        } else if (one.do === 'restart') {
+          await rig.stop();
+          await rig.start();
+        } else if (one.do === 'fail') {
+          rig.beforeRequest = faults(one.nth, () => new StatusError('x', 503, { code: 503 }));
+        } else if (one.do === 'lose') {
+          rig.api.after = faults(one.nth, () => new Error('the answer is lost'));
+        } else if (one.do === 'calm') {
+          calm();
+        } else if (one.do === 'wait') {
+          await rig.advance(one.ms);
+        }
+        await rig.clock.settle();
+        check();
+      }
+      calm();
+      rig.api.holdWatch = false;
+      rig.api.publish();
+      for (let i = 0; i < 15; i++) await rig.advance(MINUTE);
+      check();
+      // Seven ranges are left beside the Service range.
+      const given = Object.values(rig.given).filter((text) => text !== '').length;
+      assert.equal(given, Math.min(7, rig.api.nodes.size));
+    }),
+    { numRuns: 200 },
+  );
+});

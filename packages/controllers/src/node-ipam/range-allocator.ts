@@ -1,0 +1,298 @@
+/**
+ * The RangeAllocator of node IPAM: gives each node a range of each cluster range as its pod CIDRs. Entry point:
+ * `createRangeAllocator`.
+ *
+ * A range has one holder from before its first write is sent until the server has said that the node is gone. The books are
+ * made at the start from one consistent list, so that nothing which a former leader wrote is missing.
+ */
+import {
+  createWorkQueue,
+  exponentialBackoff,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  resources,
+  runController,
+  type Client,
+  type Clock,
+  type EventRecorder,
+  type Logger,
+  type Metrics,
+  type Node,
+  type Patch,
+  type ReconcileContext,
+  type ReconcileResult,
+  type ResourceClient,
+  type Store,
+  type StoreChange,
+  type WorkQueue,
+} from '@outrigger/kube';
+import { podCidrsOf } from '../pod-cidrs.ts';
+import { ToldEvents } from '../told-events.ts';
+import { createIpamMetrics, type IpamMetrics } from './ipam-metrics.ts';
+import type { IpamRanges } from './ipam-ranges.ts';
+import { NodeRanges } from './node-ranges.ts';
+import { FIELD_MANAGER, isWrittenByUs, OtherAllocator } from './other-allocator.ts';
+
+const BACKOFF = { baseMs: 50, maxMs: 300_000 };
+/** Shorter than the time for which the end of the program waits. */
+const WRITE_TIMEOUT_MS = 10_000;
+/** A node of which it is not known who gave it its pod CIDRs is read within this time. */
+const SUSPECT_MS = 200;
+
+export interface RangeAllocatorDependencies {
+  readonly client: Pick<Client, 'of'>;
+  readonly store: Store<Node>;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** Made by `readIpamRanges` for this allocator alone: it keeps its books in them. */
+  readonly ranges: IpamRanges;
+  /** Nodes that are written at a time. Default: 30, as upstream. */
+  readonly concurrentWrites?: number;
+  /** For so long, in milliseconds, the first node is watched: another allocator would give it its range. Default: 10,000. */
+  readonly observeMs?: number;
+}
+
+export interface RangeAllocator {
+  /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Makes the allocator; nothing is read or written before `run`. */
+export function createRangeAllocator(dependencies: RangeAllocatorDependencies): RangeAllocator {
+  return { run: (signal) => new Run(dependencies, signal).run() };
+}
+
+class Run {
+  readonly #deps: RangeAllocatorDependencies;
+  readonly #signal: AbortSignal;
+  readonly #nodes: ResourceClient<Node>;
+  readonly #ranges: NodeRanges;
+  readonly #other: OtherAllocator;
+  readonly #told: ToldEvents;
+  readonly #metrics: IpamMetrics;
+  readonly #queue: WorkQueue<string>;
+  /** Nodes that got pod CIDRs which are not in the books: nothing is given away until it is known who gave them. */
+  readonly #suspects = new Set<string>();
+  /** Nodes that got nothing because nothing was left. */
+  readonly #starved = new Set<string>();
+
+  constructor(deps: RangeAllocatorDependencies, signal: AbortSignal) {
+    const { client, clock, events, metrics, observeMs, random, ranges } = deps;
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#nodes = client.of(resources.nodes);
+    this.#ranges = new NodeRanges(ranges.sets, ranges.reserved);
+    this.#other = new OtherAllocator(clock, observeMs);
+    this.#told = new ToldEvents(events, clock);
+    this.#metrics = createIpamMetrics(metrics, ranges.sets);
+    const rateLimiter = exponentialBackoff<string>({ ...BACKOFF, random });
+    this.#queue = createWorkQueue({ name: 'cidrallocator_node', clock, metrics, rateLimiter });
+  }
+
+  async run(): Promise<void> {
+    const { store, clock, logger, metrics, concurrentWrites = 30 } = this.#deps;
+    let unsubscribe = (): void => {};
+    try {
+      await store.whenSynced(this.#signal);
+      // Before the list, so that nothing happens in between unseen.
+      unsubscribe = store.subscribe((change) => this.#changed(change));
+      await this.#openBooks();
+      await runController({
+        name: 'node-ipam',
+        queue: this.#queue,
+        reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
+        workers: concurrentWrites,
+        clock,
+        logger,
+        metrics,
+        signal: this.#signal,
+      });
+    } catch (error) {
+      if (!this.#signal.aborted) throw error;
+    } finally {
+      unsubscribe();
+      this.#queue.shutDown();
+    }
+  }
+
+  /** What the server has, whatever the store has seen of it: nothing is given away before this is complete. */
+  async #openBooks(): Promise<void> {
+    const { clock, logger, store } = this.#deps;
+    for (let delayMs = 1_000; ; delayMs = Math.min(60_000, delayMs * 2)) {
+      try {
+        for await (const { items } of this.#nodes.pages({ signal: this.#signal })) {
+          for (const node of items) {
+            this.#hold(node);
+            if (this.#other.inspect(node)) this.#tellOther(node);
+          }
+        }
+        break;
+      } catch (error) {
+        if (this.#signal.aborted) throw error;
+        logger.error('The nodes could not be listed; no pod CIDR is allocated before that', { error });
+        await clock.sleep(delayMs, this.#signal);
+      }
+    }
+    this.#metrics.refusing.set(this.#other.refusesForMs > 0 ? 1 : 0);
+    // Of a node that has gone meanwhile, nobody may have been told.
+    for (const name of this.#ranges.names()) if (!store.get(name)) this.#queue.add(name);
+  }
+
+  #changed(change: StoreChange<Node>): void {
+    const { key } = change;
+    if (change.type !== 'delete') {
+      const { object } = change;
+      const before = change.type === 'update' && change.previous.metadata?.uid === object.metadata?.uid;
+      const cidrs = podCidrsOf(object);
+      if (cidrs.length > 0) {
+        this.#starved.delete(key);
+        const isNew = before && podCidrsOf(change.previous).length === 0;
+        const ours = this.#ranges.heldBy(object.metadata?.uid ?? '');
+        const isSuspect = isNew && !sameList(ours, cidrs);
+        this.#hold(object);
+        if (isSuspect) this.#suspects.add(key);
+        // Of the node that had this name before, something may be held.
+        if (isSuspect || (change.type === 'update' && !before)) this.#queue.add(key, { priority: 1 });
+        return;
+      }
+      // A heartbeat of a node that waits for a range makes none.
+      if (before && this.#starved.has(key)) return;
+    } else {
+      this.#told.forget(change.previous.metadata?.uid ?? '');
+    }
+    this.#queue.add(key);
+  }
+
+  /** Notes what the node has. */
+  #hold(node: Node): void {
+    const { name = '', uid = '' } = node.metadata ?? {};
+    const cidrs = podCidrsOf(node);
+    if (cidrs.length === 0) return;
+    const shared = this.#ranges.hold(name, uid, cidrs);
+    if (shared.length === 0) return;
+    const message = `Another node, or the Service range, has a part of the pod CIDR ${shared.join(', ')} of node ${name}. Delete one of the nodes and let it register again.`;
+    if (this.#told.tell(node, { type: 'Warning', reason: 'PodCIDRClash', message })) this.#deps.logger.error(message);
+  }
+
+  #sawOther(node: Node): void {
+    this.#other.seen();
+    this.#metrics.refusing.set(1);
+    this.#tellOther(node);
+  }
+
+  #tellOther(node: Node): void {
+    const name = node.metadata?.name ?? '';
+    const message = `Somebody else allocated the pod CIDR of node ${name} less than 10 minutes ago. No pod CIDR is allocated here until that has stopped: turn it off there (kube-controller-manager: --controllers=*,-node-ipam-controller), or here.`;
+    if (this.#told.tell(node, { type: 'Warning', reason: 'CIDRAllocatorConflict', message }))
+      this.#deps.logger.error(message);
+  }
+
+  async #reconcile(key: string, { logger, signal }: ReconcileContext): Promise<ReconcileResult | void> {
+    const node = this.#deps.store.get(key);
+    const { uid = '', deletionTimestamp } = node?.metadata ?? {};
+    for (const held of this.#ranges.uidsOf(key)) if (held !== uid) await this.#releaseIfGone(key, held, signal);
+    if (this.#suspects.has(key)) await this.#clear(key, signal);
+    if (!node || deletionTimestamp || podCidrsOf(node).length > 0) return undefined;
+
+    if (this.#suspects.size > 0) return { requeueAfterMs: SUSPECT_MS };
+    const waitMs = this.#other.waitMs(uid);
+    this.#metrics.refusing.set(this.#other.refusesForMs > 0 ? 1 : 0);
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
+
+    const cidrs = this.#ranges.heldBy(uid) ?? this.#allocate(key, node);
+    if (!cidrs) return undefined;
+    try {
+      await this.#nodes.patch({ name: key }, cidrPatch(uid, cidrs), {
+        fieldManager: FIELD_MANAGER,
+        answer: 'metadata',
+        // Not ended by the stop of the controller: what the next leader lists has to be complete.
+        timeoutMs: WRITE_TIMEOUT_MS,
+      });
+      logger.verbose(2, 'The node has its pod CIDRs', { cidrs });
+    } catch (error) {
+      // Whatever else it is, the write may have taken effect: the node keeps the range, and the next try writes the same.
+      if (!isConflict(error) && !isInvalid(error) && !isNotFound(error)) throw error;
+      await this.#readAgain(key, uid, error, signal);
+    }
+    return undefined;
+  }
+
+  #allocate(name: string, node: Node): readonly string[] | undefined {
+    const outcome = this.#ranges.allocate(name, node.metadata?.uid ?? '');
+    if (outcome.kind === 'allocated') {
+      this.#starved.delete(name);
+      for (const { cluster } of this.#deps.ranges.sets) this.#metrics.allocations.inc({ clusterCIDR: cluster.text });
+      return outcome.cidrs;
+    }
+    this.#starved.add(name);
+    const message = `Node ${name} gets no pod CIDR: all ranges of ${outcome.cluster} are in use. Delete nodes, or give the cluster a larger --cluster-cidr.`;
+    if (this.#told.tell(node, { type: 'Warning', reason: 'CIDRNotAvailable', message })) {
+      this.#metrics.notAvailable.inc();
+      this.#deps.logger.warn(message);
+    }
+    return undefined;
+  }
+
+  /** The server refused: the node is another one, is gone, or has pod CIDRs already. */
+  async #readAgain(key: string, uid: string, refusal: unknown, signal: AbortSignal): Promise<void> {
+    const live = await this.#read(key, signal);
+    if (live?.metadata?.uid !== uid) {
+      this.#release(uid);
+      return;
+    }
+    const cidrs = podCidrsOf(live);
+    if (cidrs.length === 0) throw refusal;
+    if (!isWrittenByUs(live) && !sameList(this.#ranges.heldBy(uid), cidrs)) this.#sawOther(live);
+    this.#hold(live);
+  }
+
+  /** Who gave this node its pod CIDRs? */
+  async #clear(key: string, signal: AbortSignal): Promise<void> {
+    const live = await this.#read(key, signal);
+    this.#suspects.delete(key);
+    if (live && podCidrsOf(live).length > 0 && !isWrittenByUs(live)) this.#sawOther(live);
+  }
+
+  /** A store that is behind, or was filled from a server that is, must not set a range free that a node has. */
+  async #releaseIfGone(name: string, uid: string, signal: AbortSignal): Promise<void> {
+    const live = await this.#read(name, signal);
+    if (live?.metadata?.uid !== uid) this.#release(uid);
+  }
+
+  async #read(name: string, signal: AbortSignal): Promise<Node | undefined> {
+    try {
+      return await this.#nodes.get({ name }, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #release(uid: string): void {
+    if (!this.#ranges.release(uid)) return;
+    for (const { cluster } of this.#deps.ranges.sets) this.#metrics.releases.inc({ clusterCIDR: cluster.text });
+    for (const key of this.#starved) this.#queue.add(key);
+    this.#starved.clear();
+  }
+}
+
+/** Fails for another node of the name; and the server refuses to change pod CIDRs that are set. */
+function cidrPatch(uid: string, cidrs: readonly string[]): Patch {
+  return {
+    type: 'json',
+    operations: [
+      { op: 'test', path: '/metadata/uid', value: uid },
+      { op: 'add', path: '/spec/podCIDR', value: cidrs[0] },
+      { op: 'add', path: '/spec/podCIDRs', value: cidrs },
+    ],
+  };
+}
+
+function sameList(a: readonly string[] | undefined, b: readonly string[]): boolean {
+  return a?.length === b.length && a.every((one, i) => one === b[i]);
+}

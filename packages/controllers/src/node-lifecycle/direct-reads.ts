@@ -1,0 +1,149 @@
+/**
+ * Reads of single machines, one a node. They begin slowly: the first goes alone, each one that proves absence doubles how
+ * many go together, and one that does not ends the run for a while. So hundreds of nodes that are gone are read in a few
+ * round trips, and a cloud whose lists lie or that fails is not asked a hundred times for it.
+ */
+import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
+import type { InstanceLookups } from '@outrigger/cloud-runtime';
+import type { Clock, Logger, Timer } from '@outrigger/kube';
+
+const MOST_TOGETHER = 64;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 10_000;
+/** A read that takes longer no longer keeps others from being sent: one slow machine holds up no other. */
+const SLOW_MS = 1_000;
+
+/** What to read, as it is when its turn comes. */
+export interface ReadRequest {
+  readonly node: NodeRef;
+  /** Monotonic: an answer to an older request does not count. */
+  readonly notBefore: number;
+}
+
+export interface DirectReadsOptions {
+  readonly lookups: Pick<InstanceLookups, 'read'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ends all reads. */
+  readonly signal: AbortSignal;
+  /** Asked when the turn of a key comes; `undefined`: it need not be read any more. */
+  readonly requestOf: (key: string) => ReadRequest | undefined;
+  /** The answer, or none when it was not read after all. */
+  readonly onAnswer: (key: string, answer: InstanceAnswer | undefined) => void;
+}
+
+export class DirectReads {
+  readonly #options: DirectReadsOptions;
+  readonly #queued = new Set<string>();
+  /** Queued behind the others: what cannot be read must not keep from being read what can. */
+  readonly #queuedBehind = new Set<string>();
+  /** Keys whose last read proved nothing. */
+  readonly #doubtful = new Set<string>();
+  /** By key: who is read. Another object under the same key: another node, or another question. */
+  readonly #running = new Map<string, object>();
+  /** Running, and not slow. */
+  #together = 0;
+  #most = 1;
+  #pauseMs = FIRST_PAUSE_MS;
+  #pause: Timer | undefined;
+
+  constructor(options: DirectReadsOptions) {
+    this.#options = options;
+    options.signal.addEventListener('abort', () => this.#stop(), { once: true });
+  }
+
+  /** Reads in turn, unless that has been asked for already. */
+  ask(key: string): void {
+    if (this.#options.signal.aborted || this.#running.has(key)) return;
+    (this.#doubtful.has(key) ? this.#queuedBehind : this.#queued).add(key);
+    this.#next();
+  }
+
+  /** The answer is of no use any more. */
+  forget(key: string): void {
+    for (const keys of [this.#queued, this.#queuedBehind, this.#doubtful]) keys.delete(key);
+    this.#running.delete(key);
+  }
+
+  #next(): void {
+    for (;;) {
+      if (this.#pause || this.#together >= this.#most || this.#options.signal.aborted) return;
+      const key = this.#take();
+      if (key === undefined) return;
+      const request = this.#options.requestOf(key);
+      if (request) void this.#read(key, request);
+      else this.#options.onAnswer(key, undefined);
+    }
+  }
+
+  #take(): string | undefined {
+    for (const keys of [this.#queued, this.#queuedBehind]) {
+      for (const key of keys) {
+        keys.delete(key);
+        return key;
+      }
+    }
+    return undefined;
+  }
+
+  async #read(key: string, { node, notBefore }: ReadRequest): Promise<void> {
+    const { lookups, clock, signal, logger, onAnswer } = this.#options;
+    const mark = {};
+    this.#running.set(key, mark);
+    this.#together += 1;
+    let counted = true;
+    const leave = (): void => {
+      if (counted) this.#together -= 1;
+      counted = false;
+    };
+    const slow = clock.setTimer(SLOW_MS, () => {
+      leave();
+      this.#next();
+    });
+    const asOf = clock.monotonic();
+    let answer: InstanceAnswer;
+    try {
+      answer = await lookups.read(node, { need: 'state', signal, notBefore });
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      if (!signal.aborted) logger.warn('Read of a machine ended without an answer', { node: node.name, error });
+      answer = { asOf, result: { kind: 'failed', error } };
+    }
+    slow.cancel();
+    leave();
+    if (signal.aborted) return;
+    this.#learn(answer);
+    if (this.#running.get(key) === mark) {
+      if (answer.result.kind === 'absent') this.#doubtful.delete(key);
+      else this.#doubtful.add(key);
+      this.#running.delete(key);
+      onAnswer(key, answer);
+    }
+    this.#next();
+  }
+
+  #learn({ result }: InstanceAnswer): void {
+    if (result.kind === 'absent') {
+      this.#most = Math.min(MOST_TOGETHER, this.#most * 2);
+      this.#pauseMs = FIRST_PAUSE_MS;
+      return;
+    }
+    this.#most = 1;
+    // A provider that cannot prove absence has not failed.
+    if (result.kind === 'missing') return;
+    // Those that were under way together are one bad experience.
+    if (this.#pause) return;
+    this.#pause = this.#options.clock.setTimer(this.#pauseMs, () => {
+      this.#pause = undefined;
+      this.#next();
+    });
+    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
+  }
+
+  #stop(): void {
+    this.#pause?.cancel();
+    this.#queued.clear();
+    this.#queuedBehind.clear();
+    this.#running.clear();
+  }
+}

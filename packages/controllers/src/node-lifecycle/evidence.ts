@@ -1,0 +1,50 @@
+/** What the cloud has said about one node since it stopped being Ready. Pure: each answer makes new evidence from the old. */
+import type { InstanceAnswer } from '@outrigger/cloud-provider';
+
+/** One answer by which a machine did not exist. */
+export interface Absence {
+  /** Monotonic: before its request was sent. */
+  readonly asOf: number;
+  /** The call and its answer. */
+  readonly proof: string;
+}
+
+export interface Evidence {
+  /** Monotonic: when we saw that the node is not Ready. Answers to older requests say nothing about it. */
+  readonly since: number;
+  /** The last answer of a batch. */
+  readonly lookUp?: InstanceAnswer;
+  /** The last answer of a direct read. */
+  readonly read?: InstanceAnswer;
+  /** Monotonic: when it came. */
+  readonly readAt?: number;
+  /** The first direct read that proved absence, with nothing since that spoke for the machine. */
+  readonly firstAbsence?: Absence;
+  /** The last answer that was no failure did not have the machine: no proof, and enough to count for the breaker. */
+  readonly suspected: boolean;
+}
+
+export function noEvidence(since: number): Evidence {
+  return { since, suspected: false };
+}
+
+/** A batch proves nothing against a machine; it can speak for one. */
+export function withLookUp(evidence: Evidence, answer: InstanceAnswer): Evidence {
+  if (answer.asOf < evidence.since) return evidence;
+  const { kind } = answer.result;
+  if (kind === 'found') return { ...noEvidence(evidence.since), lookUp: answer };
+  return { ...evidence, lookUp: answer, suspected: kind !== 'failed' || evidence.suspected };
+}
+
+/** Failures leave what was proved before: they say nothing either way. */
+export function withRead(evidence: Evidence, answer: InstanceAnswer, now: number): Evidence {
+  const { asOf, result } = answer;
+  if (asOf < evidence.since) return evidence;
+  const next = { ...evidence, read: answer, readAt: now };
+  if (result.kind === 'absent') {
+    return { ...next, suspected: true, firstAbsence: evidence.firstAbsence ?? { asOf, proof: result.proof } };
+  }
+  if (result.kind !== 'found') return next;
+  const { firstAbsence: _, ...others } = next;
+  return { ...others, suspected: false };
+}

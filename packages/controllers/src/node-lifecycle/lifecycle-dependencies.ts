@@ -1,0 +1,31 @@
+/** What the node lifecycle controller is made from. */
+import type { InstanceLookups } from '@outrigger/cloud-runtime';
+import type { Client, Clock, EventRecorder, Logger, Metrics, Node, Store } from '@outrigger/kube';
+
+export interface NodeLifecycleControllerOptions {
+  /** The prefix of our provider IDs. */
+  readonly providerName: string;
+  /** `--node-deletion-grace-period`, in milliseconds. Default: 30,000. */
+  readonly deletionGraceMs?: number;
+  /** `--node-deletion-max-fraction`, of a zone and of the cluster. Default: 0.3. */
+  readonly deletionMaxFraction?: number;
+  /** How long a deleted node counts, in milliseconds. Default: 600,000. */
+  readonly deletionWindowMs?: number;
+  /** `--unknown-node-deletion-period`, in milliseconds. Default: 0, never. */
+  readonly unknownNodeDeletionMs?: number;
+  /** Nodes that are written at a time. Default: 8. */
+  readonly concurrentWrites?: number;
+}
+
+export interface NodeLifecycleControllerDependencies {
+  readonly client: Pick<Client, 'of'>;
+  readonly store: Store<Node>;
+  readonly lookups: Pick<InstanceLookups, 'lookUp' | 'read' | 'snapshot'>;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly options: NodeLifecycleControllerOptions;
+}

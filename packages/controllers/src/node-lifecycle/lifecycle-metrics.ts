@@ -1,0 +1,27 @@
+/** Metrics of the node lifecycle controller. */
+import type { Counter, Gauge, Metrics } from '@outrigger/kube';
+
+export interface LifecycleMetrics {
+  readonly deletions: Counter;
+  readonly held: Gauge;
+  readonly shutdownTaints: Counter;
+}
+
+export function createLifecycleMetrics(metrics: Metrics): LifecycleMetrics {
+  return {
+    deletions: metrics.counter({
+      name: 'outrigger_node_deletions_total',
+      help: 'Nodes deleted because their machine does not exist, by outcome of the request.',
+      labels: ['outcome'],
+    }),
+    held: metrics.gauge({
+      name: 'outrigger_node_deletions_held',
+      help: 'Nodes that seem to be gone and are not deleted, because more are than --node-deletion-max-fraction allows.',
+    }),
+    shutdownTaints: metrics.counter({
+      name: 'outrigger_node_shutdown_taints_total',
+      help: 'Shutdown taints put on nodes and taken away.',
+      labels: ['action'],
+    }),
+  };
+}

@@ -1,0 +1,433 @@
+/** The cloud-node-lifecycle-controller: nodes whose machines are gone or shut down. Entry point: `createNodeLifecycleController`. */
+import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
+import {
+  createWorkQueue,
+  exponentialBackoff,
+  isNotFound,
+  resources,
+  runController,
+  type EventNote,
+  type Logger,
+  type Node,
+  type ReconcileContext,
+  type ReconcileResult,
+  type ResourceClient,
+  type StoreChange,
+  type WorkQueue,
+} from '@outrigger/kube';
+import { LookUpRounds } from '../look-up-rounds.ts';
+import { zoneLabel } from '../node/well-known-names.ts';
+import { refOfNode } from '../node-ref.ts';
+import { toBeDeletedTaintKey } from '../service/well-known-names.ts';
+import { ToldEvents } from '../told-events.ts';
+import { Candidates, type Candidate } from './candidates.ts';
+import { deleteNode } from './delete-node.ts';
+import { DeletionBreaker } from './deletion-breaker.ts';
+import { DirectReads, type ReadRequest } from './direct-reads.ts';
+import { noEvidence, withLookUp, withRead } from './evidence.ts';
+import { heldNote } from './lifecycle-notes.ts';
+import type { NodeLifecycleControllerDependencies } from './lifecycle-dependencies.ts';
+import { createLifecycleMetrics, type LifecycleMetrics } from './lifecycle-metrics.ts';
+import { planNodeLifecycle, type LifecycleOptions, type LifecyclePlan } from './plan.ts';
+import { isSameReadiness, readinessOf } from './readiness.ts';
+import { allowDeletionAnnotation } from './well-known-names.ts';
+import { writeShutdownTaint, type TaintWrite } from './write-shutdown-taint.ts';
+
+/** After a write that failed. */
+const WRITE_BACKOFF = { baseMs: 50, maxMs: 300_000 };
+/** A machine may go, or come back, long after its node stopped being Ready. */
+const LONGEST_WAIT_MS = 60_000;
+/** While the breaker holds, one machine is read so often, to see whether the cloud still says the same. */
+const PROBE_MS = 10_000;
+/** A machine that was seen to run since its node stopped being Ready is asked about again after this time. */
+const RECHECK_MS = LONGEST_WAIT_MS;
+const DEFAULT_GRACE_MS = 30_000;
+const DEFAULT_MAX_FRACTION = 0.3;
+const DEFAULT_WINDOW_MS = 600_000;
+const DEFAULT_WRITERS = 8;
+
+export interface NodeLifecycleController {
+  /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Makes the controller; nothing is read or written before `run`. */
+export function createNodeLifecycleController(
+  dependencies: NodeLifecycleControllerDependencies,
+): NodeLifecycleController {
+  return { run: (signal) => new Run(dependencies, signal).run() };
+}
+
+class Run {
+  readonly #deps: NodeLifecycleControllerDependencies;
+  readonly #signal: AbortSignal;
+  readonly #nodes: ResourceClient<Node>;
+  readonly #queue: WorkQueue<string>;
+  readonly #rounds: LookUpRounds;
+  readonly #reads: DirectReads;
+  readonly #breaker: DeletionBreaker;
+  readonly #candidates: Candidates;
+  #startedAt = { monotonic: 0, wall: 0 };
+  /** Not Ready and not yet initialised, since when we know that. */
+  readonly #newborns = new Map<string, { readonly uid: string; readonly transition: string; readonly since: number }>();
+  readonly #told: ToldEvents;
+  readonly #metrics: LifecycleMetrics;
+  readonly #options: LifecycleOptions;
+  #probedAt = -Infinity;
+
+  constructor(deps: NodeLifecycleControllerDependencies, signal: AbortSignal) {
+    const { client, clock, events, logger, lookups, metrics, random, options } = deps;
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#nodes = client.of(resources.nodes);
+    this.#options = {
+      providerName: options.providerName,
+      deletionGraceMs: options.deletionGraceMs ?? DEFAULT_GRACE_MS,
+      unknownNodeDeletionMs: options.unknownNodeDeletionMs ?? 0,
+    };
+    this.#queue = createWorkQueue({
+      name: 'cloud-node-lifecycle',
+      clock,
+      metrics,
+      rateLimiter: exponentialBackoff({ ...WRITE_BACKOFF, random }),
+    });
+    this.#told = new ToldEvents(events, clock);
+    this.#metrics = createLifecycleMetrics(metrics);
+    this.#breaker = new DeletionBreaker({
+      clock,
+      maxFraction: options.deletionMaxFraction ?? DEFAULT_MAX_FRACTION,
+      windowMs: options.deletionWindowMs ?? DEFAULT_WINDOW_MS,
+    });
+    this.#candidates = new Candidates({
+      onSuspected: (uid, suspected) => this.#breaker.markGone(uid, suspected),
+      onHeld: (count) => this.#metrics.held.set(count),
+    });
+    this.#rounds = new LookUpRounds({
+      lookups,
+      clock,
+      logger,
+      signal,
+      need: 'state',
+      longestWaitMs: LONGEST_WAIT_MS,
+      notBefore: (key) => this.#candidates.get(key)?.evidence.since,
+      nodeOf: (key) => this.#refOfCandidate(key),
+      onAnswer: (key) => this.#lookedUp(key),
+    });
+    this.#reads = new DirectReads({
+      lookups,
+      clock,
+      logger,
+      signal,
+      requestOf: (key) => this.#readRequest(key),
+      onAnswer: (key, answer) => this.#wasRead(key, answer),
+    });
+  }
+
+  async run(): Promise<void> {
+    const { store, clock, logger, metrics, options } = this.#deps;
+    try {
+      await store.whenSynced(this.#signal);
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      throw error;
+    }
+    this.#metrics.held.set(0);
+    this.#startedAt = { monotonic: clock.monotonic(), wall: clock.now() };
+    const unsubscribe = store.subscribe((change) => this.#changed(change));
+    try {
+      await runController({
+        name: 'cloud-node-lifecycle',
+        queue: this.#queue,
+        reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
+        workers: options.concurrentWrites ?? DEFAULT_WRITERS,
+        clock,
+        logger,
+        metrics,
+        signal: this.#signal,
+      });
+    } finally {
+      unsubscribe();
+      this.#queue.shutDown();
+    }
+  }
+
+  /** Runs for each heartbeat of each node. Only a change of the Ready condition wakes anything. */
+  #changed(change: StoreChange<Node>): void {
+    const { key } = change;
+    if (change.type === 'delete') {
+      this.#forget(key, change.previous);
+      return;
+    }
+    const node = change.object;
+    let previous = change.type === 'update' ? change.previous : undefined;
+    if (previous && previous.metadata?.uid !== node.metadata?.uid) {
+      this.#forget(key, previous);
+      previous = undefined;
+    }
+    const plan = this.#plan(node, undefined);
+    this.#see(node, plan);
+    if (plan.kind !== 'look-up') {
+      this.#dropCandidate(key);
+      if (plan.kind === 'wait') this.#awaitAge(key, node, plan.afterMs);
+      else this.#newborns.delete(key);
+      if (plan.kind !== 'remove-shutdown-taint') return;
+      if (!previous || this.#plan(previous, undefined).kind !== plan.kind) this.#queue.add(key);
+      return;
+    }
+    this.#observe(key, node);
+  }
+
+  /** A node that has yet to be initialised: looked at again when it is, or when it should have been long ago. */
+  #awaitAge(key: string, node: Node, afterMs: number): void {
+    const { uid = '' } = node.metadata ?? {};
+    const { transition } = readinessOf(node);
+    const known = this.#newborns.get(key);
+    if (known?.uid === uid && known.transition === transition) return;
+    this.#newborns.set(key, { uid, transition, since: this.#notReadySince(node) });
+    this.#queue.add(key, { delayMs: afterMs });
+  }
+
+  /** Monotonic. What was not Ready before we began was so in the first list, which is told in slices: later than it was read. */
+  #notReadySince(node: Node): number {
+    const { clock } = this.#deps;
+    const wasReadAtStart = Date.parse(node.metadata?.creationTimestamp ?? '') < this.#startedAt.wall;
+    return wasReadAtStart ? this.#startedAt.monotonic : clock.monotonic();
+  }
+
+  /** A node of ours that is not Ready: begins to ask about it, unless it is a candidate as it was before. */
+  #observe(key: string, node: Node): void {
+    const readiness = readinessOf(node);
+    const { uid = '' } = node.metadata ?? {};
+    const { providerID } = node.spec ?? {};
+    const known = this.#candidates.get(key);
+    if (known?.uid === uid && known.providerID === providerID && isSameReadiness(known.readiness, readiness)) {
+      // A person has let it go, or the autoscaler wants it away.
+      if (known.held && this.#breaker.allows(uid)) this.#queue.add(key);
+      return;
+    }
+    const now = this.#deps.clock.monotonic();
+    const candidate: Omit<Candidate, 'evidence' | 'held'> = { uid, providerID, readiness };
+    if (known?.uid === uid && known.providerID === providerID && known.readiness.transition === readiness.transition) {
+      // The kubelet has been heard: what was proved before is void, but there is no hurry to ask again.
+      this.#candidates.begin(key, candidate, now);
+      return;
+    }
+    this.#dropCandidate(key);
+    const newborn = this.#newborns.get(key);
+    this.#newborns.delete(key);
+    const isSame = newborn?.uid === uid && newborn.transition === readiness.transition;
+    const answer = isSame ? this.#runsSince(newborn.since, uid) : undefined;
+    if (!isSame || !answer) {
+      // Proofs of absence count from now, not from when the newborn was first seen.
+      this.#candidates.begin(key, candidate, now);
+      this.#rounds.ask(key, refOfNode(node), 'normal');
+      return;
+    }
+    this.#candidates.begin(key, candidate, newborn.since);
+    this.#candidates.learn(key, withLookUp(noEvidence(newborn.since), answer));
+    this.#rounds.askLater(key, uid, RECHECK_MS);
+  }
+
+  /** What the node controller was told since then, if it was that the machine runs: as good as an answer of our own. */
+  #runsSince(since: number, uid: string): InstanceAnswer | undefined {
+    const answer = this.#deps.lookups.snapshot.get(uid, 'state');
+    if (!answer || answer.asOf < since || answer.result.kind !== 'found') return undefined;
+    return answer.result.instance.state === 'running' ? answer : undefined;
+  }
+
+  /** For the breaker. Only nodes that could ever be deleted count: nodes of others make no fraction smaller. */
+  #see(node: Node, plan: LifecyclePlan): void {
+    const { uid = '', labels = {}, annotations = {} } = node.metadata ?? {};
+    const isOurs = plan.kind !== 'nothing' || plan.reason === 'ready';
+    if (!isOurs || (!node.spec?.providerID && this.#options.unknownNodeDeletionMs === 0)) {
+      this.#breaker.forget(uid);
+      return;
+    }
+    const marked = node.spec?.taints?.some(({ key }) => key === toBeDeletedTaintKey) ?? false;
+    this.#breaker.see(uid, {
+      zone: labels[zoneLabel.stable] ?? labels[zoneLabel.beta],
+      exempt: marked || annotations[allowDeletionAnnotation] === 'true',
+    });
+  }
+
+  #forget(key: string, node: Node): void {
+    const uid = node.metadata?.uid ?? '';
+    this.#dropCandidate(key);
+    this.#newborns.delete(key);
+    this.#breaker.forget(uid);
+    this.#told.forget(uid);
+    this.#deps.lookups.snapshot.forget(uid);
+  }
+
+  #dropCandidate(key: string): void {
+    if (!this.#candidates.get(key)) return;
+    this.#candidates.end(key);
+    this.#rounds.forget(key);
+    this.#reads.forget(key);
+  }
+
+  #refOfCandidate(key: string): NodeRef | undefined {
+    const node = this.#deps.store.get(key);
+    return node && this.#candidates.get(key) ? refOfNode(node) : undefined;
+  }
+
+  #lookedUp(key: string): void {
+    const candidate = this.#candidates.get(key);
+    const answer = candidate && this.#rounds.take(key, candidate.uid);
+    if (!answer) return;
+    this.#candidates.learn(key, withLookUp(candidate.evidence, answer));
+    this.#queue.add(key);
+  }
+
+  #readRequest(key: string): ReadRequest | undefined {
+    const candidate = this.#candidates.get(key);
+    const node = this.#deps.store.get(key);
+    if (!candidate || !node || this.#plan(node, candidate).kind !== 'read' || !this.#mayRead(candidate)) {
+      return undefined;
+    }
+    this.#probedAt = this.#deps.clock.monotonic();
+    return { node: refOfNode(node), notBefore: candidate.evidence.since };
+  }
+
+  #wasRead(key: string, answer: InstanceAnswer | undefined): void {
+    const candidate = this.#candidates.get(key);
+    if (!candidate) return;
+    if (answer) this.#candidates.learn(key, withRead(candidate.evidence, answer, this.#deps.clock.monotonic()));
+    this.#queue.add(key);
+  }
+
+  /** A proof of what may not be done is not worth a call; one now and then shows when the cloud comes to its senses. */
+  #mayRead({ uid }: Candidate): boolean {
+    return this.#breaker.allows(uid) || this.#deps.clock.monotonic() - this.#probedAt >= PROBE_MS;
+  }
+
+  #plan(node: Node, candidate: Candidate | undefined): LifecyclePlan {
+    const { clock } = this.#deps;
+    return planNodeLifecycle({
+      node,
+      evidence: candidate?.evidence,
+      now: clock.monotonic(),
+      wallNow: clock.now(),
+      options: this.#options,
+    });
+  }
+
+  async #reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | void> {
+    const node = this.#deps.store.get(key);
+    if (!node) return;
+    const candidate = this.#candidates.get(key);
+    const plan = this.#plan(node, candidate);
+    if (plan.kind === 'remove-shutdown-taint') {
+      await this.#writeTaint(key, node, plan.kind, context);
+      return;
+    }
+    if (!candidate) {
+      // A newborn that has grown old without being initialised.
+      if (plan.kind === 'look-up') this.#observe(key, node);
+      return;
+    }
+    switch (plan.kind) {
+      case 'nothing':
+        return;
+      case 'look-up':
+        this.#rounds.askLater(key, candidate.uid);
+        return;
+      case 'read':
+        if (this.#mayRead(candidate)) this.#reads.ask(key);
+        else this.#hold(key, node, candidate);
+        return;
+      case 'wait':
+        this.#wait(key, candidate, plan, context.logger);
+        return;
+      case 'add-shutdown-taint':
+        await this.#writeTaint(key, node, plan.kind, context);
+        if (this.#candidates.get(key)?.uid === candidate.uid) this.#rounds.askLater(key, candidate.uid);
+        return;
+      case 'delete':
+        if (!this.#breaker.allows(candidate.uid)) {
+          this.#hold(key, node, candidate);
+          return;
+        }
+        return await this.#delete(key, candidate, context);
+    }
+  }
+
+  #wait(key: string, { uid, held }: Candidate, plan: LifecyclePlan & { kind: 'wait' }, logger: Logger): void {
+    const error = plan.error ? { error: plan.error } : {};
+    const isProbed = held && plan.reason === 'grace' && !this.#breaker.allows(uid);
+    if (!isProbed) this.#candidates.setHeld(key, false);
+    // The grace period is no back-off: its end is not to be missed.
+    if (plan.reason === 'grace') this.#rounds.used(key);
+    const waits = this.#rounds.askLater(key, uid, plan.afterMs);
+    logger.verbose(plan.error ? 2 : 4, 'The node is not Ready and stays', { reason: plan.reason, waits, ...error });
+  }
+
+  #hold(key: string, node: Node, { uid }: Candidate): void {
+    this.#candidates.setHeld(key, true);
+    this.#rounds.askLater(key, uid);
+    const note = heldNote(node.metadata?.name ?? '');
+    if (this.#told.tell(node, note)) this.#deps.logger.warn(note.message);
+  }
+
+  async #writeTaint(key: string, node: Node, kind: TaintWrite, { logger, signal }: ReconcileContext): Promise<void> {
+    const isWanted = (live: Node): boolean => this.#plan(live, this.#candidates.get(key)).kind === kind;
+    if (!(await writeShutdownTaint(node, kind, { nodes: this.#nodes, signal, isWanted }))) return;
+    const added = kind === 'add-shutdown-taint';
+    this.#metrics.shutdownTaints.inc({ action: added ? 'added' : 'removed' });
+    logger.info(added ? 'Shutdown taint added: the machine is shut down' : 'Shutdown taint removed: the node is Ready');
+  }
+
+  async #readLive(key: string, signal: AbortSignal): Promise<Node | undefined> {
+    try {
+      return await this.#nodes.get({ name: key }, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** The store may be behind: a node that the server shows otherwise than the one that was judged is not deleted. */
+  async #delete(key: string, candidate: Candidate, context: ReconcileContext): Promise<ReconcileResult | void> {
+    const { signal, logger } = context;
+    const node = await this.#readLive(key, signal);
+    // Whatever was learned while it was read counts too.
+    const current = this.#candidates.get(key);
+    if (!node || !current || current.uid !== candidate.uid) return;
+    const sameNode = node.metadata?.uid === current.uid && node.spec?.providerID === current.providerID;
+    if (!sameNode || !isSameReadiness(readinessOf(node), current.readiness)) {
+      logger.verbose(2, 'The node has changed since its machine was found to be gone; it stays');
+      this.#rounds.askLater(key, current.uid);
+      return;
+    }
+    const plan = this.#plan(node, current);
+    this.#see(node, plan);
+    if (plan.kind !== 'delete') {
+      this.#rounds.askLater(key, current.uid);
+      return;
+    }
+    if (!this.#breaker.allows(current.uid)) {
+      this.#hold(key, node, current);
+      return;
+    }
+    this.#candidates.setHeld(key, false);
+    const { first, second } = plan;
+    const outcome = await this.#request(node, signal);
+    if (outcome === 'conflict') return { requeueAfterMs: WRITE_BACKOFF.baseMs };
+    if (outcome === 'deleted') {
+      const proofs = { first: first.proof, second: second.proof };
+      logger.info('Deleted the node: its machine does not exist', { node: key, ...proofs });
+    }
+  }
+
+  async #request(node: Node, signal: AbortSignal): Promise<'deleted' | 'gone' | 'conflict'> {
+    const tell = (about: Node, note: EventNote): void => void this.#told.tell(about, note);
+    try {
+      const outcome = await deleteNode(node, { nodes: this.#nodes, breaker: this.#breaker, signal, tell });
+      this.#metrics.deletions.inc({ outcome });
+      return outcome;
+    } catch (error) {
+      this.#metrics.deletions.inc({ outcome: 'error' });
+      throw error;
+    }
+  }
+}

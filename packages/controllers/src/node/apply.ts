@@ -1,0 +1,35 @@
+/** Carries out the writes of a plan for one node. Idempotent: what is there already is not written by the next plan. */
+import type { Node, PartialObjectMetadata, ResourceClient } from '@outrigger/kube';
+import type { NodeAction } from './actions.ts';
+import { objectPatch, statusPatch } from './node-patch.ts';
+
+export interface ApplyOptions {
+  readonly nodes: Pick<ResourceClient<Node>, 'patch'>;
+  readonly signal: AbortSignal;
+  /** Hears of the metadata that each write answered with, before the next write starts. */
+  readonly onWritten?: (metadata: PartialObjectMetadata['metadata']) => void;
+}
+
+/**
+ * Makes the writes, in the order of the plan; the first that fails ends it. Answers are metadata only. Throws the client's
+ * errors: 409 and 422 mean that `node` was out of date.
+ */
+export async function applyWrites(node: Node, actions: readonly NodeAction[], options: ApplyOptions): Promise<void> {
+  const { nodes, signal, onWritten } = options;
+  const ref = { name: node.metadata?.name ?? '' };
+  let seen = { labels: node.metadata?.labels, resourceVersion: node.metadata?.resourceVersion };
+  for (const action of actions) {
+    const patch =
+      action.kind === 'patch-status'
+        ? statusPatch(node, action)
+        : action.kind === 'patch-object'
+          ? objectPatch(node, action, seen)
+          : undefined;
+    if (!patch) continue;
+    signal.throwIfAborted();
+    const subresource = action.kind === 'patch-status' ? { subresource: 'status' } : {};
+    const { metadata } = await nodes.patch(ref, patch, { ...subresource, answer: 'metadata', signal });
+    seen = { labels: metadata.labels, resourceVersion: metadata.resourceVersion };
+    onWritten?.(metadata);
+  }
+}

@@ -1,0 +1,324 @@
+/** The cloud-node-controller: brings what the cloud knows to the nodes. Entry point: `createNodeController`. */
+import type { NodeRef } from '@outrigger/cloud-provider';
+import type { InstanceLookups } from '@outrigger/cloud-runtime';
+import {
+  createWorkQueue,
+  exponentialBackoff,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  resources,
+  runController,
+  type Client,
+  type Clock,
+  type EventRecorder,
+  type Logger,
+  type Metrics,
+  type Node,
+  type ReconcileContext,
+  type ResourceClient,
+  type Store,
+  type StoreChange,
+  type WorkQueue,
+} from '@outrigger/kube';
+import { LookUpRounds } from '../look-up-rounds.ts';
+import { refOfNode } from '../node-ref.ts';
+import { ToldEvents } from '../told-events.ts';
+import { WrittenVersions } from '../written-versions.ts';
+import type { IdleReason, NodeAction, NodePlan } from './actions.ts';
+import { applyWrites } from './apply.ts';
+import { createNodeMetrics, type NodeMetrics } from './node-metrics.ts';
+import { planNode, type PlanOptions } from './plan.ts';
+import { runRefreshSchedule } from './refresh-schedule.ts';
+import { isUninitialized } from './taints.ts';
+
+/** After a write that failed. A node is never given up. */
+const WRITE_BACKOFF = { baseMs: 50, maxMs: 300_000 };
+
+const DEFAULT_PERIOD_MS = 300_000;
+
+export interface NodeControllerOptions {
+  /** The prefix of our provider IDs. */
+  readonly providerName: string;
+  /** `--concurrent-node-syncs`: nodes that are being written at a time. Default: 8. */
+  readonly concurrentNodeSyncs?: number;
+  /** `--node-status-update-frequency`, in milliseconds. Default: 300,000. */
+  readonly nodeStatusUpdateFrequencyMs?: number;
+  /** The provider's batch size, by which the refresh is spread. Default: 500. */
+  readonly batchSize?: number;
+  /** `--node-synced-events`: a `Synced` Event for each initialised node, as upstream. Default: false. */
+  readonly nodeSyncedEvents?: boolean;
+  /** Whether the route controller runs in this process. Default: false. */
+  readonly runsRoutes?: boolean;
+}
+
+export interface NodeControllerDependencies {
+  readonly client: Pick<Client, 'of'>;
+  readonly store: Store<Node>;
+  readonly lookups: Pick<InstanceLookups, 'lookUp' | 'snapshot'>;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly options: NodeControllerOptions;
+}
+
+export interface NodeController {
+  /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Makes the controller; nothing is read or written before `run`. */
+export function createNodeController(dependencies: NodeControllerDependencies): NodeController {
+  return { run: (signal) => new Run(dependencies, signal).run() };
+}
+
+class Run {
+  readonly #deps: NodeControllerDependencies;
+  readonly #signal: AbortSignal;
+  readonly #nodes: ResourceClient<Node>;
+  readonly #queue: WorkQueue<string>;
+  readonly #rounds: LookUpRounds;
+  readonly #told: ToldEvents;
+  readonly #written = new WrittenVersions();
+  /** Keys whose last write found the store out of date twice: their next pass reads the server. */
+  readonly #readLive = new Set<string>();
+  /** Keys with an answer to act on, that wait for the store to see our own last write. */
+  readonly #deferred = new Set<string>();
+  readonly #metrics: NodeMetrics;
+  readonly #planOptions: PlanOptions;
+
+  constructor(deps: NodeControllerDependencies, signal: AbortSignal) {
+    const { client, clock, events, logger, lookups, metrics, random, options } = deps;
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#nodes = client.of(resources.nodes);
+    this.#queue = createWorkQueue({
+      name: 'cloud-node',
+      clock,
+      metrics,
+      rateLimiter: exponentialBackoff({ ...WRITE_BACKOFF, random }),
+    });
+    this.#told = new ToldEvents(events, clock);
+    this.#metrics = createNodeMetrics(metrics);
+    this.#planOptions = {
+      providerName: options.providerName,
+      runsRoutes: options.runsRoutes ?? false,
+      nodeSyncedEvents: options.nodeSyncedEvents ?? false,
+    };
+    this.#rounds = new LookUpRounds({
+      lookups,
+      clock,
+      logger,
+      signal,
+      need: 'metadata',
+      nodeOf: (key) => this.#nodeToAsk(key),
+      onAnswer: (key) => this.#enqueue(key),
+    });
+  }
+
+  async run(): Promise<void> {
+    const { store, clock, logger, metrics, random, options } = this.#deps;
+    try {
+      await store.whenSynced(this.#signal);
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      throw error;
+    }
+    const unsubscribe = store.subscribe((change) => this.#changed(change));
+    try {
+      await Promise.all([
+        runController({
+          name: 'cloud-node',
+          queue: this.#queue,
+          reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
+          workers: options.concurrentNodeSyncs ?? 8,
+          clock,
+          logger,
+          metrics,
+          signal: this.#signal,
+        }),
+        runRefreshSchedule({
+          clock,
+          signal: this.#signal,
+          random,
+          periodMs: options.nodeStatusUpdateFrequencyMs ?? DEFAULT_PERIOD_MS,
+          batchSize: options.batchSize ?? 500,
+          due: () => this.#dueForRefresh(),
+          ask: (key) => this.#askToRefresh(key),
+        }),
+      ]);
+    } finally {
+      unsubscribe();
+      this.#queue.shutDown();
+    }
+  }
+
+  /** Runs for each heartbeat of each node: reads memory, and asks or enqueues only where there is something to do. */
+  #changed(change: StoreChange<Node>): void {
+    const { key } = change;
+    if (change.type === 'delete') {
+      this.#forget(key, change.previous);
+      return;
+    }
+    const node = change.object;
+    if (change.type === 'update' && change.previous.metadata?.uid !== node.metadata?.uid)
+      this.#forget(key, change.previous);
+    if (this.#written.isBehind(key, node)) return;
+    if (this.#deferred.delete(key)) this.#enqueue(key);
+    const plan = this.#plan(node);
+    // All nodes of the first list are asked about in one turn: the look-ups take them into as few batches as there can be.
+    if (plan.kind === 'look-up') this.#rounds.ask(key, refOfNode(node), 'normal');
+    else if (plan.kind === 'act') this.#queue.add(key);
+  }
+
+  #forget(key: string, node: Node): void {
+    const uid = node.metadata?.uid ?? '';
+    this.#rounds.forget(key);
+    this.#written.forget(key);
+    this.#readLive.delete(key);
+    this.#deferred.delete(key);
+    this.#told.forget(uid);
+    this.#deps.lookups.snapshot.forget(uid);
+  }
+
+  #enqueue(key: string): void {
+    const node = this.#deps.store.get(key);
+    // New nodes before refreshes.
+    if (node) this.#queue.add(key, { priority: isUninitialized(node) ? 1 : 0 });
+  }
+
+  #plan(node: Node, key?: string): NodePlan {
+    const answer = key === undefined ? undefined : this.#rounds.answer(key, node.metadata?.uid ?? '');
+    return planNode({ node, answer, now: this.#deps.clock.now(), options: this.#planOptions });
+  }
+
+  async #reconcile(key: string, context: ReconcileContext): Promise<void> {
+    const stored = this.#deps.store.get(key);
+    if (!stored) return;
+    const live = this.#readLive.has(key);
+    if (!live && this.#written.isBehind(key, stored)) {
+      this.#deferred.add(key);
+      return;
+    }
+    try {
+      const node = live ? await this.#read(key, context.signal) : stored;
+      try {
+        await this.#bring(key, node, context);
+      } catch (error) {
+        if (!isOutOfDate(error)) throw error;
+        context.logger.verbose(4, 'The node has changed since it was read; reading it again', { error });
+        this.#readLive.add(key);
+        await this.#bring(key, await this.#read(key, context.signal), context);
+      }
+      this.#readLive.delete(key);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      context.logger.verbose(4, 'The node is gone');
+    }
+  }
+
+  #read(key: string, signal: AbortSignal): Promise<Node> {
+    return this.#nodes.get({ name: key }, { signal });
+  }
+
+  async #bring(key: string, node: Node, context: ReconcileContext): Promise<void> {
+    const plan = this.#plan(node, key);
+    switch (plan.kind) {
+      case 'look-up':
+        this.#rounds.ask(key, refOfNode(node), 'normal');
+        return;
+      case 'wait':
+        this.#wait(key, node, plan, context.logger);
+        return;
+      case 'nothing':
+        this.#leaveAlone(key, node, plan.reason, context.logger);
+        return;
+      case 'act':
+        await this.#act(key, node, plan.actions, context);
+        this.#rounds.used(key);
+        return;
+    }
+  }
+
+  #leaveAlone(key: string, node: Node, reason: IdleReason, logger: Logger): void {
+    const uid = node.metadata?.uid ?? '';
+    const result = this.#rounds.answer(key, uid)?.result;
+    if (result?.kind === 'failed') logger.verbose(2, 'The node could not be refreshed', { error: result.error });
+    else logger.verbose(5, 'Nothing to do for the node', { reason });
+    // It still has its taint: without a later round each heartbeat would ask again.
+    if (reason === 'implemented-elsewhere') this.#rounds.askLater(key, uid);
+    else this.#rounds.used(key);
+  }
+
+  #wait(key: string, node: Node, plan: NodePlan & { readonly kind: 'wait' }, logger: Logger): void {
+    const uid = node.metadata?.uid ?? '';
+    const result = this.#rounds.answer(key, uid)?.result;
+    const error = result?.kind === 'failed' ? { error: result.error } : {};
+    const waits = this.#rounds.askLater(key, uid, plan.retryAfterMs);
+    this.#metrics.waits.inc({ reason: plan.reason });
+    logger.verbose(2, 'The node keeps its taint', { reason: plan.reason, waits, ...error });
+    if (waits >= plan.tellAfter && this.#told.tell(node, plan.note)) logger.warn(plan.note.message, error);
+  }
+
+  async #act(
+    key: string,
+    node: Node,
+    actions: readonly NodeAction[],
+    { signal, logger }: ReconcileContext,
+  ): Promise<void> {
+    await applyWrites(node, actions, {
+      nodes: this.#nodes,
+      signal,
+      onWritten: (metadata) => this.#written.note(key, metadata),
+    });
+    if (actions.some((action) => action.kind === 'patch-object' && action.removeTaint)) this.#initialised(node, logger);
+    for (const action of actions) {
+      if (action.kind !== 'event' || !this.#told.tell(node, action.note)) continue;
+      for (const { key: label } of action.differences ?? []) this.#metrics.labelDifferences.inc({ label });
+    }
+  }
+
+  #initialised(node: Node, logger: Logger): void {
+    const seconds = (this.#deps.clock.now() - Date.parse(node.metadata?.creationTimestamp ?? '')) / 1000;
+    logger.info('The node is initialised', { secondsSinceCreation: seconds });
+    if (Number.isNaN(seconds)) return;
+    this.#metrics.taintRemovalDelay.observe(seconds);
+    this.#metrics.initialSyncDelay.observe(seconds);
+  }
+
+  /** For a round: the node as it is now, if it still needs to be asked about. */
+  #nodeToAsk(key: string): NodeRef | undefined {
+    const node = this.#deps.store.get(key);
+    return node && this.#plan(node).kind === 'look-up' ? refOfNode(node) : undefined;
+  }
+
+  #dueForRefresh(): readonly string[] {
+    const keys: string[] = [];
+    for (const node of this.#deps.store.values()) {
+      const key = node.metadata?.name ?? '';
+      if (this.#isRefreshed(node)) keys.push(key);
+    }
+    return keys.sort();
+  }
+
+  #askToRefresh(key: string): void {
+    const node = this.#deps.store.get(key);
+    if (!node || !this.#isRefreshed(node)) return;
+    // Initialised a moment ago: the cloud has just been asked.
+    const { nodeStatusUpdateFrequencyMs: period = DEFAULT_PERIOD_MS } = this.#deps.options;
+    if (this.#rounds.ageOfUsed(key) > period / 2) this.#rounds.ask(key, refOfNode(node), 'background');
+  }
+
+  /** Whether this node is ours and initialised: only those are asked about periodically. */
+  #isRefreshed(node: Node): boolean {
+    const plan = this.#plan(node);
+    return plan.kind === 'act' || (plan.kind === 'nothing' && plan.reason === 'up-to-date');
+  }
+}
+
+function isOutOfDate(error: unknown): boolean {
+  return isConflict(error) || isInvalid(error);
+}

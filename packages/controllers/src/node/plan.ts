@@ -1,0 +1,49 @@
+/** From what is known about a node to what is to be done about it. Pure: entry point `planNode`. */
+import type { InstanceAnswer } from '@outrigger/cloud-provider';
+import type { Node } from '@outrigger/kube';
+import type { NodePlan } from './actions.ts';
+import { planInitialisation } from './initialise.ts';
+import { stableFromBeta } from './labels.ts';
+import { ownerOf } from '../provider-id.ts';
+import { planRefresh } from './refresh.ts';
+import { isUninitialized } from './taints.ts';
+
+export interface PlanOptions {
+  /** The prefix of our provider IDs. */
+  readonly providerName: string;
+  /** Whether this process also runs the route controller, which takes `NetworkUnavailable` back. */
+  readonly runsRoutes: boolean;
+  /** Record a `Synced` Event for each node that is initialised, as upstream does. */
+  readonly nodeSyncedEvents: boolean;
+}
+
+export interface Observed {
+  readonly node: Node;
+  /** What the cloud said, if it was asked since the last plan for this node. */
+  readonly answer?: InstanceAnswer | undefined;
+  /** Wall clock, milliseconds since the epoch. */
+  readonly now: number;
+  readonly options: PlanOptions;
+}
+
+/**
+ * What to do about one node. Nodes of another provider and nodes that are being deleted are left alone; so is a node
+ * without the taint and without a provider ID of ours, which never was ours to look after.
+ */
+export function planNode(observed: Observed): NodePlan {
+  const { node, answer, options } = observed;
+  if (node.metadata?.deletionTimestamp) return { kind: 'nothing', reason: 'being-deleted' };
+  const owner = ownerOf(node.spec?.providerID, options.providerName);
+  if (owner === 'foreign') return { kind: 'nothing', reason: 'foreign' };
+  if (isUninitialized(node)) {
+    return answer ? planInitialisation({ ...observed, answer }) : { kind: 'look-up' };
+  }
+  if (owner !== 'ours') return { kind: 'nothing', reason: 'not-ours' };
+  if (answer?.result.kind === 'found') return planRefresh(node, answer.result.instance);
+
+  const setLabels = stableFromBeta(node.metadata?.labels ?? {});
+  if (Object.keys(setLabels).length > 0) {
+    return { kind: 'act', actions: [{ kind: 'patch-object', setLabels, addLabels: {}, removeTaint: false }] };
+  }
+  return { kind: 'nothing', reason: answer ? 'cloud-says-nothing' : 'up-to-date' };
+}

@@ -1,0 +1,48 @@
+/** The plan for a node that is initialised and about which the cloud has just been asked again. Pure. */
+import type { Instance } from '@outrigger/cloud-provider';
+import type { EventNote, Node } from '@outrigger/kube';
+import type { NodeAction, NodePlan } from './actions.ts';
+import { sameAddresses, wantedAddresses } from './addresses.ts';
+import { laterLabels } from './labels.ts';
+
+/** Addresses follow the cloud; missing labels are added; nothing else changes, and nothing is written that is there already. */
+export function planRefresh(node: Node, instance: Instance): NodePlan {
+  const actions: NodeAction[] = [];
+  const name = node.metadata?.name ?? '';
+
+  const wanted = wantedAddresses(node, instance.addresses);
+  if (wanted.kind === 'known' && !sameAddresses(node.status?.addresses ?? [], wanted.addresses)) {
+    actions.push({ kind: 'patch-status', addresses: wanted.addresses });
+  }
+
+  const labels = laterLabels(node.metadata?.labels ?? {}, instance);
+  if (Object.keys(labels.set).length > 0 || Object.keys(labels.addMissing).length > 0) {
+    actions.push({ kind: 'patch-object', setLabels: labels.set, addLabels: labels.addMissing, removeTaint: false });
+  }
+
+  // A cloud that gives no addresses today says nothing; only what it says against the kubelet is worth a person's time.
+  if (wanted.kind === 'refused' && instance.addresses?.length) {
+    const message = `The kubelet's --node-ip of node ${name} cannot be used: ${wanted.problem}. The addresses stay as they are.`;
+    actions.push({ kind: 'event', note: { type: 'Warning', reason: 'ProvidedNodeIPNotFound', message } });
+  }
+  if (labels.differences.length > 0) {
+    const list = labels.differences.map(({ key, node, cloud }) => `${key} is ${node}, in the cloud ${cloud}`);
+    const message = `Labels of node ${name} differ from the cloud and stay as they are: ${list.join('; ')}.`;
+    actions.push({
+      kind: 'event',
+      note: { type: 'Warning', reason: 'LabelsDiffer', message },
+      differences: labels.differences,
+    });
+  }
+  if (labels.invalid.length > 0) actions.push({ kind: 'event', note: invalidLabelsNote(name, labels.invalid) });
+
+  return actions.length > 0 ? { kind: 'act', actions } : { kind: 'nothing', reason: 'up-to-date' };
+}
+
+export function invalidLabelsNote(name: string, invalid: readonly string[]): EventNote {
+  return {
+    type: 'Warning',
+    reason: 'InvalidLabels',
+    message: `The cloud gives labels for node ${name} that Kubernetes does not accept; they are left out: ${invalid.join(', ')}.`,
+  };
+}

@@ -1,0 +1,94 @@
+/** The provider's routes, as the controller calls them: with a deadline, and with answers that are checked. */
+import {
+  CloudError,
+  type CallContext,
+  type CallPriority,
+  type Route,
+  type RouteList,
+  type RouteRequest,
+  type RouteResult,
+  type Routes,
+} from '@outrigger/cloud-provider';
+import { deadlineSignal, type Clock, type Logger } from '@outrigger/kube';
+
+export interface CloudRoutesOptions {
+  readonly routes: Routes;
+  readonly callContext: (options: {
+    readonly signal: AbortSignal;
+    readonly priority: CallPriority;
+    readonly logger?: Logger;
+  }) => CallContext;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** Limit of one call. Default: 60,000. */
+  readonly timeoutMs?: number;
+}
+
+export class CloudRoutes {
+  readonly #options: CloudRoutesOptions;
+
+  constructor(options: CloudRoutesOptions) {
+    this.#options = options;
+  }
+
+  get batchSize(): number {
+    return this.#options.routes.batchSize;
+  }
+
+  /** Throws when there is no complete answer. */
+  async list(): Promise<RouteList> {
+    const startedAt = this.#options.clock.monotonic();
+    const list = await this.#call('listing routes', 'background', (call) => this.#options.routes.list(call));
+    if (typeof list !== 'object' || list === null || !Array.isArray(list.routes)) {
+      throw new CloudError('invalid', 'the provider gave no list of routes; nothing is concluded from it');
+    }
+    // Never later than it was asked for: what was made meanwhile may be missing in it.
+    const asOf = Number.isFinite(list.asOf) ? Math.min(list.asOf, startedAt) : startedAt;
+    return { asOf, routes: list.routes };
+  }
+
+  /** A result for each, whatever happens. */
+  create(requests: readonly RouteRequest[]): Promise<readonly RouteResult[]> {
+    return this.#each('creating routes', requests, (call) => this.#options.routes.create(requests, call));
+  }
+
+  /** A result for each, whatever happens. */
+  delete(routes: readonly Route[]): Promise<readonly RouteResult[]> {
+    return this.#each('deleting routes', routes, (call) => this.#options.routes.delete(routes, call));
+  }
+
+  async #each(
+    what: string,
+    items: readonly unknown[],
+    send: (call: CallContext) => Promise<readonly RouteResult[]>,
+  ): Promise<readonly RouteResult[]> {
+    let results: readonly RouteResult[];
+    try {
+      results = await this.#call(what, 'normal', send);
+      if (!Array.isArray(results) || results.length !== items.length) {
+        throw new CloudError(
+          'invalid',
+          `${what}: the provider did not give a result for each of ${items.length} routes`,
+        );
+      }
+    } catch (error) {
+      const failed = { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } as const;
+      return items.map(() => failed);
+    }
+    return results;
+  }
+
+  async #call<T>(what: string, priority: CallPriority, send: (call: CallContext) => Promise<T>): Promise<T> {
+    const { callContext, clock, logger, signal, timeoutMs = 60_000 } = this.#options;
+    const deadline = deadlineSignal(clock, timeoutMs, what);
+    try {
+      return await send(callContext({ signal: AbortSignal.any([signal, deadline.signal]), priority, logger }));
+    } catch (error) {
+      if (!deadline.signal.aborted || signal.aborted) throw error;
+      throw new CloudError('timeout', `${what}: no answer within ${timeoutMs} ms`, { cause: error });
+    } finally {
+      deadline.cancel();
+    }
+  }
+}

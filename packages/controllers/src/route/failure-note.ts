@@ -1,0 +1,25 @@
+/** What a person is told about a route that could not be made. */
+import { isCloudError } from '@outrigger/cloud-provider';
+import type { EventNote } from '@outrigger/kube';
+import type { CreateRoute } from './planned-route.ts';
+
+/** Failures that usually pass by themselves are told from this attempt on. */
+const PATIENT = 3;
+
+/** `undefined`: not worth a person's time yet. */
+export function failureNote({ node, destination }: CreateRoute, error: Error, attempts: number): EventNote | undefined {
+  const passing = (['throttled', 'unavailable', 'timeout', 'retry-after'] as const).some((code) =>
+    isCloudError(error, code),
+  );
+  if (isCloudError(error, 'retry-after') || (passing && attempts < PATIENT)) return undefined;
+  // The message of any other error may hold what no Event should: it goes to the log, which redacts.
+  const why = isCloudError(error) ? `${error.message} (${error.code})` : 'the log has the error';
+  return noRouteNote(
+    `Could not create the route ${destination} to node ${node.metadata?.name ?? ''}: ${why}. It is tried again.`,
+  );
+}
+
+/** Upstream's reason. */
+export function noRouteNote(message: string): EventNote {
+  return { type: 'Warning', reason: 'FailedToCreateRoute', message };
+}

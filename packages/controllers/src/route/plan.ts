@@ -1,0 +1,176 @@
+/** From the nodes and the cloud's routes to what is to be done. Pure: entry point `planRoutes`. */
+import type { Route } from '@outrigger/cloud-provider';
+import type { Node } from '@outrigger/kube';
+import { contains, parseCidr, type Cidr } from '../ip/cidr.ts';
+import { canonicalIp } from '../ip/ip-address.ts';
+import { podCidrsOf } from '../pod-cidrs.ts';
+import { ownerOf } from '../provider-id.ts';
+import type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './planned-route.ts';
+import { remember } from './remember.ts';
+import { wantedRoutes } from './wanted-routes.ts';
+
+const wantedOf = remember(wantedRoutes);
+/** Canonical; `undefined` for what is not wholly inside: a route that only overlaps the cluster's ranges is not one of ours. (Upstream deletes it.) */
+const destinationOf = remember(({ destination }: Route, clusterCidrs): string | undefined => {
+  const cidr = parseCidr(destination);
+  return cidr && clusterCidrs.some((range) => contains(range, cidr)) ? cidr.text : undefined;
+});
+
+export interface ObservedRoutes {
+  /** All nodes, of a store that is synced. */
+  readonly nodes: Iterable<Node>;
+  /** All routes of the network. */
+  readonly routes: Iterable<Route>;
+  /** `--cluster-cidr`. */
+  readonly clusterCidrs: readonly Cidr[];
+  /** The prefix of our provider IDs. */
+  readonly providerName: string;
+}
+
+/** What to do about all routes. Nothing foreign, nothing outside of the cluster's ranges and nothing of a live node is touched. */
+export function planRoutes(observed: ObservedRoutes): RoutePlan {
+  const claims = new Claims(observed);
+  const routes = routesByDestination(observed);
+  const creates: CreateRoute[] = [];
+  const deletes: DeleteRoute[] = [];
+  for (const [destination, there] of routes) {
+    const claim = claims.of(destination, there);
+    for (const route of there) {
+      const removal = route.ownership === 'owned' ? claims.removal(route, claim, there) : undefined;
+      if (removal) deletes.push(removal);
+    }
+  }
+  const leaving = new Set(deletes.map(({ route }) => route));
+  const nodes: NodeRoutes[] = [];
+  for (const { node, destinations, problems: given } of claims.ours) {
+    const problems = [...given];
+    const missing: string[] = [];
+    let complete = problems.length === 0;
+    for (const destination of destinations) {
+      const there = routes.get(destination) ?? [];
+      const claim = claims.of(destination, there);
+      if (claim?.node !== node) {
+        complete = false;
+        problems.push(`Its pod CIDR ${destination} is that of node ${claim?.node.metadata?.name ?? ''} too.`);
+        continue;
+      }
+      if (there.some((route) => leadsTo(route, node))) continue;
+      complete = false;
+      const inTheWay = there.find((route) => route.ownership === 'foreign');
+      if (inTheWay) {
+        problems.push(
+          `Its pod CIDR ${destination} is taken by the route ${inTheWay.id}, which this cluster did not make: remove it, or give the node another pod CIDR.`,
+        );
+        continue;
+      }
+      const key = `${node.metadata?.uid ?? ''} ${destination}`;
+      missing.push(key);
+      if (!node.metadata?.deletionTimestamp && !there.some((route) => leaving.has(route))) {
+        creates.push({ key, node, destination });
+      }
+    }
+    nodes.push({ node, complete, problems, missing });
+  }
+  return { creates, deletes, nodes };
+}
+
+/** Whether the route brings packets to the machine of this node. */
+export function leadsTo(route: Route, node: Node): boolean {
+  const { blackhole, targetProviderID, targetNodeName, nextHops = [] } = route;
+  if (blackhole) return false;
+  const machine =
+    targetProviderID === undefined
+      ? targetNodeName !== undefined && targetNodeName === node.metadata?.name
+      : targetProviderID === node.spec?.providerID;
+  return machine && hasAddresses(node, nextHops);
+}
+
+/** A node without addresses says nothing about them. */
+function hasAddresses(node: Node, ips: readonly string[]): boolean {
+  const { addresses = [] } = node.status ?? {};
+  if (ips.length === 0 || addresses.length === 0) return true;
+  const own = new Set(addresses.map(({ address }) => canonicalIp(address)));
+  return ips.every((ip) => own.has(canonicalIp(ip)));
+}
+
+interface Claim {
+  readonly node: Node;
+  /** Initialised, and of our provider: only then is it known where the route has to lead. */
+  readonly ours: boolean;
+}
+
+/** Which node has which destination. */
+class Claims {
+  readonly ours: {
+    readonly node: Node;
+    readonly destinations: readonly string[];
+    readonly problems: readonly string[];
+  }[] = [];
+  readonly #byDestination = new Map<string, Claim[]>();
+  /** Names and provider IDs of nodes that have no pod CIDR yet. */
+  readonly #waiting = new Set<string>();
+
+  constructor({ nodes, clusterCidrs, providerName }: ObservedRoutes) {
+    for (const node of nodes) {
+      const { destinations, problems } = wantedOf(node, clusterCidrs);
+      const ours = ownerOf(node.spec?.providerID, providerName) === 'ours';
+      for (const destination of destinations) {
+        const claims = this.#byDestination.get(destination);
+        if (claims) claims.push({ node, ours });
+        else this.#byDestination.set(destination, [{ node, ours }]);
+      }
+      if (podCidrsOf(node).length > 0) {
+        if (ours) this.ours.push({ node, destinations, problems });
+      } else {
+        if (node.metadata?.name) this.#waiting.add(node.metadata.name);
+        if (node.spec?.providerID) this.#waiting.add(node.spec.providerID);
+      }
+    }
+  }
+
+  /** Of several nodes with one pod CIDR the one that has the route keeps it; without a route, the oldest gets it. */
+  of(destination: string, there: readonly Route[]): Claim | undefined {
+    const claims = this.#byDestination.get(destination) ?? [];
+    if (claims.length < 2) return claims[0];
+    return (
+      claims.find(({ node }) => there.some((route) => leadsTo(route, node))) ??
+      claims.toSorted((a, b) => byAge(a.node, b.node))[0]
+    );
+  }
+
+  removal(route: Route, claim: Claim | undefined, there: readonly Route[]): DeleteRoute | undefined {
+    if (!claim) return this.#isOfWaitingNode(route) ? undefined : { route, reason: 'node-gone' };
+    const { node, ours } = claim;
+    // A node that has just registered again, or another provider's: where its route has to lead is not known here.
+    if (!ours) return undefined;
+    if (route.blackhole) return { route, reason: 'blackhole', node };
+    const unknown = route.targetProviderID === undefined && route.targetNodeName === undefined;
+    if (leadsTo(route, node)) return undefined;
+    // Where it leads is not known: it may be right. The cloud says so when it is to make it.
+    if (unknown && !there.some((other) => leadsTo(other, node))) return undefined;
+    return { route, reason: 'wrong-target', node };
+  }
+
+  /** It may get the same pod CIDR again. */
+  #isOfWaitingNode({ blackhole, targetNodeName, targetProviderID }: Route): boolean {
+    if (blackhole) return false;
+    return this.#waiting.has(targetNodeName ?? '') || this.#waiting.has(targetProviderID ?? '');
+  }
+}
+
+function byAge(a: Node, b: Node): number {
+  const key = ({ metadata = {} }: Node): string => `${metadata.creationTimestamp ?? ''} ${metadata.name ?? ''}`;
+  return key(a) < key(b) ? -1 : 1;
+}
+
+function routesByDestination({ routes, clusterCidrs }: ObservedRoutes): Map<string, readonly Route[]> {
+  const found = new Map<string, Route[]>();
+  for (const route of routes) {
+    const destination = destinationOf(route, clusterCidrs);
+    if (destination === undefined) continue;
+    const there = found.get(destination);
+    if (there) there.push(route);
+    else found.set(destination, [route]);
+  }
+  return found;
+}

@@ -1,0 +1,50 @@
+/**
+ * Holds routes back when suddenly many of them seem to belong to nobody: after an API server was restored from a backup, the
+ * nodes that are newer than it are gone from the API and their pods still run.
+ */
+import type { Clock } from '@outrigger/kube';
+import type { DeleteRoute } from './planned-route.ts';
+
+/** As many may always go at once. */
+const ALWAYS = 10;
+const MAX_FRACTION = 0.3;
+/** For so long, at least, a route in a large removal must have belonged to nobody. */
+const HOLD_MS = 300_000;
+
+export interface Released {
+  readonly deletes: readonly DeleteRoute[];
+  readonly held: number;
+  /** Milliseconds until the first of those that are held may go. */
+  readonly nextInMs?: number;
+}
+
+export class RemovalBreaker {
+  readonly #clock: Clock;
+  /** By what it leads from and to, as the ID of a new one is not known yet: since when it belongs to nobody (monotonic). */
+  readonly #since = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Of the routes that are to go, those that may. Replacements always may: the node that has the destination waits for it. */
+  release(deletes: readonly DeleteRoute[], owned: number): Released {
+    const now = this.#clock.monotonic();
+    const orphans = deletes.filter(({ reason }) => reason === 'node-gone');
+    const keys = new Set(orphans.map(keyOfRoute));
+    for (const key of this.#since.keys()) if (!keys.has(key)) this.#since.delete(key);
+    for (const key of keys) if (!this.#since.has(key)) this.#since.set(key, now);
+    // A blackhole has no traffic to lose.
+    const risky = orphans.filter(({ route }) => !route.blackhole);
+    if (risky.length <= Math.max(ALWAYS, owned * MAX_FRACTION)) return { deletes, held: 0 };
+    const heldUntil = (one: DeleteRoute): number => (this.#since.get(keyOfRoute(one)) ?? now) + HOLD_MS;
+    const held = new Set(risky.filter((one) => heldUntil(one) > now));
+    if (held.size === 0) return { deletes, held: 0 };
+    const nextInMs = Math.min(...Array.from(held, heldUntil)) - now;
+    return { deletes: deletes.filter((one) => !held.has(one)), held: held.size, nextInMs };
+  }
+}
+
+function keyOfRoute({ route }: DeleteRoute): string {
+  return `${route.destination} ${route.targetNodeName ?? ''} ${route.targetProviderID ?? ''}`;
+}

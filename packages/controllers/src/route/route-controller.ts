@@ -1,0 +1,443 @@
+// Over 400 lines: one loop and the work that it starts, which share what is known, what is in flight and what has failed.
+/**
+ * The node-route-controller: routes from the pod CIDRs of the nodes to their machines. Entry point: `createRouteController`.
+ *
+ * What should be is planned anew with each change, from all nodes and from the routes as last listed plus what was done since;
+ * nothing is remembered but that. Work is grouped by commit: while one batch is in flight, routes gather for the next.
+ */
+import type {
+  CallContext,
+  CallPriority,
+  NodeAddress,
+  RouteRequest,
+  RouteResult,
+  Routes,
+} from '@outrigger/cloud-provider';
+import { isCloudError } from '@outrigger/cloud-provider';
+import {
+  resources,
+  type Client,
+  type Clock,
+  type EventRecorder,
+  type Logger,
+  type Metrics,
+  type Node,
+  type ResourceClient,
+  type Store,
+  type StoreChange,
+  type Timer,
+} from '@outrigger/kube';
+import { isDeepStrictEqual } from 'node:util';
+import type { Cidr } from '../ip/cidr.ts';
+import { refOfNode } from '../node-ref.ts';
+import { ToldEvents } from '../told-events.ts';
+import { CloudRoutes } from './cloud-routes.ts';
+import { failureNote, noRouteNote } from './failure-note.ts';
+import { KnownRoutes } from './known-routes.ts';
+import { readLiveNodes } from './live-nodes.ts';
+import { RouteConditions } from './route-conditions.ts';
+import { planRoutes } from './plan.ts';
+import type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './planned-route.ts';
+import { RemovalBreaker } from './removal-breaker.ts';
+import { Retries } from './retries.ts';
+import { createRouteMetrics, type RouteMetrics } from './route-metrics.ts';
+
+const DEFAULT_RESYNC_MS = 600_000;
+/** Lists that were not due are not asked for more often. */
+const MIN_LIST_INTERVAL_MS = 2_000;
+/** Routes are deleted by a list that is not older. */
+const FRESH_MS = 10_000;
+const MOST_BATCHES = 4;
+/** A batch in flight for longer holds up nobody: the next starts beside it. */
+const SLOW_MS = 2_000;
+/** After the outcome of a request was unknown. */
+const SUSPECT_MS = 30_000;
+
+export interface RouteControllerOptions {
+  /** The prefix of our provider IDs. */
+  readonly providerName: string;
+  /** `--cluster-cidr`, by `parseClusterCidrs`: one range, or one of each family. */
+  readonly clusterCidrs: readonly Cidr[];
+  /** `--route-reconciliation-period`, in milliseconds, which is kept to as it is. Default: 600,000, of which a tenth is left to chance. */
+  readonly routeReconciliationPeriodMs?: number | undefined;
+  /** Conditions that are written at a time. Default: 8. */
+  readonly concurrentWrites?: number;
+}
+
+export interface RouteControllerDependencies {
+  readonly client: Pick<Client, 'of'>;
+  readonly store: Store<Node>;
+  readonly routes: Routes;
+  readonly callContext: (options: {
+    readonly signal: AbortSignal;
+    readonly priority: CallPriority;
+    readonly logger?: Logger;
+  }) => CallContext;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly options: RouteControllerOptions;
+}
+
+export interface RouteController {
+  /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Makes the controller; nothing is read or written before `run`. Throws a `RangeError` without a cluster CIDR. */
+export function createRouteController(dependencies: RouteControllerDependencies): RouteController {
+  if (dependencies.options.clusterCidrs.length === 0) {
+    throw new RangeError(
+      'the route controller needs a cluster CIDR: without one it could not tell which routes are its own',
+    );
+  }
+  return { run: (signal) => new Run(dependencies, signal).run() };
+}
+
+class Run {
+  readonly #deps: RouteControllerDependencies;
+  readonly #signal: AbortSignal;
+  readonly #nodes: ResourceClient<Node>;
+  readonly #cloud: CloudRoutes;
+  readonly #known = new KnownRoutes();
+  readonly #retries: Retries;
+  readonly #listRetries: Retries;
+  readonly #breaker: RemovalBreaker;
+  readonly #told: ToldEvents;
+  readonly #conditions: RouteConditions;
+  readonly #metrics: RouteMetrics;
+  /** Everything in flight, for the end. */
+  readonly #running = new Set<Promise<void>>();
+  /** Keys of creates and IDs of routes that are in flight. */
+  readonly #busy = new Set<string>();
+  /** When each batch of creates in flight was sent. */
+  readonly #batches = new Set<number>();
+  #listing = false;
+  #listAt = 0;
+  #listStartedAt = Number.NEGATIVE_INFINITY;
+  #timer: Timer | undefined;
+  #awake = false;
+
+  constructor(deps: RouteControllerDependencies, signal: AbortSignal) {
+    const { client, clock, events, logger, metrics, random, routes, callContext } = deps;
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#nodes = client.of(resources.nodes);
+    this.#cloud = new CloudRoutes({ routes, callContext, clock, logger, signal });
+    this.#retries = new Retries(clock, random);
+    this.#listRetries = new Retries(clock, random);
+    this.#breaker = new RemovalBreaker(clock);
+    this.#told = new ToldEvents(events, clock);
+    this.#metrics = createRouteMetrics(metrics);
+    this.#conditions = new RouteConditions({ ...deps, nodes: this.#nodes, signal });
+  }
+
+  async run(): Promise<void> {
+    const { store, options } = this.#deps;
+    try {
+      await store.whenSynced(this.#signal);
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      throw error;
+    }
+    const unsubscribe = store.subscribe((change) => this.#changed(change));
+    this.#wake();
+    try {
+      await this.#conditions.run(options.concurrentWrites ?? 8);
+    } finally {
+      unsubscribe();
+      this.#timer?.cancel();
+      await Promise.all(this.#running);
+    }
+  }
+
+  /** Runs for each heartbeat of each node: only what routes are made from wakes the plan. */
+  #changed(change: StoreChange<Node>): void {
+    const { key } = change;
+    const before = change.type === 'add' ? undefined : change.previous;
+    const after = change.type === 'delete' ? undefined : change.object;
+    if (before && before.metadata?.uid !== after?.metadata?.uid) {
+      this.#conditions.forget(key);
+      this.#told.forget(before.metadata?.uid ?? '');
+    }
+    if (!before || !after || !isDeepStrictEqual(routeInputs(before), routeInputs(after))) this.#wake();
+    else this.#conditions.check(key, after);
+  }
+
+  /** Plans in the next turn, once for all changes of this one. */
+  #wake(): void {
+    if (this.#awake) return;
+    this.#awake = true;
+    setImmediate(() => {
+      this.#awake = false;
+      if (!this.#signal.aborted) this.#advance();
+    });
+  }
+
+  #wakeIn(delayMs: number): void {
+    this.#timer?.cancel();
+    this.#timer = Number.isFinite(delayMs) ? this.#deps.clock.setTimer(delayMs, () => this.#wake()) : undefined;
+  }
+
+  #advance(): void {
+    const now = this.#deps.clock.monotonic();
+    const waits: number[] = [];
+    if (this.#known.asOf !== undefined) {
+      const plan = this.#plan(this.#deps.store.values());
+      const {
+        deletes,
+        held,
+        nextInMs = Number.POSITIVE_INFINITY,
+      } = this.#breaker.release(plan.deletes, this.#known.owned);
+      this.#tellHeld(held);
+      this.#retries.keepOnly(
+        new Set([
+          ...plan.nodes.flatMap(({ missing }) => missing),
+          ...plan.deletes.map(({ route }) => deleteKey(route.id)),
+        ]),
+      );
+      for (const node of plan.nodes) this.#settle(node);
+      waits.push(nextInMs, this.#startDeletes(deletes, now), this.#startCreates(plan.creates, now));
+    }
+    if (!this.#listing && this.#listAt <= now) this.#start(this.#list());
+    if (!this.#listing) waits.push(this.#listAt - now);
+    this.#wakeIn(Math.min(...waits));
+  }
+
+  #plan(nodes: Iterable<Node>): RoutePlan {
+    const { clusterCidrs, providerName } = this.#deps.options;
+    return planRoutes({ nodes, routes: this.#known.values(), clusterCidrs, providerName });
+  }
+
+  /** What a task throws is a defect, or the end. */
+  #start(task: Promise<void>): void {
+    const settled = task
+      .catch((error: unknown) => {
+        if (!this.#signal.aborted) this.#deps.logger.error('A task of the route controller failed', { error });
+      })
+      .finally(() => {
+        this.#running.delete(settled);
+        this.#wake();
+      });
+    this.#running.add(settled);
+  }
+
+  // Lists
+
+  /** Asks for a list in `delayMs`, unless one is due before. */
+  #listIn(delayMs: number): void {
+    const at = Math.max(this.#deps.clock.monotonic() + delayMs, this.#listStartedAt + MIN_LIST_INTERVAL_MS);
+    if (at < this.#listAt) this.#listAt = at;
+  }
+
+  async #list(): Promise<void> {
+    const { clock, logger } = this.#deps;
+    this.#listing = true;
+    this.#listStartedAt = clock.monotonic();
+    this.#listAt = Number.POSITIVE_INFINITY;
+    this.#metrics.syncs.inc();
+    try {
+      this.#known.replace(await this.#cloud.list());
+      this.#listRetries.succeeded('list');
+      this.#listAt = Math.min(this.#listAt, this.#listStartedAt + this.#period());
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      const { attempts, delayMs } = this.#listRetries.failed('list', error as Error);
+      this.#listAt = clock.monotonic() + delayMs;
+      logger.error('The routes could not be listed; they are listed again', { error, attempts });
+    } finally {
+      this.#listing = false;
+    }
+  }
+
+  #period(): number {
+    const { random, options } = this.#deps;
+    return options.routeReconciliationPeriodMs ?? DEFAULT_RESYNC_MS * (1 - random() / 10);
+  }
+
+  // Creates
+
+  /** Starts what may start; milliseconds until there is more. */
+  #startCreates(creates: readonly CreateRoute[], now: number): number {
+    const free = creates.filter(({ key }) => !this.#busy.has(key));
+    const ready = free.filter(({ key }) => this.#retries.waitMs(key) === 0);
+    let soonest = Math.min(...free.map(({ key }) => this.#retries.waitMs(key) || Number.POSITIVE_INFINITY));
+    while (ready.length > 0 && this.#batches.size < MOST_BATCHES) {
+      const full = ready.length >= this.#cloud.batchSize;
+      const oldest = Math.min(...this.#batches);
+      const patience = SLOW_MS - (now - oldest);
+      if (this.#batches.size > 0 && !full && patience > 0) {
+        soonest = Math.min(soonest, patience);
+        break;
+      }
+      this.#start(this.#create(ready.splice(0, this.#cloud.batchSize)));
+    }
+    return soonest;
+  }
+
+  async #create(batch: readonly CreateRoute[]): Promise<void> {
+    // A set of times: two batches of one instant must not be one.
+    let sentAt = this.#deps.clock.monotonic();
+    while (this.#batches.has(sentAt)) sentAt += 0.001;
+    this.#batches.add(sentAt);
+    for (const { key } of batch) this.#busy.add(key);
+    try {
+      const results = await this.#cloud.create(batch.map(requestOf));
+      if (this.#signal.aborted) return;
+      for (const [i, create] of batch.entries()) this.#created(create, results[i] as RouteResult);
+    } finally {
+      this.#batches.delete(sentAt);
+      for (const { key } of batch) this.#busy.delete(key);
+    }
+  }
+
+  #created(create: CreateRoute, result: RouteResult): void {
+    this.#metrics.operations.inc({ operation: 'create', result: result.kind });
+    if (result.kind !== 'failed') {
+      this.#retries.succeeded(create.key);
+      this.#known.made(create, this.#deps.clock.monotonic());
+      return;
+    }
+    const { error } = result;
+    const { attempts, delayMs } = this.#retries.failed(create.key, error);
+    this.#suspect(error, delayMs);
+    const { node, destination } = create;
+    this.#deps.logger.warn('The route could not be created', {
+      node: node.metadata?.name,
+      destination,
+      error,
+      attempts,
+    });
+    const note = failureNote(create, error, attempts);
+    if (note) this.#told.tell(node, note);
+  }
+
+  /** It may be there, or gone, all the same. */
+  #suspect(error: Error, delayMs: number): void {
+    if (isCloudError(error, 'conflict') || isCloudError(error, 'not-found')) this.#listIn(delayMs);
+    else if (!isCloudError(error, 'quota') && !isCloudError(error, 'throttled')) this.#listIn(SUSPECT_MS);
+  }
+
+  // Deletes
+
+  #startDeletes(deletes: readonly DeleteRoute[], now: number): number {
+    const free = deletes.filter(({ route }) => !this.#busy.has(deleteKey(route.id)));
+    const waits = free.map(({ route }) => this.#retries.waitMs(deleteKey(route.id)));
+    const ready = free.filter((_, i) => waits[i] === 0);
+    const soonest = Math.min(...waits.filter((wait) => wait > 0));
+    if (ready.length === 0) return soonest;
+    // What is deleted is what the cloud shows now, with the ID and the owner that it shows now.
+    const isFresh = now - (this.#known.asOf ?? Number.NEGATIVE_INFINITY) <= FRESH_MS;
+    const listed = ready.filter(({ route }) => isFresh && this.#known.isListed(route));
+    if (listed.length < ready.length) this.#listIn(0);
+    if (listed.length > 0) this.#start(this.#delete(listed));
+    return soonest;
+  }
+
+  async #delete(candidates: readonly DeleteRoute[]): Promise<void> {
+    const keys = candidates.map(({ route }) => deleteKey(route.id));
+    for (const key of keys) this.#busy.add(key);
+    try {
+      const confirmed = await this.#confirm(candidates);
+      const { batchSize } = this.#cloud;
+      for (let i = 0; i < confirmed.length; i += batchSize) {
+        const batch = confirmed.slice(i, i + batchSize);
+        const results = await this.#cloud.delete(batch.map(({ route }) => route));
+        if (this.#signal.aborted) return;
+        for (const [j, one] of batch.entries()) this.#deleted(one, results[j] as RouteResult);
+      }
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      for (const key of keys) this.#retries.failed(key, error as Error);
+      this.#deps.logger.warn('The nodes could not be read: no route is deleted', { error });
+    } finally {
+      for (const key of keys) this.#busy.delete(key);
+    }
+  }
+
+  /** Plans again with the nodes as the server has them now: what is not to go by that plan stays. */
+  async #confirm(candidates: readonly DeleteRoute[]): Promise<readonly DeleteRoute[]> {
+    const nodes = await readLiveNodes(candidates, {
+      client: this.#nodes,
+      nodes: this.#deps.store.values(),
+      signal: this.#signal,
+    });
+    const planned = new Set(this.#plan(nodes).deletes.map(({ route }) => route));
+    const confirmed = candidates.filter(({ route }) => planned.has(route));
+    for (const { route } of candidates) {
+      if (planned.has(route)) continue;
+      // The store is behind and will be woken by what it has not seen yet.
+      this.#retries.failed(deleteKey(route.id), new Error('the node is there'));
+      this.#deps.logger.warn('A route is kept: the server knows a node that the store does not', { route: route.id });
+    }
+    return confirmed;
+  }
+
+  #deleted({ route, reason, node }: DeleteRoute, result: RouteResult): void {
+    const { logger } = this.#deps;
+    const fields = { route: route.id, destination: route.destination, reason };
+    this.#metrics.operations.inc({ operation: 'delete', result: result.kind });
+    if (result.kind !== 'failed') {
+      this.#retries.succeeded(deleteKey(route.id));
+      this.#known.removed(route);
+      logger.info('Route deleted', fields);
+      return;
+    }
+    const { error } = result;
+    const { attempts, delayMs } = this.#retries.failed(deleteKey(route.id), error);
+    this.#suspect(error, delayMs);
+    logger.warn('The route could not be deleted', { ...fields, error, attempts });
+    if (!node) return;
+    const why = isCloudError(error) ? `${error.message} (${error.code})` : 'the log has the error';
+    const name = node.metadata?.name ?? '';
+    this.#told.tell(
+      node,
+      noRouteNote(`The route ${route.destination} does not lead to node ${name} and could not be deleted: ${why}.`),
+    );
+  }
+
+  #tellHeld(held: number): void {
+    this.#metrics.held.set(held);
+    if (held === 0) return;
+    const message = `${held} routes lead to nodes that are gone. They are so many that they are kept for 5 minutes: if the nodes are not gone, bring them back.`;
+    // One for the cluster, as there is no node to say it about.
+    const cluster = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
+    if (this.#told.tell(cluster, { type: 'Warning', reason: 'RouteRemovalHeld', message })) {
+      this.#deps.logger.warn(message);
+    }
+  }
+
+  #settle({ node, complete, problems, missing }: NodeRoutes): void {
+    if (problems.length > 0) {
+      const message = `Node ${node.metadata?.name ?? ''} gets no route. ${problems.join(' ')}`;
+      this.#told.tell(node, { type: 'Warning', reason: 'PodCIDRWithoutRoute', message });
+    }
+    const failed = problems.length > 0 || missing.some((key) => this.#retries.hasFailed(key));
+    // A route that is being made says nothing yet.
+    if (complete || failed) this.#conditions.want(node, complete);
+  }
+}
+
+function deleteKey(id: string): string {
+  return `route ${id}`;
+}
+
+/** What of a node decides about its routes. */
+function routeInputs({ metadata, spec, status }: Node): unknown {
+  return [
+    metadata?.uid,
+    metadata?.deletionTimestamp,
+    spec?.providerID,
+    spec?.podCIDR,
+    spec?.podCIDRs,
+    status?.addresses,
+  ];
+}
+
+function requestOf({ node, destination }: CreateRoute): RouteRequest {
+  const addresses = (node.status?.addresses ?? []) as readonly NodeAddress[];
+  return { node: refOfNode(node), addresses, destination };
+}

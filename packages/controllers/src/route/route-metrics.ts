@@ -1,0 +1,26 @@
+/** Metrics of the route controller. The first is upstream's. */
+import type { Counter, Gauge, Metrics } from '@outrigger/kube';
+
+export interface RouteMetrics {
+  readonly syncs: Counter;
+  readonly operations: Counter;
+  readonly held: Gauge;
+}
+
+export function createRouteMetrics(metrics: Metrics): RouteMetrics {
+  return {
+    syncs: metrics.counter({
+      name: 'route_controller_route_sync_total',
+      help: 'A metric counting the amount of times routes have been synced with the cloud provider.',
+    }),
+    operations: metrics.counter({
+      name: 'outrigger_route_operations_total',
+      help: 'Routes created and deleted, by what came of it.',
+      labels: ['operation', 'result'],
+    }),
+    held: metrics.gauge({
+      name: 'outrigger_route_removals_held',
+      help: 'Routes of nodes that are gone which are held back because there are so many of them.',
+    }),
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * A ValidatingAdmissionPolicy from what a provider declares: what it does not serve is refused when the Service is written,
+ * by the API server itself (no webhook, no server). It is a convenience: the controller refuses the same.
+ */
+import type { LoadBalancerFeatures, LoadBalancers } from '@outrigger/cloud-provider';
+
+export interface AdmissionPolicyOptions {
+  readonly providerName: string;
+  /** Whether the provider serves Services without a class. Default: true. */
+  readonly isDefault?: boolean;
+  /** `Deny`, or only `Warn` the person who writes. Default: `Deny`. */
+  readonly action?: 'Deny' | 'Warn';
+}
+
+/** One thing that a Service may ask for: in words, in CEL (true: it does not ask), and whether it is served. */
+interface Rule {
+  readonly words: string;
+  readonly unasked: string;
+  readonly isServed: (features: LoadBalancerFeatures) => boolean;
+}
+
+const POLICY_API = 'admissionregistration.k8s.io/v1';
+
+/** In CEL, ports default to TCP before a policy sees them. */
+const RULES: readonly Rule[] = [
+  ...(['TCP', 'UDP', 'SCTP'] as const).map((protocol) => ({
+    words: `protocol ${protocol}`,
+    unasked: `object.spec.ports.all(p, p.protocol != "${protocol}")`,
+    isServed: ({ protocols }: LoadBalancerFeatures) => protocols.includes(protocol),
+  })),
+  {
+    words: 'several protocols on one Service',
+    unasked: 'object.spec.ports.all(p, p.protocol == object.spec.ports[0].protocol)',
+    isServed: ({ mixedProtocols }) => mixedProtocols,
+  },
+  ...(['IPv4', 'IPv6'] as const).map((family) => ({
+    words: `IP family ${family}`,
+    unasked: `!has(object.spec.ipFamilies) || !("${family}" in object.spec.ipFamilies)`,
+    isServed: ({ ipFamilies }: LoadBalancerFeatures) => ipFamilies.includes(family),
+  })),
+  {
+    words: 'two IP families on one Service',
+    unasked: '!has(object.spec.ipFamilies) || object.spec.ipFamilies.size() < 2',
+    isServed: ({ dualStack }) => dualStack,
+  },
+  {
+    words: 'sessionAffinity: ClientIP',
+    unasked: '!has(object.spec.sessionAffinity) || object.spec.sessionAffinity != "ClientIP"',
+    isServed: ({ sessionAffinity }) => sessionAffinity,
+  },
+  {
+    words: 'externalTrafficPolicy: Local',
+    unasked: '!has(object.spec.externalTrafficPolicy) || object.spec.externalTrafficPolicy != "Local"',
+    isServed: ({ externalTrafficPolicyLocal }) => externalTrafficPolicyLocal,
+  },
+  {
+    words: 'loadBalancerSourceRanges',
+    unasked: '!has(object.spec.loadBalancerSourceRanges) || object.spec.loadBalancerSourceRanges.size() == 0',
+    isServed: ({ sourceRanges }) => sourceRanges,
+  },
+  {
+    words: 'allocateLoadBalancerNodePorts: false',
+    unasked: '!has(object.spec.allocateLoadBalancerNodePorts) || object.spec.allocateLoadBalancerNodePorts',
+    isServed: ({ withoutNodePorts }) => withoutNodePorts,
+  },
+  {
+    words: 'loadBalancerIP',
+    unasked: '!has(object.spec.loadBalancerIP) || object.spec.loadBalancerIP == ""',
+    isServed: ({ requestedIP }) => requestedIP,
+  },
+];
+
+/** The policy and its binding, to be applied with `kubectl apply`. */
+export function admissionPolicyOf(
+  { classes, features }: Pick<LoadBalancers, 'classes' | 'features'>,
+  { providerName, isDefault = true, action = 'Deny' }: AdmissionPolicyOptions,
+): readonly object[] {
+  const name = `load-balancers.${providerName}.outrigger.dev`;
+  const list = `[${classes.map((one) => JSON.stringify(one)).join(', ')}]`;
+  const ofClass = `has(object.spec.loadBalancerClass) ? object.spec.loadBalancerClass in ${list} : ${isDefault}`;
+  const validations = RULES.filter(({ isServed }) => !isServed(features)).map(({ words, unasked }) => ({
+    expression: unasked,
+    message: `the cloud ${providerName} does not serve ${words}`,
+    reason: 'Invalid',
+  }));
+  const policy = {
+    apiVersion: POLICY_API,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name },
+    spec: {
+      // The controller says the same later: a policy that fails must not keep anybody from working.
+      failurePolicy: 'Ignore',
+      matchConstraints: {
+        resourceRules: [
+          { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['services'] },
+        ],
+      },
+      matchConditions: [
+        { name: 'load-balancer', expression: 'has(object.spec.type) && object.spec.type == "LoadBalancer"' },
+        { name: 'class', expression: ofClass },
+        // What is on its way out is never held up.
+        { name: 'not-deleted', expression: '!has(object.metadata.deletionTimestamp)' },
+      ],
+      validations: validations.length > 0 ? validations : [{ expression: 'true', message: 'everything is served' }],
+    },
+  };
+  const binding = {
+    apiVersion: POLICY_API,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name },
+    spec: { policyName: name, validationActions: [action] },
+  };
+  return [policy, binding];
+}
+
+/** The table for a provider's reference page: what a Service may ask for, and whether it is served. Markdown. */
+export function featureTableOf(features: LoadBalancerFeatures): string {
+  const rows = RULES.map(({ words, isServed }) => `| ${words} | ${isServed(features) ? 'yes' : 'refused'} |`);
+  return ['| A Service with | |', '|---|---|', ...rows, ''].join('\n');
+}

@@ -1,0 +1,83 @@
+/** Carries out the actions of one plan, in its order. Idempotent: what took effect is not in the next plan. */
+import type {
+  CallContext,
+  DesiredLoadBalancer,
+  LoadBalancerAction,
+  LoadBalancerActionResult,
+  LoadBalancers,
+} from '@outrigger/cloud-provider';
+import { deadlineSignal, type Clock, type Logger } from '@outrigger/kube';
+import { CloudError } from '@outrigger/cloud-provider';
+import { untilAborted } from './observations.ts';
+import type { ServiceMetrics } from './service-metrics.ts';
+
+/** One action; a cloud that takes longer answers `pending`. */
+const DEADLINE_MS = 60_000;
+
+export interface ApplyOptions {
+  readonly provider: Pick<LoadBalancers, 'apply'>;
+  readonly callContext: (signal: AbortSignal) => CallContext;
+  readonly clock: Clock;
+  readonly metrics: ServiceMetrics;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** Asked before each action: whether the plan is still what is wanted. */
+  readonly isCurrent: () => boolean;
+}
+
+export interface Applied {
+  /** How many actions took effect, or are about to. */
+  readonly succeeded: number;
+  /** Set where an action goes on in the cloud: when to look again. */
+  readonly pollAfterMs: number | undefined;
+  /** The first failure; nothing after it was begun. */
+  readonly error: Error | undefined;
+}
+
+export async function applyActions(
+  actions: readonly LoadBalancerAction[],
+  desired: DesiredLoadBalancer,
+  options: ApplyOptions,
+): Promise<Applied> {
+  const { isCurrent, logger, metrics, signal } = options;
+  let pollAfterMs: number | undefined;
+  let succeeded = 0;
+  for (const action of actions) {
+    signal.throwIfAborted();
+    if (!isCurrent()) break;
+    const result = await applyOne(action, desired, options);
+    metrics.actions.inc({ action: action.kind, part: action.part, result: result.kind });
+    const fields = { action: action.kind, part: action.part, id: action.id, summary: action.summary };
+    if (result.kind === 'failed') {
+      logger.warn('An action on a load balancer failed', { ...fields, error: result.error });
+      return { succeeded, pollAfterMs, error: result.error };
+    }
+    succeeded += 1;
+    logger.verbose(2, 'An action on a load balancer', { ...fields, result: result.kind });
+    if (result.kind === 'pending') pollAfterMs = Math.max(pollAfterMs ?? 0, result.pollAfterMs);
+  }
+  return { succeeded, pollAfterMs, error: undefined };
+}
+
+async function applyOne(
+  action: LoadBalancerAction,
+  desired: DesiredLoadBalancer,
+  { provider, callContext, clock, signal }: ApplyOptions,
+): Promise<LoadBalancerActionResult> {
+  const what = `${action.kind} ${action.part}`;
+  const deadline = deadlineSignal(clock, DEADLINE_MS, what);
+  const either = AbortSignal.any([signal, deadline.signal]);
+  try {
+    return await untilAborted(provider.apply(action, desired, callContext(either)), either);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    if (deadline.signal.aborted) {
+      const text = `${what}: the cloud has not answered within ${DEADLINE_MS} ms`;
+      return { kind: 'failed', error: new CloudError('timeout', text, { cause: thrown }) };
+    }
+    const error = thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
+    return { kind: 'failed', error };
+  } finally {
+    deadline.cancel();
+  }
+}

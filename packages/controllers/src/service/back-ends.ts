@@ -1,0 +1,50 @@
+/** Which nodes take traffic. Never by readiness: a node that is not Ready for a minute must not cut what runs through it. Pure. */
+import type { BackEnd, NodeAddress } from '@outrigger/cloud-provider';
+import type { Node, StoreChange } from '@outrigger/kube';
+import { refOfNode } from '../node-ref.ts';
+import { ownerOf } from '../provider-id.ts';
+import { excludeLabel, toBeDeletedTaintKey } from './well-known-names.ts';
+
+/** What Go's `strconv.ParseBool` reads as false: upstream's rule for the label. */
+const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
+
+/** The nodes of this provider that take traffic, by name. A node whose provider ID is not known yet is nobody's. */
+export function backEndsOf(nodes: Iterable<Node>, providerName: string): readonly BackEnd[] {
+  return Array.from(nodes)
+    .filter((node) => isBackEnd(node, providerName))
+    .map((node) => ({ node: refOfNode(node), addresses: addressesOf(node) }))
+    .toSorted((a, b) => (a.node.name < b.node.name ? -1 : 1));
+}
+
+export function isBackEnd(node: Node, providerName: string): boolean {
+  if (node.metadata?.deletionTimestamp || !isIncluded(node)) return false;
+  if (node.spec?.taints?.some(({ key }) => key === toBeDeletedTaintKey)) return false;
+  const owner = ownerOf(node.spec?.providerID, providerName);
+  return owner === 'ours' || owner === 'opaque';
+}
+
+/**
+ * Whether a change of a node is a reason to look at the load balancers. The autoscaler's taint is none: connections drain
+ * while the node is still a back end, and it leaves at the next occasion. Addresses are, for clouds that balance to them.
+ */
+export function wakesLoadBalancers(change: StoreChange<Node>, providerName: string): boolean {
+  if (change.type === 'add') return isBackEnd(change.object, providerName);
+  if (change.type === 'delete') return true;
+  const { object, previous } = change;
+  return (
+    isIncluded(object) !== isIncluded(previous) ||
+    object.spec?.providerID !== previous.spec?.providerID ||
+    object.metadata?.uid !== previous.metadata?.uid ||
+    JSON.stringify(addressesOf(object)) !== JSON.stringify(addressesOf(previous))
+  );
+}
+
+/** A label whose value is no boolean excludes, as its mere presence did before Kubernetes 1.32. */
+function isIncluded(node: Node): boolean {
+  const value = node.metadata?.labels?.[excludeLabel];
+  return value === undefined || FALSE.has(value);
+}
+
+function addressesOf(node: Node): readonly NodeAddress[] {
+  return (node.status?.addresses ?? []) as readonly NodeAddress[];
+}

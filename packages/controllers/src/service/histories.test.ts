@@ -1,0 +1,196 @@
+/** Random histories: Services and nodes come, change and go while the program dies and the cloud fails. Nothing is leaked or lost. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CloudError } from '@outrigger/cloud-provider';
+import * as fc from 'fast-check';
+import { CLUSTER } from './memory-provider.suite.ts';
+import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+
+const NAMES = ['a', 'b', 'c'];
+
+/** What happens to a call: it is lost before or after it took effect, takes effect later, or the program dies around it. */
+type Mishap = 'lost-before' | 'lost-after' | 'late' | 'die-before' | 'die-after';
+
+interface Step {
+  readonly what: 'create' | 'ports' | 'delete' | 'cluster-ip' | 'other-class' | 'node' | 'no-node' | 'wait' | 'restart';
+  readonly name: string;
+  readonly waitMs: number;
+  /** On the n-th action in the cloud, or patch, from here. */
+  readonly mishap: { readonly what: Mishap; readonly on: 'action' | 'patch'; readonly nth: number } | undefined;
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  what: fc.constantFrom(
+    ...(['create', 'create', 'ports', 'delete', 'delete', 'cluster-ip', 'other-class', 'node', 'no-node'] as const),
+    ...(['wait', 'restart'] as const),
+  ),
+  name: fc.constantFrom(...NAMES),
+  waitMs: fc.constantFrom(0, 0, 10, 1_000, 6_000, 40_000),
+  mishap: fc.option(
+    fc.record({
+      what: fc.constantFrom<Mishap>('lost-before', 'lost-after', 'late', 'die-before', 'die-after'),
+      on: fc.constantFrom('action', 'patch'),
+      nth: fc.integer({ min: 1, max: 5 }),
+    }),
+    { nil: undefined },
+  ),
+});
+
+class Dead extends Error {}
+
+/** Lets one process run at a time; after its death nothing that it does has an effect. */
+class World {
+  readonly rig: Rig;
+  #mishap: (NonNullable<Step['mishap']> & { left: number }) | undefined;
+  #dead = false;
+  dying: boolean = false;
+
+  constructor(rig: Rig) {
+    this.rig = rig;
+    const { api, provider } = rig;
+    provider.before = (action, desired) => {
+      this.#check();
+      const what = this.#next('action');
+      if (what === 'late' && action.kind === 'create') {
+        const given = { kind: action.part, tags: { ...desired.owner }, attributes: action.input };
+        rig.clock.setTimer(3_000, () => void rig.cloud.createPart(given));
+      }
+      this.#strike(what, ['lost-before', 'late', 'die-before']);
+      this.#after = what;
+    };
+    provider.after = () => this.#strike(this.#after, ['lost-after', 'die-after']);
+    provider.observing = () => this.#check();
+    api.before = () => {
+      this.#check();
+      const what = this.#next('patch');
+      this.#strike(what, ['lost-before', 'late', 'die-before']);
+      this.#afterPatch = what;
+    };
+    api.after = () => this.#strike(this.#afterPatch, ['lost-after', 'die-after']);
+    api.onGone = ({ metadata }) => assert.deepEqual(rig.partsOf(metadata?.uid ?? ''), [], 'gone while parts are left');
+  }
+
+  #after: Mishap | undefined;
+  #afterPatch: Mishap | undefined;
+
+  arm(mishap: Step['mishap']): void {
+    this.#mishap = mishap && { ...mishap, left: mishap.nth };
+  }
+
+  async restart(): Promise<void> {
+    this.#dead = true;
+    await this.rig.stop();
+    this.#dead = false;
+    this.dying = false;
+    await this.rig.start();
+  }
+
+  #check(): void {
+    if (this.#dead || this.dying) throw new Dead('the program is dead');
+  }
+
+  #next(on: 'action' | 'patch'): Mishap | undefined {
+    if (this.#mishap?.on !== on || --this.#mishap.left > 0) return undefined;
+    const { what } = this.#mishap;
+    this.#mishap = undefined;
+    return what;
+  }
+
+  #strike(what: Mishap | undefined, when: readonly Mishap[]): void {
+    if (!what || !when.includes(what)) return;
+    if (what.startsWith('die')) {
+      this.dying = true;
+      throw new Dead('the program dies');
+    }
+    throw new CloudError('unavailable', 'the answer is lost');
+  }
+}
+
+async function take(world: World, { what, name, waitMs, mishap }: Step, i: number): Promise<void> {
+  const { api, clock } = world.rig;
+  world.arm(mishap);
+  const there = api.get(name);
+  const change = (spec: typeof webSpec): void => {
+    if (there && !there.metadata?.deletionTimestamp) api.apply(name, spec);
+  };
+  switch (what) {
+    case 'create':
+      if (!there) api.apply(name, webSpec);
+      else change(webSpec);
+      break;
+    case 'ports':
+      change({ ...webSpec, ports: [{ port: 80 + i, nodePort: 30_000 + i }] });
+      break;
+    case 'cluster-ip':
+      change({ ...webSpec, type: 'ClusterIP' });
+      break;
+    case 'other-class':
+      change({ ...webSpec, loadBalancerClass: 'example.com/other' });
+      break;
+    case 'delete':
+      api.delete(name);
+      break;
+    case 'node':
+      api.nodes.put(nodeOf(`n${i % 4}`));
+      break;
+    case 'no-node':
+      api.nodes.remove(`n${i % 4}`);
+      break;
+    case 'restart':
+      await world.restart();
+      break;
+    case 'wait':
+      break;
+  }
+  await clock.advance(waitMs);
+  if (world.dying) await world.restart();
+}
+
+function checkEnd({ api, cloud, partsOf }: Rig): void {
+  const wanted = new Set<string>();
+  for (const name of NAMES) {
+    const service = api.get(name);
+    if (!service) continue;
+    const { uid = '', deletionTimestamp } = service.metadata ?? {};
+    assert.equal(deletionTimestamp, undefined, 'a deleted Service is gone');
+    const { type, loadBalancerClass, ports } = service.spec ?? {};
+    if (type !== 'LoadBalancer' || loadBalancerClass) continue;
+    wanted.add(uid);
+    const kinds = partsOf(uid).map(({ kind }) => kind);
+    assert.deepEqual(kinds.toSorted(), ['address', 'dns', 'firewall', 'load-balancer'], 'nothing is lost');
+    const loadBalancer = partsOf(uid).find(({ kind }) => kind === 'load-balancer')?.attributes;
+    assert.equal((loadBalancer?.ports as readonly { port: number }[] | undefined)?.[0]?.port, ports?.[0]?.port);
+    const nodes = [...api.nodes.objects.values()].map(({ spec }) => spec?.providerID ?? '').toSorted();
+    assert.deepEqual(loadBalancer?.backEnds, nodes, 'the back ends are the nodes');
+    assert.equal(service.status?.loadBalancer?.ingress?.[0]?.ip, loadBalancer?.ip);
+  }
+  const leaked = cloud.parts().filter(({ tags }) => tags.clusterId === CLUSTER && !wanted.has(tags.uid ?? ''));
+  assert.deepEqual(leaked, [], 'nothing is leaked');
+}
+
+test('whatever happens, no part is leaked or lost, and nothing foreign is touched', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
+      const rig = await createRig();
+      const world = new World(rig);
+      const foreign = [
+        rig.cloud.createPart({ kind: 'address', tags: { clusterId: 'another', uid: 'uid-1' }, attributes: {} }),
+        rig.cloud.createPart({ kind: 'firewall', tags: { made: 'by hand' }, attributes: {} }),
+      ];
+      rig.api.nodes.put(nodeOf('n0'));
+      await rig.start();
+      for (const [i, one] of steps.entries()) await take(world, one, i);
+      world.arm(undefined);
+      await world.restart();
+      await rig.clock.advance(1_300_000);
+      checkEnd(rig);
+      for (const part of foreign)
+        assert.deepEqual(
+          rig.cloud.parts().find(({ id }) => id === part.id),
+          part,
+        );
+      await rig.stop();
+    }),
+    { numRuns: Number(process.env['HISTORIES'] ?? 300) },
+  );
+});

@@ -1,0 +1,52 @@
+/** From a Service to what a cloud needs to know of it. Pure. */
+import type { IPFamily, LoadBalancerIngress, LoadBalancerService } from '@outrigger/cloud-provider';
+import type { Service } from '@outrigger/kube';
+import { sourceRangesOf } from './source-ranges.ts';
+
+/** Three hours, as the API server fills it in. */
+const AFFINITY_SECONDS = 10_800;
+
+/** Defaults are filled in, as the API server does. Throws a `CloudError` `invalid` for source ranges that are none. */
+export function loadBalancerServiceOf(service: Service): LoadBalancerService {
+  return { ...identityOf(service), sourceRanges: sourceRangesOf(service) };
+}
+
+/** The same, for a Service that is only to be cleaned up: its source ranges do not matter, and may be wrong. */
+export function identityOf(service: Service): LoadBalancerService {
+  const { metadata = {}, spec = {} } = service;
+  const families = (spec.ipFamilies ?? []).filter((family): family is IPFamily => family !== '');
+  const affinity =
+    spec.sessionAffinity === 'ClientIP'
+      ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? AFFINITY_SECONDS)
+      : undefined;
+  return {
+    uid: metadata.uid ?? '',
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    labels: metadata.labels ?? {},
+    annotations: metadata.annotations ?? {},
+    ports: (spec.ports ?? []).map(({ name, port, protocol, nodePort, appProtocol }) => ({
+      name: name ?? '',
+      port,
+      protocol: protocol ?? 'TCP',
+      ...(nodePort ? { nodePort } : {}),
+      ...(appProtocol === undefined ? {} : { appProtocol }),
+    })),
+    ipFamilies: families.length > 0 ? families : ['IPv4'],
+    ipFamilyPolicy: spec.ipFamilyPolicy ?? 'SingleStack',
+    externalTrafficPolicy: spec.externalTrafficPolicy ?? 'Cluster',
+    ...(spec.externalTrafficPolicy === 'Local' && spec.healthCheckNodePort
+      ? { healthCheckNodePort: spec.healthCheckNodePort }
+      : {}),
+    ...(affinity === undefined ? {} : { clientIPAffinitySeconds: affinity }),
+    sourceRanges: [],
+    ...(spec.loadBalancerIP ? { requestedIP: spec.loadBalancerIP } : {}),
+    ...(spec.loadBalancerClass === undefined ? {} : { loadBalancerClass: spec.loadBalancerClass }),
+    ingress: ingressOf(service),
+  };
+}
+
+/** `status.loadBalancer.ingress` as it is now. */
+export function ingressOf({ status }: Service): readonly LoadBalancerIngress[] {
+  return (status?.loadBalancer?.ingress ?? []) as readonly LoadBalancerIngress[];
+}

@@ -1,0 +1,24 @@
+/** For tests: the memory cloud's load balancers, without the host around them. */
+import { CloudError, type CallContext, type Clock, type LoadBalancers } from '@outrigger/cloud-provider';
+import { silentLogger } from '@outrigger/kube';
+import { createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
+
+export const CLUSTER = 'cluster-1';
+
+export function callContext(signal: AbortSignal, priority: CallContext['priority']): CallContext {
+  return { signal, priority, logger: silentLogger, call: (_operation, send) => send(signal) };
+}
+
+export async function openLoadBalancers(cloud: MemoryCloud, clock: Clock): Promise<LoadBalancers> {
+  const { loadBalancers } = await createMemoryProvider({ cloud }).open({
+    cluster: { id: CLUSTER, name: 'test' },
+    clock,
+    logger: silentLogger,
+    config: undefined,
+    callContext: () => callContext(new AbortController().signal, 'background'),
+    capabilitiesChanged: () => {},
+    redact: () => {},
+  });
+  if (!loadBalancers) throw new CloudError('unsupported', 'the memory cloud has load balancers');
+  return loadBalancers;
+}

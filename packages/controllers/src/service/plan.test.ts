@@ -1,0 +1,270 @@
+/** What is decided about Services and nodes; the cases are those of upstream's `controller_test.go` and `helper_test.go`. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loadBalancerOwnerAnnotation, type LoadBalancerFeatures } from '@outrigger/cloud-provider';
+import type { Node, Service } from '@outrigger/kube';
+import * as fc from 'fast-check';
+import { backEndsOf, isBackEnd, wakesLoadBalancers } from './back-ends.ts';
+import { loadBalancerServiceOf } from './load-balancer-service.ts';
+import { roleOf, type Role } from './role.ts';
+import { letGoPatch, servedPatch } from './service-patch.ts';
+import { sourceRangesOf } from './source-ranges.ts';
+import { wakingText } from './tracked-service.ts';
+import { unservedOf } from './unserved.ts';
+import { cleanupFinalizer, sourceRangesAnnotation } from './well-known-names.ts';
+
+type Spec = NonNullable<Service['spec']>;
+type Meta = NonNullable<Service['metadata']>;
+
+const serviceWith = (spec: Spec = {}, metadata: Meta = {}, status: Service['status'] = {}): Service => ({
+  metadata: { name: 'web', namespace: 'default', uid: 'u', ...metadata },
+  spec: { type: 'LoadBalancer', ports: [{ port: 80, nodePort: 30_080 }], ...spec },
+  status,
+});
+
+const finalizers = [cleanupFinalizer];
+const recorded = { finalizers, annotations: { [loadBalancerOwnerAnnotation]: 'fake' } };
+const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+
+/** `TestSyncLoadBalancerIfNeeded`, `TestNeedsCleanup`, and what the recorded owner adds. */
+const roles: readonly (readonly [string, Service, Role])[] = [
+  ['a Service of another type', serviceWith({ type: 'ClusterIP' }), 'leave'],
+  ['one that wants a load balancer', serviceWith(), 'serve'],
+  ['one with UDP', serviceWith({ ports: [{ port: 1, protocol: 'UDP' }] }), 'serve'],
+  ['one of another class', serviceWith({ loadBalancerClass: 'x.example/y' }), 'leave'],
+  ['one of a class that is served', serviceWith({ loadBalancerClass: 'fake.example/lb' }), 'serve'],
+  ['our finalizer, wanted no more', serviceWith({ type: 'ClusterIP' }, recorded), 'clean'],
+  ['our finalizer, deleted', serviceWith({}, { ...recorded, ...deleted }), 'clean'],
+  ['our finalizer, still wanted', serviceWith({}, recorded), 'serve'],
+  ['our finalizer, of another class now', serviceWith({ loadBalancerClass: 'x.example/y' }, recorded), 'clean'],
+  ['deleted, with nothing of ours', serviceWith({}, deleted), 'leave'],
+  ['a finalizer from before, deleted', serviceWith({}, { finalizers, ...deleted }), 'clean'],
+  ['a finalizer from before, wanted', serviceWith({}, { finalizers }), 'serve'],
+  ['a finalizer from before, another type now', serviceWith({ type: 'NodePort' }, { finalizers }), 'unclaimed'],
+  [
+    'a finalizer from before, another class',
+    serviceWith({ loadBalancerClass: 'x.example/y' }, { finalizers }),
+    'leave',
+  ],
+  [
+    'recorded for another provider',
+    serviceWith({}, { finalizers, annotations: { [loadBalancerOwnerAnnotation]: 'other' } }),
+    'leave',
+  ],
+];
+
+for (const [what, service, expected] of roles) {
+  test(`role of ${what}: ${expected}`, () => {
+    const options = { providerName: 'fake', classes: ['fake.example/lb'], isDefault: true };
+    assert.equal(roleOf(service, options), expected);
+  });
+}
+
+test('without being the default, a provider serves its classes only', () => {
+  const options = { providerName: 'fake', classes: ['fake.example/lb'], isDefault: false };
+  assert.equal(roleOf(serviceWith(), options), 'leave');
+  assert.equal(roleOf(serviceWith({ loadBalancerClass: 'fake.example/lb' }), options), 'serve');
+});
+
+/** `TestNeedsUpdate`. */
+const ports = (port: number, more: object = {}): Spec => ({ ports: [{ port, protocol: 'TCP', ...more }] });
+const updates: readonly (readonly [string, Service, Service, boolean])[] = [
+  ['the type', serviceWith(), serviceWith({ type: 'ClusterIP' }), true],
+  ['the ports', serviceWith(ports(8000)), serviceWith(ports(8001)), true],
+  ['the number of ports', serviceWith(ports(1)), serviceWith({ ports: [{ port: 1 }, { port: 2 }] }), true],
+  ['the node port', serviceWith(ports(1, { nodePort: 20 })), serviceWith(ports(1, { nodePort: 21 })), true],
+  ['the protocol', serviceWith(ports(1)), serviceWith(ports(1, { protocol: 'UDP' })), true],
+  ['the name of a port', serviceWith(ports(1)), serviceWith(ports(1, { name: 'http' })), true],
+  ['the UID', serviceWith({}, { uid: 'old' }), serviceWith({}, { uid: 'new' }), true],
+  ['the traffic policy', serviceWith(), serviceWith({ externalTrafficPolicy: 'Local' }), true],
+  [
+    'the health-check port',
+    serviceWith({ externalTrafficPolicy: 'Local', healthCheckNodePort: 1 }),
+    serviceWith({ externalTrafficPolicy: 'Local', healthCheckNodePort: 2 }),
+    true,
+  ],
+  ['appProtocol set', serviceWith(ports(1)), serviceWith(ports(1, { appProtocol: 'http' })), true],
+  [
+    'appProtocol changed',
+    serviceWith(ports(1, { appProtocol: 'http' })),
+    serviceWith(ports(1, { appProtocol: 'tcp' })),
+    true,
+  ],
+  ['one family more', serviceWith({ ipFamilies: ['IPv4'] }), serviceWith({ ipFamilies: ['IPv4', 'IPv6'] }), true],
+  ['one family less', serviceWith({ ipFamilies: ['IPv4', 'IPv6'] }), serviceWith({ ipFamilies: ['IPv4'] }), true],
+  ['the source ranges', serviceWith(), serviceWith({ loadBalancerSourceRanges: ['10.0.0.0/8'] }), true],
+  ['the affinity', serviceWith(), serviceWith({ sessionAffinity: 'ClientIP' }), true],
+  ['the requested IP', serviceWith(), serviceWith({ loadBalancerIP: '192.0.2.1' }), true],
+  ['an annotation', serviceWith(), serviceWith({}, { annotations: { a: 'b' } }), true],
+  ['a deletion', serviceWith(), serviceWith({}, deleted), true],
+  ['nothing', serviceWith(), serviceWith(), false],
+  ['our own finalizer and record', serviceWith(), serviceWith({}, recorded), false],
+  ['the status', serviceWith(), serviceWith({}, {}, { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } }), false],
+];
+
+for (const [what, before, after, wakes] of updates) {
+  test(`a change of ${what} ${wakes ? 'is looked at' : 'wakes nothing'}`, () => {
+    assert.equal(wakingText(before) !== wakingText(after), wakes);
+  });
+}
+
+/** `Test_shouldSyncUpdatedNode_*` and `Test_respectsPredicates`; readiness counts nowhere. */
+const exclude = 'node.kubernetes.io/exclude-from-external-load-balancers';
+const nodeWith = (more: { spec?: Node['spec']; metadata?: Meta; ready?: string; address?: string } = {}): Node => ({
+  metadata: { name: 'n', uid: 'n', ...more.metadata },
+  spec: { providerID: 'fake://n', ...more.spec },
+  status: {
+    addresses: [{ type: 'InternalIP', address: more.address ?? '10.0.0.1' }],
+    conditions: [{ type: 'Ready', status: more.ready ?? 'True' }],
+  },
+});
+const tainted = nodeWith({ spec: { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] } });
+const excluded = (value: string): Node => nodeWith({ metadata: { labels: { [exclude]: value } } });
+const nodes: readonly (readonly [string, Node, boolean, boolean])[] = [
+  ['a node that is not Ready', nodeWith({ ready: 'False' }), true, false],
+  [
+    'a node without a Ready condition',
+    { ...nodeWith(), status: { addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] } },
+    true,
+    false,
+  ],
+  ['an excluded node', excluded(''), false, true],
+  ['excluded=true', excluded('true'), false, true],
+  ['excluded=false', excluded('false'), true, false],
+  ['excluded=0', excluded('0'), true, false],
+  ['excluded=no (no boolean)', excluded('no'), false, true],
+  ['the taint of the autoscaler', tainted, false, false],
+  ['a node that is being deleted', nodeWith({ metadata: deleted }), false, false],
+  ['another provider ID', nodeWith({ spec: { providerID: 'fake://m' } }), true, true],
+  ['an ID without a scheme', nodeWith({ spec: { providerID: 'i-1' } }), true, true],
+  ["another provider's node", nodeWith({ spec: { providerID: 'aws:///a/i-1' } }), false, true],
+  ['other addresses', nodeWith({ address: '10.0.0.2' }), true, true],
+];
+
+for (const [what, node, takesTraffic, wakes] of nodes) {
+  test(`${what}: ${takesTraffic ? 'a back end' : 'no back end'}, ${wakes ? 'wakes' : 'wakes nothing'}`, () => {
+    assert.equal(isBackEnd(node, 'fake'), takesTraffic);
+    const change = { type: 'update', key: 'n', object: node, previous: nodeWith() } as const;
+    assert.equal(wakesLoadBalancers(change, 'fake'), wakes);
+  });
+}
+
+test("a node that comes wakes when it takes traffic, one that goes always; unknown machines are nobody's", () => {
+  const unknown: Node = { metadata: { name: 'n' } };
+  assert.ok(wakesLoadBalancers({ type: 'add', key: 'n', object: nodeWith() }, 'fake'));
+  assert.ok(!wakesLoadBalancers({ type: 'add', key: 'n', object: unknown }, 'fake'));
+  assert.ok(wakesLoadBalancers({ type: 'delete', key: 'n', previous: tainted }, 'fake'));
+  assert.deepEqual(
+    backEndsOf([unknown, nodeWith()], 'fake').map(({ node }) => node.name),
+    ['n'],
+  );
+});
+
+/** `TestGetLoadBalancerSourceRanges`. */
+const ranges: readonly (readonly [readonly string[], string | undefined, readonly string[] | undefined])[] = [
+  [['1.2.3.4/33'], undefined, undefined],
+  [['foo.bar'], undefined, undefined],
+  [['foo.bar/32'], undefined, undefined],
+  [[''], undefined, undefined],
+  [['fe80::1%eth0/64'], undefined, undefined],
+  [[], '192.168.0.1/33', undefined],
+  [[], '192.168.0.1', undefined],
+  [[], '10.0.0.0/8,', undefined],
+  [['192.168.0.1/32'], '10.0.0.0/8', ['192.168.0.1/32']],
+  [[], ' 192.168.0.1/32 , 192.168.0.1/32 ', ['192.168.0.1/32']],
+  [['10.1.2.3/8', '10.0.0.0/8'], undefined, ['10.0.0.0/8']],
+  [['2001:DB8::1/32'], undefined, ['2001:db8::/32']],
+  [['0.0.0.0/0'], undefined, []],
+  [[], '', []],
+  [[], undefined, []],
+];
+
+for (const [field, annotation, expected] of ranges) {
+  test(`source ranges ${JSON.stringify(field)} and annotation ${annotation}: ${expected?.join(' ') ?? 'refused'}`, () => {
+    const annotations: Record<string, string> =
+      annotation === undefined ? {} : { [sourceRangesAnnotation]: annotation };
+    const service = serviceWith({ loadBalancerSourceRanges: [...field] }, { annotations });
+    if (expected) assert.deepEqual(sourceRangesOf(service), expected);
+    else assert.throws(() => sourceRangesOf(service), { code: 'invalid', message: /is not an IP range/ });
+  });
+}
+
+test('all of IPv4 is a limit for a Service that has IPv6 too', () => {
+  const both: Spec = { ipFamilies: ['IPv4', 'IPv6'] };
+  assert.deepEqual(sourceRangesOf(serviceWith({ ...both, loadBalancerSourceRanges: ['0.0.0.0/0'] })), ['0.0.0.0/0']);
+  assert.deepEqual(sourceRangesOf(serviceWith({ ...both, loadBalancerSourceRanges: ['0.0.0.0/0', '::/0'] })), []);
+});
+
+test('each feature that is asked for and not declared is named; a provider that declares all serves all', () => {
+  const service = loadBalancerServiceOf(
+    serviceWith({
+      ports: [
+        { port: 1, protocol: 'TCP' },
+        { port: 1, protocol: 'SCTP' },
+      ],
+      ipFamilies: ['IPv4', 'IPv6'],
+      ipFamilyPolicy: 'RequireDualStack',
+      sessionAffinity: 'ClientIP',
+      externalTrafficPolicy: 'Local',
+      healthCheckNodePort: 30_001,
+      loadBalancerSourceRanges: ['10.0.0.0/8'],
+      loadBalancerIP: '192.0.2.1',
+    }),
+  );
+  const none: LoadBalancerFeatures = {
+    protocols: ['TCP'],
+    mixedProtocols: false,
+    ipFamilies: ['IPv4'],
+    dualStack: false,
+    sessionAffinity: false,
+    externalTrafficPolicyLocal: false,
+    sourceRanges: false,
+    withoutNodePorts: false,
+    requestedIP: false,
+  };
+  assert.equal(unservedOf(service, none).length, 9);
+  const all = Object.fromEntries(Object.keys(none).map((name) => [name, true]));
+  const everything = {
+    ...none,
+    ...all,
+    protocols: ['TCP', 'SCTP'],
+    ipFamilies: ['IPv4', 'IPv6'],
+  } as LoadBalancerFeatures;
+  assert.deepEqual(unservedOf(service, everything), []);
+  assert.deepEqual([service.clientIPAffinitySeconds, service.healthCheckNodePort], [10_800, 30_001]);
+});
+
+test('a patch is only made where something differs', () => {
+  const ingress = [{ ip: '192.0.2.1' }];
+  const now = 0;
+  assert.equal(
+    servedPatch(serviceWith({}, {}, { loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }] } }), {
+      ingress,
+      now,
+    }),
+    undefined,
+  );
+  assert.equal(letGoPatch(serviceWith()), undefined);
+  const proxy = servedPatch(serviceWith({}, {}, { loadBalancer: { ingress } }), {
+    ingress: [{ ip: '192.0.2.1', ipMode: 'Proxy' }],
+    now,
+  });
+  assert.deepEqual(proxy?.type === 'strategic' && proxy.body, {
+    metadata: { uid: 'u' },
+    status: { loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'Proxy' }] } },
+  });
+});
+
+test('no back end is ever chosen or dropped by readiness', () => {
+  const status = fc.constantFrom('True', 'False', 'Unknown');
+  const node = fc.record({ label: fc.option(fc.constantFrom('true', 'false', 'x')), taint: fc.boolean() });
+  fc.assert(
+    fc.property(node, status, status, ({ label, taint }, a, b) => {
+      const taints = taint ? (tainted.spec?.taints ?? []) : [];
+      const make = (ready: string): Node =>
+        nodeWith({ ready, spec: { taints }, metadata: label === null ? {} : { labels: { [exclude]: label } } });
+      assert.equal(isBackEnd(make(a), 'fake'), isBackEnd(make(b), 'fake'));
+      assert.ok(!wakesLoadBalancers({ type: 'update', key: 'n', object: make(a), previous: make(b) }, 'fake'));
+    }),
+  );
+});

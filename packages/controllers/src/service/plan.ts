@@ -1,0 +1,168 @@
+/** From what is known about a Service to what is to be done about it. Pure: entry point `planService`. */
+import {
+  CloudError,
+  isCloudError,
+  type BackEnd,
+  type DesiredLoadBalancer,
+  type LoadBalancerObservation,
+  type LoadBalancerPlan,
+  type LoadBalancers,
+  type LoadBalancerService,
+  type Owner,
+} from '@outrigger/cloud-provider';
+import type { Service } from '@outrigger/kube';
+import { checkPlan, isOwnedBy } from './check-plan.ts';
+import { identityOf, ingressOf, loadBalancerServiceOf } from './load-balancer-service.ts';
+import { isRecorded, roleOf, type RoleOptions } from './role.ts';
+import { unservedOf } from './unserved.ts';
+import { releaseAnnotation } from './well-known-names.ts';
+
+interface ServicePlanOptions extends RoleOptions {
+  /** `ClusterIdentity.id`. */
+  readonly clusterId: string;
+}
+
+export interface ObservedService {
+  readonly service: Service;
+  /** What the cloud showed, if it was asked since the last change. */
+  readonly observation?: LoadBalancerObservation | undefined;
+  /** All nodes of ours that take traffic. */
+  readonly backEnds: readonly BackEnd[];
+  /** What the load balancer was last known to have, when `backEnds` has just become empty. */
+  readonly lastBackEnds?: readonly BackEnd[] | undefined;
+  /** Whether an empty set has been seen for so long that it is believed. */
+  readonly believesEmpty: boolean;
+  readonly provider: Pick<LoadBalancers, 'features' | 'plan' | 'selectBackEnds'>;
+  readonly options: ServicePlanOptions;
+}
+
+/** Why there is nothing to do. */
+type ServiceIdleReason = 'not-ours' | 'unclaimed' | 'implemented-elsewhere';
+
+export type ServicePlan =
+  | { readonly kind: 'nothing'; readonly reason: ServiceIdleReason }
+  /** The finalizer and the owner's name have to be on the Service before anything is made in the cloud. */
+  | { readonly kind: 'record' }
+  /** The cloud has to be asked before anything can be said. */
+  | { readonly kind: 'observe' }
+  /** The cloud showed nothing where something is expected: that is believed when it says so for a while. */
+  | { readonly kind: 'look-again' }
+  /** No back end is left of those there were: nothing is changed until that is believed. */
+  | { readonly kind: 'hold' }
+  /** What the Service asks for can not be; nothing is changed. */
+  | { readonly kind: 'refuse'; readonly error: Error }
+  /** It could not be found out what is there, or what to do. */
+  | { readonly kind: 'failed'; readonly wanted: boolean; readonly error: Error }
+  /** Asked to let go of a load balancer in a cloud that does not answer. */
+  | { readonly kind: 'release'; readonly error: Error }
+  | {
+      readonly kind: 'bring';
+      readonly desired: DesiredLoadBalancer;
+      readonly plan: LoadBalancerPlan;
+      /** All is as it should be. With `wanted: false`: no part was seen. */
+      readonly complete: boolean;
+    };
+
+export function planService(observed: ObservedService): ServicePlan {
+  const { service, options } = observed;
+  const role = roleOf(service, options);
+  if (role === 'leave') return { kind: 'nothing', reason: 'not-ours' };
+  return role === 'serve' ? planServing(observed) : planCleaning(observed, role);
+}
+
+/** Cleans up what an object had that is gone itself: deleted by force, or replaced by another of its name. */
+export function planLeftover(observed: ObservedService): ServicePlan {
+  return planCleaning(observed, 'clean');
+}
+
+/** What should be there for a Service that is served. Throws a `CloudError` `invalid` or `unsupported`. */
+export function desiredOf({ service, backEnds, provider, options }: ObservedService): DesiredLoadBalancer {
+  const desired = loadBalancerServiceOf(service);
+  const unserved = unservedOf(desired, provider.features);
+  if (unserved.length > 0) {
+    const list = unserved.join(', ');
+    throw new CloudError('unsupported', `the cloud ${options.providerName} does not serve ${list}; change the Service`);
+  }
+  return {
+    service: desired,
+    wanted: true,
+    owner: ownerFor(desired, options),
+    backEnds: provider.selectBackEnds?.(desired, backEnds) ?? backEnds,
+  };
+}
+
+function planServing(observed: ObservedService): ServicePlan {
+  const { service, lastBackEnds, believesEmpty, observation, options } = observed;
+  let desired: DesiredLoadBalancer;
+  try {
+    desired = desiredOf(observed);
+    // An empty set is what a mistake looks like: a broken label, a wrong provider ID. The last good one stays for a while.
+    if (desired.backEnds.length === 0 && !believesEmpty && hasServed(service)) {
+      if (lastBackEnds === undefined) return { kind: 'hold' };
+      desired = { ...desired, backEnds: lastBackEnds };
+    }
+  } catch (error) {
+    return { kind: 'refuse', error: asError(error) };
+  }
+  if (!isRecorded(service, options.providerName)) return { kind: 'record' };
+  if (observation === undefined) return { kind: 'observe' };
+  if (observation.kind === 'failed') return failed(true, observation.error);
+  return bringTo(observed, desired, observation.parts);
+}
+
+/** Whether traffic may be running through the load balancer now. */
+function hasServed(service: Service): boolean {
+  return ingressOf(service).length > 0;
+}
+
+function planCleaning(observed: ObservedService, role: 'clean' | 'unclaimed'): ServicePlan {
+  const { service, observation, options } = observed;
+  if (observation === undefined) return { kind: 'observe' };
+  const plan = planRemoval(observed, observation);
+  if (role === 'unclaimed') {
+    // Somebody else's finalizer, as far as can be seen.
+    const seen = observation.kind === 'parts' && observation.parts.length > 0;
+    if (!seen) return plan.kind === 'failed' ? plan : { kind: 'nothing', reason: 'unclaimed' };
+    if (!isRecorded(service, options.providerName)) return { kind: 'record' };
+  }
+  const release = service.metadata?.annotations?.[releaseAnnotation] === 'true';
+  return release && plan.kind === 'failed' ? { kind: 'release', error: plan.error } : plan;
+}
+
+function planRemoval(observed: ObservedService, observation: LoadBalancerObservation): ServicePlan {
+  if (observation.kind === 'failed') return failed(false, observation.error);
+  const service = identityOf(observed.service);
+  const owner = ownerFor(service, observed.options);
+  return bringTo(observed, { service, wanted: false, owner, backEnds: [] }, observation.parts);
+}
+
+function bringTo(
+  { provider }: ObservedService,
+  desired: DesiredLoadBalancer,
+  parts: Parameters<LoadBalancers['plan']>[1],
+): ServicePlan {
+  const { wanted, owner } = desired;
+  try {
+    const plan = provider.plan(desired, parts);
+    if (plan.refused) return wanted ? { kind: 'refuse', error: plan.refused } : failed(false, plan.refused);
+    checkPlan(plan, desired, parts);
+    // A provider's word is not enough to let the finalizer go while a part of ours can be seen.
+    const left = !wanted && parts.some((part) => isOwnedBy(part, owner));
+    return { kind: 'bring', desired, plan, complete: plan.complete && plan.actions.length === 0 && !left };
+  } catch (error) {
+    return failed(wanted, asError(error));
+  }
+}
+
+function failed(wanted: boolean, error: Error): ServicePlan {
+  if (isCloudError(error, 'implemented-elsewhere')) return { kind: 'nothing', reason: 'implemented-elsewhere' };
+  return { kind: 'failed', wanted, error };
+}
+
+function ownerFor({ uid }: LoadBalancerService, { clusterId }: ServicePlanOptions): Owner {
+  return { clusterId, uid };
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
+}

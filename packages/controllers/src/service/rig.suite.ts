@@ -1,0 +1,134 @@
+/** For tests: the controller over the memory cloud and the fake API, on a clock that stands still. */
+import type {
+  CallContext,
+  DesiredLoadBalancer,
+  LoadBalancerAction,
+  LoadBalancerActionResult,
+  LoadBalancers,
+} from '@outrigger/cloud-provider';
+import { noMetrics, silentLogger, type EventNote, type Node, type Service } from '@outrigger/kube';
+import { createMemoryCloud, type MemoryCloud, type MemoryPart } from '@outrigger/provider-memory';
+import { FakeClock } from '@outrigger/testing';
+import { FakeApi } from './fake-api.suite.ts';
+import { callContext, CLUSTER, openLoadBalancers } from './memory-provider.suite.ts';
+import { createServiceController, type ServiceControllerOptions } from './service-controller.ts';
+
+export const webSpec: NonNullable<Service['spec']> = {
+  type: 'LoadBalancer',
+  ports: [{ port: 80, protocol: 'TCP', nodePort: 30_080 }],
+  ipFamilies: ['IPv4'],
+  ipFamilyPolicy: 'SingleStack',
+};
+
+export function nodeOf(name: string, more: Partial<Node> = {}): Node {
+  const addresses = [{ type: 'InternalIP' as const, address: '10.0.0.1' }];
+  const metadata = { name, uid: `uid-${name}`, ...more.metadata };
+  return { spec: { providerID: `memory://r/${name}` }, status: { addresses }, ...more, metadata };
+}
+
+/** The provider, with something in the way of each `apply`. */
+class WatchedProvider implements LoadBalancers {
+  readonly inner: LoadBalancers;
+  readonly features: LoadBalancers['features'];
+  readonly classes: readonly string[];
+  readonly annotations: LoadBalancers['annotations'];
+  readonly batchSize: number;
+  readonly applied: string[] = [];
+  observes: number = 0;
+  listLagMs: number = 0;
+  /** Before and after an action takes effect. */
+  before: (action: LoadBalancerAction, desired: DesiredLoadBalancer) => void | Promise<void> = () => {};
+  after: (action: LoadBalancerAction, desired: DesiredLoadBalancer) => void | Promise<void> = () => {};
+  plan: LoadBalancers['plan'];
+  selectBackEnds: NonNullable<LoadBalancers['selectBackEnds']>;
+  observing: (services: number) => void | Promise<void> = () => {};
+  lockKey: NonNullable<LoadBalancers['lockKey']> = ({ uid }) => uid;
+
+  constructor(inner: LoadBalancers) {
+    this.inner = inner;
+    ({
+      features: this.features,
+      classes: this.classes,
+      annotations: this.annotations,
+      batchSize: this.batchSize,
+    } = inner);
+    this.plan = (desired, parts) => inner.plan(desired, parts);
+    this.selectBackEnds = (service, backEnds) => inner.selectBackEnds?.(service, backEnds) ?? backEnds;
+  }
+
+  async observe(...[services, call]: Parameters<LoadBalancers['observe']>): ReturnType<LoadBalancers['observe']> {
+    this.observes += 1;
+    await this.observing(services.length);
+    return this.inner.observe(services, call);
+  }
+
+  async apply(
+    action: LoadBalancerAction,
+    desired: DesiredLoadBalancer,
+    call: CallContext,
+  ): Promise<LoadBalancerActionResult> {
+    await this.before(action, desired);
+    this.applied.push(`${action.kind} ${action.part} ${desired.service.name}`);
+    const result = await this.inner.apply(action, desired, call);
+    await this.after(action, desired);
+    return result;
+  }
+
+  listOwned(call: CallContext): ReturnType<LoadBalancers['listOwned']> {
+    return this.inner.listOwned(call);
+  }
+}
+
+export interface Rig {
+  readonly api: FakeApi;
+  readonly cloud: MemoryCloud;
+  readonly provider: WatchedProvider;
+  readonly clock: FakeClock;
+  readonly events: (EventNote & { readonly name: string })[];
+  readonly reasons: (name: string) => readonly string[];
+  /** Parts that this Service owns, by kind. */
+  readonly partsOf: (uid: string) => readonly MemoryPart[];
+  start(options?: Partial<ServiceControllerOptions>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function createRig(): Promise<Rig> {
+  const clock = new FakeClock();
+  const api = new FakeApi();
+  const cloud = createMemoryCloud({ clock, random: () => 0.5 });
+  const provider = new WatchedProvider(await openLoadBalancers(cloud, clock));
+  const events: (EventNote & { name: string })[] = [];
+  let stop: () => Promise<void> = () => Promise.resolve();
+  return {
+    api,
+    cloud,
+    provider,
+    clock,
+    events,
+    reasons: (name) => events.filter((event) => event.name === name).map(({ reason }) => reason),
+    partsOf: (uid) => cloud.parts().filter(({ tags }) => tags.uid === uid && tags.clusterId === CLUSTER),
+    start: async (options = {}) => {
+      const ended = new AbortController();
+      const running = createServiceController({
+        client: api.client,
+        services: api.services.store,
+        nodes: api.nodes.store,
+        provider,
+        callContext: ({ signal, priority }) => callContext(signal, priority),
+        events: { record: (about, note) => void events.push({ ...note, name: about.metadata?.name ?? '' }) },
+        clock,
+        logger: silentLogger,
+        metrics: noMetrics,
+        random: () => 0,
+        options: { providerName: 'memory', clusterId: CLUSTER, ...options },
+      }).run(ended.signal);
+      stop = async () => {
+        ended.abort();
+        await clock.advance(31_000);
+        await running;
+      };
+      await clock.settle();
+    },
+    stop: () => stop(),
+  };
+}

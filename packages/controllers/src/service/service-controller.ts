@@ -1,0 +1,635 @@
+// Over 400 lines: one state machine, which is read best in one piece; what can be said without it is in the files beside it.
+/** The service-lb-controller: gives Services of type LoadBalancer what they ask for in the cloud. Entry point: `createServiceController`. */
+import type {
+  BackEnd,
+  CallContext,
+  CallPriority,
+  LoadBalancerAction,
+  LoadBalancerPart,
+  LoadBalancers,
+  LoadBalancerService,
+} from '@outrigger/cloud-provider';
+import {
+  createWorkQueue,
+  exponentialBackoff,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  resources,
+  runController,
+  type Client,
+  type Clock,
+  type EventRecorder,
+  type Logger,
+  type Metrics,
+  type Node,
+  type ObjectMeta,
+  type Patch,
+  type RateLimiter,
+  type ReconcileContext,
+  type ReconcileResult,
+  type ResourceClient,
+  type Service,
+  type Store,
+  type StoreChange,
+  type WorkQueue,
+} from '@outrigger/kube';
+import { ToldEvents } from '../told-events.ts';
+import { WrittenVersions } from '../written-versions.ts';
+import { applyActions } from './apply-actions.ts';
+import { backEndsOf, wakesLoadBalancers } from './back-ends.ts';
+import { isUncertain, retryOf } from './failure.ts';
+import { identityOf, ingressOf } from './load-balancer-service.ts';
+import { Locks } from './locks.ts';
+import { NodeChanges } from './node-changes.ts';
+import { Observations, type TimedObservation } from './observations.ts';
+import { desiredOf, planLeftover, planService, type ObservedService, type ServicePlan } from './plan.ts';
+import { isRecorded, roleOf } from './role.ts';
+import {
+  beginNote,
+  endNote,
+  failureNote,
+  heldNote,
+  noNodesNote,
+  releasedNote,
+  warningNote,
+  type Episode,
+} from './service-events.ts';
+import { createServiceMetrics, type ServiceMetrics } from './service-metrics.ts';
+import { letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
+import {
+  NOTHING_BELIEVED_MS,
+  sameBackEnds,
+  trackService,
+  UNCERTAIN_MS,
+  wakingText,
+  type TrackedService,
+} from './tracked-service.ts';
+
+/** Upstream's. */
+const BACKOFF = { baseMs: 5_000, maxMs: 300_000 };
+/** How long an empty set of back ends is not believed. */
+const EMPTY_HOLD_MS = 300_000;
+const FIRST_POLL_MS = 1_000;
+const LONGEST_POLL_MS = 30_000;
+/** Keys of Services that are gone themselves. No namespace has such a name. */
+const LEFTOVER = 'uid:';
+
+export interface ServiceControllerOptions {
+  /** Recorded on the Services that have a load balancer, and the prefix of our provider IDs. */
+  readonly providerName: string;
+  /** `ClusterIdentity.id`. */
+  readonly clusterId: string;
+  /** Serves the Services without a `loadBalancerClass` too. Default: true. */
+  readonly isDefault?: boolean;
+  /** `--concurrent-service-syncs`: load balancers that are being changed at a time. Default: 10. */
+  readonly concurrentServiceSyncs?: number;
+}
+
+export interface ServiceControllerDependencies {
+  readonly client: Pick<Client, 'of'>;
+  readonly services: Store<Service>;
+  readonly nodes: Store<Node>;
+  readonly provider: LoadBalancers;
+  readonly callContext: (options: { readonly signal: AbortSignal; readonly priority: CallPriority }) => CallContext;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly options: ServiceControllerOptions;
+}
+
+export interface ServiceController {
+  /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Makes the controller; nothing is read or written before `run`. */
+export function createServiceController(dependencies: ServiceControllerDependencies): ServiceController {
+  return { run: (signal) => new Run(dependencies, signal).run() };
+}
+
+/** One pass over one Service. */
+interface Pass {
+  readonly key: string;
+  readonly lock: string;
+  readonly service: Service;
+  readonly leftover: boolean;
+  readonly tracked: TrackedService;
+  readonly context: ReconcileContext;
+}
+
+type Bring = ServicePlan & { readonly kind: 'bring' };
+
+class Run {
+  readonly #deps: ServiceControllerDependencies;
+  readonly #signal: AbortSignal;
+  readonly #services: ResourceClient<Service>;
+  readonly #queue: WorkQueue<string>;
+  readonly #backoff: RateLimiter<string>;
+  readonly #observations: Observations;
+  readonly #nodeChanges: NodeChanges;
+  readonly #told: ToldEvents;
+  readonly #metrics: ServiceMetrics;
+  readonly #written = new WrittenVersions();
+  readonly #locks = new Locks();
+  /** By lock, when the last action ended; monotonic. */
+  readonly #appliedAt = new Map<string, number>();
+  readonly #tracked = new Map<string, TrackedService>();
+  /** Keys that wait for the store to see our own last write. */
+  readonly #deferred = new Set<string>();
+  readonly #leftovers = new Map<string, Service>();
+  /** Keys that are being updated because of nodes. */
+  readonly #updating = new Set<string>();
+  readonly #startedAt: number;
+  readonly #planOptions: ObservedService['options'];
+  #backEnds: readonly BackEnd[] | undefined;
+  #nodesChangedAt = 0;
+
+  constructor(deps: ServiceControllerDependencies, signal: AbortSignal) {
+    const { callContext, client, clock, events, metrics, options, provider, random } = deps;
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#startedAt = clock.monotonic();
+    this.#services = client.of(resources.services);
+    this.#backoff = exponentialBackoff({ ...BACKOFF, random });
+    this.#queue = createWorkQueue({ name: 'service', clock, metrics });
+    this.#told = new ToldEvents(events, clock);
+    this.#metrics = createServiceMetrics(metrics);
+    this.#planOptions = {
+      providerName: options.providerName,
+      clusterId: options.clusterId,
+      classes: provider.classes,
+      isDefault: options.isDefault ?? true,
+    };
+    this.#observations = new Observations({
+      provider,
+      callContext: (callSignal) => callContext({ signal: callSignal, priority: 'normal' }),
+      clock,
+      signal,
+      serviceOf: (key) => this.#toObserve(key),
+      onAnswer: (key) => this.#queue.add(key),
+    });
+    this.#nodeChanges = new NodeChanges(clock, () => this.#nodesSettled());
+  }
+
+  async run(): Promise<void> {
+    const { clock, logger, metrics, nodes, options, services } = this.#deps;
+    try {
+      // Without all nodes every set of back ends would be too small.
+      await Promise.all([services.whenSynced(this.#signal), nodes.whenSynced(this.#signal)]);
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      throw error;
+    }
+    // Nodes first: what is there at the start is no change.
+    let started = false;
+    const stopNodes = nodes.subscribe((change) => {
+      this.#backEnds = undefined;
+      if (started && wakesLoadBalancers(change, options.providerName)) this.#nodeChanges.note();
+    });
+    started = true;
+    const stopServices = services.subscribe((change) => this.#changed(change));
+    try {
+      await runController({
+        name: 'service',
+        queue: this.#queue,
+        reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
+        workers: options.concurrentServiceSyncs ?? 10,
+        clock,
+        logger,
+        metrics,
+        signal: this.#signal,
+      });
+    } finally {
+      stopServices();
+      stopNodes();
+      this.#nodeChanges.stop();
+      this.#queue.shutDown();
+    }
+  }
+
+  #changed(change: StoreChange<Service>): void {
+    const { key } = change;
+    if (change.type === 'delete') {
+      this.#gone(key, change.previous, change.previous.metadata?.deletionTimestamp !== undefined);
+      return;
+    }
+    const service = change.object;
+    if (change.type === 'update' && change.previous.metadata?.uid !== service.metadata?.uid) {
+      this.#gone(key, change.previous, true);
+    }
+    if (this.#written.isBehind(key, service)) return;
+    const role = roleOf(service, this.#planOptions);
+    if (this.#deferred.delete(key) || role === 'clean' || role === 'unclaimed') this.#queue.add(key);
+    else if (role === 'leave') this.#forget(key);
+    else if (this.#isNews(key, service)) this.#queue.add(key);
+  }
+
+  /** Whether this is more than what the last pass has seen, or what our own writes brought. */
+  #isNews(key: string, service: Service): boolean {
+    const tracked = this.#tracked.get(key);
+    if (!tracked || tracked.seen !== wakingText(service)) return true;
+    return (
+      !isRecorded(service, this.#planOptions.providerName) || (!!tracked.settled && !this.#isSettled(service, tracked))
+    );
+  }
+
+  /** The object is gone. `certain`: because a person wanted it, not because the API server has been set back. */
+  #gone(key: string, service: Service, certain: boolean): void {
+    const { lettingGo = false } = this.#tracked.get(key) ?? {};
+    const uid = service.metadata?.uid ?? '';
+    this.#forget(key);
+    this.#told.forget(uid);
+    if (lettingGo || !isRecorded(service, this.#planOptions.providerName)) return;
+    if (!certain) {
+      this.#deps.logger.warn(
+        'A Service has vanished without being deleted; its load balancer is left to the orphan check',
+        { key },
+      );
+      return;
+    }
+    this.#leftovers.set(LEFTOVER + uid, service);
+    this.#queue.add(LEFTOVER + uid);
+  }
+
+  #forget(key: string): void {
+    this.#tracked.delete(key);
+    this.#leftovers.delete(key);
+    this.#deferred.delete(key);
+    this.#written.forget(key);
+    this.#backoff.forget(key);
+    this.#observations.forget(key);
+    this.#nodesDone(key);
+  }
+
+  #subject(key: string): Service | undefined {
+    return this.#leftovers.get(key) ?? this.#deps.services.get(key);
+  }
+
+  #toObserve(key: string): LoadBalancerService | undefined {
+    const service = this.#subject(key);
+    return service && identityOf(service);
+  }
+
+  async #reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | void> {
+    const service = this.#subject(key);
+    if (!service) return this.#observations.forget(key);
+    const leftover = this.#leftovers.has(key);
+    if (!leftover && this.#written.isBehind(key, service)) {
+      this.#deferred.add(key);
+      return;
+    }
+    const identity = identityOf(service);
+    const lock = this.#deps.provider.lockKey?.(identity) ?? identity.uid;
+    if (!this.#locks.tryAcquire(lock, key)) return;
+    try {
+      const tracked = this.#track(key, service);
+      tracked.seen = wakingText(service);
+      return await this.#pass({ key, lock, service, leftover, tracked, context });
+    } finally {
+      for (const waiting of this.#locks.release(lock)) this.#queue.add(waiting);
+    }
+  }
+
+  #track(key: string, service: Service): TrackedService {
+    const known = this.#tracked.get(key);
+    if (known?.uid === service.metadata?.uid) return known as TrackedService;
+    const tracked = trackService(service, this.#planOptions.providerName, this.#startedAt);
+    this.#tracked.set(key, tracked);
+    return tracked;
+  }
+
+  async #pass(pass: Pass): Promise<ReconcileResult | void> {
+    const { service, tracked, context, leftover } = pass;
+    this.#noteEmptiness(service, tracked);
+    if (!leftover && this.#isSettled(service, tracked)) return;
+    try {
+      return await this.#carryOut(pass, this.#plan(pass));
+    } catch (thrown) {
+      if (context.signal.aborted) throw thrown;
+      const error = thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
+      return this.#fail(pass, error, roleOf(service, this.#planOptions) === 'serve');
+    }
+  }
+
+  /** Whether it is served, and was so when the cloud was last looked at. */
+  #isSettled(service: Service, tracked: TrackedService): boolean {
+    const { settled } = tracked;
+    if (!settled || settled.text !== wakingText(service) || roleOf(service, this.#planOptions) !== 'serve')
+      return false;
+    if (!isRecorded(service, this.#planOptions.providerName)) return false;
+    if (!sameIngress(ingressOf(service), settled.ingress)) return false;
+    try {
+      return sameBackEnds(desiredOf(this.#observed(service, tracked)).backEnds, settled.backEnds);
+    } catch {
+      return false;
+    }
+  }
+
+  #plan({ key, lock, service, leftover, tracked }: Pass): ServicePlan {
+    const timed = this.#usable(key, lock, tracked);
+    if (timed?.observation.kind === 'parts') {
+      const { parts } = timed.observation;
+      if (parts.length === 0 && tracked.expectsParts) {
+        tracked.nothingSince ??= timed.startedAt;
+        if (timed.startedAt - tracked.nothingSince < NOTHING_BELIEVED_MS) return { kind: 'look-again' };
+      } else {
+        tracked.nothingSince = undefined;
+        tracked.parts = new Set([...tracked.parts, ...parts.map(nameOf)]);
+        tracked.expectsParts ||= parts.length > 0;
+      }
+    }
+    const observed = { ...this.#observed(service, tracked), observation: timed?.observation };
+    return leftover ? planLeftover(observed) : planService(observed);
+  }
+
+  #observed(service: Service, tracked: TrackedService): ObservedService {
+    const { clock, nodes, options, provider } = this.#deps;
+    this.#backEnds ??= backEndsOf(nodes.values(), options.providerName);
+    const { emptySince, settled } = tracked;
+    return {
+      service,
+      backEnds: this.#backEnds,
+      lastBackEnds: settled?.backEnds,
+      believesEmpty: emptySince !== undefined && clock.monotonic() - emptySince >= EMPTY_HOLD_MS,
+      provider,
+      options: this.#planOptions,
+    };
+  }
+
+  #noteEmptiness(service: Service, tracked: TrackedService): void {
+    try {
+      const { backEnds } = desiredOf(this.#observed(service, tracked));
+      if (backEnds.length > 0) tracked.emptySince = undefined;
+      else tracked.emptySince ??= this.#deps.clock.monotonic();
+    } catch {
+      // The plan says what is wrong with it.
+    }
+  }
+
+  /** The answer, if it is about this very Service and not from before the last action on its load balancer. */
+  #usable(key: string, lock: string, { uid }: TrackedService): TimedObservation | undefined {
+    const timed = this.#observations.answer(key);
+    if (timed && timed.uid === uid && timed.startedAt >= (this.#appliedAt.get(lock) ?? -Infinity)) return timed;
+    this.#observations.forget(key);
+    return undefined;
+  }
+
+  async #carryOut(pass: Pass, plan: ServicePlan): Promise<ReconcileResult | void> {
+    const { key, service, tracked, context } = pass;
+    switch (plan.kind) {
+      case 'nothing':
+        context.logger.verbose(4, 'The Service is left alone', { reason: plan.reason });
+        this.#observations.forget(key);
+        return;
+      case 'record': {
+        const metadata = await this.#patch(pass, recordPatch(service, this.#planOptions.providerName));
+        if (!metadata) return;
+        const recorded = { ...pass, service: { ...service, metadata } };
+        return this.#carryOut(recorded, this.#plan(recorded));
+      }
+      case 'observe':
+        this.#observations.ask(key);
+        return;
+      case 'look-again':
+        context.logger.verbose(2, 'Nothing of a load balancer is seen; that is not believed yet');
+        this.#observations.forget(key);
+        return { requeueAfterMs: nextPollMs(tracked) };
+      case 'hold':
+        return this.#hold(pass);
+      case 'refuse':
+        return this.#fail(pass, plan.error, true);
+      case 'failed':
+        return this.#fail(pass, plan.error, plan.wanted);
+      case 'release': {
+        this.#deps.events.record(service, releasedNote(plan.error, [...tracked.parts]));
+        context.logger.warn('A load balancer is let go without being deleted', {
+          error: plan.error,
+          parts: [...tracked.parts],
+        });
+        return this.#letGo(pass);
+      }
+      case 'bring':
+        return this.#bring(pass, plan);
+    }
+  }
+
+  async #bring(pass: Pass, bring: Bring): Promise<ReconcileResult | void> {
+    const { key, service, tracked } = pass;
+    const { desired, plan, complete } = bring;
+    for (const warning of plan.warnings ?? []) this.#told.tell(service, warningNote(warning));
+    if (complete) return desired.wanted ? this.#settle(pass, bring) : this.#cleaned(pass);
+    if (plan.actions.length === 0) {
+      // What is pending in the cloud goes on by itself.
+      this.#observations.forget(key);
+      if (desired.wanted && plan.ingress.length > 0) await this.#writeStatus(pass, bring);
+      return { requeueAfterMs: nextPollMs(tracked) };
+    }
+    return this.#act(pass, bring);
+  }
+
+  async #act(pass: Pass, { desired, plan }: Bring): Promise<ReconcileResult | void> {
+    const { key, lock, service, tracked, context, leftover } = pass;
+    const { callContext, clock, provider } = this.#deps;
+    this.#begin(pass, desired.wanted, desired.backEnds.length === 0);
+    const isCurrent = (): boolean =>
+      !desired.wanted || leftover || wakingText(this.#subject(key) ?? {}) === wakingText(service);
+    try {
+      const { error, pollAfterMs, succeeded } = await applyActions(plan.actions, desired, {
+        provider,
+        callContext: (signal) => callContext({ signal, priority: 'normal' }),
+        clock,
+        metrics: this.#metrics,
+        logger: context.logger,
+        signal: context.signal,
+        isCurrent,
+      });
+      if (desired.wanted) tracked.expectsParts ||= succeeded > 0;
+      else {
+        // What was asked for and not answered counts too: whether it is gone is then seen.
+        const asked = plan.actions.slice(0, succeeded + (error && isUncertain(error) ? 1 : 0));
+        const gone = new Set(asked.map((action) => (action.kind === 'delete' ? nameOf(action) : '')));
+        tracked.parts = new Set([...tracked.parts].filter((part) => !gone.has(part)));
+        tracked.expectsParts = tracked.parts.size > 0;
+      }
+      if (error) {
+        if (isUncertain(error)) tracked.quietFrom = clock.monotonic() + UNCERTAIN_MS;
+        return this.#fail(pass, error, desired.wanted);
+      }
+      // The same actions again: the cloud does not yet show what it has done, or never will.
+      const done = JSON.stringify(plan.actions);
+      const repeated = tracked.lastActions === done;
+      tracked.lastActions = done;
+      if (!repeated) tracked.polls = 0;
+      const afterMs = Math.max(pollAfterMs ?? 0, provider.listLagMs ?? 0, repeated ? nextPollMs(tracked) : 0);
+      if (afterMs > 0) return { requeueAfterMs: afterMs };
+    } finally {
+      const now = clock.monotonic();
+      this.#appliedAt.set(lock, now);
+      tracked.quietFrom = Math.max(tracked.quietFrom, now + (provider.listLagMs ?? 0));
+      this.#observations.forget(key);
+    }
+    this.#observations.ask(key);
+  }
+
+  /** Tells, once, what begins. */
+  #begin({ service, tracked }: Pass, wanted: boolean, withoutNodes: boolean): void {
+    const episode = episodeOf(service, tracked, wanted);
+    if (tracked.episode !== episode) {
+      tracked.episode = episode;
+      this.#metrics.syncs.inc();
+      const note = beginNote(episode);
+      if (note) this.#deps.events.record(service, note);
+    }
+    if (wanted && withoutNodes) this.#told.tell(service, noNodesNote);
+  }
+
+  /** All is as it should be. */
+  async #settle(pass: Pass, bring: Bring): Promise<ReconcileResult | void> {
+    const { key, service, tracked } = pass;
+    const { clock, events } = this.#deps;
+    await this.#writeStatus(pass, bring);
+    this.#observations.forget(key);
+    const { backEnds } = bring.desired;
+    tracked.settled = { text: wakingText(service), backEnds, ingress: bring.plan.ingress };
+    tracked.polls = 0;
+    tracked.lastActions = undefined;
+    this.#backoff.forget(key);
+    if (tracked.episode) events.record(service, endNote(tracked.episode));
+    if (tracked.episode === 'update' && tracked.nodesChangedAt !== undefined) {
+      this.#metrics.updateLatency.observe((clock.monotonic() - tracked.nodesChangedAt) / 1000);
+    }
+    tracked.episode = undefined;
+    this.#nodesDone(key);
+    // The last good back ends stand in for none: until that is believed.
+    if (tracked.emptySince !== undefined && backEnds.length > 0) return this.#hold(pass);
+  }
+
+  #hold({ service, tracked, key }: Pass): ReconcileResult {
+    const left = (tracked.emptySince ?? 0) + EMPTY_HOLD_MS - this.#deps.clock.monotonic();
+    this.#observations.forget(key);
+    this.#told.tell(service, heldNote(EMPTY_HOLD_MS / 1000));
+    return { requeueAfterMs: Math.max(0, left) };
+  }
+
+  async #writeStatus(pass: Pass, { plan }: Bring): Promise<void> {
+    const { service } = pass;
+    const { ingress, annotations } = plan;
+    const patch = servedPatch(service, { ingress, annotations, now: this.#deps.clock.now() });
+    if (patch) await this.#patch(pass, patch);
+  }
+
+  /** No part was seen. That counts once nothing that was asked for before can still appear. */
+  async #cleaned(pass: Pass): Promise<ReconcileResult | void> {
+    const { key, tracked, service, leftover } = pass;
+    const seenAt = this.#observations.answer(key)?.startedAt ?? -Infinity;
+    if (seenAt < tracked.quietFrom) {
+      this.#observations.forget(key);
+      return { requeueAfterMs: Math.max(0, tracked.quietFrom - this.#deps.clock.monotonic()) };
+    }
+    if (leftover) {
+      this.#deps.events.record(service, endNote('delete'));
+      this.#forget(key);
+      return;
+    }
+    return this.#letGo(pass, endNote('delete'));
+  }
+
+  async #letGo(pass: Pass, note?: ReturnType<typeof endNote>): Promise<void> {
+    const { key, service, tracked, leftover } = pass;
+    if (leftover) return this.#forget(key);
+    const patch = letGoPatch(service);
+    tracked.lettingGo = true;
+    try {
+      if (patch && !(await this.#patch(pass, patch))) return;
+    } catch (error) {
+      tracked.lettingGo = false;
+      throw error;
+    }
+    if (note) this.#deps.events.record(service, note);
+    // A lock with a name of its own is shared: what others know by it stays.
+    if (pass.lock === tracked.uid) this.#appliedAt.delete(pass.lock);
+    this.#backoff.forget(key);
+    this.#observations.forget(key);
+    // The watch may have been faster than the answer.
+    if (!this.#deps.services.get(key)) this.#written.forget(key);
+    // The Service may stay, as another type: what is known of its load balancer does not hold for the next one.
+    if (this.#tracked.get(key) === tracked && !service.metadata?.deletionTimestamp) this.#tracked.delete(key);
+  }
+
+  /** Returns the new metadata; `undefined` when the Service is gone, or another one: the watch says which. */
+  async #patch({ key, service, context }: Pass, patch: Patch): Promise<ObjectMeta | undefined> {
+    const { name = '', namespace } = service.metadata ?? {};
+    try {
+      const { metadata } = await this.#services.patch({ name, namespace }, patch, {
+        subresource: 'status',
+        answer: 'metadata',
+        signal: context.signal,
+      });
+      this.#written.note(key, metadata);
+      return metadata;
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error) && !isAboutUid(error)) throw error;
+      context.logger.verbose(4, 'The Service is gone', { error });
+      return undefined;
+    }
+  }
+
+  #fail(pass: Pass, error: Error, wanted: boolean): ReconcileResult | void {
+    const { key, service, tracked, context } = pass;
+    this.#observations.forget(key);
+    const retry = retryOf(error);
+    if (retry.kind === 'later') return { requeueAfterMs: retry.afterMs };
+    if (retry.kind === 'elsewhere') return;
+    const episode = episodeOf(service, tracked, wanted);
+    if (episode === 'update') this.#metrics.nodeSyncErrors.inc();
+    context.logger.error('A load balancer could not be brought to what it should be', { error, retry: retry.kind });
+    this.#told.tell(service, failureNote(episode, error));
+    this.#nodesDone(key);
+    const backoffMs = this.#backoff.delayMs(key);
+    if (retry.kind === 'back-off') return { requeueAfterMs: backoffMs };
+    // Nothing may stand in the way of a deletion for ever.
+    if (retry.kind === 'longest' || !wanted) return { requeueAfterMs: BACKOFF.maxMs };
+  }
+
+  #nodesSettled(): void {
+    this.#nodesChangedAt = this.#deps.clock.monotonic();
+    for (const [key, tracked] of this.#tracked) {
+      const service = this.#deps.services.get(key);
+      if (!service) continue;
+      this.#noteEmptiness(service, tracked);
+      if (!tracked.settled || this.#isSettled(service, tracked)) continue;
+      tracked.nodesChangedAt = this.#nodesChangedAt;
+      this.#updating.add(key);
+      this.#queue.add(key);
+    }
+  }
+
+  #nodesDone(key: string): void {
+    if (!this.#updating.delete(key) || this.#updating.size > 0) return;
+    this.#metrics.nodeSyncLatency.observe((this.#deps.clock.monotonic() - this.#nodesChangedAt) / 1000);
+  }
+}
+
+/** The server reads a UID in a status patch as an attempt to change it: this is another Service of the same name. */
+function isAboutUid(error: unknown): boolean {
+  return isInvalid(error) && (error.details.causes ?? []).some(({ field }) => field === 'metadata.uid');
+}
+
+function nameOf(part: LoadBalancerPart | LoadBalancerAction): string {
+  return `${'part' in part ? part.part : part.kind} ${part.id}`;
+}
+
+function nextPollMs(tracked: TrackedService): number {
+  return Math.min(LONGEST_POLL_MS, FIRST_POLL_MS * 1.5 ** tracked.polls++);
+}
+
+/** Only the back ends of a load balancer that was served before have changed: an update. */
+function episodeOf(service: Service, { episode, settled }: TrackedService, wanted: boolean): Episode {
+  if (!wanted) return 'delete';
+  if (episode === 'ensure') return episode;
+  return settled?.text === wakingText(service) ? 'update' : 'ensure';
+}

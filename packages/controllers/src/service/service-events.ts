@@ -1,0 +1,64 @@
+/** What people are told about a Service. Reasons are upstream's, which alerts and tests look for. */
+import type { LoadBalancerWarning } from '@outrigger/cloud-provider';
+import type { EventNote } from '@outrigger/kube';
+import { reasonOf } from './failure.ts';
+
+/** What a series of actions is about: the Service has changed, only its back ends have, or it wants none any more. */
+export type Episode = 'ensure' | 'update' | 'delete';
+
+/** `[reason, message]`. */
+type Words = readonly [string, string];
+
+const WORDS: Readonly<Record<Episode, { begin?: Words; readonly end: Words; readonly failure: Words }>> = {
+  ensure: {
+    begin: ['EnsuringLoadBalancer', 'Ensuring load balancer'],
+    end: ['EnsuredLoadBalancer', 'Ensured load balancer'],
+    failure: ['SyncLoadBalancerFailed', 'Error syncing load balancer'],
+  },
+  update: {
+    end: ['UpdatedLoadBalancer', 'Updated load balancer with new hosts'],
+    failure: ['UpdateLoadBalancerFailed', 'Error updating load balancer with new hosts'],
+  },
+  delete: {
+    begin: ['DeletingLoadBalancer', 'Deleting load balancer'],
+    end: ['DeletedLoadBalancer', 'Deleted load balancer'],
+    failure: ['DeleteLoadBalancerFailed', 'Error deleting load balancer'],
+  },
+};
+
+export function beginNote(episode: Episode): EventNote | undefined {
+  const { begin } = WORDS[episode];
+  return begin && { type: 'Normal', reason: begin[0], message: begin[1] };
+}
+
+export function endNote(episode: Episode): EventNote {
+  const [reason, message] = WORDS[episode].end;
+  return { type: 'Normal', reason, message };
+}
+
+export function failureNote(episode: Episode, error: Error): EventNote {
+  const [reason, what] = WORDS[episode].failure;
+  return { type: 'Warning', reason, message: `${what}: ${reasonOf(error)}` };
+}
+
+const NO_NODES = 'There are no available nodes for LoadBalancer';
+
+export const noNodesNote: EventNote = { type: 'Warning', reason: 'UnAvailableLoadBalancer', message: NO_NODES };
+
+export function heldNote(seconds: number): EventNote {
+  const message = `${NO_NODES}. Its present back ends stay for ${seconds} s, in case that is a mistake.`;
+  return { type: 'Warning', reason: 'UnAvailableLoadBalancer', message };
+}
+
+export function releasedNote(error: Error, known: readonly string[]): EventNote {
+  const what = known.length > 0 ? `Last seen: ${known.join(', ')}` : 'What is left there is not known';
+  return {
+    type: 'Warning',
+    reason: 'ReleasedLoadBalancer',
+    message: `The load balancer is let go as its annotation asks, and may still be in the cloud: ${reasonOf(error)}. ${what}. Remove it by hand.`,
+  };
+}
+
+export function warningNote({ reason, message }: LoadBalancerWarning): EventNote {
+  return { type: 'Warning', reason, message };
+}

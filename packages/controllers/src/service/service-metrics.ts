@@ -1,0 +1,41 @@
+/** Metrics of the service controller; names, help and buckets of the first four are upstream's. */
+import { exponentialBuckets, type Counter, type Histogram, type Metrics } from '@outrigger/kube';
+
+export interface ServiceMetrics {
+  readonly syncs: Counter;
+  readonly nodeSyncErrors: Counter;
+  readonly nodeSyncLatency: Histogram;
+  readonly updateLatency: Histogram;
+  readonly actions: Counter;
+}
+
+/** 1 s to 4.6 hours. */
+const BUCKETS = exponentialBuckets(1, 2, 15);
+
+export function createServiceMetrics(metrics: Metrics): ServiceMetrics {
+  return {
+    syncs: metrics.counter({
+      name: 'service_controller_loadbalancer_sync_total',
+      help: 'Times that a load balancer was configured, because of a change of its Service or of nodes.',
+    }),
+    nodeSyncErrors: metrics.counter({
+      name: 'service_controller_nodesync_error_total',
+      help: 'Times that a load balancer could not be configured after a change of nodes.',
+    }),
+    nodeSyncLatency: metrics.histogram({
+      name: 'service_controller_nodesync_latency_seconds',
+      help: 'Seconds from a settled change of nodes until all load balancers had it.',
+      buckets: BUCKETS,
+    }),
+    updateLatency: metrics.histogram({
+      name: 'service_controller_update_loadbalancer_host_latency_seconds',
+      help: 'Seconds from a settled change of nodes until one load balancer had it.',
+      buckets: BUCKETS,
+    }),
+    actions: metrics.counter({
+      name: 'outrigger_load_balancer_actions_total',
+      help: 'Actions on parts of load balancers, by kind of action, kind of part and result.',
+      labels: ['action', 'part', 'result'],
+    }),
+  };
+}

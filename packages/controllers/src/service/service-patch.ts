@@ -1,0 +1,106 @@
+/** The patches of a Service. All go to `services/status`, as upstream's do: the program needs no right to change a spec. Pure. */
+import { loadBalancerOwnerAnnotation, type LoadBalancerIngress } from '@outrigger/cloud-provider';
+import type { Condition, Patch, Service } from '@outrigger/kube';
+import { ingressOf } from './load-balancer-service.ts';
+import { cleanupFinalizer, portsErrorCondition } from './well-known-names.ts';
+
+/** Says whose the load balancer is, and keeps the Service until it is gone. */
+export function recordPatch(service: Service, providerName: string): Patch {
+  return patchOf(service, {
+    metadata: { finalizers: [cleanupFinalizer], annotations: { [loadBalancerOwnerAnnotation]: providerName } },
+  });
+}
+
+/** Lets the Service go: no finalizer, no owner, no address, in one step. `undefined` when all that is so already. */
+export function letGoPatch(service: Service): Patch | undefined {
+  const { metadata = {}, status = {} } = service;
+  const conditions = (status.conditions ?? []).filter(({ type }) => type === portsErrorCondition);
+  const cleared = {
+    ...(metadata.finalizers?.includes(cleanupFinalizer) && {
+      '$deleteFromPrimitiveList/finalizers': [cleanupFinalizer],
+    }),
+    ...(metadata.annotations?.[loadBalancerOwnerAnnotation] !== undefined && {
+      annotations: { [loadBalancerOwnerAnnotation]: null },
+    }),
+  };
+  const newStatus = {
+    ...(status.loadBalancer?.ingress?.length && { loadBalancer: { ingress: null } }),
+    ...(conditions.length > 0 && { conditions: conditions.map(({ type }) => ({ type, $patch: 'delete' })) }),
+  };
+  if (Object.keys(cleared).length + Object.keys(newStatus).length === 0) return undefined;
+  return patchOf(service, { metadata: cleared, status: newStatus });
+}
+
+export interface ServedStatus {
+  readonly ingress: readonly LoadBalancerIngress[];
+  /** `null`: remove. */
+  readonly annotations?: Readonly<Record<string, string | null>> | undefined;
+  /** Wall clock, milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The addresses, the condition about ports, and the provider's annotations. `undefined` when all that is so already. */
+export function servedPatch(service: Service, { ingress, annotations = {}, now }: ServedStatus): Patch | undefined {
+  const current = service.metadata?.annotations ?? {};
+  const changed = Object.entries(annotations).filter(([name, value]) => (current[name] ?? null) !== value);
+  const condition = portsCondition(service, ingress, now);
+  const sameStatus = sameIngress(ingressOf(service), ingress);
+  if (changed.length === 0 && !condition && sameStatus) return undefined;
+  return patchOf(service, {
+    ...(changed.length > 0 && { metadata: { annotations: Object.fromEntries(changed) } }),
+    status: {
+      ...(!sameStatus && { loadBalancer: { ingress: ingress.length > 0 ? ingress.map(asStored) : null } }),
+      ...(condition && { conditions: [condition] }),
+    },
+  });
+}
+
+/** The order means something: many clients take the first address. */
+export function sameIngress(a: readonly LoadBalancerIngress[], b: readonly LoadBalancerIngress[]): boolean {
+  return JSON.stringify(a.map(asStored)) === JSON.stringify(b.map(asStored));
+}
+
+/** As the API server keeps it, in one order of members: `ipMode` is filled in where there is an IP. */
+function asStored({ ip, hostname, ipMode, ports }: LoadBalancerIngress): Ingress {
+  return {
+    ...(ip ? { ip } : {}),
+    ...(hostname ? { hostname } : {}),
+    ...(ip ? { ipMode: ipMode ?? 'VIP' } : {}),
+    ...(ports?.length
+      ? { ports: ports.map(({ port, protocol, error }) => ({ port, protocol, ...(error ? { error } : {}) })) }
+      : {}),
+  };
+}
+
+type Ingress = NonNullable<NonNullable<NonNullable<Service['status']>['loadBalancer']>['ingress']>[number];
+
+/** True while a port has an error; False once it has none any more; never there for a Service whose ports were always served. */
+function portsCondition(service: Service, ingress: readonly LoadBalancerIngress[], now: number): Condition | undefined {
+  const errors = new Map(
+    ingress.flatMap(({ ports = [] }) =>
+      ports.flatMap(({ port, protocol, error }) => (error ? [[`${protocol} ${port}`, error] as const] : [])),
+    ),
+  );
+  const before = service.status?.conditions?.find(({ type }) => type === portsErrorCondition);
+  if (errors.size === 0 && !before) return undefined;
+  const status = errors.size > 0 ? 'True' : 'False';
+  const [first = ''] = errors.values();
+  // A condition's reason has a stricter form than a port's error, which may carry a domain.
+  const reason = errors.size === 0 ? 'PortsServed' : first.replace(/^.*\//, '').replaceAll(/[^A-Za-z0-9_]/g, '');
+  const message = Array.from(errors, ([port, error]) => `${port}: ${error}`).join(', ');
+  if (before?.status === status && before.reason === reason && before.message === message) return undefined;
+  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  return {
+    type: portsErrorCondition,
+    status,
+    reason: reason || 'PortError',
+    message,
+    observedGeneration: service.metadata?.generation ?? 0,
+    lastTransitionTime: before?.status === status ? before.lastTransitionTime : time,
+  };
+}
+
+/** The UID makes it fail for another Service of the same name. */
+function patchOf(service: Service, body: { readonly metadata?: object; readonly status?: object }): Patch {
+  return { type: 'strategic', body: { ...body, metadata: { ...body.metadata, uid: service.metadata?.uid } } };
+}

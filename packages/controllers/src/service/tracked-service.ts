@@ -1,0 +1,87 @@
+/** What is remembered about one Service while this process runs. All of it can be lost: a new process finds out again. */
+import { loadBalancerOwnerAnnotation, type BackEnd, type LoadBalancerIngress } from '@outrigger/cloud-provider';
+import type { Service } from '@outrigger/kube';
+import { identityOf, ingressOf } from './load-balancer-service.ts';
+import { isRecorded } from './role.ts';
+import type { Episode } from './service-events.ts';
+
+/** So long after a request without an answer the cloud may still do what it asked for. */
+export const UNCERTAIN_MS = 5_000;
+
+/** So long looks have to show nothing where something is expected: clouds answer with empty lists when they are unwell. */
+export const NOTHING_BELIEVED_MS = 90_000;
+
+interface Settled {
+  readonly text: string;
+  readonly backEnds: readonly BackEnd[];
+  readonly ingress: readonly LoadBalancerIngress[];
+}
+
+export interface TrackedService {
+  readonly uid: string;
+  /** What the last pass began with: `wakingText`. */
+  seen: string | undefined;
+  /** What was last seen to be as it should. */
+  settled: Settled | undefined;
+  /** Set between the first action and the end. */
+  episode: Episode | undefined;
+  /** The actions of the last plan that was carried out; JSON. */
+  lastActions: string | undefined;
+  polls: number;
+  /** Since when no back end is left; monotonic. */
+  emptySince: number | undefined;
+  /** Nothing that was asked for earlier can still take effect from here on; monotonic. */
+  quietFrom: number;
+  /** When the change of nodes settled that it is being updated for; monotonic. */
+  nodesChangedAt: number | undefined;
+  /** Parts that were seen and that we have not deleted: kind and ID. */
+  parts: ReadonlySet<string>;
+  /** Whether something of it should be there: then a look that shows nothing may be a lie. */
+  expectsParts: boolean;
+  /** Since when looks show nothing although something is expected; monotonic. */
+  nothingSince: number | undefined;
+  /** All is gone, and the finalizer is being removed. */
+  lettingGo: boolean;
+}
+
+/** `startedAt`: of this process, before which another may have asked the cloud for something; monotonic. */
+export function trackService(service: Service, providerName: string, startedAt: number): TrackedService {
+  return {
+    uid: service.metadata?.uid ?? '',
+    seen: undefined,
+    settled: undefined,
+    episode: undefined,
+    lastActions: undefined,
+    polls: 0,
+    emptySince: undefined,
+    quietFrom: isRecorded(service, providerName) ? startedAt + UNCERTAIN_MS : startedAt,
+    nodesChangedAt: undefined,
+    parts: new Set(),
+    expectsParts: isRecorded(service, providerName) || ingressOf(service).length > 0,
+    nothingSince: undefined,
+    lettingGo: false,
+  };
+}
+
+/** All of a Service that a load balancer may depend on, without what this controller writes itself. */
+export function wakingText(service: Service): string {
+  const { ingress: _, annotations, ...rest } = identityOf(service);
+  const { [loadBalancerOwnerAnnotation]: __, ...others } = annotations;
+  const { type, loadBalancerSourceRanges } = service.spec ?? {};
+  const deleting = service.metadata?.deletionTimestamp;
+  return JSON.stringify({ ...rest, annotations: others, type, loadBalancerSourceRanges, deleting });
+}
+
+export function sameBackEnds(a: readonly BackEnd[], b: readonly BackEnd[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((one, i) => {
+      const other = b[i];
+      return (
+        one.node.uid === other?.node.uid &&
+        one.node.providerID === other.node.providerID &&
+        (one.addresses === other.addresses || JSON.stringify(one.addresses) === JSON.stringify(other.addresses))
+      );
+    })
+  );
+}

@@ -1,0 +1,22 @@
+/** Names that the service controller gives a meaning to, or takes over from Kubernetes. */
+
+/** Upstream's, and shared by all controllers of load balancers: whose it is says `loadBalancerOwnerAnnotation`. */
+export const cleanupFinalizer = 'service.kubernetes.io/load-balancer-cleanup';
+
+/**
+ * `true`: let the finalizer go although the cloud does not answer. Heeded only while the load balancer is being cleaned up
+ * and that fails; what is left in the cloud then has to be removed by hand.
+ */
+export const releaseAnnotation = 'outrigger.dev/release-load-balancer';
+
+/** Read where `spec.loadBalancerSourceRanges` is empty. https://kubernetes.io/docs/reference/labels-annotations-taints/ */
+export const sourceRangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges';
+
+/** On a node: takes no traffic from load balancers, unless its value is false. */
+export const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
+
+/** The cluster autoscaler is about to delete the node. */
+export const toBeDeletedTaintKey = 'ToBeDeletedByClusterAutoscaler';
+
+/** KEP-1435: a port could not be served. */
+export const portsErrorCondition = 'LoadBalancerPortsError';
