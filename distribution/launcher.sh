@@ -1,0 +1,31 @@
+#!/bin/sh
+# Runs the bundled cloud-controller-manager with the Node that was built for it, from any working directory.
+# `make build` copies this to bin/cloud-controller-manager.
+set -eu
+
+# Through symbolic links to the place where this file really is.
+self=$0
+while [ -h "$self" ]; do
+  target=$(readlink "$self")
+  case $target in
+    /*) self=$target ;;
+    *) self=$(dirname "$self")/$target ;;
+  esac
+done
+bin=$(CDPATH='' cd -- "$(dirname -- "$self")" && pwd -P)
+
+# In an image Node lies beside this file; in the repository it is the pinned devDependency.
+node=$bin/node
+[ -x "$node" ] || node=$bin/../node_modules/node/bin/node
+if [ ! -x "$node" ]; then
+  echo "cloud-controller-manager: no Node at $bin/node or $node; run 'make setup'" >&2
+  exit 1
+fi
+
+# glibc gives each thread an arena of its own, and keeps what was freed in it: two are enough, and save 6 to 11 MiB.
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
+
+# A small young generation keeps garbage from ruling the resident size: 181 MB become 121 MB at 5,000 nodes. The old
+# generation holds them in 256 MB; set OUTRIGGER_OLD_SPACE_MB for larger clusters.
+exec "$node" --max-semi-space-size=4 --max-old-space-size="${OUTRIGGER_OLD_SPACE_MB:-256}" \
+  "$bin/../dist/cloud-controller-manager.js" "$@"

@@ -1,0 +1,19 @@
+/** The shipped program: the manager and the providers that come with it. A fork that ships others replaces this file. */
+import { hostname } from 'node:os';
+import { main } from '@outrigger/cloud-controller-manager';
+
+const code = await main(process.argv.slice(2), {
+  builtInProviders: {
+    memory: () => import('@outrigger/provider-memory'),
+  },
+  env: process.env,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signals: process,
+  faults: process,
+  exit: (code) => process.exit(code),
+  workingDirectory: process.cwd(),
+  hostname: hostname(),
+});
+// What is still open (a provider's socket, a watch that does not end) must not keep a manager that has ended alive.
+process.exit(code);

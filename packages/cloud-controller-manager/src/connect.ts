@@ -1,0 +1,78 @@
+/** The program's ways to the API server. */
+import {
+  CONTROLLER_SUFFIX,
+  createClient,
+  createTransport,
+  fence,
+  loadConfig,
+  userAgent,
+  type Client,
+  type ClusterConfig,
+  type Leadership,
+  type Transport,
+} from '@outrigger/kube';
+import type { Foundation } from './foundation.ts';
+
+/** A client, and the connections beneath it. */
+export interface Connection extends AsyncDisposable {
+  readonly client: Client;
+}
+
+/** Reads kubeconfig, environment and service account. Throws a `ConfigError` that names file and key. */
+export async function loadClusterConfig(foundation: Foundation): Promise<ClusterConfig> {
+  const { clock, environment, logger, options, redactor } = foundation;
+  const { kubeconfig, master } = options.client;
+  return loadConfig({
+    kubeconfig: kubeconfig === '' ? undefined : kubeconfig,
+    master: master === '' ? undefined : master,
+    env: environment.env,
+    clock,
+    logger,
+    onSecret: (secret, how) => redactor.add(secret, how),
+  });
+}
+
+/** For leases and for what is read before leading: never limited, never fenced. */
+export function connectCandidate(foundation: Foundation, config: ClusterConfig): Connection {
+  const { clock, logger, metrics, random } = foundation;
+  return connection(
+    createTransport(config, { clock, logger, metrics, random, userAgent: userAgent({ suffix: 'leader-election' }) }),
+    foundation,
+  );
+}
+
+/** For the controllers: nothing starts once the leadership's deadline has passed. */
+export function connectControllers(
+  foundation: Foundation,
+  config: ClusterConfig,
+  leadership: Leadership | undefined,
+): Connection {
+  const { clock, logger, metrics, options, random } = foundation;
+  const { kubeApiBurst, kubeApiQps } = options.client;
+  return connection(
+    createTransport(config, {
+      clock,
+      logger,
+      metrics,
+      random,
+      userAgent: userAgent({ suffix: CONTROLLER_SUFFIX }),
+      ...(leadership === undefined ? {} : { layers: [fence(leadership)] }),
+      ...(kubeApiQps === 0
+        ? {}
+        : {
+            rateLimit: {
+              qps: kubeApiQps,
+              burst: kubeApiBurst === 0 ? Math.max(1, Math.ceil(2 * kubeApiQps)) : kubeApiBurst,
+            },
+          }),
+    }),
+    foundation,
+  );
+}
+
+function connection(transport: Transport, { logger }: Foundation): Connection {
+  const client = createClient(transport, {
+    onWarning: (warning) => logger.warn('The API server warns', { warning }),
+  });
+  return { client, [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose]() };
+}

@@ -1,0 +1,62 @@
+/** The controllers of this program, and which of them the command line turns on. */
+import type { ClusterIdentity } from '@outrigger/cloud-provider';
+import type { OpenedProvider } from '@outrigger/cloud-runtime';
+import {
+  FlagError,
+  selectControllers,
+  type ControllerName,
+  type RunningController,
+} from '@outrigger/controller-manager';
+import type { Client, EventRecorder, Stores } from '@outrigger/kube';
+import type { Foundation } from './foundation.ts';
+import { buildIpamController, whyNoIpam } from './ipam-controller.ts';
+import { buildNodeController } from './node-controller.ts';
+import { IPAM_ALIAS, IPAM_CONTROLLER } from './options/ipam-flags.ts';
+import { buildNodeLifecycleController } from './node-lifecycle-controller.ts';
+import type { ProgramOptions } from './options/program-options.ts';
+import { buildRouteController, ROUTE_CONTROLLER, whyNoRoutes } from './route-controller.ts';
+import { buildServiceController } from './service-controller.ts';
+
+/** What a controller is built from. All of it ends after the controllers have. */
+export interface LeaderContext extends Foundation {
+  readonly client: Client;
+  readonly stores: Stores;
+  /** Makes the recorder of a controller, under whose name a person sees the Events. */
+  readonly eventsOf: (controller: string) => EventRecorder;
+  readonly provider: OpenedProvider;
+  readonly cluster: ClusterIdentity;
+  /** Whether this controller runs in this program. */
+  readonly runs: (controller: string) => boolean;
+}
+
+export interface CloudController extends ControllerName {
+  /** Why it does not start with these options, although it was chosen; `undefined` when it does. Default: it always does. */
+  readonly whyNot?: (options: ProgramOptions) => string | undefined;
+  readonly build: (context: LeaderContext) => Omit<RunningController, 'name'>;
+}
+
+/** Names and aliases are upstream's (k8s.io/cloud-provider `names`). */
+const controllers: readonly CloudController[] = [
+  { name: 'cloud-node-controller', aliases: ['cloud-node'], build: buildNodeController },
+  {
+    name: 'cloud-node-lifecycle-controller',
+    aliases: ['cloud-node-lifecycle'],
+    build: buildNodeLifecycleController,
+  },
+  { name: 'service-lb-controller', aliases: ['service'], build: buildServiceController },
+  { name: ROUTE_CONTROLLER, aliases: ['route'], whyNot: whyNoRoutes, build: buildRouteController },
+  {
+    name: IPAM_CONTROLLER,
+    aliases: [IPAM_ALIAS],
+    disabledByDefault: true,
+    whyNot: whyNoIpam,
+    build: buildIpamController,
+  },
+];
+
+/** Throws a `FlagError` for a name that is none, and when nothing is left to run. */
+export function chosenControllers(selection: readonly string[]): readonly CloudController[] {
+  const chosen = selectControllers(controllers, selection);
+  if (chosen.length === 0) throw new FlagError('invalid-flag', '--controllers turns every controller off');
+  return chosen;
+}

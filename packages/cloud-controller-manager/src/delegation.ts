@@ -1,0 +1,71 @@
+/** The API servers that are asked who callers are and what they may: from flags, or that of the pod. */
+import { delegateAccess, type DelegatedAccess } from '@outrigger/controller-manager';
+import { createClient, createTransport, loadConfig, userAgent, type Client, type ClusterConfig } from '@outrigger/kube';
+import type { Foundation } from './foundation.ts';
+
+/** As upstream's: callers wait for the answer, and whoever sends made-up tokens must not take the API server's time. */
+const RATE_LIMIT = { qps: 200, burst: 400 };
+
+/** Delegated access, and the connections beneath it. */
+export interface Delegation extends AsyncDisposable {
+  readonly access: DelegatedAccess;
+}
+
+/** `signal`: the program is to stop. Throws a `ConfigError` for a kubeconfig, an `AuthoritiesError` for a file of authorities that cannot be used. */
+export async function openDelegation(foundation: Foundation, signal: AbortSignal): Promise<Delegation> {
+  const { options } = foundation;
+  await using opening = new AsyncDisposableStack();
+  const connect = async (kubeconfig: string): Promise<Client | undefined> => {
+    const config = await configOf(foundation, kubeconfig);
+    return config && opening.use(connectionTo(foundation, config)).client;
+  };
+  const { authenticationKubeconfig } = options.authentication;
+  const { authorizationKubeconfig } = options.authorization;
+  const authenticationClient = await connect(authenticationKubeconfig);
+  const access = opening.use(
+    await delegateAccess({
+      ...foundation,
+      authentication: options.authentication,
+      authenticationClient,
+      authorization: options.authorization,
+      authorizationClient:
+        authorizationKubeconfig === authenticationKubeconfig
+          ? authenticationClient
+          : await connect(authorizationKubeconfig),
+      bindAddress: options.serving.bindAddress,
+      signal,
+      logger: foundation.logger.with({ component: 'access' }),
+    }),
+  );
+  const owned = opening.move();
+  return { access, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** As upstream: the file, else the service account of the pod, else nobody. */
+async function configOf(foundation: Foundation, kubeconfig: string): Promise<ClusterConfig | undefined> {
+  const { clock, environment, logger, redactor } = foundation;
+  if (kubeconfig === '' && !environment.env['KUBERNETES_SERVICE_HOST']) return undefined;
+  return loadConfig({
+    ...(kubeconfig === '' ? { kubeconfigPaths: [] } : { kubeconfig }),
+    env: environment.env,
+    clock,
+    logger,
+    onSecret: (secret, how) => redactor.add(secret, how),
+  });
+}
+
+function connectionTo(
+  { clock, logger, metrics, random }: Foundation,
+  config: ClusterConfig,
+): AsyncDisposable & { readonly client: Client } {
+  const agent = userAgent({ suffix: 'access' });
+  const transport = createTransport(config, {
+    clock,
+    logger,
+    metrics,
+    random,
+    userAgent: agent,
+    rateLimit: RATE_LIMIT,
+  });
+  return { client: createClient(transport), [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose]() };
+}

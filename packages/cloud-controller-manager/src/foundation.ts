@@ -1,0 +1,22 @@
+/** What every part of the program is given. */
+import type { HealthChecks, Logging, PrometheusMetrics } from '@outrigger/controller-manager';
+import type { Clock, Logger } from '@outrigger/kube';
+import type { Environment } from './environment.ts';
+import type { ProgramOptions } from './options/program-options.ts';
+
+export interface Foundation {
+  readonly options: ProgramOptions;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly redactor: Logging['redactor'];
+  readonly setVerbosity: Logging['setVerbosity'];
+  readonly metrics: PrometheusMetrics;
+  readonly health: HealthChecks;
+  /** What `health` counts, served at /metrics/slis. */
+  readonly slis: PrometheusMetrics;
+  /** When the process began, in milliseconds since the Unix epoch. */
+  readonly startedAt: number;
+  /** In [0, 1). */
+  readonly random: () => number;
+}

@@ -1,0 +1,4 @@
+/** The cloud-controller-manager. See ../README.md. */
+export { main } from './main.ts';
+export { flagsPage } from './flags-page.ts';
+export type { Environment, TextOutput } from './environment.ts';

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { main } from './main.ts';
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const provider = { name: 'third', open: () => Promise.resolve({}), close: () => Promise.resolve() };
+
+/** Runs the program as far as it comes without a network: its HOME is empty and it is in no pod. */
+async function run(...args: string[]): Promise<Outcome> {
+  const home = await mkdtemp(join(tmpdir(), 'outrigger-main-'));
+  let [stdout, stderr] = ['', ''];
+  try {
+    await writeFile(join(home, 'cloud.conf'), 'x: 1');
+    const code = await main(args, {
+      builtInProviders: { third: () => Promise.resolve({ default: () => provider }) },
+      env: { HOME: home },
+      stdout: { write: (text) => void (stdout += text), columns: 100 },
+      stderr: { write: (text) => void (stderr += text) },
+      signals: new EventEmitter(),
+      exit: () => assert.fail('must not exit by itself'),
+      workingDirectory: home,
+      hostname: 'test',
+    });
+    return { code, stdout, stderr };
+  } finally {
+    await rm(home, { recursive: true });
+  }
+}
+
+test('--help and --version answer on stdout, whatever else is given', async () => {
+  const help = await run('--help');
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /Leader election flags:/u);
+  assert.match(help.stdout, /--concurrent-node-syncs int {2,}.*/u);
+  assert.equal(help.stderr, '');
+  assert.match((await run('--version')).stdout, /^Outrigger v\d+\.\d+\.\d+\n$/u);
+});
+
+test('a bad command line is one line on stderr, exit code 1, and nothing is touched', async () => {
+  for (const [args, line] of [
+    [['--leader-elct'], 'unknown flag --leader-elct; did you mean --leader-elect?'],
+    [[], '--cloud-provider is not set: name a built-in provider, a package or a module'],
+    [['--cloud-provider=third', '--controllers=*,nod'], /no controller "nod"/u],
+    [['--cloud-provider=third', '--controllers=-cloud-node'], /turns every controller off/u],
+    [['--cloud-provider=third', '--cloud-config=no.conf'], '--cloud-config=no.conf: there is no such file'],
+  ] as const) {
+    const { code, stderr, stdout } = await run(...args);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^cloud-controller-manager: [^\n]+\n$/u);
+    if (typeof line === 'string') assert.equal(stderr, `cloud-controller-manager: ${line}\n`);
+    else assert.match(stderr, line);
+  }
+});
+
+test('an unknown provider, and a cluster that cannot be found, are told in the log', async () => {
+  const unknown = await run('--cloud-provider=fourth');
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr, /"Cannot start" err="--cloud-provider=fourth: [^\n]*third/u);
+  const homeless = await run('--cloud-provider=third', '--controllers=*,-route', '--cloud-config=cloud.conf');
+  assert.equal(homeless.code, 1);
+  assert.match(homeless.stderr, /"Cannot start" err=".*--kubeconfig/u);
+});
+
+test('deprecated and odd combinations of the log flags work', async () => {
+  const { stderr } = await run('--cloud-provider=fourth', '--logging-format=json', '--vmodule=main=4', '-v', '3');
+  const line = JSON.parse(stderr) as Record<string, unknown>;
+  assert.match(String(line['msg']), /Cannot start/u);
+  assert.equal(line['caller'], 'main');
+});

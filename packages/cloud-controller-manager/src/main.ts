@@ -1,0 +1,129 @@
+/**
+ * The program. Exit codes: 0 stopped as asked (or --help, --version); 1 anything else: a command line, configuration or
+ * provider that is wrong, a start that failed, a controller that failed, leadership lost. A second SIGTERM or SIGINT
+ * exits at once with 1, and so does an error that nothing caught.
+ */
+import path from 'node:path';
+import {
+  createLogging,
+  fileDescriptorDestination,
+  FlagError,
+  HealthChecks,
+  PrometheusMetrics,
+  renderHelp,
+  watchStopSignals,
+  type Logging,
+} from '@outrigger/controller-manager';
+import { systemClock, systemRandom } from '@outrigger/kube';
+import type { Environment } from './environment.ts';
+import { readConfigFile } from './options/config-file.ts';
+import { configFileOf, programFlags, readProgramOptions, type ProgramOptions } from './options/program-options.ts';
+import { runProgram } from './run-program.ts';
+import { version, versionInfo } from './version.ts';
+import { watchFaults } from './watch-faults.ts';
+
+const ABOUT =
+  'The cloud controller manager connects a Kubernetes cluster with its cloud: it initialises nodes with what the cloud ' +
+  'knows of them.';
+
+/** `args` without the program's name. Returns the exit code when all has ended. Never throws. */
+export async function main(args: readonly string[], environment: Environment): Promise<number> {
+  let options: ProgramOptions;
+  try {
+    const config = configFileOf(args);
+    const file =
+      config === '' ? [] : await readConfigFile(path.resolve(environment.workingDirectory, config), programFlags);
+    options = readProgramOptions(args, file);
+  } catch (error) {
+    if (!(error instanceof FlagError)) throw error;
+    environment.stderr.write(`cloud-controller-manager: ${error.message}\n`);
+    return 1;
+  }
+  if (options.global.help) {
+    environment.stdout.write(renderHelp(ABOUT, programFlags, environment.stdout.columns));
+    return 0;
+  }
+  if (options.global.version) {
+    environment.stdout.write(`Outrigger ${version}\n`);
+    return 0;
+  }
+  const logging = openLog(options, environment);
+  try {
+    return await runLogged(options, environment, logging);
+  } finally {
+    logging.flush();
+  }
+}
+
+async function runLogged(options: ProgramOptions, environment: Environment, logging: Logging): Promise<number> {
+  const { logger, redactor, setVerbosity } = logging;
+  for (const warning of options.warnings) logger.warn(warning);
+  const { clock = systemClock } = environment;
+  const metrics = new PrometheusMetrics({ processMetrics: true });
+  const slis = new PrometheusMetrics();
+  recordBuild(metrics);
+  const exitNow = (): void => {
+    logging.flush();
+    environment.exit(1);
+  };
+  using _faults = watchFaults(environment.faults, logger, exitNow);
+  using stop = watchStopSignals(environment.signals, logger, exitNow);
+  try {
+    return await runProgram(
+      {
+        options,
+        environment,
+        clock,
+        logger,
+        redactor,
+        setVerbosity,
+        metrics,
+        health: new HealthChecks({ metrics: slis }),
+        slis,
+        startedAt: clock.now(),
+        random: systemRandom,
+      },
+      stop.signal,
+    );
+  } catch (error) {
+    if (stop.signal.aborted) return 0;
+    if (error instanceof FlagError) environment.stderr.write(`cloud-controller-manager: ${error.message}\n`);
+    else logger.error('Cannot start', { error });
+    return 1;
+  }
+}
+
+function openLog(options: ProgramOptions, { clock = systemClock, stderr }: Environment): Logging {
+  const { loggingFormat, v, vmodule } = options.logs;
+  return createLogging({
+    clock,
+    format: loggingFormat,
+    level: v,
+    vmodule,
+    component: 'main',
+    destination: stderr.fd === undefined ? stderr : fileDescriptorDestination(stderr.fd),
+  });
+}
+
+/** With upstream's labels: those that say nothing of a program for Node are empty. */
+function recordBuild(metrics: PrometheusMetrics): void {
+  const { gitVersion = '', major = '', minor = '', platform = '' } = versionInfo();
+  const labels = {
+    build_date: '',
+    compiler: 'v8',
+    git_commit: '',
+    git_tree_state: '',
+    git_version: gitVersion,
+    go_version: '',
+    major,
+    minor,
+    platform,
+  };
+  metrics
+    .gauge({
+      name: 'kubernetes_build_info',
+      help: 'Which build of the program this is: the labels say it, the value is 1',
+      labels: Object.keys(labels),
+    })
+    .set(1, labels);
+}

@@ -1,0 +1,54 @@
+/** The node controller, from the program's flags. */
+import { createNodeController } from '@outrigger/controllers';
+import type { RunningController } from '@outrigger/controller-manager';
+import { resources } from '@outrigger/kube';
+import type { LeaderContext } from './controllers.ts';
+import { ROUTE_CONTROLLER } from './route-controller.ts';
+import { runWhileCapable } from './while-capable.ts';
+
+const NAME = 'cloud-node-controller';
+
+export function buildNodeController(context: LeaderContext): Omit<RunningController, 'name'> {
+  const { client, clock, eventsOf, metrics, options, provider, random, runs, stores } = context;
+  const { concurrentNodeSyncs, nodeStatusUpdateFrequency, nodeSyncedEvents } = options.node;
+  const logger = context.logger.with({ controller: NAME });
+  const events = eventsOf(NAME);
+  const nodes = stores.open(resources.nodes);
+  return {
+    run: (signal) =>
+      runWhileCapable(
+        {
+          provider,
+          capability: () => provider.lookups,
+          what: 'instances',
+          logger,
+          build: (lookups) => {
+            const batchSize = provider.capabilities.instances?.batchSize;
+            return createNodeController({
+              client,
+              store: nodes,
+              lookups,
+              events,
+              clock,
+              logger,
+              metrics,
+              random,
+              options: {
+                providerName: provider.name,
+                concurrentNodeSyncs,
+                nodeStatusUpdateFrequencyMs: nodeStatusUpdateFrequency,
+                nodeSyncedEvents,
+                // Only where somebody gives nodes pod CIDRs: without, there will be no route, and the node needs none.
+                runsRoutes:
+                  runs(ROUTE_CONTROLLER) &&
+                  options.cloud.allocateNodeCidrs &&
+                  provider.capabilities.routes !== undefined,
+                ...(batchSize === undefined ? {} : { batchSize }),
+              },
+            });
+          },
+        },
+        signal,
+      ),
+  };
+}

@@ -1,0 +1,59 @@
+/** Which cloud, which cluster, which controllers. */
+import { bool, string, strings, type FlagGroup } from '@outrigger/controller-manager';
+
+export interface CloudOptions {
+  cloudProvider: string;
+  cloudConfig: string;
+  providerPath: string;
+  clusterName: string;
+  clusterCidr: string;
+  allocateNodeCidrs: boolean;
+  configureCloudRoutes: boolean;
+  controllers: readonly string[];
+}
+
+export const cloudFlags: FlagGroup<CloudOptions> = {
+  title: 'Cloud',
+  flags: {
+    cloudProvider: {
+      type: string,
+      default: '',
+      usage:
+        'The cloud: the name of a built-in provider, an npm package, or the path of an ES module (.js, .mjs, .ts) whose default export makes a provider.',
+    },
+    cloudConfig: {
+      type: string,
+      default: '',
+      usage: "File with the provider's configuration; it is handed over as it is.",
+    },
+    providerPath: {
+      type: string,
+      default: '',
+      usage: 'Directory in whose node_modules --cloud-provider is looked for, after the working directory.',
+    },
+    clusterName: { type: string, default: 'kubernetes', usage: 'Name of the cluster, for what is made in the cloud.' },
+    clusterCidr: {
+      type: string,
+      default: '',
+      usage: 'CIDR range of the pods, or one of each family: a,b. Needed for routes.',
+    },
+    allocateNodeCidrs: {
+      type: bool,
+      default: false,
+      usage:
+        'Whether somebody allocates pod CIDRs to nodes: node-ipam-controller needs it. With routes, a new node is marked NetworkUnavailable until it has its own.',
+    },
+    configureCloudRoutes: {
+      type: bool,
+      default: true,
+      usage:
+        'Whether routes to pod CIDRs are made in the cloud, where --cluster-cidr is set and the provider has routes.',
+    },
+    controllers: {
+      type: strings,
+      default: ['*'],
+      usage:
+        "The controllers to run: '*' for all that are on by default, 'foo' to turn one on, '-foo' to turn one off.",
+    },
+  },
+};

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { renderConfigz } from '../configz.ts';
+import { readConfigFile } from './config-file.ts';
+import { toLowerCamelCase } from './config-keys.ts';
+import { programFlags, readProgramOptions } from './program-options.ts';
+
+const HEAD = 'apiVersion: cloudcontrollermanager.config.k8s.io/v1alpha1\nkind: CloudControllerManagerConfiguration\n';
+let directory = '';
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'outrigger-config-'));
+});
+
+after(() => rm(directory, { recursive: true }));
+
+async function read(text: string): ReturnType<typeof readConfigFile> {
+  const path = join(directory, 'config.yaml');
+  await writeFile(path, text);
+  return readConfigFile(path, programFlags);
+}
+
+test("Go's names and lowerCamelCase are read, and flags win", async () => {
+  const presets = await read(`${HEAD}generic:
+  leaderElection: {leaseDuration: 30s, leaderElect: true}
+  controllers: ['*', '-route']
+kubeCloudShared:
+  clusterCIDR: 10.0.0.0/8
+  cloudProvider: {name: memory}
+NodeController:
+  ConcurrentNodeSyncs: 3
+`);
+  const options = readProgramOptions(['--concurrent-node-syncs=4'], presets);
+  assert.equal(options.leaderElection.leaderElectLeaseDuration, 30_000);
+  assert.deepEqual(options.cloud.controllers, ['*', '-route']);
+  assert.deepEqual([options.cloud.clusterCidr, options.cloud.cloudProvider], ['10.0.0.0/8', 'memory']);
+  assert.equal(options.node.concurrentNodeSyncs, 4);
+});
+
+test('what /configz prints is read, and gives the same configuration', async () => {
+  const args = ['--cloud-provider=memory', '--leader-elect-lease-duration=1m', '--controllers=*,-cloud-node-lifecycle'];
+  const configz = renderConfigz(readProgramOptions([...args, '--kube-api-qps=2.5', '--cluster-name=a b']));
+  const presets = await read(JSON.stringify(configz, undefined, 2));
+  assert.deepEqual(renderConfigz(readProgramOptions([], presets)), configz);
+});
+
+test('anything else is refused, with file, line and key', async () => {
+  const wrong: readonly (readonly [string, RegExp])[] = [
+    ['', /config\.yaml:1: the file must be a mapping$/u],
+    ['- a', /the file must be a mapping$/u],
+    ['a: [', /config\.yaml:\d: not YAML: /u],
+    ['a: 1\na: 2\n', /config\.yaml:2: not YAML: .*unique/u],
+    ['kind: Config\n', /config\.yaml:1: apiVersion must be cloudcontrollermanager\.config\.k8s\.io\/v1alpha1$/u],
+    [HEAD.replace('v1alpha1', 'v1'), /config\.yaml:1: apiVersion must be/u],
+    [HEAD.replace('kind: Cloud', 'kind: Kube'), /config\.yaml:2: kind must be CloudControllerManagerConfiguration$/u],
+    [`${HEAD}generics: {}`, /config\.yaml:3: generics: unknown key$/u],
+    [
+      `${HEAD}generic:\n  leaderElection:\n    leaderElct: true`,
+      /config\.yaml:5: generic\.leaderElection\.leaderElct: unknown key$/u,
+    ],
+    [`${HEAD}GENERIC: {}`, /GENERIC: unknown key$/u],
+    [`${HEAD}constructor: {}`, /constructor: unknown key$/u],
+    [`${HEAD}Generic: {}\ngeneric: {}`, /config\.yaml:4: generic: is there twice$/u],
+    [`${HEAD}generic: 3`, /config\.yaml:3: generic must be a mapping$/u],
+    [`${HEAD}generic: {leaderElection: {leaderElect: "yes"}}`, /leaderElect: must be true or false$/u],
+    [`${HEAD}generic: {leaderElection: {leaseDuration: 15}}`, /leaseDuration: must be a duration such as 10s$/u],
+    [`${HEAD}generic: {leaderElection: {leaseDuration: 15}}`, /config\.yaml:3: /u],
+    [`${HEAD}generic: {controllers: "*"}`, /controllers: must be a list of strings$/u],
+    [`${HEAD}generic: {controllers: [1]}`, /controllers: must be a list of strings$/u],
+    [`${HEAD}nodeController: {concurrentNodeSyncs: "3"}`, /concurrentNodeSyncs: must be a number$/u],
+    [`${HEAD}x: &x {}\ngeneric: *x`, /unknown key$/u],
+    [`${HEAD}generic: &x {debugging: *x}`, /aliases are not read|not YAML/u],
+    ['cloudcontrollermanager.config.k8s.io: {}\nother: 1', /must stand alone$/u],
+  ];
+  for (const [text, message] of wrong) {
+    await assert.rejects(read(text), (error: Error) => {
+      assert.equal(error.name, 'FlagError', text);
+      assert.match(error.message, message, text);
+      assert.doesNotMatch(error.message, /\n/u);
+      return true;
+    });
+  }
+  await assert.rejects(readConfigFile(join(directory, 'none'), programFlags), /there is no such file$/u);
+});
+
+test('a value that its flag refuses is refused with its line', async () => {
+  const presets = await read(`${HEAD}generic:\n  leaderElection:\n    leaseDuration: soon\n`);
+  assert.throws(
+    () => readProgramOptions([], presets),
+    /config\.yaml:5: generic\.leaderElection\.leaseDuration: invalid value "soon": not a duration/u,
+  );
+});
+
+test('names become what versioned types of Kubernetes have', () => {
+  for (const [go, json] of [
+    ['CIDRAllocatorType', 'cidrAllocatorType'],
+    ['ClusterCIDR', 'clusterCIDR'],
+    ['AllocateNodeCIDRs', 'allocateNodeCIDRs'],
+    ['qps', 'qps'],
+  ] as const) {
+    assert.equal(toLowerCamelCase(go), json);
+  }
+});

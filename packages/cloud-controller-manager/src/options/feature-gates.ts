@@ -1,0 +1,59 @@
+/** The feature gates of upstream's cloud-controller-manager v0.36.3, and which of them mean something here. */
+import { FlagError, readFeatureGates, type FeatureGate, type FeatureGates } from '@outrigger/controller-manager';
+
+function ofServer(stage: FeatureGate['stage'], enabled: boolean): FeatureGate {
+  return { stage, default: enabled, hasEffect: false };
+}
+
+/** Most come from the API server's library, which upstream's program links and hardly uses. */
+export const featureGates: Readonly<Record<string, FeatureGate>> = {
+  APIResponseCompression: ofServer('beta', true),
+  APIServerIdentity: ofServer('beta', true),
+  APIServingWithRoutine: ofServer('alpha', false),
+  AllowParsingUserUIDFromCertAuth: ofServer('beta', true),
+  AllowUnsafeMalformedObjectDeletion: ofServer('alpha', false),
+  CBORServingAndStorage: ofServer('alpha', false),
+  CloudControllerManagerWatchBasedRoutesReconciliation: ofServer('alpha', false),
+  CloudControllerManagerWebhook: { stage: 'alpha', default: false },
+  ComponentFlagz: { stage: 'beta', default: true },
+  ComponentStatusz: { stage: 'beta', default: true },
+  ConcurrentWatchObjectDecode: ofServer('beta', false),
+  ConstrainedImpersonation: ofServer('beta', true),
+  ContextualLogging: ofServer('beta', true),
+  ControllerManagerReleaseLeaderElectionLockOnExit: ofServer('alpha', false),
+  CoordinatedLeaderElection: ofServer('beta', false),
+  DeclarativeValidationBeta: ofServer('beta', true),
+  DetectCacheInconsistency: ofServer('beta', true),
+  ListFromCacheSnapshot: ofServer('beta', true),
+  LoggingAlphaOptions: ofServer('alpha', false),
+  LoggingBetaOptions: ofServer('beta', true),
+  ManifestBasedAdmissionControlConfig: ofServer('alpha', false),
+  NativeHistograms: ofServer('alpha', false),
+  OpenAPIEnums: ofServer('beta', true),
+  RemoteRequestHeaderUID: { stage: 'beta', default: true },
+  ShardedListAndWatch: ofServer('alpha', false),
+  SizeBasedListCostEstimate: ofServer('beta', true),
+  StorageVersionAPI: ofServer('alpha', false),
+  StorageVersionHash: ofServer('beta', true),
+  StructuredAuthenticationConfigurationEgressSelector: ofServer('beta', true),
+  StructuredAuthenticationConfigurationJWKSMetrics: ofServer('beta', true),
+  TokenRequestServiceAccountUIDValidation: ofServer('beta', true),
+  UnauthenticatedHTTP2DOSMitigation: ofServer('beta', true),
+  UnknownVersionInteroperabilityProxy: ofServer('beta', true),
+  WatchCacheInitializationPostStartHook: ofServer('beta', true),
+  WatchList: ofServer('beta', true),
+};
+
+/** Throws a `FlagError` for an unknown gate, and for one that asks for what this version does not have. */
+export function readGates(set: Readonly<Record<string, boolean>>): FeatureGates {
+  const gates = readFeatureGates(featureGates, set);
+  // A cluster whose API server calls a webhook that nobody serves would refuse volumes: better to say so at the start.
+  // Asked for by name only: AllAlpha is no wish for it.
+  if (set['CloudControllerManagerWebhook']) {
+    throw new FlagError(
+      'invalid-flag',
+      '--feature-gates: CloudControllerManagerWebhook: this version has no webhook server',
+    );
+  }
+  return gates;
+}

@@ -1,0 +1,48 @@
+/** What upstream's programs have in common. */
+import { bool, boolMap, duration, string, type FlagGroup } from '@outrigger/controller-manager';
+
+export interface GenericOptions {
+  config: string;
+  featureGates: Readonly<Record<string, boolean>>;
+  useServiceAccountCredentials: boolean;
+  controllerStartInterval: number;
+  minResyncPeriod: number;
+  externalCloudVolumePlugin: string;
+}
+
+export const genericFlags: FlagGroup<GenericOptions> = {
+  title: 'Generic',
+  flags: {
+    config: {
+      type: string,
+      default: '',
+      usage:
+        'File with a CloudControllerManagerConfiguration (cloudcontrollermanager.config.k8s.io/v1alpha1), in YAML or JSON, as /configz shows it. Flags win over it.',
+    },
+    featureGates: {
+      type: boolMap,
+      default: {},
+      usage: 'Features to turn on or off, by name; docs/reference/flags.md lists them.',
+    },
+    useServiceAccountCredentials: {
+      type: bool,
+      default: false,
+      usage: "Accepted with a warning: all controllers use the program's own credentials in this version.",
+    },
+    controllerStartInterval: {
+      type: duration(),
+      default: 0,
+      usage: 'Accepted for compatibility: controllers share their stores, so all of them start at once.',
+    },
+    minResyncPeriod: {
+      type: duration(),
+      default: 43_200_000,
+      usage: 'Accepted for compatibility: watches are checked against the server, objects are not handed out again.',
+    },
+    externalCloudVolumePlugin: {
+      type: string,
+      default: '',
+      usage: 'Accepted for compatibility: volumes are attached by CSI drivers.',
+    },
+  },
+};

@@ -1,0 +1,35 @@
+/** The node controller. */
+import { bool, duration, integer, type FlagGroup } from '@outrigger/controller-manager';
+
+export interface NodeOptions {
+  concurrentNodeSyncs: number;
+  concurrentNodeStatusUpdates: number;
+  nodeStatusUpdateFrequency: number;
+  nodeSyncedEvents: boolean;
+}
+
+export const nodeFlags: FlagGroup<NodeOptions> = {
+  title: 'Node controller',
+  flags: {
+    concurrentNodeSyncs: {
+      type: integer({ min: 1, max: 1_000 }),
+      default: 8,
+      usage: 'Nodes that are written at once. Look-ups in the cloud are batched and not bound by it.',
+    },
+    concurrentNodeStatusUpdates: {
+      type: integer({ min: 0 }),
+      default: 0,
+      usage: 'Accepted for compatibility: --concurrent-node-syncs bounds all writes of nodes.',
+    },
+    nodeStatusUpdateFrequency: {
+      type: duration({ minMs: 1_000 }),
+      default: 300_000,
+      usage: 'Time in which the addresses of every node are compared with the cloud once.',
+    },
+    nodeSyncedEvents: {
+      type: bool,
+      default: false,
+      usage: 'Record a Normal Event for each node that was initialised, as upstream does.',
+    },
+  },
+};

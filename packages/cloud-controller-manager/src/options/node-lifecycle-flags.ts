@@ -1,0 +1,39 @@
+/** The node lifecycle controller. */
+import { duration, float, type FlagGroup } from '@outrigger/controller-manager';
+
+export interface NodeLifecycleOptions {
+  nodeMonitorPeriod: number;
+  nodeDeletionGracePeriod: number;
+  nodeDeletionMaxFraction: number;
+  unknownNodeDeletionPeriod: number;
+}
+
+export const nodeLifecycleFlags: FlagGroup<NodeLifecycleOptions> = {
+  title: 'Node lifecycle controller',
+  flags: {
+    nodeMonitorPeriod: {
+      type: duration({ minMs: 0 }),
+      default: 5_000,
+      usage:
+        'Accepted for compatibility: the cloud is asked about a node when it stops being Ready, and again after 1s, doubled up to 1m.',
+    },
+    nodeDeletionGracePeriod: {
+      type: duration({ minMs: 1_000 }),
+      default: 30_000,
+      usage:
+        'Time between the two direct reads that have to say that the machine of a node does not exist, before the node is deleted.',
+    },
+    nodeDeletionMaxFraction: {
+      type: float({ min: 0 }),
+      default: 0.3,
+      usage:
+        'Largest part of the nodes of a zone, and of the cluster, that may seem to be gone or have been deleted within 10 minutes. Above it no node is deleted, and Events say so; one node may always go. Nodes that the cluster autoscaler marked do not count. 1 is no limit.',
+    },
+    unknownNodeDeletionPeriod: {
+      type: duration({ minMs: 0 }),
+      default: 0,
+      usage:
+        'For nodes without a provider ID, instead of --node-deletion-grace-period: deleted when the cloud has said for so long, directly, that it has no machine of their name. 0: never.',
+    },
+  },
+};

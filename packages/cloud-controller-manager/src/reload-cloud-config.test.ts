@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { ConfigText } from '@outrigger/cloud-provider';
+import type { OpenedProvider } from '@outrigger/cloud-runtime';
+import { PrometheusMetrics } from '@outrigger/controller-manager';
+import { silentLogger } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import type { Foundation } from './foundation.ts';
+import { reloadCloudConfig } from './reload-cloud-config.ts';
+
+test('a changed cloud config is handed to the provider; one that it refuses shows in the metric', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-config-'));
+  try {
+    const [clock, metrics, warnings] = [new FakeClock(), new PrometheusMetrics(), Array.of<string>()];
+    const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+    const handed: ConfigText[] = [];
+    const provider = {
+      reconfigure: (config: ConfigText) => {
+        handed.push(config);
+        return config.text === 'bad' ? Promise.reject(new Error('no region')) : Promise.resolve();
+      },
+    } as unknown as OpenedProvider;
+    const write = (text: string): Promise<void> => writeFile(join(directory, 'cloud.conf'), text);
+    await write('a');
+    const environment = { workingDirectory: directory };
+    const foundation = { clock, environment, logger, metrics } as unknown as Foundation;
+    using _reloading = reloadCloudConfig(foundation, provider, { fileName: 'cloud.conf', text: 'a' });
+    // The file is read on the thread pool, which no clock moves.
+    const until = async (holds: () => boolean): Promise<void> => {
+      for (let i = 0; i < 200 && !holds(); i++) {
+        await clock.advance(1_000);
+        await new Promise<void>((resolve) => void setImmediate(resolve));
+      }
+      assert.ok(holds());
+    };
+    await write('b');
+    await until(() => handed.length === 1);
+    assert.deepEqual(handed, [{ fileName: 'cloud.conf', text: 'b' }]);
+    await write('bad');
+    await until(() => warnings.length === 1);
+    assert.match(await metrics.render(), /^outrigger_reload_successful\{file="cloud-config"\} 0$/mu);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,53 @@
+/** The route controller, from the program's flags. */
+import { createRouteController, parseClusterCidrs } from '@outrigger/controllers';
+import type { RunningController } from '@outrigger/controller-manager';
+import { resources } from '@outrigger/kube';
+import type { LeaderContext } from './controllers.ts';
+import type { ProgramOptions } from './options/program-options.ts';
+import { runWhileCapable } from './while-capable.ts';
+
+export const ROUTE_CONTROLLER = 'node-route-controller';
+
+/** Why it does not start; `undefined` when it does. */
+export function whyNoRoutes({ cloud }: Pick<ProgramOptions, 'cloud'>): string | undefined {
+  if (!cloud.configureCloudRoutes) return '--configure-cloud-routes is false';
+  if (cloud.clusterCidr === '')
+    return '--cluster-cidr is not set: without it there is no telling which routes are its own';
+  return undefined;
+}
+
+export function buildRouteController(context: LeaderContext): Omit<RunningController, 'name'> {
+  const { client, clock, eventsOf, metrics, options, provider, random, stores } = context;
+  const logger = context.logger.with({ controller: ROUTE_CONTROLLER });
+  const events = eventsOf(ROUTE_CONTROLLER);
+  const store = stores.open(resources.nodes);
+  return {
+    run: (signal) =>
+      runWhileCapable(
+        {
+          provider,
+          capability: () => provider.capabilities.routes,
+          what: 'routes',
+          logger,
+          build: (routes) =>
+            createRouteController({
+              client,
+              store,
+              routes,
+              callContext: (wanted) => provider.callContext(wanted),
+              events,
+              clock,
+              logger,
+              metrics,
+              random,
+              options: {
+                providerName: provider.name,
+                clusterCidrs: parseClusterCidrs(options.cloud.clusterCidr),
+                routeReconciliationPeriodMs: options.route.routeReconciliationPeriod || undefined,
+              },
+            }),
+        },
+        signal,
+      ),
+  };
+}

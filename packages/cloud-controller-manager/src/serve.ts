@@ -1,0 +1,70 @@
+/** The program's listener, from its flags. */
+import { access as probe } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  createPages,
+  renderFlagz,
+  renderStatusz,
+  startSecureServer,
+  type DelegatedAccess,
+  type SecureServer,
+} from '@outrigger/controller-manager';
+import { renderConfigz } from './configz.ts';
+import type { Foundation } from './foundation.ts';
+import { version, versionInfo } from './version.ts';
+
+/** Also upstream's name for the pair in `--cert-dir`. */
+const NAME = 'cloud-controller-manager';
+
+/** `undefined` with `--secure-port=0`. */
+export async function serve(foundation: Foundation, access: DelegatedAccess): Promise<SecureServer | undefined> {
+  const { clock, health, logger, metrics, options, redactor, setVerbosity, slis, startedAt } = foundation;
+  const { serving } = options;
+  if (serving.securePort === 0) return undefined;
+  const tls = await certificateOf(foundation);
+  const server = await startSecureServer({
+    app: createPages({
+      access: access.policy,
+      health,
+      logger,
+      metrics,
+      slis,
+      setVerbosity: options.debugging.profiling ? setVerbosity : undefined,
+      configz: () => renderConfigz(options),
+      flagz: options.gates.enabled('ComponentFlagz')
+        ? () => redactor.redact(renderFlagz(NAME, options.flagValues))
+        : undefined,
+      statusz: options.gates.enabled('ComponentStatusz')
+        ? (paths) => renderStatusz({ component: NAME, clock, paths, startedAt, version })
+        : undefined,
+      version: versionInfo(),
+    }),
+    bindAddress: serving.bindAddress,
+    clientAuthorities: access.clientAuthorities,
+    clock,
+    logger,
+    metrics,
+    named: serving.tlsSniCertKey,
+    port: serving.securePort,
+    settings: {
+      minVersion: serving.tlsMinVersion,
+      cipherSuites: serving.tlsCipherSuites,
+      curvePreferences: serving.tlsCurvePreferences,
+    },
+    sharePort: serving.permitPortSharing,
+    ...(tls === undefined ? {} : { tls }),
+  });
+  logger.info('Serving', { url: server.url });
+  return server;
+}
+
+async function certificateOf({
+  options,
+}: Foundation): Promise<{ readonly certFile: string; readonly keyFile: string } | undefined> {
+  const { certDir, tlsCertFile, tlsPrivateKeyFile } = options.serving;
+  if (tlsCertFile !== '') return { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile };
+  if (certDir === '') return undefined;
+  const [certFile, keyFile] = [path.join(certDir, `${NAME}.crt`), path.join(certDir, `${NAME}.key`)];
+  const found = await Promise.all([probe(certFile), probe(keyFile)]).catch(() => undefined);
+  return found && { certFile, keyFile };
+}

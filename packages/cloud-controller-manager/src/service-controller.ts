@@ -1,0 +1,47 @@
+/** The service controller, from the program's flags. */
+import { createServiceController } from '@outrigger/controllers';
+import type { RunningController } from '@outrigger/controller-manager';
+import { resources } from '@outrigger/kube';
+import type { LeaderContext } from './controllers.ts';
+import { runWhileCapable } from './while-capable.ts';
+
+/** Under this name people have always seen the Events of load balancers. */
+const EVENT_SOURCE = 'service-controller';
+
+export function buildServiceController(context: LeaderContext): Omit<RunningController, 'name'> {
+  const { client, clock, cluster, eventsOf, metrics, options, provider, random, stores } = context;
+  const logger = context.logger.with({ controller: 'service-lb-controller' });
+  const events = eventsOf(EVENT_SOURCE);
+  const services = stores.open(resources.services);
+  const nodes = stores.open(resources.nodes);
+  return {
+    run: (signal) =>
+      runWhileCapable(
+        {
+          provider,
+          capability: () => provider.capabilities.loadBalancers,
+          what: 'load balancers',
+          logger,
+          build: (loadBalancers) =>
+            createServiceController({
+              client,
+              services,
+              nodes,
+              provider: loadBalancers,
+              callContext: (wanted) => provider.callContext(wanted),
+              events,
+              clock,
+              logger,
+              metrics,
+              random,
+              options: {
+                providerName: provider.name,
+                clusterId: cluster.id,
+                concurrentServiceSyncs: options.service.concurrentServiceSyncs,
+              },
+            }),
+        },
+        signal,
+      ),
+  };
+}
