@@ -1,0 +1,11 @@
+/** A client for the bench itself; what is measured brings its own. */
+import { createClient, createTransport, loadConfig, type Client } from '@outrigger/kube';
+
+export interface Connection extends AsyncDisposable {
+  readonly client: Client;
+}
+
+export async function connect(kubeconfig: string): Promise<Connection> {
+  const transport = createTransport(await loadConfig({ kubeconfig, env: {} }), { userAgent: 'bench' });
+  return { client: createClient(transport), [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose]() };
+}

@@ -1,0 +1,44 @@
+/** Nodes for a measurement: made as a kubelet registers them, and removed again. */
+import { resources, type Client } from '@outrigger/kube';
+import { hollowNode } from '@outrigger/testing';
+
+/** Requests in flight when the bench itself makes or removes nodes. */
+const IN_FLIGHT = 16;
+
+export function nodeNames(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `node-${index.toString().padStart(5, '0')}`);
+}
+
+export function addressOf(index: number): string {
+  return `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
+}
+
+/** Registers a node without a node IP of its own, so that its addresses have to come from the cloud. */
+export async function registerNode(client: Client, name: string): Promise<void> {
+  await client.of(resources.nodes).create(hollowNode({ name, now: Date.now() }));
+}
+
+export async function registerNodes(client: Client, names: readonly string[]): Promise<void> {
+  await inParallel(names, (name) => registerNode(client, name));
+}
+
+export async function removeNodes(client: Client): Promise<void> {
+  const nodes = client.of(resources.nodes);
+  const { items } = await nodes.list();
+  await inParallel(items, async ({ metadata }) => nodes.delete({ name: metadata?.name ?? '' }));
+}
+
+/** So that no subject waits for the lease of the one before. */
+export async function removeLease(client: Client): Promise<void> {
+  await client
+    .of(resources.leases)
+    .deleteCollection({ namespace: 'kube-system', fieldSelector: 'metadata.name=cloud-controller-manager' });
+}
+
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++) await work(items[index] as T);
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+}

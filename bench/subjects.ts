@@ -1,0 +1,99 @@
+/** What is measured: the floor, Outrigger as it is shipped, and upstream's framework, each with its command line. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ControlPlane } from '@outrigger/testing';
+
+const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+/** What a command line needs to know. */
+export interface Surroundings {
+  readonly controlPlane: ControlPlane;
+  readonly certificateAuthorityFile: string;
+  readonly kubeconfig: string;
+  /** File with `{"endpoint": "http://…"}`. */
+  readonly cloudConfig: string;
+  /** Free on 127.0.0.1. */
+  readonly port: number;
+}
+
+export interface Subject {
+  readonly name: string;
+  /** Nodes above which it is not run: it would take minutes to say what is known. */
+  readonly mostNodes: number;
+  readonly usesCloud: boolean;
+  command(surroundings: Surroundings): readonly [program: string, ...args: string[]];
+}
+
+const floor: Subject = {
+  name: 'floor',
+  mostNodes: Number.POSITIVE_INFINITY,
+  usesCloud: false,
+  command: ({ controlPlane, certificateAuthorityFile }) => [
+    process.execPath,
+    root('bench/floor.ts'),
+    controlPlane.server,
+    certificateAuthorityFile,
+    controlPlane.adminToken,
+  ],
+};
+
+const outrigger: Subject = {
+  name: 'outrigger',
+  mostNodes: Number.POSITIVE_INFINITY,
+  usesCloud: true,
+  command: ({ kubeconfig, cloudConfig, port }) => [
+    root('bin/cloud-controller-manager'),
+    `--kubeconfig=${kubeconfig}`,
+    '--cloud-provider=memory',
+    `--cloud-config=${cloudConfig}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+  ],
+};
+
+function upstream(name: string, mostNodes: number, flags: readonly string[]): Subject {
+  return {
+    name,
+    mostNodes,
+    usesCloud: true,
+    command: ({ kubeconfig, cloudConfig, port }) => [
+      root('.outrigger/bench/upstream-ccm'),
+      `--kubeconfig=${kubeconfig}`,
+      `--authentication-kubeconfig=${kubeconfig}`,
+      `--authorization-kubeconfig=${kubeconfig}`,
+      '--cloud-provider=memory',
+      `--cloud-config=${cloudConfig}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${port}`,
+      '--configure-cloud-routes=false',
+      '--controllers=cloud-node-controller',
+      ...flags,
+    ],
+  };
+}
+
+/** Upstream's default flags make 6.7 nodes a second; its tuned ones are those of the published baseline. */
+export const subjects: readonly Subject[] = [
+  floor,
+  outrigger,
+  upstream('upstream tuned', Number.POSITIVE_INFINITY, [
+    '--kube-api-qps=1000',
+    '--kube-api-burst=2000',
+    '--concurrent-node-syncs=50',
+  ]),
+  upstream('upstream default', 100, []),
+];
+
+/** Builds what is measured. Throws when the Go toolchain is missing. */
+export function buildSubjects(): void {
+  execFileSync(process.execPath, [root('scripts/build.ts')], { stdio: 'inherit' });
+  mkdirSync(root('.outrigger/bench'), { recursive: true });
+  const binary = root('.outrigger/bench/upstream-ccm');
+  if (existsSync(binary)) return;
+  execFileSync('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', binary, '.'], {
+    cwd: root('bench/upstream'),
+    env: { ...process.env, CGO_ENABLED: '0' },
+    stdio: 'inherit',
+  });
+}

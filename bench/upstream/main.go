@@ -1,0 +1,171 @@
+// Command upstream-ccm is upstream's Go framework, k8s.io/cloud-provider, with a provider for the memory cloud that asks
+// one question per object, as a typical provider does. It exists to be measured beside Outrigger in the same run.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	cloudprovider "k8s.io/cloud-provider"
+	"k8s.io/cloud-provider/app"
+	"k8s.io/cloud-provider/app/config"
+	"k8s.io/cloud-provider/names"
+	"k8s.io/cloud-provider/options"
+	"k8s.io/component-base/cli"
+	cliflag "k8s.io/component-base/cli/flag"
+)
+
+const providerName = "memory"
+
+// memoryCloud serves instances only: node initialisation is what is compared.
+type memoryCloud struct {
+	endpoint string
+	client   *http.Client
+}
+
+type instance struct {
+	ID         string            `json:"id"`
+	ProviderID string            `json:"providerID"`
+	Name       string            `json:"name"`
+	State      string            `json:"state"`
+	Type       string            `json:"type"`
+	Zone       string            `json:"zone"`
+	Region     string            `json:"region"`
+	Addresses  []v1.NodeAddress  `json:"addresses"`
+	Labels     map[string]string `json:"labels"`
+}
+
+var errNotFound = errors.New("instance not found")
+
+func (c *memoryCloud) get(ctx context.Context, path string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.endpoint+path, nil)
+	if err != nil {
+		return err
+	}
+	response, err := c.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	switch response.StatusCode {
+	case http.StatusOK:
+		return json.NewDecoder(response.Body).Decode(into)
+	case http.StatusNotFound:
+		_, _ = io.Copy(io.Discard, response.Body)
+		return errNotFound
+	default:
+		_, _ = io.Copy(io.Discard, response.Body)
+		return fmt.Errorf("GET %s: %s", path, response.Status)
+	}
+}
+
+// find asks by provider ID where the node has one, else by name.
+func (c *memoryCloud) find(ctx context.Context, node *v1.Node) (*instance, error) {
+	if id := node.Spec.ProviderID; id != "" {
+		var found instance
+		err := c.get(ctx, "/instances/"+url.PathEscape(id[strings.LastIndex(id, "/")+1:]), &found)
+		return &found, err
+	}
+	var answer struct {
+		Instances []instance `json:"instances"`
+	}
+	if err := c.get(ctx, "/instances?name="+url.QueryEscape(node.Name), &answer); err != nil {
+		return nil, err
+	}
+	if len(answer.Instances) == 0 {
+		return nil, errNotFound
+	}
+	return &answer.Instances[0], nil
+}
+
+func (c *memoryCloud) InstanceExists(ctx context.Context, node *v1.Node) (bool, error) {
+	_, err := c.find(ctx, node)
+	if errors.Is(err, errNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (c *memoryCloud) InstanceShutdown(ctx context.Context, node *v1.Node) (bool, error) {
+	found, err := c.find(ctx, node)
+	if err != nil {
+		return false, err
+	}
+	return found.State == "shutdown", nil
+}
+
+func (c *memoryCloud) InstanceMetadata(ctx context.Context, node *v1.Node) (*cloudprovider.InstanceMetadata, error) {
+	found, err := c.find(ctx, node)
+	if errors.Is(err, errNotFound) {
+		return nil, cloudprovider.InstanceNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &cloudprovider.InstanceMetadata{
+		ProviderID:       found.ProviderID,
+		InstanceType:     found.Type,
+		NodeAddresses:    found.Addresses,
+		Zone:             found.Zone,
+		Region:           found.Region,
+		AdditionalLabels: found.Labels,
+	}, nil
+}
+
+func (c *memoryCloud) Initialize(cloudprovider.ControllerClientBuilder, <-chan struct{}) {}
+func (c *memoryCloud) LoadBalancer() (cloudprovider.LoadBalancer, bool)                  { return nil, false }
+func (c *memoryCloud) Instances() (cloudprovider.Instances, bool)                        { return nil, false }
+func (c *memoryCloud) InstancesV2() (cloudprovider.InstancesV2, bool)                    { return c, true }
+func (c *memoryCloud) Zones() (cloudprovider.Zones, bool)                                { return nil, false }
+func (c *memoryCloud) Clusters() (cloudprovider.Clusters, bool)                          { return nil, false }
+func (c *memoryCloud) Routes() (cloudprovider.Routes, bool)                              { return nil, false }
+func (c *memoryCloud) ProviderName() string                                              { return providerName }
+func (c *memoryCloud) HasClusterID() bool                                                { return true }
+
+var _ cloudprovider.InstancesV2 = &memoryCloud{}
+
+func open(configuration io.Reader) (cloudprovider.Interface, error) {
+	var parsed struct {
+		Endpoint string `json:"endpoint"`
+	}
+	if configuration == nil {
+		return nil, errors.New("--cloud-config with an endpoint is needed")
+	}
+	if err := json.NewDecoder(configuration).Decode(&parsed); err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 64
+	return &memoryCloud{endpoint: parsed.Endpoint, client: &http.Client{Transport: transport, Timeout: 30 * time.Second}}, nil
+}
+
+func main() {
+	cloudprovider.RegisterCloudProvider(providerName, open)
+	configured, err := options.NewCloudControllerManagerOptions()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	initialise := func(completed *config.CompletedConfig) cloudprovider.Interface {
+		shared := completed.ComponentConfig.KubeCloudShared.CloudProvider
+		cloud, err := cloudprovider.InitCloudProvider(shared.Name, shared.CloudConfigFile)
+		if err != nil || cloud == nil {
+			fmt.Fprintln(os.Stderr, "no cloud:", err)
+			os.Exit(1)
+		}
+		return cloud
+	}
+	command := app.NewCloudControllerManagerCommand(
+		configured, initialise, app.DefaultInitFuncConstructors, names.CCMControllerAliases(), cliflag.NamedFlagSets{}, wait.NeverStop)
+	os.Exit(cli.Run(command))
+}

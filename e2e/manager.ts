@@ -1,0 +1,68 @@
+/** The shipped program as a process that can be killed, frozen and started again. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
+
+/**
+ * Loaded before the program: its stdin is a pipe from this process, which closes however this process ends. So nothing is
+ * left behind after a kill -9 either.
+ */
+const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
+  "process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume().unref();",
+)}`;
+
+/** One place in a deployment: at most one process runs in it at a time. */
+export class Manager implements AsyncDisposable {
+  readonly #args: readonly string[];
+  readonly #log: string;
+  #child: ChildProcess | undefined;
+  #ended: Promise<number | null> = Promise.resolve(null);
+
+  /** `log`: the file to which the output of every process in this place is appended. */
+  constructor(args: readonly string[], log: string) {
+    this.#args = args;
+    this.#log = log;
+  }
+
+  get running(): boolean {
+    return this.#child !== undefined;
+  }
+
+  /** Of the process that was started last: resolves with its exit code when it is gone, `null` after a signal. */
+  get ended(): Promise<number | null> {
+    return this.#ended;
+  }
+
+  start(): void {
+    if (this.#child) throw new Error('the manager runs already');
+    const fd = openSync(this.#log, 'a');
+    const child = spawn(process.execPath, [`--import=${END_WITH_PARENT}`, PROGRAM, ...this.#args], {
+      stdio: ['pipe', fd, fd],
+    });
+    closeSync(fd);
+    child.stdin?.on('error', () => {});
+    this.#child = child;
+    this.#ended = new Promise((resolve) => {
+      child.once('exit', (code) => {
+        this.#child = undefined;
+        resolve(code);
+      });
+    });
+  }
+
+  /** Resolves with the exit code when the process is gone, `null` after a signal. */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+    this.#child?.kill(signal);
+    return this.#ended;
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child?.kill(signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end('SIGKILL');
+  }
+}
