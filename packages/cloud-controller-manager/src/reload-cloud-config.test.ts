@@ -14,12 +14,12 @@ import { reloadCloudConfig } from './reload-cloud-config.ts';
 test('a changed cloud config is handed to the provider; one that it refuses shows in the metric', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'outrigger-config-'));
   try {
-    const [clock, metrics, warnings] = [new FakeClock(), new PrometheusMetrics(), Array.of<string>()];
-    const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
-    const handed: ConfigText[] = [];
+    const [clock, metrics] = [new FakeClock(), new PrometheusMetrics()];
+    const [refused, handed] = [Promise.withResolvers<string>(), Promise.withResolvers<ConfigText>()];
+    const logger = { ...silentLogger, warn: refused.resolve };
     const provider = {
       reconfigure: (config: ConfigText) => {
-        handed.push(config);
+        handed.resolve(config);
         return config.text === 'bad' ? Promise.reject(new Error('no region')) : Promise.resolve();
       },
     } as unknown as OpenedProvider;
@@ -28,19 +28,17 @@ test('a changed cloud config is handed to the provider; one that it refuses show
     const environment = { workingDirectory: directory };
     const foundation = { clock, environment, logger, metrics } as unknown as Foundation;
     using _reloading = reloadCloudConfig(foundation, provider, { fileName: 'cloud.conf', text: 'a' });
-    // The file is read on the thread pool, which no clock moves.
-    const until = async (holds: () => boolean): Promise<void> => {
-      for (let i = 0; i < 200 && !holds(); i++) {
-        await clock.advance(1_000);
-        await new Promise<void>((resolve) => void setImmediate(resolve));
-      }
-      assert.ok(holds());
+    // The file is read on the thread pool, which no clock moves: the next look is due once the reload has set its timer.
+    const look = async (): Promise<void> => {
+      while (clock.pendingTimers === 0) await clock.settle();
+      await clock.advance(10_000);
     };
     await write('b');
-    await until(() => handed.length === 1);
-    assert.deepEqual(handed, [{ fileName: 'cloud.conf', text: 'b' }]);
+    await look();
+    assert.deepEqual(await handed.promise, { fileName: 'cloud.conf', text: 'b' });
     await write('bad');
-    await until(() => warnings.length === 1);
+    await look();
+    await refused.promise;
     assert.match(await metrics.render(), /^outrigger_reload_successful\{file="cloud-config"\} 0$/mu);
   } finally {
     await rm(directory, { recursive: true });
