@@ -47,7 +47,7 @@ format: $(SETUP) ## Format the sources
 	@oxfmt
 
 .PHONY: build
-build: $(SETUP) ## Bundle the program into dist/ and write bin/cloud-controller-manager
+build: $(SETUP) ## Bundle the program into dist/ and write bin/cloud-controller-manager and bin/outrigger
 	@node scripts/build.ts
 
 .PHONY: control-plane

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the bundled cloud-controller-manager with the Node that was built for it, from any working directory.
-# `make build` copies this to bin/cloud-controller-manager.
+# Runs the bundled program with the Node that was built for it, from any working directory. `make build` copies this to
+# bin/cloud-controller-manager and to bin/outrigger, which runs its commands.
 set -eu
 
 # Through symbolic links to the place where this file really is.
@@ -18,9 +18,12 @@ bin=$(CDPATH='' cd -- "$(dirname -- "$self")" && pwd -P)
 node=$bin/node
 [ -x "$node" ] || node=$bin/../node_modules/node/bin/node
 if [ ! -x "$node" ]; then
-  echo "cloud-controller-manager: no Node at $bin/node or $node; run 'make setup'" >&2
+  echo "$(basename -- "$self"): no Node at $bin/node or $node; run 'make setup'" >&2
   exit 1
 fi
+
+# The name of the file, not that of a link to it, says which of the two it is.
+export OUTRIGGER_PROGRAM="${self##*/}"
 
 # glibc gives each thread an arena of its own, and keeps what was freed in it: two are enough, and save 6 to 11 MiB.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"

@@ -15,13 +15,14 @@ interface Outcome {
 let directory = '';
 let elsewhere = '';
 let launcher = '';
+let outrigger = '';
 let bundle = '';
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'outrigger-build-'));
   elsewhere = join(directory, 'elsewhere');
   await mkdir(elsewhere);
-  ({ bundle, launcher } = await buildProgram(directory));
+  ({ bundle, launcher, outrigger } = await buildProgram(directory));
   // As in an image: Node beside the launcher.
   await symlink(process.execPath, join(directory, 'bin', 'node'));
 });
@@ -45,6 +46,18 @@ test('the launcher runs from any working directory, also through a symbolic link
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^Outrigger v\d+\.\d+\.\d+\n$/u);
   }
+});
+
+test('bin/outrigger runs the commands, and lists them when it is given none', async () => {
+  const link = join(elsewhere, 'or');
+  await symlink('../bin/outrigger', link);
+  for (const file of [outrigger, link]) {
+    const listed = await run(file, [], elsewhere);
+    assert.deepEqual([listed.code, listed.stderr], [0, '']);
+    assert.match(listed.stdout, /^ {2}version +Prints the version\.$/mu);
+    assert.match((await run(file, ['version'], elsewhere)).stdout, /^Outrigger v\d+\.\d+\.\d+\n$/u);
+  }
+  assert.equal((await run(launcher, ['version'], elsewhere)).code, 0);
 });
 
 test('a bad command line is one line on stderr and exit code 1', async () => {

@@ -10,6 +10,8 @@ export interface BuiltProgram {
   readonly bundle: string;
   readonly bundleBytes: number;
   readonly launcher: string;
+  /** The same, for the commands. */
+  readonly outrigger: string;
 }
 
 /** CommonJS packages in the bundle ask for these, which an ES module does not have. */
@@ -22,10 +24,11 @@ const COMMONJS_NAMES = [
   'const __dirname = __dirnameOf(__filename);',
 ].join('\n');
 
-/** Writes `<directory>/dist/cloud-controller-manager.js` with its map, and `<directory>/bin/cloud-controller-manager`. */
+/** Writes `<directory>/dist/cloud-controller-manager.js` with its map, and `cloud-controller-manager` and `outrigger` in `<directory>/bin`. */
 export async function buildProgram(directory: string = root): Promise<BuiltProgram> {
   const bundle = join(directory, 'dist', 'cloud-controller-manager.js');
   const launcher = join(directory, 'bin', 'cloud-controller-manager');
+  const outrigger = join(directory, 'bin', 'outrigger');
   await build({
     absWorkingDir: root,
     entryPoints: [join(root, 'distribution/src/cloud-controller-manager.ts')],
@@ -48,7 +51,9 @@ export async function buildProgram(directory: string = root): Promise<BuiltProgr
     logLevel: 'warning',
   });
   await mkdir(dirname(launcher), { recursive: true });
-  await copyFile(join(root, 'distribution/launcher.sh'), launcher);
-  await chmod(launcher, 0o755);
-  return { bundle, bundleBytes: (await stat(bundle)).size, launcher };
+  for (const file of [launcher, outrigger]) {
+    await copyFile(join(root, 'distribution/launcher.sh'), file);
+    await chmod(file, 0o755);
+  }
+  return { bundle, bundleBytes: (await stat(bundle)).size, launcher, outrigger };
 }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { main } from '@outrigger/cloud-controller-manager';
 
 const code = await main(process.argv.slice(2), {
+  program: process.env['OUTRIGGER_PROGRAM'] === 'outrigger' ? 'outrigger' : 'cloud-controller-manager',
   builtInProviders: {
     memory: () => import('@outrigger/provider-memory'),
   },

@@ -13,6 +13,8 @@ export interface TextOutput {
 }
 
 export interface Environment {
+  /** By which of its names it was called: `outrigger` does nothing without a command. Default: `cloud-controller-manager`. */
+  readonly program?: 'cloud-controller-manager' | 'outrigger';
   /** Name for `--cloud-provider` → lazy import of the provider's module. */
   readonly builtInProviders: Readonly<Record<string, () => Promise<unknown>>>;
   readonly env: Readonly<Record<string, string | undefined>>;

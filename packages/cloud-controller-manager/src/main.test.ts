@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Environment } from './environment.ts';
 import { main } from './main.ts';
 
 interface Outcome {
@@ -15,12 +16,17 @@ interface Outcome {
 const provider = { name: 'third', open: () => Promise.resolve({}), close: () => Promise.resolve() };
 
 /** Runs the program as far as it comes without a network: its HOME is empty and it is in no pod. */
-async function run(...args: string[]): Promise<Outcome> {
+function run(...args: string[]): Promise<Outcome> {
+  return runAs('cloud-controller-manager', ...args);
+}
+
+async function runAs(program: NonNullable<Environment['program']>, ...args: string[]): Promise<Outcome> {
   const home = await mkdtemp(join(tmpdir(), 'outrigger-main-'));
   let [stdout, stderr] = ['', ''];
   try {
     await writeFile(join(home, 'cloud.conf'), 'x: 1');
     const code = await main(args, {
+      program,
       builtInProviders: { third: () => Promise.resolve({ default: () => provider }) },
       env: { HOME: home },
       stdout: { write: (text) => void (stdout += text), columns: 100 },
@@ -45,8 +51,37 @@ test('--help and --version answer on stdout, whatever else is given', async () =
   assert.match((await run('--version')).stdout, /^Outrigger v\d+\.\d+\.\d+\n$/u);
 });
 
+test('a word before any flag is a command; each has its own flags and help', async () => {
+  assert.match((await run('version')).stdout, /^Outrigger v\d+\.\d+\.\d+\n$/u);
+  const json = JSON.parse((await run('version', '--output=json')).stdout) as Record<string, string>;
+  assert.equal(json['nodeVersion'], process.version);
+  const help = await run('version', '--help');
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /^outrigger version \[flags\]\n\n/u);
+  assert.match(help.stdout, /--output/u);
+  for (const [args, line] of [
+    [['version', '--outptu'], 'outrigger version: unknown flag --outptu; did you mean --output?'],
+    [['version', 'now'], 'outrigger version: unexpected argument "now": flags only; usage: outrigger version [flags]'],
+  ] as const) {
+    assert.deepEqual(await run(...args), { code: 1, stdout: '', stderr: `${line}\n` });
+  }
+  assert.match((await run('--help')).stdout, /^ {2}version +Prints the version\.$/mu);
+});
+
+test('called as outrigger it lists the commands, and runs nothing without one', async () => {
+  for (const args of [[], ['--help'], ['-h']]) {
+    const { code, stderr, stdout } = await runAs('outrigger', ...args);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^ {2}version +Prints the version\.$/mu);
+  }
+  assert.match((await runAs('outrigger', '--version')).stdout, /^Outrigger v/u);
+  const wrong = await runAs('outrigger', '--cloud-provider=third');
+  assert.deepEqual([wrong.code, wrong.stderr], [1, 'outrigger: a command comes before its flags; see --help\n']);
+});
+
 test('a bad command line is one line on stderr, exit code 1, and nothing is touched', async () => {
   for (const [args, line] of [
+    [['versio'], 'no command "versio"; did you mean version?'],
     [['--leader-elct'], 'unknown flag --leader-elct; did you mean --leader-elect?'],
     [[], '--cloud-provider is not set: name a built-in provider, a package or a module'],
     [['--cloud-provider=third', '--controllers=*,nod'], /no controller "nod"/u],

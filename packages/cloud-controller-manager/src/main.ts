@@ -1,5 +1,5 @@
 /**
- * The program. Exit codes: 0 stopped as asked (or --help, --version); 1 anything else: a command line, configuration or
+ * The program, or one of its commands: a word before any flag. Exit codes of the program: 0 stopped as asked (or --help, --version); 1 anything else: a command line, configuration or
  * provider that is wrong, a start that failed, a controller that failed, leadership lost. A second SIGTERM or SIGINT
  * exits at once with 1, and so does an error that nothing caught.
  */
@@ -15,6 +15,7 @@ import {
   type Logging,
 } from '@outrigger/controller-manager';
 import { systemClock, systemRandom } from '@outrigger/kube';
+import { commandOf, renderCommands } from './commands/commands.ts';
 import type { Environment } from './environment.ts';
 import { readConfigFile } from './options/config-file.ts';
 import { configFileOf, programFlags, readProgramOptions, type ProgramOptions } from './options/program-options.ts';
@@ -26,8 +27,32 @@ const ABOUT =
   'The cloud controller manager connects a Kubernetes cluster with its cloud: it initialises nodes with what the cloud ' +
   'knows of them.';
 
+const ABOUT_COMMANDS = 'Outrigger connects a Kubernetes cluster with its cloud. This runs one of its commands.';
+
 /** `args` without the program's name. Returns the exit code when all has ended. Never throws. */
 export async function main(args: readonly string[], environment: Environment): Promise<number> {
+  const { program = 'cloud-controller-manager', stderr, stdout } = environment;
+  const [word = '', ...rest] = args;
+  if (word !== '' && !word.startsWith('-')) {
+    try {
+      return await commandOf(word).run(rest, environment);
+    } catch (error) {
+      if (!(error instanceof FlagError)) throw error;
+      stderr.write(`${program}: ${error.message}\n`);
+      return 1;
+    }
+  }
+  if (program === 'cloud-controller-manager') return await runManager(args, environment);
+  if (word === '--version') return await commandOf('version').run(rest, environment);
+  if (['', '-h', '--help'].includes(word)) {
+    stdout.write(`${ABOUT_COMMANDS}\n\n${renderCommands()}`);
+    return 0;
+  }
+  stderr.write(`${program}: a command comes before its flags; see --help\n`);
+  return 1;
+}
+
+async function runManager(args: readonly string[], environment: Environment): Promise<number> {
   let options: ProgramOptions;
   try {
     const config = configFileOf(args);
@@ -40,7 +65,8 @@ export async function main(args: readonly string[], environment: Environment): P
     return 1;
   }
   if (options.global.help) {
-    environment.stdout.write(renderHelp(ABOUT, programFlags, environment.stdout.columns));
+    const flags = renderHelp(ABOUT, programFlags, environment.stdout.columns);
+    environment.stdout.write(`${flags}\n${renderCommands()}`);
     return 0;
   }
   if (options.global.version) {

@@ -206,3 +206,11 @@ test('what a file says takes the place of a default, and the command line that o
   assert.equal(parsed.valueOf('nothing'), undefined);
   assert.throws(() => flags.parse([], [at('kube-api-qps', 'x')]), /^FlagError: f:1: invalid value "x": not a number$/u);
 });
+
+test('a set that takes words keeps them in their order, apart from the flags', () => {
+  const words = new FlagSet([group], { takesWords: true });
+  const parsed = words.parse(['node', '-v', '2', 'worker-1', '--leader-elect=false', '--', '--not-a-flag']);
+  assert.deepEqual(parsed.words, ['node', 'worker-1', '--not-a-flag']);
+  assert.equal(parsed.of(group).v, 2);
+  assert.equal(refused('node').code, 'unexpected-argument');
+});

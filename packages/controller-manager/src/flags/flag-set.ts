@@ -33,17 +33,26 @@ export interface ParsedFlags {
   valueOf(name: string): unknown;
   /** Whether the flag was on the command line: a default may depend on that. Takes the flag's name. */
   isSet(name: string): boolean;
+  /** What is no flag, in its order. Empty where the set takes no words. */
+  readonly words: readonly string[];
   /** One line for each deprecated flag that was used. */
   readonly warnings: readonly string[];
 }
 
+export interface FlagSetOptions {
+  /** Words between and after the flags are for the caller. Default: false, they are refused. */
+  readonly takesWords?: boolean;
+}
+
 export class FlagSet {
   readonly groups: readonly AnyGroup[];
+  readonly #takesWords: boolean;
   readonly #entries = new Map<string, Entry>();
   readonly #shorthands = new Map<string, Entry>();
 
   /** Throws a `TypeError` when two flags share a name or a shorthand. */
-  constructor(groups: readonly FlagGroup<object>[]) {
+  constructor(groups: readonly FlagGroup<object>[], { takesWords = false }: FlagSetOptions = {}) {
+    this.#takesWords = takesWords;
     this.groups = groups as unknown as readonly AnyGroup[];
     for (const group of this.groups) {
       for (const [key, flag] of Object.entries(group.flags)) this.#add({ name: flagNameOf(key), key, flag, group });
@@ -62,9 +71,12 @@ export class FlagSet {
   parse(args: readonly string[], presets: readonly FlagPreset[] = []): ParsedFlags {
     const preset = new Map(presets.map((each): [Entry, unknown] => this.#preset(each)));
     const values = new Map<Entry, unknown>();
+    const words: string[] = [];
     for (const token of this.#tokens(args)) {
       if (token.kind === 'option-terminator') continue;
       if (token.kind === 'positional') {
+        words.push(token.value);
+        if (this.#takesWords) continue;
         throw new FlagError('unexpected-argument', `unexpected argument ${JSON.stringify(token.value)}: flags only`);
       }
       const entry = this.#find(token.name, token.rawName);
@@ -76,7 +88,7 @@ export class FlagSet {
         throw new FlagError('invalid-flag', `invalid value ${JSON.stringify(text)} for --${entry.name}: ${why}`);
       }
     }
-    return new Parsed(this.groups, { preset, values }, this.#entries);
+    return new Parsed(this.groups, { preset, values, words }, this.#entries);
   }
 
   /** The flag of this name, without the hyphens. */
@@ -155,7 +167,14 @@ function tokenise(
   return parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true }).tokens;
 }
 
+interface ParsedTokens {
+  readonly preset: ReadonlyMap<Entry, unknown>;
+  readonly values: ReadonlyMap<Entry, unknown>;
+  readonly words: readonly string[];
+}
+
 class Parsed implements ParsedFlags {
+  readonly words: readonly string[];
   readonly warnings: readonly string[];
   readonly #options = new Map<unknown, Readonly<Record<string, unknown>>>();
   readonly #set: ReadonlySet<string>;
@@ -163,7 +182,7 @@ class Parsed implements ParsedFlags {
 
   constructor(
     groups: readonly AnyGroup[],
-    { preset, values }: { readonly preset: ReadonlyMap<Entry, unknown>; readonly values: ReadonlyMap<Entry, unknown> },
+    { preset, values, words }: ParsedTokens,
     entries: ReadonlyMap<string, Entry>,
   ) {
     for (const group of groups) {
@@ -173,6 +192,7 @@ class Parsed implements ParsedFlags {
     for (const [entry, value] of [...preset, ...values]) {
       this.#options.set(entry.group, { ...this.#options.get(entry.group), [entry.key]: value });
     }
+    this.words = words;
     this.#entries = entries;
     this.#set = new Set([...values.keys()].map(({ name }) => name));
     this.warnings = [...entries.values()]

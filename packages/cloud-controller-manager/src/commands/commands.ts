@@ -1,0 +1,23 @@
+/** The commands of the program, in the order of their list. */
+import { closestName, FlagError } from '@outrigger/controller-manager';
+import type { Command } from './command.ts';
+import { versionCommand } from './version.ts';
+
+const commands: readonly Command[] = [versionCommand];
+
+/** Throws a `FlagError` for a word that is no command. */
+export function commandOf(name: string): Command {
+  const found = commands.find((command) => command.name === name);
+  if (found) return found;
+  const names = commands.map((command) => command.name);
+  const near = closestName(name, names);
+  const hint = near === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${near}?`;
+  throw new FlagError('unexpected-argument', `no command ${JSON.stringify(name)}; ${hint}`);
+}
+
+/** For `--help`: a line for each. */
+export function renderCommands(): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
+  return `Commands (each has its own --help):\n\n${lines.join('')}`;
+}
