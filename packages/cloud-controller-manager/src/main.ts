@@ -127,7 +127,7 @@ function openLog(options: ProgramOptions, { clock = systemClock, stderr }: Envir
     level: v,
     vmodule,
     component: 'main',
-    destination: stderr.fd === undefined ? stderr : fileDescriptorDestination(stderr.fd),
+    destination: stderr.fd === undefined ? stderr : fileDescriptorDestination(stderr.fd, clock),
   });
 }
 

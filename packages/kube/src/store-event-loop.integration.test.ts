@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
 import { systemClock } from './clock.ts';
 import { createClient } from './create-client.ts';
@@ -137,9 +136,41 @@ async function* nothing(): AsyncGenerator<Uint8Array, void, void> {
   return;
 }
 
+/**
+ * The longest turn of the event loop, in milliseconds of this thread's own processor time: what the code holds the loop up
+ * for, and not what others on the same machine do to it.
+ */
+class LongestTurn implements Disposable {
+  #longest = 0;
+  #last = cpuMs();
+  #next: NodeJS.Immediate = setImmediate(() => this.#turn());
+
+  /** Since the last call. */
+  take(): number {
+    const longest = this.#longest;
+    this.#longest = 0;
+    return longest;
+  }
+
+  #turn(): void {
+    const now = cpuMs();
+    this.#longest = Math.max(this.#longest, now - this.#last);
+    this.#last = now;
+    this.#next = setImmediate(() => this.#turn());
+  }
+
+  [Symbol.dispose](): void {
+    clearImmediate(this.#next);
+  }
+}
+
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
 test(`${NODES} nodes of ${NODE_BYTES} bytes in pages never block the event loop for ${LONGEST_BLOCK_MS} ms`, async (t) => {
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
+  using turns = new LongestTurn();
   await using store = openStore({
     client: createClient(new Paged()),
     resource: resources.nodes,
@@ -149,7 +180,7 @@ test(`${NODES} nodes of ${NODE_BYTES} bytes in pages never block the event loop 
   });
   await store.whenSynced();
   assert.equal(store.size, NODES);
-  const ms = delay.max / 1e6;
+  const ms = turns.take();
   t.diagnostic(`list in pages: longest block ${ms.toFixed(0)} ms`);
   assert.ok(ms < LONGEST_BLOCK_MS, `the event loop stood still for ${ms.toFixed(0)} ms`);
 });
@@ -167,13 +198,11 @@ test(`${NODES} nodes of ${NODE_BYTES} bytes: list, relist with every node change
   });
   const early = createListener();
   store.subscribe(early.listener);
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
+  using turns = new LongestTurn();
   const longest = (what: string): void => {
-    const ms = delay.max / 1e6;
+    const ms = turns.take();
     t.diagnostic(`${what}: longest block ${ms.toFixed(0)} ms`);
     assert.ok(ms < LONGEST_BLOCK_MS, `${what}: the event loop stood still for ${ms.toFixed(0)} ms`);
-    delay.reset();
   };
 
   await store.whenSynced();

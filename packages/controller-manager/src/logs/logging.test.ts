@@ -171,11 +171,36 @@ test('a destination on a file descriptor holds lines back until they are flushed
       clock: new FakeClock(),
       format: 'text',
       component: 'main',
-      destination: fileDescriptorDestination(fd),
+      destination: fileDescriptorDestination(fd, new FakeClock()),
     });
     for (let i = 0; i < 100; i++) logging.logger.info('Line', { i });
     logging.flush();
     assert.equal(readFileSync(join(directory, 'log'), 'utf8').split('\n').length, 101);
+  } finally {
+    closeSync(fd);
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test('a destination on a file descriptor writes the lines of 50 ms together', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'outrigger-log-'));
+  const file = join(directory, 'log');
+  const fd = openSync(file, 'w');
+  try {
+    const clock = new FakeClock();
+    const destination = fileDescriptorDestination(fd, clock);
+    destination.write('one\n');
+    destination.write('two\n');
+    assert.equal(clock.pendingTimers, 1);
+    await clock.advance(49);
+    assert.equal(readFileSync(file, 'utf8'), '');
+    await clock.advance(1);
+    // Written on the thread pool, which no clock moves.
+    while (readFileSync(file, 'utf8') !== 'one\ntwo\n') await clock.settle();
+    destination.write('three\n');
+    assert.equal(clock.pendingTimers, 1);
+    destination.flushSync?.();
+    assert.equal(readFileSync(file, 'utf8'), 'one\ntwo\nthree\n');
   } finally {
     closeSync(fd);
     rmSync(directory, { recursive: true });
