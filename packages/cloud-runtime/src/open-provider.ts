@@ -18,6 +18,7 @@ import { checkCapabilities } from './capabilities-check.ts';
 import { CloudCaller, closedError } from './cloud-caller.ts';
 import { createInstanceLookups, type InstanceLookups } from './instance-lookups.ts';
 import { raceAbort } from './race-abort.ts';
+import { readOnlyCapabilities, type ReadOnlyViews } from './read-only-capabilities.ts';
 import { redactingLogger } from './redacting-logger.ts';
 import { Secrets } from './secrets.ts';
 
@@ -32,6 +33,8 @@ export interface OpenProviderOptions {
   readonly random: () => number;
   /** Called right before each request to the cloud is sent; throws when none may start any more (not the leader). */
   readonly guard?: () => void;
+  /** Set (a dry run): calls of the contract that change something are refused, and told here. Default: nothing is refused. */
+  readonly onWriteRefused?: ((call: string) => void) | undefined;
   readonly budget?: CallBudgetOptions;
   /** Told of each secret that the provider names, for the logs of those who use it. */
   readonly onSecret?: (secret: string) => void;
@@ -92,6 +95,7 @@ class Opened implements OpenedProvider {
   readonly #caller: CloudCaller;
   readonly #closed = new AbortController();
   readonly #listeners = new Set<(capabilities: Capabilities) => void>();
+  readonly #views: ReadOnlyViews = new WeakMap();
   #capabilities: Capabilities = {};
   #lookups: InstanceLookups | undefined;
   /** What `capabilitiesChanged` said before `open` had returned. */
@@ -215,9 +219,11 @@ class Opened implements OpenedProvider {
     }
   }
 
-  #change(capabilities: Capabilities): void {
+  #change(given: Capabilities): void {
     if (this.#closed.signal.aborted) return;
-    checkCapabilities(this.name, capabilities);
+    checkCapabilities(this.name, given);
+    const { onWriteRefused } = this.#options;
+    const capabilities = onWriteRefused ? readOnlyCapabilities(given, this.#views, onWriteRefused) : given;
     const { instances } = capabilities;
     if (instances !== this.#capabilities.instances) {
       // Those who wait are told; the controllers that were given these look-ups are stopped by `onCapabilitiesChanged`.

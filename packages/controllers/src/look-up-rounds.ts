@@ -114,6 +114,13 @@ export class LookUpRounds {
     return usedAsOf === undefined ? Infinity : this.#options.clock.monotonic() - usedAsOf;
   }
 
+  /** In how many milliseconds the cloud will be asked about it, 0 while it is; `undefined` when nobody waits for that. */
+  askedInMs(key: string): number | undefined {
+    const { asking = false, due } = this.#questions.get(key) ?? {};
+    if (asking) return 0;
+    return due === undefined ? undefined : Math.max(0, due - this.#options.clock.monotonic());
+  }
+
   /** The node is gone. */
   forget(key: string): void {
     const due = this.#questions.get(key)?.due;

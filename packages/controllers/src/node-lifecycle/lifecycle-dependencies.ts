@@ -1,6 +1,7 @@
 /** What the node lifecycle controller is made from. */
 import type { InstanceLookups } from '@outrigger/cloud-runtime';
 import type { Client, Clock, EventRecorder, Logger, Metrics, Node, Store } from '@outrigger/kube';
+import type { ControllerJournal } from '../journal.ts';
 
 export interface NodeLifecycleControllerOptions {
   /** The prefix of our provider IDs. */
@@ -27,5 +28,7 @@ export interface NodeLifecycleControllerDependencies {
   readonly metrics: Metrics;
   /** From 0 to 1. */
   readonly random: () => number;
+  /** Default: nothing is remembered, and everything done. */
+  readonly journal?: ControllerJournal;
   readonly options: NodeLifecycleControllerOptions;
 }

@@ -1,3 +1,4 @@
+// Over 400 lines: one state machine over what is known of each node; what can be said without it is in the files beside it.
 /** The cloud-node-lifecycle-controller: nodes whose machines are gone or shut down. Entry point: `createNodeLifecycleController`. */
 import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
 import {
@@ -15,6 +16,8 @@ import {
   type StoreChange,
   type WorkQueue,
 } from '@outrigger/kube';
+import type { Explains, Finding } from '../finding.ts';
+import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
 import { zoneLabel } from '../node/well-known-names.ts';
 import { refOfNode } from '../node-ref.ts';
@@ -25,6 +28,7 @@ import { deleteNode } from './delete-node.ts';
 import { DeletionBreaker } from './deletion-breaker.ts';
 import { DirectReads, type ReadRequest } from './direct-reads.ts';
 import { noEvidence, withLookUp, withRead } from './evidence.ts';
+import { factsOfEvidence, factsOfLifecyclePlan } from './lifecycle-words.ts';
 import { heldNote } from './lifecycle-notes.ts';
 import type { NodeLifecycleControllerDependencies } from './lifecycle-dependencies.ts';
 import { createLifecycleMetrics, type LifecycleMetrics } from './lifecycle-metrics.ts';
@@ -46,7 +50,7 @@ const DEFAULT_MAX_FRACTION = 0.3;
 const DEFAULT_WINDOW_MS = 600_000;
 const DEFAULT_WRITERS = 8;
 
-export interface NodeLifecycleController {
+export interface NodeLifecycleController extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -55,7 +59,11 @@ export interface NodeLifecycleController {
 export function createNodeLifecycleController(
   dependencies: NodeLifecycleControllerDependencies,
 ): NodeLifecycleController {
-  return { run: (signal) => new Run(dependencies, signal).run() };
+  let current: Run | undefined;
+  return {
+    run: (signal) => (current = new Run(dependencies, signal)).run(),
+    explain: (key) => current?.explain(key),
+  };
 }
 
 class Run {
@@ -72,6 +80,7 @@ class Run {
   readonly #newborns = new Map<string, { readonly uid: string; readonly transition: string; readonly since: number }>();
   readonly #told: ToldEvents;
   readonly #metrics: LifecycleMetrics;
+  readonly #journal: ControllerJournal;
   readonly #options: LifecycleOptions;
   #probedAt = -Infinity;
 
@@ -93,6 +102,7 @@ class Run {
     });
     this.#told = new ToldEvents(events, clock);
     this.#metrics = createLifecycleMetrics(metrics);
+    this.#journal = deps.journal ?? noJournal;
     this.#breaker = new DeletionBreaker({
       clock,
       maxFraction: options.deletionMaxFraction ?? DEFAULT_MAX_FRACTION,
@@ -167,6 +177,7 @@ class Run {
     const plan = this.#plan(node, undefined);
     this.#see(node, plan);
     if (plan.kind !== 'look-up') {
+      this.#journal.plan(subjectOf('Node', node), []);
       this.#dropCandidate(key);
       if (plan.kind === 'wait') this.#awaitAge(key, node, plan.afterMs);
       else this.#newborns.delete(key);
@@ -252,6 +263,7 @@ class Run {
 
   #forget(key: string, node: Node): void {
     const uid = node.metadata?.uid ?? '';
+    this.#journal.plan(subjectOf('Node', node), []);
     this.#dropCandidate(key);
     this.#newborns.delete(key);
     this.#breaker.forget(uid);
@@ -299,6 +311,28 @@ class Run {
   /** A proof of what may not be done is not worth a call; one now and then shows when the cloud comes to its senses. */
   #mayRead({ uid }: Candidate): boolean {
     return this.#breaker.allows(uid) || this.#deps.clock.monotonic() - this.#probedAt >= PROBE_MS;
+  }
+
+  /** From memory alone. */
+  explain(key: string): Finding | undefined {
+    const { clock, store } = this.#deps;
+    const node = store.get(key);
+    if (!node) return undefined;
+    const candidate = this.#candidates.get(key);
+    const plan = this.#plan(node, candidate);
+    const now = clock.monotonic();
+    const { deletionGraceMs, unknownNodeDeletionMs } = this.#options;
+    return {
+      controller: 'cloud-node-lifecycle-controller',
+      observed: candidate ? factsOfEvidence(candidate.evidence, now) : [],
+      planned: factsOfLifecyclePlan({
+        plan,
+        graceMs: node.spec?.providerID ? deletionGraceMs : Math.max(deletionGraceMs, unknownNodeDeletionMs),
+        inMs: this.#rounds.askedInMs(key),
+        allowed: this.#breaker.allows(node.metadata?.uid ?? ''),
+        now,
+      }),
+    };
   }
 
   #plan(node: Node, candidate: Candidate | undefined): LifecyclePlan {
@@ -354,6 +388,7 @@ class Run {
 
   #wait(key: string, { uid, held }: Candidate, plan: LifecyclePlan & { kind: 'wait' }, logger: Logger): void {
     const error = plan.error ? { error: plan.error } : {};
+    this.#journal.plan({ kind: 'Node', name: key, uid }, []);
     const isProbed = held && plan.reason === 'grace' && !this.#breaker.allows(uid);
     if (!isProbed) this.#candidates.setHeld(key, false);
     // The grace period is no back-off: its end is not to be missed.
@@ -371,7 +406,9 @@ class Run {
 
   async #writeTaint(key: string, node: Node, kind: TaintWrite, { logger, signal }: ReconcileContext): Promise<void> {
     const isWanted = (live: Node): boolean => this.#plan(live, this.#candidates.get(key)).kind === kind;
-    if (!(await writeShutdownTaint(node, kind, { nodes: this.#nodes, signal, isWanted }))) return;
+    const write = (): Promise<boolean> => writeShutdownTaint(node, kind, { nodes: this.#nodes, signal, isWanted });
+    const summary = kind === 'add-shutdown-taint' ? 'add the shutdown taint' : 'remove the shutdown taint';
+    if (!(await this.#journal.perform(subjectOf('Node', node), [{ kind, summary }], write, notWritten))) return;
     const added = kind === 'add-shutdown-taint';
     this.#metrics.shutdownTaints.inc({ action: added ? 'added' : 'removed' });
     logger.info(added ? 'Shutdown taint added: the machine is shut down' : 'Shutdown taint removed: the node is Ready');
@@ -411,7 +448,12 @@ class Run {
     }
     this.#candidates.setHeld(key, false);
     const { first, second } = plan;
-    const outcome = await this.#request(node, signal);
+    const action = { kind: 'delete', summary: `delete the node, as its machine does not exist: ${second.proof}` };
+    const subject = subjectOf('Node', node);
+    const failureOf = (answer: 'deleted' | 'gone' | 'conflict'): string | undefined =>
+      answer === 'conflict' ? 'the node has changed meanwhile' : undefined;
+    const outcome = await this.#journal.perform(subject, [action], () => this.#request(node, signal), failureOf);
+    if (!outcome) this.#rounds.askLater(key, current.uid);
     if (outcome === 'conflict') return { requeueAfterMs: WRITE_BACKOFF.baseMs };
     if (outcome === 'deleted') {
       const proofs = { first: first.proof, second: second.proof };
@@ -430,4 +472,9 @@ class Run {
       throw error;
     }
   }
+}
+
+/** What `writeShutdownTaint` says by `false`. */
+function notWritten(written: boolean): string | undefined {
+  return written ? undefined : 'the node has changed meanwhile, or is gone';
 }

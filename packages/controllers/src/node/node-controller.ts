@@ -15,12 +15,16 @@ import {
   type Logger,
   type Metrics,
   type Node,
+  type ObjectMeta,
   type ReconcileContext,
   type ResourceClient,
   type Store,
   type StoreChange,
   type WorkQueue,
 } from '@outrigger/kube';
+import { factOfAnswer } from '../answer-words.ts';
+import type { Explains, Finding } from '../finding.ts';
+import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
 import { refOfNode } from '../node-ref.ts';
 import { ToldEvents } from '../told-events.ts';
@@ -28,6 +32,7 @@ import { WrittenVersions } from '../written-versions.ts';
 import type { IdleReason, NodeAction, NodePlan } from './actions.ts';
 import { applyWrites } from './apply.ts';
 import { createNodeMetrics, type NodeMetrics } from './node-metrics.ts';
+import { factsOfNode, factsOfNodePlan, notedWrites } from './node-words.ts';
 import { planNode, type PlanOptions } from './plan.ts';
 import { runRefreshSchedule } from './refresh-schedule.ts';
 import { isUninitialized } from './taints.ts';
@@ -62,17 +67,23 @@ export interface NodeControllerDependencies {
   readonly metrics: Metrics;
   /** From 0 to 1. */
   readonly random: () => number;
+  /** Default: nothing is remembered, and everything done. */
+  readonly journal?: ControllerJournal;
   readonly options: NodeControllerOptions;
 }
 
-export interface NodeController {
+export interface NodeController extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** Makes the controller; nothing is read or written before `run`. */
 export function createNodeController(dependencies: NodeControllerDependencies): NodeController {
-  return { run: (signal) => new Run(dependencies, signal).run() };
+  let current: Run | undefined;
+  return {
+    run: (signal) => (current = new Run(dependencies, signal)).run(),
+    explain: (key) => current?.explain(key),
+  };
 }
 
 class Run {
@@ -88,6 +99,7 @@ class Run {
   /** Keys with an answer to act on, that wait for the store to see our own last write. */
   readonly #deferred = new Set<string>();
   readonly #metrics: NodeMetrics;
+  readonly #journal: ControllerJournal;
   readonly #planOptions: PlanOptions;
 
   constructor(deps: NodeControllerDependencies, signal: AbortSignal) {
@@ -103,6 +115,7 @@ class Run {
     });
     this.#told = new ToldEvents(events, clock);
     this.#metrics = createNodeMetrics(metrics);
+    this.#journal = deps.journal ?? noJournal;
     this.#planOptions = {
       providerName: options.providerName,
       runsRoutes: options.runsRoutes ?? false,
@@ -167,6 +180,7 @@ class Run {
     if (change.type === 'update' && change.previous.metadata?.uid !== node.metadata?.uid)
       this.#forget(key, change.previous);
     if (this.#written.isBehind(key, node)) return;
+    if (this.#journal.dryRun && this.#planNow(node).kind !== 'act') this.#journal.plan(subjectOf('Node', node), []);
     if (this.#deferred.delete(key)) this.#enqueue(key);
     const plan = this.#plan(node);
     // All nodes of the first list are asked about in one turn: the look-ups take them into as few batches as there can be.
@@ -176,12 +190,34 @@ class Run {
 
   #forget(key: string, node: Node): void {
     const uid = node.metadata?.uid ?? '';
+    this.#journal.plan(subjectOf('Node', node), []);
     this.#rounds.forget(key);
     this.#written.forget(key);
     this.#readLive.delete(key);
     this.#deferred.delete(key);
     this.#told.forget(uid);
     this.#deps.lookups.snapshot.forget(uid);
+  }
+
+  /** From memory alone: with what the cloud said last, whether that was acted on or not. */
+  explain(key: string): Finding | undefined {
+    const { clock, lookups, store } = this.#deps;
+    const node = store.get(key);
+    if (!node) return undefined;
+    const answer = lookups.snapshot.get(node.metadata?.uid ?? '', 'metadata');
+    return {
+      controller: 'cloud-node-controller',
+      observed: [
+        ...factsOfNode(node, clock.now()),
+        ...(answer ? [factOfAnswer(answer, clock.monotonic())] : [{ text: 'The cloud has not been asked about it.' }]),
+      ],
+      planned: factsOfNodePlan(this.#planNow(node), this.#rounds.askedInMs(key)),
+    };
+  }
+
+  #planNow(node: Node): NodePlan {
+    const answer = this.#deps.lookups.snapshot.get(node.metadata?.uid ?? '', 'metadata');
+    return planNode({ node, answer, now: this.#deps.clock.now(), options: this.#planOptions });
   }
 
   #enqueue(key: string): void {
@@ -237,8 +273,7 @@ class Run {
         this.#leaveAlone(key, node, plan.reason, context.logger);
         return;
       case 'act':
-        await this.#act(key, node, plan.actions, context);
-        this.#rounds.used(key);
+        if (await this.#act(key, node, plan.actions, context)) this.#rounds.used(key);
         return;
     }
   }
@@ -263,22 +298,31 @@ class Run {
     if (waits >= plan.tellAfter && this.#told.tell(node, plan.note)) logger.warn(plan.note.message, error);
   }
 
+  /** Returns whether it was done. */
   async #act(
     key: string,
     node: Node,
     actions: readonly NodeAction[],
     { signal, logger }: ReconcileContext,
-  ): Promise<void> {
-    await applyWrites(node, actions, {
-      nodes: this.#nodes,
-      signal,
-      onWritten: (metadata) => this.#written.note(key, metadata),
-    });
+  ): Promise<boolean> {
+    const write = async (): Promise<true> => {
+      const onWritten = (metadata: ObjectMeta): void => this.#written.note(key, metadata);
+      await applyWrites(node, actions, { nodes: this.#nodes, signal, onWritten });
+      return true;
+    };
+    const writes = notedWrites(actions);
+    if (writes.length > 0 && !(await this.#journal.perform(subjectOf('Node', node), writes, write))) {
+      // A dry run: it will carry its taint until somebody else has done this.
+      if (isUninitialized(node)) this.#rounds.askLater(key, node.metadata?.uid ?? '');
+      else this.#rounds.used(key);
+      return false;
+    }
     if (actions.some((action) => action.kind === 'patch-object' && action.removeTaint)) this.#initialised(node, logger);
     for (const action of actions) {
       if (action.kind !== 'event' || !this.#told.tell(node, action.note)) continue;
       for (const { key: label } of action.differences ?? []) this.#metrics.labelDifferences.inc({ label });
     }
+    return true;
   }
 
   #initialised(node: Node, logger: Logger): void {

@@ -22,6 +22,8 @@ export class RemovalBreaker {
   readonly #clock: Clock;
   /** By what it leads from and to, as the ID of a new one is not known yet: since when it belongs to nobody (monotonic). */
   readonly #since = new Map<string, number>();
+  /** Of the last release: until when each is held (monotonic). */
+  #held: ReadonlyMap<string, number> = new Map();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -30,6 +32,7 @@ export class RemovalBreaker {
   /** Of the routes that are to go, those that may. Replacements always may: the node that has the destination waits for it. */
   release(deletes: readonly DeleteRoute[], owned: number): Released {
     const now = this.#clock.monotonic();
+    this.#held = new Map();
     const orphans = deletes.filter(({ reason }) => reason === 'node-gone');
     const keys = new Set(orphans.map(keyOfRoute));
     for (const key of this.#since.keys()) if (!keys.has(key)) this.#since.delete(key);
@@ -40,8 +43,14 @@ export class RemovalBreaker {
     const heldUntil = (one: DeleteRoute): number => (this.#since.get(keyOfRoute(one)) ?? now) + HOLD_MS;
     const held = new Set(risky.filter((one) => heldUntil(one) > now));
     if (held.size === 0) return { deletes, held: 0 };
+    this.#held = new Map(Array.from(held, (one) => [keyOfRoute(one), heldUntil(one)]));
     const nextInMs = Math.min(...Array.from(held, heldUntil)) - now;
     return { deletes: deletes.filter((one) => !held.has(one)), held: held.size, nextInMs };
+  }
+
+  /** For how long it is held yet, by the last release, in milliseconds; 0 when it is not. */
+  heldForMs(removal: DeleteRoute): number {
+    return Math.max(0, (this.#held.get(keyOfRoute(removal)) ?? 0) - this.#clock.monotonic());
   }
 }
 

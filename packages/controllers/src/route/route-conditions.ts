@@ -15,6 +15,7 @@ import {
   type WorkQueue,
 } from '@outrigger/kube';
 import { statusPatch } from '../node/node-patch.ts';
+import { subjectOf, type ControllerJournal } from '../journal.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { hasRouteCondition, routeCondition } from './network-condition.ts';
 
@@ -26,6 +27,7 @@ export interface RouteConditionsOptions {
   readonly metrics: Metrics;
   readonly random: () => number;
   readonly signal: AbortSignal;
+  readonly journal: ControllerJournal;
 }
 
 interface Wanted {
@@ -79,9 +81,11 @@ export class RouteConditions {
     const wanted = this.#wanted.get(key);
     if (wanted?.uid !== node.metadata?.uid || this.#written.isBehind(key, node)) return;
     if (wanted && !hasRouteCondition(node, wanted.created)) this.#queue.add(key);
+    else this.#options.journal.plan({ kind: 'Node', name: key, uid: '' }, []);
   }
 
   forget(key: string): void {
+    this.#options.journal.plan({ kind: 'Node', name: key, uid: '' }, []);
     this.#written.forget(key);
     this.#wanted.delete(key);
   }
@@ -95,7 +99,14 @@ export class RouteConditions {
     const patch = statusPatch(node, { kind: 'patch-status', conditions });
     try {
       const options = { subresource: 'status', answer: 'metadata', signal } as const;
-      const { metadata } = await this.#options.nodes.patch({ name: key }, patch, options);
+      const summary = `set its condition NetworkUnavailable to ${wanted.created ? 'False' : 'True'}`;
+      const written = await this.#options.journal.perform(
+        subjectOf('Node', node),
+        [{ kind: 'set-condition', summary }],
+        () => this.#options.nodes.patch({ name: key }, patch, options),
+      );
+      if (!written) return;
+      const { metadata } = written;
       this.#written.note(key, metadata);
       logger.verbose(2, 'The condition of the node is written', { created: wanted.created });
     } catch (error) {

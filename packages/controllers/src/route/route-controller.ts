@@ -28,8 +28,11 @@ import {
   type Timer,
 } from '@outrigger/kube';
 import { isDeepStrictEqual } from 'node:util';
-import type { Cidr } from '../ip/cidr.ts';
+import { parseCidr, type Cidr } from '../ip/cidr.ts';
 import { refOfNode } from '../node-ref.ts';
+import { podCidrsOf } from '../pod-cidrs.ts';
+import type { Explains, Fact, Finding } from '../finding.ts';
+import { noJournal, type ControllerJournal } from '../journal.ts';
 import { ToldEvents } from '../told-events.ts';
 import { CloudRoutes } from './cloud-routes.ts';
 import { failureNote, noRouteNote } from './failure-note.ts';
@@ -40,6 +43,7 @@ import { planRoutes } from './plan.ts';
 import type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './planned-route.ts';
 import { RemovalBreaker } from './removal-breaker.ts';
 import { Retries } from './retries.ts';
+import { factOfRoute, notedCreate, notedDelete, subjectOfCreate, subjectOfDelete } from './route-words.ts';
 import { createRouteMetrics, type RouteMetrics } from './route-metrics.ts';
 
 const DEFAULT_RESYNC_MS = 600_000;
@@ -79,10 +83,12 @@ export interface RouteControllerDependencies {
   readonly metrics: Metrics;
   /** From 0 to 1. */
   readonly random: () => number;
+  /** Default: nothing is remembered, and everything done. */
+  readonly journal?: ControllerJournal;
   readonly options: RouteControllerOptions;
 }
 
-export interface RouteController {
+export interface RouteController extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -94,7 +100,11 @@ export function createRouteController(dependencies: RouteControllerDependencies)
       'the route controller needs a cluster CIDR: without one it could not tell which routes are its own',
     );
   }
-  return { run: (signal) => new Run(dependencies, signal).run() };
+  let current: Run | undefined;
+  return {
+    run: (signal) => (current = new Run(dependencies, signal)).run(),
+    explain: (key) => current?.explain(key),
+  };
 }
 
 class Run {
@@ -109,6 +119,9 @@ class Run {
   readonly #told: ToldEvents;
   readonly #conditions: RouteConditions;
   readonly #metrics: RouteMetrics;
+  readonly #journal: ControllerJournal;
+  /** Dry run: destinations for which something is planned. */
+  #planned = new Set<string>();
   /** Everything in flight, for the end. */
   readonly #running = new Set<Promise<void>>();
   /** Keys of creates and IDs of routes that are in flight. */
@@ -132,7 +145,8 @@ class Run {
     this.#breaker = new RemovalBreaker(clock);
     this.#told = new ToldEvents(events, clock);
     this.#metrics = createRouteMetrics(metrics);
-    this.#conditions = new RouteConditions({ ...deps, nodes: this.#nodes, signal });
+    this.#journal = deps.journal ?? noJournal;
+    this.#conditions = new RouteConditions({ ...deps, journal: this.#journal, nodes: this.#nodes, signal });
   }
 
   async run(): Promise<void> {
@@ -200,11 +214,79 @@ class Run {
         ]),
       );
       for (const node of plan.nodes) this.#settle(node);
-      waits.push(nextInMs, this.#startDeletes(deletes, now), this.#startCreates(plan.creates, now));
+      waits.push(nextInMs);
+      if (this.#journal.dryRun) this.#tellPlan(plan.creates, deletes);
+      else waits.push(this.#startDeletes(deletes, now), this.#startCreates(plan.creates, now));
     }
     if (!this.#listing && this.#listAt <= now) this.#start(this.#list());
     if (!this.#listing) waits.push(this.#listAt - now);
     this.#wakeIn(Math.min(...waits));
+  }
+
+  /** Dry run: what would be started now. */
+  #tellPlan(creates: readonly CreateRoute[], deletes: readonly DeleteRoute[]): void {
+    const planned = new Set<string>();
+    for (const one of deletes) {
+      this.#journal.plan(subjectOfDelete(one), [notedDelete(one)]);
+      planned.add(one.route.destination);
+    }
+    for (const one of creates) {
+      this.#journal.plan(subjectOfCreate(one), [notedCreate(one)]);
+      planned.add(one.destination);
+    }
+    for (const name of this.#planned.difference(planned)) this.#journal.plan({ kind: 'Route', name, uid: '' }, []);
+    this.#planned = planned;
+  }
+
+  /** `key`: a destination, the ID of a route, or the name of a node. From memory alone. */
+  explain(key: string): Finding | undefined {
+    const { clock, store, options } = this.#deps;
+    const controller = 'node-route-controller';
+    const { asOf } = this.#known;
+    if (asOf === undefined) {
+      const observed = [{ text: 'The routes have not been listed yet.' }];
+      return { controller, observed, planned: [{ text: 'Nothing before they are.' }] };
+    }
+    const agoMs = Math.max(0, clock.monotonic() - asOf);
+    const plan = this.#plan(store.values());
+    const about = plan.nodes.find(({ node }) => node.metadata?.name === key);
+    const wanted = new Set(
+      about ? podCidrsOf(about.node).map((cidr) => parseCidr(cidr)?.text ?? cidr) : [parseCidr(key)?.text ?? key],
+    );
+    const routes = [...this.#known.values()].filter(({ destination, id }) => wanted.has(destination) || id === key);
+    for (const { destination } of routes) wanted.add(destination);
+    const creates = plan.creates.filter(({ destination }) => wanted.has(destination));
+    const deletes = plan.deletes.filter(({ route }) => routes.includes(route));
+    if (!about && routes.length === 0 && creates.length === 0) return undefined;
+    const ranges = options.clusterCidrs.map(({ text }) => text).join(', ');
+    const planned: readonly Fact[] = [
+      ...creates.map((one) => this.#factOfCreate(one)),
+      ...deletes.map((one) => this.#factOfDelete(one)),
+      ...(about?.problems ?? []).map((text) => ({ text: `No route can be made: ${text}` })),
+    ];
+    return {
+      controller,
+      observed: [
+        ...routes.map((route) => factOfRoute(route, agoMs)),
+        ...(routes.length === 0 ? [{ text: `The cloud has no route for it.`, agoMs }] : []),
+      ],
+      planned: planned.length > 0 ? planned : [{ text: `Nothing: its routes are as they should be in ${ranges}.` }],
+    };
+  }
+
+  #factOfCreate(create: CreateRoute): Fact {
+    const { key } = create;
+    const text = sentence(notedCreate(create).summary);
+    if (this.#busy.has(key)) return { text: `${text} The request is under way.` };
+    const inMs = this.#retries.waitMs(key);
+    return inMs > 0 ? { text: `${text} It failed before.`, inMs } : { text };
+  }
+
+  #factOfDelete(removal: DeleteRoute): Fact {
+    const text = sentence(notedDelete(removal).summary);
+    if (this.#busy.has(deleteKey(removal.route.id))) return { text: `${text} The request is under way.` };
+    const inMs = Math.max(this.#retries.waitMs(deleteKey(removal.route.id)), this.#breaker.heldForMs(removal));
+    return inMs > 0 ? { text, inMs } : { text };
   }
 
   #plan(nodes: Iterable<Node>): RoutePlan {
@@ -296,6 +378,7 @@ class Run {
 
   #created(create: CreateRoute, result: RouteResult): void {
     this.#metrics.operations.inc({ operation: 'create', result: result.kind });
+    this.#journal.note(subjectOfCreate(create), [notedCreate(create)], result.kind === 'failed' ? result : undefined);
     if (result.kind !== 'failed') {
       this.#retries.succeeded(create.key);
       this.#known.made(create, this.#deps.clock.monotonic());
@@ -376,8 +459,10 @@ class Run {
     return confirmed;
   }
 
-  #deleted({ route, reason, node }: DeleteRoute, result: RouteResult): void {
+  #deleted(removal: DeleteRoute, result: RouteResult): void {
+    const { route, reason, node } = removal;
     const { logger } = this.#deps;
+    this.#journal.note(subjectOfDelete(removal), [notedDelete(removal)], result.kind === 'failed' ? result : undefined);
     const fields = { route: route.id, destination: route.destination, reason };
     this.#metrics.operations.inc({ operation: 'delete', result: result.kind });
     if (result.kind !== 'failed') {
@@ -419,6 +504,10 @@ class Run {
     // A route that is being made says nothing yet.
     if (complete || failed) this.#conditions.want(node, complete);
   }
+}
+
+function sentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }
 
 function deleteKey(id: string): string {

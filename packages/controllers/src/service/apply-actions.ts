@@ -23,6 +23,8 @@ export interface ApplyOptions {
   readonly signal: AbortSignal;
   /** Asked before each action: whether the plan is still what is wanted. */
   readonly isCurrent: () => boolean;
+  /** Hears of each action and what came of it. */
+  readonly onResult?: (action: LoadBalancerAction, result: LoadBalancerActionResult) => void;
 }
 
 export interface Applied {
@@ -46,6 +48,7 @@ export async function applyActions(
     signal.throwIfAborted();
     if (!isCurrent()) break;
     const result = await applyOne(action, desired, options);
+    options.onResult?.(action, result);
     metrics.actions.inc({ action: action.kind, part: action.part, result: result.kind });
     const fields = { action: action.kind, part: action.part, id: action.id, summary: action.summary };
     if (result.kind === 'failed') {

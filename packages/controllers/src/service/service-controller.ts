@@ -34,6 +34,8 @@ import {
   type StoreChange,
   type WorkQueue,
 } from '@outrigger/kube';
+import type { Explains, Fact, Finding } from '../finding.ts';
+import { noJournal, subjectOf, type ControllerJournal, type NotedAction, type Subject } from '../journal.ts';
 import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { applyActions } from './apply-actions.ts';
@@ -56,7 +58,16 @@ import {
   type Episode,
 } from './service-events.ts';
 import { createServiceMetrics, type ServiceMetrics } from './service-metrics.ts';
-import { letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
+import {
+  factsOfParts,
+  factsOfService,
+  factsOfServicePlan,
+  letGoAction,
+  notedOf,
+  recordAction,
+  statusAction,
+} from './service-words.ts';
+import { asRecorded, letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
 import {
   NOTHING_BELIEVED_MS,
   sameBackEnds,
@@ -98,17 +109,23 @@ export interface ServiceControllerDependencies {
   readonly metrics: Metrics;
   /** From 0 to 1. */
   readonly random: () => number;
+  /** Default: nothing is remembered, and everything done. */
+  readonly journal?: ControllerJournal;
   readonly options: ServiceControllerOptions;
 }
 
-export interface ServiceController {
+export interface ServiceController extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** Makes the controller; nothing is read or written before `run`. */
 export function createServiceController(dependencies: ServiceControllerDependencies): ServiceController {
-  return { run: (signal) => new Run(dependencies, signal).run() };
+  let current: Run | undefined;
+  return {
+    run: (signal) => (current = new Run(dependencies, signal)).run(),
+    explain: (key) => current?.explain(key),
+  };
 }
 
 /** One pass over one Service. */
@@ -119,6 +136,8 @@ interface Pass {
   readonly leftover: boolean;
   readonly tracked: TrackedService;
   readonly context: ReconcileContext;
+  /** Dry run: what would have been done before, in this pass. */
+  readonly before?: readonly NotedAction[];
 }
 
 type Bring = ServicePlan & { readonly kind: 'bring' };
@@ -133,6 +152,7 @@ class Run {
   readonly #nodeChanges: NodeChanges;
   readonly #told: ToldEvents;
   readonly #metrics: ServiceMetrics;
+  readonly #journal: ControllerJournal;
   readonly #written = new WrittenVersions();
   readonly #locks = new Locks();
   /** By lock, when the last action ended; monotonic. */
@@ -158,6 +178,7 @@ class Run {
     this.#queue = createWorkQueue({ name: 'service', clock, metrics });
     this.#told = new ToldEvents(events, clock);
     this.#metrics = createServiceMetrics(metrics);
+    this.#journal = deps.journal ?? noJournal;
     this.#planOptions = {
       providerName: options.providerName,
       clusterId: options.clusterId,
@@ -256,6 +277,8 @@ class Run {
   }
 
   #forget(key: string): void {
+    const subject = this.#leftovers.get(key);
+    this.#journal.plan(subject ? leftoverOf(subject) : { kind: 'Service', name: key, uid: '' }, []);
     this.#tracked.delete(key);
     this.#leftovers.delete(key);
     this.#deferred.delete(key);
@@ -263,6 +286,37 @@ class Run {
     this.#backoff.forget(key);
     this.#observations.forget(key);
     this.#nodesDone(key);
+  }
+
+  /** From memory alone: with what the cloud showed last. */
+  explain(key: string): Finding | undefined {
+    const { clock, services } = this.#deps;
+    const service = services.get(key);
+    if (!service) return undefined;
+    const known = this.#tracked.get(key);
+    const tracked =
+      known?.uid === service.metadata?.uid
+        ? (known as TrackedService)
+        : trackService(service, this.#planOptions.providerName, this.#startedAt);
+    const { lastLook: look, lastFailure: failure, handles } = tracked;
+    const now = clock.monotonic();
+    const agoMs = look ? Math.max(0, now - look.startedAt) : 0;
+    const seen: readonly Fact[] = !look
+      ? [{ text: 'The cloud has not been asked what there is for it.' }]
+      : look.observation.kind === 'failed'
+        ? [{ text: `The cloud, asked what there is, failed: ${look.observation.error.message}.`, agoMs }]
+        : factsOfParts(look.observation.parts, agoMs);
+    const plan = planService({ ...this.#observed(service, tracked), observation: look?.observation });
+    return {
+      controller: 'service-lb-controller',
+      observed: [
+        ...factsOfService(service, this.#planOptions),
+        ...seen,
+        ...handles.map((handle) => ({ text: `The cloud is at work on its task ${handle}.` })),
+        ...(failure ? [{ text: `The last try failed: ${failure.error.message}.`, agoMs: now - failure.at }] : []),
+      ],
+      planned: [...factsOfServicePlan(plan), ...retryFact(failure, now)],
+    };
   }
 
   #subject(key: string): Service | undefined {
@@ -331,6 +385,7 @@ class Run {
 
   #plan({ key, lock, service, leftover, tracked }: Pass): ServicePlan {
     const timed = this.#usable(key, lock, tracked);
+    if (timed) tracked.lastLook = timed;
     if (timed?.observation.kind === 'parts') {
       const { parts } = timed.observation;
       if (parts.length === 0 && tracked.expectsParts) {
@@ -382,14 +437,16 @@ class Run {
     const { key, service, tracked, context } = pass;
     switch (plan.kind) {
       case 'nothing':
+        this.#journal.plan(aboutOf(pass), []);
         context.logger.verbose(4, 'The Service is left alone', { reason: plan.reason });
         this.#observations.forget(key);
         return;
       case 'record': {
-        const metadata = await this.#patch(pass, recordPatch(service, this.#planOptions.providerName));
-        if (!metadata) return;
-        const recorded = { ...pass, service: { ...service, metadata } };
-        return this.#carryOut(recorded, this.#plan(recorded));
+        const { providerName } = this.#planOptions;
+        const recorded = this.#journal.dryRun
+          ? { ...pass, service: asRecorded(service, providerName), before: [recordAction] }
+          : await this.#recorded(pass, recordPatch(service, providerName));
+        return recorded && this.#carryOut(recorded, this.#plan(recorded));
       }
       case 'observe':
         this.#observations.ask(key);
@@ -417,11 +474,20 @@ class Run {
     }
   }
 
+  /** The pass goes on with what the server answered. */
+  async #recorded(pass: Pass, patch: Patch): Promise<Pass | undefined> {
+    const metadata = await this.#write(pass, [recordAction], patch);
+    return metadata && { ...pass, service: { ...pass.service, metadata } };
+  }
+
   async #bring(pass: Pass, bring: Bring): Promise<ReconcileResult | void> {
     const { key, service, tracked } = pass;
     const { desired, plan, complete } = bring;
     for (const warning of plan.warnings ?? []) this.#told.tell(service, warningNote(warning));
-    if (complete) return desired.wanted ? this.#settle(pass, bring) : this.#cleaned(pass);
+    if (complete) {
+      if (this.#journal.dryRun) this.#journal.plan(aboutOf(pass), []);
+      return desired.wanted ? this.#settle(pass, bring) : this.#cleaned(pass);
+    }
     if (plan.actions.length === 0) {
       // What is pending in the cloud goes on by itself.
       this.#observations.forget(key);
@@ -431,9 +497,17 @@ class Run {
     return this.#act(pass, bring);
   }
 
-  async #act(pass: Pass, { desired, plan }: Bring): Promise<ReconcileResult | void> {
-    const { key, lock, service, tracked, context, leftover } = pass;
+  async #act(pass: Pass, bring: Bring): Promise<ReconcileResult | void> {
+    const { key, lock, service, tracked, context, leftover, before = [] } = pass;
+    const { desired, plan } = bring;
     const { callContext, clock, provider } = this.#deps;
+    if (this.#journal.dryRun) {
+      this.#journal.plan(aboutOf(pass), [...before, ...notedOf(bring)]);
+      this.#observations.forget(key);
+      return { requeueAfterMs: LONGEST_POLL_MS };
+    }
+    const notes = new Map(plan.actions.map((action, i) => [action, notedOf(bring)[i]] as const));
+    tracked.handles = [];
     this.#begin(pass, desired.wanted, desired.backEnds.length === 0);
     const isCurrent = (): boolean =>
       !desired.wanted || leftover || wakingText(this.#subject(key) ?? {}) === wakingText(service);
@@ -446,6 +520,14 @@ class Run {
         logger: context.logger,
         signal: context.signal,
         isCurrent,
+        onResult: (action, result) => {
+          const noted = notes.get(action);
+          if (!noted) return;
+          const outcome =
+            result.kind === 'failed' ? result : result.kind === 'pending' ? { pending: result.handle } : undefined;
+          this.#journal.note(aboutOf(pass), [noted], outcome);
+          if (result.kind === 'pending') tracked.handles = [...tracked.handles, result.handle];
+        },
       });
       if (desired.wanted) tracked.expectsParts ||= succeeded > 0;
       else {
@@ -497,6 +579,8 @@ class Run {
     tracked.settled = { text: wakingText(service), backEnds, ingress: bring.plan.ingress };
     tracked.polls = 0;
     tracked.lastActions = undefined;
+    tracked.lastFailure = undefined;
+    tracked.handles = [];
     this.#backoff.forget(key);
     if (tracked.episode) events.record(service, endNote(tracked.episode));
     if (tracked.episode === 'update' && tracked.nodesChangedAt !== undefined) {
@@ -519,7 +603,7 @@ class Run {
     const { service } = pass;
     const { ingress, annotations } = plan;
     const patch = servedPatch(service, { ingress, annotations, now: this.#deps.clock.now() });
-    if (patch) await this.#patch(pass, patch);
+    if (patch) await this.#write(pass, [statusAction], patch);
   }
 
   /** No part was seen. That counts once nothing that was asked for before can still appear. */
@@ -544,7 +628,10 @@ class Run {
     const patch = letGoPatch(service);
     tracked.lettingGo = true;
     try {
-      if (patch && !(await this.#patch(pass, patch))) return;
+      if (patch && !(await this.#write(pass, [letGoAction], patch))) {
+        if (this.#journal.dryRun) tracked.lettingGo = false;
+        return;
+      }
     } catch (error) {
       tracked.lettingGo = false;
       throw error;
@@ -558,6 +645,12 @@ class Run {
     if (!this.#deps.services.get(key)) this.#written.forget(key);
     // The Service may stay, as another type: what is known of its load balancer does not hold for the next one.
     if (this.#tracked.get(key) === tracked && !service.metadata?.deletionTimestamp) this.#tracked.delete(key);
+  }
+
+  #write(pass: Pass, actions: readonly NotedAction[], patch: Patch): Promise<ObjectMeta | undefined> {
+    const failureOf = (metadata: ObjectMeta | undefined): string | undefined =>
+      metadata ? undefined : 'the Service is gone, or another one';
+    return this.#journal.perform(aboutOf(pass), actions, () => this.#patch(pass, patch), failureOf);
   }
 
   /** Returns the new metadata; `undefined` when the Service is gone, or another one: the watch says which. */
@@ -581,7 +674,10 @@ class Run {
   #fail(pass: Pass, error: Error, wanted: boolean): ReconcileResult | void {
     const { key, service, tracked, context } = pass;
     this.#observations.forget(key);
+    this.#journal.plan(aboutOf(pass), pass.before ?? []);
     const retry = retryOf(error);
+    const failedAt = this.#deps.clock.monotonic();
+    tracked.lastFailure = { error, at: failedAt, retryAfterMs: undefined };
     if (retry.kind === 'later') return { requeueAfterMs: retry.afterMs };
     if (retry.kind === 'elsewhere') return;
     const episode = episodeOf(service, tracked, wanted);
@@ -590,9 +686,11 @@ class Run {
     this.#told.tell(service, failureNote(episode, error));
     this.#nodesDone(key);
     const backoffMs = this.#backoff.delayMs(key);
-    if (retry.kind === 'back-off') return { requeueAfterMs: backoffMs };
     // Nothing may stand in the way of a deletion for ever.
-    if (retry.kind === 'longest' || !wanted) return { requeueAfterMs: BACKOFF.maxMs };
+    const longest = retry.kind === 'longest' || !wanted ? BACKOFF.maxMs : undefined;
+    const requeueAfterMs = retry.kind === 'back-off' ? backoffMs : longest;
+    tracked.lastFailure = { error, at: failedAt, retryAfterMs: requeueAfterMs };
+    if (requeueAfterMs !== undefined) return { requeueAfterMs };
   }
 
   #nodesSettled(): void {
@@ -632,4 +730,20 @@ function episodeOf(service: Service, { episode, settled }: TrackedService, wante
   if (!wanted) return 'delete';
   if (episode === 'ensure') return episode;
   return settled?.text === wakingText(service) ? 'update' : 'ensure';
+}
+
+/** What the journal knows the Service of a pass by. */
+function aboutOf({ leftover, service }: Pick<Pass, 'leftover' | 'service'>): Subject {
+  return leftover ? leftoverOf(service) : subjectOf('Service', service);
+}
+
+/** Another one of this name may be there. */
+function leftoverOf(service: Service): Subject {
+  const subject = subjectOf('Service', service);
+  return { ...subject, name: `${subject.name} (deleted)` };
+}
+
+function retryFact(failure: TrackedService['lastFailure'], now: number): readonly Fact[] {
+  if (failure?.retryAfterMs === undefined) return [];
+  return [{ text: 'Try again.', inMs: Math.max(0, failure.at + failure.retryAfterMs - now) }];
 }

@@ -11,6 +11,19 @@ export function recordPatch(service: Service, providerName: string): Patch {
   });
 }
 
+/** The Service as it will be after `recordPatch`: for plans that are not carried out. */
+export function asRecorded(service: Service, providerName: string): Service {
+  const { annotations, finalizers = [], ...metadata } = service.metadata ?? {};
+  return {
+    ...service,
+    metadata: {
+      ...metadata,
+      annotations: { ...annotations, [loadBalancerOwnerAnnotation]: providerName },
+      finalizers: [...finalizers.filter((one) => one !== cleanupFinalizer), cleanupFinalizer],
+    },
+  };
+}
+
 /** Lets the Service go: no finalizer, no owner, no address, in one step. `undefined` when all that is so already. */
 export function letGoPatch(service: Service): Patch | undefined {
   const { metadata = {}, status = {} } = service;

@@ -2,6 +2,7 @@
 import { loadBalancerOwnerAnnotation, type BackEnd, type LoadBalancerIngress } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
+import type { TimedObservation } from './observations.ts';
 import { isRecorded } from './role.ts';
 import type { Episode } from './service-events.ts';
 
@@ -42,6 +43,12 @@ export interface TrackedService {
   nothingSince: number | undefined;
   /** All is gone, and the finalizer is being removed. */
   lettingGo: boolean;
+  /** What the cloud showed last, acted on or not: for explanations. */
+  lastLook: TimedObservation | undefined;
+  /** The cloud's own tasks that the last actions began. */
+  handles: readonly string[];
+  /** What went wrong last, with when (monotonic) and what is done about it. */
+  lastFailure: { readonly error: Error; readonly at: number; readonly retryAfterMs: number | undefined } | undefined;
 }
 
 /** `startedAt`: of this process, before which another may have asked the cloud for something; monotonic. */
@@ -60,6 +67,9 @@ export function trackService(service: Service, providerName: string, startedAt: 
     expectsParts: isRecorded(service, providerName) || ingressOf(service).length > 0,
     nothingSince: undefined,
     lettingGo: false,
+    lastLook: undefined,
+    handles: [],
+    lastFailure: undefined,
   };
 }
 

@@ -1,0 +1,23 @@
+/** A cloud's answer about a machine, in a sentence. Pure. */
+import type { InstanceAnswer } from '@outrigger/cloud-provider';
+import type { Fact } from './finding.ts';
+
+/** `now`: monotonic, as `asOf` is. */
+export function factOfAnswer({ asOf, result }: InstanceAnswer, now: number, how = 'asked'): Fact {
+  const agoMs = Math.max(0, now - asOf);
+  switch (result.kind) {
+    case 'found': {
+      const { providerID, state, type, zone, addresses } = result.instance;
+      const at = (addresses ?? []).map((one) => `${one.type} ${one.address}`).join(', ');
+      const details = [type && `type ${type}`, zone && `zone ${zone}`, at].filter(Boolean).join(', ');
+      const which = state === 'running' ? 'running' : 'shut down';
+      return { text: `The cloud, ${how}, has its machine ${providerID}, ${which}${details && `: ${details}`}.`, agoMs };
+    }
+    case 'missing':
+      return { text: `The cloud, ${how}, did not list a machine for it, which proves nothing.`, agoMs };
+    case 'absent':
+      return { text: `The cloud, ${how}, said that its machine does not exist: ${result.proof}.`, agoMs };
+    default:
+      return { text: `The cloud, ${how}, could not say: ${result.error.message}.`, agoMs };
+  }
+}

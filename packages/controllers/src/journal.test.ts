@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import { Journal, type Subject } from './journal.ts';
+
+const node: Subject = { kind: 'Node', name: 'a', uid: 'uid-a' };
+const action = { kind: 'patch-object', summary: 'set its labels key=hunter2' };
+
+function journalOf(dryRun: boolean): { readonly journal: Journal; readonly clock: FakeClock } {
+  const clock = new FakeClock();
+  const redact = (text: string): string => text.replaceAll('hunter2', '<redacted>');
+  return { clock, journal: new Journal({ clock, logger: silentLogger, dryRun, redact }) };
+}
+
+test('a dry run carries nothing out: it says what would be done, since when, and forgets it when that is over', async () => {
+  const { clock, journal } = journalOf(true);
+  const own = journal.of('some-controller');
+  const since = clock.now();
+  assert.equal(await own.perform(node, [action], () => assert.fail('carried out')), undefined);
+  clock.advance(5_000);
+  await own.perform(node, [action], () => assert.fail('carried out'));
+  const actions = [{ ...action, summary: 'set its labels key=<redacted>' }];
+  assert.deepEqual(journal.plans(), [{ controller: 'some-controller', subject: node, since, actions }]);
+  journal.of('another').plan(node, []);
+  assert.equal(journal.plans().length, 1);
+  own.plan(node, []);
+  assert.deepEqual(journal.plans(), []);
+  assert.deepEqual(journal.applied(), []);
+});
+
+test('otherwise it carries out and notes what came of it, without secrets', async () => {
+  const { clock, journal } = journalOf(false);
+  const own = journal.of('some-controller');
+  assert.equal(await own.perform(node, [action], () => Promise.resolve(7)), 7);
+  await assert.rejects(
+    own.perform(node, [action], () => Promise.reject(new Error('no: hunter2'))),
+    /no/u,
+  );
+  await own.perform(
+    node,
+    [action],
+    () => Promise.resolve(false),
+    () => 'not now',
+  );
+  own.note(node, [action], { pending: 'task-1' });
+  const noted = journal.applied('uid-a');
+  assert.deepEqual(
+    noted.map(({ detail, result }) => [result, detail]),
+    [
+      ['done', undefined],
+      ['failed', 'no: <redacted>'],
+      ['failed', 'not now'],
+      ['pending', 'task-1'],
+    ],
+  );
+  assert.ok(noted.every(({ at, summary }) => at === clock.now() && !summary.includes('hunter2')));
+  assert.deepEqual(journal.plans(), []);
+});
+
+test('of each object the last 8 actions are kept, of all the last 256, and routes are found by their name', () => {
+  const { journal } = journalOf(false);
+  const own = journal.of('some-controller');
+  for (let i = 0; i < 300; i++)
+    own.note({ kind: 'Route', name: '10.0.0.0/24', uid: `uid-${i % 2}` }, [{ kind: 'x', summary: `${i}` }]);
+  const last = (about?: string): string | undefined => journal.applied(about).at(-1)?.summary;
+  assert.equal(journal.applied().length, 256);
+  assert.equal(journal.applied('uid-0').length, 8);
+  assert.deepEqual([last(), last('uid-0'), last('Route 10.0.0.0/24')], ['299', '298', '299']);
+  assert.deepEqual(journal.applied('nobody'), []);
+});

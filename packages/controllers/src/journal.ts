@@ -1,0 +1,196 @@
+/**
+ * What the controllers do to each object, and in a dry run would do: the one place between a plan and its writes. Explanations
+ * and the page of a dry run are made from it.
+ */
+import type { Clock, KubeObject, Logger } from '@outrigger/kube';
+
+/** One action of a plan, in words. No secrets. */
+export interface NotedAction {
+  /** `patch-object`, `create route`: the same for all of its sort. */
+  readonly kind: string;
+  /** A clause without a subject: `set the provider ID to memory://a/i-1`. */
+  readonly summary: string;
+}
+
+/** What an action is about. */
+export interface Subject {
+  readonly kind: 'Node' | 'Service' | 'Route' | 'PersistentVolume' | 'LoadBalancerPart';
+  /** `name` or `namespace/name`; of what is in the cloud alone, its name there. */
+  readonly name: string;
+  /** Of a Kubernetes object, its UID. */
+  readonly uid: string;
+}
+
+/** What would be done for one object now. */
+export interface PlannedActions {
+  readonly controller: string;
+  readonly subject: Subject;
+  /** Milliseconds since the Unix epoch: since when the plan is this one. */
+  readonly since: number;
+  readonly actions: readonly NotedAction[];
+}
+
+/** What was done for one object, or tried. */
+export interface AppliedAction extends NotedAction {
+  readonly controller: string;
+  readonly subject: Subject;
+  /** Milliseconds since the Unix epoch: when its answer came. */
+  readonly at: number;
+  /** `pending`: the cloud has begun and goes on by itself. */
+  readonly result: 'done' | 'pending' | 'failed';
+  /** Why it failed, or the name of the cloud's own task. */
+  readonly detail?: string;
+}
+
+/** What a controller tells the journal. */
+export interface ControllerJournal {
+  /** Nothing may be written: a controller goes on as if it had been, or waits. */
+  readonly dryRun: boolean;
+  /** Dry run: this is what would be done for the object now, in place of what was said before; empty: nothing. Else: nothing happens. */
+  plan(subject: Subject, actions: readonly NotedAction[]): void;
+  /** What came of actions that were carried out. */
+  note(subject: Subject, actions: readonly NotedAction[], outcome?: Outcome): void;
+  /**
+   * Carries the actions out and notes what came of them; in a dry run it plans them and gives `undefined`. `failureOf`: why
+   * nothing was done, where that is an answer and no error.
+   */
+  perform<T>(
+    subject: Subject,
+    actions: readonly NotedAction[],
+    carryOut: () => Promise<T>,
+    failureOf?: (answer: T) => string | undefined,
+  ): Promise<T | undefined>;
+}
+
+export type Outcome = { readonly error: Error } | { readonly pending: string };
+
+/** Remembers nothing, and lets everything be done. */
+export const noJournal: ControllerJournal = {
+  dryRun: false,
+  plan: () => {},
+  note: () => {},
+  perform: (_subject, _actions, carryOut) => carryOut(),
+};
+
+export interface JournalOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly dryRun: boolean;
+  /** Takes secrets out of a text that will be shown. */
+  readonly redact: (text: string) => string;
+}
+
+const REMEMBERED = 256;
+const REMEMBERED_FOR_ONE = 8;
+/** Objects: those that nothing was done about for the longest time are dropped. */
+const OBJECTS = 20_000;
+
+export class Journal {
+  readonly dryRun: boolean;
+  readonly #options: JournalOptions;
+  /** By controller, kind and name. */
+  readonly #plans = new Map<string, PlannedActions>();
+  readonly #applied: AppliedAction[] = [];
+  readonly #byObject = new Map<string, readonly AppliedAction[]>();
+
+  constructor(options: JournalOptions) {
+    this.dryRun = options.dryRun;
+    this.#options = options;
+  }
+
+  /** `controller`: its name, as in `--controllers`. */
+  of(controller: string): ControllerJournal {
+    const note = (subject: Subject, actions: readonly NotedAction[], outcome?: Outcome): void => {
+      for (const action of actions)
+        this.#note({ controller, subject, ...this.#safe(action), ...this.#ending(outcome) });
+    };
+    return {
+      dryRun: this.dryRun,
+      plan: (subject, actions) => {
+        if (this.dryRun)
+          this.#plan(
+            controller,
+            subject,
+            actions.map((action) => this.#safe(action)),
+          );
+      },
+      note,
+      perform: async (subject, actions, carryOut, failureOf) => {
+        if (this.dryRun) {
+          this.#plan(
+            controller,
+            subject,
+            actions.map((action) => this.#safe(action)),
+          );
+          return undefined;
+        }
+        try {
+          const answer = await carryOut();
+          const failure = failureOf?.(answer);
+          note(subject, actions, failure === undefined ? undefined : { error: new Error(failure) });
+          return answer;
+        } catch (thrown) {
+          note(subject, actions, { error: thrown instanceof Error ? thrown : new Error(String(thrown)) });
+          throw thrown;
+        }
+      },
+    };
+  }
+
+  /** Dry run: what would be done now, for each object for which there is something. */
+  plans(): readonly PlannedActions[] {
+    return [...this.#plans.values()];
+  }
+
+  /** What was done, the newest last: the last 256 actions, or the last 8 for the object with this UID, or for `Route <name>`. */
+  applied(about?: string): readonly AppliedAction[] {
+    return about === undefined ? [...this.#applied] : (this.#byObject.get(about) ?? []);
+  }
+
+  #plan(controller: string, subject: Subject, actions: readonly NotedAction[]): void {
+    const { clock, logger } = this.#options;
+    const key = `${controller} ${subject.kind} ${subject.name}`;
+    const known = this.#plans.get(key);
+    if (actions.length === 0) {
+      this.#plans.delete(key);
+      return;
+    }
+    if (known?.subject.uid === subject.uid && JSON.stringify(known.actions) === JSON.stringify(actions)) return;
+    this.#plans.set(key, { controller, subject, since: clock.now(), actions });
+    const { kind, name } = subject;
+    for (const { summary } of actions)
+      logger.info('Planned, and not done', { controller, kind, name, action: summary });
+  }
+
+  #note(applied: AppliedAction): void {
+    this.#applied.push(applied);
+    if (this.#applied.length > REMEMBERED) this.#applied.shift();
+    const { kind, name, uid } = applied.subject;
+    for (const key of [uid, kind === 'Route' ? `Route ${name}` : '']) {
+      if (key === '') continue;
+      const others = this.#byObject.get(key) ?? [];
+      this.#byObject.delete(key);
+      this.#byObject.set(key, [...others.slice(1 - REMEMBERED_FOR_ONE), applied]);
+    }
+    const [oldest] = this.#byObject.keys();
+    if (this.#byObject.size > OBJECTS && oldest !== undefined) this.#byObject.delete(oldest);
+  }
+
+  #ending(outcome: Outcome | undefined): Pick<AppliedAction, 'at' | 'result' | 'detail'> {
+    const at = this.#options.clock.now();
+    if (!outcome) return { at, result: 'done' };
+    if ('pending' in outcome) return { at, result: 'pending', detail: outcome.pending };
+    return { at, result: 'failed', detail: this.#options.redact(outcome.error.message) };
+  }
+
+  /** What an action says comes from a cloud or from an object of a user. */
+  #safe({ kind, summary }: NotedAction): NotedAction {
+    return { kind, summary: this.#options.redact(summary) };
+  }
+}
+
+/** The subject that an object of the API server is. */
+export function subjectOf(kind: Subject['kind'], { metadata = {} }: KubeObject): Subject {
+  const { name = '', namespace, uid = '' } = metadata;
+  return { kind, name: namespace === undefined ? name : `${namespace}/${name}`, uid };
+}

@@ -1,0 +1,76 @@
+/** A node, and the plan for it, in sentences. Pure. */
+import type { Node } from '@outrigger/kube';
+import type { Fact } from '../finding.ts';
+import type { NotedAction } from '../journal.ts';
+import type { IdleReason, NodeAction, NodePlan, PatchObject, PatchStatus } from './actions.ts';
+import { isUninitialized } from './taints.ts';
+
+const IDLE: Readonly<Record<IdleReason, string>> = {
+  'being-deleted': 'Nothing: the node is being deleted.',
+  foreign: "Nothing: its provider ID is another provider's.",
+  'not-ours':
+    'Nothing: it carries neither the taint nor a provider ID of this cloud, and so never was one of its nodes.',
+  'implemented-elsewhere': 'Nothing: the provider says that another controller looks after it.',
+  'cloud-says-nothing': 'Nothing: it is initialised, and the last answer of the cloud says nothing about it.',
+  'up-to-date': 'Nothing: it is initialised and as the cloud says; its addresses are looked at again once a period.',
+};
+
+/** The writes of a plan; what is only told is none. */
+export function notedWrites(actions: readonly NodeAction[]): readonly NotedAction[] {
+  return actions.flatMap((action) =>
+    action.kind === 'event' ? [] : [{ kind: action.kind, summary: wordsOf(action) }],
+  );
+}
+
+function wordsOf(action: PatchStatus | PatchObject): string {
+  const parts: string[] = [];
+  if (action.kind === 'patch-status') {
+    const { addresses, conditions = [] } = action;
+    if (addresses) parts.push(`set its addresses: ${addresses.map((one) => `${one.type} ${one.address}`).join(', ')}`);
+    for (const { type, status, reason } of conditions) parts.push(`set its condition ${type} to ${status} (${reason})`);
+  } else {
+    const labels = Object.entries({ ...action.addLabels, ...action.setLabels });
+    if (action.providerID !== undefined) parts.push(`set its provider ID to ${action.providerID}`);
+    if (labels.length > 0) parts.push(`set its labels ${labels.map(([key, value]) => `${key}=${value}`).join(', ')}`);
+    if (action.removeTaint) parts.push('remove the taint under which it waits for its cloud');
+  }
+  return parts.join('; ');
+}
+
+/** `inMs`: when the cloud will be asked again, if it waits for that. */
+export function factsOfNodePlan(plan: NodePlan, inMs: number | undefined): readonly Fact[] {
+  const later = inMs === undefined ? {} : { inMs };
+  switch (plan.kind) {
+    case 'nothing':
+      return [{ text: IDLE[plan.reason] }];
+    case 'look-up':
+      return [{ text: 'Ask the cloud about its machine.', ...later }];
+    case 'wait':
+      return [{ text: plan.note.message }, { text: 'Ask the cloud again.', ...later }];
+    default:
+      return plan.actions.map((action) =>
+        action.kind === 'event' ? { text: `Tell: ${action.note.message}` } : { text: `${capital(wordsOf(action))}.` },
+      );
+  }
+}
+
+/** `wallNow`: milliseconds since the Unix epoch. */
+export function factsOfNode(node: Node, wallNow: number): readonly Fact[] {
+  const created = Date.parse(node.metadata?.creationTimestamp ?? '');
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+  const since = Date.parse(ready?.lastTransitionTime ?? '');
+  const waits = isUninitialized(node) ? 'carries the taint under which it waits for its cloud' : 'is initialised';
+  const { providerID } = node.spec ?? {};
+  return [
+    { text: 'The node was registered.', ...(Number.isNaN(created) ? {} : { agoMs: Math.max(0, wallNow - created) }) },
+    { text: `It ${waits}; its provider ID is ${providerID ? providerID : 'not set'}.` },
+    {
+      text: `Its condition Ready is ${ready?.status ?? 'not there, which counts as Unknown'}.`,
+      ...(Number.isNaN(since) ? {} : { agoMs: Math.max(0, wallNow - since) }),
+    },
+  ];
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

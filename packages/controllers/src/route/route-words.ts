@@ -1,0 +1,37 @@
+/** Routes, and the plan for them, in sentences. Pure. */
+import type { Route } from '@outrigger/cloud-provider';
+import type { Fact } from '../finding.ts';
+import type { NotedAction, Subject } from '../journal.ts';
+import type { CreateRoute, DeleteRoute } from './planned-route.ts';
+
+const REASONS: Readonly<Record<DeleteRoute['reason'], string>> = {
+  'node-gone': 'no node has its destination any more',
+  'wrong-target': 'it leads to another machine than that of the node which has its destination',
+  blackhole: 'it leads nowhere',
+};
+
+export function subjectOfCreate({ destination, node }: CreateRoute): Subject {
+  return { kind: 'Route', name: destination, uid: node.metadata?.uid ?? '' };
+}
+
+export function subjectOfDelete({ node, route }: DeleteRoute): Subject {
+  return { kind: 'Route', name: route.destination, uid: node?.metadata?.uid ?? '' };
+}
+
+export function notedCreate({ destination, node }: CreateRoute): NotedAction {
+  return { kind: 'create-route', summary: `make the route ${destination} to node ${node.metadata?.name ?? ''}` };
+}
+
+export function notedDelete({ reason, route }: DeleteRoute): NotedAction {
+  return { kind: 'delete-route', summary: `delete the route ${route.id} of ${route.destination}: ${REASONS[reason]}` };
+}
+
+export function factOfRoute({ blackhole, destination, id, ownership, ...target }: Route, agoMs: number): Fact {
+  const to = target.targetNodeName ?? target.targetProviderID ?? target.nextHops?.join(', ') ?? 'an unknown machine';
+  const where = blackhole ? 'leads nowhere: its machine is gone' : `leads to ${to}`;
+  const whose = ownership === 'owned' ? 'this cluster made it' : 'this cluster did not make it, and leaves it alone';
+  return {
+    text: `The cloud has the route ${id === '' ? 'that was made' : id} of ${destination}: it ${where}; ${whose}.`,
+    agoMs,
+  };
+}

@@ -1,0 +1,117 @@
+/** A Service, its load balancer and the plan for it, in sentences. Pure. */
+import { loadBalancerOwnerAnnotation, type LoadBalancerPart } from '@outrigger/cloud-provider';
+import type { Service } from '@outrigger/kube';
+import type { Fact } from '../finding.ts';
+import type { NotedAction } from '../journal.ts';
+import { ingressOf } from './load-balancer-service.ts';
+import type { ServicePlan } from './plan.ts';
+import { roleOf, type Role, type RoleOptions } from './role.ts';
+import { cleanupFinalizer } from './well-known-names.ts';
+
+export const recordAction: NotedAction = {
+  kind: 'record',
+  summary: 'put the finalizer and the name of this provider on the Service',
+};
+
+export const letGoAction: NotedAction = {
+  kind: 'let-go',
+  summary: 'take the finalizer, the name of this provider and the addresses off the Service',
+};
+
+export const statusAction: NotedAction = {
+  kind: 'write-status',
+  summary: 'write the addresses to the status of the Service',
+};
+
+/** Why the Service is served, cleaned or left alone, and who has its finalizer. */
+export function factsOfService(service: Service, options: RoleOptions): readonly Fact[] {
+  const { annotations = {}, deletionTimestamp, finalizers = [] } = service.metadata ?? {};
+  const { loadBalancerClass, type = 'ClusterIP' } = service.spec ?? {};
+  const ofClass = loadBalancerClass === undefined ? 'without a class' : `of class ${loadBalancerClass}`;
+  const what = type === 'LoadBalancer' ? `of type LoadBalancer, ${ofClass}` : `of type ${type}`;
+  const owner = annotations[loadBalancerOwnerAnnotation];
+  const addresses = ingressOf(service).map(({ ip, hostname }) => ip || hostname || '');
+  return [
+    { text: `The Service is ${what}${deletionTimestamp === undefined ? '' : ', and is being deleted'}.` },
+    { text: ROLES[roleOf(service, options)] },
+    {
+      text: finalizers.includes(cleanupFinalizer)
+        ? `Its finalizer ${cleanupFinalizer} is there, and ${owner === undefined ? 'nobody is recorded as its owner' : `${owner} is recorded as its owner`}.`
+        : 'It does not have the finalizer of a load balancer.',
+    },
+    { text: addresses.length > 0 ? `Its status has ${addresses.join(', ')}.` : 'Its status has no address.' },
+  ];
+}
+
+const ROLES: Readonly<Record<Role, string>> = {
+  serve: 'This provider serves it.',
+  clean: 'This provider has served it, and takes its load balancer away.',
+  unclaimed: 'It has a finalizer that may be of anybody: it is cleaned if parts of this provider are found.',
+  leave: 'It is none of the business of this provider.',
+};
+
+/** `agoMs`: since the cloud was asked. */
+export function factsOfParts(parts: readonly LoadBalancerPart[], agoMs: number): readonly Fact[] {
+  if (parts.length === 0) return [{ text: 'The cloud has no part of a load balancer for it.', agoMs }];
+  return parts.map(({ attributes, id, kind, owner, state }) => {
+    const whose = owner === undefined ? 'without an owner' : `owned by ${owner.uid} of cluster ${owner.clusterId}`;
+    const opaque = attributes['opaque'] === true ? '; what it consists of, the provider does not show' : '';
+    return { text: `The cloud has the ${kind} ${id}: ${state}, ${whose}${opaque}.`, agoMs };
+  });
+}
+
+/** The actions that a plan asks for, in the order in which they are carried out. */
+export function notedOf(plan: ServicePlan): readonly NotedAction[] {
+  if (plan.kind === 'record') return [recordAction];
+  if (plan.kind !== 'bring') return [];
+  return plan.plan.actions.map(({ id, kind, part, summary }) => ({
+    kind: `${kind}-${part}`,
+    summary: id === undefined ? `${kind} ${part}: ${summary}` : `${kind} ${part} ${id}: ${summary}`,
+  }));
+}
+
+export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
+  switch (plan.kind) {
+    case 'nothing':
+      return [{ text: IDLE[plan.reason] }];
+    case 'record':
+      return [{ text: `${capital(recordAction.summary)}: nothing is made in the cloud before.` }];
+    case 'observe':
+      return [{ text: 'Ask the cloud what there is.' }];
+    case 'look-again':
+      return [
+        { text: 'Look again: the cloud shows nothing where something is expected, and that is not believed at once.' },
+      ];
+    case 'hold':
+      return [{ text: 'Nothing yet: no back end is left, and that is not believed at once.' }];
+    case 'refuse':
+      return [{ text: `Nothing: it is refused until the Service changes: ${plan.error.message}.` }];
+    case 'failed':
+      return [{ text: `Try again: it could not be found out what is there, or what to do: ${plan.error.message}.` }];
+    case 'release':
+      return [{ text: `${capital(letGoAction.summary)}, as its annotation asks; what is in the cloud stays there.` }];
+    default:
+      return factsOfBring(plan);
+  }
+}
+
+function factsOfBring(bring: ServicePlan & { readonly kind: 'bring' }): readonly Fact[] {
+  const { complete, desired, plan } = bring;
+  const warnings = (plan.warnings ?? []).map(({ message }) => ({ text: `The provider warns: ${message}` }));
+  if (!complete && plan.actions.length > 0) {
+    return [...notedOf(bring).map(({ summary }) => ({ text: `${capital(summary)}.` })), ...warnings];
+  }
+  if (!complete) return [{ text: 'Look again: the cloud goes on by itself.' }, ...warnings];
+  if (!desired.wanted) return [{ text: `${capital(letGoAction.summary)}: no part is left.` }];
+  return [{ text: `Nothing: all is as it should be, with ${desired.backEnds.length} back ends.` }, ...warnings];
+}
+
+const IDLE: Readonly<Record<(ServicePlan & { kind: 'nothing' })['reason'], string>> = {
+  'not-ours': 'Nothing: it is none of the business of this provider.',
+  unclaimed: 'Nothing: the finalizer may be of anybody, and no part of this provider was found.',
+  'implemented-elsewhere': 'Nothing: the provider says that another controller looks after it.',
+};
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
