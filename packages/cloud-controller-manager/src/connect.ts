@@ -41,11 +41,11 @@ export function connectCandidate(foundation: Foundation, config: ClusterConfig):
   );
 }
 
-/** For the controllers: nothing starts once the leadership's deadline has passed. */
+/** For the controllers: nothing starts once `terms` say that this process may not lead any more. */
 export function connectControllers(
   foundation: Foundation,
   config: ClusterConfig,
-  leadership: Leadership | undefined,
+  terms: Pick<Leadership, 'guard' | 'perform'>,
 ): Connection {
   const { clock, logger, metrics, options, random } = foundation;
   const { kubeApiBurst, kubeApiQps } = options.client;
@@ -56,7 +56,7 @@ export function connectControllers(
       metrics,
       random,
       userAgent: userAgent({ suffix: CONTROLLER_SUFFIX }),
-      ...(leadership === undefined ? {} : { layers: [fence(leadership)] }),
+      layers: [fence(terms)],
       ...(kubeApiQps === 0
         ? {}
         : {

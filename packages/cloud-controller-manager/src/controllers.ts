@@ -27,6 +27,8 @@ export interface LeaderContext extends Foundation {
   readonly cluster: ClusterIdentity;
   /** Whether this controller runs in this program. */
   readonly runs: (controller: string) => boolean;
+  /** Under a lock that other managers seek as well before they run a controller of this name. */
+  readonly exclusive: boolean;
 }
 
 export interface CloudController extends ControllerName {
@@ -35,16 +37,19 @@ export interface CloudController extends ControllerName {
   readonly build: (context: LeaderContext) => Omit<RunningController, 'name'>;
 }
 
-/** Names and aliases are upstream's (k8s.io/cloud-provider `names`). */
-const controllers: readonly CloudController[] = [
+/**
+ * Names and aliases are upstream's (k8s.io/cloud-provider `names`). Besides, `service-controller` and `route-controller`:
+ * upstream's own default configuration of leader migration says so, and means nobody.
+ */
+export const knownControllers: readonly CloudController[] = [
   { name: 'cloud-node-controller', aliases: ['cloud-node'], build: buildNodeController },
   {
     name: 'cloud-node-lifecycle-controller',
     aliases: ['cloud-node-lifecycle'],
     build: buildNodeLifecycleController,
   },
-  { name: 'service-lb-controller', aliases: ['service'], build: buildServiceController },
-  { name: ROUTE_CONTROLLER, aliases: ['route'], whyNot: whyNoRoutes, build: buildRouteController },
+  { name: 'service-lb-controller', aliases: ['service', 'service-controller'], build: buildServiceController },
+  { name: ROUTE_CONTROLLER, aliases: ['route', 'route-controller'], whyNot: whyNoRoutes, build: buildRouteController },
   {
     name: IPAM_CONTROLLER,
     aliases: [IPAM_ALIAS],
@@ -56,7 +61,7 @@ const controllers: readonly CloudController[] = [
 
 /** Throws a `FlagError` for a name that is none, and when nothing is left to run. */
 export function chosenControllers(selection: readonly string[]): readonly CloudController[] {
-  const chosen = selectControllers(controllers, selection);
+  const chosen = selectControllers(knownControllers, selection);
   if (chosen.length === 0) throw new FlagError('invalid-flag', '--controllers turns every controller off');
   return chosen;
 }

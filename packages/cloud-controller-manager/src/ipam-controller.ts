@@ -12,11 +12,21 @@ export function whyNoIpam({ cloud }: Pick<ProgramOptions, 'cloud'>): string | un
 }
 
 export function buildIpamController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, metrics, options, random, stores } = context;
+  const { client, clock, eventsOf, exclusive, metrics, options, random, stores } = context;
   const logger = context.logger.with({ controller: IPAM_CONTROLLER });
   const events = eventsOf(IPAM_CONTROLLER);
   const store = stores.open(resources.nodes);
   const ranges = readIpamRanges({ ...options.ipam, clusterCidr: options.cloud.clusterCidr });
-  const allocator = createRangeAllocator({ client, store, events, clock, logger, metrics, random, ranges });
+  const allocator = createRangeAllocator({
+    client,
+    store,
+    events,
+    clock,
+    logger,
+    metrics,
+    random,
+    ranges,
+    exclusive,
+  });
   return { run: (signal) => allocator.run(signal) };
 }

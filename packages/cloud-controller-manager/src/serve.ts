@@ -7,6 +7,7 @@ import {
   renderStatusz,
   startSecureServer,
   type DelegatedAccess,
+  type LeaderMigrationConfig,
   type SecureServer,
 } from '@outrigger/controller-manager';
 import { renderConfigz } from './configz.ts';
@@ -16,8 +17,12 @@ import { version, versionInfo } from './version.ts';
 /** Also upstream's name for the pair in `--cert-dir`. */
 const NAME = 'cloud-controller-manager';
 
-/** `undefined` with `--secure-port=0`. */
-export async function serve(foundation: Foundation, access: DelegatedAccess): Promise<SecureServer | undefined> {
+/** `migration`: as it is shown at /configz. `undefined` with `--secure-port=0`. */
+export async function serve(
+  foundation: Foundation,
+  access: DelegatedAccess,
+  migration: LeaderMigrationConfig | undefined,
+): Promise<SecureServer | undefined> {
   const { clock, health, logger, metrics, options, redactor, setVerbosity, slis, startedAt } = foundation;
   const { serving } = options;
   if (serving.securePort === 0) return undefined;
@@ -30,7 +35,7 @@ export async function serve(foundation: Foundation, access: DelegatedAccess): Pr
       metrics,
       slis,
       setVerbosity: options.debugging.profiling ? setVerbosity : undefined,
-      configz: () => renderConfigz(options),
+      configz: () => renderConfigz(options, migration),
       flagz: options.gates.enabled('ComponentFlagz')
         ? () => redactor.redact(renderFlagz(NAME, options.flagValues))
         : undefined,

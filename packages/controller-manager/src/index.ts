@@ -25,6 +25,7 @@ export {
 export type { FlagType } from './flags/flag-type.ts';
 export { listFlagValues } from './flags/flag-values.ts';
 export { formatGoDuration, parseGoDuration } from './flags/go-duration.ts';
+export { openYamlFile, type YamlFile } from './flags/yaml-file.ts';
 
 // Logs
 export { createLogging, fileDescriptorDestination } from './logs/logging.ts';
@@ -63,6 +64,12 @@ export { cipherSuites, curvePreferences, namedCertKey, servingFlags, tlsVersion 
 export type { NamedCertKey, ServingOptions } from './serving/serving-flags.ts';
 export type { TlsVersion } from './serving/tls-settings.ts';
 
+// Leader migration
+export { controllerLocks, type ControllerLock } from './leader-migration/controller-locks.ts';
+export { HeldTerms } from './leader-migration/held-terms.ts';
+export { defaultMigrationConfig, readMigrationConfig } from './leader-migration/migration-config.ts';
+export type { ControllerLeader, LeaderMigrationConfig } from './leader-migration/migration-config.ts';
+
 // Lifecycle
 export { selectControllers, type ControllerName } from './lifecycle/controller-selection.ts';
 export { exitCodeOf, runControllerManager } from './lifecycle/run-controller-manager.ts';
@@ -70,6 +77,7 @@ export type {
   ControllerManagerOptions,
   LeadershipTerm,
   LeaderWork,
+  LockedWork,
   ManagerEnd,
   RunningController,
 } from './lifecycle/run-controller-manager.ts';

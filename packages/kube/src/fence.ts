@@ -10,7 +10,7 @@ import type { TransportLayer } from './transport.ts';
  * Put it **last** in the list of layers, next to the connection (`layers` of `createTransport`): a layer further in that waits (rate limit,
  * retry) would send after the question was asked. Not for the transport that the elector itself uses.
  */
-export function fence(leadership: Leadership): TransportLayer {
+export function fence(leadership: Pick<Leadership, 'guard' | 'perform'>): TransportLayer {
   return (inner) => ({
     // In flight until the head of the answer: by then the write has happened. A watch is not waited for, but aborted.
     send: (request) =>

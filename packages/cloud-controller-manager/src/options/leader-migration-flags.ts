@@ -13,12 +13,13 @@ export const leaderMigrationFlags: FlagGroup<LeaderMigrationOptions> = {
       type: bool,
       default: false,
       usage:
-        'Take controllers over from another manager without two of them at work. Not part of this version: refused.',
+        'Hand controllers over between this manager and another without two of them at work: those that are listed run under a lock of their own. Needs --leader-elect.',
     },
     leaderMigrationConfig: {
       type: string,
       default: '',
-      usage: 'File that says which controller moves from where to where. Read only with --enable-leader-migration.',
+      usage:
+        "File with a LeaderMigrationConfiguration: which controllers are handed over, and which manager runs each. Empty: upstream's default, the route, service and cloud node lifecycle controllers, run by whichever manager holds the lock. Read only with --enable-leader-migration.",
     },
   },
 };

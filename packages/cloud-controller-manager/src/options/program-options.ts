@@ -73,7 +73,8 @@ export interface ProgramOptions {
   readonly warnings: readonly string[];
 }
 
-export const programFlags: FlagSet = new FlagSet([
+/** All but those of every program: a command that is given the program's flags takes these. */
+export const programGroups: readonly FlagGroup<object>[] = [
   cloudFlags,
   genericFlags,
   clientFlags,
@@ -90,8 +91,9 @@ export const programFlags: FlagSet = new FlagSet([
   webhookFlags,
   debuggingFlags,
   logFlags,
-  globalFlags,
-]);
+];
+
+export const programFlags: FlagSet = new FlagSet([...programGroups, globalFlags]);
 
 /** client-go's factor between the retry period and its longest jittered value. */
 const RETRY_JITTER = 1.2;
@@ -138,7 +140,7 @@ export function readProgramOptions(args: readonly string[], presets: readonly Fl
     checkCloud(options.cloud);
     checkIpam(options.cloud, options.ipam);
     checkLeaderElection(options.leaderElection);
-    checkLeaderMigration(options.leaderMigration);
+    checkLeaderMigration(options);
     checkServing(options.serving);
     checkAuthentication(options);
   }
@@ -191,10 +193,10 @@ function warningsOf({ useServiceAccountCredentials }: GenericOptions): readonly 
   ];
 }
 
-/** Two managers at work on one cluster is what migration is there to prevent: it is not passed over in silence. */
-function checkLeaderMigration({ enableLeaderMigration }: LeaderMigrationOptions): void {
-  if (!enableLeaderMigration) return;
-  throw new FlagError('invalid-flag', '--enable-leader-migration: this version has no leader migration');
+/** Without a lock two managers would work at once, which is what migration is there to prevent: not passed over in silence. */
+function checkLeaderMigration({ leaderElection, leaderMigration }: ProgramOptions): void {
+  if (!leaderMigration.enableLeaderMigration || leaderElection.leaderElect) return;
+  throw new FlagError('invalid-flag', '--enable-leader-migration needs --leader-elect=true');
 }
 
 function checkAuthentication({ authentication, gates }: ProgramOptions): void {

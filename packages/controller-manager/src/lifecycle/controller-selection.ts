@@ -1,4 +1,4 @@
-/** `--controllers=*,-route`: which controllers run. */
+/** `--controllers=*,-route`: which controllers run, by which names. */
 import { closestName } from '../flags/closest-name.ts';
 import { FlagError } from '../flags/flag-error.ts';
 
@@ -21,10 +21,7 @@ export function selectControllers<C extends ControllerName>(
   known: readonly C[],
   selection: readonly string[],
 ): readonly C[] {
-  const names = new Map<string, C>();
-  for (const controller of known) {
-    for (const name of [controller.name, ...(controller.aliases ?? [])]) names.set(name, controller);
-  }
+  const names = new ControllerNames(known);
   const decided = new Map<C, boolean>();
   let star = false;
   for (const item of selection) {
@@ -33,21 +30,31 @@ export function selectControllers<C extends ControllerName>(
       continue;
     }
     const on = !item.startsWith('-');
-    const name = on ? item : item.slice(1);
-    const controller = names.get(name);
-    if (controller === undefined) throw unknownController(name, known, names);
+    const controller = names.get(on ? item : item.slice(1), '--controllers');
     if (!decided.has(controller)) decided.set(controller, on);
   }
   return known.filter((controller) => decided.get(controller) ?? (star && !controller.disabledByDefault));
 }
 
-function unknownController(
-  name: string,
-  known: readonly ControllerName[],
-  names: ReadonlyMap<string, unknown>,
-): FlagError {
-  const near = closestName(name, names.keys());
-  const hint = near === undefined ? '' : ` (did you mean "${near}"?)`;
-  const all = known.map((controller) => controller.name).join(', ');
-  return new FlagError('invalid-flag', `--controllers: no controller "${name}"${hint}; there are ${all}`);
+/** Controllers by their names and aliases. */
+export class ControllerNames<C extends ControllerName> {
+  readonly #known: readonly C[];
+  readonly #names = new Map<string, C>();
+
+  constructor(known: readonly C[]) {
+    this.#known = known;
+    for (const controller of known) {
+      for (const name of [controller.name, ...(controller.aliases ?? [])]) this.#names.set(name, controller);
+    }
+  }
+
+  /** Throws a `FlagError` for a name that no controller has. `where`: what says the name, for the message. */
+  get(name: string, where: string): C {
+    const controller = this.#names.get(name);
+    if (controller !== undefined) return controller;
+    const near = closestName(name, this.#names.keys());
+    const hint = near === undefined ? '' : ` (did you mean "${near}"?)`;
+    const all = this.#known.map((known) => known.name).join(', ');
+    throw new FlagError('invalid-flag', `${where}: no controller "${name}"${hint}; there are ${all}`);
+  }
 }

@@ -7,6 +7,7 @@ import {
   exitCodeOf,
   runControllerManager,
   type ControllerManagerOptions,
+  type LockedWork,
   type ManagerEnd,
   type RunningController,
 } from './run-controller-manager.ts';
@@ -190,4 +191,116 @@ test('without leader election, work starts at once; trouble while closing is not
   stop.abort();
   assert.deepEqual(await end, { kind: 'stopped' });
   assert.deepEqual(story, ['node runs', 'node ended']);
+});
+
+/** A second lock, which is free once `grant` is called. */
+function secondLock(story: string[]): {
+  readonly grant: () => void;
+  readonly lost: AbortController;
+  readonly work: LockedWork;
+} {
+  const lost = new AbortController();
+  const free = new AbortController();
+  const term = {
+    signal: lost.signal,
+    release: () => {
+      story.push('second released');
+      return Promise.resolve();
+    },
+  };
+  return {
+    grant: () => free.abort(),
+    lost,
+    work: {
+      acquire: (signal) => {
+        story.push('second sought');
+        return new Promise((resolve, reject) => {
+          if (free.signal.aborted) resolve(term);
+          free.signal.addEventListener('abort', () => resolve(term));
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        });
+      },
+      lead: () =>
+        Promise.resolve({
+          controllers: [patient(story, 'moved')],
+          [Symbol.asyncDispose]: () => {
+            story.push('second closed');
+            return Promise.resolve();
+          },
+        }),
+    },
+  };
+}
+
+test('the second lock is sought once the first work runs, and is given back first', async () => {
+  const { clock, metrics, run, stop, story } = bench();
+  const { grant, work } = secondLock(story);
+  const end = run({ migrated: work });
+  await clock.settle();
+  assert.deepEqual(story, ['leads', 'node runs', 'second sought']);
+  grant();
+  await clock.settle();
+  assert.match(await metrics.render(), /running_managed_controllers\{name="moved",manager="ccm"\} 1/u);
+  stop.abort();
+  assert.deepEqual(await end, { kind: 'stopped' });
+  assert.deepEqual(story.slice(3), [
+    'moved runs',
+    'node ended',
+    'moved ended',
+    'second closed',
+    'closed',
+    'second released',
+    'released',
+  ]);
+  assert.equal(clock.pendingTimers, 0);
+});
+
+test('losing either lock ends all, and nothing is given back', async () => {
+  for (const which of ['first', 'second'] as const) {
+    const setup = bench();
+    const { grant, lost, work } = secondLock(setup.story);
+    const end = setup.run({ migrated: work });
+    grant();
+    await setup.clock.settle();
+    assert.ok(setup.story.includes('moved runs'));
+    (which === 'first' ? setup.lost : lost).abort();
+    assert.deepEqual(await end, { kind: 'leadership-lost' });
+    assert.equal(exitCodeOf(await end), 1);
+    assert.ok(!setup.story.some((line) => line.endsWith('released')));
+  }
+});
+
+test("stopped while the second lock is another one's: a clean end", async () => {
+  const { clock, run, stop, story } = bench();
+  const end = run({ migrated: secondLock(story).work });
+  await clock.settle();
+  stop.abort();
+  assert.deepEqual(await end, { kind: 'stopped' });
+  assert.deepEqual(story.slice(3), ['node ended', 'closed', 'released']);
+});
+
+test('a second lock that comes just as the stop does is given back too', async () => {
+  const { clock, run, stop, story } = bench();
+  const { grant, work } = secondLock(story);
+  const end = run({ migrated: work });
+  await clock.settle();
+  grant();
+  stop.abort();
+  assert.deepEqual(await end, { kind: 'stopped' });
+  assert.deepEqual(story.slice(-2), ['second released', 'released']);
+});
+
+test('a second election, or start, that fails ends the manager with 1', async () => {
+  for (const broken of [
+    { acquire: () => Promise.reject(new Error('forbidden')) },
+    { lead: () => Promise.reject(new Error('forbidden')) },
+  ]) {
+    const { run, story } = bench();
+    const { grant, work } = secondLock(story);
+    const end = run({ migrated: { ...work, ...broken } });
+    grant();
+    const { kind } = await end;
+    assert.equal(kind, 'failed');
+    assert.equal(story.at(-1), 'released');
+  }
 });

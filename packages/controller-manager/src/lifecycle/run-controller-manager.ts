@@ -24,7 +24,15 @@ export interface LeadershipTerm {
   release(): Promise<void>;
 }
 
-export interface ControllerManagerOptions<T extends LeadershipTerm = LeadershipTerm> {
+/** What runs while a lock is held. */
+export interface LockedWork<T extends LeadershipTerm = LeadershipTerm> {
+  /** Waits for the lock; rejects when the signal aborts. Without it (`--leader-elect=false`) work starts at once. */
+  readonly acquire?: (signal: AbortSignal) => Promise<T>;
+  /** Builds the controllers. The signal aborts when the manager stops or loses a lock; `term` is what `acquire` gave. */
+  readonly lead: (signal: AbortSignal, term: T | undefined) => Promise<LeaderWork>;
+}
+
+export interface ControllerManagerOptions<T extends LeadershipTerm = LeadershipTerm> extends LockedWork<T> {
   /** In logs and metrics: `cloud-controller-manager`. */
   readonly name: string;
   readonly clock: Clock;
@@ -32,10 +40,11 @@ export interface ControllerManagerOptions<T extends LeadershipTerm = LeadershipT
   readonly metrics: Metrics;
   /** Aborts when the process is asked to stop. */
   readonly stop: AbortSignal;
-  /** Waits for leadership; rejects when the signal aborts. Without it (`--leader-elect=false`) work starts at once. */
-  readonly acquire?: (signal: AbortSignal) => Promise<T>;
-  /** Builds the controllers. The signal aborts when the manager stops or leadership is lost; `term` is what `acquire` gave. */
-  readonly lead: (signal: AbortSignal, term: T | undefined) => Promise<LeaderWork>;
+  /**
+   * What runs under a second lock (leader migration). It is sought once the first one is held and its work is built, so
+   * that no replica has the one while another has the other; losing either ends the manager, and it is given back first.
+   */
+  readonly migrated?: LockedWork<T> | undefined;
   /** Longest wait for controllers to end, and again for what they used to close. Default: 20,000. */
   readonly stopTimeoutMs?: number;
 }
@@ -56,55 +65,90 @@ export function exitCodeOf(end: ManagerEnd): 0 | 1 {
   return end.kind === 'stopped' ? 0 : 1;
 }
 
-/** Runs until `stop` aborts, leadership is lost, or a controller fails. Never throws. */
+/** Runs until `stop` aborts, a lock is lost, or a controller fails. Never throws. */
 export async function runControllerManager<T extends LeadershipTerm>(
   options: ControllerManagerOptions<T>,
 ): Promise<ManagerEnd> {
-  const { logger, stop } = options;
-  let term: T | undefined;
-  try {
-    term = await options.acquire?.(stop);
-  } catch (error) {
-    if (stop.aborted) return { kind: 'stopped' };
-    logger.error('Leader election failed', { error });
-    return { kind: 'failed', error };
-  }
-  const end = await lead(options, term);
+  const { logger, migrated } = options;
+  const run = new ManagerRun(options);
+  await run.take(options);
+  const migrating = migrated === undefined || run.signal.aborted ? Promise.resolve() : run.take(migrated);
+  const end = await run.untilEnded(migrating);
   if (end.kind === 'leadership-lost') logger.error('Leadership lost: exiting');
-  else await term?.release();
+  else await run.release();
   return end;
 }
 
-async function lead<T extends LeadershipTerm>(
-  options: ControllerManagerOptions<T>,
-  term: T | undefined,
-): Promise<ManagerEnd> {
-  const lost = term?.signal;
-  const { logger, stop } = options;
-  const failure = new AbortController();
-  const signal = AbortSignal.any([stop, failure.signal, ...(lost === undefined ? [] : [lost])]);
-  let work: LeaderWork;
-  try {
-    work = await options.lead(signal, term);
-  } catch (error) {
-    if (lost?.aborted) return { kind: 'leadership-lost' };
-    if (stop.aborted) return { kind: 'stopped' };
-    logger.error('Start failed', { error });
-    return { kind: 'failed', error };
+/** One life: the locks that it holds, and what runs under them. */
+class ManagerRun<T extends LeadershipTerm> {
+  /** Aborts when all has to end, for whatever reason. */
+  readonly signal: AbortSignal;
+  readonly #options: ControllerManagerOptions<T>;
+  readonly #lost = new AbortController();
+  readonly #failure = new AbortController();
+  readonly #failures: unknown[] = [];
+  readonly #terms: T[] = [];
+  readonly #works: LeaderWork[] = [];
+  readonly #ends: Promise<void>[] = [];
+
+  constructor(options: ControllerManagerOptions<T>) {
+    this.#options = options;
+    this.signal = AbortSignal.any([options.stop, this.#failure.signal, this.#lost.signal]);
   }
-  const failures: unknown[] = [];
-  const fail = (error: unknown): void => {
-    failures.push(error);
-    failure.abort(error);
-  };
-  const ends = work.controllers.map((controller) => runOne(options, controller, signal, fail));
-  await aborted(signal);
-  if (!lost?.aborted) await within(options, 'controllers', Promise.all(ends));
-  // A former leader closes what it has as well, but does not wait long: nothing that it could still say would be sent.
-  const bound = lost?.aborted ? { ...options, stopTimeoutMs: LOST_TIMEOUT_MS } : options;
-  await within(bound, 'closing', Promise.resolve(work[Symbol.asyncDispose]()));
-  if (lost?.aborted) return { kind: 'leadership-lost' };
-  return failures.length === 0 ? { kind: 'stopped' } : { kind: 'failed', error: failures[0] };
+
+  /** Waits for a lock and starts what runs under it. Never throws: what goes wrong ends the manager. */
+  async take({ acquire, lead }: LockedWork<T>): Promise<void> {
+    const { logger } = this.#options;
+    let doing = 'Leader election failed';
+    try {
+      const term = await acquire?.(this.signal);
+      if (term) this.#hold(term);
+      if (this.signal.aborted) return;
+      doing = 'Start failed';
+      const work = await lead(this.signal, term);
+      this.#works.push(work);
+      if (this.signal.aborted) return;
+      for (const controller of work.controllers) {
+        this.#ends.push(runOne(this.#options, controller, this.signal, (error) => this.#fail(error)));
+      }
+    } catch (error) {
+      if (this.signal.aborted) return;
+      logger.error(doing, { error });
+      this.#fail(error);
+    }
+  }
+
+  /** `migrating`: the work under the second lock, until it has started. */
+  async untilEnded(migrating: Promise<void>): Promise<ManagerEnd> {
+    await aborted(this.signal);
+    const lost = this.#lost.signal;
+    const ended = migrating.then(() => Promise.all(this.#ends));
+    if (!lost.aborted) await within(this.#options, 'controllers', ended);
+    // A former leader closes what it has as well, but does not wait long: nothing that it could still say would be sent.
+    const bound = lost.aborted ? { ...this.#options, stopTimeoutMs: LOST_TIMEOUT_MS } : this.#options;
+    for (const work of this.#works.toReversed()) {
+      await within(bound, 'closing', Promise.resolve(work[Symbol.asyncDispose]()));
+    }
+    if (lost.aborted) return { kind: 'leadership-lost' };
+    return this.#failures.length === 0 ? { kind: 'stopped' } : { kind: 'failed', error: this.#failures[0] };
+  }
+
+  /** The last lock first: who takes the first one next finds the second free. */
+  async release(): Promise<void> {
+    for (const term of this.#terms.toReversed()) await term.release();
+  }
+
+  #hold(term: T): void {
+    this.#terms.push(term);
+    const { signal } = term;
+    if (signal.aborted) this.#lost.abort(signal.reason);
+    else signal.addEventListener('abort', () => this.#lost.abort(signal.reason), { once: true });
+  }
+
+  #fail(error: unknown): void {
+    this.#failures.push(error);
+    this.#failure.abort(error);
+  }
 }
 
 async function runOne(

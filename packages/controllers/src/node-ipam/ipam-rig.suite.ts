@@ -11,6 +11,7 @@ export class IpamRig implements AsyncDisposable {
   readonly events: { readonly name: string; readonly note: EventNote }[] = [];
   readonly flags: IpamRangeFlags;
   metrics: Metrics = noMetrics;
+  exclusive = false;
   /** Called before each request, and after each write took effect; throw for a failure. */
   beforeRequest: () => void = () => {};
   #ended = new AbortController();
@@ -57,7 +58,7 @@ export class IpamRig implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const { api, clock, metrics } = this;
+    const { api, clock, exclusive, metrics } = this;
     this.#ended = new AbortController();
     this.#running = createRangeAllocator({
       client: api.client,
@@ -68,6 +69,7 @@ export class IpamRig implements AsyncDisposable {
       metrics,
       random: () => 0,
       ranges: readIpamRanges(this.flags),
+      exclusive,
     }).run(this.#ended.signal);
     await this.settle();
   }

@@ -140,6 +140,26 @@ test('managed fields tell who allocates: another one’s are refused, our own ne
   assert.deepEqual([ours.cidrsOf('b'), ours.events], [['10.0.1.0/24'], []]);
 });
 
+test('under a lock that the other one seeks too, what it gave before is kept and no sign of it; what it gives now is', async () => {
+  await using rig = new IpamRig();
+  rig.exclusive = true;
+  rig.join('a', ['10.0.0.0/24'], writtenBy('kube-controller-manager', '2025-12-31T23:59:59Z'));
+  rig.join('b');
+  await rig.start();
+  assert.deepEqual([rig.given, rig.events], [{ a: '10.0.0.0/24', b: '10.0.1.0/24' }, []]);
+  rig.join('c', ['10.0.4.0/24'], writtenBy('kube-controller-manager', '2026-01-01T00:00:00Z'));
+  rig.join('d');
+  await rig.settle();
+  assert.equal(rig.cidrsOf('d').length, 1, 'a node may come with pod CIDRs of its own');
+  rig.beforeRequest = () => {
+    if (rig.cidrsOf('e').length === 0) rig.give('e', '10.0.6.0/24');
+  };
+  rig.join('e');
+  rig.join('f');
+  await rig.advance(60_000);
+  assert.ok(rig.eventsOf('e').includes('CIDRAllocatorConflict'), JSON.stringify(rig.events));
+});
+
 test('a write of a former leader that arrives late is not another allocator’s', async () => {
   await using rig = new IpamRig();
   rig.join('a', [], writtenBy(FIELD_MANAGER, '2025-12-31T23:59:59Z'));

@@ -27,6 +27,8 @@ import {
   type StoreChange,
   type WorkQueue,
 } from '@outrigger/kube';
+import type { Explains, Finding } from '../finding.ts';
+import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import { ToldEvents } from '../told-events.ts';
 import { createIpamMetrics, type IpamMetrics } from './ipam-metrics.ts';
@@ -49,22 +51,33 @@ export interface RangeAllocatorDependencies {
   readonly metrics: Metrics;
   /** From 0 to 1. */
   readonly random: () => number;
+  /** Default: nothing is remembered, and everything done. */
+  readonly journal?: ControllerJournal;
   /** Made by `readIpamRanges` for this allocator alone: it keeps its books in them. */
   readonly ranges: IpamRanges;
   /** Nodes that are written at a time. Default: 30, as upstream. */
   readonly concurrentWrites?: number;
   /** For so long, in milliseconds, the first node is watched: another allocator would give it its range. Default: 10,000. */
   readonly observeMs?: number;
+  /**
+   * It runs under a lock that other allocators seek as well (leader migration): what they wrote before says nothing of now, and
+   * no node is watched. One that writes all the same is noticed as ever. Default: false.
+   */
+  readonly exclusive?: boolean;
 }
 
-export interface RangeAllocator {
+export interface RangeAllocator extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** Makes the allocator; nothing is read or written before `run`. */
 export function createRangeAllocator(dependencies: RangeAllocatorDependencies): RangeAllocator {
-  return { run: (signal) => new Run(dependencies, signal).run() };
+  let current: Run | undefined;
+  return {
+    run: (signal) => (current = new Run(dependencies, signal)).run(),
+    explain: (key) => current?.explain(key),
+  };
 }
 
 class Run {
@@ -75,6 +88,7 @@ class Run {
   readonly #other: OtherAllocator;
   readonly #told: ToldEvents;
   readonly #metrics: IpamMetrics;
+  readonly #journal: ControllerJournal;
   readonly #queue: WorkQueue<string>;
   /** Nodes that got pod CIDRs which are not in the books: nothing is given away until it is known who gave them. */
   readonly #suspects = new Set<string>();
@@ -82,7 +96,8 @@ class Run {
   readonly #starved = new Set<string>();
 
   constructor(deps: RangeAllocatorDependencies, signal: AbortSignal) {
-    const { client, clock, events, metrics, observeMs, random, ranges } = deps;
+    const { client, clock, events, exclusive = false, metrics, random, ranges } = deps;
+    const observeMs = exclusive ? 0 : deps.observeMs;
     this.#deps = deps;
     this.#signal = signal;
     this.#nodes = client.of(resources.nodes);
@@ -90,6 +105,7 @@ class Run {
     this.#other = new OtherAllocator(clock, observeMs);
     this.#told = new ToldEvents(events, clock);
     this.#metrics = createIpamMetrics(metrics, ranges.sets);
+    this.#journal = deps.journal ?? noJournal;
     const rateLimiter = exponentialBackoff<string>({ ...BACKOFF, random });
     this.#queue = createWorkQueue({ name: 'cidrallocator_node', clock, metrics, rateLimiter });
   }
@@ -122,15 +138,17 @@ class Run {
 
   /** What the server has, whatever the store has seen of it: nothing is given away before this is complete. */
   async #openBooks(): Promise<void> {
-    const { clock, logger, store } = this.#deps;
+    const { clock, exclusive = false, logger, store } = this.#deps;
     for (let delayMs = 1_000; ; delayMs = Math.min(60_000, delayMs * 2)) {
       try {
         for await (const { items } of this.#nodes.pages({ signal: this.#signal })) {
           for (const node of items) {
             this.#hold(node);
-            if (this.#other.inspect(node)) this.#tellOther(node);
+            if (!exclusive && this.#other.inspect(node)) this.#tellOther(node);
           }
         }
+        // Whatever the former holder of the lock wrote is in this list.
+        if (exclusive) this.#suspects.clear();
         break;
       } catch (error) {
         if (this.#signal.aborted) throw error;
@@ -150,6 +168,7 @@ class Run {
       const before = change.type === 'update' && change.previous.metadata?.uid === object.metadata?.uid;
       const cidrs = podCidrsOf(object);
       if (cidrs.length > 0) {
+        this.#journal.plan(subjectOf('Node', object), []);
         this.#starved.delete(key);
         const isNew = before && podCidrsOf(change.previous).length === 0;
         const ours = this.#ranges.heldBy(object.metadata?.uid ?? '');
@@ -163,6 +182,7 @@ class Run {
       // A heartbeat of a node that waits for a range makes none.
       if (before && this.#starved.has(key)) return;
     } else {
+      this.#journal.plan(subjectOf('Node', change.previous), []);
       this.#told.forget(change.previous.metadata?.uid ?? '');
     }
     this.#queue.add(key);
@@ -192,6 +212,32 @@ class Run {
       this.#deps.logger.error(message);
   }
 
+  /** From memory alone. */
+  explain(key: string): Finding | undefined {
+    const node = this.#deps.store.get(key);
+    if (!node) return undefined;
+    const { uid = '' } = node.metadata ?? {};
+    const has = podCidrsOf(node);
+    const refusesMs = this.#other.refusesForMs;
+    const held = this.#ranges.heldBy(uid) ?? [];
+    const planned =
+      has.length > 0
+        ? { text: 'Nothing: it has its pod CIDRs, which cannot be changed.' }
+        : refusesMs > 0
+          ? { text: 'Nothing while somebody else allocates pod CIDRs.', inMs: refusesMs }
+          : this.#starved.has(key)
+            ? { text: 'Nothing: all ranges are in use.' }
+            : { text: 'Give it a range of each cluster range.' };
+    return {
+      controller: 'node-ipam-controller',
+      observed: [
+        { text: has.length > 0 ? `It has the pod CIDRs ${has.join(', ')}.` : 'It has no pod CIDR.' },
+        ...(held.length > 0 ? [{ text: `The books say that ${held.join(', ')} are its own.` }] : []),
+      ],
+      planned: [planned],
+    };
+  }
+
   async #reconcile(key: string, { logger, signal }: ReconcileContext): Promise<ReconcileResult | void> {
     const node = this.#deps.store.get(key);
     const { uid = '', deletionTimestamp } = node?.metadata ?? {};
@@ -207,12 +253,16 @@ class Run {
     const cidrs = this.#ranges.heldBy(uid) ?? this.#allocate(key, node);
     if (!cidrs) return undefined;
     try {
-      await this.#nodes.patch({ name: key }, cidrPatch(uid, cidrs), {
-        fieldManager: FIELD_MANAGER,
-        answer: 'metadata',
-        // Not ended by the stop of the controller: what the next leader lists has to be complete.
-        timeoutMs: WRITE_TIMEOUT_MS,
-      });
+      const action = { kind: 'allocate', summary: `give it the pod CIDRs ${cidrs.join(', ')}` };
+      const written = await this.#journal.perform(subjectOf('Node', node), [action], () =>
+        this.#nodes.patch({ name: key }, cidrPatch(uid, cidrs), {
+          fieldManager: FIELD_MANAGER,
+          answer: 'metadata',
+          // Not ended by the stop of the controller: what the next leader lists has to be complete.
+          timeoutMs: WRITE_TIMEOUT_MS,
+        }),
+      );
+      if (!written) return undefined;
       logger.verbose(2, 'The node has its pod CIDRs', { cidrs });
     } catch (error) {
       // Whatever else it is, the write may have taken effect: the node keeps the range, and the next try writes the same.

@@ -1,0 +1,35 @@
+/** A configuration file in YAML or JSON that remembers where in it each thing stands: what is refused is refused with file and line. */
+import { readFile } from 'node:fs/promises';
+import type * as yaml from 'yaml';
+import { FlagError } from './flag-error.ts';
+
+export interface YamlFile {
+  /** The library that has read it; loaded only by those who have a file. */
+  readonly yaml: typeof yaml;
+  readonly document: yaml.Document.Parsed;
+  /** 1 for the first line, and for what stands nowhere. */
+  readonly lineOf: (node: unknown) => number;
+  /** `<file>:<line>: <what>`. Without a node, as far as the file has it: its first line. */
+  readonly refuse: (node: unknown, what: string) => FlagError;
+}
+
+/** Rejects with a `FlagError` for a file that cannot be read (named with its `flag`) or is not YAML. */
+export async function openYamlFile(flag: string, path: string): Promise<YamlFile> {
+  const library = await import('yaml');
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'ENOENT' ? 'there is no such file' : 'it cannot be read';
+    throw new FlagError('invalid-flag', `${flag}=${path}: ${why}`);
+  });
+  const lines = new library.LineCounter();
+  const document = library.parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const lineAt = (offset: number): number => lines.linePos(offset).line;
+  const [broken] = document.errors;
+  if (broken) throw new FlagError('invalid-flag', `${path}:${lineAt(broken.pos[0])}: not YAML: ${broken.message}`);
+  const lineOf = (node: unknown): number => lineAt((node as { range?: [number] } | null | undefined)?.range?.[0] ?? 0);
+  return {
+    yaml: library,
+    document,
+    lineOf,
+    refuse: (node, what) => new FlagError('invalid-flag', `${path}:${lineOf(node)}: ${what}`),
+  };
+}
