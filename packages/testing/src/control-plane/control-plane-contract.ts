@@ -81,6 +81,13 @@ export interface ControlPlane extends AsyncDisposable {
   /** `kill -9`; resolves when it is gone. `startApiServer` brings it back. */
   killApiServer(): Promise<void>;
   startApiServer(): Promise<void>;
+  /**
+   * Ends kube-controller-manager, which must have been asked for; resolves with its exit code when it is gone, `null` after
+   * a signal that it does not catch. `startControllerManager` brings it back.
+   */
+  endControllerManager(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
+  /** With the same flags and, over them, `flags`. Resolves when the process runs, which may be before it leads. */
+  startControllerManager(flags?: Flags): Promise<void>;
   /** Compacts etcd and restarts the API server, whose cache would go on serving what etcd has forgotten. */
   compact(): Promise<void>;
   /** SIGSTOP and SIGCONT: connections stay open, nothing is answered. */

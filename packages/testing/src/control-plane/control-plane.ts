@@ -175,7 +175,12 @@ class RealControlPlane implements ControlPlane {
     await this.#run('etcd', etcd);
     await this.startApiServer();
     this.#kubeconfig = await this.kubeconfigFor(ADMIN);
-    if (this.#settings.kubeControllerManager) await this.#startControllerManager();
+    if (this.#settings.kubeControllerManager) {
+      await this.startControllerManager();
+      // Its work shows that it runs: the service account that pods of `default` need.
+      const program = this.#programs.get('kube-controller-manager')!;
+      await this.#until(program, 'working', '/api/v1/namespaces/default/serviceaccounts/default');
+    }
     this.#startMs = this.#clock.monotonic() - started;
   }
 
@@ -262,6 +267,23 @@ class RealControlPlane implements ControlPlane {
     await this.#until(program, 'ready: no namespace default', '/api/v1/namespaces/default');
   }
 
+  async endControllerManager(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    const program = this.#programs.get('kube-controller-manager')!;
+    program.signal(signal);
+    return (await program.exited()).code;
+  }
+
+  async startControllerManager(flags: Flags = {}): Promise<void> {
+    const { path } = await this.kubeconfigFor({ user: 'system:kube-controller-manager' });
+    const standard = controllerManagerFlags({
+      port: await freePort(),
+      kubeconfig: path,
+      certificates: join(this.directory, 'pki'),
+      pki: this.#pki,
+    });
+    await this.#run('kube-controller-manager', standard, flags);
+  }
+
   async compact(): Promise<void> {
     await compactEtcd(`http://127.0.0.1:${this.#etcdPort}`);
     await this.killApiServer();
@@ -283,26 +305,11 @@ class RealControlPlane implements ControlPlane {
     await rm(whole ? this.directory : join(this.directory, 'etcd'), { recursive: true, force: true, maxRetries: 5 });
   }
 
-  async #startControllerManager(): Promise<void> {
-    const { path } = await this.kubeconfigFor({ user: 'system:kube-controller-manager' });
-    const program = await this.#run(
-      'kube-controller-manager',
-      controllerManagerFlags({
-        port: await freePort(),
-        kubeconfig: path,
-        certificates: join(this.directory, 'pki'),
-        pki: this.#pki,
-      }),
-    );
-    // Its work shows that it runs: the service account that pods of `default` need.
-    await this.#until(program, 'working', '/api/v1/namespaces/default/serviceaccounts/default');
-  }
-
-  async #run(name: Exclude<Component, 'kubectl'>, flags: Flags): Promise<Program> {
+  async #run(name: Exclude<Component, 'kubectl'>, flags: Flags, more: Flags = {}): Promise<Program> {
     const program = await this.#group.start({
       name,
       command: this.binaries[name]!.path,
-      args: toArguments(flags, this.#settings.flags?.[name] ?? {}),
+      args: toArguments(flags, this.#settings.flags?.[name] ?? {}, more),
       log: join(this.directory, 'logs', `${name}.log`),
     });
     this.#programs.set(name, program);
