@@ -5,11 +5,13 @@ import {
   createTransport,
   fence,
   loadConfig,
+  readOnly,
   userAgent,
   type Client,
   type ClusterConfig,
   type Leadership,
   type Transport,
+  type TransportLayer,
 } from '@outrigger/kube';
 import type { Foundation } from './foundation.ts';
 
@@ -36,7 +38,14 @@ export async function loadClusterConfig(foundation: Foundation): Promise<Cluster
 export function connectCandidate(foundation: Foundation, config: ClusterConfig): Connection {
   const { clock, logger, metrics, random } = foundation;
   return connection(
-    createTransport(config, { clock, logger, metrics, random, userAgent: userAgent({ suffix: 'leader-election' }) }),
+    createTransport(config, {
+      clock,
+      logger,
+      metrics,
+      random,
+      userAgent: userAgent({ suffix: 'leader-election' }),
+      layers: dryRunLayers(foundation),
+    }),
     foundation,
   );
 }
@@ -56,7 +65,7 @@ export function connectControllers(
       metrics,
       random,
       userAgent: userAgent({ suffix: CONTROLLER_SUFFIX }),
-      layers: [fence(terms)],
+      layers: [fence(terms), ...dryRunLayers(foundation)],
       ...(kubeApiQps === 0
         ? {}
         : {
@@ -68,6 +77,12 @@ export function connectControllers(
     }),
     foundation,
   );
+}
+
+/** The controllers write nothing in a dry run; should one try, this refuses. */
+function dryRunLayers({ logger, options }: Foundation): readonly TransportLayer[] {
+  if (!options.debugging.dryRun) return [];
+  return [readOnly((request) => logger.error('A write was refused: this is a dry run', { request }))];
 }
 
 function connection(transport: Transport, { logger }: Foundation): Connection {

@@ -19,6 +19,8 @@ export interface Elections extends AsyncDisposable {
   readonly main: Acquire | undefined;
   /** `undefined` when nothing of this program runs under it. */
   readonly migration: Acquire | undefined;
+  /** Who leads, as far as this process has seen; '' when nobody does or nothing was seen yet. */
+  readonly leader: () => string;
 }
 
 /** A former leader does not wait longer than this until its last Event is written. */
@@ -69,6 +71,7 @@ export function openElections(
   }
   return {
     main: main && ((signal) => main.acquire(signal)),
+    leader: () => main?.leader ?? '',
     migration: migration && ((signal) => migration.acquire(signal)),
     [Symbol.asyncDispose]: () => recorder.close({ timeoutMs: LAST_EVENT_MS }),
   };

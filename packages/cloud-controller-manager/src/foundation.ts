@@ -1,6 +1,8 @@
 /** What every part of the program is given. */
 import type { HealthChecks, Logging, PrometheusMetrics } from '@outrigger/controller-manager';
+import type { Journal } from '@outrigger/controllers';
 import type { Clock, Logger } from '@outrigger/kube';
+import type { Explanations } from './explain/explanations.ts';
 import type { Environment } from './environment.ts';
 import type { ProgramOptions } from './options/program-options.ts';
 
@@ -15,6 +17,10 @@ export interface Foundation {
   readonly health: HealthChecks;
   /** What `health` counts, served at /metrics/slis. */
   readonly slis: PrometheusMetrics;
+  /** What is done, and in a dry run would be. */
+  readonly journal: Journal;
+  /** Asks the controllers that run why. */
+  readonly explanations: Explanations;
   /** When the process began, in milliseconds since the Unix epoch. */
   readonly startedAt: number;
   /** In [0, 1). */

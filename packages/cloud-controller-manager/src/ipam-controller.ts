@@ -12,7 +12,7 @@ export function whyNoIpam({ cloud }: Pick<ProgramOptions, 'cloud'>): string | un
 }
 
 export function buildIpamController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, exclusive, metrics, options, random, stores } = context;
+  const { client, clock, eventsOf, exclusive, explanations, journal, metrics, options, random, stores } = context;
   const logger = context.logger.with({ controller: IPAM_CONTROLLER });
   const events = eventsOf(IPAM_CONTROLLER);
   const store = stores.open(resources.nodes);
@@ -25,8 +25,10 @@ export function buildIpamController(context: LeaderContext): Omit<RunningControl
     logger,
     metrics,
     random,
+    journal: journal.of(IPAM_CONTROLLER),
     ranges,
     exclusive,
   });
-  return { run: (signal) => allocator.run(signal) };
+  const followed = explanations.follow(allocator, { kinds: ['node'] });
+  return { run: (signal) => followed.run(signal) };
 }

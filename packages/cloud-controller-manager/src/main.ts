@@ -14,7 +14,9 @@ import {
   watchStopSignals,
   type Logging,
 } from '@outrigger/controller-manager';
+import { Journal } from '@outrigger/controllers';
 import { systemClock, systemRandom } from '@outrigger/kube';
+import { Explanations } from './explain/explanations.ts';
 import { commandOf, renderCommands } from './commands/commands.ts';
 import type { Environment } from './environment.ts';
 import { readConfigFile } from './options/config-file.ts';
@@ -88,6 +90,8 @@ async function runLogged(options: ProgramOptions, environment: Environment, logg
   const metrics = new PrometheusMetrics({ processMetrics: true });
   const slis = new PrometheusMetrics();
   recordBuild(metrics);
+  const { dryRun } = options.debugging;
+  const journal = new Journal({ clock, logger, dryRun, redact: (text) => redactor.redact(text) });
   const exitNow = (): void => {
     logging.flush();
     environment.exit(1);
@@ -106,6 +110,8 @@ async function runLogged(options: ProgramOptions, environment: Environment, logg
         metrics,
         health: new HealthChecks({ metrics: slis }),
         slis,
+        journal,
+        explanations: new Explanations(clock, journal),
         startedAt: clock.now(),
         random: systemRandom,
       },

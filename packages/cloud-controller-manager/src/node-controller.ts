@@ -9,7 +9,7 @@ import { runWhileCapable } from './while-capable.ts';
 const NAME = 'cloud-node-controller';
 
 export function buildNodeController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, metrics, options, provider, random, runs, stores } = context;
+  const { client, clock, eventsOf, explanations, metrics, options, provider, random, runs, stores } = context;
   const { concurrentNodeSyncs, nodeStatusUpdateFrequency, nodeSyncedEvents } = options.node;
   const logger = context.logger.with({ controller: NAME });
   const events = eventsOf(NAME);
@@ -24,7 +24,7 @@ export function buildNodeController(context: LeaderContext): Omit<RunningControl
           logger,
           build: (lookups) => {
             const batchSize = provider.capabilities.instances?.batchSize;
-            return createNodeController({
+            const controller = createNodeController({
               client,
               store: nodes,
               lookups,
@@ -33,6 +33,7 @@ export function buildNodeController(context: LeaderContext): Omit<RunningControl
               logger,
               metrics,
               random,
+              journal: context.journal.of(NAME),
               options: {
                 providerName: provider.name,
                 concurrentNodeSyncs,
@@ -46,6 +47,7 @@ export function buildNodeController(context: LeaderContext): Omit<RunningControl
                 ...(batchSize === undefined ? {} : { batchSize }),
               },
             });
+            return explanations.follow(controller, { kinds: ['node'], provider });
           },
         },
         signal,

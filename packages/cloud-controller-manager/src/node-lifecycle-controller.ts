@@ -8,7 +8,7 @@ import { runWhileCapable } from './while-capable.ts';
 const NAME = 'cloud-node-lifecycle-controller';
 
 export function buildNodeLifecycleController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, metrics, options, provider, random, stores } = context;
+  const { client, clock, eventsOf, explanations, metrics, options, provider, random, stores } = context;
   const { nodeDeletionGracePeriod, nodeDeletionMaxFraction, unknownNodeDeletionPeriod } = options.nodeLifecycle;
   const logger = context.logger.with({ controller: NAME });
   const events = eventsOf(NAME);
@@ -21,8 +21,8 @@ export function buildNodeLifecycleController(context: LeaderContext): Omit<Runni
           capability: () => provider.lookups,
           what: 'instances',
           logger,
-          build: (lookups) =>
-            createNodeLifecycleController({
+          build: (lookups) => {
+            const controller = createNodeLifecycleController({
               client,
               store,
               lookups,
@@ -31,13 +31,16 @@ export function buildNodeLifecycleController(context: LeaderContext): Omit<Runni
               logger,
               metrics,
               random,
+              journal: context.journal.of(NAME),
               options: {
                 providerName: provider.name,
                 deletionGraceMs: nodeDeletionGracePeriod,
                 deletionMaxFraction: nodeDeletionMaxFraction,
                 unknownNodeDeletionMs: unknownNodeDeletionPeriod,
               },
-            }),
+            });
+            return explanations.follow(controller, { kinds: ['node'], provider });
+          },
         },
         signal,
       ),

@@ -38,6 +38,9 @@ export function openCloud(
     logger: logger.with({ component: `cloud-${cloud.provider.name}` }),
     metrics,
     random,
+    ...(foundation.options.debugging.dryRun && {
+      onWriteRefused: (call: string) => logger.error('A change in the cloud was refused: this is a dry run', { call }),
+    }),
     onSecret: (secret) => redactor.add(secret),
   });
 }

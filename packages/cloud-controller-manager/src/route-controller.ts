@@ -17,7 +17,7 @@ export function whyNoRoutes({ cloud }: Pick<ProgramOptions, 'cloud'>): string | 
 }
 
 export function buildRouteController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, metrics, options, provider, random, stores } = context;
+  const { client, clock, eventsOf, explanations, metrics, options, provider, random, stores } = context;
   const logger = context.logger.with({ controller: ROUTE_CONTROLLER });
   const events = eventsOf(ROUTE_CONTROLLER);
   const store = stores.open(resources.nodes);
@@ -29,8 +29,8 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
           capability: () => provider.capabilities.routes,
           what: 'routes',
           logger,
-          build: (routes) =>
-            createRouteController({
+          build: (routes) => {
+            const controller = createRouteController({
               client,
               store,
               routes,
@@ -40,12 +40,15 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
               logger,
               metrics,
               random,
+              journal: context.journal.of(ROUTE_CONTROLLER),
               options: {
                 providerName: provider.name,
                 clusterCidrs: parseClusterCidrs(options.cloud.clusterCidr),
                 routeReconciliationPeriodMs: options.route.routeReconciliationPeriod || undefined,
               },
-            }),
+            });
+            return explanations.follow(controller, { kinds: ['node', 'route'], provider });
+          },
         },
         signal,
       ),

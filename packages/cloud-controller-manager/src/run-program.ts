@@ -1,13 +1,20 @@
 /** The program, in the order in which it comes to life. Reads like a table of contents; the chapters are in the files. */
 import { exitCodeOf, HeldTerms, runControllerManager, type RunningController } from '@outrigger/controller-manager';
-import { createEventRecorder, Stores, type ClusterConfig, type EventRecorder, type Leadership } from '@outrigger/kube';
+import {
+  createEventRecorder,
+  Stores,
+  type ClusterConfig,
+  type EventRecorder,
+  type Leadership,
+  type Logger,
+} from '@outrigger/kube';
 import type { ClusterIdentity } from '@outrigger/cloud-provider';
 import type { OpenedProvider } from '@outrigger/cloud-runtime';
 import { readClusterIdentity } from './cluster-identity.ts';
 import { connectCandidate, connectControllers, loadClusterConfig } from './connect.ts';
 import type { CloudController } from './controllers.ts';
 import { openDelegation } from './delegation.ts';
-import { openElections } from './elections.ts';
+import { openElections, type Elections } from './elections.ts';
 import type { Foundation } from './foundation.ts';
 import { loadCloud, openCloud } from './open-cloud.ts';
 import { reloadCloudConfig } from './reload-cloud-config.ts';
@@ -23,14 +30,17 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   const cloud = await loadCloud(foundation);
   const config = await loadClusterConfig(foundation);
 
+  let leaderOf = (): string => '';
   await using delegation = await openDelegation(foundation, stop);
-  await using server = await serve(foundation, delegation.access, plan.migration);
+  await using server = await serve(foundation, delegation.access, plan.migration, () => leaderOf());
   await delegation.access.ready;
   await using candidate = connectCandidate(foundation, config);
   const { client } = candidate;
+  const { dryRun } = foundation.options.debugging;
   // A lock that nothing here runs under is not sought: it would keep the controllers of another manager from their work.
   const migrationLease = plan.migrated.length > 0 ? plan.migration?.leaderName : undefined;
   await using elections = openElections(NAME, foundation, client, migrationLease);
+  leaderOf = elections.leader;
   const { clock, logger, options } = foundation;
   const cluster = await readClusterIdentity({ client, name: options.cloud.clusterName, clock, logger, signal: stop });
   // Before leading the cloud may be connected to; afterwards, only the leader asks it anything.
@@ -42,7 +52,8 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   for (const each of plan.notStarted) logger.info('Controller not started', each);
 
   let leader: Leader | undefined;
-  const { main: acquire, migration } = elections;
+  // A dry run needs no lock: it keeps nobody from anything.
+  const { main: acquire, migration } = dryRun ? noElections : elections;
   const end = await runControllerManager<Leadership>({
     name: NAME,
     clock,
@@ -55,7 +66,7 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
       leader = becomeLeader(foundation, { cluster, config, plan, provider, terms });
       const { build } = leader;
       return Promise.resolve({
-        controllers: plan.main.map((controller) => build(controller)),
+        controllers: [...plan.main, ...(dryRun ? plan.migrated : [])].map((controller) => build(controller)),
         [Symbol.asyncDispose]: leader[Symbol.asyncDispose],
       });
     },
@@ -77,6 +88,8 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   return exitCodeOf(end);
 }
 
+const noElections: Partial<Elections> = {};
+
 interface Leading {
   readonly cluster: ClusterIdentity;
   readonly config: ClusterConfig;
@@ -96,8 +109,9 @@ function becomeLeader(foundation: Foundation, { cluster, config, plan, provider,
   const owned = new AsyncDisposableStack();
   const { client } = owned.use(connectControllers(foundation, config, terms));
   const stores = owned.use(new Stores({ client, clock, logger, metrics, random }));
-  const eventsOf = (component: string): EventRecorder =>
-    owned.use(
+  const eventsOf = (component: string): EventRecorder => {
+    if (foundation.options.debugging.dryRun) return loggedEvents(logger.with({ component }));
+    return owned.use(
       createEventRecorder({
         client,
         component,
@@ -109,11 +123,20 @@ function becomeLeader(foundation: Foundation, { cluster, config, plan, provider,
         redact: (message) => redactor.redact(message),
       }),
     );
+  };
   const names = new Set([...plan.main, ...plan.migrated].map(({ name }) => name));
   const runs = (controller: string): boolean => names.has(controller);
   const context = { ...foundation, client, cluster, stores, eventsOf, provider, runs };
   return {
     build: ({ build, name }, { exclusive } = { exclusive: false }) => ({ name, ...build({ ...context, exclusive }) }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** What a dry run would tell. */
+function loggedEvents(logger: Logger): EventRecorder {
+  return {
+    record: ({ metadata = {} }, { message, reason, type }) =>
+      logger.info('Event planned, and not recorded', { name: metadata.name, type, reason, message }),
   };
 }

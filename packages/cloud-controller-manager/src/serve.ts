@@ -11,17 +11,19 @@ import {
   type SecureServer,
 } from '@outrigger/controller-manager';
 import { renderConfigz } from './configz.ts';
+import { debugPages } from './explain/debug-pages.ts';
 import type { Foundation } from './foundation.ts';
 import { version, versionInfo } from './version.ts';
 
 /** Also upstream's name for the pair in `--cert-dir`. */
 const NAME = 'cloud-controller-manager';
 
-/** `migration`: as it is shown at /configz. `undefined` with `--secure-port=0`. */
+/** `migration`: as it is shown at /configz. `leader`: who leads, '' when that is not known. `undefined` with `--secure-port=0`. */
 export async function serve(
   foundation: Foundation,
   access: DelegatedAccess,
   migration: LeaderMigrationConfig | undefined,
+  leader: () => string,
 ): Promise<SecureServer | undefined> {
   const { clock, health, logger, metrics, options, redactor, setVerbosity, slis, startedAt } = foundation;
   const { serving } = options;
@@ -42,6 +44,7 @@ export async function serve(
       statusz: options.gates.enabled('ComponentStatusz')
         ? (paths) => renderStatusz({ component: NAME, clock, paths, startedAt, version })
         : undefined,
+      pages: options.debugging.profiling || options.debugging.dryRun ? debugPages(foundation, leader) : [],
       version: versionInfo(),
     }),
     bindAddress: serving.bindAddress,

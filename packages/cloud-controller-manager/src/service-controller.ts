@@ -5,12 +5,13 @@ import { resources } from '@outrigger/kube';
 import type { LeaderContext } from './controllers.ts';
 import { runWhileCapable } from './while-capable.ts';
 
+const NAME = 'service-lb-controller';
 /** Under this name people have always seen the Events of load balancers. */
 const EVENT_SOURCE = 'service-controller';
 
 export function buildServiceController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, cluster, eventsOf, metrics, options, provider, random, stores } = context;
-  const logger = context.logger.with({ controller: 'service-lb-controller' });
+  const { client, clock, cluster, eventsOf, explanations, metrics, options, provider, random, stores } = context;
+  const logger = context.logger.with({ controller: NAME });
   const events = eventsOf(EVENT_SOURCE);
   const services = stores.open(resources.services);
   const nodes = stores.open(resources.nodes);
@@ -22,8 +23,8 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
           capability: () => provider.capabilities.loadBalancers,
           what: 'load balancers',
           logger,
-          build: (loadBalancers) =>
-            createServiceController({
+          build: (loadBalancers) => {
+            const controller = createServiceController({
               client,
               services,
               nodes,
@@ -34,12 +35,15 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
               logger,
               metrics,
               random,
+              journal: context.journal.of(NAME),
               options: {
                 providerName: provider.name,
                 clusterId: cluster.id,
                 concurrentServiceSyncs: options.service.concurrentServiceSyncs,
               },
-            }),
+            });
+            return explanations.follow(controller, { kinds: ['service'], provider });
+          },
         },
         signal,
       ),

@@ -13,6 +13,8 @@ export interface Fact {
 export interface Finding {
   /** As in `--controllers`. */
   readonly controller: string;
+  /** By what the journal and the log of cloud calls know it: UIDs, `Route <destination>`. */
+  readonly about: readonly string[];
   readonly observed: readonly Fact[];
   /** What is planned now, or why nothing is. Never empty. */
   readonly planned: readonly Fact[];

@@ -47,3 +47,12 @@ export {
 } from './node-ipam/range-allocator.ts';
 export { readIpamRanges, type IpamRangeFlags, type IpamRanges } from './node-ipam/ipam-ranges.ts';
 export { admissionPolicyOf, featureTableOf, type AdmissionPolicyOptions } from './service/admission-policy.ts';
+export type { Explains, Fact, Finding } from './finding.ts';
+export {
+  Journal,
+  type AppliedAction,
+  type ControllerJournal,
+  type NotedAction,
+  type PlannedActions,
+  type Subject,
+} from './journal.ts';

@@ -18,7 +18,7 @@ test('a dry run carries nothing out: it says what would be done, since when, and
   const own = journal.of('some-controller');
   const since = clock.now();
   assert.equal(await own.perform(node, [action], () => assert.fail('carried out')), undefined);
-  clock.advance(5_000);
+  await clock.advance(5_000);
   await own.perform(node, [action], () => assert.fail('carried out'));
   const actions = [{ ...action, summary: 'set its labels key=<redacted>' }];
   assert.deepEqual(journal.plans(), [{ controller: 'some-controller', subject: node, since, actions }]);

@@ -186,3 +186,6 @@ export {
 export { LeaderElector, leaderIdentity, type LeaderElectorOptions } from './leader-elector.ts';
 export { isNotLeaderError, NotLeaderError, type Leadership } from './leadership.ts';
 export { fence } from './fence.ts';
+
+// Dry run
+export { readOnly, ReadOnlyError } from './read-only.ts';

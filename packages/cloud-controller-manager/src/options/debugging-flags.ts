@@ -1,7 +1,8 @@
-/** Flags of Go's profiler: there is none here. */
+/** To see what the program does and why, and flags of Go's profiler, which there is none of here. */
 import { bool, type FlagGroup } from '@outrigger/controller-manager';
 
 export interface DebuggingOptions {
+  dryRun: boolean;
   profiling: boolean;
   contentionProfiling: boolean;
 }
@@ -9,11 +10,17 @@ export interface DebuggingOptions {
 export const debuggingFlags: FlagGroup<DebuggingOptions> = {
   title: 'Debugging',
   flags: {
+    dryRun: {
+      type: bool,
+      default: false,
+      usage:
+        'Observe and plan, and apply nothing: no write, no Lease, no Event, no change in the cloud. What would be done goes to the log and to /debug/plan. May run beside the manager that leads.',
+    },
     profiling: {
       type: bool,
       default: true,
       usage:
-        "Whether PUT /debug/flags/v changes the verbosity. Go's profiler has no counterpart here: /debug/pprof is not served.",
+        "Whether PUT /debug/flags/v changes the verbosity, and /debug/plan and /debug/explain say what is done and why. Go's profiler has no counterpart here: /debug/pprof is not served.",
     },
     contentionProfiling: {
       type: bool,

@@ -20,10 +20,20 @@ export interface PagesOptions {
   readonly statusz?: ((paths: readonly string[]) => string) | undefined;
   /** `PUT /debug/flags/v`: how much is logged from now on. Default: not served. */
   readonly setVerbosity?: ((level: number) => void) | undefined;
+  /** More pages, in JSON. Default: none. */
+  readonly pages?: readonly Page[] | undefined;
   /** The configuration that is in force, by component, for `/configz`. No secrets. */
   readonly configz: () => Readonly<Record<string, unknown>>;
   /** `/version`. */
   readonly version: Readonly<Record<string, string>>;
+}
+
+/** One more page: `GET`, behind the access policy as all others. */
+export interface Page {
+  /** `/debug/plan`; with a slash at its end, all paths below it are the page's too. */
+  readonly path: string;
+  /** `rest`: what of the path comes after `path`, decoded. `status`: 200 by default. */
+  readonly answer: (rest: string) => { readonly status?: 404 | 503; readonly body: unknown };
 }
 
 const VERBOSITY = '/debug/flags/v';
@@ -85,6 +95,13 @@ export function createPages(options: PagesOptions): Hono {
     paths.push('/statusz');
     app.get('/statusz', (context) => context.text(statusz(paths)));
   }
+  for (const { answer: answerOf, path } of options.pages ?? []) {
+    paths.push(path);
+    app.get(path.endsWith('/') ? `${path}*` : path, (context) => {
+      const { body, status = 200 } = answerOf(decoded(new URL(context.req.url).pathname).slice(path.length));
+      return context.json(status === 200 ? (body as object) : failure(status, String(body)), status);
+    });
+  }
   paths.sort();
   app.get('/configz', (context) => context.json(configz()));
   app.get('/version', (context) => context.json(version));
@@ -102,7 +119,22 @@ function answer(context: Context, endpoint: string, report: HealthReport, logger
   return context.text(report.text, report.healthy ? 200 : 500);
 }
 
-const REASONS = { 401: 'Unauthorized', 403: 'Forbidden', 405: 'MethodNotAllowed', 500: 'InternalError' } as const;
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+const REASONS = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+} as const;
 
 function failure(code: keyof typeof REASONS, message: string): Record<string, unknown> {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason: REASONS[code], code };

@@ -230,6 +230,7 @@ class Run {
             : { text: 'Give it a range of each cluster range.' };
     return {
       controller: 'node-ipam-controller',
+      about: [uid],
       observed: [
         { text: has.length > 0 ? `It has the pod CIDRs ${has.join(', ')}.` : 'It has no pod CIDR.' },
         ...(held.length > 0 ? [{ text: `The books say that ${held.join(', ')} are its own.` }] : []),

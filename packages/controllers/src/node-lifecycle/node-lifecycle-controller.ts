@@ -324,6 +324,7 @@ class Run {
     const { deletionGraceMs, unknownNodeDeletionMs } = this.#options;
     return {
       controller: 'cloud-node-lifecycle-controller',
+      about: [node.metadata?.uid ?? ''],
       observed: candidate ? factsOfEvidence(candidate.evidence, now) : [],
       planned: factsOfLifecyclePlan({
         plan,

@@ -207,6 +207,7 @@ class Run {
     const answer = lookups.snapshot.get(node.metadata?.uid ?? '', 'metadata');
     return {
       controller: 'cloud-node-controller',
+      about: [node.metadata?.uid ?? ''],
       observed: [
         ...factsOfNode(node, clock.now()),
         ...(answer ? [factOfAnswer(answer, clock.monotonic())] : [{ text: 'The cloud has not been asked about it.' }]),

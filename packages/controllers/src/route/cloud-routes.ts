@@ -17,6 +17,7 @@ export interface CloudRoutesOptions {
     readonly signal: AbortSignal;
     readonly priority: CallPriority;
     readonly logger?: Logger;
+    readonly about?: readonly string[];
   }) => CallContext;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -50,22 +51,25 @@ export class CloudRoutes {
 
   /** A result for each, whatever happens. */
   create(requests: readonly RouteRequest[]): Promise<readonly RouteResult[]> {
-    return this.#each('creating routes', requests, (call) => this.#options.routes.create(requests, call));
+    const about = requests.flatMap(({ destination, node }) => [`Route ${destination}`, node.uid]);
+    return this.#each('creating routes', requests, about, (call) => this.#options.routes.create(requests, call));
   }
 
   /** A result for each, whatever happens. */
   delete(routes: readonly Route[]): Promise<readonly RouteResult[]> {
-    return this.#each('deleting routes', routes, (call) => this.#options.routes.delete(routes, call));
+    const about = routes.map(({ destination }) => `Route ${destination}`);
+    return this.#each('deleting routes', routes, about, (call) => this.#options.routes.delete(routes, call));
   }
 
   async #each(
     what: string,
     items: readonly unknown[],
+    about: readonly string[],
     send: (call: CallContext) => Promise<readonly RouteResult[]>,
   ): Promise<readonly RouteResult[]> {
     let results: readonly RouteResult[];
     try {
-      results = await this.#call(what, 'normal', send);
+      results = await this.#call(what, 'normal', send, about);
       if (!Array.isArray(results) || results.length !== items.length) {
         throw new CloudError(
           'invalid',
@@ -79,11 +83,16 @@ export class CloudRoutes {
     return results;
   }
 
-  async #call<T>(what: string, priority: CallPriority, send: (call: CallContext) => Promise<T>): Promise<T> {
+  async #call<T>(
+    what: string,
+    priority: CallPriority,
+    send: (call: CallContext) => Promise<T>,
+    about: readonly string[] = [],
+  ): Promise<T> {
     const { callContext, clock, logger, signal, timeoutMs = 60_000 } = this.#options;
     const deadline = deadlineSignal(clock, timeoutMs, what);
     try {
-      return await send(callContext({ signal: AbortSignal.any([signal, deadline.signal]), priority, logger }));
+      return await send(callContext({ signal: AbortSignal.any([signal, deadline.signal]), priority, logger, about }));
     } catch (error) {
       if (!deadline.signal.aborted || signal.aborted) throw error;
       throw new CloudError('timeout', `${what}: no answer within ${timeoutMs} ms`, { cause: error });

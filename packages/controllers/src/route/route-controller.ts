@@ -76,6 +76,7 @@ export interface RouteControllerDependencies {
     readonly signal: AbortSignal;
     readonly priority: CallPriority;
     readonly logger?: Logger;
+    readonly about?: readonly string[];
   }) => CallContext;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -245,7 +246,7 @@ class Run {
     const { asOf } = this.#known;
     if (asOf === undefined) {
       const observed = [{ text: 'The routes have not been listed yet.' }];
-      return { controller, observed, planned: [{ text: 'Nothing before they are.' }] };
+      return { controller, about: [], observed, planned: [{ text: 'Nothing before they are.' }] };
     }
     const agoMs = Math.max(0, clock.monotonic() - asOf);
     const plan = this.#plan(store.values());
@@ -266,6 +267,7 @@ class Run {
     ];
     return {
       controller,
+      about: [...Array.from(wanted, (destination) => `Route ${destination}`), about?.node.metadata?.uid ?? []].flat(),
       observed: [
         ...routes.map((route) => factOfRoute(route, agoMs)),
         ...(routes.length === 0 ? [{ text: `The cloud has no route for it.`, agoMs }] : []),

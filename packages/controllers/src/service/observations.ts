@@ -16,7 +16,8 @@ const DEADLINE_MS = 30_000;
 
 export interface ObservationsOptions {
   readonly provider: Pick<LoadBalancers, 'observe' | 'batchSize'>;
-  readonly callContext: (signal: AbortSignal) => CallContext;
+  /** `about`: UIDs of the Services. */
+  readonly callContext: (signal: AbortSignal, about: readonly string[]) => CallContext;
   readonly clock: Clock;
   /** Ends all questions. */
   readonly signal: AbortSignal;
@@ -100,9 +101,10 @@ export class Observations {
     const { callContext, clock, provider, signal } = this.#options;
     const deadline = deadlineSignal(clock, DEADLINE_MS, `observing ${services.length} load balancers`);
     const either = AbortSignal.any([signal, deadline.signal]);
+    const uids = services.map(({ uid }) => uid);
     const all = (error: Error): readonly LoadBalancerObservation[] => services.map(() => ({ kind: 'failed', error }));
     try {
-      const observations = await untilAborted(provider.observe(services, callContext(either)), either);
+      const observations = await untilAborted(provider.observe(services, callContext(either, uids)), either);
       if (observations.length === services.length) return observations;
       const counts = `${observations.length} answers to ${services.length} questions`;
       return all(new CloudError('invalid', `the provider gave ${counts} about load balancers`));

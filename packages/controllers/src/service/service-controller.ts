@@ -102,7 +102,11 @@ export interface ServiceControllerDependencies {
   readonly services: Store<Service>;
   readonly nodes: Store<Node>;
   readonly provider: LoadBalancers;
-  readonly callContext: (options: { readonly signal: AbortSignal; readonly priority: CallPriority }) => CallContext;
+  readonly callContext: (options: {
+    readonly signal: AbortSignal;
+    readonly priority: CallPriority;
+    readonly about?: readonly string[];
+  }) => CallContext;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -187,7 +191,7 @@ class Run {
     };
     this.#observations = new Observations({
       provider,
-      callContext: (callSignal) => callContext({ signal: callSignal, priority: 'normal' }),
+      callContext: (callSignal, about) => callContext({ signal: callSignal, priority: 'normal', about }),
       clock,
       signal,
       serviceOf: (key) => this.#toObserve(key),
@@ -309,6 +313,7 @@ class Run {
     const plan = planService({ ...this.#observed(service, tracked), observation: look?.observation });
     return {
       controller: 'service-lb-controller',
+      about: [tracked.uid],
       observed: [
         ...factsOfService(service, this.#planOptions),
         ...seen,
@@ -514,7 +519,7 @@ class Run {
     try {
       const { error, pollAfterMs, succeeded } = await applyActions(plan.actions, desired, {
         provider,
-        callContext: (signal) => callContext({ signal, priority: 'normal' }),
+        callContext: (signal) => callContext({ signal, priority: 'normal', about: [tracked.uid] }),
         clock,
         metrics: this.#metrics,
         logger: context.logger,
