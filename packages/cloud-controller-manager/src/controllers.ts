@@ -7,7 +7,14 @@ import {
   type ControllerName,
   type RunningController,
 } from '@outrigger/controller-manager';
-import type { Client, EventRecorder, Stores } from '@outrigger/kube';
+import {
+  nodeControllerRules,
+  nodeIpamControllerRules,
+  nodeLifecycleControllerRules,
+  routeControllerRules,
+  serviceControllerRules,
+} from '@outrigger/controllers';
+import type { ApiRule, Client, EventRecorder, Stores } from '@outrigger/kube';
 import type { Foundation } from './foundation.ts';
 import { buildIpamController, whyNoIpam } from './ipam-controller.ts';
 import { buildNodeController } from './node-controller.ts';
@@ -33,7 +40,9 @@ export interface LeaderContext extends Foundation {
 
 export interface CloudController extends ControllerName {
   /** Why it does not start with these options, although it was chosen; `undefined` when it does. Default: it always does. */
-  readonly whyNot?: (options: ProgramOptions) => string | undefined;
+  readonly whyNot?: (options: Pick<ProgramOptions, 'cloud'>) => string | undefined;
+  /** All that it asks of the API server: what is granted to the program follows from it. */
+  readonly rules: readonly ApiRule[];
   readonly build: (context: LeaderContext) => Omit<RunningController, 'name'>;
 }
 
@@ -42,19 +51,32 @@ export interface CloudController extends ControllerName {
  * upstream's own default configuration of leader migration says so, and means nobody.
  */
 export const knownControllers: readonly CloudController[] = [
-  { name: 'cloud-node-controller', aliases: ['cloud-node'], build: buildNodeController },
+  { name: 'cloud-node-controller', aliases: ['cloud-node'], rules: nodeControllerRules, build: buildNodeController },
   {
     name: 'cloud-node-lifecycle-controller',
     aliases: ['cloud-node-lifecycle'],
+    rules: nodeLifecycleControllerRules,
     build: buildNodeLifecycleController,
   },
-  { name: 'service-lb-controller', aliases: ['service', 'service-controller'], build: buildServiceController },
-  { name: ROUTE_CONTROLLER, aliases: ['route', 'route-controller'], whyNot: whyNoRoutes, build: buildRouteController },
+  {
+    name: 'service-lb-controller',
+    aliases: ['service', 'service-controller'],
+    rules: serviceControllerRules,
+    build: buildServiceController,
+  },
+  {
+    name: ROUTE_CONTROLLER,
+    aliases: ['route', 'route-controller'],
+    whyNot: whyNoRoutes,
+    rules: routeControllerRules,
+    build: buildRouteController,
+  },
   {
     name: IPAM_CONTROLLER,
     aliases: [IPAM_ALIAS],
     disabledByDefault: true,
     whyNot: whyNoIpam,
+    rules: nodeIpamControllerRules,
     build: buildIpamController,
   },
 ];

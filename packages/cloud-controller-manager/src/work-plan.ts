@@ -8,7 +8,8 @@ import {
   type LeaderMigrationConfig,
 } from '@outrigger/controller-manager';
 import { chosenControllers, knownControllers, type CloudController } from './controllers.ts';
-import type { Foundation } from './foundation.ts';
+import type { Environment } from './environment.ts';
+import type { ProgramOptions } from './options/program-options.ts';
 
 /** This manager, as configurations of leader migration name it. */
 const COMPONENT = 'cloud-controller-manager';
@@ -25,8 +26,14 @@ export interface WorkPlan {
   readonly migration: LeaderMigrationConfig | undefined;
 }
 
+/** What decides about the plan. */
+export interface WorkRequest {
+  readonly environment: Pick<Environment, 'workingDirectory'>;
+  readonly options: Pick<ProgramOptions, 'cloud' | 'leaderElection' | 'leaderMigration'>;
+}
+
 /** From flags and files alone. Rejects with a `FlagError` for what a person has to correct. */
-export async function planWork(foundation: Pick<Foundation, 'environment' | 'options'>): Promise<WorkPlan> {
+export async function planWork(foundation: WorkRequest): Promise<WorkPlan> {
   const { options } = foundation;
   const migration = await readMigration(foundation);
   const lockOf = migration && controllerLocks(migration, COMPONENT, knownControllers);
@@ -43,10 +50,7 @@ export async function planWork(foundation: Pick<Foundation, 'environment' | 'opt
   return { main, migrated, notStarted, migration };
 }
 
-async function readMigration({
-  environment,
-  options,
-}: Parameters<typeof planWork>[0]): Promise<LeaderMigrationConfig | undefined> {
+async function readMigration({ environment, options }: WorkRequest): Promise<LeaderMigrationConfig | undefined> {
   const { enableLeaderMigration, leaderMigrationConfig } = options.leaderMigration;
   if (!enableLeaderMigration) return undefined;
   if (leaderMigrationConfig === '') return defaultMigrationConfig;

@@ -56,3 +56,10 @@ export {
   type PlannedActions,
   type Subject,
 } from './journal.ts';
+
+// What each asks of the API server
+export { nodeControllerRules } from './node/api-rules.ts';
+export { nodeIpamControllerRules } from './node-ipam/api-rules.ts';
+export { nodeLifecycleControllerRules } from './node-lifecycle/api-rules.ts';
+export { routeControllerRules } from './route/api-rules.ts';
+export { serviceControllerRules } from './service/api-rules.ts';

@@ -189,3 +189,6 @@ export { fence } from './fence.ts';
 
 // Dry run
 export { readOnly, ReadOnlyError } from './read-only.ts';
+
+// What has to be granted
+export { eventRule, leaseRules, storeRule, type ApiRule, type ApiVerb } from './api-rule.ts';

@@ -1,0 +1,38 @@
+/** `outrigger rbac`: what the program has to be granted, from the flags that it is to run with. */
+import { FlagError, string, type FlagGroup } from '@outrigger/controller-manager';
+import { programGroups } from '../options/program-options.ts';
+import { OBJECT_NAME, rbacObjects } from '../rbac/rbac-objects.ts';
+import { programAccess, ruleOptionsOf } from '../rbac/program-rules.ts';
+import { planWork } from '../work-plan.ts';
+import { yamlDocuments } from '../yaml-documents.ts';
+import { defineCommand, type Command } from './command.ts';
+
+interface RbacOptions {
+  serviceAccount: string;
+  serviceAccountNamespace: string;
+}
+
+const rbacFlags: FlagGroup<RbacOptions> = {
+  title: 'RBAC',
+  flags: {
+    serviceAccount: { type: string, default: OBJECT_NAME, usage: 'The service account that the program runs as.' },
+    serviceAccountNamespace: { type: string, default: 'kube-system', usage: 'Its namespace.' },
+  },
+};
+
+export const rbacCommand: Command = defineCommand({
+  name: 'rbac',
+  summary: 'Prints roles and bindings for what the program asks of the API server, with the flags that it is given.',
+  flags: [rbacFlags, ...programGroups],
+  run: async (parsed, environment) => {
+    const { serviceAccount: name, serviceAccountNamespace: namespace } = parsed.of(rbacFlags);
+    if (name === '' || namespace === '') {
+      throw new FlagError('invalid-flag', '--service-account and --service-account-namespace must not be empty');
+    }
+    const options = ruleOptionsOf(parsed);
+    const access = programAccess(options, await planWork({ environment, options }));
+    const objects = rbacObjects(access, { name, namespace });
+    environment.stdout.write(await yamlDocuments(objects));
+    return 0;
+  },
+});

@@ -1,0 +1,77 @@
+/** All that the program asks of the API server, from its flags: its own needs, and those of the controllers that would start. */
+import { authenticationFlags, FlagError, servingFlags, type ParsedFlags } from '@outrigger/controller-manager';
+import { leaseRules, resources, type ApiRule } from '@outrigger/kube';
+import { cloudFlags } from '../options/cloud-flags.ts';
+import { genericFlags } from '../options/generic-flags.ts';
+import { leaderElectionFlags } from '../options/leader-election-flags.ts';
+import { leaderMigrationFlags } from '../options/leader-migration-flags.ts';
+import type { ProgramOptions } from '../options/program-options.ts';
+import type { WorkPlan } from '../work-plan.ts';
+
+/** What decides about the rules. */
+export type RuleOptions = Pick<
+  ProgramOptions,
+  'authentication' | 'cloud' | 'generic' | 'leaderElection' | 'leaderMigration' | 'serving'
+>;
+
+/** A role that every cluster has. */
+export interface BuiltInRole {
+  readonly name: string;
+  /** Where it is bound; without, in the whole cluster. */
+  readonly namespace?: string;
+}
+
+export interface ProgramAccess {
+  readonly rules: readonly ApiRule[];
+  readonly builtInRoles: readonly BuiltInRole[];
+}
+
+const SYSTEM = 'kube-system';
+
+/** Its UID is the identity of the cluster. To whom a namespace is, as an object, is decided within it. */
+const clusterIdentityRule: ApiRule = {
+  resource: resources.namespaces,
+  verbs: ['get'],
+  namespace: SYSTEM,
+  names: [SYSTEM],
+};
+
+/** Of a set that has all groups of the program. Throws a `FlagError` for `--config`, which takes part in the parsing. */
+export function ruleOptionsOf(parsed: ParsedFlags): RuleOptions {
+  if (parsed.of(genericFlags).config !== '') {
+    throw new FlagError('invalid-flag', '--config: the file is not read here; give what it says as flags');
+  }
+  return {
+    authentication: parsed.of(authenticationFlags),
+    cloud: parsed.of(cloudFlags),
+    generic: parsed.of(genericFlags),
+    leaderElection: parsed.of(leaderElectionFlags),
+    leaderMigration: parsed.of(leaderMigrationFlags),
+    serving: parsed.of(servingFlags),
+  };
+}
+
+/** `plan`: from the same options. */
+export function programAccess(options: RuleOptions, plan: Omit<WorkPlan, 'notStarted'>): ProgramAccess {
+  const { main, migrated, migration } = plan;
+  const { leaderElect, leaderElectResourceName, leaderElectResourceNamespace: namespace } = options.leaderElection;
+  const leases = leaderElect ? [leaderElectResourceName, ...(migration ? [migration.leaderName] : [])] : [];
+  return {
+    rules: [
+      clusterIdentityRule,
+      ...leases.flatMap((name) => leaseRules({ name, namespace })),
+      ...[...main, ...migrated].flatMap(({ rules }) => rules),
+    ],
+    builtInRoles: builtInRolesOf(options),
+  };
+}
+
+/** Who callers are, and what they may ask for: needed where something but health is served. */
+function builtInRolesOf({ authentication, serving }: RuleOptions): readonly BuiltInRole[] {
+  return [
+    ...(serving.securePort === 0 ? [] : [{ name: 'system:auth-delegator' }]),
+    ...(authentication.authenticationSkipLookup
+      ? []
+      : [{ name: 'extension-apiserver-authentication-reader', namespace: SYSTEM }]),
+  ];
+}

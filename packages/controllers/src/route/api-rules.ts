@@ -1,0 +1,8 @@
+/** What the route controller asks of the API server. */
+import { resources, type ApiRule } from '@outrigger/kube';
+import { nodeRules } from '../node-rules.ts';
+
+export const routeControllerRules: readonly ApiRule[] = [
+  ...nodeRules,
+  { resource: resources.nodes, subresource: 'status', verbs: ['patch'] },
+];
