@@ -21,6 +21,13 @@ export type {
 export { controlPlaneOrSkip } from './control-plane/control-plane-or-skip.ts';
 export { ControlPlaneError, type ControlPlaneErrorCode } from './control-plane/control-plane-error.ts';
 export type { AuditEntry, AuditLog, AuditMark } from './control-plane/audit-log.ts';
+export {
+  compareAccess,
+  type AccessComparison,
+  type AccessObject,
+  type AccessQuestion,
+  type AccessRule,
+} from './control-plane/compare-access.ts';
 export type { Identity } from './control-plane/certificate-authority.ts';
 export {
   findBinaries,

@@ -1,0 +1,166 @@
+/** The shipped program as a pod runs it: with the token of a service account that has been granted what `outrigger rbac` says, and nothing else. */
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  createClient,
+  createTransport,
+  loadConfig,
+  systemClock,
+  type KubeObject,
+  type Resource,
+} from '@outrigger/kube';
+import type { AccessObject, ControlPlane, FaultProxy } from '@outrigger/testing';
+import { Manager } from './manager.ts';
+
+const PROGRAM = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
+const NAMESPACE = 'kube-system';
+
+/** Runs a command; resolves with what it printed, rejects when its exit code is not 0. */
+export function run(command: string, args: readonly string[], input = ''): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    let [output, errors] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve(output);
+      else reject(new Error(`${command} ${args.join(' ')} ended with ${code}\n${errors}${output}`));
+    });
+    child.stdin.end(input);
+  });
+}
+
+/** `kubectl` as admin. */
+export function kubectl(controlPlane: ControlPlane, args: readonly string[], input?: string): Promise<string> {
+  const cache = `--cache-dir=${join(controlPlane.directory, 'kubectl')}`;
+  return run(controlPlane.kubectl ?? '', ['--kubeconfig', controlPlane.kubeconfig.path, cache, ...args], input);
+}
+
+/** What the program prints for these flags. */
+export function printRbac(account: string, flags: readonly string[]): Promise<string> {
+  return run(process.execPath, [PROGRAM, 'rbac', `--service-account=${account}`, ...flags]);
+}
+
+/** All roles and bindings that the cluster has. */
+export async function accessObjects(controlPlane: ControlPlane): Promise<readonly AccessObject[]> {
+  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
+  const client = createClient(transport);
+  const kinds = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'];
+  const lists = kinds.map(async (kind) => {
+    const resource: Resource = {
+      group: 'rbac.authorization.k8s.io',
+      version: 'v1',
+      plural: `${kind.toLowerCase()}s`,
+      kind,
+      namespaced: !kind.startsWith('Cluster'),
+    };
+    return (await client.of(resource).list()).items;
+  });
+  return (await Promise.all(lists)).flat() as (KubeObject & AccessObject)[];
+}
+
+/** Until the API server has taken in what was applied: each role of the account, by one of its rules. */
+export async function untilGranted(controlPlane: ControlPlane, account: string): Promise<void> {
+  const own = (await accessObjects(controlPlane)).filter(({ metadata }) => metadata?.name === account);
+  const user = `system:serviceaccount:${NAMESPACE}:${account}`;
+  const questions = own.flatMap(({ metadata, rules }) =>
+    (rules ?? []).map(
+      ({ apiGroups: [group = ''] = [], resourceNames: [name] = [], resources: [path = ''] = [], verbs }) => {
+        const [resource, subresource] = path.split('/');
+        const { namespace } = metadata ?? {};
+        return { group, resource, subresource, name, namespace, verb: verbs[0] };
+      },
+    ),
+  );
+  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
+  const reviews = createClient(transport).of({
+    group: 'authorization.k8s.io',
+    version: 'v1',
+    plural: 'subjectaccessreviews',
+    kind: 'SubjectAccessReview',
+    namespaced: false,
+  });
+  for (const resourceAttributes of questions) {
+    const deadline = systemClock.monotonic() + 30_000;
+    for (;;) {
+      const review = await reviews.create({
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        spec: { user, resourceAttributes },
+      } as KubeObject);
+      if ((review as { status?: { allowed?: boolean } }).status?.allowed) break;
+      const asked = JSON.stringify(resourceAttributes);
+      if (systemClock.monotonic() > deadline) throw new Error(`not granted to ${account} within 30 s: ${asked}`);
+      await systemClock.sleep(50);
+    }
+  }
+}
+
+export interface GrantedProgramOptions {
+  readonly controlPlane: ControlPlane;
+  /** Between the program and the API server. Default: nothing. */
+  readonly proxy?: FaultProxy;
+  /** Name of the service account, in kube-system. */
+  readonly account: string;
+  /** To tell replicas apart. Default: `1`. */
+  readonly replica?: string;
+  readonly args: readonly string[];
+}
+
+/** A running program and the port that it serves. */
+export interface GrantedProgram {
+  readonly manager: Manager;
+  readonly port: number;
+  readonly log: string;
+}
+
+/** Starts it. Nothing is granted here. */
+export async function startGrantedProgram(options: GrantedProgramOptions): Promise<GrantedProgram> {
+  const { account, args, controlPlane, proxy, replica = '1' } = options;
+  const token = await controlPlane.serviceAccountToken(NAMESPACE, account);
+  const file = (name: string): string => join(controlPlane.directory, `${account}-${replica}.${name}`);
+  const [kubeconfig, log, port] = [file('kubeconfig'), file('log'), await freePort()];
+  const authority = proxy?.certificateAuthority ?? controlPlane.certificateAuthority;
+  const cluster = {
+    server: proxy?.url ?? controlPlane.server,
+    'certificate-authority-data': Buffer.from(authority).toString('base64'),
+  };
+  await writeFile(
+    kubeconfig,
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'c',
+      clusters: [{ name: 'c', cluster }],
+      users: [{ name: 'c', user: { token } }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'c' } }],
+    }),
+    { mode: 0o600 },
+  );
+  const manager = new Manager(
+    [
+      ...args,
+      `--kubeconfig=${kubeconfig}`,
+      `--authentication-kubeconfig=${kubeconfig}`,
+      `--authorization-kubeconfig=${kubeconfig}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${port}`,
+    ],
+    log,
+  );
+  manager.start();
+  return { manager, port, log };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
