@@ -1,4 +1,5 @@
 /** The cloud-controller-manager. See ../README.md. */
 export { main } from './main.ts';
+export { deployManifest, type DeploymentKind } from './deploy/manifest.ts';
 export { flagsPage } from './flags-page.ts';
 export type { Environment, TextOutput } from './environment.ts';
