@@ -5,11 +5,11 @@ import type { CallContext } from './call-context.ts';
 export interface VolumeRef {
   readonly name: string;
   readonly uid: string;
-  /** The name of the source's field in `spec`: `csi`, `awsElasticBlockStore`, … */
+  /** The name of the source's field in `spec`: `awsElasticBlockStore`, `cinder`, `flexVolume` … Never `csi`: its driver knows. */
   readonly source: string;
-  /** `spec.csi.driver`. */
+  /** `spec.flexVolume.driver`. */
   readonly driver?: string | undefined;
-  /** The volume's own name in the cloud: `spec.csi.volumeHandle`, or the source's ID field. */
+  /** The volume's own name in the cloud: the source's ID field (of `cinder`, `volumeID`), or `spec.flexVolume.options.volumeID`. */
   readonly handle: string;
 }
 

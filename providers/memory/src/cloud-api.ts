@@ -96,6 +96,20 @@ function findOperation(cloud: MemoryCloud, { method, path, body }: CloudRequest)
         run: () =>
           eachOf(input.ids as readonly string[], (route) => ({ kind: 'done', existed: cloud.deleteRoute(route) })),
       };
+    case 'POST /volumes:batchGet':
+      return {
+        name: 'POST /volumes:batchGet',
+        empty: { volumes: [] },
+        run: () => volumesOf(cloud, input.ids as readonly string[]),
+      };
+    case 'POST /podRanges:batchAssign':
+      return {
+        name: 'POST /podRanges:batchAssign',
+        run: () =>
+          eachOf(input.requests as readonly { instanceId: string; podCidrs: readonly string[] }[], (one) => ({
+            kind: cloud.assignPodCidrs(one.instanceId, one.podCidrs).changed ? 'done' : 'exists',
+          })),
+      };
     case 'GET /parts':
       return { name: 'GET /parts', empty: { parts: [] }, run: () => ok({ parts: cloud.parts() }) };
     case 'POST /parts':
@@ -130,6 +144,13 @@ function batchGet(cloud: MemoryCloud, input: Record<string, unknown>): CloudResp
   const wantedIds = new Set<string>(ids);
   const wantedNames = new Set<string>(names);
   return ok({ instances: cloud.instances().filter(({ id, name }) => wantedIds.has(id) || wantedNames.has(name)) });
+}
+
+function volumesOf(cloud: MemoryCloud, ids: readonly string[]): CloudResponse {
+  if (!Array.isArray(ids)) return refused(400, 'invalid', 'ids must be a list');
+  if (ids.length > MOST_IN_A_BATCH) return refused(400, 'invalid', `at most ${MOST_IN_A_BATCH} volumes at once`);
+  const wanted = new Set<string>(ids);
+  return ok({ volumes: cloud.volumes().filter(({ id }) => wanted.has(id)) });
 }
 
 function eachOf<T>(items: readonly T[], work: (item: T) => object): CloudResponse {

@@ -1,12 +1,13 @@
 /** What a test or a demonstration does to the cloud from outside. Not part of the cloud's API, and never counted as such. */
 import type { CloudRequest, CloudResponse } from './cloud-request.ts';
 import { Refusal } from './cloud-request.ts';
-import type { FaultRule, MemoryCloudSettings, NewInstance } from './cloud-model.ts';
+import type { FaultRule, MemoryCloudSettings, NewInstance, NewVolume } from './cloud-model.ts';
 import type { MemoryCloud } from './memory-cloud.ts';
 
 /**
  * - `POST /control/instances` (`NewInstance` or a list of them), `PUT` and `DELETE /control/instances/{id}`,
  *   `POST /control/instances/{id}/stop` and `/start`
+ * - `GET` and `POST /control/volumes` (`NewVolume` or a list of them), `DELETE /control/volumes/{id}`
  * - `GET` and `PUT /control/settings` (`MemoryCloudSettings`, in part), `PUT /control/faults` (`FaultRule[]`)
  * - `GET` and `DELETE /control/calls`
  */
@@ -32,6 +33,17 @@ export function handleControl(cloud: MemoryCloud, { method, path, body }: CloudR
         return ok(cloud.updateInstance(id, { state: 'shutdown' }));
       case 'POST instances/{id}/start':
         return ok(cloud.updateInstance(id, { state: 'running' }));
+      case 'GET volumes':
+        return ok({ volumes: cloud.volumes() });
+      case 'POST volumes': {
+        const many = Array.isArray(body) ? (body as readonly NewVolume[]) : [body as NewVolume];
+        for (const { id } of many)
+          if (typeof id !== 'string' || id === '') throw new Refusal(400, 'invalid', 'a volume needs an id');
+        return ok({ volumes: many.map((volume) => cloud.createVolume(volume)) }, 201);
+      }
+      case 'DELETE volumes/{id}':
+        if (!cloud.deleteVolume(id)) throw new Refusal(404, 'not-found', `there is no volume ${id}`);
+        return ok({});
       case 'GET settings':
         return ok(cloud.settings);
       case 'PUT settings':

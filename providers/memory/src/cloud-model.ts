@@ -12,6 +12,8 @@ export interface MemoryInstance {
   readonly region: string;
   readonly addresses: readonly NodeAddress[];
   readonly labels: Readonly<Record<string, string>>;
+  /** Ranges for its pods. */
+  readonly podCidrs: readonly string[];
 }
 
 /** What a new instance needs; the rest is made up. Default `id`: the name. */
@@ -40,6 +42,17 @@ export interface MemoryPart {
   /** As it is now. Default: `ready`. */
   readonly state?: 'pending' | 'ready';
 }
+
+/** A disk. */
+export interface MemoryVolume {
+  readonly id: string;
+  /** Where it can be used. At least one. */
+  readonly zones: readonly string[];
+  readonly region: string;
+}
+
+/** What a new volume needs; the rest is made up. */
+export type NewVolume = Pick<MemoryVolume, 'id'> & Partial<MemoryVolume>;
 
 /** How the cloud behaves. All can be changed while it runs. */
 export interface MemoryCloudSettings {

@@ -15,5 +15,7 @@ export type {
   MemoryInstance,
   MemoryPart,
   MemoryRoute,
+  MemoryVolume,
   NewInstance,
+  NewVolume,
 } from './cloud-model.ts';

@@ -7,11 +7,14 @@ import type {
   MemoryInstance,
   MemoryPart,
   MemoryRoute,
+  MemoryVolume,
   NewInstance,
   NewRoute,
+  NewVolume,
 } from './cloud-model.ts';
 import { Refusal } from './cloud-request.ts';
 import { Faults, RateLimit } from './faults.ts';
+import { overlap, sameRanges } from './pod-ranges.ts';
 import { VersionedMap } from './versioned-map.ts';
 
 export interface MemoryCloudOptions {
@@ -43,6 +46,7 @@ export class MemoryCloud {
   readonly #instances = new VersionedMap<MemoryInstance>();
   readonly #routes = new VersionedMap<MemoryRoute>();
   readonly #parts = new VersionedMap<MemoryPart>();
+  readonly #volumes = new VersionedMap<MemoryVolume>();
   /** Of load balancers; monotonic. */
   readonly #readyAt = new Map<string, number>();
   #settings: MemoryCloudSettings;
@@ -90,6 +94,7 @@ export class MemoryCloud {
       state: 'running',
       type: 'memory.small',
       labels: {},
+      podCidrs: [],
       addresses: [
         { type: 'InternalIP', address: internalIP(number) },
         { type: 'Hostname', address: given.name },
@@ -118,6 +123,21 @@ export class MemoryCloud {
     const changed = { ...instance, ...changes, id, providerID: instance.providerID };
     this.#put(this.#instances, id, changed);
     return changed;
+  }
+
+  /** Gives an instance that has none these ranges; a `Refusal` when it has others, or another one has a part of them. */
+  assignPodCidrs(id: string, podCidrs: readonly string[]): { readonly changed: boolean } {
+    const instances = this.#instances.list(this.clock.monotonic());
+    const instance = instances.find((one) => one.id === id);
+    if (!instance) throw new Refusal(404, 'not-found', `there is no instance ${id}`);
+    if (sameRanges(instance.podCidrs, podCidrs)) return { changed: false };
+    if (instance.podCidrs.length > 0) {
+      throw new Refusal(409, 'conflict', `${id} has the pod ranges ${instance.podCidrs.join(', ')} already`);
+    }
+    const holder = instances.find((one) => one.podCidrs.some((range) => podCidrs.some((cidr) => overlap(range, cidr))));
+    if (holder) throw new Refusal(409, 'conflict', `${holder.id} has a part of ${podCidrs.join(', ')}`);
+    this.updateInstance(id, { podCidrs });
+    return { changed: true };
   }
 
   instance(id: string): MemoryInstance | undefined {
@@ -156,6 +176,27 @@ export class MemoryCloud {
   deleteRoute(id: string): boolean {
     if (!this.#routes.get(id, this.clock.monotonic())) return false;
     this.#put(this.#routes, id, undefined);
+    return true;
+  }
+
+  volumes(): readonly MemoryVolume[] {
+    return this.#volumes.list(this.clock.monotonic() - this.#settings.listLagMs);
+  }
+
+  /** Makes a volume. Throws a `Refusal` 409 when the ID is taken, 400 for one that would be nowhere. */
+  createVolume(given: NewVolume): MemoryVolume {
+    const { id, region = this.region, zones = [this.zones[this.#made++ % this.zones.length] ?? 'zone-a'] } = given;
+    if (this.#volumes.get(id, this.clock.monotonic())) throw new Refusal(409, 'conflict', `there is a volume ${id}`);
+    if (zones.length === 0) throw new Refusal(400, 'invalid', `the volume ${id} needs a zone`);
+    const volume = { id, region, zones };
+    this.#put(this.#volumes, id, volume);
+    return volume;
+  }
+
+  /** `false` when there is none. */
+  deleteVolume(id: string): boolean {
+    if (!this.#volumes.get(id, this.clock.monotonic())) return false;
+    this.#put(this.#volumes, id, undefined);
     return true;
   }
 

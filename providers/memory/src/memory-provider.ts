@@ -14,7 +14,9 @@ import type { SendToCloud } from './cloud-request.ts';
 import { createMemoryCloud, type MemoryCloud } from './memory-cloud.ts';
 import { MemoryInstances } from './memory-instances.ts';
 import { MemoryLoadBalancers } from './memory-load-balancers.ts';
+import { MemoryPodRanges } from './memory-pod-ranges.ts';
 import { MemoryRoutes } from './memory-routes.ts';
+import { MemoryVolumes } from './memory-volumes.ts';
 
 /** The cloud config: JSON. */
 interface Config {
@@ -42,6 +44,8 @@ export function createMemoryProvider({ cloud }: MemoryProviderOptions = {}): Clo
     return {
       instances: new MemoryInstances(current, clock),
       routes: new MemoryRoutes(current, clock, cluster),
+      volumes: new MemoryVolumes(current),
+      podRanges: new MemoryPodRanges(current),
       loadBalancers: new MemoryLoadBalancers(current, clock, cluster),
     };
   };
