@@ -1,8 +1,8 @@
 /** What is measured: the floor, Outrigger as it is shipped, and upstream's framework, each with its command line. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ControlPlane } from '@outrigger/testing';
+import { buildUpstream, UPSTREAM } from './build-upstream.ts';
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -58,7 +58,7 @@ function upstream(name: string, mostNodes: number, flags: readonly string[]): Su
     mostNodes,
     usesCloud: true,
     command: ({ kubeconfig, cloudConfig, port }) => [
-      root('.outrigger/bench/upstream-ccm'),
+      UPSTREAM,
       `--kubeconfig=${kubeconfig}`,
       `--authentication-kubeconfig=${kubeconfig}`,
       `--authorization-kubeconfig=${kubeconfig}`,
@@ -88,12 +88,5 @@ export const subjects: readonly Subject[] = [
 /** Builds what is measured. Throws when the Go toolchain is missing. */
 export function buildSubjects(): void {
   execFileSync(process.execPath, [root('scripts/build.ts')], { stdio: 'inherit' });
-  mkdirSync(root('.outrigger/bench'), { recursive: true });
-  const binary = root('.outrigger/bench/upstream-ccm');
-  if (existsSync(binary)) return;
-  execFileSync('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', binary, '.'], {
-    cwd: root('bench/upstream'),
-    env: { ...process.env, CGO_ENABLED: '0' },
-    stdio: 'inherit',
-  });
+  buildUpstream();
 }

@@ -1,8 +1,10 @@
 // Command upstream-ccm is upstream's Go framework, k8s.io/cloud-provider, with a provider for the memory cloud that asks
-// one question per object, as a typical provider does. It exists to be measured beside Outrigger in the same run.
+// one question per object, as a typical provider does. It exists to be measured beside Outrigger in the same run, and to
+// hand its controllers over to Outrigger and take them back.
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	cloudprovider "k8s.io/cloud-provider"
 	"k8s.io/cloud-provider/app"
@@ -27,10 +30,11 @@ import (
 
 const providerName = "memory"
 
-// memoryCloud serves instances only: node initialisation is what is compared.
 type memoryCloud struct {
 	endpoint string
 	client   *http.Client
+	// cluster is the UID of the namespace kube-system: what is made in the cloud is tagged with it.
+	cluster string
 }
 
 type instance struct {
@@ -48,7 +52,19 @@ type instance struct {
 var errNotFound = errors.New("instance not found")
 
 func (c *memoryCloud) get(ctx context.Context, path string, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.endpoint+path, nil)
+	return c.send(ctx, http.MethodGet, path, nil, into)
+}
+
+func (c *memoryCloud) send(ctx context.Context, method, path string, body, into any) error {
+	var text io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		text = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.endpoint+path, text)
 	if err != nil {
 		return err
 	}
@@ -58,14 +74,14 @@ func (c *memoryCloud) get(ctx context.Context, path string, into any) error {
 	}
 	defer response.Body.Close()
 	switch response.StatusCode {
-	case http.StatusOK:
+	case http.StatusOK, http.StatusCreated:
 		return json.NewDecoder(response.Body).Decode(into)
 	case http.StatusNotFound:
 		_, _ = io.Copy(io.Discard, response.Body)
 		return errNotFound
 	default:
 		_, _ = io.Copy(io.Discard, response.Body)
-		return fmt.Errorf("GET %s: %s", path, response.Status)
+		return fmt.Errorf("%s %s: %s", method, path, response.Status)
 	}
 }
 
@@ -122,15 +138,24 @@ func (c *memoryCloud) InstanceMetadata(ctx context.Context, node *v1.Node) (*clo
 	}, nil
 }
 
-func (c *memoryCloud) Initialize(cloudprovider.ControllerClientBuilder, <-chan struct{}) {}
-func (c *memoryCloud) LoadBalancer() (cloudprovider.LoadBalancer, bool)                  { return nil, false }
-func (c *memoryCloud) Instances() (cloudprovider.Instances, bool)                        { return nil, false }
-func (c *memoryCloud) InstancesV2() (cloudprovider.InstancesV2, bool)                    { return c, true }
-func (c *memoryCloud) Zones() (cloudprovider.Zones, bool)                                { return nil, false }
-func (c *memoryCloud) Clusters() (cloudprovider.Clusters, bool)                          { return nil, false }
-func (c *memoryCloud) Routes() (cloudprovider.Routes, bool)                              { return nil, false }
-func (c *memoryCloud) ProviderName() string                                              { return providerName }
-func (c *memoryCloud) HasClusterID() bool                                                { return true }
+func (c *memoryCloud) Initialize(builder cloudprovider.ControllerClientBuilder, _ <-chan struct{}) {
+	client := builder.ClientOrDie("cloud-provider-memory")
+	namespace, err := client.CoreV1().Namespaces().Get(context.Background(), metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the cluster has no identity:", err)
+		os.Exit(1)
+	}
+	c.cluster = string(namespace.UID)
+}
+
+func (c *memoryCloud) LoadBalancer() (cloudprovider.LoadBalancer, bool) { return c, true }
+func (c *memoryCloud) Instances() (cloudprovider.Instances, bool)       { return nil, false }
+func (c *memoryCloud) InstancesV2() (cloudprovider.InstancesV2, bool)   { return c, true }
+func (c *memoryCloud) Zones() (cloudprovider.Zones, bool)               { return nil, false }
+func (c *memoryCloud) Clusters() (cloudprovider.Clusters, bool)         { return nil, false }
+func (c *memoryCloud) Routes() (cloudprovider.Routes, bool)             { return c, true }
+func (c *memoryCloud) ProviderName() string                             { return providerName }
+func (c *memoryCloud) HasClusterID() bool                               { return true }
 
 var _ cloudprovider.InstancesV2 = &memoryCloud{}
 

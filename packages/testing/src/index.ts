@@ -29,6 +29,7 @@ export {
   type AccessRule,
 } from './control-plane/compare-access.ts';
 export type { Identity } from './control-plane/certificate-authority.ts';
+export { ProcessGroup, type Program } from './control-plane/process-group.ts';
 export {
   findBinaries,
   type BinaryMaker,

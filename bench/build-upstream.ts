@@ -1,0 +1,18 @@
+/** The Go program of `upstream/`. Built each time: Go itself knows when nothing has changed. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Where it is built to. */
+export const UPSTREAM: string = fileURLToPath(new URL('../.outrigger/bench/upstream-ccm', import.meta.url));
+
+/** Throws when the Go toolchain is missing (`ENOENT`) or the build fails. */
+export function buildUpstream(): void {
+  mkdirSync(path.dirname(UPSTREAM), { recursive: true });
+  execFileSync('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', UPSTREAM, '.'], {
+    cwd: fileURLToPath(new URL('upstream', import.meta.url)),
+    env: { ...process.env, CGO_ENABLED: '0' },
+    stdio: 'inherit',
+  });
+}
