@@ -40,6 +40,14 @@ export {
   type ServiceControllerDependencies,
   type ServiceControllerOptions,
 } from './service/service-controller.ts';
+export { Locks } from './service/locks.ts';
+export {
+  createOrphanController,
+  type OrphanController,
+  type OrphanControllerDependencies,
+  type OrphanControllerOptions,
+} from './orphans/orphan-controller.ts';
+export type { OrphanPolicy } from './orphans/plan.ts';
 export {
   createRangeAllocator,
   type RangeAllocator,
@@ -61,5 +69,6 @@ export {
 export { nodeControllerRules } from './node/api-rules.ts';
 export { nodeIpamControllerRules } from './node-ipam/api-rules.ts';
 export { nodeLifecycleControllerRules } from './node-lifecycle/api-rules.ts';
+export { orphanControllerRules } from './orphans/api-rules.ts';
 export { routeControllerRules } from './route/api-rules.ts';
 export { serviceControllerRules } from './service/api-rules.ts';

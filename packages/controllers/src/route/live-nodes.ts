@@ -24,7 +24,7 @@ export async function readLiveNodes(
   }
   // Without a name a node that only the server knows could not be found.
   const nameless = deletes.some(({ route, reason }) => reason === 'node-gone' && !route.targetNodeName);
-  if (nameless || names.size > MOST_READS) return listAll(client, signal);
+  if (nameless || names.size > MOST_READS) return listLiveNodes(client, signal);
   const live = await Promise.all(Array.from(names, (name) => readOne(client, name, signal)));
   const others = [...nodes].filter(({ metadata }) => !names.has(metadata?.name ?? ''));
   return [...others, ...live.filter((node) => node !== undefined)];
@@ -43,7 +43,11 @@ async function readOne(
   }
 }
 
-async function listAll(client: LiveNodesOptions['client'], signal: AbortSignal): Promise<readonly Node[]> {
+/** All of them, as the server has them now. Throws when they cannot be read to the end. */
+export async function listLiveNodes(
+  client: Pick<ResourceClient<Node>, 'pages'>,
+  signal: AbortSignal,
+): Promise<readonly Node[]> {
   const found: Node[] = [];
   for await (const { items } of client.pages({ signal })) found.push(...items);
   return found;

@@ -1,19 +1,38 @@
-/** One worker at a time for each load balancer, which several Services may share. Waits hold no worker. */
+/**
+ * One worker at a time for each load balancer, which several Services may share, whichever controller it works for. Waits hold
+ * no worker.
+ */
 export class Locks {
-  readonly #held = new Map<string, Set<string>>();
+  /** By lock: who waits for it, and how they are woken. */
+  readonly #held = new Map<string, Map<string, () => void>>();
+  /** By lock, when the last action under it ended; monotonic. */
+  readonly #appliedAt = new Map<string, number>();
 
-  /** Takes the lock; or else remembers `key`, for `release` to give back. */
-  tryAcquire(lock: string, key: string): boolean {
+  /** Takes the lock; or else `wake` is called once it is free: once for each `key`. */
+  tryAcquire(lock: string, key: string, wake: () => void): boolean {
     const waiting = this.#held.get(lock);
-    if (waiting) waiting.add(key);
-    else this.#held.set(lock, new Set());
+    if (waiting) waiting.set(key, wake);
+    else this.#held.set(lock, new Map());
     return waiting === undefined;
   }
 
-  /** Frees the lock. Returns the keys that wanted it meanwhile. */
-  release(lock: string): readonly string[] {
-    const waiting = this.#held.get(lock) ?? [];
+  release(lock: string): void {
+    const waiting = this.#held.get(lock) ?? new Map<string, () => void>();
     this.#held.delete(lock);
-    return [...waiting];
+    for (const wake of waiting.values()) wake();
+  }
+
+  /** Something was changed: what was seen before does not hold any more. */
+  noteApplied(lock: string, at: number): void {
+    this.#appliedAt.set(lock, at);
+  }
+
+  appliedAt(lock: string): number {
+    return this.#appliedAt.get(lock) ?? -Infinity;
+  }
+
+  /** Nobody will take this lock again. */
+  forget(lock: string): void {
+    this.#appliedAt.delete(lock);
   }
 }

@@ -14,13 +14,17 @@ import { deadlineSignal, type Clock } from '@outrigger/kube';
 /** A question that takes longer is given up: the others have to be asked too. */
 const DEADLINE_MS = 30_000;
 
-export interface ObservationsOptions {
-  readonly provider: Pick<LoadBalancers, 'observe' | 'batchSize'>;
+export interface ObserveOptions {
+  readonly provider: Pick<LoadBalancers, 'observe'>;
   /** `about`: UIDs of the Services. */
   readonly callContext: (signal: AbortSignal, about: readonly string[]) => CallContext;
   readonly clock: Clock;
   /** Ends all questions. */
   readonly signal: AbortSignal;
+}
+
+export interface ObservationsOptions extends ObserveOptions {
+  readonly provider: Pick<LoadBalancers, 'observe' | 'batchSize'>;
   /** What is to be asked about under this key now; `undefined` when nothing is any more. */
   readonly serviceOf: (key: string) => LoadBalancerService | undefined;
   readonly onAnswer: (key: string) => void;
@@ -83,7 +87,7 @@ export class Observations {
   async #observe(batch: ReadonlyMap<string, LoadBalancerService>): Promise<void> {
     const { clock, onAnswer, signal } = this.#options;
     const startedAt = clock.monotonic();
-    const observations = await this.#ask([...batch.values()]);
+    const observations = await observeOnce([...batch.values()], this.#options);
     for (const key of batch.keys()) this.#asking.delete(key);
     if (signal.aborted) return;
     let i = 0;
@@ -96,27 +100,30 @@ export class Observations {
       onAnswer(key);
     }
   }
+}
 
-  async #ask(services: readonly LoadBalancerService[]): Promise<readonly LoadBalancerObservation[]> {
-    const { callContext, clock, provider, signal } = this.#options;
-    const deadline = deadlineSignal(clock, DEADLINE_MS, `observing ${services.length} load balancers`);
-    const either = AbortSignal.any([signal, deadline.signal]);
-    const uids = services.map(({ uid }) => uid);
-    const all = (error: Error): readonly LoadBalancerObservation[] => services.map(() => ({ kind: 'failed', error }));
-    try {
-      const observations = await untilAborted(provider.observe(services, callContext(either, uids)), either);
-      if (observations.length === services.length) return observations;
-      const counts = `${observations.length} answers to ${services.length} questions`;
-      return all(new CloudError('invalid', `the provider gave ${counts} about load balancers`));
-    } catch (thrown) {
-      if (deadline.signal.aborted) {
-        const text = `the cloud did not say within ${DEADLINE_MS} ms what load balancers there are`;
-        return all(new CloudError('timeout', text, { cause: thrown }));
-      }
-      return all(thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`));
-    } finally {
-      deadline.cancel();
+/** Asks once, with a deadline; gives an answer for each Service, whatever happens. */
+export async function observeOnce(
+  services: readonly LoadBalancerService[],
+  { callContext, clock, provider, signal }: ObserveOptions,
+): Promise<readonly LoadBalancerObservation[]> {
+  const deadline = deadlineSignal(clock, DEADLINE_MS, `observing ${services.length} load balancers`);
+  const either = AbortSignal.any([signal, deadline.signal]);
+  const uids = services.map(({ uid }) => uid);
+  const all = (error: Error): readonly LoadBalancerObservation[] => services.map(() => ({ kind: 'failed', error }));
+  try {
+    const observations = await untilAborted(provider.observe(services, callContext(either, uids)), either);
+    if (observations.length === services.length) return observations;
+    const counts = `${observations.length} answers to ${services.length} questions`;
+    return all(new CloudError('invalid', `the provider gave ${counts} about load balancers`));
+  } catch (thrown) {
+    if (deadline.signal.aborted) {
+      const text = `the cloud did not say within ${DEADLINE_MS} ms what load balancers there are`;
+      return all(new CloudError('timeout', text, { cause: thrown }));
     }
+    return all(thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`));
+  } finally {
+    deadline.cancel();
   }
 }
 

@@ -118,7 +118,9 @@ function hasServed(service: Service): boolean {
 function planCleaning(observed: ObservedService, role: 'clean' | 'unclaimed'): ServicePlan {
   const { service, observation, options } = observed;
   if (observation === undefined) return { kind: 'observe' };
-  const plan = planRemoval(observed, observation);
+  const identity = identityOf(service);
+  const { provider } = observed;
+  const plan = planRemoval({ provider, service: identity, owner: ownerFor(identity, options), observation });
   if (role === 'unclaimed') {
     // Somebody else's finalizer, as far as can be seen.
     const seen = observation.kind === 'parts' && observation.parts.length > 0;
@@ -129,15 +131,21 @@ function planCleaning(observed: ObservedService, role: 'clean' | 'unclaimed'): S
   return release && plan.kind === 'failed' ? { kind: 'release', error: plan.error } : plan;
 }
 
-function planRemoval(observed: ObservedService, observation: LoadBalancerObservation): ServicePlan {
+export interface ObservedRemoval {
+  readonly provider: Pick<LoadBalancers, 'plan'>;
+  readonly service: LoadBalancerService;
+  readonly owner: Owner;
+  readonly observation: LoadBalancerObservation;
+}
+
+/** What has to be done so that nothing of this owner is left. */
+export function planRemoval({ provider, service, owner, observation }: ObservedRemoval): ServicePlan {
   if (observation.kind === 'failed') return failed(false, observation.error);
-  const service = identityOf(observed.service);
-  const owner = ownerFor(service, observed.options);
-  return bringTo(observed, { service, wanted: false, owner, backEnds: [] }, observation.parts);
+  return bringTo({ provider }, { service, wanted: false, owner, backEnds: [] }, observation.parts);
 }
 
 function bringTo(
-  { provider }: ObservedService,
+  { provider }: { readonly provider: Pick<LoadBalancers, 'plan'> },
   desired: DesiredLoadBalancer,
   parts: Parameters<LoadBalancers['plan']>[1],
 ): ServicePlan {

@@ -115,6 +115,8 @@ export interface ServiceControllerDependencies {
   readonly random: () => number;
   /** Default: nothing is remembered, and everything done. */
   readonly journal?: ControllerJournal;
+  /** Shared with whoever else changes load balancers of this provider. Default: nobody does. */
+  readonly locks?: Locks;
   readonly options: ServiceControllerOptions;
 }
 
@@ -158,9 +160,7 @@ class Run {
   readonly #metrics: ServiceMetrics;
   readonly #journal: ControllerJournal;
   readonly #written = new WrittenVersions();
-  readonly #locks = new Locks();
-  /** By lock, when the last action ended; monotonic. */
-  readonly #appliedAt = new Map<string, number>();
+  readonly #locks: Locks;
   readonly #tracked = new Map<string, TrackedService>();
   /** Keys that wait for the store to see our own last write. */
   readonly #deferred = new Set<string>();
@@ -183,6 +183,7 @@ class Run {
     this.#told = new ToldEvents(events, clock);
     this.#metrics = createServiceMetrics(metrics);
     this.#journal = deps.journal ?? noJournal;
+    this.#locks = deps.locks ?? new Locks();
     this.#planOptions = {
       providerName: options.providerName,
       clusterId: options.clusterId,
@@ -343,13 +344,13 @@ class Run {
     }
     const identity = identityOf(service);
     const lock = this.#deps.provider.lockKey?.(identity) ?? identity.uid;
-    if (!this.#locks.tryAcquire(lock, key)) return;
+    if (!this.#locks.tryAcquire(lock, key, () => this.#queue.add(key))) return;
     try {
       const tracked = this.#track(key, service);
       tracked.seen = wakingText(service);
       return await this.#pass({ key, lock, service, leftover, tracked, context });
     } finally {
-      for (const waiting of this.#locks.release(lock)) this.#queue.add(waiting);
+      this.#locks.release(lock);
     }
   }
 
@@ -433,7 +434,7 @@ class Run {
   /** The answer, if it is about this very Service and not from before the last action on its load balancer. */
   #usable(key: string, lock: string, { uid }: TrackedService): TimedObservation | undefined {
     const timed = this.#observations.answer(key);
-    if (timed && timed.uid === uid && timed.startedAt >= (this.#appliedAt.get(lock) ?? -Infinity)) return timed;
+    if (timed && timed.uid === uid && timed.startedAt >= this.#locks.appliedAt(lock)) return timed;
     this.#observations.forget(key);
     return undefined;
   }
@@ -555,7 +556,7 @@ class Run {
       if (afterMs > 0) return { requeueAfterMs: afterMs };
     } finally {
       const now = clock.monotonic();
-      this.#appliedAt.set(lock, now);
+      this.#locks.noteApplied(lock, now);
       tracked.quietFrom = Math.max(tracked.quietFrom, now + (provider.listLagMs ?? 0));
       this.#observations.forget(key);
     }
@@ -643,7 +644,7 @@ class Run {
     }
     if (note) this.#deps.events.record(service, note);
     // A lock with a name of its own is shared: what others know by it stays.
-    if (pass.lock === tracked.uid) this.#appliedAt.delete(pass.lock);
+    if (pass.lock === tracked.uid) this.#locks.forget(pass.lock);
     this.#backoff.forget(key);
     this.#observations.forget(key);
     // The watch may have been faster than the answer.

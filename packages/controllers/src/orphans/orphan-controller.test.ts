@@ -1,0 +1,263 @@
+/** The orphan controller over the memory cloud. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CloudError } from '@outrigger/cloud-provider';
+import { parseCidr } from '../ip/cidr.ts';
+import { Locks } from '../service/locks.ts';
+import { GRACE_MS, OrphanRig } from './orphan-rig.suite.ts';
+
+const PASSES_IN_GRACE = GRACE_MS / 600_000;
+
+/** Ten live load balancers, so that one orphan is no landslide. */
+function withTen(rig: OrphanRig): OrphanRig {
+  for (let i = 0; i < 10; i++) {
+    rig.service(`live-${i}`);
+    rig.loadBalancer(`live-${i}`);
+  }
+  return rig;
+}
+
+test('what belongs to no Service is reported once it was seen in two passes, and nothing is removed', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  await rig.start();
+  await rig.passes(1);
+  assert.equal(rig.events.length, 0);
+  assert.equal(rig.metrics.get('outrigger_orphans dns'), undefined);
+  await rig.passes(1);
+  assert.equal(rig.metrics.get('outrigger_orphans dns'), 1);
+  assert.equal(rig.metrics.get('outrigger_orphans address'), 1);
+  assert.deepEqual(rig.reasons, ['OrphanedLoadBalancers']);
+  assert.match(rig.events[0]?.message ?? '', /1 load balancer .*--orphan-policy=delete: .*UID gone\)/);
+  await rig.passes(PASSES_IN_GRACE + 2);
+  assert.ok(rig.left.includes('gone'));
+});
+
+test('with the policy delete it is removed after the grace period, by the steps of the provider, and the gauge goes back', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  await rig.start({ policy: 'delete' });
+  await rig.passes(PASSES_IN_GRACE - 1);
+  assert.ok(rig.left.includes('gone'));
+  await rig.passes(2);
+  assert.equal(rig.left.includes('gone'), false);
+  assert.equal(rig.left.length, 10);
+  assert.equal(rig.metrics.get('outrigger_orphan_removals_total load-balancer done'), 1);
+  assert.ok(rig.reasons.includes('OrphanRemoved'));
+  await rig.passes(1);
+  assert.equal(rig.metrics.get('outrigger_orphans dns'), 0);
+});
+
+test('what carries the identity of another cluster, or none, is nothing to us', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('theirs', 'cluster-2');
+  rig.cloud.createPart({ kind: 'address', tags: {}, attributes: {} });
+  rig.route('n1', '10.1.0.0/24', 'cluster-2');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 });
+  await rig.passes(4);
+  assert.deepEqual(rig.events, []);
+  assert.equal(rig.cloud.parts().length, 45);
+  assert.deepEqual(rig.destinations, ['10.1.0.0/24']);
+});
+
+test('after a restore of etcd all newer Services look orphaned: nothing is removed, and that is said', async () => {
+  await using rig = new OrphanRig();
+  for (let i = 0; i < 10; i++) rig.loadBalancer(`newer-${i}`);
+  for (let i = 0; i < 5; i++) {
+    rig.service(`older-${i}`);
+    rig.loadBalancer(`older-${i}`);
+  }
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 });
+  await rig.passes(5);
+  assert.equal(rig.left.length, 15);
+  assert.equal(rig.metrics.get('outrigger_orphan_removals_held load-balancer'), 10);
+  assert.ok(rig.reasons.includes('OrphanRemovalHeld'));
+  // They are made again, or a person has cleaned up: it goes on.
+  for (let i = 0; i < 9; i++) rig.service(`newer-${i}`);
+  await rig.passes(1);
+  assert.equal(rig.metrics.get('outrigger_orphan_removals_held load-balancer'), 0);
+  assert.equal(rig.left.includes('newer-9'), false);
+  assert.equal(rig.left.length, 14);
+});
+
+test('a pass removes no more than --orphan-max-deletions', async () => {
+  await using rig = new OrphanRig();
+  for (let i = 0; i < 5; i++) rig.loadBalancer(`gone-${i}`);
+  await rig.start({ policy: 'delete', gracePeriodMs: 0, maxDeletions: 2, maxFraction: 1 });
+  const left: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    await rig.passes(1);
+    left.push(rig.left.length);
+  }
+  assert.deepEqual(left, [5, 3, 1, 0]);
+});
+
+test('a Service that is there when it is to be removed keeps its load balancer', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 });
+  await rig.passes(1);
+  let lists = 0;
+  // The second list of the second pass is the one right before the removal.
+  rig.beforeList = (plural) => {
+    if (plural === 'services' && ++lists === 2) rig.service('gone');
+  };
+  await rig.passes(1);
+  assert.equal(lists, 2);
+  assert.ok(rig.left.includes('gone'));
+  assert.equal(rig.metrics.get('outrigger_orphan_removals_total load-balancer kept'), 1);
+});
+
+test('nothing is removed when the API server or the cloud cannot be read, and what was seen before does not count then', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 });
+  await rig.passes(1);
+  rig.beforeList = () => {
+    throw new Error('500');
+  };
+  await rig.passes(1);
+  rig.beforeList = () => {};
+  await rig.passes(1);
+  assert.ok(rig.left.includes('gone'), 'seen once after the failure');
+  rig.cloud.setFaults([{ operation: 'GET /parts', effect: 'status', status: 500 }]);
+  await rig.passes(3);
+  assert.ok(rig.left.includes('gone'));
+  rig.cloud.setFaults([]);
+  await rig.passes(2);
+  assert.equal(rig.left.includes('gone'), false);
+});
+
+test('an API server that lists no Service at all is not believed', async () => {
+  await using rig = new OrphanRig();
+  rig.services.clear();
+  rig.loadBalancer('alive');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0, maxFraction: 1 });
+  await rig.passes(4);
+  assert.deepEqual(rig.left, ['alive']);
+});
+
+test('an empty list of the cloud concludes nothing', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 });
+  rig.cloud.setFaults([{ operation: 'GET /parts', effect: 'empty' }]);
+  await rig.passes(3);
+  assert.equal(rig.left.length, 11);
+  assert.deepEqual(rig.events, []);
+});
+
+test('a load balancer that somebody else works on waits for the next pass', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  const locks = new Locks();
+  assert.ok(locks.tryAcquire('gone', 'another', () => {}));
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 }, undefined, locks);
+  await rig.passes(3);
+  assert.ok(rig.left.includes('gone'));
+  locks.release('gone');
+  await rig.passes(1);
+  assert.equal(rig.left.includes('gone'), false);
+});
+
+test('a provider whose plan touches what is not the orphan is stopped', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 }, ({ loadBalancers, ...others }) => {
+    assert.ok(loadBalancers);
+    const wrong = Object.create(loadBalancers) as typeof loadBalancers;
+    wrong.observe = async (services, call) => {
+      const all = await loadBalancers.listOwned(call);
+      return services.map(() => ({ kind: 'parts', asOf: rig.clock.monotonic(), parts: all }));
+    };
+    wrong.plan = (_desired, parts) => {
+      const actions = parts.map(
+        ({ id, kind }) => ({ kind: 'delete', part: kind, id, summary: 'wrong', input: {} }) as const,
+      );
+      return { actions, complete: false, ingress: [] };
+    };
+    wrong.apply = (action, desired, call) => loadBalancers.apply(action, desired, call);
+    wrong.listOwned = (call) => loadBalancers.listOwned(call);
+    return { ...others, loadBalancers: wrong };
+  });
+  await rig.passes(3);
+  assert.equal(rig.left.length, 11);
+  assert.ok(rig.reasons.includes('OrphanRemovalFailed'));
+});
+
+test('a removal that fails is told and tried again with the next pass', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  let fails = true;
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 }, ({ loadBalancers, ...others }) => {
+    assert.ok(loadBalancers);
+    const failing = Object.create(loadBalancers) as typeof loadBalancers;
+    failing.observe = (services, call) => loadBalancers.observe(services, call);
+    failing.listOwned = (call) => loadBalancers.listOwned(call);
+    failing.plan = (desired, parts) => loadBalancers.plan(desired, parts);
+    failing.apply = (action, desired, call) =>
+      fails
+        ? Promise.reject(new CloudError('conflict', 'the address is in use'))
+        : loadBalancers.apply(action, desired, call);
+    return { ...others, loadBalancers: failing };
+  });
+  await rig.passes(2);
+  assert.match(rig.events.at(-1)?.message ?? '', /the address is in use \(conflict\)/);
+  fails = false;
+  await rig.passes(1);
+  assert.equal(rig.left.includes('gone'), false);
+});
+
+test('routes: those that lead to a node, or that a route controller looks after, stay; one of a node that is gone goes', async () => {
+  await using rig = new OrphanRig();
+  const keep = (name: string, podCIDRs: readonly string[] = []): void => {
+    rig.nodes.set(name, { metadata: { name, uid: name }, spec: { podCIDRs: [...podCIDRs] } });
+  };
+  keep('by-name');
+  keep('other', ['10.1.2.0/24']);
+  rig.nodes.set('moved', {
+    metadata: { name: 'moved', uid: 'moved' },
+    spec: { providerID: 'memory://region-1/by-provider-id' },
+  });
+  rig.route('by-name', '10.1.1.0/24');
+  rig.route('by-cidr', '10.1.2.0/24');
+  rig.route('by-provider-id', '10.1.3.0/24');
+  rig.route('looked-after', '10.200.1.0/24');
+  rig.route('gone', '10.1.4.0/24');
+  const lookedAfter = [parseCidr('10.200.0.0/16')].filter((range) => range !== undefined);
+  await rig.start({ policy: 'delete', gracePeriodMs: 0, lookedAfter });
+  await rig.passes(1);
+  assert.equal(rig.destinations.length, 5);
+  await rig.passes(1);
+  assert.deepEqual(rig.destinations.toSorted(), ['10.1.1.0/24', '10.1.2.0/24', '10.1.3.0/24', '10.200.1.0/24']);
+  assert.equal(rig.metrics.get('outrigger_orphans route'), 1);
+  assert.deepEqual(rig.reasons, ['OrphanedRoutes', 'OrphanRemoved']);
+});
+
+test('a node that has come back when its route is to go keeps it', async () => {
+  await using rig = new OrphanRig();
+  rig.route('n1', '10.1.1.0/24');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 });
+  await rig.passes(1);
+  let lists = 0;
+  rig.beforeList = (plural) => {
+    if (plural === 'nodes' && ++lists === 2) rig.nodes.set('n1', { metadata: { name: 'n1', uid: 'n1' } });
+  };
+  await rig.passes(1);
+  assert.equal(lists, 2);
+  assert.deepEqual(rig.destinations, ['10.1.1.0/24']);
+});
+
+test('it explains what it has found, by the UID, a part, or a route', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  rig.route('n1', '10.1.1.0/24');
+  await rig.start();
+  assert.equal(rig.controller?.explain('gone'), undefined);
+  await rig.passes(2);
+  const finding = rig.controller?.explain('gone');
+  assert.deepEqual(finding?.planned, [{ text: 'Nothing but to report it, as --orphan-policy says.' }]);
+  assert.equal(finding?.observed.length, 4);
+  assert.ok(rig.controller?.explain('10.1.1.0/24'));
+  assert.equal(rig.controller?.explain('live-1'), undefined);
+});

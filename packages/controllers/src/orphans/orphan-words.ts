@@ -1,0 +1,112 @@
+/** Orphans, and what becomes of them, in sentences. Pure. */
+import type { EventNote } from '@outrigger/kube';
+import type { Fact } from '../finding.ts';
+import type { NotedAction, Subject } from '../journal.ts';
+import { factOfRoute } from '../route/route-words.ts';
+import { factsOfParts } from '../service/service-words.ts';
+import type { Orphan, OrphanKind } from './orphan.ts';
+import type { HeldOrphans, OrphanPlan } from './plan.ts';
+
+/** An Event keeps 1,024 bytes: the log has all of them. */
+const NAMED = 4;
+
+const WORDS: Readonly<Record<OrphanKind, { readonly one: string; readonly many: string; readonly of: string }>> = {
+  'load-balancer': { one: 'load balancer', many: 'load balancers', of: 'Service' },
+  route: { one: 'route', many: 'routes', of: 'node' },
+};
+
+/** `dns dns-4 and address address-1, of the Service with UID 5f0c`. */
+export function nameOfOrphan(orphan: Orphan): string {
+  if (orphan.kind === 'load-balancer') {
+    return `${orphan.parts.map(({ id, kind }) => `${kind} ${id}`).join(', ')} (of the Service with UID ${orphan.uid})`;
+  }
+  const { destination, id, targetNodeName, targetProviderID } = orphan.route;
+  return `${id} (${destination} to ${targetNodeName ?? targetProviderID ?? 'a machine that is gone'})`;
+}
+
+export function orphansNote(
+  kind: OrphanKind,
+  orphans: readonly Orphan[],
+  { idle }: Pick<OrphanPlan, 'idle'>,
+): EventNote {
+  const { many, of, one } = WORDS[kind];
+  const named = orphans.slice(0, NAMED).map(nameOfOrphan).join('; ');
+  const more = orphans.length > NAMED ? `; and ${orphans.length - NAMED} more, which the log names` : '';
+  const what =
+    orphans.length === 1 ? `1 ${one} of this cluster belongs` : `${orphans.length} ${many} of this cluster belong`;
+  return {
+    type: 'Warning',
+    reason: kind === 'route' ? 'OrphanedRoutes' : 'OrphanedLoadBalancers',
+    message: `${what} to no ${of} any more. ${NEXT[idle ?? 'delete']} ${named}${more}.`,
+  };
+}
+
+const NEXT: Readonly<Record<NonNullable<OrphanPlan['idle']> | 'delete', string>> = {
+  'report-only': 'Remove what is not needed in the cloud, or set --orphan-policy=delete:',
+  'grace-period': 'Removed once this program has led for --orphan-grace-period:',
+  delete: 'Being removed, as --orphan-policy says:',
+};
+
+export function heldNote({ kind, orphaned, owned }: HeldOrphans): EventNote {
+  const { many, of } = WORDS[kind];
+  return {
+    type: 'Warning',
+    reason: 'OrphanRemovalHeld',
+    message: `${orphaned} of ${owned} ${many} seem to belong to no ${of}. None is removed: so many look so when the API server was restored from a backup, and they may be in use. Remove by hand what is not needed, or raise --orphan-max-fraction.`,
+  };
+}
+
+export function removedNote(orphan: Orphan): EventNote {
+  return {
+    type: 'Normal',
+    reason: 'OrphanRemoved',
+    message: `Removed what belonged to nobody: ${nameOfOrphan(orphan)}.`,
+  };
+}
+
+export function removalFailedNote(orphan: Orphan, why: string): EventNote {
+  return {
+    type: 'Warning',
+    reason: 'OrphanRemovalFailed',
+    message: `What belongs to nobody could not be removed, and is tried again with the next pass: ${nameOfOrphan(orphan)}: ${why}.`,
+  };
+}
+
+export function subjectOfOrphan(orphan: Orphan): Subject {
+  if (orphan.kind === 'route') return { kind: 'Route', name: orphan.route.destination, uid: '' };
+  return { kind: 'LoadBalancerPart', name: orphan.uid, uid: orphan.uid };
+}
+
+export function notedRouteRemoval({
+  id,
+  destination,
+}: {
+  readonly id: string;
+  readonly destination: string;
+}): NotedAction {
+  return {
+    kind: 'delete-route',
+    summary: `delete the route ${id} of ${destination}: no node has anything to do with it`,
+  };
+}
+
+/** Whether a person means this one: by the UID of the Service, a part (`kind/id`), or the ID or destination of the route. */
+export function isNamed(orphan: Orphan, name: string): boolean {
+  if (orphan.kind === 'route') return [orphan.route.id, orphan.route.destination].includes(name);
+  return orphan.uid === name || orphan.parts.some(({ id, kind }) => [id, `${kind}/${id}`].includes(name));
+}
+
+export function factsOfOrphan(orphan: Orphan, agoMs: number): readonly Fact[] {
+  return orphan.kind === 'route' ? [factOfRoute(orphan.route, agoMs)] : factsOfParts(orphan.parts, agoMs);
+}
+
+export function plannedFact(orphan: Orphan, plan: OrphanPlan): Fact {
+  if (!plan.orphans.includes(orphan)) return { text: 'Nothing yet: it has to look orphaned in the next pass too.' };
+  if (plan.removals.includes(orphan)) return { text: 'Remove it.' };
+  if (plan.idle === 'report-only') return { text: 'Nothing but to report it, as --orphan-policy says.' };
+  if (plan.idle === 'grace-period') return { text: 'Nothing before this program has led for --orphan-grace-period.' };
+  if (plan.held.some(({ kind }) => kind === orphan.kind)) {
+    return { text: 'Nothing: more seem to be orphans than --orphan-max-fraction allows.' };
+  }
+  return { text: 'Remove it in a later pass, as --orphan-max-deletions says.' };
+}

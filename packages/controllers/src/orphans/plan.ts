@@ -1,0 +1,106 @@
+/** From the cloud's lists and the live objects to what is an orphan, and what of it may be removed now. Pure: entry point `planOrphans`. */
+import type { LoadBalancerPart, Route } from '@outrigger/cloud-provider';
+import type { Node } from '@outrigger/kube';
+import type { Cidr } from '../ip/cidr.ts';
+import { orphanKinds, type Orphan, type OrphanKind } from './orphan.ts';
+import { inUseBy, ownedLoadBalancers, ownedRoutes } from './owned-things.ts';
+
+export type OrphanPolicy = 'report' | 'delete';
+
+export interface OrphanPlanOptions {
+  /** `ClusterIdentity.id`. */
+  readonly clusterId: string;
+  /** `--orphan-policy`. */
+  readonly policy: OrphanPolicy;
+  /** `--orphan-grace-period`: nothing is removed before this leader has led for so long; milliseconds. */
+  readonly gracePeriodMs: number;
+  /** `--orphan-max-deletions`: load balancers and routes that one pass removes at most. */
+  readonly maxDeletions: number;
+  /** `--orphan-max-fraction`: of the load balancers, and of the routes, that may look orphaned; above it none is removed. */
+  readonly maxFraction: number;
+  /** Ranges in which a route controller looks after routes. */
+  readonly lookedAfter: readonly Cidr[];
+}
+
+/** As the API server itself said, asked after the cloud had answered. */
+export interface LiveObjects {
+  /** Of all Services and, where anything seemed to belong to none, of all nodes. */
+  readonly uids: ReadonlySet<string>;
+  readonly nodes: readonly Node[];
+}
+
+export interface ObservedOrphans {
+  /** `undefined`: not found out, or not what this cloud has. */
+  readonly parts: readonly LoadBalancerPart[] | undefined;
+  /** `undefined`: not found out, or not what this cloud has. */
+  readonly routes: readonly Route[] | undefined;
+  readonly live: LiveObjects;
+  /** What looked orphaned in the pass before, with since when; monotonic. */
+  readonly before: ReadonlyMap<string, number>;
+  /** Monotonic. */
+  readonly now: number;
+  /** Since when this program leads; monotonic. */
+  readonly leaderSince: number;
+  readonly options: OrphanPlanOptions;
+}
+
+/** Why nothing of what is orphaned is removed. */
+export type OrphanIdleReason = 'report-only' | 'grace-period';
+
+/** So many of a kind look orphaned that it is more likely the API which has forgotten: after a restore of etcd. */
+export interface HeldOrphans {
+  readonly kind: OrphanKind;
+  readonly orphaned: number;
+  readonly owned: number;
+}
+
+export interface OrphanPlan {
+  /** What looks orphaned in this pass, with since when. */
+  readonly suspects: ReadonlyMap<string, number>;
+  readonly suspected: readonly Orphan[];
+  /** What looked so in the pass before too. */
+  readonly orphans: readonly Orphan[];
+  readonly held: readonly HeldOrphans[];
+  /** The longest orphaned first. */
+  readonly removals: readonly Orphan[];
+  readonly idle: OrphanIdleReason | undefined;
+}
+
+export function planOrphans(observed: ObservedOrphans): OrphanPlan {
+  const { before, leaderSince, live, now, options, parts = [], routes = [] } = observed;
+  const inUse = inUseBy(live.nodes);
+  const owned: readonly Orphan[] = [
+    ...ownedLoadBalancers(parts, options.clusterId),
+    ...ownedRoutes(routes, options.lookedAfter),
+  ];
+  const suspected = owned.filter((one) => (one.kind === 'route' ? !inUse(one.route) : !live.uids.has(one.uid)));
+  const held = orphanKinds.flatMap((kind) => holdBack(kind, owned, suspected, options.maxFraction));
+  const suspects = new Map(suspected.map(({ key }) => [key, before.get(key) ?? now]));
+  const orphans = suspected.filter(({ key }) => before.has(key));
+  const idle = idleReason(options, now - leaderSince);
+  const removals =
+    idle === undefined
+      ? orphans
+          .filter((one) => !held.some(({ kind }) => kind === one.kind))
+          .toSorted((a, b) => (suspects.get(a.key) ?? 0) - (suspects.get(b.key) ?? 0))
+          .slice(0, options.maxDeletions)
+      : [];
+  return { suspects, suspected, orphans, held, removals, idle };
+}
+
+function idleReason({ gracePeriodMs, policy }: OrphanPlanOptions, ledForMs: number): OrphanIdleReason | undefined {
+  if (policy !== 'delete') return 'report-only';
+  return ledForMs < gracePeriodMs ? 'grace-period' : undefined;
+}
+
+/** One always may go. The small term keeps 0.29 × 100 from being 28. */
+function holdBack(
+  kind: OrphanKind,
+  owned: readonly Orphan[],
+  suspected: readonly Orphan[],
+  maxFraction: number,
+): readonly HeldOrphans[] {
+  const all = owned.filter((one) => one.kind === kind).length;
+  const orphaned = suspected.filter((one) => one.kind === kind).length;
+  return orphaned > Math.max(1, Math.floor(maxFraction * all + 1e-9)) ? [{ kind, orphaned, owned: all }] : [];
+}

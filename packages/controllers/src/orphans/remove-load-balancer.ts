@@ -1,0 +1,101 @@
+/** Takes one orphaned load balancer away, by the provider's own plan and under its lock, as the service controller does. */
+import type { CallContext, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
+import type { Clock, Logger } from '@outrigger/kube';
+import type { ControllerJournal, NotedAction, Subject } from '../journal.ts';
+import { applyActions } from '../service/apply-actions.ts';
+import type { Locks } from '../service/locks.ts';
+import { observeOnce } from '../service/observations.ts';
+import { planRemoval } from '../service/plan.ts';
+import type { ServiceMetrics } from '../service/service-metrics.ts';
+import { notedOf } from '../service/service-words.ts';
+import type { OrphanedLoadBalancer } from './orphan.ts';
+
+export interface RemoveLoadBalancerOptions {
+  readonly provider: LoadBalancers;
+  readonly clusterId: string;
+  readonly callContext: (signal: AbortSignal) => CallContext;
+  readonly locks: Locks;
+  /** Asked right before the first action. Throws when it cannot be found out. */
+  readonly isStillOrphan: () => Promise<boolean>;
+  readonly clock: Clock;
+  readonly metrics: ServiceMetrics;
+  readonly logger: Logger;
+  readonly journal: ControllerJournal;
+  readonly subject: Subject;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * - `done`: all that can be done now; whether all is gone shows in the next pass.
+ * - `kept`: its Service is there after all, somebody is at work on it, or nothing is to be done.
+ * - `planned`: a dry run.
+ */
+export type Removed =
+  | { readonly kind: 'done'; readonly actions: readonly NotedAction[] }
+  | { readonly kind: 'kept' | 'planned' }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+export async function removeLoadBalancer(
+  { uid }: Pick<OrphanedLoadBalancer, 'uid'>,
+  options: RemoveLoadBalancerOptions,
+): Promise<Removed> {
+  const { clock, locks, provider } = options;
+  const service = goneService(uid);
+  const lock = provider.lockKey?.(service) ?? uid;
+  // In the next pass again.
+  if (!locks.tryAcquire(lock, `orphan ${uid}`, () => {})) return { kind: 'kept' };
+  try {
+    return await removeLocked(service, options);
+  } finally {
+    if (lock === uid) locks.forget(lock);
+    else locks.noteApplied(lock, clock.monotonic());
+    locks.release(lock);
+  }
+}
+
+async function removeLocked(service: LoadBalancerService, options: RemoveLoadBalancerOptions): Promise<Removed> {
+  const { callContext, clusterId, isStillOrphan, journal, provider, subject } = options;
+  const owner = { clusterId, uid: service.uid };
+  const [observation] = await observeOnce([service], options);
+  if (!observation) return { kind: 'kept' };
+  const plan = planRemoval({ provider, service, owner, observation });
+  if (plan.kind === 'failed') return plan;
+  if (plan.kind !== 'bring' || plan.plan.actions.length === 0) return { kind: 'kept' };
+  const noted = notedOf(plan);
+  if (!(await isStillOrphan())) return { kind: 'kept' };
+  if (journal.dryRun) {
+    journal.plan(subject, noted);
+    return { kind: 'planned' };
+  }
+  const done: NotedAction[] = [];
+  const { error } = await applyActions(plan.plan.actions, plan.desired, {
+    ...options,
+    callContext,
+    isCurrent: () => true,
+    onResult: (action, result) => {
+      const words = noted[plan.plan.actions.indexOf(action)];
+      if (!words) return;
+      if (result.kind !== 'failed') done.push(words);
+      const pending = result.kind === 'pending' ? { pending: result.handle } : undefined;
+      journal.note(subject, [words], result.kind === 'failed' ? result : pending);
+    },
+  });
+  return error ? { kind: 'failed', error } : { kind: 'done', actions: done };
+}
+
+/** All that is known of a Service that is gone. */
+function goneService(uid: string): LoadBalancerService {
+  return {
+    uid,
+    namespace: '',
+    name: '',
+    labels: {},
+    annotations: {},
+    ports: [],
+    ipFamilies: ['IPv4'],
+    ipFamilyPolicy: 'SingleStack',
+    externalTrafficPolicy: 'Cluster',
+    sourceRanges: [],
+    ingress: [],
+  };
+}
