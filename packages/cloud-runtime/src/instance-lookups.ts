@@ -11,7 +11,7 @@ import {
   type Instances,
   type NodeRef,
 } from '@outrigger/cloud-provider';
-import { deadlineSignal, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import { deadlineSignal, onAbort, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import { checkAnswers, checkRead } from './instance-answers-check.ts';
 import { InstanceAnswers, type InstanceSnapshot } from './instance-snapshot.ts';
 import { LookUpLane, type AnswerWaiter, type Batch, type LookUpEntry } from './look-up-lane.ts';
@@ -104,17 +104,15 @@ class BatchedLookups implements InstanceLookups {
         return;
       }
       const lane = priority === 'critical' ? this.#urgent : this.#others;
-      const stop = (): void => {
-        signal.removeEventListener('abort', onAbort);
-        this.#closed.signal.removeEventListener('abort', onClose);
-      };
       const giveUp = (reason: Error): void => {
         stop();
         lane.leave(entry, waiter);
         reject(reason);
       };
-      const onAbort = (): void => giveUp(signal.reason as Error);
-      const onClose = (): void => giveUp(this.#closed.signal.reason as Error);
+      const stops = [signal, this.#closed.signal].map((one) => onAbort(one, () => giveUp(one.reason as Error)));
+      const stop = (): void => {
+        for (const forget of stops) forget();
+      };
       const waiter: AnswerWaiter = {
         notBefore,
         settle: (answer) => {
@@ -122,8 +120,6 @@ class BatchedLookups implements InstanceLookups {
           resolve(refuseOlder(node, answer, notBefore));
         },
       };
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#closed.signal.addEventListener('abort', onClose, { once: true });
       const entry = lane.add(node, need, priority, waiter);
     });
   }

@@ -11,13 +11,20 @@ import type { TransportLayer } from './transport.ts';
  * retry) would send after the question was asked. Not for the transport that the elector itself uses.
  */
 export function fence(leadership: Pick<Leadership, 'guard' | 'perform'>): TransportLayer {
+  // Callers have one signal for all that they do: joined once, not for each request.
+  const joined = new WeakMap<AbortSignal, { readonly ended: AbortSignal; readonly both: AbortSignal }>();
+  const join = (signal: AbortSignal, ended: AbortSignal): AbortSignal => {
+    let known = joined.get(signal);
+    if (known?.ended !== ended) joined.set(signal, (known = { ended, both: AbortSignal.any([signal, ended]) }));
+    return known.both;
+  };
   return (inner) => ({
     // In flight until the head of the answer: by then the write has happened. A watch is not waited for, but aborted.
     send: (request) =>
       leadership.perform((ended) =>
         inner.send({
           ...request,
-          signal: request.signal ? AbortSignal.any([request.signal, ended]) : ended,
+          signal: request.signal ? join(request.signal, ended) : ended,
           // Asked again at the socket: the process may be stopped while the request waits for a connection.
           beforeSend: () => {
             request.beforeSend?.();

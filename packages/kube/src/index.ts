@@ -2,6 +2,7 @@
 
 // Time, logs, metrics
 export { deadlineSignal, sleepOn, systemClock, type Clock, type Timer } from './clock.ts';
+export { onAbort } from './on-abort.ts';
 export { systemRandom } from './system-random.ts';
 export { silentLogger, type LogFields, type Logger } from './logger.ts';
 export {
@@ -94,6 +95,7 @@ export {
   type Credential,
   type Credentials,
 } from './config/credentials.ts';
+export { requestedToken, type RequestedTokenOptions } from './config/requested-token.ts';
 export { ExecPluginError, isExecPluginError, type ExecPluginErrorCode } from './config/exec-credentials.ts';
 export type { ExecPluginResult, ExecPluginRun, RunExecPlugin } from './config/exec-plugin.ts';
 export type { TrafficClass, Transport, TransportLayer, TransportRequest, TransportResponse } from './transport.ts';
@@ -191,4 +193,4 @@ export { fence } from './fence.ts';
 export { readOnly, ReadOnlyError } from './read-only.ts';
 
 // What has to be granted
-export { eventRule, leaseRules, storeRule, type ApiRule, type ApiVerb } from './api-rule.ts';
+export { eventRule, leaseRules, storeRule, tokenRules, type ApiRule, type ApiVerb } from './api-rule.ts';

@@ -1,5 +1,6 @@
 /** What can end a request early: its signal, its time-out, a broken connection, the closing of the transport. */
 import type { Clock, Timer } from '../clock.ts';
+import { onAbort } from '../on-abort.ts';
 import type { TransportRequest } from '../transport.ts';
 import { TransportError } from './transport-error.ts';
 
@@ -14,7 +15,7 @@ export class RequestScope {
   readonly unlimited: boolean;
   /** Aborts when the scope fails: for steps that take a signal. */
   readonly #abort = new AbortController();
-  readonly #signal: AbortSignal | undefined;
+  readonly #forget: (() => void) | undefined;
   readonly #timer: Timer | undefined;
   readonly #onEnd: (scope: RequestScope) => void;
   #onFail: ((error: Error) => void) | undefined;
@@ -29,8 +30,8 @@ export class RequestScope {
     this.#onEnd = onEnd;
     const timeoutMs = request.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.unlimited = timeoutMs === 0;
-    this.#signal = request.signal;
-    this.#signal?.addEventListener('abort', this.#aborted, { once: true });
+    const { signal } = request;
+    this.#forget = signal && onAbort(signal, () => this.fail(signal.reason as Error));
     if (!this.unlimited) {
       this.#timer = clock.setTimer(timeoutMs, () => {
         const what = `${request.method} ${request.path}: no whole answer within ${timeoutMs} ms`;
@@ -79,12 +80,10 @@ export class RequestScope {
     if (!this.#done) this.#end();
   }
 
-  readonly #aborted = (): void => this.fail(this.#signal?.reason as Error);
-
   #end(): void {
     this.#done = true;
     this.#timer?.cancel();
-    this.#signal?.removeEventListener('abort', this.#aborted);
+    this.#forget?.();
     this.#onEnd(this);
   }
 }
