@@ -8,6 +8,8 @@ export interface ApplyOptions {
   readonly signal: AbortSignal;
   /** Hears of the metadata that each write answered with, before the next write starts. */
   readonly onWritten?: (metadata: PartialObjectMetadata['metadata']) => void;
+  /** Hears of each action that was carried out, or failed. */
+  readonly onResult?: (action: NodeAction, error?: Error) => void;
 }
 
 /**
@@ -15,7 +17,7 @@ export interface ApplyOptions {
  * errors: 409 and 422 mean that `node` was out of date.
  */
 export async function applyWrites(node: Node, actions: readonly NodeAction[], options: ApplyOptions): Promise<void> {
-  const { nodes, signal, onWritten } = options;
+  const { nodes, signal, onResult, onWritten } = options;
   const ref = { name: node.metadata?.name ?? '' };
   let seen = { labels: node.metadata?.labels, resourceVersion: node.metadata?.resourceVersion };
   for (const action of actions) {
@@ -28,8 +30,14 @@ export async function applyWrites(node: Node, actions: readonly NodeAction[], op
     if (!patch) continue;
     signal.throwIfAborted();
     const subresource = action.kind === 'patch-status' ? { subresource: 'status' } : {};
-    const { metadata } = await nodes.patch(ref, patch, { ...subresource, answer: 'metadata', signal });
-    seen = { labels: metadata.labels, resourceVersion: metadata.resourceVersion };
-    onWritten?.(metadata);
+    try {
+      const { metadata } = await nodes.patch(ref, patch, { ...subresource, answer: 'metadata', signal });
+      seen = { labels: metadata.labels, resourceVersion: metadata.resourceVersion };
+      onWritten?.(metadata);
+    } catch (error) {
+      onResult?.(action, error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    }
+    onResult?.(action);
   }
 }

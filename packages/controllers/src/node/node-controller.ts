@@ -15,7 +15,6 @@ import {
   type Logger,
   type Metrics,
   type Node,
-  type ObjectMeta,
   type ReconcileContext,
   type ResourceClient,
   type Store,
@@ -306,18 +305,20 @@ class Run {
     actions: readonly NodeAction[],
     { signal, logger }: ReconcileContext,
   ): Promise<boolean> {
-    const write = async (): Promise<true> => {
-      const onWritten = (metadata: ObjectMeta): void => this.#written.note(key, metadata);
-      await applyWrites(node, actions, { nodes: this.#nodes, signal, onWritten });
-      return true;
-    };
-    const writes = notedWrites(actions);
-    if (writes.length > 0 && !(await this.#journal.perform(subjectOf('Node', node), writes, write))) {
-      // A dry run: it will carry its taint until somebody else has done this.
+    const subject = subjectOf('Node', node);
+    if (this.#journal.dryRun && actions.some(({ kind }) => kind !== 'event')) {
+      this.#journal.plan(subject, notedWrites(actions));
+      // It will carry its taint until somebody else has done this.
       if (isUninitialized(node)) this.#rounds.askLater(key, node.metadata?.uid ?? '');
       else this.#rounds.used(key);
       return false;
     }
+    await applyWrites(node, actions, {
+      nodes: this.#nodes,
+      signal,
+      onWritten: (metadata) => this.#written.note(key, metadata),
+      onResult: (action, error) => this.#journal.note(subject, notedWrites([action]), error && { error }),
+    });
     if (actions.some((action) => action.kind === 'patch-object' && action.removeTaint)) this.#initialised(node, logger);
     for (const action of actions) {
       if (action.kind !== 'event' || !this.#told.tell(node, action.note)) continue;

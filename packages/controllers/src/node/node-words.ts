@@ -65,7 +65,9 @@ export function factsOfNode(node: Node, wallNow: number): readonly Fact[] {
     { text: 'The node was registered.', ...(Number.isNaN(created) ? {} : { agoMs: Math.max(0, wallNow - created) }) },
     { text: `It ${waits}; its provider ID is ${providerID ? providerID : 'not set'}.` },
     {
-      text: `Its condition Ready is ${ready?.status ?? 'not there, which counts as Unknown'}.`,
+      text: ready
+        ? `Its condition Ready became ${ready.status}.`
+        : 'It has no condition Ready, which counts as Unknown.',
       ...(Number.isNaN(since) ? {} : { agoMs: Math.max(0, wallNow - since) }),
     },
   ];

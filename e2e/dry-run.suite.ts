@@ -1,0 +1,262 @@
+/**
+ * A dry run of the whole program with much to do, and then a live run on the same cluster: the first writes nothing, and says
+ * what the second does.
+ */
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { main } from '@outrigger/cloud-controller-manager';
+import {
+  createClient,
+  createTransport,
+  loadConfig,
+  resources,
+  systemClock,
+  type Client,
+  type Node,
+} from '@outrigger/kube';
+import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
+import { UNINITIALIZED_TAINT } from '@outrigger/testing';
+import { quickClock } from './quick-clock.ts';
+
+/** An API server, and its own record of what the program asked for. */
+export interface RecordingServer extends AsyncDisposable {
+  /** The file. */
+  readonly kubeconfig: string;
+  /** All that the program has sent so far and that is no read: method or verb, and path. Reviews, which store nothing, left out. */
+  writes(): Promise<readonly string[]>;
+}
+
+interface Action {
+  readonly kind: string;
+  readonly summary: string;
+}
+
+interface Subject {
+  readonly kind: string;
+  readonly name: string;
+}
+
+interface DebugPlan {
+  readonly dryRun: boolean;
+  readonly planned: readonly {
+    readonly controller: string;
+    readonly subject: Subject;
+    readonly actions: readonly Action[];
+  }[];
+  readonly applied: readonly (Action & {
+    readonly controller: string;
+    readonly subject: Subject;
+    readonly result: string;
+  })[];
+}
+
+/** Waits of seconds are over sooner; nothing else depends on it. */
+const FACTOR = 5;
+/** So long, real time, for all that is to be planned or done. */
+const PATIENCE_MS = 90_000;
+
+/** Whether the node gets its range before it is deleted is left to chance. */
+const RACED = 'node-ipam-controller Node gone-1: allocate';
+
+const FLAGS = [
+  '--cloud-provider=memory',
+  '--controllers=*,node-ipam-controller',
+  '--allocate-node-cidrs',
+  '--cluster-cidr=10.244.0.0/16',
+  '--node-deletion-grace-period=1s',
+  '--node-deletion-max-fraction=1',
+  '--leader-elect=false',
+  '--bind-address=127.0.0.1',
+];
+
+export function dryRunSuite(name: string, start: (t: TestContext) => Promise<RecordingServer | undefined>): void {
+  test(`${name}: a dry run writes nothing, and says what a live run then does`, async (t) => {
+    await using server = await start(t);
+    if (!server) return;
+    await using connection = createTransport(await loadConfig({ kubeconfig: server.kubeconfig }), {
+      userAgent: 'test',
+    });
+    const client = createClient(connection);
+    const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5 });
+    await prepare(client, cloud);
+    const before = contents(cloud);
+
+    const plan = await runUntil(server, cloud, ['--dry-run'], ({ planned }) => missing(planned));
+    assert.equal(plan.value.dryRun, true);
+    assert.deepEqual(plan.value.applied, []);
+    assert.deepEqual(await server.writes(), [], 'writes to the API server');
+    assert.deepEqual(contents(cloud), before, 'what is in the cloud');
+    assert.deepEqual(Object.keys(cloud.calls().byOperation).filter(changesTheCloud), [], 'requests to the cloud');
+    assert.doesNotMatch(plan.log, /was refused: this is a dry run/u, 'no controller tries to write');
+    assert.deepEqual((await client.of(resources.coreEvents).list({ namespace: 'default' })).items, [], 'Events');
+    assert.match(plan.log, /Planned, and not done/u);
+
+    const planned = plan.value.planned
+      .flatMap(({ actions, ...about }) => actions.map((one) => sayingOf(about, one)))
+      .filter((one) => one !== RACED);
+    const live = await runUntil(server, cloud, [], ({ applied }) => {
+      // One that failed is tried again: somebody else may have written the node in between.
+      const done = new Set(applied.filter(({ result }) => result !== 'failed').map((one) => sayingOf(one, one)));
+      return planned.filter((one) => !done.has(one));
+    });
+    // What was not planned follows from what was: an address is there, so a load balancer can be made.
+    const firsts = new Map<string, string>();
+    for (const one of live.value.applied) {
+      const key = `${one.controller} ${one.subject.kind} ${one.subject.name}`;
+      if (!firsts.has(key)) firsts.set(key, sayingOf(one, one));
+    }
+    const unplanned = [...firsts.values()].filter(
+      (first) => !first.startsWith('node-route') && first !== RACED && !planned.includes(first),
+    );
+    assert.deepEqual(unplanned, [], 'first steps that the dry run did not name');
+    assert.deepEqual(live.value.planned, []);
+    assert.notDeepEqual(await server.writes(), []);
+  });
+}
+
+/** Which of several equal ranges a node gets depends on who comes first: that is not compared. */
+function sayingOf(
+  { controller, subject }: { controller: string; subject: Subject },
+  { kind, summary }: Action,
+): string {
+  return `${controller} ${subject.kind} ${subject.name}: ${kind === 'allocate' ? kind : summary}`;
+}
+
+const EXPECTED = [
+  'cloud-node-controller Node new-1 patch-object',
+  'cloud-node-controller Node new-2 patch-object',
+  'cloud-node-controller Node new-1 patch-status',
+  'cloud-node-lifecycle-controller Node gone-1 delete',
+  'cloud-node-lifecycle-controller Node stopped-1 add-shutdown-taint',
+  'node-ipam-controller Node new-1 allocate',
+  'node-ipam-controller Node new-2 allocate',
+  'node-route-controller Route 10.244.7.0/24 create-route',
+  'node-route-controller Route 10.244.9.0/24 delete-route',
+  'service-lb-controller Service default/web record',
+  'service-lb-controller Service default/web create-address',
+  'service-lb-controller Service default/api create-address',
+];
+
+function missing(planned: DebugPlan['planned']): readonly string[] {
+  const there = new Set(
+    planned.flatMap(({ actions, controller, subject }) =>
+      actions.map(({ kind }) => `${controller} ${subject.kind} ${subject.name} ${kind}`),
+    ),
+  );
+  return EXPECTED.filter((one) => !there.has(one));
+}
+
+/** Something for every controller to do. */
+async function prepare(client: Client, cloud: MemoryCloud): Promise<void> {
+  const nodes = client.of(resources.nodes);
+  const { metadata } = await client.of(resources.namespaces).get({ name: 'kube-system' });
+  for (const name of ['new-1', 'new-2', 'routed-1']) cloud.createInstance({ name });
+  const stopped = cloud.createInstance({ name: 'stopped-1', state: 'shutdown' });
+  const [routed] = cloud.instances().filter(({ name }) => name === 'routed-1');
+  const gone = stopped.providerID.replace(/[^/]+$/u, 'i-gone');
+  const waits: NonNullable<Node['spec']> = {
+    taints: [{ key: UNINITIALIZED_TAINT, value: 'true', effect: 'NoSchedule' }],
+  };
+  const as = (name: string, spec: NonNullable<Node['spec']>, ready: string): Node => ({
+    metadata: { name },
+    spec,
+    status: { conditions: [{ type: 'Ready', status: ready, lastTransitionTime: new Date().toISOString() }] },
+  });
+  await nodes.create(as('new-1', waits, 'False'));
+  await nodes.create(as('new-2', waits, 'False'));
+  await nodes.create(as('gone-1', { providerID: gone }, 'False'));
+  await nodes.create(as('stopped-1', { providerID: stopped.providerID }, 'False'));
+  const cidr = '10.244.7.0/24';
+  const spec = { providerID: routed?.providerID ?? '', podCIDR: cidr, podCIDRs: [cidr] };
+  // By the name under which this program's allocator writes: another one's would keep it from allocating.
+  await nodes.create(as('routed-1', spec, 'True'), { fieldManager: 'outrigger-node-ipam' });
+  const old = cloud.createInstance({ name: 'old' });
+  cloud.createRoute({
+    destination: '10.244.9.0/24',
+    instanceId: old.id,
+    nodeName: 'old',
+    clusterId: metadata?.uid ?? '',
+  });
+  cloud.deleteInstance(old.id);
+  for (const name of ['web', 'api']) {
+    await client.of(resources.services).create({
+      metadata: { name, namespace: 'default' },
+      spec: { type: 'LoadBalancer', ports: [{ port: 80 }], selector: { app: name } },
+    });
+  }
+}
+
+function contents(cloud: MemoryCloud): unknown {
+  return { instances: cloud.instances(), routes: cloud.routes(), parts: cloud.parts() };
+}
+
+function changesTheCloud(operation: string): boolean {
+  return !operation.startsWith('GET ') && operation !== 'POST /instances:batchGet';
+}
+
+interface Outcome {
+  readonly value: DebugPlan;
+  readonly log: string;
+}
+
+/** Runs the program until nothing is missing in `/debug/plan`, and then stops it. */
+async function runUntil(
+  { kubeconfig }: RecordingServer,
+  cloud: MemoryCloud,
+  args: readonly string[],
+  missingIn: (plan: DebugPlan) => readonly string[],
+): Promise<Outcome> {
+  const signals = new EventEmitter();
+  const port = await freePort();
+  let log = '';
+  const ended = main([...FLAGS, `--kubeconfig=${kubeconfig}`, `--secure-port=${port}`, ...args], {
+    builtInProviders: { memory: () => Promise.resolve({ default: () => createMemoryProvider({ cloud }) }) },
+    env: {},
+    stdout: { write: () => true },
+    stderr: { write: (text) => void (log += text) },
+    signals,
+    exit: (code) => assert.fail(`exit ${code}\n${log}`),
+    workingDirectory: import.meta.dirname,
+    hostname: 'test',
+    clock: quickClock(FACTOR),
+  });
+  await using asked = createTransport({ server: `https://127.0.0.1:${port}`, tls: { insecureSkipVerify: true } });
+  const deadline = systemClock.monotonic() + PATIENCE_MS;
+  let value: DebugPlan | undefined;
+  try {
+    for (;;) {
+      value = await debugPlan(asked);
+      const left = value && missingIn(value);
+      if (left?.length === 0) break;
+      assert.ok(systemClock.monotonic() < deadline, `not seen: ${left?.join('\n') ?? 'the page'}\n${log}`);
+      await systemClock.sleep(100);
+    }
+  } finally {
+    signals.emit('SIGTERM', 'SIGTERM');
+    assert.equal(await ended, 0, log);
+  }
+  assert.ok(value);
+  return { value, log };
+}
+
+async function debugPlan(transport: ReturnType<typeof createTransport>): Promise<DebugPlan | undefined> {
+  try {
+    const { body, status } = await transport.send({ method: 'GET', path: '/debug/plan' });
+    const text = Buffer.concat(await Array.fromAsync(body)).toString();
+    return status === 200 ? (JSON.parse(text) as DebugPlan) : undefined;
+  } catch {
+    // It does not listen yet.
+    return undefined;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

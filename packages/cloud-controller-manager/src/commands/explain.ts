@@ -1,0 +1,134 @@
+/** `outrigger explain`: asks the manager that leads why a node, a Service or a route is as it is. */
+import path from 'node:path';
+import { duration, FlagError, oneOf, port, string, bool, type FlagGroup } from '@outrigger/controller-manager';
+import {
+  bearerToken,
+  createClient,
+  createTransport,
+  deadlineSignal,
+  loadConfig,
+  systemClock,
+  type ClusterConfig,
+} from '@outrigger/kube';
+import { readFile } from 'node:fs/promises';
+import type { Environment } from '../environment.ts';
+import { askManager } from '../explain/ask-manager.ts';
+import { explainedKinds, isExplainedKind, type Explanation } from '../explain/explanation.ts';
+import { findLeader } from '../explain/find-leader.ts';
+import { renderExplanation } from '../explain/render-explanation.ts';
+import { defineCommand, type Command } from './command.ts';
+
+interface ExplainOptions {
+  server: string;
+  kubeconfig: string;
+  tokenFile: string;
+  certificateAuthority: string;
+  insecureSkipTlsVerify: boolean;
+  leaderElectResourceNamespace: string;
+  leaderElectResourceName: string;
+  managerPort: number;
+  requestTimeout: number;
+  output: 'text' | 'json';
+}
+
+const explainFlags: FlagGroup<ExplainOptions> = {
+  title: 'Explain',
+  flags: {
+    server: {
+      type: string,
+      default: '',
+      usage: 'The manager: https://host:10258. Default: the one that leads, found by its Lease (--kubeconfig).',
+    },
+    kubeconfig: {
+      type: string,
+      default: '',
+      usage:
+        'File by which the leader is found, and whose user asks it. Default, without --server: $KUBECONFIG, ~/.kube/config, or the service account.',
+    },
+    tokenFile: { type: string, default: '', usage: 'File with a bearer token, in place of the user of --kubeconfig.' },
+    certificateAuthority: {
+      type: string,
+      default: '',
+      usage: "File with whom to trust for the manager's certificate (PEM). Default: the authority of the cluster.",
+    },
+    insecureSkipTlsVerify: {
+      type: bool,
+      default: false,
+      usage: 'Trust any manager, as one with a self-made certificate: whoever answers gets the token.',
+    },
+    leaderElectResourceNamespace: { type: string, default: 'kube-system', usage: 'Namespace of the Lease.' },
+    leaderElectResourceName: { type: string, default: 'cloud-controller-manager', usage: 'Name of the Lease.' },
+    managerPort: { type: port, default: 10_258, usage: 'The --secure-port of the manager that is found by the Lease.' },
+    requestTimeout: { type: duration({ minMs: 1 }), default: 30_000, usage: 'How long to wait for an answer.' },
+    output: { type: oneOf(['text', 'json']), default: 'text', shorthand: 'o', usage: "'text' for people, or 'json'." },
+  },
+};
+
+export const explainCommand: Command = defineCommand({
+  name: 'explain',
+  summary: 'Says why a node, a Service or a route is as it is: what was observed, what is planned, what was done.',
+  words: `${explainedKinds.join('|')} NAME`,
+  flags: [explainFlags],
+  run: async (parsed, environment) => {
+    const [kind = '', name = '', ...more] = parsed.words;
+    if (!isExplainedKind(kind) || name === '' || more.length > 0) {
+      const text = `write ${explainedKinds.join('|')} and one name: worker-1, default/web or 10.244.1.0/24`;
+      throw new FlagError('unexpected-argument', text);
+    }
+    if (kind === 'service' && !name.includes('/')) {
+      throw new FlagError('unexpected-argument', `a Service is named with its namespace: default/${name}`);
+    }
+    const options = parsed.of(explainFlags);
+    const { clock = systemClock, stdout } = environment;
+    const deadline = deadlineSignal(clock, options.requestTimeout, 'asking the manager');
+    try {
+      const manager = await managerOf(options, environment, deadline.signal);
+      const page = `/debug/explain/${kind}/${name.split('/').map(encodeURIComponent).join('/')}`;
+      const explanation = (await askManager(manager, page, { clock, signal: deadline.signal })) as Explanation;
+      stdout.write(
+        options.output === 'json' ? `${JSON.stringify(explanation, undefined, 2)}\n` : renderExplanation(explanation),
+      );
+      return 0;
+    } finally {
+      deadline.cancel();
+    }
+  },
+});
+
+/** Where the manager is, and as whom to ask it. */
+async function managerOf(
+  options: ExplainOptions,
+  environment: Environment,
+  signal: AbortSignal,
+): Promise<ClusterConfig> {
+  const { certificateAuthority, insecureSkipTlsVerify, kubeconfig, server, tokenFile } = options;
+  const { clock = systemClock, env, workingDirectory } = environment;
+  const cluster =
+    server !== '' && kubeconfig === ''
+      ? undefined
+      : await loadConfig({ ...(kubeconfig === '' ? {} : { kubeconfig }), env, clock });
+  const { certificate, key, ca } = cluster?.tls ?? {};
+  const found = server === '' && cluster ? await leaderOf(cluster, options, environment, signal) : server;
+  const authority = certificateAuthority === '' ? ca : { file: path.resolve(workingDirectory, certificateAuthority) };
+  const token = tokenFile === '' ? undefined : await readFile(path.resolve(workingDirectory, tokenFile), 'utf8');
+  const credentials = token === undefined ? cluster?.credentials : bearerToken(token.trim());
+  return {
+    server: found.replace(/\/+$/u, ''),
+    tls: {
+      ...(authority && { ca: authority }),
+      ...(certificate && key && token === undefined && { certificate, key }),
+      insecureSkipVerify: insecureSkipTlsVerify,
+    },
+    ...(credentials && { credentials }),
+  };
+}
+
+async function leaderOf(
+  cluster: ClusterConfig,
+  { leaderElectResourceName: name, leaderElectResourceNamespace: namespace, managerPort }: ExplainOptions,
+  { clock = systemClock }: Environment,
+  signal: AbortSignal,
+): Promise<string> {
+  await using transport = createTransport(cluster, { clock });
+  return await findLeader({ client: createClient(transport), name, namespace, port: managerPort, signal });
+}

@@ -1,0 +1,45 @@
+/** One page of a manager, from outside. */
+import { createTransport, type Clock, type ClusterConfig } from '@outrigger/kube';
+
+/** A page is small; whatever is longer is none of ours. */
+const MOST_BYTES = 4_000_000;
+
+const REMEDIES: Readonly<Record<number, string>> = {
+  401: '; give --token-file or --kubeconfig, whose user the manager knows',
+  403: '; grant the user get on the nonResourceURLs /debug/explain/*',
+};
+
+/** What the page says, as JSON. `config.server` is the manager. Throws an `Error` of one line for any other status than 200. */
+export async function askManager(
+  config: ClusterConfig,
+  path: string,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<unknown> {
+  await using transport = createTransport(config, { clock, retry: false });
+  const { body, status } = await transport.send({ method: 'GET', path, signal });
+  const text = await textOf(body);
+  if (status === 200) return JSON.parse(text);
+  throw new Error(`${config.server}: ${messageOf(text)} (${status})${REMEDIES[status] ?? ''}`);
+}
+
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new Error(`the answer is longer than ${MOST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Managers answer with a `Status`; another server may say anything. */
+function messageOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    if (typeof message === 'string') return message;
+  } catch {
+    // Not JSON: its first line will do.
+  }
+  return text.trim().split('\n', 1)[0] ?? '';
+}

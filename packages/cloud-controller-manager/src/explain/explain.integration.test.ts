@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { main } from '../main.ts';
+import { Bench, greenCloud, page, until } from '../program-bench.suite.ts';
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function outrigger(bench: Bench, ...args: string[]): Promise<Outcome> {
+  let [stdout, stderr] = ['', ''];
+  const code = await main(args, {
+    program: 'outrigger',
+    builtInProviders: {},
+    env: { HOME: bench.directory },
+    stdout: { write: (text) => void (stdout += text) },
+    stderr: { write: (text) => void (stderr += text) },
+    signals: new EventEmitter(),
+    exit: () => assert.fail('must not exit by itself'),
+    workingDirectory: bench.directory,
+    hostname: 'test',
+  });
+  return { code, stdout, stderr };
+}
+
+test('the leader says of a node what it saw, what it plans, what it did and what the cloud was asked', async () => {
+  await using bench = await Bench.start();
+  bench.addNode('node-1');
+  const program = await bench.run(greenCloud());
+  await until('initialised', () => bench.isInitialised('node-1'), program.log);
+  // The answer to the last write may come after the watch has shown it.
+  const asked = ['explain', 'node', 'node-1', `--server=${program.url}`, '--insecure-skip-tls-verify'];
+  let told = await outrigger(bench, ...asked);
+  for (let i = 0; i < 100 && !told.stdout.includes('remove the taint'); i++) told = await outrigger(bench, ...asked);
+  assert.deepEqual([told.code, told.stderr], [0, '']);
+  for (const line of [
+    /^node node-1, at \d{4}-/u,
+    /^cloud-node-controller$/mu,
+    /^ {2}The node was registered\./mu,
+    /^ {2}It is initialised; its provider ID is green:\/\/node-1\.$/mu,
+    /^ {2}The cloud, asked, has its machine green:\/\/node-1, running: type leaf, zone z1, InternalIP 10\.0\.0\.1\. \(.+ ago\)$/mu,
+    /^ {4}- Nothing: it is initialised and as the cloud says/mu,
+    /^cloud-node-lifecycle-controller$/mu,
+    /^ {2}\S+Z {2}cloud-node-controller: set its provider ID to green:\/\/node-1;.*remove the taint.*\(done\)$/mu,
+    /^ {2}\S+Z {2}GET \/machines: ok after \d+ ms$/mu,
+  ]) {
+    assert.match(told.stdout, line);
+  }
+  const json = await outrigger(bench, ...asked, '--output=json');
+  assert.equal((JSON.parse(json.stdout) as { name: string }).name, 'node-1');
+
+  const nobody = await outrigger(
+    bench,
+    'explain',
+    'node',
+    'nobody',
+    `--server=${program.url}`,
+    '--insecure-skip-tls-verify',
+  );
+  assert.equal(nobody.code, 1);
+  assert.match(nobody.stderr, /^outrigger explain: https:\S+: no controller that runs knows a node nobody \(404\)\n$/u);
+  const untrusted = await outrigger(bench, 'explain', 'node', 'node-1', `--server=${program.url}`);
+  assert.equal(untrusted.code, 1);
+  assert.match(untrusted.stderr, /^outrigger explain: [^\n]*certificate[^\n]*\n$/u);
+  assert.match(await page(`${program.url}/debug/plan`), /"dryRun":false,.*"applied":\[\{/u);
+});
+
+test('the leader is found by its Lease, at the address of its node; who does not lead says who does', async () => {
+  await using bench = await Bench.start();
+  bench.addNode('node-1');
+  bench.server.store.put({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'test', uid: 'uid-test' },
+    status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] },
+  });
+  const leader = await bench.run(greenCloud());
+  await until('initialised', () => bench.isInitialised('node-1'), leader.log);
+  const { port } = new URL(leader.url);
+  const kubeconfig = `--kubeconfig=${join(bench.directory, 'kubeconfig')}`;
+  const found = await outrigger(
+    bench,
+    'explain',
+    'node',
+    'node-1',
+    kubeconfig,
+    `--manager-port=${port}`,
+    '--insecure-skip-tls-verify',
+  );
+  assert.deepEqual([found.code, found.stderr], [0, '']);
+  assert.match(found.stdout, /^node node-1, at/u);
+
+  const second = await bench.run(greenCloud());
+  const holder = bench.lease()?.spec?.holderIdentity ?? '';
+  const ask = (): Promise<Outcome> =>
+    outrigger(bench, 'explain', 'node', 'node-1', `--server=${second.url}`, '--insecure-skip-tls-verify');
+  let refused = await ask();
+  for (let i = 0; i < 500 && !refused.stderr.includes(holder); i++) refused = await ask();
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /no controller runs in this process; the leader is test_\S+: ask there \(503\)\n$/u);
+});
+
+test('a command line that is wrong is one line; without a Lease it says what to name', async () => {
+  await using bench = await Bench.start();
+  await writeFile(join(bench.directory, 'token'), 'secret\n');
+  const kubeconfig = `--kubeconfig=${join(bench.directory, 'kubeconfig')}`;
+  for (const [args, message] of [
+    [['pod', 'a'], /write node\|service\|route and one name/u],
+    [['service', 'web'], /a Service is named with its namespace: default\/web/u],
+    [['node', 'a', kubeconfig], /there is no Lease kube-system\/cloud-controller-manager/u],
+    [['node', 'a', '--server=https://127.0.0.1:1', '--token-file=token'], /127\.0\.0\.1:1/u],
+  ] as const) {
+    const { code, stderr, stdout } = await outrigger(bench, 'explain', ...args);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, message);
+    assert.match(stderr, /^outrigger explain: [^\n]+\n$/u);
+    assert.doesNotMatch(stderr, /secret/u);
+  }
+});

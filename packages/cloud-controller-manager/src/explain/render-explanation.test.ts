@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Explanation } from './explanation.ts';
+import { renderExplanation } from './render-explanation.ts';
+
+const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+const subject = { kind: 'Node', name: 'worker-1', uid: 'u' } as const;
+
+const node: Explanation = {
+  kind: 'node',
+  name: 'worker-1',
+  at,
+  dryRun: false,
+  findings: [
+    {
+      controller: 'cloud-node-controller',
+      about: ['u'],
+      observed: [
+        { text: 'The node was registered.', agoMs: 4_321 },
+        { text: 'The cloud, asked, did not list a machine for it, which proves nothing.', agoMs: 12 },
+      ],
+      planned: [{ text: 'Ask the cloud again.', inMs: 1_700 }],
+    },
+    {
+      controller: 'cloud-node-lifecycle-controller',
+      about: ['u'],
+      observed: [],
+      planned: [
+        { text: 'Nothing: it was never initialised.', inMs: 595_679 },
+        { text: 'At once.', inMs: 3 },
+      ],
+    },
+  ],
+  applied: [
+    {
+      controller: 'cloud-node-controller',
+      subject,
+      kind: 'patch-status',
+      summary: 'set its addresses: InternalIP 10.0.0.1',
+      at: at - 3_600_000,
+      result: 'failed',
+      detail: 'conflict',
+    },
+  ],
+  calls: [
+    {
+      operation: 'POST /instances:batchGet',
+      startedAt: at - 30,
+      durationMs: 18.4,
+      code: 'ok',
+      priority: 'normal',
+      attempt: 1,
+    },
+    {
+      operation: 'GET /instances/{id}',
+      startedAt: at - 5,
+      durationMs: 2,
+      code: 'throttled',
+      priority: 'normal',
+      attempt: 2,
+    },
+  ],
+};
+
+test('an explanation reads as sentences, with ages and times', () => {
+  assert.equal(
+    renderExplanation(node),
+    `node worker-1, at 2026-01-02T03:04:05.678Z
+
+cloud-node-controller
+  The node was registered. (4s ago)
+  The cloud, asked, did not list a machine for it, which proves nothing. (0.01s ago)
+  It will:
+    - Ask the cloud again. (in 2s or later)
+
+cloud-node-lifecycle-controller
+  It will:
+    - Nothing: it was never initialised. (in 9m56s or later)
+    - At once. (now)
+
+Last applied
+  2026-01-02T02:04:05.678Z  cloud-node-controller: set its addresses: InternalIP 10.0.0.1 (failed: conflict)
+
+Last requests to the cloud
+  2026-01-02T03:04:05.648Z  POST /instances:batchGet: ok after 18 ms
+  2026-01-02T03:04:05.673Z  GET /instances/{id}: throttled after 2 ms, attempt 2
+`,
+  );
+});
+
+test('a dry run says that it would, and that it has done nothing', () => {
+  const text = renderExplanation({
+    ...node,
+    kind: 'route',
+    name: '10.244.1.0/24',
+    dryRun: true,
+    findings: node.findings.slice(0, 1).map((one) => ({ ...one, observed: [] })),
+    applied: [],
+    calls: [],
+  });
+  assert.equal(
+    text,
+    `route 10.244.1.0/24, at 2026-01-02T03:04:05.678Z
+
+cloud-node-controller
+  It would, if this were no dry run:
+    - Ask the cloud again. (in 2s or later)
+
+Last applied
+  Nothing: this is a dry run.
+
+Last requests to the cloud
+  None for its sake alone or among others that is remembered.
+`,
+  );
+});
