@@ -11,8 +11,10 @@ import {
   nodeControllerRules,
   nodeIpamControllerRules,
   nodeLifecycleControllerRules,
+  orphanControllerRules,
   routeControllerRules,
   serviceControllerRules,
+  type Locks,
 } from '@outrigger/controllers';
 import type { ApiRule, Client, EventRecorder, Stores } from '@outrigger/kube';
 import type { Foundation } from './foundation.ts';
@@ -20,6 +22,7 @@ import { buildIpamController, whyNoIpam } from './ipam-controller.ts';
 import { buildNodeController } from './node-controller.ts';
 import { IPAM_ALIAS, IPAM_CONTROLLER } from './options/ipam-flags.ts';
 import { buildNodeLifecycleController } from './node-lifecycle-controller.ts';
+import { buildOrphanController, ORPHAN_CONTROLLER } from './orphan-controller.ts';
 import type { ProgramOptions } from './options/program-options.ts';
 import { buildRouteController, ROUTE_CONTROLLER, whyNoRoutes } from './route-controller.ts';
 import { buildServiceController } from './service-controller.ts';
@@ -32,6 +35,8 @@ export interface LeaderContext extends Foundation {
   readonly eventsOf: (controller: string) => EventRecorder;
   readonly provider: OpenedProvider;
   readonly cluster: ClusterIdentity;
+  /** Of whoever changes load balancers. */
+  readonly loadBalancerLocks: Locks;
   /** Whether this controller runs in this program. */
   readonly runs: (controller: string) => boolean;
   /** Under a lock that other managers seek as well before they run a controller of this name. */
@@ -70,6 +75,12 @@ export const knownControllers: readonly CloudController[] = [
     whyNot: whyNoRoutes,
     rules: routeControllerRules,
     build: buildRouteController,
+  },
+  {
+    name: ORPHAN_CONTROLLER,
+    aliases: ['orphans'],
+    rules: orphanControllerRules,
+    build: buildOrphanController,
   },
   {
     name: IPAM_CONTROLLER,

@@ -10,6 +10,7 @@ import {
 } from '@outrigger/kube';
 import type { ClusterIdentity } from '@outrigger/cloud-provider';
 import type { OpenedProvider } from '@outrigger/cloud-runtime';
+import { Locks } from '@outrigger/controllers';
 import { readClusterIdentity } from './cluster-identity.ts';
 import { connectCandidate, connectControllers, loadClusterConfig } from './connect.ts';
 import type { CloudController } from './controllers.ts';
@@ -126,7 +127,8 @@ function becomeLeader(foundation: Foundation, { cluster, config, plan, provider,
   };
   const names = new Set([...plan.main, ...plan.migrated].map(({ name }) => name));
   const runs = (controller: string): boolean => names.has(controller);
-  const context = { ...foundation, client, cluster, stores, eventsOf, provider, runs };
+  const loadBalancerLocks = new Locks();
+  const context = { ...foundation, client, cluster, loadBalancerLocks, stores, eventsOf, provider, runs };
   return {
     build: ({ build, name }, { exclusive } = { exclusive: false }) => ({ name, ...build({ ...context, exclusive }) }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -36,6 +36,7 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
               metrics,
               random,
               journal: context.journal.of(NAME),
+              locks: context.loadBalancerLocks,
               options: {
                 providerName: provider.name,
                 clusterId: cluster.id,

@@ -28,6 +28,7 @@ import { leaderElectionFlags, type LeaderElectionOptions } from './leader-electi
 import { leaderMigrationFlags, type LeaderMigrationOptions } from './leader-migration-flags.ts';
 import { nodeFlags, type NodeOptions } from './node-flags.ts';
 import { nodeLifecycleFlags, type NodeLifecycleOptions } from './node-lifecycle-flags.ts';
+import { orphanFlags, type OrphanOptions } from './orphan-flags.ts';
 import { routeFlags, type RouteOptions } from './route-flags.ts';
 import { serviceFlags, type ServiceOptions } from './service-flags.ts';
 import { webhookFlags, type WebhookOptions } from './webhook-flags.ts';
@@ -66,6 +67,7 @@ export interface ProgramOptions {
   readonly route: Readonly<RouteOptions>;
   readonly ipam: Readonly<IpamOptions>;
   readonly service: Readonly<ServiceOptions>;
+  readonly orphans: Readonly<OrphanOptions>;
   readonly serving: Readonly<ServingOptions>;
   readonly authorization: Readonly<AuthorizationOptions>;
   readonly logs: Readonly<LogOptions>;
@@ -85,6 +87,7 @@ export const programGroups: readonly FlagGroup<object>[] = [
   routeFlags,
   ipamFlags,
   serviceFlags,
+  orphanFlags,
   servingFlags,
   authenticationFlags,
   authorizationFlags,
@@ -131,6 +134,7 @@ export function readProgramOptions(args: readonly string[], presets: readonly Fl
     route: parsed.of(routeFlags),
     ipam: parsed.of(ipamFlags),
     service: parsed.of(serviceFlags),
+    orphans: parsed.of(orphanFlags),
     serving: parsed.of(servingFlags),
     authorization: parsed.of(authorizationFlags),
     logs: parsed.of(logFlags),
