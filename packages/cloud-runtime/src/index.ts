@@ -12,6 +12,7 @@ export {
   type LookUpOptions,
   type MakeCallContext,
 } from './instance-lookups.ts';
+export { createVolumeLookUps, type VolumeLookUps, type VolumeLookUpsOptions } from './volume-look-ups.ts';
 export type { AnswerListener, InstanceSnapshot } from './instance-snapshot.ts';
 
 // The call budget

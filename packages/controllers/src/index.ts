@@ -53,6 +53,13 @@ export {
   type RangeAllocator,
   type RangeAllocatorDependencies,
 } from './node-ipam/range-allocator.ts';
+export {
+  createPvLabelController,
+  type PvLabelController,
+  type PvLabelControllerDependencies,
+} from './pv-label/pv-label-controller.ts';
+export { labelNewVolume, type NewVolumeAnswer } from './pv-label/label-new-volume.ts';
+export { volumeHandles } from './pv-label/volume-source.ts';
 export { readIpamRanges, type IpamRangeFlags, type IpamRanges } from './node-ipam/ipam-ranges.ts';
 export { admissionPolicyOf, featureTableOf, type AdmissionPolicyOptions } from './service/admission-policy.ts';
 export type { Explains, Fact, Finding } from './finding.ts';
@@ -70,5 +77,6 @@ export { nodeControllerRules } from './node/api-rules.ts';
 export { nodeIpamControllerRules } from './node-ipam/api-rules.ts';
 export { nodeLifecycleControllerRules } from './node-lifecycle/api-rules.ts';
 export { orphanControllerRules } from './orphans/api-rules.ts';
+export { pvLabelControllerRules } from './pv-label/api-rules.ts';
 export { routeControllerRules } from './route/api-rules.ts';
 export { serviceControllerRules } from './service/api-rules.ts';

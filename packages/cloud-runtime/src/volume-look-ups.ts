@@ -1,0 +1,119 @@
+/**
+ * Look-ups of volumes as group commit: what is asked while one call is in flight travels in the next, up to the provider's
+ * batch size. No timer and no cache: a volume is asked about once or twice in its life.
+ */
+import {
+  CloudError,
+  type CallPriority,
+  type VolumeRef,
+  type VolumeResult,
+  type VolumeTopology,
+} from '@outrigger/cloud-provider';
+import { deadlineSignal, type Clock } from '@outrigger/kube';
+import type { MakeCallContext } from './instance-lookups.ts';
+import { raceAbort } from './race-abort.ts';
+
+export interface VolumeLookUpsOptions {
+  readonly volumes: VolumeTopology;
+  readonly callContext: MakeCallContext;
+  readonly clock: Clock;
+  /** Of every call. */
+  readonly priority: CallPriority;
+  /** A call that takes longer is given up as `timeout`. Default: 60,000. */
+  readonly callTimeoutMs?: number;
+  /** Ends the calls; those who wait are told `failed`. */
+  readonly signal: AbortSignal;
+}
+
+export interface VolumeLookUps {
+  /** Never rejects: what went wrong is in the answer (`failed`). */
+  lookUp(volume: VolumeRef): Promise<VolumeResult>;
+}
+
+const DEFAULT_CALL_TIMEOUT_MS = 60_000;
+
+interface Question {
+  readonly volume: VolumeRef;
+  readonly settle: (result: VolumeResult) => void;
+}
+
+export function createVolumeLookUps(options: VolumeLookUpsOptions): VolumeLookUps {
+  return new BatchedVolumeLookUps(options);
+}
+
+class BatchedVolumeLookUps implements VolumeLookUps {
+  readonly #options: VolumeLookUpsOptions;
+  #gathered: Question[] = [];
+  #busy = false;
+
+  constructor(options: VolumeLookUpsOptions) {
+    this.#options = options;
+  }
+
+  lookUp(volume: VolumeRef): Promise<VolumeResult> {
+    return new Promise((settle) => {
+      this.#gathered.push({ volume, settle });
+      if (this.#busy) return;
+      this.#busy = true;
+      // All that is asked in this turn goes along.
+      queueMicrotask(() => void this.#drain());
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#gathered.length > 0) {
+      const batch = this.#gathered.splice(0, this.#options.volumes.batchSize);
+      const results = await this.#ask(batch.map(({ volume }) => volume));
+      for (const [index, { settle }] of batch.entries()) settle(results[index] as VolumeResult);
+    }
+    this.#busy = false;
+  }
+
+  async #ask(volumes: readonly VolumeRef[]): Promise<readonly VolumeResult[]> {
+    const { callContext, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS, clock, priority, volumes: topology } = this.#options;
+    const what = `look-up of ${volumes.length} volumes`;
+    const deadline = deadlineSignal(clock, callTimeoutMs, what);
+    const signal = AbortSignal.any([this.#options.signal, deadline.signal]);
+    try {
+      signal.throwIfAborted();
+      const call = callContext({ signal, priority, about: volumes.map(({ uid }) => uid) });
+      return checked(await raceAbort(topology.lookUp(volumes, call), signal), volumes);
+    } catch (thrown) {
+      const error = deadline.signal.aborted
+        ? new CloudError('timeout', `${what}: the provider gave no answer within ${callTimeoutMs} ms`, {
+            cause: thrown,
+          })
+        : asError(thrown);
+      return volumes.map(() => ({ kind: 'failed', error }));
+    } finally {
+      deadline.cancel();
+    }
+  }
+}
+
+/** A provider may be written in JavaScript. What breaks the contract is no answer; each volume is judged for itself. */
+function checked(results: unknown, volumes: readonly VolumeRef[]): readonly VolumeResult[] {
+  const given = Array.isArray(results) ? results.length : undefined;
+  if (given !== volumes.length) {
+    const text = `volumes.lookUp gave ${given ?? 'no list of'} answers for ${volumes.length} volumes`;
+    throw new CloudError('invalid', text);
+  }
+  return (results as readonly unknown[]).map((result, index) => {
+    if (isResult(result)) return result;
+    const text = `volumes.lookUp gave an answer for volume ${volumes[index]?.name ?? ''} that breaks the contract`;
+    return { kind: 'failed', error: new CloudError('invalid', text) };
+  });
+}
+
+function isResult(result: unknown): result is VolumeResult {
+  const { kind, labels, error } = (result ?? {}) as { kind?: unknown; labels?: unknown; error?: unknown };
+  if (kind === 'found') {
+    const isRecord = typeof labels === 'object' && labels !== null && !Array.isArray(labels);
+    return isRecord && Object.values(labels).every((value) => typeof value === 'string');
+  }
+  return kind === 'unknown' || (kind === 'failed' && error instanceof Error);
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
