@@ -64,6 +64,10 @@ export { cipherSuites, curvePreferences, namedCertKey, servingFlags, tlsVersion 
 export type { NamedCertKey, ServingOptions } from './serving/serving-flags.ts';
 export type { TlsVersion } from './serving/tls-settings.ts';
 
+// Webhooks
+export type { AdmissionAnswer, AdmissionRequest } from './webhook/admission-review.ts';
+export { createWebhookPages, type Webhook, type WebhookPagesOptions } from './webhook/webhook-pages.ts';
+
 // Leader migration
 export { controllerLocks, type ControllerLock } from './leader-migration/controller-locks.ts';
 export { HeldTerms } from './leader-migration/held-terms.ts';

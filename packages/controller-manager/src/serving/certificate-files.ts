@@ -8,15 +8,18 @@ export class CertificateError extends Error {
   readonly code = 'serving-certificate';
 }
 
-/** Reads both files. Throws a `CertificateError` that names the flag and the file. `flag`: default, those of the one certificate. */
+/**
+ * Reads both files. Throws a `CertificateError` that names the flag and the file. `flag`: the one that names both, default one
+ * for each; `prefix`: what the names of the flags begin with.
+ */
 export async function readCertificateFiles(
   certFile: string,
   keyFile: string,
-  flag?: string,
+  { flag, prefix = '' }: { readonly flag?: string; readonly prefix?: string | undefined } = {},
 ): Promise<ServingCertificate> {
   // One after the other, so that of two faults it is always the same one that is told.
-  const cert = await readPem(flag ?? '--tls-cert-file', certFile, 'CERTIFICATE');
-  const key = await readPem(flag ?? '--tls-private-key-file', keyFile, 'PRIVATE KEY');
+  const cert = await readPem(`--${prefix}${flag ?? 'tls-cert-file'}`, certFile, 'CERTIFICATE');
+  const key = await readPem(`--${prefix}${flag ?? 'tls-private-key-file'}`, keyFile, 'PRIVATE KEY');
   return { cert, key };
 }
 

@@ -67,6 +67,19 @@ test('a port in use is one clear line', async () => {
   });
 });
 
+test('a second listener names its own flags', async () => {
+  await using server = await startSecureServer({ ...base, tls: 'plain' });
+  const port = Number(new URL(server.url).port);
+  const second = { ...base, port, flagPrefix: 'webhook-' } as const;
+  await assert.rejects(startSecureServer({ ...second, tls: 'plain' }), {
+    message: /see --webhook-bind-address and --webhook-secure-port$/u,
+  });
+  const missing = { certFile: '/nonexistent/tls.crt', keyFile: '/nonexistent/tls.key' };
+  await assert.rejects(startSecureServer({ ...second, tls: missing }), {
+    message: '--webhook-tls-cert-file: cannot read /nonexistent/tls.crt',
+  });
+});
+
 test('certificate files are served, read again when renewed, and kept when what is new is broken', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'outrigger-tls-'));
   const files = { certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') };

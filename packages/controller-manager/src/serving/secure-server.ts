@@ -1,4 +1,4 @@
-/** The manager's one listener. */
+/** A listener of the manager: TLS, with certificates that are read again when they change. */
 import { createServer as createPlainServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -32,6 +32,8 @@ export interface SecureServerOptions {
   readonly metrics?: Metrics;
   /** SO_REUSEPORT. Default: false. */
   readonly sharePort?: boolean;
+  /** What the names of its flags begin with, `webhook-`: for messages, and in the metrics of reloads. Default: nothing. */
+  readonly flagPrefix?: string;
 }
 
 /** Who signs callers' certificates, as it is now. */
@@ -84,9 +86,9 @@ export class ListenError extends Error {
 }
 
 async function servingContextOf(options: SecureServerOptions): Promise<ServingContext> {
-  const { clientAuthorities, named = [], settings = DEFAULT_SETTINGS } = options;
+  const { clientAuthorities, flagPrefix = '', named = [], settings = DEFAULT_SETTINGS } = options;
   const certificate = await certificateOf(options);
-  const pairs = await Promise.all(named.map(readNamed));
+  const pairs = await Promise.all(named.map((pair) => readNamed(pair, flagPrefix)));
   const authorities = clientAuthorities?.current() ?? [];
   try {
     return new ServingContext({ certificate, named: pairs, clientAuthorities: authorities }, toTlsOptions(settings));
@@ -95,15 +97,16 @@ async function servingContextOf(options: SecureServerOptions): Promise<ServingCo
   }
 }
 
-async function certificateOf({ bindAddress, clock, tls }: SecureServerOptions): Promise<ServingCertificate> {
-  if (typeof tls === 'object') return readCertificateFiles(tls.certFile, tls.keyFile);
+async function certificateOf(options: SecureServerOptions): Promise<ServingCertificate> {
+  const { bindAddress, clock, flagPrefix, tls } = options;
+  if (typeof tls === 'object') return readCertificateFiles(tls.certFile, tls.keyFile, { prefix: flagPrefix });
   // Loaded only here: a manager that is given a certificate does not pay for the library.
   const { makeSelfSignedCertificate } = await import('./self-signed-certificate.ts');
   return makeSelfSignedCertificate(clock, [bindAddress]);
 }
 
-async function readNamed({ certFile, keyFile, names }: NamedCertKey): Promise<NamedCertificate> {
-  return { ...(await readCertificateFiles(certFile, keyFile, '--tls-sni-cert-key')), names };
+async function readNamed({ certFile, keyFile, names }: NamedCertKey, prefix: string): Promise<NamedCertificate> {
+  return { ...(await readCertificateFiles(certFile, keyFile, { flag: 'tls-sni-cert-key', prefix })), names };
 }
 
 function createTls(
@@ -125,11 +128,11 @@ function createTls(
 }
 
 async function listen(server: Server | TlsServer, options: SecureServerOptions): Promise<void> {
-  const { bindAddress, port, sharePort = false } = options;
+  const { bindAddress, flagPrefix = '', port, sharePort = false } = options;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const why = cause.code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
-      const text = `cannot listen on ${bindAddress} port ${port}: ${why}; see --bind-address and --secure-port`;
+      const text = `cannot listen on ${bindAddress} port ${port}: ${why}; see --${flagPrefix}bind-address and --${flagPrefix}secure-port`;
       reject(new ListenError(text, { cause }));
     });
     server.listen({ port, host: bindAddress, reusePort: sharePort }, resolve);
@@ -138,7 +141,7 @@ async function listen(server: Server | TlsServer, options: SecureServerOptions):
 
 /** Handshakes from now on get what is new; open connections stay. */
 function followFiles(context: ServingContext, options: SecureServerOptions, signal: AbortSignal): void {
-  const { clientAuthorities, clock, logger, metrics = noMetrics, named = [], tls } = options;
+  const { clientAuthorities, clock, flagPrefix = '', logger, metrics = noMetrics, named = [], tls } = options;
   const material = context.material;
   const follow = (
     name: string,
@@ -159,12 +162,12 @@ function followFiles(context: ServingContext, options: SecureServerOptions, sign
     });
   };
   if (typeof tls === 'object') {
-    follow('serving-certificate', [tls], [material.certificate], ([certificate]) => {
+    follow(`${flagPrefix}serving-certificate`, [tls], [material.certificate], ([certificate]) => {
       if (certificate) context.replace({ certificate });
     });
   }
   if (named.length > 0) {
-    follow('sni-certificates', named, material.named, (pairs) => {
+    follow(`${flagPrefix}sni-certificates`, named, material.named, (pairs) => {
       context.replace({ named: pairs.map((pair, i) => ({ ...pair, names: named[i]?.names ?? [] })) });
     });
   }

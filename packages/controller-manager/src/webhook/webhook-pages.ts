@@ -1,0 +1,113 @@
+/** What the webhook listener answers: one path a webhook, and health. Entry point: `createWebhookPages`. */
+import { deadlineSignal, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import { Hono, type Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { parseGoDuration } from '../flags/go-duration.ts';
+import { ReviewError, readReview, reviewOf, type AdmissionAnswer, type AdmissionRequest } from './admission-review.ts';
+import { createWebhookMetrics } from './webhook-metrics.ts';
+
+/** A mutating webhook that cannot refuse: what it cannot decide in time passes unchanged, with a warning. */
+export interface Webhook {
+  /** As in `--webhooks`, in logs and metrics. */
+  readonly name: string;
+  /** `/mutate/persistent-volumes`. */
+  readonly path: string;
+  /** May throw. `signal` aborts when the answer would come too late. */
+  answer(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionAnswer>;
+}
+
+export interface WebhookPagesOptions {
+  readonly webhooks: readonly Webhook[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** What the names of the metrics begin with: `cloud_provider_webhook`. */
+  readonly subsystem: string;
+  /** Takes secrets out of what a caller is told. */
+  readonly redact: (text: string) => string;
+  /** Reviews at a time; more are answered 429. Default: 64. */
+  readonly mostAtOnce?: number;
+}
+
+/** Two objects of the largest size that the API server takes (3 MiB), and what is around them. */
+const MOST_BYTES = 8 * 1024 * 1024;
+const DEFAULT_MOST_AT_ONCE = 64;
+/** Time for the answer's way back. */
+const MARGIN_MS = 500;
+/** The longest that this program's webhooks are registered with, without the margin. */
+const LONGEST_MS = 4_500;
+
+export function createWebhookPages(options: WebhookPagesOptions): Hono {
+  const { clock, logger, metrics, mostAtOnce = DEFAULT_MOST_AT_ONCE, subsystem, webhooks } = options;
+  const counted = createWebhookMetrics(metrics, subsystem);
+  const app = new Hono();
+  let running = 0;
+  // The listener is up: that is all that can be said, as every webhook answers whatever befalls it.
+  for (const path of ['/healthz', '/livez', '/readyz']) app.get(path, (context) => context.text('ok'));
+  for (const webhook of webhooks) {
+    app.use(webhook.path, async (context, next) => {
+      const since = clock.monotonic();
+      await next();
+      counted.observe(webhook.name, context.res.status, clock.monotonic() - since);
+    });
+    app.use(
+      webhook.path,
+      bodyLimit({
+        maxSize: MOST_BYTES,
+        onError: (context) => context.text(`a review is at most ${MOST_BYTES} bytes`, 413),
+      }),
+    );
+    app.post(webhook.path, async (context) => {
+      if (!/^application\/json\s*(?:;|$)/iu.test(context.req.header('content-type') ?? '')) {
+        return context.text('Content-Type must be application/json', 415);
+      }
+      if (running >= mostAtOnce) return context.text(`${mostAtOnce} reviews are being answered already`, 429);
+      running += 1;
+      try {
+        const request = readReview(await context.req.text());
+        return context.json(reviewOf(request.uid, await answerInTime(webhook, request, context, options)));
+      } catch (error) {
+        if (!(error instanceof ReviewError)) throw error;
+        return context.text(error.message, 400);
+      } finally {
+        running -= 1;
+      }
+    });
+    app.all(webhook.path, (context) => context.text('only POST is answered here', 405));
+  }
+  app.onError((error, context) => {
+    logger.error('Webhook request failed', { path: context.req.path, error });
+    return context.text('internal server error', 500);
+  });
+  return app;
+}
+
+async function answerInTime(
+  webhook: Webhook,
+  request: AdmissionRequest,
+  context: Context,
+  { clock, logger, redact }: WebhookPagesOptions,
+): Promise<AdmissionAnswer> {
+  const limitMs = limitOf(context.req.query('timeout'));
+  const deadline = deadlineSignal(clock, limitMs, `webhook ${webhook.name}`);
+  // Not passed over to a webhook alone: one that does not look at its signal must not keep the API server waiting.
+  const late = new Promise<never>((_, reject) => {
+    deadline.signal.addEventListener('abort', () => reject(deadline.signal.reason as Error), { once: true });
+  });
+  try {
+    const answer = await Promise.race([webhook.answer(request, deadline.signal), late]);
+    return { ...answer, warnings: (answer.warnings ?? []).map(redact) };
+  } catch (error) {
+    logger.warn('Webhook failed; the object is let through unchanged', { webhook: webhook.name, error });
+    const why = redact(error instanceof Error ? error.message : String(error));
+    return { warnings: [`${webhook.name}: not changed: ${why}`] };
+  } finally {
+    deadline.cancel();
+  }
+}
+
+/** The API server says how long it waits: `?timeout=5s`. */
+function limitOf(timeout: string | undefined): number {
+  const waitsMs = parseGoDuration(timeout ?? '') ?? Infinity;
+  return Math.min(LONGEST_MS, Math.max(waitsMs / 2, waitsMs - MARGIN_MS));
+}
