@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { test } from 'node:test';
+import type { CloudProvider, LoadBalancers } from '@outrigger/cloud-provider';
+import { main } from '../main.ts';
+
+const features = {
+  protocols: ['TCP'],
+  mixedProtocols: false,
+  ipFamilies: ['IPv4'],
+  dualStack: false,
+  sessionAffinity: true,
+  externalTrafficPolicyLocal: true,
+  sourceRanges: true,
+  withoutNodePorts: true,
+  requestedIP: true,
+};
+
+function provider(loadBalancers: object | undefined): CloudProvider {
+  const methods = { observe: () => {}, plan: () => {}, apply: () => {}, listOwned: () => {} };
+  const declared = loadBalancers && ({ batchSize: 1, annotations: [], ...methods, ...loadBalancers } as unknown);
+  return {
+    name: 'green',
+    open: () => Promise.resolve(declared ? { loadBalancers: declared as LoadBalancers } : {}),
+    close: () => Promise.resolve(),
+  };
+}
+
+async function run(given: CloudProvider, ...args: string[]): Promise<readonly [number, string, string]> {
+  let [stdout, stderr] = ['', ''];
+  const code = await main(['admission-policy', ...args], {
+    program: 'outrigger',
+    builtInProviders: { green: () => Promise.resolve({ default: () => given }) },
+    env: {},
+    stdout: { write: (text) => void (stdout += text) },
+    stderr: { write: (text) => void (stderr += text) },
+    signals: new EventEmitter(),
+    exit: () => assert.fail('must not exit by itself'),
+    workingDirectory: import.meta.dirname,
+    hostname: 'test',
+  });
+  return [code, stdout, stderr];
+}
+
+test('it prints the policy and its binding for what the provider declares', async () => {
+  const green = provider({ features, classes: ['green.example/lb'] });
+  const [code, yaml, errors] = await run(green, '--cloud-provider=green', '--action=Warn', '--default-provider=false');
+  assert.deepEqual([code, errors], [0, '']);
+  assert.match(yaml, /^kind: ValidatingAdmissionPolicy$/mu);
+  assert.match(yaml, /^kind: ValidatingAdmissionPolicyBinding$/mu);
+  assert.match(yaml, /does not serve protocol UDP/u);
+  assert.doesNotMatch(yaml, /does not serve protocol TCP|sessionAffinity: ClientIP/u);
+  assert.match(yaml, /green\.example\/lb.*: false/u);
+  assert.match(yaml, /validationActions: \[Warn\]/u);
+});
+
+test('what stands in the way is one line', async () => {
+  for (const [given, args, message] of [
+    [provider(undefined), [], '--cloud-provider is not set: name the provider'],
+    [provider(undefined), ['--cloud-provider=green'], 'the provider green has no load balancers'],
+  ] as const) {
+    assert.deepEqual(await run(given, ...args), [1, '', `outrigger admission-policy: ${message}\n`]);
+  }
+});
