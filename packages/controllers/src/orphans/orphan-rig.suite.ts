@@ -1,5 +1,5 @@
 /** For tests: the controller over the memory cloud, on a clock that stands still, with the objects of an API in memory. */
-import type { LoadBalancers, Routes } from '@outrigger/cloud-provider';
+import type { Capabilities, Clock, LoadBalancers, Routes } from '@outrigger/cloud-provider';
 import { silentLogger, type EventNote, type KubeObject, type Metrics, type Node, type Service } from '@outrigger/kube';
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
 import { FakeClock } from '@outrigger/testing';
@@ -11,6 +11,19 @@ export const PERIOD_MS = 600_000;
 export const GRACE_MS = 86_400_000;
 
 const PARTS = ['address', 'load-balancer', 'firewall', 'dns'] as const;
+
+/** The memory cloud's provider, without the host around it. */
+export function openMemoryProvider(cloud: MemoryCloud, clock: Clock): Promise<Capabilities> {
+  return createMemoryProvider({ cloud }).open({
+    cluster: { id: CLUSTER, name: 'test' },
+    clock,
+    logger: silentLogger,
+    config: undefined,
+    callContext: () => callContext(new AbortController().signal, 'background'),
+    capabilitiesChanged: () => {},
+    redact: () => {},
+  });
+}
 
 export class OrphanRig implements AsyncDisposable {
   readonly clock: FakeClock = new FakeClock();
@@ -64,15 +77,7 @@ export class OrphanRig implements AsyncDisposable {
     locks?: Locks,
   ): Promise<void> {
     const { clock, cloud } = this;
-    const { loadBalancers, routes } = await createMemoryProvider({ cloud }).open({
-      cluster: { id: CLUSTER, name: 'test' },
-      clock,
-      logger: silentLogger,
-      config: undefined,
-      callContext: () => callContext(new AbortController().signal, 'background'),
-      capabilitiesChanged: () => {},
-      redact: () => {},
-    });
+    const { loadBalancers, routes } = await openMemoryProvider(cloud, clock);
     const provider = change({ ...(loadBalancers && { loadBalancers }), ...(routes && { routes }) });
     const name = (metric: string, labels: object = {}): string => [metric, ...Object.values(labels)].join(' ');
     const metrics: Metrics = {
