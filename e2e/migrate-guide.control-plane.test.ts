@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { createClient, createTransport, loadConfig, resources, systemClock } from '@outrigger/kube';
+import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
+import { controlPlaneOrSkip, hollowNode, ProcessGroup, type Program } from '@outrigger/testing';
+import { buildUpstream, UPSTREAM } from '../bench/build-upstream.ts';
+import { readGuide } from './guide-page.ts';
+import { ELECTION, toFlags } from './hand-over.ts';
+import { Manager } from './manager.ts';
+
+const GUIDE = new URL('../docs/guides/migrate/README.md', import.meta.url);
+/** Where the page has its files. */
+const HOME = '/etc/kubernetes/';
+const PATIENCE_MS = 20_000;
+
+test('the migration guide does what it says, step by step, there and back', async (t) => {
+  try {
+    buildUpstream();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || process.env['CI']) throw error;
+    t.skip('no Go toolchain to build the manager of upstream with');
+    return;
+  }
+  const directory = await mkdtemp(path.join(tmpdir(), 'outrigger-guide-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const controlPlane = await controlPlaneOrSkip(t, { kubectl: true });
+  if (!controlPlane) return;
+  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
+  const client = createClient(transport);
+  const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5, region: 'north-1' });
+  await using served = await serveMemoryCloud(cloud);
+  await writeFile(path.join(directory, 'cloud.json'), JSON.stringify({ endpoint: served.endpoint }));
+  const here = (text: string): string => text.replaceAll(HOME, `${directory}/`);
+
+  // What every manager of this cluster has, and what the one that is there has besides.
+  const { path: kubeconfig } = controlPlane.kubeconfig;
+  const common = [...toFlags(ELECTION), `--kubeconfig=${kubeconfig}`, '--secure-port=0', '-v=4'];
+  const cloudFlags = ['--cloud-provider=memory', `--cloud-config=${directory}/cloud.json`];
+  const own = [...cloudFlags, '--cluster-cidr=10.64.0.0/10', '--allocate-node-cidrs=true'];
+  await using group = new ProcessGroup();
+  await using owned = new AsyncDisposableStack();
+  let old: Program | undefined;
+  let outrigger: Manager | undefined;
+  const log = path.join(directory, 'managers.log');
+  const startOld = async (flags: readonly string[]): Promise<void> => {
+    old = await group.start({ name: 'old', command: UPSTREAM, args: [...common, ...own, ...flags], log });
+  };
+  const stopOld = async (): Promise<void> => {
+    old?.signal('SIGTERM');
+    await old?.exited();
+  };
+  const holder = async (): Promise<string> => {
+    const leases = client.of(resources.leases);
+    const name = 'cloud-controller-manager';
+    const { spec } = await leases.get({ namespace: 'kube-system', name });
+    return spec?.holderIdentity ?? '';
+  };
+  const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
+    const deadline = systemClock.monotonic() + PATIENCE_MS;
+    while (!(await holds().catch(() => false))) {
+      if (systemClock.monotonic() > deadline) assert.fail(`${what}\n${(await readFile(log, 'utf8')).slice(-4_000)}`);
+      await systemClock.sleep(100);
+    }
+  };
+  const act = async (action: string, who: string, flags: readonly string[]): Promise<void> => {
+    switch (`${action} ${who}`) {
+      case 'start old':
+        await startOld(flags);
+        return;
+      case 'stop old':
+        await stopOld();
+        return;
+      case 'restart old': {
+        const before = await holder();
+        await stopOld();
+        await startOld(flags);
+        await until('the other manager leads again', async () => !['', before].includes(await holder()));
+        return;
+      }
+      case 'start outrigger':
+        outrigger = owned.use(new Manager([...common, ...flags], log));
+        outrigger.start();
+        return;
+      case 'stop outrigger':
+        assert.equal(await outrigger?.end('SIGTERM'), 0);
+        return;
+      default:
+        assert.fail(`the page says: ${action} ${who}`);
+    }
+  };
+  const env = {
+    ...process.env,
+    KUBECONFIG: kubeconfig,
+    PATH: `${path.dirname(controlPlane.kubectl ?? '')}:${process.env['PATH']}`,
+  };
+  const print = (command: string): Promise<string> =>
+    new Promise((resolve) => {
+      execFile('/bin/sh', ['-c', command], { cwd: directory, env }, (_error, stdout) => resolve(stdout));
+    });
+
+  // The cluster as it is before anybody migrates.
+  cloud.createInstance({ name: 'worker-1' });
+  await client.of(resources.nodes).create({
+    ...hollowNode({ name: 'worker-1', images: 0 }),
+    spec: {
+      taints: [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' }],
+      podCIDR: '10.64.1.0/24',
+      podCIDRs: ['10.64.1.0/24'],
+    },
+  });
+  await client.of(resources.services).create({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web', namespace: 'default' },
+    spec: { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80, protocol: 'TCP', targetPort: 8080 }] },
+  });
+  await startOld([]);
+  await until('the cluster is served by the manager that is there', async () => {
+    const node = await client.of(resources.nodes).get({ name: 'worker-1' });
+    const web = await client.of(resources.services).get({ namespace: 'default', name: 'web' });
+    const isServed = node.spec?.providerID !== undefined && (web.status?.loadBalancer?.ingress?.length ?? 0) > 0;
+    return isServed && cloud.routes().length === 1;
+  });
+  const made = JSON.stringify([cloud.routes(), cloud.parts()]);
+
+  let commands = 0;
+  for (const step of readGuide(await readFile(GUIDE, 'utf8'))) {
+    if (step.kind === 'file') {
+      await writeFile(path.join(directory, path.basename(step.name)), here(step.text));
+    } else if (step.kind === 'run') {
+      await act(step.action, step.who, step.flags.map(here));
+    } else {
+      commands++;
+      let printed = '';
+      await until(`$ ${step.command}\nshould print ${JSON.stringify(step.output)}`, async () => {
+        printed = await print(here(step.command));
+        return printed === step.output;
+      }).catch((error: unknown) => {
+        throw new Error(`printed ${JSON.stringify(printed)}`, { cause: error });
+      });
+    }
+  }
+  assert.ok(commands > 10, `the page has ${commands} commands only`);
+  // Whoever came last has had the time to spoil something.
+  await systemClock.sleep(2_000);
+  assert.equal(await print('sh look.sh | diff before - && echo same'), 'same\n');
+  assert.equal(JSON.stringify([cloud.routes(), cloud.parts()]), made, 'nothing in the cloud was changed');
+  await stopOld();
+});
