@@ -11,6 +11,7 @@ import {
   nodeControllerRules,
   nodeIpamControllerRules,
   nodeLifecycleControllerRules,
+  pvLabelControllerRules,
   orphanControllerRules,
   routeControllerRules,
   serviceControllerRules,
@@ -24,6 +25,7 @@ import { IPAM_ALIAS, IPAM_CONTROLLER } from './options/ipam-flags.ts';
 import { buildNodeLifecycleController } from './node-lifecycle-controller.ts';
 import { buildOrphanController, ORPHAN_CONTROLLER } from './orphan-controller.ts';
 import type { ProgramOptions } from './options/program-options.ts';
+import { buildPvLabelController, PV_LABEL_CONTROLLER } from './pv-label-controller.ts';
 import { buildRouteController, ROUTE_CONTROLLER, whyNoRoutes } from './route-controller.ts';
 import { buildServiceController } from './service-controller.ts';
 
@@ -89,6 +91,14 @@ export const knownControllers: readonly CloudController[] = [
     whyNot: whyNoIpam,
     rules: nodeIpamControllerRules,
     build: buildIpamController,
+  },
+  {
+    name: PV_LABEL_CONTROLLER,
+    // What it was called while cloud-controller-managers had it, in Kubernetes 1.8 to 1.13.
+    aliases: ['pvlabel'],
+    disabledByDefault: true,
+    rules: pvLabelControllerRules,
+    build: buildPvLabelController,
   },
 ];
 

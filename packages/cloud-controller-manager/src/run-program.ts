@@ -20,6 +20,7 @@ import type { Foundation } from './foundation.ts';
 import { loadCloud, openCloud } from './open-cloud.ts';
 import { reloadCloudConfig } from './reload-cloud-config.ts';
 import { serve } from './serve.ts';
+import { chosenWebhooks, serveWebhooks } from './webhooks.ts';
 import { planWork, type WorkPlan } from './work-plan.ts';
 
 const NAME = 'cloud-controller-manager';
@@ -28,6 +29,7 @@ const NAME = 'cloud-controller-manager';
 export async function runProgram(foundation: Foundation, stop: AbortSignal): Promise<number> {
   // What can be refused is refused before anything is touched.
   const plan = await planWork(foundation);
+  const webhooks = chosenWebhooks(foundation.options);
   const cloud = await loadCloud(foundation);
   const config = await loadClusterConfig(foundation);
 
@@ -48,6 +50,7 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   const terms = new HeldTerms();
   await using provider = await openCloud(foundation, cloud, { cluster, guard: terms.guard, signal: stop });
   using _reloading = reloadCloudConfig(foundation, provider, cloud.config);
+  await using _webhooks = await serveWebhooks(foundation, webhooks, { providers: [provider], signal: stop });
   logger.info('Started', { cluster: cluster.id, provider: provider.name, server: config.server, url: server?.url });
 
   for (const each of plan.notStarted) logger.info('Controller not started', each);

@@ -1,6 +1,4 @@
 /** The program's listener, from its flags. */
-import { access as probe } from 'node:fs/promises';
-import path from 'node:path';
 import {
   createPages,
   renderFlagz,
@@ -10,6 +8,7 @@ import {
   type LeaderMigrationConfig,
   type SecureServer,
 } from '@outrigger/controller-manager';
+import { findCertificatePair } from './certificate-pair.ts';
 import { renderConfigz } from './configz.ts';
 import { debugPages } from './explain/debug-pages.ts';
 import type { Foundation } from './foundation.ts';
@@ -28,7 +27,8 @@ export async function serve(
   const { clock, health, logger, metrics, options, redactor, setVerbosity, slis, startedAt } = foundation;
   const { serving } = options;
   if (serving.securePort === 0) return undefined;
-  const tls = await certificateOf(foundation);
+  const { certDir, tlsCertFile, tlsPrivateKeyFile } = serving;
+  const tls = await findCertificatePair({ certDir, certFile: tlsCertFile, keyFile: tlsPrivateKeyFile }, NAME);
   const server = await startSecureServer({
     app: createPages({
       access: access.policy,
@@ -64,15 +64,4 @@ export async function serve(
   });
   logger.info('Serving', { url: server.url });
   return server;
-}
-
-async function certificateOf({
-  options,
-}: Foundation): Promise<{ readonly certFile: string; readonly keyFile: string } | undefined> {
-  const { certDir, tlsCertFile, tlsPrivateKeyFile } = options.serving;
-  if (tlsCertFile !== '') return { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile };
-  if (certDir === '') return undefined;
-  const [certFile, keyFile] = [path.join(certDir, `${NAME}.crt`), path.join(certDir, `${NAME}.key`)];
-  const found = await Promise.all([probe(certFile), probe(keyFile)]).catch(() => undefined);
-  return found && { certFile, keyFile };
 }

@@ -1,5 +1,5 @@
 /** The feature gates of upstream's cloud-controller-manager v0.36.3, and which of them mean something here. */
-import { FlagError, readFeatureGates, type FeatureGate, type FeatureGates } from '@outrigger/controller-manager';
+import { readFeatureGates, type FeatureGate, type FeatureGates } from '@outrigger/controller-manager';
 
 function ofServer(stage: FeatureGate['stage'], enabled: boolean): FeatureGate {
   return { stage, default: enabled, hasEffect: false };
@@ -44,16 +44,7 @@ export const featureGates: Readonly<Record<string, FeatureGate>> = {
   WatchList: ofServer('beta', true),
 };
 
-/** Throws a `FlagError` for an unknown gate, and for one that asks for what this version does not have. */
+/** Throws a `FlagError` for an unknown gate. */
 export function readGates(set: Readonly<Record<string, boolean>>): FeatureGates {
-  const gates = readFeatureGates(featureGates, set);
-  // A cluster whose API server calls a webhook that nobody serves would refuse volumes: better to say so at the start.
-  // Asked for by name only: AllAlpha is no wish for it.
-  if (set['CloudControllerManagerWebhook']) {
-    throw new FlagError(
-      'invalid-flag',
-      '--feature-gates: CloudControllerManagerWebhook: this version has no webhook server',
-    );
-  }
-  return gates;
+  return readFeatureGates(featureGates, set);
 }

@@ -78,7 +78,7 @@ test('what does not go together is refused with the flags that are concerned', (
 test('what this version does not have is refused where silence would do harm, and warned of elsewhere', () => {
   const wrong: readonly (readonly [string, RegExp])[] = [
     ['--enable-leader-migration --leader-elect=false', /--enable-leader-migration needs --leader-elect=true/u],
-    ['--feature-gates=CloudControllerManagerWebhook=true', /this version has no webhook server/u],
+    ['--webhook-tls-cert-file=a', /--webhook-tls-cert-file is set without --webhook-tls-private-key-file/u],
     ['--feature-gates=CloudControllerManagerWebhok=true', /did you mean CloudControllerManagerWebhook\?/u],
     ['--requestheader-client-ca-file=x --requestheader-username-headers=', /without --requestheader-username-headers/u],
     [

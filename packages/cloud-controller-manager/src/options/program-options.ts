@@ -31,7 +31,7 @@ import { nodeLifecycleFlags, type NodeLifecycleOptions } from './node-lifecycle-
 import { orphanFlags, type OrphanOptions } from './orphan-flags.ts';
 import { routeFlags, type RouteOptions } from './route-flags.ts';
 import { serviceFlags, type ServiceOptions } from './service-flags.ts';
-import { webhookFlags, type WebhookOptions } from './webhook-flags.ts';
+import { checkWebhook, webhookFlags, type WebhookOptions } from './webhook-flags.ts';
 
 interface GlobalOptions {
   help: boolean;
@@ -146,6 +146,7 @@ export function readProgramOptions(args: readonly string[], presets: readonly Fl
     checkLeaderElection(options.leaderElection);
     checkLeaderMigration(options);
     checkServing(options.serving);
+    checkWebhook(options.webhook);
     checkAuthentication(options);
   }
   return options;

@@ -1,8 +1,9 @@
-/** The flags of the webhook server, which upstream starts behind the gate CloudControllerManagerWebhook. */
+/** The flags of the webhook server, which is behind the gate CloudControllerManagerWebhook. */
 import {
   bool,
   cipherSuites,
   curvePreferences,
+  FlagError,
   ip,
   namedCertKey,
   port,
@@ -28,22 +29,74 @@ export interface WebhookOptions {
   webhookDisableHttp2Serving: boolean;
 }
 
-/** The same for all: what they would set is not there. */
-const usage = 'Accepted for compatibility: this version has no webhook server.';
-
 export const webhookFlags: FlagGroup<WebhookOptions> = {
   title: 'Webhook',
   flags: {
-    webhooks: { type: strings, default: [], usage },
-    webhookBindAddress: { type: ip, default: '0.0.0.0', usage },
-    webhookSecurePort: { type: port, default: 10_260, usage },
-    webhookCertDir: { type: string, default: '', usage },
-    webhookTlsCertFile: { type: string, default: '', usage },
-    webhookTlsPrivateKeyFile: { type: string, default: '', usage },
-    webhookTlsSniCertKey: { type: namedCertKey, default: [], usage },
-    webhookTlsMinVersion: { type: tlsVersion, default: '', usage },
-    webhookTlsCipherSuites: { type: cipherSuites, default: [], usage },
-    webhookTlsCurvePreferences: { type: curvePreferences, default: [], usage },
-    webhookDisableHttp2Serving: { type: bool, default: false, usage },
+    webhooks: {
+      type: strings,
+      default: [],
+      usage:
+        'Webhooks to serve: pvlabel, or * for all; -pvlabel leaves it out. Empty: none. Needs --feature-gates=CloudControllerManagerWebhook=true.',
+    },
+    webhookBindAddress: {
+      type: ip,
+      default: '0.0.0.0',
+      usage: 'The IP address to serve webhooks on: 0.0.0.0 or :: for all interfaces.',
+    },
+    webhookSecurePort: {
+      type: port,
+      default: 10_260,
+      usage: 'The port for webhooks, over TLS. 0: serve none.',
+    },
+    webhookCertDir: {
+      type: string,
+      default: '',
+      usage:
+        'Directory with cloud-controller-manager-webhook.crt and cloud-controller-manager-webhook.key, used when they are there and --webhook-tls-cert-file is not set. Nothing is written to it.',
+    },
+    webhookTlsCertFile: {
+      type: string,
+      default: '',
+      usage:
+        'File with the certificate of the webhooks and its chain (PEM), read again when it changes. Without it, a self-signed one is made at each start, which no API server trusts.',
+    },
+    webhookTlsPrivateKeyFile: {
+      type: string,
+      default: '',
+      usage: 'File with the private key of --webhook-tls-cert-file (PEM).',
+    },
+    webhookTlsSniCertKey: {
+      type: namedCertKey,
+      default: [],
+      usage:
+        'Another certificate for callers that ask for these names: cert,key or cert,key:*.example.com,example.com. Repeatable.',
+    },
+    webhookTlsMinVersion: {
+      type: tlsVersion,
+      default: '',
+      usage: 'Lowest TLS version for webhooks: VersionTLS12 or VersionTLS13. Empty means VersionTLS12.',
+    },
+    webhookTlsCipherSuites: {
+      type: cipherSuites,
+      default: [],
+      usage: "Cipher suites for webhooks under TLS 1.2, by Go's names. Empty: the platform's own choice.",
+    },
+    webhookTlsCurvePreferences: {
+      type: curvePreferences,
+      default: [],
+      usage: "Curves for the key exchange of webhooks, by their numbers in TLS. Empty: the platform's own choice.",
+    },
+    webhookDisableHttp2Serving: {
+      type: bool,
+      default: false,
+      usage: 'Accepted for compatibility: HTTP/1.1 only is served.',
+    },
   },
 };
+
+/** Throws a `FlagError`. */
+export function checkWebhook({ webhookTlsCertFile, webhookTlsPrivateKeyFile }: Readonly<WebhookOptions>): void {
+  if ((webhookTlsCertFile === '') === (webhookTlsPrivateKeyFile === '')) return;
+  const [set, missing] = webhookTlsCertFile === '' ? ['private-key', 'cert'] : ['cert', 'private-key'];
+  throw new FlagError('invalid-flag', `--webhook-tls-${set}-file is set without --webhook-tls-${missing}-file`);
+}

@@ -1,0 +1,83 @@
+/** The webhooks of this program and their listener, which every replica has, leading or not. */
+import type { OpenedProvider } from '@outrigger/cloud-runtime';
+import {
+  createWebhookPages,
+  selectControllers,
+  startSecureServer,
+  type ControllerName,
+  type SecureServer,
+  type Webhook,
+} from '@outrigger/controller-manager';
+import { findCertificatePair } from './certificate-pair.ts';
+import { PV_LABEL_WEBHOOK } from './deploy/pv-label-webhook.ts';
+import type { Foundation } from './foundation.ts';
+import type { ProgramOptions } from './options/program-options.ts';
+import { createPvLabelWebhook, type PvLabelWebhookOptions } from './pv-label-controller.ts';
+
+export interface KnownWebhook extends ControllerName {
+  readonly build: (options: PvLabelWebhookOptions) => Webhook;
+}
+
+const knownWebhooks: readonly KnownWebhook[] = [{ name: PV_LABEL_WEBHOOK, build: createPvLabelWebhook }];
+
+/** Upstream's name for the pair in `--webhook-cert-dir`. */
+const NAME = 'cloud-controller-manager-webhook';
+
+/** Those that are served with these options. Throws a `FlagError` for a name that is none. */
+export function chosenWebhooks({
+  debugging,
+  gates,
+  webhook,
+}: Pick<ProgramOptions, 'debugging' | 'gates' | 'webhook'>): readonly KnownWebhook[] {
+  const chosen = selectControllers(knownWebhooks, webhook.webhooks, { flag: '--webhooks', noun: 'webhook' });
+  const isOn = gates.enabled('CloudControllerManagerWebhook') && webhook.webhookSecurePort !== 0;
+  // A dry run changes nothing, not even what others are about to create.
+  return isOn && !debugging.dryRun ? chosen : [];
+}
+
+/** `undefined` when none is to be served. Throws as `startSecureServer`. */
+export async function serveWebhooks(
+  foundation: Foundation,
+  chosen: readonly KnownWebhook[],
+  { providers, signal }: { readonly providers: readonly OpenedProvider[]; readonly signal: AbortSignal },
+): Promise<SecureServer | undefined> {
+  const { clock, logger, metrics, options, redactor } = foundation;
+  const { webhook: flags } = options;
+  if (chosen.length === 0) {
+    const on = options.gates.enabled('CloudControllerManagerWebhook');
+    if (on !== flags.webhooks.length > 0) {
+      const needs = on ? '--webhooks=pvlabel' : '--feature-gates=CloudControllerManagerWebhook=true';
+      logger.warn('No webhook is served', { needs });
+    }
+    return undefined;
+  }
+  const pair = await findCertificatePair(
+    { certFile: flags.webhookTlsCertFile, keyFile: flags.webhookTlsPrivateKeyFile, certDir: flags.webhookCertDir },
+    NAME,
+  );
+  const server = await startSecureServer({
+    app: createWebhookPages({
+      webhooks: chosen.map(({ build }) => build({ providers, clock, signal })),
+      clock,
+      logger,
+      metrics,
+      subsystem: 'cloud_provider_webhook',
+      redact: (text) => redactor.redact(text),
+    }),
+    bindAddress: flags.webhookBindAddress,
+    clock,
+    flagPrefix: 'webhook-',
+    logger,
+    metrics,
+    named: flags.webhookTlsSniCertKey,
+    port: flags.webhookSecurePort,
+    settings: {
+      minVersion: flags.webhookTlsMinVersion,
+      cipherSuites: flags.webhookTlsCipherSuites,
+      curvePreferences: flags.webhookTlsCurvePreferences,
+    },
+    ...(pair === undefined ? {} : { tls: pair }),
+  });
+  logger.info('Serving webhooks', { url: server.url, webhooks: chosen.map(({ name }) => name) });
+  return server;
+}
