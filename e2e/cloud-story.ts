@@ -15,9 +15,11 @@ import {
 } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import { hollowNode, UNINITIALIZED_TAINT, type ControlPlane } from '@outrigger/testing';
+import type { GrantedProgram } from './granted-program.ts';
 
 const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
-const PATIENCE_MS = 90_000;
+/** For a machine that has other things to do. What cannot come any more is not waited for. */
+const PATIENCE_MS = 240_000;
 
 /** The flags with which all of the story takes place. */
 export const STORY_FLAGS: readonly string[] = [
@@ -36,8 +38,8 @@ export class CloudStory implements AsyncDisposable {
   /** Path, for `--cloud-config`. */
   readonly cloudConfig: string;
   readonly client: Client;
-  /** Of the programs, shown when something does not happen. */
-  readonly logs: string[] = [];
+  /** Who make the story: nothing is waited for once one of them has ended by itself, and their logs are shown then. */
+  readonly programs: GrantedProgram[] = [];
   readonly #owned: AsyncDisposableStack;
 
   private constructor(cloud: MemoryCloud, cloudConfig: string, client: Client, owned: AsyncDisposableStack) {
@@ -153,9 +155,13 @@ export class CloudStory implements AsyncDisposable {
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
     const deadline = systemClock.monotonic() + PATIENCE_MS;
     while (!(await holds())) {
-      if (systemClock.monotonic() > deadline) {
-        const ends = await Promise.all(this.logs.map(async (log) => (await readFile(log, 'utf8')).slice(-6_000)));
-        assert.fail(`not within ${PATIENCE_MS / 1000} s: ${what}\n${ends.join('\n\n')}`);
+      const failed = this.programs.some(({ failed }) => failed());
+      if (failed || systemClock.monotonic() > deadline) {
+        const ends = await Promise.all(
+          this.programs.map(async ({ log }) => (await readFile(log, 'utf8')).slice(-6_000)),
+        );
+        const why = failed ? 'a program has ended' : `not within ${PATIENCE_MS / 1000} s`;
+        assert.fail(`${why}: ${what}\n${ends.join('\n\n')}`);
       }
       await systemClock.sleep(50);
     }

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { compareAccess, controlPlaneOrSkip, type ControlPlane } from '@outrigger/testing';
 import { CloudStory } from './cloud-story.ts';
-import { accessObjects, kubectl, startGrantedProgram, untilGranted } from './granted-program.ts';
+import { grantedTo, kubectl, startGrantedProgram, untilGranted } from './granted-program.ts';
 
 const NAME = 'outrigger-cloud-controller-manager';
 const FILES = ['cloud-controller-manager.yml', 'cloud-controller-manager-deployment.yml'].map((file) =>
@@ -80,13 +80,13 @@ async function runAsDeployed(controlPlane: ControlPlane, story: CloudStory, { sp
   await untilGranted(controlPlane, NAME);
   const program = await startGrantedProgram({ controlPlane, account: NAME, args: localArgs });
   await using manager = program.manager;
-  story.logs.push(program.log);
+  story.programs.push(program);
   await story.join('n1');
   await story.isInitialised('n1');
   await story.serve('web');
   assert.equal(await manager.end('SIGTERM'), 0, await readFile(program.log, 'utf8'));
   const { forbidden } = compareAccess({
-    objects: await accessObjects(controlPlane),
+    objects: await grantedTo(controlPlane, NAME),
     entries: await controlPlane.auditLog.requests(),
     account: { namespace: 'kube-system', name: NAME },
   });

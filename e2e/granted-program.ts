@@ -46,7 +46,7 @@ export function printRbac(account: string, flags: readonly string[]): Promise<st
 }
 
 /** All roles and bindings that the cluster has. */
-export async function accessObjects(controlPlane: ControlPlane): Promise<readonly AccessObject[]> {
+async function accessObjects(controlPlane: ControlPlane): Promise<readonly AccessObject[]> {
   await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
   const client = createClient(transport);
   const kinds = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'];
@@ -63,19 +63,31 @@ export async function accessObjects(controlPlane: ControlPlane): Promise<readonl
   return (await Promise.all(lists)).flat() as (KubeObject & AccessObject)[];
 }
 
-/** Until the API server has taken in what was applied: each role of the account, by one of its rules. */
+/** Our own roles and bindings for this account and those of its controllers, and the roles that every cluster has. */
+export async function grantedTo(controlPlane: ControlPlane, account: string): Promise<readonly AccessObject[]> {
+  return (await accessObjects(controlPlane)).filter(({ kind, metadata: { name = '' } = {} }) => {
+    const isOurs = name === account || name.startsWith(`${account}:`);
+    return isOurs || kind === 'ClusterRole' || kind === 'Role';
+  });
+}
+
+/** Until the API server has taken in what was applied: each rule of each role that is bound, by its first verb. */
 export async function untilGranted(controlPlane: ControlPlane, account: string): Promise<void> {
-  const own = (await accessObjects(controlPlane)).filter(({ metadata }) => metadata?.name === account);
-  const user = `system:serviceaccount:${NAMESPACE}:${account}`;
-  const questions = own.flatMap(({ metadata, rules }) =>
-    (rules ?? []).map(
-      ({ apiGroups: [group = ''] = [], resourceNames: [name] = [], resources: [path = ''] = [], verbs }) => {
-        const [resource, subresource] = path.split('/');
-        const { namespace } = metadata ?? {};
-        return { group, resource, subresource, name, namespace, verb: verbs[0] };
-      },
-    ),
-  );
+  const objects = await grantedTo(controlPlane, account);
+  const questions = objects.flatMap(({ metadata: { namespace } = {}, roleRef, subjects: [subject] = [] }) => {
+    const role = objects.find(
+      ({ kind, metadata }) =>
+        kind === roleRef?.kind &&
+        metadata?.name === roleRef?.name &&
+        (kind === 'ClusterRole' || metadata?.namespace === namespace),
+    );
+    const user = `system:serviceaccount:${subject?.namespace ?? ''}:${subject?.name ?? ''}`;
+    return (role?.rules ?? []).map((rule) => {
+      const { apiGroups: [group = ''] = [], resourceNames: [name] = [], resources: [path = ''] = [], verbs } = rule;
+      const [resource, subresource] = path.split('/');
+      return { user, resourceAttributes: { group, resource, subresource, name, namespace, verb: verbs[0] } };
+    });
+  });
   await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
   const reviews = createClient(transport).of({
     group: 'authorization.k8s.io',
@@ -84,17 +96,18 @@ export async function untilGranted(controlPlane: ControlPlane, account: string):
     kind: 'SubjectAccessReview',
     namespaced: false,
   });
-  for (const resourceAttributes of questions) {
+  for (const question of questions) {
     const deadline = systemClock.monotonic() + 30_000;
     for (;;) {
       const review = await reviews.create({
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SubjectAccessReview',
-        spec: { user, resourceAttributes },
+        spec: question,
       } as KubeObject);
       if ((review as { status?: { allowed?: boolean } }).status?.allowed) break;
-      const asked = JSON.stringify(resourceAttributes);
-      if (systemClock.monotonic() > deadline) throw new Error(`not granted to ${account} within 30 s: ${asked}`);
+      if (systemClock.monotonic() > deadline) {
+        throw new Error(`not granted within 30 s: ${JSON.stringify(question)}`);
+      }
       await systemClock.sleep(50);
     }
   }
@@ -116,6 +129,8 @@ export interface GrantedProgram {
   readonly manager: Manager;
   readonly port: number;
   readonly log: string;
+  /** Whether it has ended otherwise than by being asked to. */
+  readonly failed: () => boolean;
 }
 
 /** Starts it. Nothing is granted here. */
@@ -153,7 +168,9 @@ export async function startGrantedProgram(options: GrantedProgramOptions): Promi
     log,
   );
   manager.start();
-  return { manager, port, log };
+  let code: number | null = 0;
+  void manager.ended.then((ended) => (code = ended));
+  return { manager, port, log, failed: () => code !== 0 };
 }
 
 function freePort(): Promise<number> {

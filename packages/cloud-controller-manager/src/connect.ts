@@ -79,6 +79,13 @@ export function connectControllers(
   );
 }
 
+/** For tokens of the accounts of controllers: not fenced, for what a former leader is given it cannot use. */
+export function connectTokens(foundation: Foundation, config: ClusterConfig): Connection {
+  const { clock, logger, metrics, random } = foundation;
+  const agent = userAgent({ suffix: 'tokens' });
+  return connection(createTransport(config, { clock, logger, metrics, random, userAgent: agent }), foundation);
+}
+
 /** The controllers write nothing in a dry run; should one try, this refuses. */
 function dryRunLayers({ logger, options }: Foundation): readonly TransportLayer[] {
   if (!options.debugging.dryRun) return [];

@@ -48,6 +48,8 @@ export interface LeaderContext extends Foundation {
 export interface CloudController extends ControllerName {
   /** Why it does not start with these options, although it was chosen; `undefined` when it does. Default: it always does. */
   readonly whyNot?: (options: Pick<ProgramOptions, 'cloud'>) => string | undefined;
+  /** Service account under which it asks with `--use-service-account-credentials`. Default: the program's own. */
+  readonly account?: string;
   /** All that it asks of the API server: what is granted to the program follows from it. */
   readonly rules: readonly ApiRule[];
   readonly build: (context: LeaderContext) => Omit<RunningController, 'name'>;
@@ -55,19 +57,27 @@ export interface CloudController extends ControllerName {
 
 /**
  * Names and aliases are upstream's (k8s.io/cloud-provider `names`). Besides, `service-controller` and `route-controller`:
- * upstream's own default configuration of leader migration says so, and means nobody.
+ * upstream's own default configuration of leader migration says so, and means nobody. Accounts are upstream's too.
  */
 export const knownControllers: readonly CloudController[] = [
-  { name: 'cloud-node-controller', aliases: ['cloud-node'], rules: nodeControllerRules, build: buildNodeController },
+  {
+    name: 'cloud-node-controller',
+    aliases: ['cloud-node'],
+    account: 'node-controller',
+    rules: nodeControllerRules,
+    build: buildNodeController,
+  },
   {
     name: 'cloud-node-lifecycle-controller',
     aliases: ['cloud-node-lifecycle'],
+    account: 'node-controller',
     rules: nodeLifecycleControllerRules,
     build: buildNodeLifecycleController,
   },
   {
     name: 'service-lb-controller',
     aliases: ['service', 'service-controller'],
+    account: 'service-controller',
     rules: serviceControllerRules,
     build: buildServiceController,
   },
@@ -75,12 +85,14 @@ export const knownControllers: readonly CloudController[] = [
     name: ROUTE_CONTROLLER,
     aliases: ['route', 'route-controller'],
     whyNot: whyNoRoutes,
+    account: 'route-controller',
     rules: routeControllerRules,
     build: buildRouteController,
   },
   {
     name: ORPHAN_CONTROLLER,
     aliases: ['orphans'],
+    account: 'orphan-controller',
     rules: orphanControllerRules,
     build: buildOrphanController,
   },
@@ -89,6 +101,7 @@ export const knownControllers: readonly CloudController[] = [
     aliases: [IPAM_ALIAS],
     disabledByDefault: true,
     whyNot: whyNoIpam,
+    account: 'node-controller',
     rules: nodeIpamControllerRules,
     build: buildIpamController,
   },

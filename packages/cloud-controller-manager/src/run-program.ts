@@ -3,6 +3,7 @@ import { exitCodeOf, HeldTerms, runControllerManager, type RunningController } f
 import {
   createEventRecorder,
   Stores,
+  type Client,
   type ClusterConfig,
   type EventRecorder,
   type Leadership,
@@ -12,9 +13,10 @@ import type { ClusterIdentity } from '@outrigger/cloud-provider';
 import type { OpenedProvider } from '@outrigger/cloud-runtime';
 import { Locks } from '@outrigger/controllers';
 import { readClusterIdentity } from './cluster-identity.ts';
-import { connectCandidate, connectControllers, loadClusterConfig } from './connect.ts';
+import { connectCandidate, loadClusterConfig } from './connect.ts';
 import type { CloudController } from './controllers.ts';
 import { openDelegation } from './delegation.ts';
+import { openControllerClients } from './controller-clients.ts';
 import { openElections, type Elections } from './elections.ts';
 import type { Foundation } from './foundation.ts';
 import { loadCloud, openCloud } from './open-cloud.ts';
@@ -111,9 +113,9 @@ interface Leader extends AsyncDisposable {
 function becomeLeader(foundation: Foundation, { cluster, config, plan, provider, terms }: Leading): Leader {
   const { clock, environment, logger, metrics, random, redactor } = foundation;
   const owned = new AsyncDisposableStack();
-  const { client } = owned.use(connectControllers(foundation, config, terms));
-  const stores = owned.use(new Stores({ client, clock, logger, metrics, random }));
-  const eventsOf = (component: string): EventRecorder => {
+  const clients = owned.use(openControllerClients(foundation, config, terms));
+  const stores = owned.use(new Stores({ client: clients.shared, clock, logger, metrics, random }));
+  const recorderOf = (component: string, client: Client): EventRecorder => {
     if (foundation.options.debugging.dryRun) return loggedEvents(logger.with({ component }));
     return owned.use(
       createEventRecorder({
@@ -131,9 +133,13 @@ function becomeLeader(foundation: Foundation, { cluster, config, plan, provider,
   const names = new Set([...plan.main, ...plan.migrated].map(({ name }) => name));
   const runs = (controller: string): boolean => names.has(controller);
   const loadBalancerLocks = new Locks();
-  const context = { ...foundation, client, cluster, loadBalancerLocks, stores, eventsOf, provider, runs };
+  const context = { ...foundation, cluster, loadBalancerLocks, stores, provider, runs };
   return {
-    build: ({ build, name }, { exclusive } = { exclusive: false }) => ({ name, ...build({ ...context, exclusive }) }),
+    build: ({ account, build, name }, { exclusive } = { exclusive: false }) => {
+      const client = clients.of(account);
+      const eventsOf = (component: string): EventRecorder => recorderOf(component, client);
+      return { name, ...build({ ...context, client, eventsOf, exclusive }) };
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -12,18 +12,28 @@ export interface ApiRule {
   readonly verbs: readonly ApiVerb[];
   /** Only in this namespace. Default: everywhere, and all that a kind without namespaces can have. */
   readonly namespace?: string;
-  /** Only the objects of these names. Not for `create`: the API server does not know the name yet. Default: all. */
+  /** Asked by what all controllers of a program share, and not by the one that states it. Default: false. */
+  readonly shared?: true;
+  /** Only the objects of these names. Not for `create` of a whole object: the API server does not know the name yet. Default: all. */
   readonly names?: readonly string[];
 }
 
 /** Of a `Store`: a watch that begins with all objects where the server has that, else a list first. */
 export function storeRule<T extends KubeObject>(resource: Resource<T>): ApiRule {
-  return { resource, verbs: ['list', 'watch'] };
+  return { resource, verbs: ['list', 'watch'], shared: true };
 }
 
 /** Of an `EventRecorder`. Events about what has no namespace are kept in `default`. Without a namespace: about objects in any. */
 export function eventRule(namespace?: string): ApiRule {
   return { resource: resources.coreEvents, verbs: ['create', 'patch'], ...(namespace !== undefined && { namespace }) };
+}
+
+/** Of `requestedToken`, for accounts of one namespace. */
+export function tokenRules(namespace: string, names: readonly string[]): readonly ApiRule[] {
+  return [
+    { resource: resources.serviceAccounts, subresource: 'token', verbs: ['create'], namespace, names },
+    { resource: resources.serviceAccounts, verbs: ['create'], namespace },
+  ];
 }
 
 /** Of a `LeaderElector` for one Lease, and of the Event that says who leads. */

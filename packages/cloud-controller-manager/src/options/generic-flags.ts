@@ -27,7 +27,8 @@ export const genericFlags: FlagGroup<GenericOptions> = {
     useServiceAccountCredentials: {
       type: bool,
       default: false,
-      usage: "Accepted with a warning: all controllers use the program's own credentials in this version.",
+      usage:
+        'Each controller asks the API server under an account of its own in kube-system (node-controller, service-controller, route-controller), with tokens that the program requests. What all share is still read as the program.',
     },
     controllerStartInterval: {
       type: duration(),

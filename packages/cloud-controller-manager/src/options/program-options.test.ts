@@ -92,12 +92,10 @@ test('what this version does not have is refused where silence would do harm, an
   assert.ok(readProgramOptions([provider, '--feature-gates=AllAlpha=true', '--requestheader-uid-headers=x']));
   const { warnings } = readProgramOptions([
     provider,
-    '--use-service-account-credentials',
     '--feature-gates=APIServerIdentity=false,ComponentFlagz=false',
   ]);
-  assert.equal(warnings.length, 2);
+  assert.equal(warnings.length, 1);
   assert.equal(warnings[0], 'feature gates without a meaning here, accepted: APIServerIdentity');
-  assert.match(warnings[1] ?? '', /^--use-service-account-credentials: /u);
 });
 
 test('timings are not checked when no leader is elected, and nothing is for --help', () => {

@@ -138,7 +138,7 @@ export function readProgramOptions(args: readonly string[], presets: readonly Fl
     serving: parsed.of(servingFlags),
     authorization: parsed.of(authorizationFlags),
     logs: parsed.of(logFlags),
-    warnings: [...parsed.warnings, ...gates.warnings, ...warningsOf(generic)],
+    warnings: [...parsed.warnings, ...gates.warnings],
   };
   if (!options.global.help && !options.global.version) {
     checkCloud(options.cloud);
@@ -189,13 +189,6 @@ function checkLeaderElection(options: LeaderElectionOptions): void {
       '--leader-elect-resource-name and --leader-elect-resource-namespace must not be empty',
     );
   }
-}
-
-function warningsOf({ useServiceAccountCredentials }: GenericOptions): readonly string[] {
-  if (!useServiceAccountCredentials) return [];
-  return [
-    "--use-service-account-credentials: all controllers use the program's own credentials in this version; grant it what they need",
-  ];
 }
 
 /** Without a lock two managers would work at once, which is what migration is there to prevent: not passed over in silence. */

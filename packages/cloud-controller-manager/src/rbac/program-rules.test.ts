@@ -101,6 +101,46 @@ test('the Leases are those of the flags', async () => {
   assert.ok(named.includes('create events in n'));
 });
 
+test('with accounts of their own, controllers write as these, and the program writes nothing but its Lease', async () => {
+  const flags = ['--use-service-account-credentials', '--controllers=*,node-ipam-controller', ...EVERYTHING];
+  const { accounts, rules } = await accessWith(...flags);
+  assert.deepEqual(linesOf(rules), [
+    'list nodes',
+    'watch nodes',
+    'list services',
+    'watch services',
+    'create events in kube-system',
+    'get namespaces kube-system in kube-system',
+    'create serviceaccounts in kube-system',
+    'create serviceaccounts/token node-controller in kube-system',
+    'create serviceaccounts/token orphan-controller in kube-system',
+    'create serviceaccounts/token route-controller in kube-system',
+    'create serviceaccounts/token service-controller in kube-system',
+    'get leases cloud-controller-manager in kube-system',
+    'watch leases cloud-controller-manager in kube-system',
+    'update leases cloud-controller-manager in kube-system',
+    'create leases in kube-system',
+  ]);
+  assert.deepEqual(linesOf(accounts.get('service-controller') ?? []), [
+    'create events',
+    'patch events',
+    'patch services/status',
+  ]);
+  assert.deepEqual(linesOf(accounts.get('route-controller') ?? []), [
+    'get nodes',
+    'list nodes',
+    'patch nodes/status',
+    'create events in default',
+    'patch events in default',
+  ]);
+  assert.deepEqual([...accounts.keys()].toSorted(), [
+    'node-controller',
+    'orphan-controller',
+    'route-controller',
+    'service-controller',
+  ]);
+});
+
 test('--config is refused: what the file says would be missing', async () => {
   await assert.rejects(accessWith('--config=x.yml'), /--config: the file is not read here/u);
 });

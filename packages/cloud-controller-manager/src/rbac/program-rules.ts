@@ -1,6 +1,7 @@
 /** All that the program asks of the API server, from its flags: its own needs, and those of the controllers that would start. */
 import { authenticationFlags, FlagError, servingFlags, type ParsedFlags } from '@outrigger/controller-manager';
-import { leaseRules, resources, type ApiRule } from '@outrigger/kube';
+import { leaseRules, resources, tokenRules, type ApiRule } from '@outrigger/kube';
+import { ACCOUNT_NAMESPACE } from '../controller-clients.ts';
 import { cloudFlags } from '../options/cloud-flags.ts';
 import { genericFlags } from '../options/generic-flags.ts';
 import { leaderElectionFlags } from '../options/leader-election-flags.ts';
@@ -22,7 +23,10 @@ export interface BuiltInRole {
 }
 
 export interface ProgramAccess {
+  /** What the program asks as itself. */
   readonly rules: readonly ApiRule[];
+  /** What controllers ask under accounts of their own, by name of the account. Empty where they ask as the program. */
+  readonly accounts: ReadonlyMap<string, readonly ApiRule[]>;
   readonly builtInRoles: readonly BuiltInRole[];
 }
 
@@ -56,12 +60,22 @@ export function programAccess(options: RuleOptions, plan: Omit<WorkPlan, 'notSta
   const { main, migrated, migration } = plan;
   const { leaderElect, leaderElectResourceName, leaderElectResourceNamespace: namespace } = options.leaderElection;
   const leases = leaderElect ? [leaderElectResourceName, ...(migration ? [migration.leaderName] : [])] : [];
+  const own: ApiRule[] = [];
+  const accounts = new Map<string, ApiRule[]>();
+  for (const { account, rules } of [...main, ...migrated]) {
+    for (const rule of rules) {
+      if (rule.shared || account === undefined || !options.generic.useServiceAccountCredentials) own.push(rule);
+      else accounts.set(account, [...(accounts.get(account) ?? []), rule]);
+    }
+  }
   return {
     rules: [
       clusterIdentityRule,
       ...leases.flatMap((name) => leaseRules({ name, namespace })),
-      ...[...main, ...migrated].flatMap(({ rules }) => rules),
+      ...own,
+      ...(accounts.size === 0 ? [] : tokenRules(ACCOUNT_NAMESPACE, [...accounts.keys()].toSorted())),
     ],
+    accounts,
     builtInRoles: builtInRolesOf(options),
   };
 }

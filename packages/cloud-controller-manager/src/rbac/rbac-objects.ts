@@ -1,5 +1,6 @@
 /** The roles and bindings that give an identity what the program asks for. */
-import type { KubeObject } from '@outrigger/kube';
+import type { ApiRule, KubeObject } from '@outrigger/kube';
+import { ACCOUNT_NAMESPACE } from '../controller-clients.ts';
 import { mergeRules, type PolicyRule } from './merge-rules.ts';
 import type { ProgramAccess } from './program-rules.ts';
 
@@ -23,41 +24,49 @@ export interface RbacObject extends KubeObject {
   readonly subjects?: readonly (ServiceAccountRef & { readonly kind: 'ServiceAccount' })[];
 }
 
-/** All bear the name of the account. First what holds in the whole cluster, then by namespace; each role before its binding. */
-export function rbacObjects({ builtInRoles, rules }: ProgramAccess, account: ServiceAccountRef): readonly RbacObject[] {
+/**
+ * Those of the program bear the name of its account; those of a controller's account that, a colon, and the account. First
+ * what holds in the whole cluster, then by namespace; each role before its binding.
+ */
+export function rbacObjects(
+  { accounts, builtInRoles, rules }: ProgramAccess,
+  program: ServiceAccountRef,
+): readonly RbacObject[] {
+  const borrowed = builtInRoles.map(({ name, namespace }) => {
+    const bound = `${program.name}:${name.replace(/^system:/u, '')}`;
+    return bindingOf(bound, { kind: namespace === undefined ? 'ClusterRole' : 'Role', name }, program, namespace);
+  });
+  const others = [...accounts].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    ...rolesOf(program.name, rules, program),
+    ...borrowed,
+    ...others.flatMap(([name, rules]) =>
+      rolesOf(`${program.name}:${name}`, rules, { name, namespace: ACCOUNT_NAMESPACE }),
+    ),
+  ];
+}
+
+function rolesOf(name: string, rules: readonly ApiRule[], account: ServiceAccountRef): readonly RbacObject[] {
   const { cluster, namespaces } = mergeRules(rules);
-  const own = account.name;
-  const objects: RbacObject[] = [];
-  const bind = (name: string, role: 'ClusterRole' | 'Role', roleName: string, namespace?: string): void => {
-    objects.push({
-      apiVersion: `${GROUP}/v1`,
-      kind: namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
-      metadata: { name, ...(namespace !== undefined && { namespace }) },
-      roleRef: { apiGroup: GROUP, kind: role, name: roleName },
-      subjects: [{ kind: 'ServiceAccount', namespace: account.namespace, name: account.name }],
-    });
+  const scopes = [...(cluster.length > 0 ? [[undefined, cluster] as const] : []), ...namespaces];
+  return scopes.flatMap(([namespace, rules]): readonly RbacObject[] => {
+    const kind = namespace === undefined ? 'ClusterRole' : 'Role';
+    const metadata = namespace === undefined ? { name } : { name, namespace };
+    return [{ apiVersion: `${GROUP}/v1`, kind, metadata, rules }, bindingOf(name, { kind, name }, account, namespace)];
+  });
+}
+
+function bindingOf(
+  name: string,
+  role: { readonly kind: string; readonly name: string },
+  { name: account, namespace: home }: ServiceAccountRef,
+  namespace: string | undefined,
+): RbacObject {
+  return {
+    apiVersion: `${GROUP}/v1`,
+    kind: namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
+    metadata: namespace === undefined ? { name } : { name, namespace },
+    roleRef: { apiGroup: GROUP, ...role },
+    subjects: [{ kind: 'ServiceAccount', namespace: home, name: account }],
   };
-  if (cluster.length > 0) {
-    objects.push({
-      apiVersion: `${GROUP}/v1`,
-      kind: 'ClusterRole',
-      metadata: { name: own },
-      rules: cluster,
-    });
-    bind(own, 'ClusterRole', own);
-  }
-  for (const { name, namespace } of builtInRoles) {
-    const short = name.replace(/^system:/u, '');
-    bind(`${own}:${short}`, namespace === undefined ? 'ClusterRole' : 'Role', name, namespace);
-  }
-  for (const [namespace, rules] of namespaces) {
-    objects.push({
-      apiVersion: `${GROUP}/v1`,
-      kind: 'Role',
-      metadata: { name: own, namespace },
-      rules,
-    });
-    bind(own, 'Role', own, namespace);
-  }
-  return objects;
 }

@@ -4,5 +4,8 @@ import { nodeRules } from '../node-rules.ts';
 
 export const nodeIpamControllerRules: readonly ApiRule[] = [
   ...nodeRules,
-  { resource: resources.nodes, verbs: ['patch'] },
+  // The books are opened with what the server has.
+  { resource: resources.nodes, verbs: ['list', 'patch'] },
+  // The network that a cloud gives with its range.
+  { resource: resources.nodes, subresource: 'status', verbs: ['patch'] },
 ];

@@ -4,5 +4,7 @@ import { nodeRules } from '../node-rules.ts';
 
 export const routeControllerRules: readonly ApiRule[] = [
   ...nodeRules,
+  // Before a route is deleted.
+  { resource: resources.nodes, verbs: ['list'] },
   { resource: resources.nodes, subresource: 'status', verbs: ['patch'] },
 ];
