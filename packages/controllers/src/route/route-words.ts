@@ -31,7 +31,7 @@ export function factOfRoute({ blackhole, destination, id, ownership, ...target }
   const where = blackhole ? 'leads nowhere: its machine is gone' : `leads to ${to}`;
   const whose = ownership === 'owned' ? 'this cluster made it' : 'this cluster did not make it, and leaves it alone';
   return {
-    text: `The cloud has the route ${id === '' ? 'that was made' : id} of ${destination}: it ${where}; ${whose}.`,
+    text: `The cloud has ${id === '' ? 'a route' : `the route ${id}`} of ${destination}: it ${where}; ${whose}.`,
     agoMs,
   };
 }

@@ -1,0 +1,136 @@
+/** What people read, whole: a changed word is a changed line here. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adaptLoadBalancers, type Route } from '@outrigger/cloud-provider';
+import type { Service } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import { factOfAnswer } from './answer-words.ts';
+import { noEvidence, withLookUp, withRead } from './node-lifecycle/evidence.ts';
+import { factsOfEvidence, factsOfLifecyclePlan } from './node-lifecycle/lifecycle-words.ts';
+import { planNodeLifecycle } from './node-lifecycle/plan.ts';
+import { factsOfNodePlan } from './node/node-words.ts';
+import { planNode } from './node/plan.ts';
+import { factOfRoute, notedDelete } from './route/route-words.ts';
+import { factsOfParts, factsOfService, factsOfServicePlan } from './service/service-words.ts';
+import { planService } from './service/plan.ts';
+
+const texts = (facts: readonly { readonly text: string }[]): readonly string[] => facts.map(({ text }) => text);
+
+test('a node that waits: which answer it has, and when the cloud is asked again', () => {
+  const taints = [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' as const }];
+  const options = { providerName: 'memory', runsRoutes: false, nodeSyncedEvents: false };
+  const answer = { asOf: 1_000, result: { kind: 'missing' } as const };
+  const plan = planNode({ node: { metadata: { name: 'a' }, spec: { taints } }, answer, now: 0, options });
+  assert.deepEqual(factsOfNodePlan(plan, 2_000), [
+    {
+      text: 'The cloud does not list a machine for node a. The taint stays; the cloud is asked again. Check the name of the machine, or its provider ID.',
+    },
+    { text: 'Ask the cloud again.', inMs: 2_000 },
+  ]);
+  assert.deepEqual(factOfAnswer(answer, 5_000), {
+    text: 'The cloud, asked, did not list a machine for it, which proves nothing.',
+    agoMs: 4_000,
+  });
+});
+
+test('a node whose machine is gone: which proof there is, and until when the other is waited for', () => {
+  const missing = { asOf: 1_000, result: { kind: 'missing' } as const };
+  const absent = { asOf: 2_000, result: { kind: 'absent', proof: 'GET /i/1: 404' } as const };
+  const evidence = withRead(withLookUp(noEvidence(0), missing), absent, 2_010);
+  const node = { metadata: { name: 'a' }, spec: { providerID: 'memory://r/1' } };
+  const options = { providerName: 'memory', deletionGraceMs: 30_000, unknownNodeDeletionMs: 0 };
+  const plan = planNodeLifecycle({ node, evidence, now: 3_000, wallNow: 0, options });
+  const situation = { plan, graceMs: 30_000, inMs: undefined, now: 3_000 };
+  assert.deepEqual(factsOfLifecyclePlan({ ...situation, allowed: true }), [
+    {
+      text: 'It is deleted when the machine, read again after the grace period, is still gone. The grace period is 30 s.',
+      inMs: 29_000,
+    },
+  ]);
+  assert.match(
+    texts(factsOfLifecyclePlan({ ...situation, allowed: false })).at(-1) ?? '',
+    /--node-deletion-max-fraction/u,
+  );
+  assert.deepEqual(texts(factsOfEvidence(evidence, 3_000)), [
+    'Since it was seen not to be Ready, the answers of the cloud count.',
+    'The cloud, asked for many, did not list a machine for it, which proves nothing.',
+    'The cloud, asked for this machine alone, said that its machine does not exist: GET /i/1: 404.',
+    'First proof that the machine is gone: GET /i/1: 404.',
+  ]);
+});
+
+test('a provider that is opaque is said to be opaque, in what there is and in what is planned', () => {
+  const features = {
+    protocols: ['TCP'] as const,
+    mixedProtocols: false,
+    ipFamilies: ['IPv4'] as const,
+    dualStack: false,
+    sessionAffinity: false,
+    externalTrafficPolicyLocal: true,
+    sourceRanges: true,
+    withoutNodePorts: false,
+    requestedIP: false,
+  };
+  const opaque = {
+    exists: () => Promise.resolve(true),
+    ensure: () => Promise.resolve([]),
+    delete: () => Promise.resolve(),
+  };
+  const clock = new FakeClock();
+  const provider = adaptLoadBalancers(opaque, { clock, clusterId: 'c', features, classes: [] });
+  const service: Service = {
+    metadata: {
+      name: 'web',
+      namespace: 'default',
+      uid: 'u',
+      finalizers: ['service.kubernetes.io/load-balancer-cleanup'],
+      annotations: { 'outrigger.dev/load-balancer-provider': 'old' },
+    },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80, nodePort: 30_080, protocol: 'TCP' }], ipFamilies: ['IPv4'] },
+  };
+  const options = { providerName: 'old', clusterId: 'c', classes: [], isDefault: true };
+  const part = {
+    kind: 'load-balancer',
+    id: 'u',
+    owner: { clusterId: 'c', uid: 'u' },
+    state: 'ready',
+    attributes: { opaque: true },
+  } as const;
+  const observation = { kind: 'parts', asOf: 0, parts: [part] } as const;
+  const plan = planService({ service, observation, backEnds: [], believesEmpty: true, provider, options });
+  assert.deepEqual(texts(factsOfServicePlan(plan)), [
+    'Update load-balancer u: ensure the load balancer with 0 back ends (opaque to Outrigger).',
+  ]);
+  assert.deepEqual(factsOfParts([part], 7), [
+    {
+      text: 'The cloud has the load-balancer u: ready, owned by u of cluster c; what it consists of, the provider does not show.',
+      agoMs: 7,
+    },
+  ]);
+  assert.deepEqual(texts(factsOfService(service, options)), [
+    'The Service is of type LoadBalancer, without a class.',
+    'This provider serves it.',
+    'Its finalizer service.kubernetes.io/load-balancer-cleanup is there, and old is recorded as its owner.',
+    'Its status has no address.',
+  ]);
+  assert.equal(
+    texts(factsOfService(service, { ...options, providerName: 'new' }))[1],
+    'It is none of the business of this provider.',
+  );
+});
+
+test('a route says where it leads and whose it is, and its removal why', () => {
+  const route: Route = { id: 'r-1', destination: '10.0.1.0/24', blackhole: true, ownership: 'owned' };
+  assert.equal(
+    factOfRoute(route, 0).text,
+    'The cloud has the route r-1 of 10.0.1.0/24: it leads nowhere: its machine is gone; this cluster made it.',
+  );
+  assert.equal(
+    factOfRoute({ ...route, blackhole: false, targetNodeName: 'a', ownership: 'foreign' }, 0).text,
+    'The cloud has the route r-1 of 10.0.1.0/24: it leads to a; this cluster did not make it, and leaves it alone.',
+  );
+  assert.equal(
+    notedDelete({ route, reason: 'blackhole' }).summary,
+    'delete the route r-1 of 10.0.1.0/24: it leads nowhere',
+  );
+});
