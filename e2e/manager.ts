@@ -4,6 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
+const HASTY_PROGRAM = fileURLToPath(new URL('hasty-program.ts', import.meta.url));
 
 /**
  * Loaded before the program: its stdin is a pipe from this process, which closes however this process ends. So nothing is
@@ -17,13 +18,18 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
 export class Manager implements AsyncDisposable {
   readonly #args: readonly string[];
   readonly #log: string;
+  readonly #haste: number;
   #child: ChildProcess | undefined;
   #ended: Promise<number | null> = Promise.resolve(null);
 
-  /** `log`: the file to which the output of every process in this place is appended. */
-  constructor(args: readonly string[], log: string) {
+  /**
+   * `log`: the file to which the output of every process in this place is appended. `haste`: how many times faster time
+   * passes for the program; default: 1, and the program exactly as it is shipped.
+   */
+  constructor(args: readonly string[], log: string, haste = 1) {
     this.#args = args;
     this.#log = log;
+    this.#haste = haste;
   }
 
   get running(): boolean {
@@ -38,8 +44,10 @@ export class Manager implements AsyncDisposable {
   start(): void {
     if (this.#child) throw new Error('the manager runs already');
     const fd = openSync(this.#log, 'a');
-    const child = spawn(process.execPath, [`--import=${END_WITH_PARENT}`, PROGRAM, ...this.#args], {
+    const program = this.#haste === 1 ? PROGRAM : HASTY_PROGRAM;
+    const child = spawn(process.execPath, [`--import=${END_WITH_PARENT}`, program, ...this.#args], {
       stdio: ['pipe', fd, fd],
+      env: { ...process.env, HASTE: String(this.#haste) },
     });
     closeSync(fd);
     child.stdin?.on('error', () => {});
