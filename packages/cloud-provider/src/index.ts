@@ -36,7 +36,14 @@ export { adaptInstances, type OneInstance } from './adapt-instances.ts';
 // Load balancers
 export type { LoadBalancerFeatures, ServiceAnnotation } from './load-balancer-features.ts';
 export { loadBalancerOwnerAnnotation } from './load-balancer-service.ts';
-export type { BackEnd, IPFamily, LoadBalancerService, PortProtocol, ServicePort } from './load-balancer-service.ts';
+export type {
+  BackEnd,
+  IPFamily,
+  LoadBalancerService,
+  PartName,
+  PortProtocol,
+  ServicePort,
+} from './load-balancer-service.ts';
 export type { LoadBalancerIngress, PortStatus } from './load-balancer-status.ts';
 export type {
   DesiredLoadBalancer,

@@ -21,6 +21,13 @@ export interface ServicePort {
   readonly appProtocol?: string | undefined;
 }
 
+/** Names one part for sure. */
+export interface PartName {
+  readonly kind: string;
+  /** The cloud's own ID. */
+  readonly id: string;
+}
+
 export interface LoadBalancerService {
   readonly uid: string;
   readonly namespace: string;
@@ -42,6 +49,8 @@ export interface LoadBalancerService {
   readonly loadBalancerClass?: string | undefined;
   /** `status.loadBalancer.ingress` as it is now: what a predecessor's parts are recognised by. */
   readonly ingress: readonly LoadBalancerIngress[];
+  /** Parts without an owner that it is to take over: an administrator says so. Absent: none. */
+  readonly adopt?: readonly PartName[] | undefined;
 }
 
 /** A node that may take traffic: never chosen by readiness. */

@@ -99,7 +99,9 @@ export interface LoadBalancers {
   selectBackEnds?(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[];
   /**
    * Finds all parts of the Services, by owner tag, half made and deleting ones included, and untagged ones whose address is
-   * in `service.ingress`; in the order of `services`. Called before each plan and after each apply that was `pending`.
+   * in `service.ingress`; in the order of `services`. Also those that `service.adopt` names, whoever owns them: the host
+   * refuses what is another's, `plan` claims what is nobody's. Of a Service that is gone nothing but the UID may be known.
+   * Called before each plan and after each apply that was `pending`.
    * Throw only when nothing at all could be found out. Upstream: `GetLoadBalancer`.
    */
   observe(services: readonly LoadBalancerService[], call: CallContext): Promise<readonly LoadBalancerObservation[]>;

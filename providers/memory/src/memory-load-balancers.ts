@@ -117,8 +117,9 @@ export class MemoryLoadBalancers implements LoadBalancers {
     return all.filter(({ owner }) => owner?.clusterId === this.#cluster.id);
   }
 
-  /** Its own parts, a predecessor's by their address, and whoever has its DNS name. */
-  #concerns({ kind, owner, attributes }: LoadBalancerPart, service: LoadBalancerService): boolean {
+  /** Its own parts, a predecessor's by their address, those that it is to take over, and whoever has its DNS name. */
+  #concerns({ kind, id, owner, attributes }: LoadBalancerPart, service: LoadBalancerService): boolean {
+    if (service.adopt?.some((name) => name.kind === kind && name.id === id)) return true;
     if (owner?.clusterId === this.#cluster.id && owner.uid === service.uid) return true;
     if (kind === 'dns' && attributes.name === dnsName(service)) return true;
     return owner === undefined && service.ingress.some(({ ip }) => ip !== undefined && ip === attributes.ip);

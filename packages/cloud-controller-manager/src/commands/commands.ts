@@ -1,12 +1,13 @@
 /** The commands of the program, in the order of their list. */
 import { closestName, FlagError } from '@outrigger/controller-manager';
 import { admissionPolicyCommand } from './admission-policy.ts';
+import { adoptCommand } from './adopt.ts';
 import type { Command } from './command.ts';
 import { explainCommand } from './explain.ts';
 import { rbacCommand } from './rbac.ts';
 import { versionCommand } from './version.ts';
 
-const commands: readonly Command[] = [admissionPolicyCommand, explainCommand, rbacCommand, versionCommand];
+const commands: readonly Command[] = [admissionPolicyCommand, adoptCommand, explainCommand, rbacCommand, versionCommand];
 
 /** Throws a `FlagError` for a word that is no command. */
 export function commandOf(name: string): Command {

@@ -1,6 +1,7 @@
 /** From a Service to what a cloud needs to know of it. Pure. */
 import type { IPFamily, LoadBalancerIngress, LoadBalancerService } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
+import { adoptedBy } from './adoption.ts';
 import { sourceRangesOf } from './source-ranges.ts';
 
 /** Three hours, as the API server fills it in. */
@@ -14,6 +15,7 @@ export function loadBalancerServiceOf(service: Service): LoadBalancerService {
 /** The same, for a Service that is only to be cleaned up: its source ranges do not matter, and may be wrong. */
 export function identityOf(service: Service): LoadBalancerService {
   const { metadata = {}, spec = {} } = service;
+  const adopt = adoptedBy(service);
   const families = (spec.ipFamilies ?? []).filter((family): family is IPFamily => family !== '');
   const affinity =
     spec.sessionAffinity === 'ClientIP'
@@ -43,6 +45,7 @@ export function identityOf(service: Service): LoadBalancerService {
     ...(spec.loadBalancerIP ? { requestedIP: spec.loadBalancerIP } : {}),
     ...(spec.loadBalancerClass === undefined ? {} : { loadBalancerClass: spec.loadBalancerClass }),
     ingress: ingressOf(service),
+    ...(adopt.length > 0 ? { adopt } : {}),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type Owner,
 } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
+import { whyNotAdopted } from './adoption.ts';
 import { checkPlan, isOwnedBy } from './check-plan.ts';
 import { identityOf, ingressOf, loadBalancerServiceOf } from './load-balancer-service.ts';
 import { isRecorded, roleOf, type RoleOptions } from './role.ts';
@@ -107,6 +108,8 @@ function planServing(observed: ObservedService): ServicePlan {
   if (!isRecorded(service, options.providerName)) return { kind: 'record' };
   if (observation === undefined) return { kind: 'observe' };
   if (observation.kind === 'failed') return failed(true, observation.error);
+  const refusal = whyNotAdopted(desired.service, observation.parts, desired.owner);
+  if (refusal) return { kind: 'refuse', error: refusal };
   return bringTo(observed, desired, observation.parts);
 }
 

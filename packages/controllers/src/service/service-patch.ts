@@ -1,6 +1,7 @@
 /** The patches of a Service. All go to `services/status`, as upstream's do: the program needs no right to change a spec. Pure. */
 import { loadBalancerOwnerAnnotation, type LoadBalancerIngress } from '@outrigger/cloud-provider';
 import type { Condition, Patch, Service } from '@outrigger/kube';
+import { adoptCondition } from './adoption.ts';
 import { ingressOf } from './load-balancer-service.ts';
 import { cleanupFinalizer, portsErrorCondition } from './well-known-names.ts';
 
@@ -24,10 +25,13 @@ export function asRecorded(service: Service, providerName: string): Service {
   };
 }
 
+/** What of the status is about this load balancer alone. */
+const ownConditions: ReadonlySet<string> = new Set([adoptCondition, portsErrorCondition]);
+
 /** Lets the Service go: no finalizer, no owner, no address, in one step. `undefined` when all that is so already. */
 export function letGoPatch(service: Service): Patch | undefined {
   const { metadata = {}, status = {} } = service;
-  const conditions = (status.conditions ?? []).filter(({ type }) => type === portsErrorCondition);
+  const conditions = (status.conditions ?? []).filter(({ type }) => ownConditions.has(type));
   const cleared = {
     ...(metadata.finalizers?.includes(cleanupFinalizer) && {
       '$deleteFromPrimitiveList/finalizers': [cleanupFinalizer],

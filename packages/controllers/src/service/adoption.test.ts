@@ -1,0 +1,125 @@
+/** Taking over what a person made: over the memory cloud, and as a plan. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Service } from '@outrigger/kube';
+import * as fc from 'fast-check';
+import { adoptCondition, adoptedBy, adoptPatch, partNameOf, whyNotAdopted } from './adoption.ts';
+import { CLUSTER } from './memory-provider.suite.ts';
+import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+
+/** As `outrigger adopt` does, on the fake API. */
+function ask(rig: Rig, name: string, ...parts: readonly string[]): void {
+  const service = rig.api.get(name);
+  assert.ok(service);
+  const names = parts.map((part) => partNameOf(part)).filter((part) => part !== undefined);
+  const { body } = adoptPatch(service, names, 0) as { readonly body: unknown };
+  const { conditions } = (body as { readonly status: NonNullable<Service['status']> }).status;
+  rig.api.services.put({ ...service, status: { ...service.status, ...(conditions && { conditions }) } });
+}
+
+test('what a person made is claimed, kept and used; its address stays', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  const made = rig.cloud.createPart({ kind: 'address', tags: {}, attributes: {} });
+  rig.api.apply('web', webSpec);
+  ask(rig, 'web', `address/${made.id}`);
+  await rig.start();
+  await rig.clock.advance(5_000);
+  const uid = rig.api.get('web')?.metadata?.uid ?? '';
+  assert.ok(rig.partsOf(uid).some(({ id }) => id === made.id));
+  assert.deepEqual(rig.partsOf(uid).filter(({ kind }) => kind === 'address').length, 1);
+  assert.equal(rig.api.get('web')?.status?.loadBalancer?.ingress?.[0]?.ip, made.attributes.ip);
+  // It is the Service's now, and goes with it; what was asked for goes too.
+  rig.api.apply('web', { ...webSpec, type: 'ClusterIP' });
+  await rig.clock.advance(5_000);
+  assert.deepEqual(rig.cloud.parts(), []);
+  assert.deepEqual(rig.api.get('web')?.status?.conditions, []);
+  await rig.stop();
+});
+
+test('what belongs to another cluster is refused, told, and nothing is made', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  const theirs = rig.cloud.createPart({ kind: 'address', tags: { clusterId: 'cluster-2', uid: 'x' }, attributes: {} });
+  rig.api.apply('web', webSpec);
+  ask(rig, 'web', `address/${theirs.id}`);
+  await rig.start();
+  await rig.clock.advance(20_000);
+  assert.deepEqual(
+    rig.cloud.parts().map(({ id, tags }) => [id, tags]),
+    [[theirs.id, { clusterId: 'cluster-2', uid: 'x' }]],
+  );
+  const [event] = rig.events.filter(({ reason }) => reason === 'SyncLoadBalancerFailed');
+  assert.match(event?.message ?? '', /belongs to the object x of cluster cluster-2.*not-owned/);
+  await rig.stop();
+});
+
+test('what is not there is refused while the Service has nothing, and no reason to stop afterwards', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  ask(rig, 'web', 'address/nowhere');
+  await rig.start();
+  await rig.clock.advance(20_000);
+  assert.deepEqual(rig.cloud.parts(), []);
+  ask(rig, 'web');
+  await rig.clock.advance(20_000);
+  assert.equal(rig.cloud.parts().length, 4);
+  ask(rig, 'web', 'address/nowhere');
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(20_000);
+  const served = rig.cloud.parts().find(({ kind }) => kind === 'load-balancer');
+  assert.deepEqual(served?.attributes.backEnds, ['memory://r/n1', 'memory://r/n2']);
+  await rig.stop();
+});
+
+test('a Service that is being deleted takes nothing over', async () => {
+  const service: Service = {
+    metadata: { name: 'web', deletionTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { type: 'LoadBalancer' },
+    status: {
+      conditions: [
+        {
+          type: adoptCondition,
+          status: 'True',
+          reason: 'R',
+          message: 'address/a',
+          lastTransitionTime: '2026-01-01T00:00:00Z',
+        },
+      ],
+    },
+  };
+  assert.deepEqual(adoptedBy(service), []);
+  const { deletionTimestamp: _, ...alive } = service.metadata ?? {};
+  assert.deepEqual(adoptedBy({ ...service, metadata: alive }), [{ kind: 'address', id: 'a' }]);
+});
+
+test('never is anything with another owner let through, whatever is asked for', () => {
+  const owner = { clusterId: CLUSTER, uid: 'me' };
+  const name = fc.record({ kind: fc.constantFrom('a', 'b'), id: fc.constantFrom('1', '2') });
+  const owners = fc.constantFrom(undefined, owner, { clusterId: CLUSTER, uid: 'other' }, { clusterId: 'x', uid: 'me' });
+  let refused = 0;
+  let allowed = 0;
+  fc.assert(
+    fc.property(
+      fc.array(name, { maxLength: 3 }),
+      fc.uniqueArray(fc.tuple(name, owners), { selector: ([{ id, kind }]) => `${kind}/${id}`, maxLength: 4 }),
+      (adopt, there) => {
+        const parts = there.map(([part, of]) => ({ ...part, owner: of, state: 'ready', attributes: {} }) as const);
+        const named = parts.filter((part) => adopt.some(({ id, kind }) => part.id === id && part.kind === kind));
+        const foreign = named.some((part) => part.owner !== undefined && part.owner !== owner);
+        const why = whyNotAdopted({ adopt }, parts, owner);
+        if (why) refused += 1;
+        else allowed += 1;
+        if (foreign) assert.ok(why);
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+  assert.ok(refused > 50 && allowed > 50);
+});
+
+test('a part is named by its kind and its ID, which may have slashes', () => {
+  assert.deepEqual(partNameOf('load-balancer/arn:aws:x/y'), { kind: 'load-balancer', id: 'arn:aws:x/y' });
+  for (const wrong of ['', 'address', 'address/', '/a', 'a b/c']) assert.equal(partNameOf(wrong), undefined);
+});
