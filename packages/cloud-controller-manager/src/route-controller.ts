@@ -1,7 +1,8 @@
 /** The route controller, from the program's flags. */
-import { createRouteController, parseClusterCidrs } from '@outrigger/controllers';
+import { createRouteController, parseClusterCidrs, parseRangeLines } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
 import { resources } from '@outrigger/kube';
+import { followAdditionalRanges } from './additional-ranges-file.ts';
 import type { LeaderContext } from './controllers.ts';
 import type { ProgramOptions } from './options/program-options.ts';
 import { runWhileCapable } from './while-capable.ts';
@@ -21,9 +22,15 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
   const logger = context.logger.with({ controller: ROUTE_CONTROLLER });
   const events = eventsOf(ROUTE_CONTROLLER);
   const store = stores.open(resources.nodes);
+  const fixed = parseClusterCidrs(options.cloud.clusterCidr);
+  let clusterRanges = fixed;
+  const follow = followAdditionalRanges(context, 'route-ranges', (text) => {
+    clusterRanges = [...fixed, ...parseRangeLines(text)];
+  });
   return {
-    run: (signal) =>
-      runWhileCapable(
+    run: async (signal) => {
+      await follow(signal);
+      await runWhileCapable(
         {
           provider,
           capability: () => provider.capabilities.routes,
@@ -43,7 +50,9 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
               journal: context.journal.of(ROUTE_CONTROLLER),
               options: {
                 providerName: provider.name,
-                clusterCidrs: parseClusterCidrs(options.cloud.clusterCidr),
+                get clusterCidrs() {
+                  return clusterRanges;
+                },
                 routeReconciliationPeriodMs: options.route.routeReconciliationPeriod || undefined,
               },
             });
@@ -51,6 +60,7 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
           },
         },
         signal,
-      ),
+      );
+    },
   };
 }

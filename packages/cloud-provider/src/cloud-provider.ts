@@ -4,6 +4,7 @@ import type { Clock, Logger } from './clock.ts';
 import type { Clusters } from './clusters.ts';
 import type { Instances } from './instances.ts';
 import type { LoadBalancers } from './load-balancers.ts';
+import type { PodRanges } from './pod-ranges.ts';
 import type { Routes } from './routes.ts';
 import type { VolumeTopology } from './volume-topology.ts';
 
@@ -26,8 +27,19 @@ export interface CloudProvider {
   close(): Promise<void>;
 }
 
-/** The default export of a provider module. Called once for each time the provider is named in `--cloud-provider`. No I/O. */
-export type ProviderFactory = () => CloudProvider;
+export interface ProviderFactoryOptions {
+  /**
+   * The name that the provider is to have (`--cloud-provider=<name>=<provider>`), so that two of one kind can be in one cluster.
+   * One that cannot take it keeps its own, and the program says so and does not start. Default: its own.
+   */
+  readonly name?: string;
+}
+
+/**
+ * The default export of a provider module. Called once for each time the provider is named in `--cloud-provider`; where there are
+ * several, and one could not be opened, again for each further attempt. No I/O.
+ */
+export type ProviderFactory = (options?: ProviderFactoryOptions) => CloudProvider;
 
 /** What a cloud can do. A missing member means that the controllers which need it do not start. */
 export interface Capabilities {
@@ -36,6 +48,7 @@ export interface Capabilities {
   readonly routes?: Routes | undefined;
   readonly clusters?: Clusters | undefined;
   readonly volumes?: VolumeTopology | undefined;
+  readonly podRanges?: PodRanges | undefined;
 }
 
 /** Which cluster this is. Goes onto everything that is made in the cloud. Upstream: `HasClusterID`, `--cluster-name`. */

@@ -8,6 +8,7 @@ export type {
   ClusterIdentity,
   ConfigText,
   ProviderFactory,
+  ProviderFactoryOptions,
   ProviderHost,
 } from './cloud-provider.ts';
 export type { Owner } from './owner.ts';
@@ -59,5 +60,6 @@ export { adaptLoadBalancers, type AdaptLoadBalancersOptions, type OpaqueLoadBala
 
 // Routes, clusters, volumes
 export type { Route, RouteList, RouteRequest, RouteResult, Routes } from './routes.ts';
+export type { PodRangeRequest, PodRangeResult, PodRanges } from './pod-ranges.ts';
 export type { Clusters } from './clusters.ts';
 export type { VolumeRef, VolumeResult, VolumeTopology } from './volume-topology.ts';

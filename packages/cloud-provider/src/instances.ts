@@ -33,6 +33,11 @@ export interface Instance {
   readonly region?: string;
   /** In order of preference. Empty or absent means unknown, never "has none". */
   readonly addresses?: readonly NodeAddress[];
+  /**
+   * Ranges that the cloud routes to the machine, for its pods (alias ranges, delegated prefixes): the first of each IP family
+   * counts. Empty: it has none yet. Absent: nothing is known of such. Upstream: the cloud side of `CloudAllocator`.
+   */
+  readonly podCidrs?: readonly string[] | undefined;
   /** More labels for the node. Ignored under kubernetes.io and k8s.io, and where the node has the label already. */
   readonly labels?: Readonly<Record<string, string>>;
 }

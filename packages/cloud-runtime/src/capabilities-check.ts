@@ -7,8 +7,9 @@ const METHODS: Readonly<Record<keyof Capabilities, readonly string[]>> = {
   routes: ['list', 'create', 'delete'],
   clusters: ['list', 'controlPlaneAddress'],
   volumes: ['lookUp'],
+  podRanges: ['assign'],
 };
-const BATCHED: ReadonlySet<string> = new Set(['instances', 'loadBalancers', 'routes', 'volumes']);
+const BATCHED: ReadonlySet<string> = new Set(['instances', 'loadBalancers', 'routes', 'volumes', 'podRanges']);
 
 /** Throws a `CloudError` `invalid` that names the member. */
 export function checkCapabilities(provider: string, capabilities: unknown): asserts capabilities is Capabilities {

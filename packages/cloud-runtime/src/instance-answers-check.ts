@@ -1,4 +1,5 @@
 /** Answers of a provider are checked before anything is concluded from them: a wrong count would shift them to other nodes. */
+import { isIP } from 'node:net';
 import { CloudError, type InstanceAnswer, type NodeAddressType, type NodeRef } from '@outrigger/cloud-provider';
 
 /** The answers, one for each node. Throws a `CloudError` `invalid` when they are not. `sentAt` is when the call began. */
@@ -67,9 +68,12 @@ function problemOfMetadata(instance: Record<string, unknown>): string | undefine
   for (const name of ['type', 'zone', 'region']) {
     if (!['undefined', 'string'].includes(typeof instance[name])) return `has a ${name} that is no text`;
   }
-  const { addresses, labels } = instance;
+  const { addresses, labels, podCidrs } = instance;
   if (addresses !== undefined && !(Array.isArray(addresses) && addresses.every(isAddress))) {
     return 'has addresses that are not a list of {type, address}';
+  }
+  if (podCidrs !== undefined && !(Array.isArray(podCidrs) && podCidrs.every(isCidr))) {
+    return 'has podCidrs that are not a list of CIDR ranges';
   }
   if (labels === undefined) return undefined;
   const isRecord = typeof labels === 'object' && labels !== null && !Array.isArray(labels);
@@ -85,6 +89,13 @@ const ADDRESS_TYPES: ReadonlySet<unknown> = new Set<NodeAddressType>([
   'InternalDNS',
   'ExternalDNS',
 ]);
+
+function isCidr(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  const [address = '', bits = '', ...more] = value.split('/');
+  const family = isIP(address);
+  return family !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+}
 
 function isAddress(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;

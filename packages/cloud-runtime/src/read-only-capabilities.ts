@@ -11,6 +11,7 @@ const READS: Readonly<Record<keyof Capabilities, readonly string[]>> = {
   routes: ['list'],
   clusters: ['list', 'controlPlaneAddress'],
   volumes: ['lookUp'],
+  podRanges: [],
 };
 
 /** By original: a capability that stays the same object stays the same here too. */

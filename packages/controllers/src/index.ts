@@ -61,8 +61,19 @@ export {
 } from './pv-label/pv-label-controller.ts';
 export { labelNewVolume, type NewVolumeAnswer } from './pv-label/label-new-volume.ts';
 export { volumeHandles } from './pv-label/volume-source.ts';
+export { createCloudRanges, type CloudRanges, type CloudRangesDependencies } from './node-ipam/cloud-ranges.ts';
+export { parseRangeLines } from './node-ipam/additional-ranges.ts';
 export { readIpamRanges, type IpamRangeFlags, type IpamRanges } from './node-ipam/ipam-ranges.ts';
 export { admissionPolicyOf, featureTableOf, type AdmissionPolicyOptions } from './service/admission-policy.ts';
+
+// What each asks of the API server
+export { nodeControllerRules } from './node/api-rules.ts';
+export { nodeIpamControllerRules } from './node-ipam/api-rules.ts';
+export { nodeLifecycleControllerRules } from './node-lifecycle/api-rules.ts';
+export { pvLabelControllerRules } from './pv-label/api-rules.ts';
+export { orphanControllerRules } from './orphans/api-rules.ts';
+export { routeControllerRules } from './route/api-rules.ts';
+export { serviceControllerRules } from './service/api-rules.ts';
 export type { Explains, Fact, Finding } from './finding.ts';
 export {
   Journal,
@@ -72,12 +83,3 @@ export {
   type PlannedActions,
   type Subject,
 } from './journal.ts';
-
-// What each asks of the API server
-export { nodeControllerRules } from './node/api-rules.ts';
-export { nodeIpamControllerRules } from './node-ipam/api-rules.ts';
-export { nodeLifecycleControllerRules } from './node-lifecycle/api-rules.ts';
-export { orphanControllerRules } from './orphans/api-rules.ts';
-export { pvLabelControllerRules } from './pv-label/api-rules.ts';
-export { routeControllerRules } from './route/api-rules.ts';
-export { serviceControllerRules } from './service/api-rules.ts';

@@ -1,6 +1,7 @@
 /** Instances of the memory cloud: 500 a look-up, and a direct read that proves absence. */
 import {
   isCloudError,
+  parseProviderID,
   type CallContext,
   type Clock,
   type Instance,
@@ -11,21 +12,25 @@ import {
 } from '@outrigger/cloud-provider';
 import type { CloudClient } from './cloud-client.ts';
 import type { MemoryInstance } from './cloud-model.ts';
+import { named } from './provider-name.ts';
 
-const PROVIDER_ID = /^memory:\/\/[^/]*\/([^/]+)$/;
+const REST = /^[^/]*\/([^/]+)$/;
 
 export class MemoryInstances implements Instances {
   readonly batchSize = 500;
   readonly #client: () => CloudClient;
   readonly #clock: Clock;
+  readonly #name: string;
 
-  constructor(client: () => CloudClient, clock: Clock) {
+  /** `name`: the provider's. */
+  constructor(client: () => CloudClient, clock: Clock, name: string) {
     this.#client = client;
     this.#clock = clock;
+    this.#name = name;
   }
 
   async lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]> {
-    const ids = nodes.map(instanceIdOf).filter((id) => id !== undefined);
+    const ids = nodes.map((node) => this.#idOf(node)).filter((id) => id !== undefined);
     const names = nodes.filter(({ providerID }) => !providerID).map(({ name }) => name);
     const asOf = this.#clock.monotonic();
     const { instances } = await this.#client().request<{ instances: readonly MemoryInstance[] }>(
@@ -36,37 +41,47 @@ export class MemoryInstances implements Instances {
     const byId = new Map(instances.map((instance) => [instance.id, instance]));
     const byName = new Map(instances.map((instance) => [instance.name, instance]));
     return nodes.map((node) => {
-      const id = instanceIdOf(node);
+      const id = this.#idOf(node);
       // Of another provider's ID, or a broken one, nothing is known here.
       if (id === undefined && node.providerID) return { asOf, result: { kind: 'missing' } };
       const instance = id === undefined ? byName.get(node.name) : byId.get(id);
-      return { asOf, result: instance ? { kind: 'found', instance: instanceOf(instance, need) } : { kind: 'missing' } };
+      return {
+        asOf,
+        result: instance ? { kind: 'found', instance: this.#given(instance, need) } : { kind: 'missing' },
+      };
     });
   }
 
   async read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer> {
-    const id = instanceIdOf(node);
+    const id = this.#idOf(node);
     const asOf = this.#clock.monotonic();
     // Without an ID there is nothing to read directly, and a search by name proves nothing.
     if (id === undefined) return { asOf, result: { kind: 'missing' } };
     const path = `/instances/${encodeURIComponent(id)}`;
     try {
       const found = await this.#client().request<MemoryInstance>(call, 'GET /instances/{id}', { method: 'GET', path });
-      return { asOf, result: { kind: 'found', instance: instanceOf(found, need) } };
+      return { asOf, result: { kind: 'found', instance: this.#given(found, need) } };
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
       return { asOf, result: { kind: 'absent', proof: `GET ${path}: 404 not-found` } };
     }
   }
-}
 
-function instanceIdOf({ providerID }: NodeRef): string | undefined {
-  return providerID === undefined ? undefined : PROVIDER_ID.exec(providerID)?.[1];
+  #idOf({ providerID }: NodeRef): string | undefined {
+    const rest = parseProviderID(providerID, this.#name);
+    return rest === undefined ? undefined : REST.exec(rest)?.[1];
+  }
+
+  #given(instance: MemoryInstance, need: InstanceNeed): Instance {
+    return instanceOf({ ...instance, providerID: named(instance.providerID, this.#name) }, need);
+  }
 }
 
 function instanceOf(
-  { providerID, state, type, zone, region, addresses, labels }: MemoryInstance,
+  { providerID, state, type, zone, region, addresses, labels, podCidrs }: MemoryInstance,
   need: InstanceNeed,
 ): Instance {
-  return need === 'state' ? { providerID, state } : { providerID, state, type, zone, region, addresses, labels };
+  return need === 'state'
+    ? { providerID, state }
+    : { providerID, state, type, zone, region, addresses, labels, podCidrs };
 }

@@ -29,9 +29,11 @@ interface Config {
 export interface MemoryProviderOptions {
   /** Talks to this cloud in process, whatever the cloud config says. */
   readonly cloud?: MemoryCloud;
+  /** The prefix of its provider IDs, and its load balancer class: `outrigger.dev/<name>`. Default: `memory`. */
+  readonly name?: string;
 }
 
-export function createMemoryProvider({ cloud }: MemoryProviderOptions = {}): CloudProvider {
+export function createMemoryProvider({ cloud, name = 'memory' }: MemoryProviderOptions = {}): CloudProvider {
   let client: CloudClient | undefined;
   const current = (): CloudClient => {
     if (!client) throw new CloudError('unavailable', 'the memory provider is not open');
@@ -42,15 +44,15 @@ export function createMemoryProvider({ cloud }: MemoryProviderOptions = {}): Clo
     const own = cloud ?? createOwnCloud(parsed, clock);
     client = new CloudClient(own ? sendInProcess(own) : sendOverHttp(endpointOf(parsed)));
     return {
-      instances: new MemoryInstances(current, clock),
-      routes: new MemoryRoutes(current, clock, cluster),
+      instances: new MemoryInstances(current, clock, name),
+      routes: new MemoryRoutes(current, clock, cluster, name),
       volumes: new MemoryVolumes(current),
       podRanges: new MemoryPodRanges(current),
-      loadBalancers: new MemoryLoadBalancers(current, clock, cluster),
+      loadBalancers: new MemoryLoadBalancers(current, clock, cluster, name),
     };
   };
   return {
-    name: 'memory',
+    name,
     open,
     reconfigure: async (config: ConfigText, _call: CallContext) => {
       const parsed = parseConfig(config);

@@ -9,6 +9,7 @@ export interface IpamOptions {
   nodeCidrMaskSizeIpv4: number;
   nodeCidrMaskSizeIpv6: number;
   serviceClusterIpRange: string;
+  additionalClusterCidrsFile: string;
 }
 
 const maskSize = integer({ min: 0, max: 128 });
@@ -20,7 +21,7 @@ export const ipamFlags: FlagGroup<IpamOptions> = {
       type: oneOf(['RangeAllocator', 'CloudAllocator', 'IPAMFromCluster', 'IPAMFromCloud']),
       default: 'RangeAllocator',
       usage:
-        'Who chooses the pod CIDRs of nodes. RangeAllocator, from --cluster-cidr, is the only one in this version.',
+        'Who chooses the pod CIDRs of nodes. RangeAllocator: this program, from --cluster-cidr. CloudAllocator, IPAMFromCloud: the cloud. IPAMFromCluster: this program, and the cloud is told.',
     },
     nodeCidrMaskSize: {
       type: maskSize,
@@ -42,8 +43,19 @@ export const ipamFlags: FlagGroup<IpamOptions> = {
       default: '',
       usage: 'CIDR range of the Services, or one of each family: a,b. No node gets a pod CIDR within it.',
     },
+    additionalClusterCidrsFile: {
+      type: string,
+      default: '',
+      usage:
+        'File of further cluster ranges, one a line, that is read again while the program runs: nodes get pod CIDRs, and those get routes, from them too. A range goes only when no node has a part of it.',
+    },
   },
 };
+
+/** Whether this program gives nodes ranges of the cluster ranges. */
+export function usesClusterRanges({ cidrAllocatorType }: Pick<IpamOptions, 'cidrAllocatorType'>): boolean {
+  return cidrAllocatorType === 'RangeAllocator' || cidrAllocatorType === 'IPAMFromCluster';
+}
 
 export const IPAM_CONTROLLER = 'node-ipam-controller';
 export const IPAM_ALIAS = 'nodeipam';
@@ -52,12 +64,7 @@ export const IPAM_ALIAS = 'nodeipam';
 export function checkIpam(cloud: Readonly<CloudOptions>, ipam: Readonly<IpamOptions>): void {
   const isChosen = cloud.controllers.some((name) => name === IPAM_CONTROLLER || name === IPAM_ALIAS);
   if (!isChosen || !cloud.allocateNodeCidrs) return;
-  if (ipam.cidrAllocatorType !== 'RangeAllocator') {
-    throw new FlagError(
-      'invalid-flag',
-      `--cidr-allocator-type=${ipam.cidrAllocatorType} is not part of this version: use RangeAllocator, or leave ${IPAM_CONTROLLER} off`,
-    );
-  }
+  if (!usesClusterRanges(ipam)) return;
   try {
     readIpamRanges({ ...ipam, clusterCidr: cloud.clusterCidr });
   } catch (error) {

@@ -9,7 +9,7 @@ export interface IpamMetrics {
   readonly refusing: Gauge;
 }
 
-export function createIpamMetrics(metrics: Metrics, sets: readonly CidrSet[]): IpamMetrics {
+export function createIpamMetrics(metrics: Metrics, sets: () => readonly CidrSet[]): IpamMetrics {
   const labels = ['clusterCIDR'];
   const most = metrics.gauge({
     name: 'node_ipam_controller_cirdset_max_cidrs',
@@ -22,7 +22,7 @@ export function createIpamMetrics(metrics: Metrics, sets: readonly CidrSet[]): I
     labels,
   });
   metrics.onCollect(() => {
-    for (const { cluster, size, used } of sets) {
+    for (const { cluster, size, used } of sets()) {
       most.set(size, { clusterCIDR: cluster.text });
       usage.set(used / size, { clusterCIDR: cluster.text });
     }

@@ -3,7 +3,7 @@ import { noMetrics, silentLogger, StatusError, type EventNote, type Metrics, typ
 import { FakeClock } from '@outrigger/testing';
 import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
 import { readIpamRanges, type IpamRangeFlags } from './ipam-ranges.ts';
-import { createRangeAllocator } from './range-allocator.ts';
+import { createRangeAllocator, type RangeAllocator } from './range-allocator.ts';
 
 export class IpamRig implements AsyncDisposable {
   readonly clock: FakeClock = new FakeClock();
@@ -16,6 +16,8 @@ export class IpamRig implements AsyncDisposable {
   beforeRequest: () => void = () => {};
   #ended = new AbortController();
   #running: Promise<void> | undefined;
+  #allocator: RangeAllocator | undefined;
+  #added = '';
   #uids = 0;
 
   constructor(flags: Partial<IpamRangeFlags> = {}) {
@@ -60,7 +62,7 @@ export class IpamRig implements AsyncDisposable {
   async start(): Promise<void> {
     const { api, clock, exclusive, metrics } = this;
     this.#ended = new AbortController();
-    this.#running = createRangeAllocator({
+    this.#allocator = createRangeAllocator({
       client: api.client,
       store: api.store,
       events: { record: ({ metadata }, note) => void this.events.push({ name: metadata?.name ?? '', note }) },
@@ -70,8 +72,16 @@ export class IpamRig implements AsyncDisposable {
       random: () => 0,
       ranges: readIpamRanges(this.flags),
       exclusive,
-    }).run(this.#ended.signal);
+    });
+    this.#running = this.#allocator.run(this.#ended.signal);
+    if (this.#added !== '') this.#allocator.addRanges(this.#added);
     await this.settle();
+  }
+
+  /** As the program does when the file has changed. Throws what the allocator throws; then the old ones count. */
+  addRanges(text: string): void {
+    this.#allocator?.addRanges(text);
+    this.#added = text;
   }
 
   async stop(): Promise<void> {

@@ -1,22 +1,62 @@
 /** Which node holds which ranges: what is in the API, and what is on its way there. */
-import { parseCidr, type Cidr } from '../ip/cidr.ts';
-import type { CidrSet } from './cidr-set.ts';
+import { overlaps, parseCidr, type Cidr } from '../ip/cidr.ts';
+import { CidrSet } from './cidr-set.ts';
 
 interface Holding {
   readonly name: string;
   readonly cidrs: readonly Cidr[];
 }
 
+/** Counts who holds what. A `CidrSet` can also be allocated from. */
+export interface RangeBook {
+  /** One more holds `cidr`. Returns whether another one held a part of it. */
+  occupy(cidr: Cidr): boolean;
+  /** Undoes one `occupy`. */
+  release(cidr: Cidr): void;
+}
+
+export type Allocation =
+  /** `clusters`: the cluster ranges that they are from. */
+  | { readonly kind: 'allocated'; readonly cidrs: readonly string[]; readonly clusters: readonly string[] }
+  | { readonly kind: 'exhausted'; readonly cluster: string };
+
 export class NodeRanges {
-  readonly #sets: readonly CidrSet[];
+  readonly #books: RangeBook[];
+  readonly #reserved: readonly Cidr[];
   /** By UID of the node. */
   readonly #holdings = new Map<string, Holding>();
   readonly #uids = new Map<string, Set<string>>();
 
   /** `reserved`: ranges that no node gets, as those of Services. */
-  constructor(sets: readonly CidrSet[], reserved: readonly Cidr[] = []) {
-    this.#sets = sets;
+  constructor(books: readonly RangeBook[], reserved: readonly Cidr[] = []) {
+    this.#books = [...books];
+    this.#reserved = reserved;
     for (const cidr of reserved) this.#occupy(cidr);
+  }
+
+  /** What can be allocated from, in the order in which it is. */
+  get sets(): readonly CidrSet[] {
+    return this.#books.filter((book) => book instanceof CidrSet);
+  }
+
+  /** Allocates from this set too, except what is held in it. */
+  add(set: CidrSet): void {
+    for (const cidr of this.#reserved) set.occupy(cidr);
+    for (const { cidrs } of this.#holdings.values()) for (const cidr of cidrs) set.occupy(cidr);
+    this.#books.push(set);
+  }
+
+  /** Allocates from this set no more. */
+  remove(set: CidrSet): void {
+    this.#books.splice(this.#books.indexOf(set), 1);
+  }
+
+  /** The name of a node that holds a part of this range. */
+  holderIn(range: Cidr): string | undefined {
+    for (const { name, cidrs } of this.#holdings.values()) {
+      if (cidrs.some((cidr) => overlaps(cidr, range))) return name;
+    }
+    return undefined;
   }
 
   /** What this node holds, in the order of the cluster's ranges where it was allocated here. */
@@ -43,31 +83,30 @@ export class NodeRanges {
     return cidrs.filter((cidr) => this.#occupy(cidr)).map(({ text }) => text);
   }
 
-  /** Gives the node a range of each cluster range, or none at all: `exhausted` is the cluster range that has none left. */
-  allocate(
-    name: string,
-    uid: string,
-  ):
-    | { readonly kind: 'allocated'; readonly cidrs: readonly string[] }
-    | { readonly kind: 'exhausted'; readonly cluster: string } {
+  /** Gives the node a range of each family, or none at all: `exhausted` names the cluster ranges that have none left. */
+  allocate(name: string, uid: string): Allocation {
     const cidrs: Cidr[] = [];
-    for (const set of this.#sets) {
-      const cidr = set.allocate();
-      if (!cidr) {
-        for (const [i, taken] of cidrs.entries()) this.#sets[i]?.release(taken);
-        return { kind: 'exhausted', cluster: set.cluster.text };
+    const clusters: string[] = [];
+    for (const [family, sets] of Map.groupBy(this.sets, ({ cluster }) => cluster.family)) {
+      const set = sets.find(({ size, used }) => used < size);
+      const cidr = set?.allocate();
+      if (!set || !cidr) {
+        for (const taken of cidrs) for (const other of this.sets) other.release(taken);
+        const full = this.sets.filter(({ cluster }) => cluster.family === family);
+        return { kind: 'exhausted', cluster: full.map(({ cluster }) => cluster.text).join(' and ') };
       }
       cidrs.push(cidr);
+      clusters.push(set.cluster.text);
     }
     this.#enter(name, uid, cidrs);
-    return { kind: 'allocated', cidrs: cidrs.map(({ text }) => text) };
+    return { kind: 'allocated', cidrs: cidrs.map(({ text }) => text), clusters };
   }
 
   /** The node is gone for certain. Returns whether it held something. */
   release(uid: string): boolean {
     const holding = this.#holdings.get(uid);
     if (!holding) return false;
-    for (const cidr of holding.cidrs) for (const set of this.#sets) set.release(cidr);
+    for (const cidr of holding.cidrs) for (const book of this.#books) book.release(cidr);
     this.#holdings.delete(uid);
     const uids = this.#uids.get(holding.name);
     uids?.delete(uid);
@@ -83,7 +122,7 @@ export class NodeRanges {
   }
 
   #occupy(cidr: Cidr): boolean {
-    const shared = this.#sets.map((set) => set.occupy(cidr));
+    const shared = this.#books.map((book) => book.occupy(cidr));
     return shared.includes(true);
   }
 }

@@ -207,7 +207,46 @@ test('upstream’s metrics are kept', async () => {
   );
 });
 
+test('ranges are added while it runs: a node that waits gets one of them, and nodes that have some there keep them', async () => {
+  await using rig = new IpamRig({ clusterCidr: '10.0.0.0/24' });
+  rig.join('old', ['10.1.0.0/24']);
+  rig.join('a');
+  await started(rig);
+  rig.join('b');
+  await rig.settle();
+  assert.deepEqual([rig.cidrsOf('a'), rig.cidrsOf('b')], [['10.0.0.0/24'], []]);
+  rig.addRanges('# more\n10.1.0.0/23 # for b\n\n');
+  await rig.settle();
+  assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('b')], [['10.1.1.0/24'], ['CIDRNotAvailable']]);
+});
+
+test('a range that is in use is not taken away, and what is wrong with a file is said; the old ranges stay', async () => {
+  await using rig = new IpamRig({ clusterCidr: '10.0.0.0/24' });
+  rig.join('a');
+  await started(rig);
+  rig.addRanges('10.1.0.0/24\n10.2.0.0/24\n');
+  rig.join('b');
+  await rig.settle();
+  for (const [text, message] of [
+    ['10.2.0.0/24', /^RangeError: 10\.1\.0\.0\/24 cannot be taken away while a node has a part of it: b, for one/],
+    ['10.1.0.0/24\nnone', /line 2: "none" is not a CIDR range/],
+    ['10.1.0.0/24\n10.0.0.0/8', /10\.0\.0\.0\/8 overlaps 10\.0\.0\.0\/24/],
+    ['10.1.0.0/24\nfd00::/48', /--cluster-cidr has no IPv6 range/],
+    ['10.1.0.0/24\n10.3.0.0/25', /the node mask size 24 does not fit/],
+  ] as const) {
+    assert.throws(() => rig.addRanges(text), message);
+  }
+  rig.addRanges('10.1.0.0/24');
+  rig.join('c');
+  await rig.settle();
+  assert.deepEqual(rig.given, { a: '10.0.0.0/24', b: '10.1.0.0/24', c: '' });
+  rig.api.remove('b');
+  await rig.settle();
+  assert.deepEqual(rig.cidrsOf('c'), ['10.1.0.0/24']);
+});
+
 const node = fc.nat({ max: 9 });
+const more = fc.constantFrom('', '10.1.0.0/24', '10.1.0.0/24\n10.1.1.0/24', '10.1.1.0/24');
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('join' as const), node }) },
   {
@@ -216,6 +255,7 @@ const step = fc.oneof(
   },
   fc.record({ do: fc.constantFrom('restart' as const, 'hold' as const, 'publish' as const, 'calm' as const) }),
   fc.record({ do: fc.constantFrom('fail' as const, 'lose' as const), nth: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({ do: fc.constant('add' as const), text: more }),
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(0, 200, 5_000, 700_000) }),
@@ -246,6 +286,7 @@ test('property: through restarts, lost answers and late watches no two nodes hav
         rig.beforeRequest = () => {};
         rig.api.after = () => {};
       };
+      let added = '';
       await started(rig);
       for (const one of steps) {
         const name = `n${'node' in one ? one.node : 0}`;
@@ -267,6 +308,13 @@ test('property: through restarts, lost answers and late watches no two nodes hav
           rig.beforeRequest = faults(one.nth, () => new StatusError('x', 503, { code: 503 }));
         } else if (one.do === 'lose') {
           rig.api.after = faults(one.nth, () => new Error('the answer is lost'));
+        } else if (one.do === 'add') {
+          try {
+            rig.addRanges(one.text);
+            added = one.text;
+          } catch (error) {
+            assert.match(String(error), /cannot be taken away while a node|have not been listed yet/);
+          }
         } else if (one.do === 'calm') {
           calm();
         } else if (one.do === 'wait') {
@@ -282,7 +330,8 @@ test('property: through restarts, lost answers and late watches no two nodes hav
       check();
       // Seven ranges are left beside the Service range.
       const given = Object.values(rig.given).filter((text) => text !== '').length;
-      assert.equal(given, Math.min(7, rig.api.nodes.size));
+      const ranges = 7 + added.split('\n').filter((line) => line !== '').length;
+      assert.equal(given, Math.min(ranges, rig.api.nodes.size));
     }),
     { numRuns: 200 },
   );

@@ -19,7 +19,6 @@ import {
   type Logger,
   type Metrics,
   type Node,
-  type Patch,
   type ReconcileContext,
   type ReconcileResult,
   type ResourceClient,
@@ -29,16 +28,18 @@ import {
 } from '@outrigger/kube';
 import type { Explains, Finding } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
+import { overlaps, parseCidr } from '../ip/cidr.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import { ToldEvents } from '../told-events.ts';
+import { parseRangeLines, setAdditionalRanges } from './additional-ranges.ts';
 import { createIpamMetrics, type IpamMetrics } from './ipam-metrics.ts';
 import type { IpamRanges } from './ipam-ranges.ts';
+import { listUntilComplete } from './list-until-complete.ts';
 import { NodeRanges } from './node-ranges.ts';
 import { FIELD_MANAGER, isWrittenByUs, OtherAllocator } from './other-allocator.ts';
+import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
 
 const BACKOFF = { baseMs: 50, maxMs: 300_000 };
-/** Shorter than the time for which the end of the program waits. */
-const WRITE_TIMEOUT_MS = 10_000;
 /** A node of which it is not known who gave it its pod CIDRs is read within this time. */
 const SUSPECT_MS = 200;
 
@@ -69,6 +70,11 @@ export interface RangeAllocatorDependencies {
 export interface RangeAllocator extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
   run(signal: AbortSignal): Promise<void>;
+  /**
+   * Nodes get ranges of these too, one a line, in place of what was said before. Throws a `RangeError` that says what is wrong
+   * with them, as when a node has a range that would go; then the old ones stay. After `run`.
+   */
+  addRanges(text: string): void;
 }
 
 /** Makes the allocator; nothing is read or written before `run`. */
@@ -77,6 +83,7 @@ export function createRangeAllocator(dependencies: RangeAllocatorDependencies): 
   return {
     run: (signal) => (current = new Run(dependencies, signal)).run(),
     explain: (key) => current?.explain(key),
+    addRanges: (text) => current?.addRanges(text),
   };
 }
 
@@ -92,6 +99,8 @@ class Run {
   readonly #queue: WorkQueue<string>;
   /** Nodes that got pod CIDRs which are not in the books: nothing is given away until it is known who gave them. */
   readonly #suspects = new Set<string>();
+  /** All that nodes have is in the books. */
+  #isOpen = false;
   /** Nodes that got nothing because nothing was left. */
   readonly #starved = new Set<string>();
 
@@ -104,7 +113,7 @@ class Run {
     this.#ranges = new NodeRanges(ranges.sets, ranges.reserved);
     this.#other = new OtherAllocator(clock, observeMs);
     this.#told = new ToldEvents(events, clock);
-    this.#metrics = createIpamMetrics(metrics, ranges.sets);
+    this.#metrics = createIpamMetrics(metrics, () => this.#ranges.sets);
     this.#journal = deps.journal ?? noJournal;
     const rateLimiter = exponentialBackoff<string>({ ...BACKOFF, random });
     this.#queue = createWorkQueue({ name: 'cidrallocator_node', clock, metrics, rateLimiter });
@@ -139,26 +148,26 @@ class Run {
   /** What the server has, whatever the store has seen of it: nothing is given away before this is complete. */
   async #openBooks(): Promise<void> {
     const { clock, exclusive = false, logger, store } = this.#deps;
-    for (let delayMs = 1_000; ; delayMs = Math.min(60_000, delayMs * 2)) {
-      try {
-        for await (const { items } of this.#nodes.pages({ signal: this.#signal })) {
-          for (const node of items) {
-            this.#hold(node);
-            if (!exclusive && this.#other.inspect(node)) this.#tellOther(node);
-          }
-        }
-        // Whatever the former holder of the lock wrote is in this list.
-        if (exclusive) this.#suspects.clear();
-        break;
-      } catch (error) {
-        if (this.#signal.aborted) throw error;
-        logger.error('The nodes could not be listed; no pod CIDR is allocated before that', { error });
-        await clock.sleep(delayMs, this.#signal);
-      }
-    }
+    await listUntilComplete({ nodes: this.#nodes, clock, logger, signal: this.#signal }, (node) => {
+      this.#hold(node);
+      if (!exclusive && this.#other.inspect(node)) this.#tellOther(node);
+    });
+    // Whatever the former holder of the lock wrote is in this list.
+    if (exclusive) this.#suspects.clear();
+    this.#isOpen = true;
     this.#metrics.refusing.set(this.#other.refusesForMs > 0 ? 1 : 0);
     // Of a node that has gone meanwhile, nobody may have been told.
     for (const name of this.#ranges.names()) if (!store.get(name)) this.#queue.add(name);
+  }
+
+  addRanges(text: string): void {
+    const fixed = this.#deps.ranges.sets;
+    // Which ranges are in use is not known before.
+    if (!this.#isOpen && this.#ranges.sets.length > fixed.length) {
+      throw new RangeError('the nodes have not been listed yet: there is no telling what may be taken away');
+    }
+    setAdditionalRanges(this.#ranges, fixed, parseRangeLines(text));
+    this.#feedStarved();
   }
 
   #changed(change: StoreChange<Node>): void {
@@ -256,7 +265,7 @@ class Run {
     try {
       const action = { kind: 'allocate', summary: `give it the pod CIDRs ${cidrs.join(', ')}` };
       const written = await this.#journal.perform(subjectOf('Node', node), [action], () =>
-        this.#nodes.patch({ name: key }, cidrPatch(uid, cidrs), {
+        this.#nodes.patch({ name: key }, podCidrPatch(uid, cidrs), {
           fieldManager: FIELD_MANAGER,
           answer: 'metadata',
           // Not ended by the stop of the controller: what the next leader lists has to be complete.
@@ -277,11 +286,11 @@ class Run {
     const outcome = this.#ranges.allocate(name, node.metadata?.uid ?? '');
     if (outcome.kind === 'allocated') {
       this.#starved.delete(name);
-      for (const { cluster } of this.#deps.ranges.sets) this.#metrics.allocations.inc({ clusterCIDR: cluster.text });
+      for (const clusterCIDR of outcome.clusters) this.#metrics.allocations.inc({ clusterCIDR });
       return outcome.cidrs;
     }
     this.#starved.add(name);
-    const message = `Node ${name} gets no pod CIDR: all ranges of ${outcome.cluster} are in use. Delete nodes, or give the cluster a larger --cluster-cidr.`;
+    const message = `Node ${name} gets no pod CIDR: all ranges of ${outcome.cluster} are in use. Delete nodes, or add a range to the file of --additional-cluster-cidrs-file.`;
     if (this.#told.tell(node, { type: 'Warning', reason: 'CIDRNotAvailable', message })) {
       this.#metrics.notAvailable.inc();
       this.#deps.logger.warn(message);
@@ -325,23 +334,20 @@ class Run {
   }
 
   #release(uid: string): void {
+    const held = this.#ranges.heldBy(uid)?.map(parseCidr) ?? [];
     if (!this.#ranges.release(uid)) return;
-    for (const { cluster } of this.#deps.ranges.sets) this.#metrics.releases.inc({ clusterCIDR: cluster.text });
+    for (const { cluster } of this.#ranges.sets) {
+      if (!held.some((cidr) => cidr && overlaps(cluster, cidr))) continue;
+      this.#metrics.releases.inc({ clusterCIDR: cluster.text });
+    }
+    this.#feedStarved();
+  }
+
+  /** There may be a range for them now. */
+  #feedStarved(): void {
     for (const key of this.#starved) this.#queue.add(key);
     this.#starved.clear();
   }
-}
-
-/** Fails for another node of the name; and the server refuses to change pod CIDRs that are set. */
-function cidrPatch(uid: string, cidrs: readonly string[]): Patch {
-  return {
-    type: 'json',
-    operations: [
-      { op: 'test', path: '/metadata/uid', value: uid },
-      { op: 'add', path: '/spec/podCIDR', value: cidrs[0] },
-      { op: 'add', path: '/spec/podCIDRs', value: cidrs },
-    ],
-  };
 }
 
 function sameList(a: readonly string[] | undefined, b: readonly string[]): boolean {

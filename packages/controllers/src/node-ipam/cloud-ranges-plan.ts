@@ -1,0 +1,91 @@
+/** What is done about the pod CIDRs of a node whose cloud gives its machine ranges too. Pure. */
+import { parseCidr } from '../ip/cidr.ts';
+
+/** `from-cloud`: the cloud chooses, the node is told. `to-cloud`: the cluster has chosen, the cloud is told. */
+export type RangeDirection = 'from-cloud' | 'to-cloud';
+
+export interface CloudRangesObservation {
+  readonly direction: RangeDirection;
+  /** What the node has. */
+  readonly node: readonly string[];
+  /** What its machine has; `undefined`: not known. */
+  readonly cloud: readonly string[] | undefined;
+  /** Of what the machine has, what another node has a part of. */
+  readonly clashes: readonly string[];
+  /** The condition of the node is this controller's, and does not say yet that there is a network. */
+  readonly waitsForNetwork: boolean;
+}
+
+export type CloudRangesAction =
+  | { readonly kind: 'set-pod-cidrs'; readonly podCidrs: readonly string[] }
+  | { readonly kind: 'assign-in-cloud'; readonly podCidrs: readonly string[] }
+  | { readonly kind: 'set-network-available' };
+
+export interface CloudRangesPlan {
+  readonly actions: readonly CloudRangesAction[];
+  /** Why there is nothing that could be done. Reasons are upstream's where it has one. */
+  readonly problem?: { readonly reason: string; readonly message: string };
+  /** Only the cloud can change this: it is asked again. */
+  readonly askAgain: boolean;
+}
+
+export function planCloudRanges(observation: CloudRangesObservation): CloudRangesPlan {
+  const { direction, node, cloud, clashes, waitsForNetwork } = observation;
+  const network: readonly CloudRangesAction[] = waitsForNetwork ? [{ kind: 'set-network-available' }] : [];
+  const stuck = (reason: string, message: string): CloudRangesPlan => ({
+    actions: [],
+    problem: { reason, message },
+    askAgain: true,
+  });
+  // The range allocator of this program gives it some first.
+  if (direction === 'to-cloud' && node.length === 0) return { actions: [], askAgain: false };
+  if (cloud === undefined) return { actions: [], askAgain: true };
+  const has = node.join(', ');
+  if (node.length === 0) {
+    if (cloud.length === 0)
+      return stuck('CIDRNotAvailable', 'The cloud has not given the machine a range for pods yet.');
+    if (clashes.length > 0) {
+      return stuck(
+        'PodCIDRClash',
+        `The cloud gave the machine ${clashes.join(', ')}, of which another node has a part: nothing is written before that node is gone.`,
+      );
+    }
+    return { actions: [{ kind: 'set-pod-cidrs', podCidrs: cloud }, ...network], askAgain: false };
+  }
+  if (cloud.length === 0) {
+    return direction === 'to-cloud'
+      ? { actions: [{ kind: 'assign-in-cloud', podCidrs: node }, ...network], askAgain: false }
+      : stuck(
+          'CloudCIDRAllocatorInvalidMode',
+          `The node has the pod CIDR ${has}, and the cloud none for its machine: give the machine this range, or use --cidr-allocator-type=IPAMFromCluster.`,
+        );
+  }
+  if (isSame(node, cloud)) return { actions: network, askAgain: false };
+  return stuck(
+    'CloudCIDRAllocatorMismatch',
+    `The node has the pod CIDR ${has}, and the cloud ${cloud.join(', ')} for its machine. Neither is changed: correct the machine, or delete the node and let it register again.`,
+  );
+}
+
+/** A clause without a subject. */
+export function summaryOf(action: CloudRangesAction): string {
+  switch (action.kind) {
+    case 'set-pod-cidrs':
+      return `give it the pod CIDRs ${action.podCidrs.join(', ')} of its machine`;
+    case 'assign-in-cloud':
+      return `give its machine the ranges ${action.podCidrs.join(', ')}`;
+    default:
+      return 'set its condition NetworkUnavailable to False';
+  }
+}
+
+/** The first of each family, as only that fits into a node; in canonical form. */
+export function firstOfEachFamily(texts: readonly string[]): readonly string[] {
+  const cidrs = texts.map(parseCidr).filter((cidr) => cidr !== undefined);
+  return cidrs.filter(({ family }, i) => cidrs.findIndex((one) => one.family === family) === i).map(({ text }) => text);
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  const canonical = (texts: readonly string[]): string => firstOfEachFamily(texts).toSorted().join(' ');
+  return canonical(a) === canonical(b);
+}

@@ -1,0 +1,148 @@
+/** For tests: the controller of the cloud's ranges over nodes in memory and a cloud of a few lines, through restarts. */
+import type { Instance, InstanceAnswer, PodRangeRequest, PodRangeResult } from '@outrigger/cloud-provider';
+import { createInstanceLookups, type MakeCallContext } from '@outrigger/cloud-runtime';
+import { noMetrics, silentLogger, StatusError, type EventNote, type Node } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
+import { createCloudRanges } from './cloud-ranges.ts';
+import type { RangeDirection } from './cloud-ranges-plan.ts';
+
+export class CloudRangesRig implements AsyncDisposable {
+  readonly clock: FakeClock = new FakeClock();
+  readonly api: FakeNodeApi = new FakeNodeApi();
+  readonly events: { readonly name: string; readonly reason: string }[] = [];
+  /** Ranges of the machines, by the name of their nodes. */
+  readonly machines: Map<string, readonly string[]> = new Map();
+  lookUps = 0;
+  /** Requests of each `assign`. */
+  readonly batches: number[] = [];
+  setsNetworkCondition = true;
+  /** Called before each request to the API server; throw for a failure. */
+  beforeRequest: () => void = () => {};
+  /** Called before each request to the cloud, and after each assignment took effect. */
+  onCloud: (when: 'before' | 'after') => void = () => {};
+  readonly #direction: RangeDirection;
+  #ended = new AbortController();
+  #running: Promise<void> | undefined;
+  #uids = 0;
+
+  constructor(direction: RangeDirection) {
+    this.#direction = direction;
+    this.api.before = ({ verb, name, subresource }) => {
+      this.beforeRequest();
+      const isSet = (this.api.nodes.get(name)?.spec?.podCIDRs?.length ?? 0) > 0;
+      if (verb === 'patch' && subresource === '' && isSet) {
+        throw new StatusError(`PATCH ${name}`, 422, { reason: 'Invalid', code: 422 });
+      }
+    };
+  }
+
+  join(name: string, podCIDRs: readonly string[] = [], providerID = `test://${name}`): void {
+    const spec = { providerID, ...(podCIDRs.length > 0 && { podCIDR: podCIDRs[0] ?? '', podCIDRs: [...podCIDRs] }) };
+    this.api.put({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid: `uid-${this.#uids++}` }, spec, status: {} });
+  }
+
+  cidrsOf(name: string): readonly string[] {
+    return this.api.nodes.get(name)?.spec?.podCIDRs ?? [];
+  }
+
+  networkOf(name: string): string | undefined {
+    const conditions = this.api.nodes.get(name)?.status?.conditions ?? [];
+    return conditions.find(({ type }) => type === 'NetworkUnavailable')?.status;
+  }
+
+  eventsOf(name: string): readonly string[] {
+    return this.events.filter((event) => event.name === name).map(({ reason }) => reason);
+  }
+
+  async start(): Promise<void> {
+    const { api, clock } = this;
+    this.#ended = new AbortController();
+    const callContext: MakeCallContext = ({ signal, priority }) => ({
+      signal,
+      priority,
+      logger: silentLogger,
+      call: (_operation, send) => send(signal),
+    });
+    const lookups = createInstanceLookups({
+      instances: {
+        batchSize: 500,
+        lookUp: async (nodes) => {
+          this.lookUps += 1;
+          this.onCloud('before');
+          const asOf = clock.monotonic();
+          return nodes.map(({ name }): InstanceAnswer => ({ asOf, result: this.#instance(name) }));
+        },
+        read: () => Promise.reject(new Error('nothing is read directly')),
+      },
+      clock,
+      logger: silentLogger,
+      callContext,
+    });
+    const controller = createCloudRanges({
+      client: api.client,
+      store: api.store,
+      lookups,
+      podRanges: { batchSize: 2, assign: (requests) => this.#assign(requests) },
+      callContext,
+      events: {
+        record: ({ metadata }: Node, { reason }: EventNote) =>
+          void this.events.push({ name: metadata?.name ?? '', reason }),
+      },
+      clock,
+      logger: silentLogger,
+      metrics: noMetrics,
+      random: () => 0,
+      options: {
+        direction: this.#direction,
+        providerName: 'test',
+        setsNetworkCondition: this.setsNetworkCondition,
+      },
+    });
+    const run = async (): Promise<void> => {
+      await controller.run(this.#ended.signal);
+      await lookups[Symbol.asyncDispose]();
+    };
+    this.#running = run();
+    await this.settle();
+  }
+
+  #instance(name: string): InstanceAnswer['result'] {
+    const podCidrs = this.machines.get(name);
+    if (!podCidrs) return { kind: 'missing' };
+    const instance: Instance = { providerID: `test://${name}`, state: 'running', podCidrs };
+    return { kind: 'found', instance };
+  }
+
+  async #assign(requests: readonly PodRangeRequest[]): Promise<readonly PodRangeResult[]> {
+    this.batches.push(requests.length);
+    this.onCloud('before');
+    const results = requests.map(({ node, podCidrs }): PodRangeResult => {
+      const holders = [...this.machines].filter(([, has]) => has.some((one) => podCidrs.includes(one)));
+      if (holders.some(([name]) => name !== node.name)) return { kind: 'failed', error: new Error('taken') };
+      if (holders.length > 0) return { kind: 'exists' };
+      this.machines.set(node.name, podCidrs);
+      return { kind: 'done' };
+    });
+    this.onCloud('after');
+    return results;
+  }
+
+  async stop(): Promise<void> {
+    this.#ended.abort();
+    await this.#running;
+  }
+
+  async settle(): Promise<void> {
+    for (let i = 0; i < 10; i++) await this.clock.settle();
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.clock.advance(ms);
+    await this.settle();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { StatusError } from '@outrigger/kube';
+import { overlaps, parseCidr, type Cidr } from '../ip/cidr.ts';
+import { CloudRangesRig } from './cloud-ranges-rig.suite.ts';
+import { planCloudRanges } from './cloud-ranges-plan.ts';
+
+const MINUTE = 60_000;
+
+test('from the cloud: a node gets the ranges of its machine and its network, by one write each and one look-up for all', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.machines.set('a', ['10.0.0.0/24', 'fd00::/64']).set('b', ['10.0.1.0/24', '10.0.7.0/24']);
+  rig.join('a');
+  rig.join('b');
+  await rig.start();
+  assert.deepEqual([rig.cidrsOf('a'), rig.cidrsOf('b')], [['10.0.0.0/24', 'fd00::/64'], ['10.0.1.0/24']]);
+  assert.deepEqual([rig.networkOf('a'), rig.networkOf('b')], ['False', 'False']);
+  await rig.advance(MINUTE);
+  assert.deepEqual([rig.api.writes.length, rig.lookUps, rig.events], [4, 1, []]);
+});
+
+test('where the route controller says whether there is a network, the condition is not touched', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.setsNetworkCondition = false;
+  rig.machines.set('a', ['10.0.0.0/24']);
+  rig.join('a');
+  await rig.start();
+  assert.deepEqual([rig.cidrsOf('a'), rig.networkOf('a')], [['10.0.0.0/24'], undefined]);
+});
+
+test('a machine without ranges is waited for; a person is told once it takes long', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.machines.set('a', []);
+  rig.join('a');
+  await rig.start();
+  await rig.advance(1_500);
+  assert.deepEqual(rig.events, []);
+  for (let i = 0; i < 10; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.eventsOf('a'), ['CIDRNotAvailable']);
+  rig.machines.set('a', ['10.0.0.0/24']);
+  for (let i = 0; i < 8; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.cidrsOf('a'), ['10.0.0.0/24']);
+});
+
+test('a range that another node has is not written before that node is gone', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.machines.set('a', ['10.0.0.0/24']).set('b', ['10.0.0.0/25']);
+  rig.join('a', ['10.0.0.0/24']);
+  rig.join('b');
+  await rig.start();
+  for (let i = 0; i < 5; i++) await rig.advance(MINUTE);
+  assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('b')], [[], ['PodCIDRClash']]);
+  rig.api.remove('a');
+  for (let i = 0; i < 6; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.cidrsOf('b'), ['10.0.0.0/25']);
+});
+
+test('nodes of another cloud, without a provider ID or on their way out are left alone', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  for (const [name, providerID] of [
+    ['a', 'other://a'],
+    ['b', ''],
+  ] as const) {
+    rig.machines.set(name, ['10.0.0.0/24']);
+    rig.join(name, [], providerID);
+  }
+  await rig.start();
+  await rig.advance(MINUTE);
+  assert.deepEqual([rig.api.writes, rig.lookUps], [[], 0]);
+});
+
+test('to the cloud: machines get the ranges of their nodes, in batches, and nodes their network then', async () => {
+  await using rig = new CloudRangesRig('to-cloud');
+  for (const name of ['a', 'b', 'c']) rig.machines.set(name, []);
+  rig.join('a', ['10.0.0.0/24']);
+  rig.join('b', ['10.0.1.0/24']);
+  rig.join('c');
+  await rig.start();
+  assert.deepEqual([...rig.machines.values()], [['10.0.0.0/24'], ['10.0.1.0/24'], []]);
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((name) => rig.networkOf(name)),
+    ['False', 'False', undefined],
+  );
+  assert.deepEqual([rig.batches, rig.lookUps], [[2], 1]);
+});
+
+test('what is refused, and what differs, is told; nothing is changed', async () => {
+  await using rig = new CloudRangesRig('to-cloud');
+  rig.machines.set('a', ['10.0.9.0/24']).set('b', []).set('stray', ['10.0.1.0/24']);
+  rig.join('a', ['10.0.0.0/24']);
+  rig.join('b', ['10.0.1.0/24']);
+  await rig.start();
+  await rig.advance(MINUTE);
+  assert.deepEqual([rig.eventsOf('a'), rig.eventsOf('b')], [['CloudCIDRAllocatorMismatch'], ['FailedToAssignPodCIDR']]);
+  assert.deepEqual([rig.networkOf('a'), rig.networkOf('b')], [undefined, undefined]);
+  rig.machines.delete('stray');
+  for (let i = 0; i < 6; i++) await rig.advance(MINUTE);
+  assert.deepEqual([rig.machines.get('b'), rig.networkOf('b')], [['10.0.1.0/24'], 'False']);
+});
+
+test('an assignment whose answer is lost is found to be there', async () => {
+  await using rig = new CloudRangesRig('to-cloud');
+  rig.machines.set('a', []);
+  rig.join('a', ['10.0.0.0/24']);
+  let lost = 0;
+  rig.onCloud = (when) => {
+    if (when === 'after' && lost++ === 0) throw new Error('the answer is lost');
+  };
+  await rig.start();
+  await rig.advance(MINUTE);
+  assert.deepEqual([rig.machines.get('a'), rig.networkOf('a'), rig.batches], [['10.0.0.0/24'], 'False', [1]]);
+});
+
+const ranges = fc.array(fc.constantFrom('10.0.0.0/24', '10.0.0.0/25', '10.0.0.128/25', '10.0.1.0/24', 'fd00::/64'), {
+  maxLength: 2,
+});
+
+test('property: a plan changes nothing that is set, and writes to one side what the other has', () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        direction: fc.constantFrom('from-cloud' as const, 'to-cloud' as const),
+        node: ranges,
+        cloud: fc.option(ranges, { nil: undefined }),
+        clashes: ranges,
+        waitsForNetwork: fc.boolean(),
+      }),
+      (observation) => {
+        const { actions, askAgain, problem } = planCloudRanges(observation);
+        const { cloud, clashes, direction, node } = observation;
+        for (const action of actions) {
+          if (action.kind === 'set-pod-cidrs') {
+            assert.deepEqual([direction, node, clashes, action.podCidrs], ['from-cloud', [], [], cloud]);
+          } else if (action.kind === 'assign-in-cloud') {
+            assert.deepEqual([direction, cloud, action.podCidrs], ['to-cloud', [], node]);
+          } else {
+            assert.ok(observation.waitsForNetwork && cloud !== undefined);
+          }
+        }
+        if (problem) assert.deepEqual([actions, askAgain], [[], true]);
+      },
+    ),
+  );
+});
+
+const node = fc.nat({ max: 5 });
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('join' as const), node }) },
+  // The cloud may say anything, also that two machines have one range.
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('give' as const), node, range: fc.nat({ max: 3 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('leave' as const), node }) },
+  fc.record({ do: fc.constantFrom('restart' as const, 'hold' as const, 'publish' as const, 'calm' as const) }),
+  fc.record({ do: fc.constantFrom('fail' as const, 'lose' as const), nth: fc.integer({ min: 1, max: 4 }) }),
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(0, 1_000, 400_000) }) },
+);
+
+test('property: whatever the cloud says, through restarts, lost answers and late watches no two nodes have one range', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      await using rig = new CloudRangesRig('from-cloud');
+      const check = (): void => {
+        const seen: Cidr[] = [];
+        for (const name of rig.api.nodes.keys()) {
+          for (const cidr of rig.cidrsOf(name).map((text) => parseCidr(text)!)) {
+            assert.ok(!seen.some((one) => overlaps(one, cidr)), `${cidr.text} of ${name} is given twice`);
+            seen.push(cidr);
+          }
+        }
+      };
+      const faults = (nth: number, error: () => Error): (() => void) => {
+        let seen = 0;
+        return () => {
+          if (++seen % nth === 0) throw error();
+        };
+      };
+      const calm = (): void => {
+        rig.beforeRequest = () => {};
+        rig.api.after = () => {};
+      };
+      await rig.start();
+      for (const one of steps) {
+        const name = `n${'node' in one ? one.node : 0}`;
+        if (one.do === 'join' && !rig.api.nodes.has(name)) rig.join(name);
+        else if (one.do === 'give') rig.machines.set(name, [`10.0.${one.range}.0/24`]);
+        else if (one.do === 'leave') rig.api.remove(name);
+        else if (one.do === 'restart') {
+          await rig.stop();
+          await rig.start();
+        } else if (one.do === 'hold' || one.do === 'publish') {
+          rig.api.holdWatch = one.do === 'hold';
+          rig.api.publish();
+        } else if (one.do === 'fail')
+          rig.beforeRequest = faults(one.nth, () => new StatusError('x', 503, { code: 503 }));
+        else if (one.do === 'lose') rig.api.after = faults(one.nth, () => new Error('the answer is lost'));
+        else if (one.do === 'calm') calm();
+        else if (one.do === 'wait') await rig.advance(one.ms);
+        await rig.clock.settle();
+        check();
+      }
+      calm();
+      rig.api.holdWatch = false;
+      rig.api.publish();
+      for (const [i, name] of [...rig.api.nodes.keys()].entries()) {
+        if (rig.cidrsOf(name).length === 0) rig.machines.set(name, [`10.1.${i}.0/24`]);
+      }
+      for (let i = 0; i < 15; i++) await rig.advance(MINUTE);
+      check();
+      assert.ok([...rig.api.nodes.keys()].every((name) => rig.cidrsOf(name).length === 1));
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,400 @@
+/**
+ * Node IPAM with a cloud that gives machines ranges for their pods: brings `spec.podCIDRs` of each node and the ranges of its
+ * machine together, in the one direction or the other. Entry point: `createCloudRanges`. The cloud's answers are the shared
+ * look-ups': what the node controller has just been told is not asked for again.
+ */
+import type { InstanceAnswer, PodRanges } from '@outrigger/cloud-provider';
+import type { InstanceLookups, MakeCallContext } from '@outrigger/cloud-runtime';
+import {
+  createWorkQueue,
+  exponentialBackoff,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  resources,
+  runController,
+  type Client,
+  type Clock,
+  type EventRecorder,
+  type Logger,
+  type Metrics,
+  type Node,
+  type ReconcileContext,
+  type ReconcileResult,
+  type ResourceClient,
+  type Store,
+  type StoreChange,
+  type WorkQueue,
+} from '@outrigger/kube';
+import { factOfAnswer } from '../answer-words.ts';
+import type { Explains, Finding } from '../finding.ts';
+import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
+import { LookUpRounds } from '../look-up-rounds.ts';
+import { refOfNode } from '../node-ref.ts';
+import { statusPatch } from '../node/node-patch.ts';
+import { podCidrsOf } from '../pod-cidrs.ts';
+import { hasRouteCondition, routeCondition } from '../route/network-condition.ts';
+import { ToldEvents } from '../told-events.ts';
+import { WrittenVersions } from '../written-versions.ts';
+import {
+  firstOfEachFamily,
+  planCloudRanges,
+  summaryOf,
+  type CloudRangesAction,
+  type CloudRangesPlan,
+  type RangeDirection,
+} from './cloud-ranges-plan.ts';
+import { createIpamMetrics, type IpamMetrics } from './ipam-metrics.ts';
+import { listUntilComplete } from './list-until-complete.ts';
+import { NodeRanges } from './node-ranges.ts';
+import { FIELD_MANAGER } from './other-allocator.ts';
+import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
+import { PodRangeBatches } from './pod-range-batches.ts';
+import { RangeIndex } from './range-index.ts';
+
+/** An answer that the look-ups have given to whomever will do for so long. */
+const FRESH_MS = 30_000;
+/** Rounds without a range before a person is told: a new machine gets its ranges a little later than it is there. */
+const PATIENT_ROUNDS = 3;
+
+export interface CloudRangesDependencies {
+  readonly client: Pick<Client, 'of'>;
+  readonly store: Store<Node>;
+  readonly lookups: Pick<InstanceLookups, 'lookUp' | 'snapshot'>;
+  /** With direction `to-cloud`. */
+  readonly podRanges?: PodRanges | undefined;
+  readonly callContext: MakeCallContext;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** Default: nothing is remembered, and everything done. */
+  readonly journal?: ControllerJournal;
+  readonly options: {
+    readonly direction: RangeDirection;
+    /** The prefix of our provider IDs. */
+    readonly providerName: string;
+    /** The condition `NetworkUnavailable` is set to False with the pod CIDRs: no route controller does it. */
+    readonly setsNetworkCondition: boolean;
+    /** Nodes that are written at a time. Default: 30, as upstream. */
+    readonly concurrentWrites?: number;
+  };
+}
+
+export interface CloudRanges extends Explains {
+  /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Makes the controller; no I/O before `run`. Throws a `RangeError` where the provider cannot be told of ranges. */
+export function createCloudRanges(dependencies: CloudRangesDependencies): CloudRanges {
+  if (dependencies.options.direction === 'to-cloud' && !dependencies.podRanges) {
+    throw new RangeError('the provider has no pod ranges: it cannot be told which range a machine has');
+  }
+  let current: Run | undefined;
+  return {
+    run: (signal) => (current = new Run(dependencies, signal)).run(),
+    explain: (key) => current?.explain(key),
+  };
+}
+
+class Run {
+  readonly #deps: CloudRangesDependencies;
+  readonly #signal: AbortSignal;
+  readonly #nodes: ResourceClient<Node>;
+  readonly #ranges = new NodeRanges([new RangeIndex()]);
+  readonly #rounds: LookUpRounds;
+  readonly #batches: PodRangeBatches | undefined;
+  readonly #told: ToldEvents;
+  readonly #metrics: IpamMetrics;
+  readonly #journal: ControllerJournal;
+  readonly #written = new WrittenVersions();
+  readonly #queue: WorkQueue<string>;
+  /** By UID: nodes that are as they should be, and with which pod CIDRs. */
+  readonly #settled = new Map<string, string>();
+
+  constructor(deps: CloudRangesDependencies, signal: AbortSignal) {
+    const { client, clock, events, logger, lookups, metrics, podRanges, random, store } = deps;
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#nodes = client.of(resources.nodes);
+    this.#told = new ToldEvents(events, clock);
+    this.#metrics = createIpamMetrics(metrics, () => []);
+    this.#journal = deps.journal ?? noJournal;
+    const rateLimiter = exponentialBackoff<string>({ baseMs: 50, maxMs: 300_000, random });
+    this.#queue = createWorkQueue({ name: 'node_ipam_cloud', clock, metrics, rateLimiter });
+    this.#rounds = new LookUpRounds({
+      lookups,
+      clock,
+      logger,
+      signal,
+      need: 'metadata',
+      nodeOf: (key) => {
+        const node = store.get(key);
+        return node && this.#isOurs(node) ? refOfNode(node) : undefined;
+      },
+      onAnswer: (key) => this.#queue.add(key),
+    });
+    this.#batches =
+      podRanges &&
+      new PodRangeBatches({
+        podRanges,
+        callContext: (about) => deps.callContext({ signal, priority: 'normal', about }),
+      });
+  }
+
+  async run(): Promise<void> {
+    const { store, clock, logger, lookups, metrics, options } = this.#deps;
+    const stops: (() => void)[] = [];
+    try {
+      await store.whenSynced(this.#signal);
+      stops.push(store.subscribe((change) => this.#changed(change)));
+      await listUntilComplete({ nodes: this.#nodes, clock, logger, signal: this.#signal }, (node) => this.#hold(node));
+      // Of a node that has gone meanwhile, nobody may have been told.
+      for (const name of this.#ranges.names()) if (!store.get(name)) this.#queue.add(name);
+      stops.push(lookups.snapshot.subscribe((node, need, answer) => this.#heard(node.name, need, answer)));
+      await runController({
+        name: 'node-ipam',
+        queue: this.#queue,
+        reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
+        workers: options.concurrentWrites ?? 30,
+        clock,
+        logger,
+        metrics,
+        signal: this.#signal,
+      });
+    } catch (error) {
+      if (!this.#signal.aborted) throw error;
+    } finally {
+      for (const stop of stops) stop();
+      this.#queue.shutDown();
+    }
+  }
+
+  #isOurs({ metadata, spec }: Node): boolean {
+    const prefix = `${this.#deps.options.providerName}://`;
+    return metadata?.deletionTimestamp === undefined && (spec?.providerID ?? '').startsWith(prefix);
+  }
+
+  #changed(change: StoreChange<Node>): void {
+    const { key } = change;
+    if (change.type === 'delete') {
+      const { uid = '' } = change.previous.metadata ?? {};
+      this.#forget(key, uid);
+    } else {
+      const { metadata } = change.object;
+      this.#hold(change.object);
+      if (change.type === 'update') {
+        const { previous } = change;
+        if (previous.metadata?.uid !== metadata?.uid) this.#forget(key, previous.metadata?.uid ?? '');
+        else if (inputsOf(previous) === inputsOf(change.object) || this.#isSettled(key, change.object)) return;
+      }
+      this.#settled.delete(metadata?.uid ?? '');
+    }
+    this.#queue.add(key);
+  }
+
+  /** What we have written comes back through the watch. */
+  #isSettled(key: string, node: Node): boolean {
+    if (this.#settled.get(node.metadata?.uid ?? '') !== podCidrsOf(node).join()) return false;
+    return this.#written.isBehind(key, node) || this.#plan(node, podCidrsOf(node)).actions.length === 0;
+  }
+
+  #forget(key: string, uid: string): void {
+    this.#rounds.forget(key);
+    this.#written.forget(key);
+    this.#told.forget(uid);
+    this.#settled.delete(uid);
+    this.#journal.plan({ kind: 'Node', name: key, uid }, []);
+  }
+
+  #hold(node: Node): void {
+    const { name = '', uid = '' } = node.metadata ?? {};
+    const cidrs = podCidrsOf(node);
+    if (cidrs.length > 0) this.#ranges.hold(name, uid, cidrs);
+  }
+
+  /** Somebody has asked: whether a settled node still is, costs nothing then. */
+  #heard(name: string, need: string, answer: InstanceAnswer): void {
+    const node = this.#deps.store.get(name);
+    const { uid = '' } = node?.metadata ?? {};
+    const cloud = rangesIn(answer);
+    if (!node || need !== 'metadata' || !this.#isOurs(node)) return;
+    if (cloud === undefined || (this.#settled.has(uid) && !this.#plan(node, firstOfEachFamily(cloud)).askAgain)) return;
+    this.#settled.delete(uid);
+    this.#queue.add(name);
+  }
+
+  /** What the cloud said not long ago, and no older than what was done since. */
+  #answerFor(key: string, uid: string): InstanceAnswer | undefined {
+    const answer = this.#rounds.answer(key, uid);
+    if (answer) return answer;
+    const known = this.#deps.lookups.snapshot.get(uid, 'metadata');
+    const isFresh = known && this.#deps.clock.monotonic() - known.asOf < FRESH_MS;
+    return isFresh && (rangesIn(known)?.length ?? 0) > 0 ? known : undefined;
+  }
+
+  #plan(node: Node, cloud: readonly string[] | undefined): CloudRangesPlan {
+    const { direction, setsNetworkCondition } = this.#deps.options;
+    const has = podCidrsOf(node);
+    return planCloudRanges({
+      direction,
+      node: has,
+      cloud,
+      clashes: has.length === 0 && cloud ? this.#clashes(node, cloud) : [],
+      waitsForNetwork: setsNetworkCondition && !hasRouteCondition(node, true),
+    });
+  }
+
+  /** The node holds them from here on, unless another one has a part of them. */
+  #clashes({ metadata: { name = '', uid = '' } = {} }: Node, cloud: readonly string[]): readonly string[] {
+    const held = this.#ranges.heldBy(uid);
+    const shared = this.#ranges.hold(name, uid, cloud);
+    if (shared.length === 0) return [];
+    this.#ranges.release(uid);
+    if (held) this.#ranges.hold(name, uid, held);
+    return shared;
+  }
+
+  async #reconcile(key: string, { logger, signal }: ReconcileContext): Promise<ReconcileResult | void> {
+    const node = this.#deps.store.get(key);
+    const { uid = '' } = node?.metadata ?? {};
+    for (const held of this.#ranges.uidsOf(key)) if (held !== uid) await this.#releaseIfGone(key, held, signal);
+    if (!node || !this.#isOurs(node) || this.#settled.has(uid) || this.#written.isBehind(key, node)) return undefined;
+
+    const answer = this.#answerFor(key, uid);
+    const needsCloud = this.#plan(node, undefined).askAgain;
+    if (!answer && needsCloud) {
+      this.#rounds.ask(key, refOfNode(node), podCidrsOf(node).length === 0 ? 'normal' : 'background');
+      return undefined;
+    }
+    const found = rangesIn(answer);
+    if (found && (await this.#mayHaveOthers(node, found, signal))) return { requeueAfterMs: 1_000 };
+    const plan = this.#plan(node, found && firstOfEachFamily(found));
+    if (plan.askAgain) {
+      const rounds = this.#rounds.askLater(key, uid);
+      if (plan.problem) this.#tell(node, plan.problem, rounds);
+      return undefined;
+    }
+    if (!needsCloud) return undefined;
+    for (const action of plan.actions) {
+      if (await this.#carryOut(node, action, signal)) continue;
+      this.#rounds.askLater(key, uid);
+      return undefined;
+    }
+    this.#rounds.used(key);
+    this.#settled.set(uid, (podCidrsOf(node).length > 0 ? podCidrsOf(node) : firstOfEachFamily(found ?? [])).join());
+    if (plan.actions.length > 0) logger.verbose(2, 'Node and machine have the same ranges', { actions: plan.actions });
+    return undefined;
+  }
+
+  #tell(node: Node, { reason, message }: NonNullable<CloudRangesPlan['problem']>, rounds: number): void {
+    if (reason === 'CIDRNotAvailable' && rounds < PATIENT_ROUNDS) return;
+    if (!this.#told.tell(node, { type: 'Warning', reason, message })) return;
+    if (reason === 'CIDRNotAvailable') this.#metrics.notAvailable.inc();
+    this.#deps.logger.warn(message, { node: node.metadata?.name ?? '' });
+  }
+
+  async #write(node: Node, action: CloudRangesAction, signal: AbortSignal): Promise<true> {
+    const { name = '', uid = '' } = node.metadata ?? {};
+    if (action.kind === 'assign-in-cloud') {
+      const result = await this.#batches?.assign({ node: refOfNode(node), podCidrs: action.podCidrs });
+      if (result?.kind === 'failed') throw result.error;
+      return true;
+    }
+    const network = { ...routeCondition(true, this.#deps.clock.now()), message: 'The cloud routes the pod CIDR' };
+    const { metadata } = await (action.kind === 'set-pod-cidrs'
+      ? this.#nodes.patch({ name }, podCidrPatch(uid, action.podCidrs), {
+          fieldManager: FIELD_MANAGER,
+          answer: 'metadata',
+          timeoutMs: WRITE_TIMEOUT_MS,
+        })
+      : this.#nodes.patch({ name }, statusPatch(node, { kind: 'patch-status', conditions: [network] }), {
+          subresource: 'status',
+          answer: 'metadata',
+          signal,
+        }));
+    this.#written.note(name, metadata);
+    return true;
+  }
+
+  /** Returns whether it was done. Throws when it is to be tried again. */
+  async #carryOut(node: Node, action: CloudRangesAction, signal: AbortSignal): Promise<boolean> {
+    const { name = '' } = node.metadata ?? {};
+    const noted = { kind: action.kind, summary: summaryOf(action) };
+    try {
+      return (
+        (await this.#journal.perform(subjectOf('Node', node), [noted], () => this.#write(node, action, signal))) ??
+        false
+      );
+    } catch (error) {
+      if (action.kind === 'assign-in-cloud') {
+        const message = `The cloud was not given the range ${action.podCidrs.join(', ')} of the node: ${(error as Error).message}`;
+        if (this.#told.tell(node, { type: 'Warning', reason: 'FailedToAssignPodCIDR', message }))
+          this.#deps.logger.warn(message, { node: name });
+        return false;
+      }
+      // Another node by now, none, or one that has pod CIDRs already: the store will say so.
+      if (isConflict(error) || isInvalid(error) || isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /** The cloud has changed its mind about a node to which something was written, and nobody knows whether it arrived. */
+  async #mayHaveOthers(node: Node, found: readonly string[], signal: AbortSignal): Promise<boolean> {
+    const { name = '', uid = '' } = node.metadata ?? {};
+    const held = this.#ranges.heldBy(uid);
+    if (!held || podCidrsOf(node).length > 0 || held.join() === firstOfEachFamily(found).join()) return false;
+    const live = await this.#nodes.get({ name }, { signal });
+    this.#hold(live);
+    return live.metadata?.uid !== uid || podCidrsOf(live).length > 0;
+  }
+
+  /** A store that is behind must not set a range free that a node has. */
+  async #releaseIfGone(name: string, uid: string, signal: AbortSignal): Promise<void> {
+    let live: Node | undefined;
+    try {
+      live = await this.#nodes.get({ name }, { signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    if (live?.metadata?.uid !== uid) this.#ranges.release(uid);
+  }
+
+  /** From memory alone. */
+  explain(key: string): Finding | undefined {
+    const { clock, lookups, store } = this.#deps;
+    const node = store.get(key);
+    const { uid = '' } = node?.metadata ?? {};
+    if (!node || !this.#isOurs(node)) return undefined;
+    const has = podCidrsOf(node);
+    const answer = lookups.snapshot.get(uid, 'metadata');
+    const found = rangesIn(answer);
+    const { actions, problem } = this.#plan(node, found && firstOfEachFamily(found));
+    return {
+      controller: 'node-ipam-controller',
+      about: [uid],
+      observed: [
+        { text: has.length > 0 ? `It has the pod CIDRs ${has.join(', ')}.` : 'It has no pod CIDR.' },
+        ...(answer ? [factOfAnswer(answer, clock.monotonic(), 'asked last')] : []),
+        ...(found ? [{ text: `Its machine has the ranges ${found.join(', ') || '(none)'}.` }] : []),
+      ],
+      planned:
+        actions.length > 0
+          ? actions.map((action) => ({ text: `${summaryOf(action)}.` }))
+          : [{ text: problem ? `Nothing: ${problem.message}` : 'Nothing.' }],
+    };
+  }
+}
+
+function rangesIn(answer: InstanceAnswer | undefined): readonly string[] | undefined {
+  return answer?.result.kind === 'found' ? answer.result.instance.podCidrs : undefined;
+}
+
+/** What of a node is looked at. */
+function inputsOf(node: Node): string {
+  const { metadata, spec } = node;
+  return [spec?.providerID, metadata?.deletionTimestamp, hasRouteCondition(node, true), ...podCidrsOf(node)].join(' ');
+}
