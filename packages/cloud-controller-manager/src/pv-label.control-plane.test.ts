@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import {
@@ -10,9 +10,11 @@ import {
   resources,
   systemClock,
   type Client,
+  type KubeObject,
   type PersistentVolume,
 } from '@outrigger/kube';
 import { controlPlaneOrSkip, type ControlPlane } from '@outrigger/testing';
+import { parseAllDocuments } from 'yaml';
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '../../../providers/memory/src/index.ts';
 import { makeSelfSignedCertificate } from '../../controller-manager/src/serving/self-signed-certificate.ts';
 import { PV_LABEL_WEBHOOK_PATH, pvLabelWebhookConfiguration } from './deploy/pv-label-webhook.ts';
@@ -93,13 +95,19 @@ function flexVolume(volumeID: string): object {
 }
 
 async function register(client: Client, port: number, authority: string): Promise<void> {
-  const configurations = client.of({
+  const configurations = client.of<KubeObject>({
     group: 'admissionregistration.k8s.io',
     version: 'v1',
     plural: 'mutatingwebhookconfigurations',
     kind: 'MutatingWebhookConfiguration',
     namespaced: false,
   });
+  const shipped = await readFile(new URL('../../../deploy/pv-label-webhook.yml', import.meta.url), 'utf8');
+  for (const document of parseAllDocuments(shipped)) {
+    const object = document.toJS() as KubeObject;
+    if (object.kind === 'Service') await client.of(resources.services).create(object, { dryRun: true });
+    else await configurations.create(object, { dryRun: true });
+  }
   const url = `https://127.0.0.1:${port}${PV_LABEL_WEBHOOK_PATH}`;
   const caBundle = Buffer.from(authority).toString('base64');
   await configurations.create(pvLabelWebhookConfiguration({ url, caBundle }));
