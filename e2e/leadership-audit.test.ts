@@ -54,6 +54,18 @@ test('a write after another took the Lease is a stray, a refused one too, and so
   );
 });
 
+test('a write that is received while the server still notes the end of taking the Lease is none', () => {
+  const { strays } = auditLeadership([
+    entry('a', 'create', 'leases', 10, 201),
+    entry('a', 'patch', 'nodes', 10.5),
+    entry('b', 'patch', 'nodes', 10.5),
+  ]);
+  assert.deepEqual(
+    strays.map(({ holder, user }) => ({ holder, user })),
+    [{ user: 'b', holder: 'nobody' }],
+  );
+});
+
 test('deletions are named', () => {
   const { deletions } = auditLeadership([
     entry('a', 'create', 'leases', 0),
