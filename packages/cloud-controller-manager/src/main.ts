@@ -91,7 +91,8 @@ async function runLogged(options: ProgramOptions, environment: Environment, logg
   const slis = new PrometheusMetrics();
   recordBuild(metrics);
   const { dryRun } = options.debugging;
-  const journal = new Journal({ clock, logger, dryRun, redact: (text) => redactor.redact(text) });
+  const redact = (text: string): string => redactor.redact(text);
+  const journal = new Journal({ clock, logger, dryRun, redact });
   const exitNow = (): void => {
     logging.flush();
     environment.exit(1);
@@ -111,7 +112,7 @@ async function runLogged(options: ProgramOptions, environment: Environment, logg
         health: new HealthChecks({ metrics: slis }),
         slis,
         journal,
-        explanations: new Explanations(clock, journal),
+        explanations: new Explanations(clock, journal, redact),
         startedAt: clock.now(),
         random: systemRandom,
       },

@@ -1,6 +1,6 @@
 /** Asks the controllers that run now. Empty in a process that does not lead. */
 import type { CallRecord, OpenedProvider } from '@outrigger/cloud-runtime';
-import type { Explains, Journal } from '@outrigger/controllers';
+import type { Explains, Fact, Finding, Journal } from '@outrigger/controllers';
 import type { Clock } from '@outrigger/kube';
 import type { ExplainedKind, Explanation } from './explanation.ts';
 
@@ -18,9 +18,12 @@ export interface FollowOptions {
 export class Explanations {
   readonly #clock: Clock;
   readonly #journal: Journal;
+  readonly #redact: (text: string) => string;
   readonly #running = new Map<Running, FollowOptions>();
 
-  constructor(clock: Clock, journal: Journal) {
+  /** `redact`: takes secrets out of a text; what a cloud says is shown. */
+  constructor(clock: Clock, journal: Journal, redact: (text: string) => string) {
+    this.#redact = redact;
     this.#clock = clock;
     this.#journal = journal;
   }
@@ -63,13 +66,18 @@ export class Explanations {
       name,
       at: this.#clock.now(),
       dryRun: this.#journal.dryRun,
-      findings: found.map(({ finding }) => finding),
+      findings: found.map(({ finding }) => this.#safe(finding)),
       applied: newest(
         [...about].flatMap((key) => this.#journal.applied(key)),
         ({ at }) => at,
       ),
       calls: newest(calls, ({ startedAt }) => startedAt),
     };
+  }
+
+  #safe({ observed, planned, ...finding }: Finding): Finding {
+    const safe = (fact: Fact): Fact => ({ ...fact, text: this.#redact(fact.text) });
+    return { ...finding, observed: observed.map(safe), planned: planned.map(safe) };
   }
 }
 
