@@ -7,7 +7,7 @@ import { createClient, createTransport, loadConfig, resources, systemClock } fro
 import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
 import { controlPlaneOrSkip, hollowNode, ProcessGroup, type Program } from '@outrigger/testing';
 import { buildUpstream, UPSTREAM } from '../bench/build-upstream.ts';
-import { ELECTION, HandOver, LEASE_MS, migrationConfig, Probe, toFlags } from './hand-over.ts';
+import { ELECTION, HandOver, LEASE_MS, migrationConfig, toFlags } from './hand-over.ts';
 import { Manager } from './manager.ts';
 
 const CONTROLLERS = ['service-lb-controller', 'node-route-controller', 'cloud-node-lifecycle-controller'];
@@ -129,7 +129,7 @@ test("Services, routes and node lifecycle go from a manager on upstream's framew
     log,
   });
   {
-    await using _probe = new Probe(addWork);
+    await using _probe = handOver.probe(addWork);
     await startUpstream();
     await handOver.works(UPSTREAM_USER);
     await handOver.stand(OUTRIGGER, () => outrigger.start());

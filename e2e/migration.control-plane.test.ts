@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClient, createTransport, loadConfig, resources } from '@outrigger/kube';
 import { controlPlaneOrSkip, hollowNode, parseKubernetesMinor } from '@outrigger/testing';
-import { ELECTION, HandOver, LEASE_MS, MIGRATION, migrationConfig, Probe, toFlags } from './hand-over.ts';
+import { ELECTION, HandOver, LEASE_MS, MIGRATION, migrationConfig, toFlags } from './hand-over.ts';
 import { Manager } from './manager.ts';
 
 const CLUSTER_CIDR = '10.64.0.0/12';
@@ -78,7 +78,7 @@ test('node IPAM goes from kube-controller-manager to Outrigger and back: never t
     log,
   });
   {
-    await using _probe = new Probe((index) => nodes.create(hollowNode({ name: `probe-${index}`, images: 0 })));
+    await using _probe = handOver.probe((index) => nodes.create(hollowNode({ name: `probe-${index}`, images: 0 })));
     await handOver.works(KUBE_IPAM);
     await handOver.stand(OUTRIGGER, () => outrigger.start());
     await handOver.handOver(OUTRIGGER, LEASE_MS + 1_000, () => controlPlane.endControllerManager('SIGKILL'));

@@ -11,7 +11,7 @@ import {
 import type { Foundation } from './foundation.ts';
 
 /** Waits for a lock; rejects when the signal aborts. */
-export type Acquire = (signal: AbortSignal) => Promise<Leadership>;
+type Acquire = (signal: AbortSignal) => Promise<Leadership>;
 
 /** The way to the locks, and the recorder of the Events about them. */
 export interface Elections extends AsyncDisposable {
