@@ -8,16 +8,19 @@ import {
   type RunningController,
 } from '@outrigger/controller-manager';
 import {
+  cloudIpamRules,
   nodeControllerRules,
   nodeIpamControllerRules,
   nodeLifecycleControllerRules,
-  pvLabelControllerRules,
   orphanControllerRules,
+  pvLabelControllerRules,
   routeControllerRules,
   serviceControllerRules,
+  type Journal,
   type Locks,
 } from '@outrigger/controllers';
-import type { ApiRule, Client, EventRecorder, Stores } from '@outrigger/kube';
+import type { ApiRule, Client, EventRecorder, Metrics, Stores } from '@outrigger/kube';
+import type { Explanations } from './explain/explanations.ts';
 import type { Foundation } from './foundation.ts';
 import { buildIpamController, whyNoIpam } from './ipam-controller.ts';
 import { buildNodeController } from './node-controller.ts';
@@ -30,12 +33,18 @@ import { buildRouteController, ROUTE_CONTROLLER, whyNoRoutes } from './route-con
 import { buildServiceController } from './service-controller.ts';
 
 /** What a controller is built from. All of it ends after the controllers have. */
-export interface LeaderContext extends Foundation {
+export interface LeaderContext extends Omit<Foundation, 'explanations' | 'journal' | 'metrics'> {
+  readonly metrics: Metrics;
+  readonly journal: Pick<Journal, 'dryRun' | 'of'>;
+  readonly explanations: Pick<Explanations, 'follow'>;
   readonly client: Client;
   readonly stores: Stores;
   /** Makes the recorder of a controller, under whose name a person sees the Events. */
   readonly eventsOf: (controller: string) => EventRecorder;
+  /** The one that this controller is built for, of those of the program. */
   readonly provider: OpenedProvider;
+  /** The first of them: it has what belongs to none in particular. */
+  readonly isDefault: boolean;
   readonly cluster: ClusterIdentity;
   /** Of whoever changes load balancers. */
   readonly loadBalancerLocks: Locks;
@@ -52,6 +61,10 @@ export interface CloudController extends ControllerName {
   readonly account?: string;
   /** All that it asks of the API server: what is granted to the program follows from it. */
   readonly rules: readonly ApiRule[];
+  /** What it asks for besides, with some flags only. */
+  readonly rulesWith?: (options: Pick<ProgramOptions, 'ipam'>) => readonly ApiRule[];
+  /** `cluster`: built once, with the first provider. Default: built once for each provider. */
+  readonly scope?: 'cluster';
   readonly build: (context: LeaderContext) => Omit<RunningController, 'name'>;
 }
 
@@ -100,9 +113,11 @@ export const knownControllers: readonly CloudController[] = [
     name: IPAM_CONTROLLER,
     aliases: [IPAM_ALIAS],
     disabledByDefault: true,
+    scope: 'cluster',
     whyNot: whyNoIpam,
     account: 'node-controller',
     rules: nodeIpamControllerRules,
+    rulesWith: ({ ipam }) => (ipam.cidrAllocatorType === 'RangeAllocator' ? [] : cloudIpamRules),
     build: buildIpamController,
   },
   {

@@ -8,7 +8,7 @@ import { runWhileCapable } from './while-capable.ts';
 const NAME = 'cloud-node-lifecycle-controller';
 
 export function buildNodeLifecycleController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, explanations, metrics, options, provider, random, stores } = context;
+  const { client, clock, eventsOf, explanations, isDefault, metrics, options, provider, random, stores } = context;
   const { nodeDeletionGracePeriod, nodeDeletionMaxFraction, unknownNodeDeletionPeriod } = options.nodeLifecycle;
   const logger = context.logger.with({ controller: NAME });
   const events = eventsOf(NAME);
@@ -36,7 +36,8 @@ export function buildNodeLifecycleController(context: LeaderContext): Omit<Runni
                 providerName: provider.name,
                 deletionGraceMs: nodeDeletionGracePeriod,
                 deletionMaxFraction: nodeDeletionMaxFraction,
-                unknownNodeDeletionMs: unknownNodeDeletionPeriod,
+                // A node without a provider ID is nobody's: of several, one is to judge that no cloud has it.
+                unknownNodeDeletionMs: isDefault ? unknownNodeDeletionPeriod : 0,
               },
             });
             return explanations.follow(controller, { kinds: ['node'], provider });

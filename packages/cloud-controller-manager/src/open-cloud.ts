@@ -1,48 +1,153 @@
-/** From `--cloud-provider` and `--cloud-config` to a provider in use. */
+/** From `--cloud-provider` and `--cloud-config` to providers in use. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { CloudProvider, ClusterIdentity, ConfigText } from '@outrigger/cloud-provider';
-import { loadProvider, openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
+import { CloudError, type CloudProvider, type ClusterIdentity, type ConfigText } from '@outrigger/cloud-provider';
+import {
+  joinProviders,
+  LoadBalancerClasses,
+  loadProvider,
+  openProvider,
+  openProviderLate,
+  type OpenedProvider,
+  type OpenProviderOptions,
+} from '@outrigger/cloud-runtime';
 import { FlagError } from '@outrigger/controller-manager';
 import type { Foundation } from './foundation.ts';
+import { parseCloudConfigs, parseProviderSpecs, type ProviderSpec } from './provider-specs.ts';
 
-/** The provider's code and configuration: read before anything is touched, so that mistakes end the start. */
+/** So long the start waits for several providers, to find what is wrong between them. */
+const OPENING_MS = 5_000;
+
+/** A provider's code and configuration: read before anything is touched, so that mistakes end the start. */
 export interface Cloud {
   readonly provider: CloudProvider;
+  /** The same provider anew. */
+  readonly make: () => Promise<CloudProvider>;
   readonly config: ConfigText | undefined;
 }
 
-/** Throws a `CloudError` `configuration`, or a `FlagError` for a file that cannot be read. */
-export async function loadCloud({ environment, options }: Foundation): Promise<Cloud> {
-  const { cloudConfig, cloudProvider, providerPath } = options.cloud;
+/** In the order of `--cloud-provider`. */
+export interface OpenedClouds extends AsyncDisposable {
+  readonly providers: readonly [OpenedProvider, ...OpenedProvider[]];
+}
+
+/** Throws a `CloudError` `configuration`, or a `FlagError` for a file that cannot be read and for two providers of one name. */
+export async function loadClouds(foundation: Foundation): Promise<readonly Cloud[]> {
+  const { environment, options } = foundation;
+  const { cloudConfig, cloudProvider } = options.cloud;
+  const specs = parseProviderSpecs(cloudProvider);
+  const loaded: { readonly provider: CloudProvider; readonly make: () => Promise<CloudProvider> }[] = [];
+  for (const spec of specs) {
+    const make = (): Promise<CloudProvider> => load(foundation, spec);
+    loaded.push({ provider: await make(), make });
+  }
+  const names = loaded.map(({ provider }) => provider.name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined) {
+    const text = `--cloud-provider=${cloudProvider}: two providers have the name ${twice}; give one of them another: <name>=<provider>`;
+    throw new FlagError('invalid-flag', text);
+  }
+  const files = parseCloudConfigs(cloudConfig, names);
+  return Promise.all(
+    loaded.map(async ({ make, provider }): Promise<Cloud> => {
+      const file = files.get(provider.name);
+      const config = file === undefined ? undefined : await readConfig(environment.workingDirectory, file);
+      return { provider, make, config };
+    }),
+  );
+}
+
+/**
+ * `guard` is asked before each request to a cloud, and throws when none may start. One provider that cannot be opened ends
+ * the start; of several, the others go on without it.
+ */
+export async function openClouds(
+  foundation: Foundation,
+  clouds: readonly Cloud[],
+  options: { readonly cluster: ClusterIdentity; readonly guard: () => void; readonly signal: AbortSignal },
+): Promise<OpenedClouds> {
+  const [only, ...others] = clouds;
+  if (only && others.length === 0) {
+    const provider = await openProvider(only.provider, openOptions(foundation, only, options));
+    return { providers: [provider], [Symbol.asyncDispose]: () => Promise.resolve(provider[Symbol.asyncDispose]()) };
+  }
+  const { clock, logger } = foundation;
+  const classes = new LoadBalancerClasses();
+  await using opening = new AsyncDisposableStack();
+  const late = clouds.map((cloud) => {
+    const { name } = cloud.provider;
+    let first: CloudProvider | undefined = cloud.provider;
+    const provider = openProviderLate({
+      ...openOptions(foundation, cloud, options),
+      name,
+      make: () => {
+        const made = first ? Promise.resolve(first) : cloud.make();
+        first = undefined;
+        return made;
+      },
+      admit: (capabilities) => {
+        const admitted = classes.admit(name, capabilities);
+        if (admitted !== capabilities) {
+          logger.error('A provider serves no load balancers: another one serves its class', {
+            provider: name,
+            conflicts: classes.conflicts.join('; '),
+          });
+        }
+        return admitted;
+      },
+    });
+    opening.use(provider);
+    return provider;
+  });
+  const enough = new AbortController();
+  await Promise.race([
+    Promise.all(late.map(({ firstAttempt }) => firstAttempt)),
+    clock.sleep(OPENING_MS, AbortSignal.any([options.signal, enough.signal])).catch(() => undefined),
+  ]);
+  enough.abort();
+  options.signal.throwIfAborted();
+  const [conflict] = classes.conflicts;
+  if (conflict !== undefined) throw new CloudError('configuration', `--cloud-provider: ${conflict}`);
+  const owned = opening.move();
+  const [first, ...rest] = joinProviders(late, { clock });
+  return {
+    providers: [first as OpenedProvider, ...rest],
+    // One that does not close must not keep the others from it.
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(late.map((provider) => provider[Symbol.asyncDispose]()));
+      await owned.disposeAsync();
+    },
+  };
+}
+
+function load({ environment, options }: Foundation, { name, spec }: ProviderSpec): Promise<CloudProvider> {
   const { builtInProviders, workingDirectory } = environment;
-  const provider = await loadProvider(cloudProvider, {
+  const { providerPath } = options.cloud;
+  return loadProvider(spec, {
     builtIn: builtInProviders,
     workingDirectory,
     providerPath: providerPath === '' ? undefined : providerPath,
+    name,
   });
-  return { provider, config: cloudConfig === '' ? undefined : await readConfig(workingDirectory, cloudConfig) };
 }
 
-/** `guard` is asked before each request to the cloud, and throws when none may start. */
-export function openCloud(
-  foundation: Foundation,
-  cloud: Cloud,
+function openOptions(
+  { clock, logger, metrics, options: { debugging }, random, redactor }: Foundation,
+  { config, provider }: Cloud,
   options: { readonly cluster: ClusterIdentity; readonly guard: () => void; readonly signal: AbortSignal },
-): Promise<OpenedProvider> {
-  const { clock, logger, metrics, random, redactor } = foundation;
-  return openProvider(cloud.provider, {
+): OpenProviderOptions {
+  return {
     ...options,
-    config: cloud.config,
+    config,
     clock,
-    logger: logger.with({ component: `cloud-${cloud.provider.name}` }),
+    logger: logger.with({ component: `cloud-${provider.name}` }),
     metrics,
     random,
-    ...(foundation.options.debugging.dryRun && {
+    ...(debugging.dryRun && {
       onWriteRefused: (call: string) => logger.error('A change in the cloud was refused: this is a dry run', { call }),
     }),
     onSecret: (secret) => redactor.add(secret),
-  });
+  };
 }
 
 async function readConfig(workingDirectory: string, fileName: string): Promise<ConfigText> {

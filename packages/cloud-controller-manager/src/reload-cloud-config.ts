@@ -5,17 +5,32 @@ import type { OpenedProvider } from '@outrigger/cloud-runtime';
 import { reloadFiles } from '@outrigger/controller-manager';
 import type { Foundation } from './foundation.ts';
 
+/** For each of several providers its own. */
+export function reloadCloudConfigs(
+  foundation: Foundation,
+  providers: readonly OpenedProvider[],
+  clouds: readonly { readonly config: ConfigText | undefined }[],
+): Disposable {
+  const owned = new DisposableStack();
+  for (const [i, provider] of providers.entries()) {
+    const name = providers.length === 1 ? 'cloud-config' : `cloud-config-${provider.name}`;
+    owned.use(reloadCloudConfig(foundation, provider, clouds[i]?.config, name));
+  }
+  return owned;
+}
+
 /** Hands changes to the provider until it is disposed of. `config`: what the provider was opened with. */
 export function reloadCloudConfig(
   { clock, environment, logger, metrics }: Foundation,
   provider: OpenedProvider,
   config: ConfigText | undefined,
+  name = 'cloud-config',
 ): Disposable {
   const stop = new AbortController();
   if (config !== undefined) {
     const { fileName } = config;
     void reloadFiles({
-      name: 'cloud-config',
+      name,
       paths: [path.resolve(environment.workingDirectory, fileName)],
       current: [config.text],
       apply: ([text = '']) => provider.reconfigure({ fileName, text }),

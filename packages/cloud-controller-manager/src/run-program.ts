@@ -16,11 +16,12 @@ import { readClusterIdentity } from './cluster-identity.ts';
 import { connectCandidate, loadClusterConfig } from './connect.ts';
 import type { CloudController } from './controllers.ts';
 import { openDelegation } from './delegation.ts';
-import { openControllerClients } from './controller-clients.ts';
+import { buildForEach, type ProviderMember } from './each-provider.ts';
 import { openElections, type Elections } from './elections.ts';
+import { openControllerClients } from './controller-clients.ts';
 import type { Foundation } from './foundation.ts';
-import { loadCloud, openCloud } from './open-cloud.ts';
-import { reloadCloudConfig } from './reload-cloud-config.ts';
+import { loadClouds, openClouds } from './open-cloud.ts';
+import { reloadCloudConfigs } from './reload-cloud-config.ts';
 import { serve } from './serve.ts';
 import { chosenWebhooks, serveWebhooks } from './webhooks.ts';
 import { planWork, type WorkPlan } from './work-plan.ts';
@@ -32,7 +33,7 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   // What can be refused is refused before anything is touched.
   const plan = await planWork(foundation);
   const webhooks = chosenWebhooks(foundation.options);
-  const cloud = await loadCloud(foundation);
+  const clouds = await loadClouds(foundation);
   const config = await loadClusterConfig(foundation);
 
   let leaderOf = (): string => '';
@@ -50,10 +51,16 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   const cluster = await readClusterIdentity({ client, name: options.cloud.clusterName, clock, logger, signal: stop });
   // Before leading the cloud may be connected to; afterwards, only the leader asks it anything.
   const terms = new HeldTerms();
-  await using provider = await openCloud(foundation, cloud, { cluster, guard: terms.guard, signal: stop });
-  using _reloading = reloadCloudConfig(foundation, provider, cloud.config);
-  await using _webhooks = await serveWebhooks(foundation, webhooks, { providers: [provider], signal: stop });
-  logger.info('Started', { cluster: cluster.id, provider: provider.name, server: config.server, url: server?.url });
+  await using opened = await openClouds(foundation, clouds, { cluster, guard: terms.guard, signal: stop });
+  const { providers } = opened;
+  using _reloading = reloadCloudConfigs(foundation, providers, clouds);
+  await using _webhooks = await serveWebhooks(foundation, webhooks, { providers, signal: stop });
+  logger.info('Started', {
+    cluster: cluster.id,
+    provider: providers.map(({ name }) => name).join(),
+    server: config.server,
+    url: server?.url,
+  });
 
   for (const each of plan.notStarted) logger.info('Controller not started', each);
 
@@ -69,10 +76,10 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
     ...(acquire && { acquire }),
     lead: (_signal, term) => {
       if (term) terms.add(term);
-      leader = becomeLeader(foundation, { cluster, config, plan, provider, terms });
+      leader = becomeLeader(foundation, { cluster, config, plan, providers, terms });
       const { build } = leader;
       return Promise.resolve({
-        controllers: [...plan.main, ...(dryRun ? plan.migrated : [])].map((controller) => build(controller)),
+        controllers: [...plan.main, ...(dryRun ? plan.migrated : [])].flatMap((controller) => build(controller)),
         [Symbol.asyncDispose]: leader[Symbol.asyncDispose],
       });
     },
@@ -83,7 +90,7 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
         const { build } = leader as Leader;
         logger.info('Leader migration: starting the migrated controllers');
         return Promise.resolve({
-          controllers: plan.migrated.map((controller) => build(controller, { exclusive: true })),
+          controllers: plan.migrated.flatMap((controller) => build(controller, { exclusive: true })),
           // What they use is the leader's, and is closed with it.
           [Symbol.asyncDispose]: () => Promise.resolve(),
         });
@@ -100,17 +107,20 @@ interface Leading {
   readonly cluster: ClusterIdentity;
   readonly config: ClusterConfig;
   readonly plan: WorkPlan;
-  readonly provider: OpenedProvider;
+  readonly providers: readonly OpenedProvider[];
   readonly terms: HeldTerms;
 }
 
 /** What only a leader has, and makes controllers of it. Disposed of when they have all ended. */
 interface Leader extends AsyncDisposable {
-  readonly build: (controller: CloudController, options?: { readonly exclusive: boolean }) => RunningController;
+  readonly build: (
+    controller: CloudController,
+    options?: { readonly exclusive: boolean },
+  ) => readonly RunningController[];
 }
 
 /** Fenced connections, stores and Events. */
-function becomeLeader(foundation: Foundation, { cluster, config, plan, provider, terms }: Leading): Leader {
+function becomeLeader(foundation: Foundation, { cluster, config, plan, providers, terms }: Leading): Leader {
   const { clock, environment, logger, metrics, random, redactor } = foundation;
   const owned = new AsyncDisposableStack();
   const clients = owned.use(openControllerClients(foundation, config, terms));
@@ -132,13 +142,15 @@ function becomeLeader(foundation: Foundation, { cluster, config, plan, provider,
   };
   const names = new Set([...plan.main, ...plan.migrated].map(({ name }) => name));
   const runs = (controller: string): boolean => names.has(controller);
-  const loadBalancerLocks = new Locks();
-  const context = { ...foundation, cluster, loadBalancerLocks, stores, provider, runs };
+  const context = { ...foundation, cluster, stores, runs };
+  const members = providers.map((provider, i): ProviderMember => {
+    return { provider, isDefault: i === 0, loadBalancerLocks: new Locks() };
+  });
   return {
-    build: ({ account, build, name }, { exclusive } = { exclusive: false }) => {
-      const client = clients.of(account);
+    build: (controller, { exclusive } = { exclusive: false }) => {
+      const client = clients.of(controller.account);
       const eventsOf = (component: string): EventRecorder => recorderOf(component, client);
-      return { name, ...build({ ...context, client, eventsOf, exclusive }) };
+      return buildForEach(controller, { ...context, client, eventsOf, exclusive }, members);
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -10,7 +10,7 @@ const NAME = 'service-lb-controller';
 const EVENT_SOURCE = 'service-controller';
 
 export function buildServiceController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, cluster, eventsOf, explanations, metrics, options, provider, random, stores } = context;
+  const { client, clock, cluster, eventsOf, explanations, isDefault, metrics, options, provider, random, stores } = context;
   const logger = context.logger.with({ controller: NAME });
   const events = eventsOf(EVENT_SOURCE);
   const services = stores.open(resources.services);
@@ -40,6 +40,7 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
               options: {
                 providerName: provider.name,
                 clusterId: cluster.id,
+                isDefault,
                 concurrentServiceSyncs: options.service.concurrentServiceSyncs,
               },
             });

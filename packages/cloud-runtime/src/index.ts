@@ -4,6 +4,11 @@
 export { loadProvider, type LoadProviderOptions } from './load-provider.ts';
 export { openProvider, type OpenedProvider, type OpenProviderOptions } from './open-provider.ts';
 
+// Several providers
+export { openProviderLate, type LateProvider, type LateProviderOptions } from './late-provider.ts';
+export { joinProviders, type JoinOptions } from './join-providers.ts';
+export { LoadBalancerClasses } from './load-balancer-classes.ts';
+
 // Look-ups
 export {
   createInstanceLookups,

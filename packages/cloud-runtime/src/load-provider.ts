@@ -12,6 +12,8 @@ export interface LoadProviderOptions {
   readonly workingDirectory: string;
   /** `--provider-path`: a directory in (or with) whose `node_modules` npm packages are looked for next. */
   readonly providerPath?: string | undefined;
+  /** The name that the provider is to have. Default: its own. */
+  readonly name?: string | undefined;
 }
 
 /** `.cjs` is not taken: the contract is an ES module's default export. */
@@ -26,9 +28,9 @@ const PROVIDER_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
  */
 export async function loadProvider(spec: string, options: LoadProviderOptions): Promise<CloudProvider> {
   const builtIn = Object.hasOwn(options.builtIn, spec) ? options.builtIn[spec] : undefined;
-  if (builtIn) return makeProvider(await importModule(spec, spec, builtIn), spec);
+  if (builtIn) return makeProvider(await importModule(spec, spec, builtIn), spec, options.name);
   const file = looksLikePath(spec) ? await findModule(spec, options) : await findPackage(spec, options);
-  return makeProvider(await importModule(spec, file, () => importFile(file)), spec);
+  return makeProvider(await importModule(spec, file, () => importFile(file)), spec, options.name);
 }
 
 function looksLikePath(spec: string): boolean {
@@ -143,7 +145,7 @@ async function importModule(spec: string, from: string, load: () => Promise<unkn
   }
 }
 
-function makeProvider(module: unknown, spec: string): CloudProvider {
+function makeProvider(module: unknown, spec: string, name: string | undefined): CloudProvider {
   const factory = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
   if (factory === undefined)
     throw refuse(spec, 'the module has no default export; it must be a function that makes the provider');
@@ -155,11 +157,14 @@ function makeProvider(module: unknown, spec: string): CloudProvider {
   }
   let provider: unknown;
   try {
-    provider = (factory as () => unknown)();
+    provider = (factory as (options: object) => unknown)(name === undefined ? {} : { name });
   } catch (error) {
     throw refuse(spec, `its factory failed: ${firstLine(error)}`, error);
   }
   checkShape(provider, spec);
+  if (name !== undefined && provider.name !== name) {
+    throw refuse(spec, `this provider takes no other name: it is ${provider.name}, and not ${name}`);
+  }
   return provider;
 }
 

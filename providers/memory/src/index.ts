@@ -2,7 +2,7 @@
 import type { ProviderFactory } from '@outrigger/cloud-provider';
 import { createMemoryProvider } from './memory-provider.ts';
 
-const factory: ProviderFactory = () => createMemoryProvider();
+const factory: ProviderFactory = (options) => createMemoryProvider(options);
 export default factory;
 
 export { createMemoryProvider, type MemoryProviderOptions } from './memory-provider.ts';

@@ -2,6 +2,7 @@
 import {
   CloudError,
   isCloudError,
+  parseProviderID,
   type BackEnd,
   type CallContext,
   type Clock,
@@ -29,7 +30,7 @@ type Wanted = Readonly<Record<string, unknown>>;
 
 export class MemoryLoadBalancers implements LoadBalancers {
   readonly batchSize = 100;
-  readonly classes: readonly string[] = ['outrigger.dev/memory'];
+  readonly classes: readonly string[];
   readonly annotations: LoadBalancers['annotations'] = [];
   readonly features: LoadBalancerFeatures = {
     protocols: ['TCP', 'UDP'],
@@ -45,16 +46,20 @@ export class MemoryLoadBalancers implements LoadBalancers {
   readonly #client: () => CloudClient;
   readonly #clock: Clock;
   readonly #cluster: ClusterIdentity;
+  readonly #name: string;
 
-  constructor(client: () => CloudClient, clock: Clock, cluster: ClusterIdentity) {
+  /** `name`: the provider's. */
+  constructor(client: () => CloudClient, clock: Clock, cluster: ClusterIdentity, name: string) {
+    this.classes = [`outrigger.dev/${name}`];
     this.#client = client;
     this.#clock = clock;
     this.#cluster = cluster;
+    this.#name = name;
   }
 
   /** A provider's back ends are its own nodes only. */
   selectBackEnds(_service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
-    return backEnds.filter(({ node }) => node.providerID?.startsWith('memory://'));
+    return backEnds.filter(({ node }) => parseProviderID(node.providerID, this.#name) !== undefined);
   }
 
   async observe(

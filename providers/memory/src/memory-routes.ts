@@ -13,6 +13,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { CloudClient } from './cloud-client.ts';
 import type { MemoryRoute } from './cloud-model.ts';
+import { named } from './provider-name.ts';
 
 type ListedRoute = MemoryRoute & { readonly blackhole: boolean };
 
@@ -23,11 +24,14 @@ export class MemoryRoutes implements Routes {
   readonly #client: () => CloudClient;
   readonly #clock: Clock;
   readonly #cluster: ClusterIdentity;
+  readonly #name: string;
 
-  constructor(client: () => CloudClient, clock: Clock, cluster: ClusterIdentity) {
+  /** `name`: the provider's. */
+  constructor(client: () => CloudClient, clock: Clock, cluster: ClusterIdentity, name: string) {
     this.#client = client;
     this.#clock = clock;
     this.#cluster = cluster;
+    this.#name = name;
   }
 
   async list(call: CallContext): Promise<RouteList> {
@@ -68,6 +72,7 @@ export class MemoryRoutes implements Routes {
 
   #routeOf({ id, destination, providerID, nodeName, clusterId, blackhole }: ListedRoute): Route {
     const ownership = clusterId === this.#cluster.id ? 'owned' : 'foreign';
-    return { id, destination, targetNodeName: nodeName, targetProviderID: providerID, blackhole, ownership };
+    const targetProviderID = named(providerID, this.#name);
+    return { id, destination, targetNodeName: nodeName, targetProviderID, blackhole, ownership };
   }
 }

@@ -19,12 +19,12 @@ export const cloudFlags: FlagGroup<CloudOptions> = {
       type: string,
       default: '',
       usage:
-        'The cloud: the name of a built-in provider, an npm package, or the path of an ES module (.js, .mjs, .ts) whose default export makes a provider.',
+        'The cloud: the name of a built-in provider, an npm package, or the path of an ES module (.js, .mjs, .ts) whose default export makes a provider. Several: a,b; the first one is the default. <name>=<provider> gives one another name.',
     },
     cloudConfig: {
       type: string,
       default: '',
-      usage: "File with the provider's configuration; it is handed over as it is.",
+      usage: "File with the provider's configuration; it is handed over as it is. With several providers: a=a.json,b=b.json, by their names.",
     },
     providerPath: {
       type: string,

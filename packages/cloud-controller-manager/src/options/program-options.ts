@@ -18,6 +18,7 @@ import {
   type ServingOptions,
 } from '@outrigger/controller-manager';
 import { parseClusterCidrs } from '@outrigger/controllers';
+import { parseProviderSpecs } from '../provider-specs.ts';
 import { clientFlags, type ClientOptions } from './client-flags.ts';
 import { cloudFlags, type CloudOptions } from './cloud-flags.ts';
 import { debuggingFlags, type DebuggingOptions } from './debugging-flags.ts';
@@ -156,10 +157,7 @@ function checkCloud({ cloudProvider, clusterCidr, clusterName }: CloudOptions): 
   if (cloudProvider === '') {
     throw new FlagError('invalid-flag', '--cloud-provider is not set: name a built-in provider, a package or a module');
   }
-  if (cloudProvider === 'external') {
-    const text = '--cloud-provider=external is what the kubelet is told; here name the provider itself';
-    throw new FlagError('invalid-flag', text);
-  }
+  parseProviderSpecs(cloudProvider);
   if (clusterName === '') throw new FlagError('invalid-flag', '--cluster-name must not be empty');
   try {
     parseClusterCidrs(clusterCidr);

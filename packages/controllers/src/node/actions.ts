@@ -39,6 +39,7 @@ export type WaitReason =
   | 'missing'
   | 'absent'
   | 'failed'
+  | 'ambiguous'
   | 'no-provider-id'
   | 'foreign-provider-id'
   | 'no-addresses'

@@ -119,6 +119,13 @@ function noRouteYet(node: Node, now: number): NodeCondition | undefined {
 
 function waitForCloud(name: string, error: Error): NodePlan {
   if (isCloudError(error, 'implemented-elsewhere')) return { kind: 'nothing', reason: 'implemented-elsewhere' };
+  if (isCloudError(error, 'conflict')) {
+    return wait(
+      'ambiguous',
+      'AmbiguousInstance',
+      `It is not clear which machine node ${name} is: ${error.message}. The taint stays; rename one of them, or set the node's provider ID.`,
+    );
+  }
   // The message of any other error may hold what no Event should: it goes to the log, which redacts.
   const why = isCloudError(error) ? `${error.message} (${error.code})` : 'the look-up failed; the log has the error';
   const plan = wait(

@@ -8,27 +8,35 @@ import { excludeLabel, toBeDeletedTaintKey } from './well-known-names.ts';
 /** What Go's `strconv.ParseBool` reads as false: upstream's rule for the label. */
 const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
+/** Whose back ends. */
+export interface BackEndProvider {
+  /** The prefix of its provider IDs. */
+  readonly providerName: string;
+  /** Has the nodes too whose provider ID names no provider. */
+  readonly isDefault: boolean;
+}
+
 /** The nodes of this provider that take traffic, by name. A node whose provider ID is not known yet is nobody's. */
-export function backEndsOf(nodes: Iterable<Node>, providerName: string): readonly BackEnd[] {
+export function backEndsOf(nodes: Iterable<Node>, provider: BackEndProvider): readonly BackEnd[] {
   return Array.from(nodes)
-    .filter((node) => isBackEnd(node, providerName))
+    .filter((node) => isBackEnd(node, provider))
     .map((node) => ({ node: refOfNode(node), addresses: addressesOf(node) }))
     .toSorted((a, b) => (a.node.name < b.node.name ? -1 : 1));
 }
 
-export function isBackEnd(node: Node, providerName: string): boolean {
+export function isBackEnd(node: Node, { isDefault, providerName }: BackEndProvider): boolean {
   if (node.metadata?.deletionTimestamp || !isIncluded(node)) return false;
   if (node.spec?.taints?.some(({ key }) => key === toBeDeletedTaintKey)) return false;
   const owner = ownerOf(node.spec?.providerID, providerName);
-  return owner === 'ours' || owner === 'opaque';
+  return owner === 'ours' || (owner === 'opaque' && isDefault);
 }
 
 /**
  * Whether a change of a node is a reason to look at the load balancers. The autoscaler's taint is none: connections drain
  * while the node is still a back end, and it leaves at the next occasion. Addresses are, for clouds that balance to them.
  */
-export function wakesLoadBalancers(change: StoreChange<Node>, providerName: string): boolean {
-  if (change.type === 'add') return isBackEnd(change.object, providerName);
+export function wakesLoadBalancers(change: StoreChange<Node>, provider: BackEndProvider): boolean {
+  if (change.type === 'add') return isBackEnd(change.object, provider);
   if (change.type === 'delete') return true;
   const { object, previous } = change;
   return (

@@ -22,6 +22,7 @@ const serviceWith = (spec: Spec = {}, metadata: Meta = {}, status: Service['stat
   status,
 });
 
+const FAKE = { providerName: 'fake', isDefault: true };
 const finalizers = [cleanupFinalizer];
 const recorded = { finalizers, annotations: { [loadBalancerOwnerAnnotation]: 'fake' } };
 const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' };
@@ -143,19 +144,19 @@ const nodes: readonly (readonly [string, Node, boolean, boolean])[] = [
 
 for (const [what, node, takesTraffic, wakes] of nodes) {
   test(`${what}: ${takesTraffic ? 'a back end' : 'no back end'}, ${wakes ? 'wakes' : 'wakes nothing'}`, () => {
-    assert.equal(isBackEnd(node, 'fake'), takesTraffic);
+    assert.equal(isBackEnd(node, FAKE), takesTraffic);
     const change = { type: 'update', key: 'n', object: node, previous: nodeWith() } as const;
-    assert.equal(wakesLoadBalancers(change, 'fake'), wakes);
+    assert.equal(wakesLoadBalancers(change, FAKE), wakes);
   });
 }
 
 test("a node that comes wakes when it takes traffic, one that goes always; unknown machines are nobody's", () => {
   const unknown: Node = { metadata: { name: 'n' } };
-  assert.ok(wakesLoadBalancers({ type: 'add', key: 'n', object: nodeWith() }, 'fake'));
-  assert.ok(!wakesLoadBalancers({ type: 'add', key: 'n', object: unknown }, 'fake'));
-  assert.ok(wakesLoadBalancers({ type: 'delete', key: 'n', previous: tainted }, 'fake'));
+  assert.ok(wakesLoadBalancers({ type: 'add', key: 'n', object: nodeWith() }, FAKE));
+  assert.ok(!wakesLoadBalancers({ type: 'add', key: 'n', object: unknown }, FAKE));
+  assert.ok(wakesLoadBalancers({ type: 'delete', key: 'n', previous: tainted }, FAKE));
   assert.deepEqual(
-    backEndsOf([unknown, nodeWith()], 'fake').map(({ node }) => node.name),
+    backEndsOf([unknown, nodeWith()], FAKE).map(({ node }) => node.name),
     ['n'],
   );
 });
@@ -263,8 +264,8 @@ test('no back end is ever chosen or dropped by readiness', () => {
       const taints = taint ? (tainted.spec?.taints ?? []) : [];
       const make = (ready: string): Node =>
         nodeWith({ ready, spec: { taints }, metadata: label === null ? {} : { labels: { [exclude]: label } } });
-      assert.equal(isBackEnd(make(a), 'fake'), isBackEnd(make(b), 'fake'));
-      assert.ok(!wakesLoadBalancers({ type: 'update', key: 'n', object: make(a), previous: make(b) }, 'fake'));
+      assert.equal(isBackEnd(make(a), FAKE), isBackEnd(make(b), FAKE));
+      assert.ok(!wakesLoadBalancers({ type: 'update', key: 'n', object: make(a), previous: make(b) }, FAKE));
     }),
   );
 });

@@ -214,7 +214,7 @@ class Run {
     let started = false;
     const stopNodes = nodes.subscribe((change) => {
       this.#backEnds = undefined;
-      if (started && wakesLoadBalancers(change, options.providerName)) this.#nodeChanges.note();
+      if (started && wakesLoadBalancers(change, this.#planOptions)) this.#nodeChanges.note();
     });
     started = true;
     const stopServices = services.subscribe((change) => this.#changed(change));
@@ -408,8 +408,8 @@ class Run {
   }
 
   #observed(service: Service, tracked: TrackedService): ObservedService {
-    const { clock, nodes, options, provider } = this.#deps;
-    this.#backEnds ??= backEndsOf(nodes.values(), options.providerName);
+    const { clock, nodes, provider } = this.#deps;
+    this.#backEnds ??= backEndsOf(nodes.values(), this.#planOptions);
     const { emptySince, settled } = tracked;
     return {
       service,

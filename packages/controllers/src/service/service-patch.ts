@@ -5,10 +5,18 @@ import { adoptCondition } from './adoption.ts';
 import { ingressOf } from './load-balancer-service.ts';
 import { cleanupFinalizer, portsErrorCondition } from './well-known-names.ts';
 
-/** Says whose the load balancer is, and keeps the Service until it is gone. */
+/**
+ * Says whose the load balancer is, and keeps the Service until it is gone. Fails (409) where the Service is not as it was judged
+ * by: it may be of another class by now, and have its owner.
+ */
 export function recordPatch(service: Service, providerName: string): Patch {
+  const { resourceVersion } = service.metadata ?? {};
   return patchOf(service, {
-    metadata: { finalizers: [cleanupFinalizer], annotations: { [loadBalancerOwnerAnnotation]: providerName } },
+    metadata: {
+      finalizers: [cleanupFinalizer],
+      annotations: { [loadBalancerOwnerAnnotation]: providerName },
+      ...(resourceVersion && { resourceVersion }),
+    },
   });
 }
 

@@ -1,0 +1,166 @@
+/** Two clouds behind one program, on an API server, whichever. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import {
+  createClient,
+  createTransport,
+  isNotFound,
+  loadConfig,
+  resources,
+  systemClock,
+  type Client,
+  type Node,
+  type Service,
+} from '@outrigger/kube';
+import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
+import { hollowNode, UNINITIALIZED_TAINT } from '@outrigger/testing';
+import { Manager } from './manager.ts';
+
+const PATIENCE_MS = 90_000;
+
+export interface ApiServer {
+  /** Path. */
+  readonly kubeconfig: string;
+  readonly directory: string;
+}
+
+/** Starts an API server that ends with the test; `undefined` when there is none here (the test is skipped then). */
+export type StartServer = (t: TestContext) => Promise<ApiServer | undefined>;
+
+interface Rig {
+  readonly client: Client;
+  readonly north: MemoryCloud;
+  readonly south: MemoryCloud;
+  readonly until: (what: string, holds: () => Promise<boolean> | boolean) => Promise<void>;
+}
+
+async function setUp(t: TestContext, { directory, kubeconfig }: ApiServer): Promise<Rig> {
+  const owned = new AsyncDisposableStack();
+  t.after(() => owned.disposeAsync());
+  const clouds = [1, 2].map(() => createMemoryCloud({ clock: systemClock, random: () => 0.5 }));
+  const [north, south] = clouds as [MemoryCloud, MemoryCloud];
+  const files: string[] = [];
+  for (const [name, cloud] of Object.entries({ north, south })) {
+    const { endpoint } = owned.use(await serveMemoryCloud(cloud));
+    files.push(`${name}=${join(directory, `${name}.json`)}`);
+    await writeFile(join(directory, `${name}.json`), JSON.stringify({ endpoint }));
+  }
+  const transport = owned.use(createTransport(await loadConfig({ kubeconfig })));
+  const log = join(directory, 'program.log');
+  const program = owned.use(
+    new Manager(
+      [
+        '--cloud-provider=north=memory,south=memory',
+        `--cloud-config=${files.join()}`,
+        `--kubeconfig=${kubeconfig}`,
+        '--leader-elect=false',
+        '--secure-port=0',
+        '-v=4',
+      ],
+      log,
+    ),
+  );
+  program.start();
+  const until: Rig['until'] = async (what, holds) => {
+    const deadline = systemClock.monotonic() + PATIENCE_MS;
+    while (!(await holds())) {
+      if (!program.running || systemClock.monotonic() > deadline) {
+        assert.fail(`not seen: ${what}\n${(await readFile(log, 'utf8')).slice(-8_000)}`);
+      }
+      await systemClock.sleep(50);
+    }
+  };
+  return { client: createClient(transport), north, south, until };
+}
+
+function isTainted({ spec }: Node): boolean {
+  return spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT) ?? false;
+}
+
+export function testSeveralProviders(subject: string, start: StartServer): void {
+  test(`${subject}: two providers share a cluster, and neither touches what is the other's`, async (t) => {
+    const server = await start(t);
+    if (!server) return;
+    const rig = await setUp(t, server);
+    const { client, north, south, until } = rig;
+    const nodes = client.of(resources.nodes);
+    const services = client.of(resources.services);
+    const register = (name: string): Promise<Node> => nodes.create(hollowNode({ name, images: 1 }));
+    const isInitialised = async (name: string, providerID: string): Promise<boolean> => {
+      const node = await nodes.get({ name });
+      return node.spec?.providerID === providerID && !isTainted(node);
+    };
+
+    north.createInstance({ name: 'n1' });
+    south.createInstance({ name: 's1' });
+    for (const cloud of [north, south]) cloud.createInstance({ name: 'twice' });
+    for (const name of ['n1', 's1', 'twice']) await register(name);
+    await until('n1 belongs to north', () => isInitialised('n1', 'north://region-1/n1'));
+    await until('s1 belongs to south', () => isInitialised('s1', 'south://region-1/s1'));
+    const events = client.of(resources.events);
+    await until('an Event says that two clouds have the machine', async () => {
+      const { items } = await events.list();
+      return items.some((event) => JSON.stringify(event).includes('"AmbiguousInstance"'));
+    });
+    const twice = await nodes.get({ name: 'twice' });
+    assert.ok(isTainted(twice));
+    assert.equal(twice.spec?.providerID, undefined);
+
+    const ref = { namespace: 'default', name: 'web' };
+    const south1 = { namespace: 'default', name: 'south-web' };
+    const make = (metadata: typeof ref, loadBalancerClass?: string): Promise<Service> =>
+      services.create({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata,
+        spec: {
+          type: 'LoadBalancer',
+          ports: [{ port: 80, protocol: 'TCP' }],
+          ...(loadBalancerClass && { loadBalancerClass }),
+        },
+      });
+    const isServed = async (one: typeof ref, owner: string): Promise<boolean> => {
+      const { metadata, status } = await services.get(one);
+      const recorded = metadata?.annotations?.['outrigger.dev/load-balancer-provider'];
+      return recorded === owner && (status?.loadBalancer?.ingress?.length ?? 0) > 0;
+    };
+    const partsOf = (cloud: MemoryCloud, name: string): number =>
+      cloud.parts().filter((part) => JSON.stringify(part).includes(name)).length;
+    const { metadata: { uid = '' } = {} } = await make(ref);
+    await make(south1, 'outrigger.dev/south');
+    await until('web is served by north', () => isServed(ref, 'north'));
+    await until('south-web is served by south', () => isServed(south1, 'south'));
+    assert.ok(partsOf(north, uid) > 0);
+    assert.equal(partsOf(south, uid), 0);
+
+    // Another class: only by way of another type, as the API server has it.
+    const patch = (body: object): Promise<unknown> => services.patch(ref, { type: 'merge', body });
+    await patch({ spec: { type: 'ClusterIP' } });
+    await patch({ spec: { type: 'LoadBalancer', loadBalancerClass: 'outrigger.dev/south' } });
+    await until('web is served by south', () => isServed(ref, 'south'));
+    assert.equal(partsOf(north, uid), 0, 'north has cleaned up before');
+    assert.ok(partsOf(south, uid) > 0);
+    const backEnds = JSON.stringify(south.parts());
+    assert.ok(backEnds.includes('south://region-1/s1') && !backEnds.includes('north://'), backEnds);
+
+    south.configure({ latencyMs: 3_600_000 });
+    north.createInstance({ name: 'n2' });
+    await register('n2');
+    await until('n2 is initialised while south is frozen', () => isInitialised('n2', 'north://region-1/n2'));
+    south.configure({ latencyMs: 0 });
+
+    for (const one of [ref, south1]) await services.delete(one);
+    await until('both Services are gone, and nothing of them is left', async () => {
+      for (const one of [ref, south1]) {
+        const left = await services.get(one).catch((error: unknown) => {
+          if (isNotFound(error)) return undefined;
+          throw error;
+        });
+        if (left) return false;
+      }
+      return north.parts().length + south.parts().length === 0;
+    });
+  });
+}
