@@ -41,7 +41,7 @@ export {
   type ServiceControllerOptions,
 } from './service/service-controller.ts';
 export { Locks } from './service/locks.ts';
-export { adoptPatch, adoptedBy, partNameOf } from './service/adoption.ts';
+export { adoptPatch, adoptedBy, askedOf, partNameOf } from './service/adoption.ts';
 export {
   createOrphanController,
   type OrphanController,

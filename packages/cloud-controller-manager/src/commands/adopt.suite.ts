@@ -38,8 +38,12 @@ export function testAdopt(subject: string, start: StartApiServer): void {
     const web = ['service', 'default/web', '--part=address/a-1'];
     const asked = async (): Promise<unknown> => adoptedBy(await services.get(ref));
 
-    assert.match((await run(...web, '--yes')).err, /is of type ClusterIP, not LoadBalancer/);
+    assert.match((await run(...web, '--yes')).out, /done once the Service is of type LoadBalancer/);
+    assert.deepEqual(await asked(), []);
     await services.patch(ref, { type: 'merge', body: { spec: { type: 'LoadBalancer' } } });
+
+    assert.deepEqual(await asked(), [{ kind: 'address', id: 'a-1' }]);
+    await services.patch(ref, { type: 'merge', body: { status: { conditions: [] } } }, { subresource: 'status' });
 
     const shown = await run(...web);
     assert.equal(shown.code, 0);

@@ -1,7 +1,7 @@
 /** `outrigger adopt`: asks that a Service takes over what a person, or another program, made for it in the cloud. */
 import type { PartName } from '@outrigger/cloud-provider';
 import { bool, FlagError, string, strings, type FlagGroup } from '@outrigger/controller-manager';
-import { adoptedBy, adoptPatch, partNameOf } from '@outrigger/controllers';
+import { adoptPatch, askedOf, partNameOf } from '@outrigger/controllers';
 import {
   createClient,
   createTransport,
@@ -87,16 +87,15 @@ async function existing<T>(answer: Promise<T>, { name, namespace }: ObjectRef): 
   }
 }
 
-function checkService({ metadata, spec }: Service, { name, namespace }: ObjectRef): void {
-  const what = `Service ${namespace}/${name}`;
-  if (spec?.type !== 'LoadBalancer')
-    throw new Error(`${what} is of type ${spec?.type ?? 'ClusterIP'}, not LoadBalancer`);
-  if (metadata?.deletionTimestamp !== undefined) throw new Error(`${what} is being deleted`);
+function checkService({ metadata }: Service, { name, namespace }: ObjectRef): void {
+  if (metadata?.deletionTimestamp === undefined) return;
+  throw new Error(`Service ${namespace}/${name} is being deleted`);
 }
 
 function say({ stdout }: Environment, service: Service, parts: readonly PartName[], yes: boolean): void {
   const { name = '', namespace = '', uid = '' } = service.metadata ?? {};
-  const asked = adoptedBy(service);
+  const asked = askedOf(service);
+  const isWanted = service.spec?.type === 'LoadBalancer';
   const ingress = service.status?.loadBalancer?.ingress ?? [];
   const has = ingress.map((one) => one.ip ?? one.hostname ?? '').join(', ');
   const list = (names: readonly PartName[]): string => names.map((one) => `  ${one.kind}/${one.id}\n`).join('');
@@ -105,6 +104,7 @@ function say({ stdout }: Environment, service: Service, parts: readonly PartName
       `Service ${namespace}/${name} (UID ${uid}) ${has === '' ? 'has no address yet' : `has the address ${has}`}.\n`,
       asked.length > 0 ? `It was asked to take over, which this takes the place of:\n${list(asked)}` : '',
       `${yes ? 'It is asked' : 'It would be asked'} to take over, if they have no owner:\n${list(parts)}`,
+      isWanted ? '' : 'It is done once the Service is of type LoadBalancer.\n',
       'From then on they are changed, and deleted, with the Service.\n',
       yes
         ? `The manager does it, or says in an Event why not: kubectl describe service ${name} --namespace ${namespace}\n`

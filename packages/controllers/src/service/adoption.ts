@@ -25,8 +25,13 @@ export function partNameOf(text: string): PartName | undefined {
 }
 
 /** The parts that the Service is to take over; none for one that is going, or wants no load balancer. */
-export function adoptedBy({ metadata, spec, status }: Service): readonly PartName[] {
-  if (metadata?.deletionTimestamp !== undefined || spec?.type !== 'LoadBalancer') return [];
+export function adoptedBy(service: Service): readonly PartName[] {
+  const { metadata, spec } = service;
+  return metadata?.deletionTimestamp === undefined && spec?.type === 'LoadBalancer' ? askedOf(service) : [];
+}
+
+/** The parts that it was asked to take over, whether it can or not. */
+export function askedOf({ status }: Service): readonly PartName[] {
   const asked = status?.conditions?.find(({ type }) => type === adoptCondition);
   if (asked?.status !== 'True') return [];
   return asked.message.split(/\s+/u).flatMap((text) => partNameOf(text) ?? []);
