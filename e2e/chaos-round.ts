@@ -91,11 +91,12 @@ export async function runChaosRound(options: ChaosRoundOptions): Promise<ChaosRe
   await writeFile(cloudConfig, JSON.stringify({ endpoint: served.endpoint }));
   await using owned = new AsyncDisposableStack();
   const replicas: Replica[] = [];
+  const mark = await options.controlPlane.auditLog.mark();
   for (const { user } of REPLICA_USERS)
     replicas.push(
       owned.use(await Replica.start({ ...options, user, cloudConfig, random: seededRandom(options.seed) })),
     );
-  return await new Round(options, client, cloud, replicas, random).run();
+  return await new Round(options, client, cloud, replicas, random).run(mark);
 }
 
 class Round {
@@ -126,10 +127,10 @@ class Round {
     this.#machines = Array.from({ length: options.nodes }, (_, index) => createMachine(cloud, index));
   }
 
-  async run(): Promise<ChaosReport> {
-    const { controlPlane, nodes } = this.#options;
+  /** `mark`: the end of the audit log before the replicas were started. */
+  async run(mark: AuditMark): Promise<ChaosReport> {
+    const { nodes } = this.#options;
     const plan = planChaos(this.#random, REGISTRATION_MS, LEASE_MS);
-    const mark = await controlPlane.auditLog.mark();
     const other = new OtherWriter(this.#client);
     await this.#leader();
 

@@ -22,3 +22,14 @@ test('each request counts once, half a line not yet, and a mark counts what come
   assert.equal((await log.requests((request) => request.verb === 'watch'))[0]?.stage, 'ResponseComplete');
   assert.equal((await Array.fromAsync(log.entries())).length, 4);
 });
+
+test('a mark is set before a line of any length that is being written, also when there is no whole one', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-test-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const path = join(directory, 'audit.log');
+  const log = new AuditLog(path);
+  await appendFile(path, '{'.repeat(40_000));
+  assert.deepEqual(await log.mark(), { offset: 0 });
+  await appendFile(path, `\n${'{'.repeat(40_000)}`);
+  assert.deepEqual(await log.mark(), { offset: 40_001 });
+});
