@@ -138,6 +138,26 @@ export class CloudStory implements AsyncDisposable {
     assert.deepEqual(this.cloud.parts(), []);
   }
 
+  /** A volume of this cloud that somebody made by hand comes to know its zone. */
+  async labelVolume(name: string): Promise<void> {
+    this.cloud.createVolume({ id: name, zones: ['zone-a'] });
+    const volumes = this.client.of(resources.persistentVolumes);
+    await volumes.create({
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        capacity: { storage: '1Gi' },
+        flexVolume: { driver: 'outrigger.dev/memory', options: { volumeID: name } },
+      },
+    });
+    await this.until(`volume ${name} has its zone`, async () => {
+      const { metadata } = await volumes.get({ name });
+      return metadata?.labels?.['topology.kubernetes.io/zone'] === 'zone-a';
+    });
+  }
+
   async untilHeld(lease: string): Promise<string> {
     const leases = this.client.of(resources.leases);
     let holder = '';

@@ -68,7 +68,7 @@ export { admissionPolicyOf, featureTableOf, type AdmissionPolicyOptions } from '
 
 // What each asks of the API server
 export { nodeControllerRules } from './node/api-rules.ts';
-export { nodeIpamControllerRules } from './node-ipam/api-rules.ts';
+export { cloudIpamRules, nodeIpamControllerRules } from './node-ipam/api-rules.ts';
 export { nodeLifecycleControllerRules } from './node-lifecycle/api-rules.ts';
 export { pvLabelControllerRules } from './pv-label/api-rules.ts';
 export { orphanControllerRules } from './orphans/api-rules.ts';

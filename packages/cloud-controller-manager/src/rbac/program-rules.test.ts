@@ -83,6 +83,16 @@ test('a controller that would not start asks for nothing', async () => {
   assert.ok(!lines.includes('patch nodes/status'));
 });
 
+test('ranges that come from the cloud need one write more', async () => {
+  const flags = ['--controllers=node-ipam-controller', ...EVERYTHING];
+  const ofRanges = await linesWith(...flags);
+  const ofCloud = await linesWith(...flags, '--cidr-allocator-type=CloudAllocator');
+  assert.deepEqual(
+    ofCloud.filter((line) => !ofRanges.includes(line)),
+    ['patch nodes/status'],
+  );
+});
+
 test('flags that turn something off take its rules away', async () => {
   assert.ok(!(await linesWith('--leader-elect=false')).some((line) => line.includes('leases')));
   const { builtInRoles } = await accessWith('--secure-port=0', '--authentication-skip-lookup');

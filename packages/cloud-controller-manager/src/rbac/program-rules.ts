@@ -4,6 +4,7 @@ import { leaseRules, resources, tokenRules, type ApiRule } from '@outrigger/kube
 import { ACCOUNT_NAMESPACE } from '../controller-clients.ts';
 import { cloudFlags } from '../options/cloud-flags.ts';
 import { genericFlags } from '../options/generic-flags.ts';
+import { ipamFlags } from '../options/ipam-flags.ts';
 import { leaderElectionFlags } from '../options/leader-election-flags.ts';
 import { leaderMigrationFlags } from '../options/leader-migration-flags.ts';
 import type { ProgramOptions } from '../options/program-options.ts';
@@ -12,7 +13,7 @@ import type { WorkPlan } from '../work-plan.ts';
 /** What decides about the rules. */
 export type RuleOptions = Pick<
   ProgramOptions,
-  'authentication' | 'cloud' | 'generic' | 'leaderElection' | 'leaderMigration' | 'serving'
+  'authentication' | 'cloud' | 'generic' | 'ipam' | 'leaderElection' | 'leaderMigration' | 'serving'
 >;
 
 /** A role that every cluster has. */
@@ -49,6 +50,7 @@ export function ruleOptionsOf(parsed: ParsedFlags): RuleOptions {
     authentication: parsed.of(authenticationFlags),
     cloud: parsed.of(cloudFlags),
     generic: parsed.of(genericFlags),
+    ipam: parsed.of(ipamFlags),
     leaderElection: parsed.of(leaderElectionFlags),
     leaderMigration: parsed.of(leaderMigrationFlags),
     serving: parsed.of(servingFlags),
@@ -62,8 +64,8 @@ export function programAccess(options: RuleOptions, plan: Omit<WorkPlan, 'notSta
   const leases = leaderElect ? [leaderElectResourceName, ...(migration ? [migration.leaderName] : [])] : [];
   const own: ApiRule[] = [];
   const accounts = new Map<string, ApiRule[]>();
-  for (const { account, rules } of [...main, ...migrated]) {
-    for (const rule of rules) {
+  for (const { account, rules, rulesWith } of [...main, ...migrated]) {
+    for (const rule of [...rules, ...(rulesWith?.(options) ?? [])]) {
       if (rule.shared || account === undefined || !options.generic.useServiceAccountCredentials) own.push(rule);
       else accounts.set(account, [...(accounts.get(account) ?? []), rule]);
     }

@@ -6,6 +6,9 @@ export const nodeIpamControllerRules: readonly ApiRule[] = [
   ...nodeRules,
   // The books are opened with what the server has.
   { resource: resources.nodes, verbs: ['list', 'patch'] },
-  // The network that a cloud gives with its range.
+];
+
+/** Besides, where ranges come from the cloud: the network is there as soon as its range is, and the node says so. */
+export const cloudIpamRules: readonly ApiRule[] = [
   { resource: resources.nodes, subresource: 'status', verbs: ['patch'] },
 ];
