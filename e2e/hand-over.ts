@@ -72,7 +72,7 @@ export class HandOver {
   async works(user: string, since?: AuditMark): Promise<void> {
     const { controlPlane, deeds } = this.#options;
     const begin = since ?? (await controlPlane.auditLog.mark());
-    await this.#until(`all controllers of ${user} work`, async () => {
+    await this.until(`all controllers of ${user} work`, async () => {
       const done = await controlPlane.auditLog.count((entry) => {
         if (entry.user.username !== user || !isDone(entry)) return undefined;
         return Object.keys(deeds).find((controller) => deeds[controller]?.(entry));
@@ -86,7 +86,7 @@ export class HandOver {
     const { auditLog } = this.#options.controlPlane;
     const begin = await auditLog.mark();
     await start();
-    await this.#until(`${user} seeks the lock`, async () => {
+    await this.until(`${user} seeks the lock`, async () => {
       const asked = await auditLog.count(
         (entry) => (entry.user.username === user && entry.objectRef?.name === MIGRATION ? 'asked' : undefined),
         begin,
@@ -142,7 +142,8 @@ export class HandOver {
     }));
   }
 
-  async #until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  /** Polls; fails with the end of Outrigger's log when it takes too long. */
+  async until(what: string, holds: () => Promise<boolean>): Promise<void> {
     const deadline = systemClock.monotonic() + PATIENCE_MS;
     while (!(await holds())) {
       if (systemClock.monotonic() > deadline) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -19,17 +19,14 @@ const KUBE_IPAM = 'system:serviceaccount:kube-system:node-controller';
  * locks (`CreateControllerContext` is called once for each): there, one that runs nothing else has the lock of the migration
  * as its own.
  */
-function participation(config: string): Readonly<Record<string, string>> {
-  const isBroken = parseKubernetesMinor(process.env['KUBERNETES'] || '1.36') === '1.36';
-  if (isBroken) return { 'leader-elect-resource-name': MIGRATION };
-  return { 'enable-leader-migration': 'true', 'leader-migration-config': config };
-}
+const IS_BROKEN = parseKubernetesMinor(process.env['KUBERNETES'] || '1.36') === '1.36';
 
 test('node IPAM goes from kube-controller-manager to Outrigger and back: never two at work, and nobody for a moment only', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'outrigger-migration-'));
   t.after(() => rm(directory, { recursive: true }));
   const config = join(directory, 'migration.yaml');
   await writeFile(config, migrationConfig('node-ipam-controller'));
+  const leaderMigration = { 'enable-leader-migration': 'true', 'leader-migration-config': config };
   const controlPlane = await controlPlaneOrSkip(t, {
     kubeControllerManager: true,
     flags: {
@@ -38,7 +35,7 @@ test('node IPAM goes from kube-controller-manager to Outrigger and back: never t
         'allocate-node-cidrs': 'true',
         'cluster-cidr': CLUSTER_CIDR,
         controllers: 'serviceaccount-controller,serviceaccount-token-controller,node-ipam-controller',
-        ...participation(config),
+        ...(IS_BROKEN ? { 'leader-elect-resource-name': MIGRATION } : leaderMigration),
       },
     },
   });
@@ -56,8 +53,7 @@ test('node IPAM goes from kube-controller-manager to Outrigger and back: never t
       '--controllers=node-ipam-controller',
       '--allocate-node-cidrs',
       `--cluster-cidr=${CLUSTER_CIDR}`,
-      '--enable-leader-migration',
-      `--leader-migration-config=${config}`,
+      ...toFlags(leaderMigration),
       '-v=4',
     ],
     log,
@@ -95,4 +91,13 @@ test('node IPAM goes from kube-controller-manager to Outrigger and back: never t
   await handOver.check(KUBE_IPAM, (line) => t.diagnostic(line));
   const given = [...(await settled()).values()].map((look) => look.split(' ')[1]);
   assert.equal(new Set(given).size, given.length, 'no two nodes have one range');
+
+  if (!IS_BROKEN) return;
+  // Once this fails, the release is mended: `IS_BROKEN` can go, and what the migration guide says of it.
+  await controlPlane.endControllerManager('SIGTERM');
+  await controlPlane.startControllerManager({ 'leader-elect-resource-name': undefined, ...leaderMigration });
+  const kubeLog = join(controlPlane.directory, 'logs', 'kube-controller-manager.log');
+  await handOver.until('kube-controller-manager ends once it has both locks', async () =>
+    /informer name \S+ is already registered/u.test(await readFile(kubeLog, 'utf8')),
+  );
 });
