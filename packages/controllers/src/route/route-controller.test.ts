@@ -318,3 +318,23 @@ test('without a cluster CIDR it cannot be made', () => {
   const dependencies = { options: { providerName: 'memory', clusterCidrs: [] } };
   assert.throws(() => createRouteController(dependencies as never), /needs a cluster CIDR/);
 });
+
+test('a dry run makes no route; it says which it would, until the cloud has it from somebody else', async () => {
+  await using rig = new RouteRig(() => 0, true);
+  rig.join('a', '10.0.1.0/24');
+  await rig.start();
+  const planned = (): readonly string[] =>
+    rig.journal.plans().flatMap(({ actions }) => actions.map(({ summary }) => summary));
+  assert.deepEqual(planned(), ['make the route 10.0.1.0/24 to node a']);
+  assert.deepEqual(rig.explain('a'), ['The cloud has no route for it.', 'Make the route 10.0.1.0/24 to node a.']);
+  assert.deepEqual([rig.owned, rig.api.writes.length], [[], 0]);
+  rig.cloud.createRoute({ destination: '10.0.1.0/24', instanceId: 'a', nodeName: 'a', clusterId: CLUSTER });
+  await rig.advance(MINUTE);
+  assert.deepEqual(planned(), ['set its condition NetworkUnavailable to False']);
+  assert.equal(rig.api.writes.length, 0);
+  assert.match(
+    rig.explain('10.0.1.0/24')?.join(' ') ?? '',
+    /leads to a; this cluster made it\. Nothing: its routes are/u,
+  );
+  assert.equal(rig.explain('10.0.9.0/24'), undefined);
+});

@@ -54,6 +54,8 @@ const FRESH_MS = 10_000;
 const MOST_BATCHES = 4;
 /** A batch in flight for longer holds up nobody: the next starts beside it. */
 const SLOW_MS = 2_000;
+/** Dry run: so often, while something is planned. */
+const PLANNED_LIST_MS = 30_000;
 /** After the outcome of a request was unknown. */
 const SUSPECT_MS = 30_000;
 
@@ -237,6 +239,8 @@ class Run {
     }
     for (const name of this.#planned.difference(planned)) this.#journal.plan({ kind: 'Route', name, uid: '' }, []);
     this.#planned = planned;
+    // Somebody else may do it, which only a list shows.
+    if (planned.size > 0) this.#listIn(PLANNED_LIST_MS);
   }
 
   /** `key`: a destination, the ID of a route, or the name of a node. From memory alone. */

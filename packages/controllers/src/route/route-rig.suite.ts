@@ -7,6 +7,7 @@ import { FakeClock } from '@outrigger/testing';
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '../../../../providers/memory/src/index.ts';
 import { parseClusterCidrs } from '../ip/cluster-cidrs.ts';
 import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
+import { Journal } from '../journal.ts';
 import { createRouteController, type RouteControllerOptions } from './route-controller.ts';
 
 export const CLUSTER = 'cluster-1';
@@ -35,10 +36,14 @@ export class RouteRig implements AsyncDisposable {
   /** What the provider was asked to delete. */
   readonly deletions: Route[] = [];
   readonly metrics: Map<string, number> = new Map();
+  readonly journal: Journal;
+  explain: (key: string) => readonly string[] | undefined = () => undefined;
   readonly #ended = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(random: () => number = () => 0) {
+  constructor(random: () => number = () => 0, dryRun = false) {
+    const redact = (text: string): string => text;
+    this.journal = new Journal({ clock: this.clock, logger: silentLogger, dryRun, redact });
     this.cloud = createMemoryCloud({ clock: this.clock, random });
   }
 
@@ -70,7 +75,7 @@ export class RouteRig implements AsyncDisposable {
       histogram: () => ({ observe: () => {} }),
       onCollect: () => {},
     };
-    this.#running = createRouteController({
+    const controller = createRouteController({
       client: api.client,
       store: api.store,
       routes: {
@@ -88,8 +93,14 @@ export class RouteRig implements AsyncDisposable {
       logger: silentLogger,
       metrics,
       random: () => 0,
+      journal: this.journal.of('route'),
       options: { providerName: 'memory', clusterCidrs: parseClusterCidrs('10.0.0.0/16,fd00::/48'), ...options },
-    }).run(this.#ended.signal);
+    });
+    this.explain = (key) => {
+      const finding = controller.explain(key);
+      return finding && [...finding.observed, ...finding.planned].map(({ text }) => text);
+    };
+    this.#running = controller.run(this.#ended.signal);
     await this.settle();
   }
 
