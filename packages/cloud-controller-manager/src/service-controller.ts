@@ -10,7 +10,8 @@ const NAME = 'service-lb-controller';
 const EVENT_SOURCE = 'service-controller';
 
 export function buildServiceController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, cluster, eventsOf, explanations, isDefault, metrics, options, provider, random, stores } = context;
+  const { client, clock, cluster, eventsOf, explanations, isDefault, metrics, options, provider, random, stores } =
+    context;
   const logger = context.logger.with({ controller: NAME });
   const events = eventsOf(EVENT_SOURCE);
   const services = stores.open(resources.services);

@@ -24,7 +24,8 @@ export const cloudFlags: FlagGroup<CloudOptions> = {
     cloudConfig: {
       type: string,
       default: '',
-      usage: "File with the provider's configuration; it is handed over as it is. With several providers: a=a.json,b=b.json, by their names.",
+      usage:
+        "File with the provider's configuration; it is handed over as it is. With several providers: a=a.json,b=b.json, by their names.",
     },
     providerPath: {
       type: string,

@@ -131,10 +131,13 @@ export class FakeApi {
 function patchService(service: Service, patch: Patch): Service {
   if (patch.type !== 'strategic') throw new Error(`patch type ${patch.type} is not expected`);
   const body = patch.body as { metadata: Record<string, unknown>; status?: Record<string, unknown> };
-  const { uid, annotations = {}, finalizers = [] } = body.metadata;
+  const { uid, annotations = {}, finalizers = [], resourceVersion } = body.metadata;
   if (uid !== service.metadata?.uid) {
     const details = { causes: [{ field: 'metadata.uid', message: 'field is immutable' }] };
     throw new StatusError('PATCH', 422, { reason: 'Invalid', code: 422, details });
+  }
+  if (resourceVersion !== undefined && resourceVersion !== service.metadata?.resourceVersion) {
+    throw new StatusError('PATCH', 409, { reason: 'Conflict', code: 409 });
   }
   const removed = (body.metadata['$deleteFromPrimitiveList/finalizers'] ?? []) as readonly string[];
   const kept = (service.metadata?.finalizers ?? []).filter((name) => !removed.includes(name));

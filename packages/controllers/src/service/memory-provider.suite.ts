@@ -9,8 +9,8 @@ export function callContext(signal: AbortSignal, priority: CallContext['priority
   return { signal, priority, logger: silentLogger, call: (_operation, send) => send(signal) };
 }
 
-export async function openLoadBalancers(cloud: MemoryCloud, clock: Clock): Promise<LoadBalancers> {
-  const { loadBalancers } = await createMemoryProvider({ cloud }).open({
+export async function openLoadBalancers(cloud: MemoryCloud, clock: Clock, name = 'memory'): Promise<LoadBalancers> {
+  const { loadBalancers } = await createMemoryProvider({ cloud, name }).open({
     cluster: { id: CLUSTER, name: 'test' },
     clock,
     logger: silentLogger,
