@@ -45,7 +45,7 @@ export interface ObservedOrphans {
 }
 
 /** Why nothing of what is orphaned is removed. */
-export type OrphanIdleReason = 'report-only' | 'grace-period';
+type OrphanIdleReason = 'report-only' | 'grace-period';
 
 /** So many of a kind look orphaned that it is more likely the API which has forgotten: after a restore of etcd. */
 export interface HeldOrphans {
