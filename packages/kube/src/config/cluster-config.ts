@@ -29,7 +29,7 @@ export interface ClusterConfig {
   readonly tls?: TlsConfig;
   /** Default: anonymous. */
   readonly credentials?: Credentials;
-  /** `http://` or `https://` proxy, reached by CONNECT. Default: none. */
+  /** `http://` or `https://` proxy, reached by CONNECT: `proxy-url`, else what the environment names. Default: none. */
   readonly proxyUrl?: string;
   /** The namespace of the context, or of the pod. Default: `default`. */
   readonly namespace?: string;

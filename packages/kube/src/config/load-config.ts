@@ -1,4 +1,5 @@
 /** From flags, environment and files to the `ClusterConfig` of one cluster. Entry point: `loadConfig`. */
+import { environmentProxy } from './environment-proxy.ts';
 import { readFile as readFileFromDisk } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +62,9 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Clust
     runExecPlugin: options.runExecPlugin ?? spawnExecPlugin,
     hasTerminal: options.hasTerminal ?? (() => process.stdin.isTTY),
   };
-  return tellSecrets(await findConfig(options, context), context.onSecret);
+  const config = await findConfig(options, context);
+  const proxyUrl = config.proxyUrl ?? environmentProxy(config.server, context.env);
+  return tellSecrets(proxyUrl === undefined ? config : { ...config, proxyUrl }, context.onSecret);
 }
 
 async function findConfig(options: LoadConfigOptions, context: LoadConfigContext): Promise<ClusterConfig> {
