@@ -1,51 +1,109 @@
 /**
- * `make chaos`: rounds of chaos on one control plane, ending with `N passed, N failed`. ROUNDS=20, NODES=500; SEED=n: the seed
- * of the first round, those after it count up. LOGS=directory: keep the replicas' logs, also of rounds that pass.
+ * `make chaos`: rounds of chaos on one control plane, ending with `N passed, N failed`. PART=nodes,services,faults: which of them,
+ * default all. ROUNDS=n: of each part; default 20, 30 and 1. NODES=500; SEED=n: the seed of the first round, those after it count
+ * up. LOGS=directory: keep the programs' logs, also of rounds that pass.
  */
 import { randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startControlPlane } from '@outrigger/testing';
+import { startControlPlane, type ControlPlane } from '@outrigger/testing';
 import { chaosLine, REPLICA_USERS, runChaosRound } from './chaos-round.ts';
+import { faultLine, runFaultRound } from './fault-chaos.ts';
+import { runServiceRound, serviceLine } from './service-chaos.ts';
+
+const FAULTS_MS = 300_000;
+
+interface Round {
+  readonly controlPlane: ControlPlane;
+  readonly seed: number;
+  readonly directory: string;
+}
+
+interface Part {
+  readonly rounds: number;
+  /** Gives one line about the round, and what must not be. */
+  run(round: Round): Promise<{ readonly line: string; readonly problems: readonly string[] }>;
+}
+
+const parts: Readonly<Record<string, Part>> = {
+  nodes: {
+    rounds: 20,
+    run: async (round) => {
+      const report = await runChaosRound({ ...round, nodes: wholeNumber('NODES', 500, 1) });
+      return { line: chaosLine(report), problems: report.problems };
+    },
+  },
+  services: {
+    rounds: 30,
+    run: async (round) => {
+      const report = await runServiceRound({ ...round, services: 100, kills: 10, haste: 1 });
+      return { line: serviceLine(report), problems: report.problems };
+    },
+  },
+  faults: {
+    rounds: 1,
+    run: async (round) => {
+      const report = await runFaultRound({ ...round, nodes: 100, durationMs: FAULTS_MS });
+      return { line: faultLine(report), problems: report.problems };
+    },
+  },
+};
 
 function wholeNumber(name: string, byDefault: number, least: number): number {
   const text = process.env[name] ?? '';
   if (text === '') return byDefault;
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < least) {
-    console.error(`${name}=${text}: must be a whole number from ${least}`);
-    process.exit(1);
+    refuse(`${name}=${text}: must be a whole number from ${least}`);
   }
   return value;
 }
 
-const rounds = wholeNumber('ROUNDS', 20, 1);
-const nodes = wholeNumber('NODES', 500, 1);
+function refuse(text: string): never {
+  console.error(text);
+  process.exit(1);
+}
+
+function chosenParts(): readonly (readonly [name: string, part: Part])[] {
+  const names = (process.env['PART'] || Object.keys(parts).join()).split(',');
+  return names.map((name) => [
+    name,
+    parts[name] ?? refuse(`PART=${name}: must be of ${Object.keys(parts).join(', ')}`),
+  ]);
+}
+
+const chosen = chosenParts();
 const firstSeed = wholeNumber('SEED', randomInt(2 ** 31), 0);
+wholeNumber('ROUNDS', 1, 1);
+wholeNumber('NODES', 500, 1);
 const logs = process.env['LOGS'] ?? (await mkdtemp(join(tmpdir(), 'outrigger-chaos-')));
 
 let passed = 0;
-const failed: number[] = [];
-{
+const failed: string[] = [];
+for (const [name, part] of chosen) {
   await using controlPlane = await startControlPlane({ tokenUsers: REPLICA_USERS });
+  const rounds = wholeNumber('ROUNDS', part.rounds, 1);
   for (let round = 0; round < rounds; round++) {
     const seed = firstSeed + round;
-    const directory = join(logs, String(seed));
+    const directory = join(logs, name, String(seed));
+    const title = `${name}, round ${round + 1} of ${rounds}`;
+    const again = `PART=${name} ROUNDS=1 SEED=${seed} make chaos`;
+    const before = failed.length;
     try {
-      const report = await runChaosRound({ controlPlane, seed, nodes, directory });
-      console.log(`round ${round + 1} of ${rounds}, ${chaosLine(report)}`);
-      for (const problem of report.problems) console.log(`  ${problem}`);
-      if (report.problems.length > 0) failed.push(seed);
+      const { line, problems } = await part.run({ controlPlane, seed, directory });
+      console.log(`${title}, ${line}`);
+      for (const problem of problems) console.log(`  ${problem}`);
+      if (problems.length > 0) failed.push(again);
       else passed++;
     } catch (error) {
-      console.log(`round ${round + 1} of ${rounds}, seed ${seed}: FAILED:`, error);
-      failed.push(seed);
+      console.log(`${title}, seed ${seed}: FAILED:`, error);
+      failed.push(again);
     }
-    if (!failed.includes(seed) && process.env['LOGS'] === undefined) await rm(directory, { recursive: true });
+    if (failed.length === before && process.env['LOGS'] === undefined) await rm(directory, { recursive: true });
   }
 }
 if (failed.length === 0 && process.env['LOGS'] === undefined) await rm(logs, { recursive: true });
-else console.log(`logs: ${logs}; one of these again: ROUNDS=1 SEED=${failed[0] ?? firstSeed} make chaos`);
+else console.log(`logs: ${logs}${failed[0] === undefined ? '' : `; one of these again: ${failed[0]}`}`);
 console.log(`${passed} passed, ${failed.length} failed`);
 process.exitCode = failed.length === 0 ? 0 : 1;
