@@ -55,11 +55,11 @@ control-plane: $(SETUP) ## Find, download or build etcd and kube-apiserver, and 
 	@node scripts/control-plane.ts path
 
 .PHONY: bench
-bench: $(SETUP) ## Measure node initialisation against the floor and upstream's framework
-	@node bench/node-initialisation.ts
+bench: $(SETUP) ## Measure node initialisation against the floor and upstream's framework (SCENARIO=services,routes or all: other situations)
+	@node $(if $(SCENARIO),bench/scenarios.ts --scenario=$(SCENARIO),bench/node-initialisation.ts)
 
 .PHONY: chaos
-chaos: $(SETUP) ## Kill, cut and restart things while 500 nodes come up: 20 rounds
+chaos: $(SETUP) ## Kill, cut and restart things while nodes and services come, change and go (PART=nodes,services,faults ROUNDS=n)
 	@node e2e/chaos.ts
 
 .PHONY: generate

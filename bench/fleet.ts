@@ -35,7 +35,7 @@ export async function removeLease(client: Client): Promise<void> {
     .deleteCollection({ namespace: 'kube-system', fieldSelector: 'metadata.name=cloud-controller-manager' });
 }
 
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     for (let index = next++; index < items.length; index = next++) await work(items[index] as T);

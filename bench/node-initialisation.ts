@@ -4,23 +4,16 @@
  *
  *     node bench/node-initialisation.ts [--nodes=100,1000,5000] [--rounds=3] [--arrivals=300] [--json=FILE]
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { systemClock } from '@outrigger/kube';
-import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
-import { startControlPlane } from '@outrigger/testing';
 import { measureArrivals, type ArrivalsMeasurement } from './arrivals.ts';
-import { connect } from './connect.ts';
 import { addressOf } from './fleet.ts';
 import { measureBurst, type MeasuredCloud, type MeasureOptions, type Measurement } from './measure.ts';
 import { renderAims, renderArrivals, renderTable } from './report.ts';
+import { openRig } from './rig.ts';
 import { buildSubjects, subjects, type Subject } from './subjects.ts';
 
-/** What one call to the simulated cloud takes, in milliseconds. */
-const CLOUD_LATENCY_MS = 20;
 /** Beyond this, a measurement is given up. */
 const LIMIT_SECONDS = 300;
 
@@ -45,46 +38,28 @@ if (![...sizes, rounds, arrivals + 1].every((number) => Number.isInteger(number)
 }
 
 buildSubjects();
-const directory = mkdtempSync(join(tmpdir(), 'outrigger-bench-'));
-const memory = createMemoryCloud({
-  clock: systemClock,
-  random: Math.random,
-  settings: { latencyMs: CLOUD_LATENCY_MS },
-});
-const cloud: MeasuredCloud = {
-  setInstances: (names) => {
-    for (const { id } of memory.instances()) memory.deleteInstance(id);
-    for (const [index, name] of names.entries()) {
-      memory.createInstance({ name, addresses: [{ type: 'InternalIP', address: addressOf(index) }] });
-    }
-    memory.resetCalls();
-  },
-  calls: () => memory.calls().total,
-};
 const measurements: Measurement[] = [];
 const trickles: ArrivalsMeasurement[] = [];
 {
-  await using owned = new AsyncDisposableStack();
-  const served = owned.use(await serveMemoryCloud(memory));
-  const controlPlane = owned.use(await startControlPlane());
-  const { client } = owned.use(await connect(controlPlane.kubeconfig.path));
-  const certificateAuthorityFile = join(directory, 'ca.crt');
-  const cloudConfig = join(directory, 'cloud.json');
-  writeFileSync(certificateAuthorityFile, controlPlane.certificateAuthority);
-  writeFileSync(cloudConfig, JSON.stringify({ endpoint: served.endpoint }));
+  await using rig = await openRig();
+  const { client, cloud: memory, controlPlane } = rig;
+  const cloud: MeasuredCloud = {
+    setInstances: (names) => {
+      for (const { id } of memory.instances()) memory.deleteInstance(id);
+      for (const [index, name] of names.entries()) {
+        memory.createInstance({ name, addresses: [{ type: 'InternalIP', address: addressOf(index) }] });
+      }
+      memory.resetCalls();
+    },
+    calls: () => memory.calls().total,
+  };
   console.log(`Kubernetes ${controlPlane.kubernetes}, ${cpus().length} processors, everything on one machine\n`);
   const optionsFor = async (subject: Subject, nodes: number): Promise<MeasureOptions> => ({
     subject,
     nodes,
     client,
     cloud,
-    surroundings: {
-      controlPlane,
-      certificateAuthorityFile,
-      cloudConfig,
-      kubeconfig: controlPlane.kubeconfig.path,
-      port: await freePort(),
-    },
+    surroundings: await rig.surroundings(),
     limitSeconds: LIMIT_SECONDS,
   });
   const chosen = subjects.filter(({ name }) => wanted.includes(name));
@@ -106,19 +81,7 @@ const trickles: ArrivalsMeasurement[] = [];
     console.log(`${arrivals} arrivals, ${subject.name}: done`);
   }
 }
-rmSync(directory, { recursive: true, force: true });
 console.log(`\n${renderTable(measurements)}\n`);
 if (trickles.length > 0) console.log(`${renderArrivals(trickles)}\n`);
 console.log(renderAims(measurements, trickles));
 if (values.json) writeFileSync(values.json, JSON.stringify({ burst: measurements, arrivals: trickles }, undefined, 2));
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}

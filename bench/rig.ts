@@ -1,0 +1,83 @@
+/** What every measurement stands on: a real control plane, a cloud over HTTP, a client of the bench's own. Entry point: `openRig`. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock, type Client } from '@outrigger/kube';
+import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
+import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '@outrigger/testing';
+import { connect } from './connect.ts';
+import { removeLease } from './fleet.ts';
+import { runSubject, type RunningSubject } from './run-subject.ts';
+import type { Subject, Surroundings } from './subjects.ts';
+
+/** What one call to the simulated cloud takes, in milliseconds. */
+const CLOUD_LATENCY_MS = 20;
+/** After which a new load balancer serves. */
+const LOAD_BALANCER_DELAY_MS = 1_000;
+
+export interface Rig extends AsyncDisposable {
+  readonly controlPlane: ControlPlane;
+  readonly client: Client;
+  readonly cloud: MemoryCloud;
+  surroundings(): Promise<Surroundings>;
+  /** Runs a subject with `flags` over its own, from its start on; ends it when `body` has. `limitSeconds`: then `signal` aborts. */
+  run<T>(
+    subject: Subject,
+    flags: readonly string[],
+    limitSeconds: number,
+    body: (running: RunningSubject) => Promise<T>,
+  ): Promise<T>;
+}
+
+export async function openRig(options: ControlPlaneOptions = {}): Promise<Rig> {
+  await using opening = new AsyncDisposableStack();
+  const directory = mkdtempSync(join(tmpdir(), 'outrigger-bench-'));
+  opening.defer(() => rmSync(directory, { recursive: true, force: true }));
+  const settings = { latencyMs: CLOUD_LATENCY_MS, loadBalancerDelayMs: LOAD_BALANCER_DELAY_MS };
+  const cloud = createMemoryCloud({ clock: systemClock, random: Math.random, settings });
+  const served = opening.use(await serveMemoryCloud(cloud));
+  const controlPlane = opening.use(await startControlPlane(options));
+  const { client } = opening.use(await connect(controlPlane.kubeconfig.path));
+  const certificateAuthorityFile = join(directory, 'ca.crt');
+  const cloudConfig = join(directory, 'cloud.json');
+  writeFileSync(certificateAuthorityFile, controlPlane.certificateAuthority);
+  writeFileSync(cloudConfig, JSON.stringify({ endpoint: served.endpoint }));
+  const surroundings = async (): Promise<Surroundings> => ({
+    controlPlane,
+    certificateAuthorityFile,
+    cloudConfig,
+    kubeconfig: controlPlane.kubeconfig.path,
+    port: await freePort(),
+  });
+  const owned = opening.move();
+  return {
+    controlPlane,
+    client,
+    cloud,
+    surroundings,
+    run: async (subject, flags, limitSeconds, body) => {
+      await removeLease(client);
+      const flagged: Subject = {
+        ...subject,
+        command: (given) => {
+          const [program, ...args] = subject.command(given);
+          return [program, ...args, ...flags];
+        },
+      };
+      return runSubject(flagged, await surroundings(), limitSeconds, body);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,30 @@
+import { areInitialised, freshCluster, joinNodes, makeReady } from '../cluster-nodes.ts';
+import { apiUse, secondsUntil, sleep, type Scenario } from '../scenario.ts';
+
+const NODES = 1_000;
+const SETTLE_MS = 10_000;
+const WINDOW_MS = 60_000;
+
+export const idle: Scenario = {
+  name: 'idle',
+  what: `${NODES} nodes, no routes, nothing new for a minute between two passes (--node-status-update-frequency=1h)`,
+  upstream: true,
+  run: async (rig, subject) => {
+    await joinNodes(rig, await freshCluster(rig, NODES));
+    return rig.run(subject, ['--node-status-update-frequency=1h'], 600, async ({ signal }) => {
+      await secondsUntil(() => areInitialised(rig, NODES), signal, 500);
+      // A node that is not Ready is asked about, ever more rarely.
+      await makeReady(rig);
+      await sleep(SETTLE_MS);
+      rig.cloud.resetCalls();
+      const mark = await rig.controlPlane.auditLog.mark();
+      await sleep(WINDOW_MS);
+      const { reads, writes } = await apiUse(rig, mark);
+      return [
+        { what: 'cloud calls', value: rig.cloud.calls().total, atMost: 0 },
+        { what: 'API writes, Leases left out', value: writes, atMost: 0 },
+        { what: 'API reads', value: reads, atMost: 0 },
+      ];
+    });
+  },
+};

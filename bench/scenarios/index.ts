@@ -1,0 +1,23 @@
+/** All scenarios, in the order in which they run. */
+import type { Scenario } from '../scenario.ts';
+import { faults } from './faults.ts';
+import { idle } from './idle.ts';
+import { lifecycle } from './lifecycle.ts';
+import { newborn } from './newborn.ts';
+import { parts } from './parts.ts';
+import { pass } from './pass.ts';
+import { routes } from './routes.ts';
+import { services } from './services.ts';
+import { trickle } from './trickle.ts';
+
+export const scenarios: readonly Scenario[] = [
+  trickle,
+  pass,
+  services,
+  parts,
+  routes,
+  lifecycle,
+  newborn,
+  faults,
+  idle,
+];
