@@ -17,7 +17,7 @@ export type RuleOptions = Pick<
 >;
 
 /** A role that every cluster has. */
-export interface BuiltInRole {
+interface BuiltInRole {
   readonly name: string;
   /** Where it is bound; without, in the whole cluster. */
   readonly namespace?: string;
