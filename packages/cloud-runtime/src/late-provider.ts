@@ -134,8 +134,15 @@ class Late implements LateProvider {
 
   async #open(signal: AbortSignal): Promise<void> {
     const { logger, make } = this.#options;
-    const opened = await openProvider(await make(), { ...this.#options, config: this.#config, signal });
+    const config = this.#config;
+    const opened = await openProvider(await make(), { ...this.#options, config, signal });
     if (signal.aborted) return opened[Symbol.asyncDispose]();
+    // It has changed meanwhile. A refused one leaves the old one in use, as ever.
+    if (this.#config && this.#config !== config) {
+      await opened.reconfigure(this.#config).catch((error: unknown) => {
+        logger.warn('The changed cloud config is refused', { provider: this.name, error });
+      });
+    }
     this.#opened = opened;
     opened.onCapabilitiesChanged((capabilities) => this.#change(capabilities));
     this.#gauge?.set(1, { provider: this.name });
