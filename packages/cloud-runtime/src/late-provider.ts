@@ -134,15 +134,16 @@ class Late implements LateProvider {
 
   async #open(signal: AbortSignal): Promise<void> {
     const { logger, make } = this.#options;
-    const config = this.#config;
+    let config = this.#config;
     const opened = await openProvider(await make(), { ...this.#options, config, signal });
-    if (signal.aborted) return opened[Symbol.asyncDispose]();
     // It has changed meanwhile. A refused one leaves the old one in use, as ever.
-    if (this.#config && this.#config !== config) {
-      await opened.reconfigure(this.#config).catch((error: unknown) => {
+    while (!signal.aborted && this.#config && this.#config !== config) {
+      config = this.#config;
+      await opened.reconfigure(config).catch((error: unknown) => {
         logger.warn('The changed cloud config is refused', { provider: this.name, error });
       });
     }
+    if (signal.aborted) return opened[Symbol.asyncDispose]();
     this.#opened = opened;
     opened.onCapabilitiesChanged((capabilities) => this.#change(capabilities));
     this.#gauge?.set(1, { provider: this.name });
