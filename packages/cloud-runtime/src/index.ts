@@ -20,6 +20,9 @@ export {
 export { createVolumeLookUps, type VolumeLookUps, type VolumeLookUpsOptions } from './volume-look-ups.ts';
 export type { AnswerListener, InstanceSnapshot } from './instance-snapshot.ts';
 
+/** Calls of the contract that nothing else here makes. */
+export { raceAbort } from './race-abort.ts';
+
 // The call budget
 export type { CallBudgetOptions } from './call-budget.ts';
 export type { BucketLimits } from './rate-bucket.ts';

@@ -1,7 +1,7 @@
 /** The provider's list of all parts of this cluster, with a deadline and checked. */
 import { CloudError, type CallContext, type LoadBalancerPart, type LoadBalancers } from '@outrigger/cloud-provider';
+import { raceAbort } from '@outrigger/cloud-runtime';
 import { deadlineSignal, type Clock } from '@outrigger/kube';
-import { untilAborted } from '../service/observations.ts';
 
 const DEADLINE_MS = 120_000;
 
@@ -18,7 +18,7 @@ export async function listOwnedParts(options: OwnedPartsOptions): Promise<readon
   const deadline = deadlineSignal(clock, DEADLINE_MS, 'listing the parts of load balancers');
   const either = AbortSignal.any([signal, deadline.signal]);
   try {
-    const parts: unknown = await untilAborted(provider.listOwned(callContext(either)), either);
+    const parts: unknown = await raceAbort(provider.listOwned(callContext(either)), either);
     if (Array.isArray(parts)) return parts as readonly LoadBalancerPart[];
     throw new CloudError('invalid', 'the provider gave no list of its parts; nothing is concluded from it');
   } catch (error) {

@@ -9,6 +9,7 @@ import {
   type RouteResult,
   type Routes,
 } from '@outrigger/cloud-provider';
+import { raceAbort } from '@outrigger/cloud-runtime';
 import { deadlineSignal, type Clock, type Logger } from '@outrigger/kube';
 
 export interface CloudRoutesOptions {
@@ -91,8 +92,10 @@ export class CloudRoutes {
   ): Promise<T> {
     const { callContext, clock, logger, signal, timeoutMs = 60_000 } = this.#options;
     const deadline = deadlineSignal(clock, timeoutMs, what);
+    const either = AbortSignal.any([signal, deadline.signal]);
     try {
-      return await send(callContext({ signal: AbortSignal.any([signal, deadline.signal]), priority, logger, about }));
+      // A provider that does not heed the signal must not hold up the others.
+      return await raceAbort(send(callContext({ signal: either, priority, logger, about })), either);
     } catch (error) {
       if (!deadline.signal.aborted || signal.aborted) throw error;
       throw new CloudError('timeout', `${what}: no answer within ${timeoutMs} ms`, { cause: error });

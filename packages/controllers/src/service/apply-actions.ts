@@ -8,7 +8,7 @@ import type {
 } from '@outrigger/cloud-provider';
 import { deadlineSignal, type Clock, type Logger } from '@outrigger/kube';
 import { CloudError } from '@outrigger/cloud-provider';
-import { untilAborted } from './observations.ts';
+import { raceAbort } from '@outrigger/cloud-runtime';
 import type { ServiceMetrics } from './service-metrics.ts';
 
 /** One action; a cloud that takes longer answers `pending`. */
@@ -71,7 +71,7 @@ async function applyOne(
   const deadline = deadlineSignal(clock, DEADLINE_MS, what);
   const either = AbortSignal.any([signal, deadline.signal]);
   try {
-    return await untilAborted(provider.apply(action, desired, callContext(either)), either);
+    return await raceAbort(provider.apply(action, desired, callContext(either)), either);
   } catch (thrown) {
     signal.throwIfAborted();
     if (deadline.signal.aborted) {

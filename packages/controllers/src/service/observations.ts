@@ -9,6 +9,7 @@ import {
   type LoadBalancers,
   type LoadBalancerService,
 } from '@outrigger/cloud-provider';
+import { raceAbort } from '@outrigger/cloud-runtime';
 import { deadlineSignal, type Clock } from '@outrigger/kube';
 
 /** A question that takes longer is given up: the others have to be asked too. */
@@ -112,7 +113,8 @@ export async function observeOnce(
   const uids = services.map(({ uid }) => uid);
   const all = (error: Error): readonly LoadBalancerObservation[] => services.map(() => ({ kind: 'failed', error }));
   try {
-    const observations = await untilAborted(provider.observe(services, callContext(either, uids)), either);
+    // A provider that does not heed the signal must not hold up the others.
+    const observations = await raceAbort(provider.observe(services, callContext(either, uids)), either);
     if (observations.length === services.length) return observations;
     const counts = `${observations.length} answers to ${services.length} questions`;
     return all(new CloudError('invalid', `the provider gave ${counts} about load balancers`));
@@ -125,14 +127,4 @@ export async function observeOnce(
   } finally {
     deadline.cancel();
   }
-}
-
-/** A provider that does not heed the signal must not hold up the others. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
