@@ -137,12 +137,7 @@ class Run {
       },
       onAnswer: (key) => this.#queue.add(key),
     });
-    this.#batches =
-      podRanges &&
-      new PodRangeBatches({
-        podRanges,
-        callContext: (about) => deps.callContext({ signal, priority: 'normal', about }),
-      });
+    this.#batches = podRanges && new PodRangeBatches({ podRanges, callContext: deps.callContext, clock, signal });
   }
 
   async run(): Promise<void> {

@@ -1,5 +1,10 @@
 /** Ranges are given to machines in batches: requests gather while one batch is under way. */
-import type { CallContext, PodRangeRequest, PodRangeResult, PodRanges } from '@outrigger/cloud-provider';
+import { CloudError, type PodRangeRequest, type PodRangeResult, type PodRanges } from '@outrigger/cloud-provider';
+import { raceAbort, type MakeCallContext } from '@outrigger/cloud-runtime';
+import { deadlineSignal, type Clock } from '@outrigger/kube';
+
+/** One batch. A request that takes longer holds up those behind it. */
+const DEADLINE_MS = 60_000;
 
 interface Waiting {
   readonly request: PodRangeRequest;
@@ -8,8 +13,10 @@ interface Waiting {
 
 export interface PodRangeBatchesOptions {
   readonly podRanges: PodRanges;
-  /** `about`: UIDs of the nodes. */
-  readonly callContext: (about: readonly string[]) => CallContext;
+  readonly callContext: MakeCallContext;
+  readonly clock: Clock;
+  /** Ends the calls; those who wait are told `failed`. */
+  readonly signal: AbortSignal;
 }
 
 export class PodRangeBatches {
@@ -43,14 +50,26 @@ export class PodRangeBatches {
   }
 
   async #results(requests: readonly PodRangeRequest[]): Promise<readonly PodRangeResult[]> {
+    const { callContext, clock, podRanges, signal } = this.#options;
+    const what = `giving ranges to ${requests.length} machines`;
+    const deadline = deadlineSignal(clock, DEADLINE_MS, what);
+    const either = AbortSignal.any([signal, deadline.signal]);
     try {
-      const context = this.#options.callContext(requests.map(({ node }) => node.uid));
-      const results = await this.#options.podRanges.assign(requests, context);
+      either.throwIfAborted();
+      const about = requests.map(({ node }) => node.uid);
+      const call = callContext({ signal: either, priority: 'normal', about });
+      const results = await raceAbort(podRanges.assign(requests, call), either);
       // A wrong count would shift them to other nodes.
       return results.length === requests.length ? results : [];
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const error = deadline.signal.aborted
+        ? new CloudError('timeout', `${what}: the cloud has not answered within ${DEADLINE_MS} ms`, { cause: thrown })
+        : thrown instanceof Error
+          ? thrown
+          : new Error(String(thrown));
       return requests.map(() => ({ kind: 'failed', error }));
+    } finally {
+      deadline.cancel();
     }
   }
 }
