@@ -1,12 +1,15 @@
 /** The shipped program: the manager and the providers that come with it. A fork that ships others replaces this file. */
 import { hostname } from 'node:os';
-import { main } from '@outrigger/cloud-controller-manager';
+import { newCloudControllerManager } from '@outrigger/cloud-controller-manager';
 
-const code = await main(process.argv.slice(2), {
-  program: process.env['OUTRIGGER_PROGRAM'] === 'outrigger' ? 'outrigger' : 'cloud-controller-manager',
-  builtInProviders: {
+const manager = newCloudControllerManager({
+  providers: {
     memory: () => import('@outrigger/provider-memory'),
   },
+});
+
+const code = await manager.main(process.argv.slice(2), {
+  program: process.env['OUTRIGGER_PROGRAM'] === 'outrigger' ? 'outrigger' : 'cloud-controller-manager',
   env: process.env,
   stdout: process.stdout,
   stderr: process.stderr,

@@ -5,6 +5,7 @@ import {
   FlagError,
   selectControllers,
   type ControllerName,
+  type FlagGroup,
   type RunningController,
 } from '@outrigger/controller-manager';
 import {
@@ -54,15 +55,18 @@ export interface LeaderContext extends Omit<Foundation, 'explanations' | 'journa
   readonly exclusive: boolean;
 }
 
+/** One of the controllers that a program is made of. Its name and its aliases are what `--controllers` takes. */
 export interface CloudController extends ControllerName {
+  /** Flags of its own, which the program takes besides; `options.of(flags)` is what they say. Default: none. */
+  readonly flags?: FlagGroup<object>;
   /** Why it does not start with these options, although it was chosen; `undefined` when it does. Default: it always does. */
-  readonly whyNot?: (options: Pick<ProgramOptions, 'cloud'>) => string | undefined;
+  readonly whyNot?: (options: Pick<ProgramOptions, 'cloud' | 'of'>) => string | undefined;
   /** Service account under which it asks with `--use-service-account-credentials`. Default: the program's own. */
   readonly account?: string;
   /** All that it asks of the API server: what is granted to the program follows from it. */
   readonly rules: readonly ApiRule[];
   /** What it asks for besides, with some flags only. */
-  readonly rulesWith?: (options: Pick<ProgramOptions, 'ipam'>) => readonly ApiRule[];
+  readonly rulesWith?: (options: Pick<ProgramOptions, 'ipam' | 'of'>) => readonly ApiRule[];
   /** `cluster`: built once, with the first provider. Default: built once for each provider. */
   readonly scope?: 'cluster';
   readonly build: (context: LeaderContext) => Omit<RunningController, 'name'>;
@@ -72,7 +76,7 @@ export interface CloudController extends ControllerName {
  * Names and aliases are upstream's (k8s.io/cloud-provider `names`). Besides, `service-controller` and `route-controller`:
  * upstream's own default configuration of leader migration says so, and means nobody. Accounts are upstream's too.
  */
-export const knownControllers: readonly CloudController[] = [
+export const defaultControllers: readonly CloudController[] = [
   {
     name: 'cloud-node-controller',
     aliases: ['cloud-node'],
@@ -130,9 +134,17 @@ export const knownControllers: readonly CloudController[] = [
   },
 ];
 
-/** Throws a `FlagError` for a name that is none, and when nothing is left to run. */
-export function chosenControllers(selection: readonly string[]): readonly CloudController[] {
-  const chosen = selectControllers(knownControllers, selection);
+/** Throws a `FlagError` for a name that none of `known` has, and when nothing is left to run. */
+export function chosenControllers(
+  known: readonly CloudController[],
+  selection: readonly string[],
+): readonly CloudController[] {
+  const chosen = selectControllers(known, selection);
   if (chosen.length === 0) throw new FlagError('invalid-flag', '--controllers turns every controller off');
   return chosen;
+}
+
+/** The flags of controllers, each group once, however many of them share it. */
+export function controllerFlags(known: readonly CloudController[] = defaultControllers): readonly FlagGroup<object>[] {
+  return [...new Set(known.flatMap(({ flags }) => flags ?? []))];
 }

@@ -1,6 +1,7 @@
 /** What `main` takes from outside, so that a test can run the whole program in its own process. */
 import type { SignalSource } from '@outrigger/controller-manager';
 import type { Clock } from '@outrigger/kube';
+import type { CloudController } from './controllers.ts';
 import type { FaultSource } from './watch-faults.ts';
 
 /** A stream that text is written to: `process.stdout`, or a test's own. */
@@ -17,6 +18,8 @@ export interface Environment {
   readonly program?: 'cloud-controller-manager' | 'outrigger';
   /** Name for `--cloud-provider` → lazy import of the provider's module. */
   readonly builtInProviders: Readonly<Record<string, () => Promise<unknown>>>;
+  /** The controllers that `--controllers` chooses from. Default: `defaultControllers`. */
+  readonly controllers?: readonly CloudController[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Help and version. */
   readonly stdout: TextOutput;

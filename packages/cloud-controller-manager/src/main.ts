@@ -18,9 +18,10 @@ import { Journal } from '@outrigger/controllers';
 import { systemClock, systemRandom } from '@outrigger/kube';
 import { Explanations } from './explain/explanations.ts';
 import { commandOf, renderCommands } from './commands/commands.ts';
+import { controllerFlags } from './controllers.ts';
 import type { Environment } from './environment.ts';
 import { readConfigFile } from './options/config-file.ts';
-import { configFileOf, programFlags, readProgramOptions, type ProgramOptions } from './options/program-options.ts';
+import { configFileOf, flagSetOf, readProgramOptions, type ProgramOptions } from './options/program-options.ts';
 import { runProgram } from './run-program.ts';
 import { version, versionInfo } from './version.ts';
 import { watchFaults } from './watch-faults.ts';
@@ -55,20 +56,20 @@ export async function main(args: readonly string[], environment: Environment): P
 }
 
 async function runManager(args: readonly string[], environment: Environment): Promise<number> {
+  const flags = flagSetOf(controllerFlags(environment.controllers));
   let options: ProgramOptions;
   try {
-    const config = configFileOf(args);
-    const file =
-      config === '' ? [] : await readConfigFile(path.resolve(environment.workingDirectory, config), programFlags);
-    options = readProgramOptions(args, file);
+    const config = configFileOf(args, flags);
+    const file = config === '' ? [] : await readConfigFile(path.resolve(environment.workingDirectory, config), flags);
+    options = readProgramOptions(args, file, flags);
   } catch (error) {
     if (!(error instanceof FlagError)) throw error;
     environment.stderr.write(`cloud-controller-manager: ${error.message}\n`);
     return 1;
   }
   if (options.global.help) {
-    const flags = renderHelp(ABOUT, programFlags, environment.stdout.columns);
-    environment.stdout.write(`${flags}\n${renderCommands()}`);
+    const help = renderHelp(ABOUT, flags, environment.stdout.columns);
+    environment.stdout.write(`${help}\n${renderCommands()}`);
     return 0;
   }
   if (options.global.version) {

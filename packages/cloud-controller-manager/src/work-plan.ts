@@ -7,7 +7,7 @@ import {
   readMigrationConfig,
   type LeaderMigrationConfig,
 } from '@outrigger/controller-manager';
-import { chosenControllers, knownControllers, type CloudController } from './controllers.ts';
+import { chosenControllers, defaultControllers, type CloudController } from './controllers.ts';
 import type { Environment } from './environment.ts';
 import type { ProgramOptions } from './options/program-options.ts';
 
@@ -28,19 +28,20 @@ export interface WorkPlan {
 
 /** What decides about the plan. */
 export interface WorkRequest {
-  readonly environment: Pick<Environment, 'workingDirectory'>;
-  readonly options: Pick<ProgramOptions, 'cloud' | 'leaderElection' | 'leaderMigration'>;
+  readonly environment: Pick<Environment, 'controllers' | 'workingDirectory'>;
+  readonly options: Pick<ProgramOptions, 'cloud' | 'leaderElection' | 'leaderMigration' | 'of'>;
 }
 
 /** From flags and files alone. Rejects with a `FlagError` for what a person has to correct. */
 export async function planWork(foundation: WorkRequest): Promise<WorkPlan> {
-  const { options } = foundation;
+  const { environment, options } = foundation;
+  const { controllers: known = defaultControllers } = environment;
   const migration = await readMigration(foundation);
-  const lockOf = migration && controllerLocks(migration, COMPONENT, knownControllers);
+  const lockOf = migration && controllerLocks(migration, COMPONENT, known);
   const main: CloudController[] = [];
   const migrated: CloudController[] = [];
   const notStarted: { controller: string; reason: string }[] = [];
-  for (const controller of chosenControllers(options.cloud.controllers)) {
+  for (const controller of chosenControllers(known, options.cloud.controllers)) {
     const lock = lockOf?.(controller.name) ?? 'main';
     const reason = lock === 'elsewhere' ? ELSEWHERE : controller.whyNot?.(options);
     if (reason !== undefined) notStarted.push({ controller: controller.name, reason });

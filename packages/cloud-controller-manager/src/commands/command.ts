@@ -16,8 +16,8 @@ export interface CommandDefinition {
   readonly summary: string;
   /** What it takes besides flags, for its help: `node|service|route NAME`. Default: nothing, and a word is refused. */
   readonly words?: string;
-  /** Default: none but `--help`. */
-  readonly flags?: readonly FlagGroup<object>[];
+  /** Default: none but `--help`. As a function: those that depend on what the program is made of. */
+  readonly flags?: readonly FlagGroup<object>[] | ((environment: Environment) => readonly FlagGroup<object>[]);
   /** The words are `parsed.words`. Throws a `FlagError`, or whatever else has one line to say to the person who called. */
   readonly run: (parsed: ParsedFlags, environment: Environment) => Promise<number>;
 }
@@ -33,12 +33,13 @@ const helpFlags: FlagGroup<HelpOptions> = {
 
 /** Gives a command `--help`, and its mistakes the form that those of the program have. */
 export function defineCommand({ name, summary, words, flags = [], run }: CommandDefinition): Command {
-  const set = new FlagSet([...flags, helpFlags], { takesWords: words !== undefined });
   const usage = ['outrigger', name, ...(words === undefined ? [] : [words]), '[flags]'].join(' ');
   return {
     name,
     summary,
     run: async (args, environment) => {
+      const own = typeof flags === 'function' ? flags(environment) : flags;
+      const set = new FlagSet([...own, helpFlags], { takesWords: words !== undefined });
       try {
         const parsed = set.parse(args);
         for (const warning of parsed.warnings) environment.stderr.write(`outrigger ${name}: ${warning}\n`);

@@ -7,7 +7,13 @@ import { explainCommand } from './explain.ts';
 import { rbacCommand } from './rbac.ts';
 import { versionCommand } from './version.ts';
 
-const commands: readonly Command[] = [admissionPolicyCommand, adoptCommand, explainCommand, rbacCommand, versionCommand];
+const commands: readonly Command[] = [
+  admissionPolicyCommand,
+  adoptCommand,
+  explainCommand,
+  rbacCommand,
+  versionCommand,
+];
 
 /** Throws a `FlagError` for a word that is no command. */
 export function commandOf(name: string): Command {

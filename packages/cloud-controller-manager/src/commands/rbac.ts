@@ -1,5 +1,6 @@
 /** `outrigger rbac`: what the program has to be granted, from the flags that it is to run with. */
 import { FlagError, string, type FlagGroup } from '@outrigger/controller-manager';
+import { controllerFlags } from '../controllers.ts';
 import { programGroups } from '../options/program-options.ts';
 import { OBJECT_NAME, rbacObjects } from '../rbac/rbac-objects.ts';
 import { programAccess, ruleOptionsOf } from '../rbac/program-rules.ts';
@@ -23,7 +24,7 @@ const rbacFlags: FlagGroup<RbacOptions> = {
 export const rbacCommand: Command = defineCommand({
   name: 'rbac',
   summary: 'Prints roles and bindings for what the program asks of the API server, with the flags that it is given.',
-  flags: [rbacFlags, ...programGroups],
+  flags: ({ controllers }) => [rbacFlags, ...programGroups, ...controllerFlags(controllers)],
   run: async (parsed, environment) => {
     const { serviceAccount: name, serviceAccountNamespace: namespace } = parsed.of(rbacFlags);
     if (name === '' || namespace === '') {

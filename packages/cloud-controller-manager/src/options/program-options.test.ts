@@ -90,10 +90,7 @@ test('what this version does not have is refused where silence would do harm, an
     assert.throws(() => readProgramOptions([provider, ...args.split(' ')]), { name: 'FlagError', message }, args);
   }
   assert.ok(readProgramOptions([provider, '--feature-gates=AllAlpha=true', '--requestheader-uid-headers=x']));
-  const { warnings } = readProgramOptions([
-    provider,
-    '--feature-gates=APIServerIdentity=false,ComponentFlagz=false',
-  ]);
+  const { warnings } = readProgramOptions([provider, '--feature-gates=APIServerIdentity=false,ComponentFlagz=false']);
   assert.equal(warnings.length, 1);
   assert.equal(warnings[0], 'feature gates without a meaning here, accepted: APIServerIdentity');
 });

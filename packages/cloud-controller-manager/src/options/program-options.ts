@@ -15,6 +15,7 @@ import {
   type FlagGroup,
   type FlagPreset,
   type LogOptions,
+  type ParsedFlags,
   type ServingOptions,
 } from '@outrigger/controller-manager';
 import { parseClusterCidrs } from '@outrigger/controllers';
@@ -56,6 +57,8 @@ export interface ProgramOptions {
   readonly webhook: Readonly<WebhookOptions>;
   readonly authentication: Readonly<AuthenticationOptions>;
   readonly gates: FeatureGates;
+  /** What flags say that are a controller's own. Throws a `TypeError` for a group that no controller of the program has. */
+  readonly of: ParsedFlags['of'];
   /** The value of one flag, by its name; `undefined` for one that there is not. */
   readonly valueOf: (flag: string) => unknown;
   /** Name and value of every flag, for people. */
@@ -97,14 +100,19 @@ export const programGroups: readonly FlagGroup<object>[] = [
   logFlags,
 ];
 
-export const programFlags: FlagSet = new FlagSet([...programGroups, globalFlags]);
+/** `own`: flags of the program's controllers. Throws a `TypeError` for two flags of one name. */
+export function flagSetOf(own: readonly FlagGroup<object>[]): FlagSet {
+  return new FlagSet([...programGroups, ...own, globalFlags]);
+}
+
+export const programFlags: FlagSet = flagSetOf([]);
 
 /** client-go's factor between the retry period and its longest jittered value. */
 const RETRY_JITTER = 1.2;
 
 /** `--config` on this command line; empty without. Throws a `FlagError`. */
-export function configFileOf(args: readonly string[]): string {
-  const parsed = programFlags.parse(args);
+export function configFileOf(args: readonly string[], flags: FlagSet = programFlags): string {
+  const parsed = flags.parse(args);
   const { help, version } = parsed.of(globalFlags);
   return help || version ? '' : parsed.of(genericFlags).config;
 }
@@ -113,8 +121,12 @@ export function configFileOf(args: readonly string[]): string {
  * `args` without the program's name; `presets`: what the file of `--config` says. Throws a `FlagError`. With --help or
  * --version nothing else is checked.
  */
-export function readProgramOptions(args: readonly string[], presets: readonly FlagPreset[] = []): ProgramOptions {
-  const parsed = programFlags.parse(args, presets);
+export function readProgramOptions(
+  args: readonly string[],
+  presets: readonly FlagPreset[] = [],
+  flags: FlagSet = programFlags,
+): ProgramOptions {
+  const parsed = flags.parse(args, presets);
   const generic = parsed.of(genericFlags);
   const gates = readGates(generic.featureGates);
   const options: ProgramOptions = {
@@ -125,8 +137,9 @@ export function readProgramOptions(args: readonly string[], presets: readonly Fl
     webhook: parsed.of(webhookFlags),
     authentication: parsed.of(authenticationFlags),
     gates,
+    of: (group) => parsed.of(group),
     valueOf: (flag) => parsed.valueOf(flag),
-    flagValues: listFlagValues(programFlags, parsed),
+    flagValues: listFlagValues(flags, parsed),
     cloud: parsed.of(cloudFlags),
     client: parsed.of(clientFlags),
     leaderElection: parsed.of(leaderElectionFlags),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiRule } from '@outrigger/kube';
 import * as fc from 'fast-check';
-import { knownControllers } from '../controllers.ts';
+import { defaultControllers } from '../controllers.ts';
 import { programFlags } from '../options/program-options.ts';
 import { mergeRules } from './merge-rules.ts';
 import { planWork } from '../work-plan.ts';
@@ -59,7 +59,7 @@ test('all there is to grant, with every controller on', async () => {
 });
 
 test('fewer controllers never get what more would not, and only who deletes nodes may', async () => {
-  const names = knownControllers.map(({ name }) => name);
+  const names = defaultControllers.map(({ name }) => name);
   await fc.assert(
     fc.asyncProperty(fc.subarray(names, { minLength: 1 }), fc.constantFrom(...names), async (some, more) => {
       const few = await linesWith(`--controllers=${some.join()}`, ...EVERYTHING);

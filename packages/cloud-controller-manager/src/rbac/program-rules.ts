@@ -13,7 +13,7 @@ import type { WorkPlan } from '../work-plan.ts';
 /** What decides about the rules. */
 export type RuleOptions = Pick<
   ProgramOptions,
-  'authentication' | 'cloud' | 'generic' | 'ipam' | 'leaderElection' | 'leaderMigration' | 'serving'
+  'authentication' | 'cloud' | 'generic' | 'ipam' | 'leaderElection' | 'leaderMigration' | 'of' | 'serving'
 >;
 
 /** A role that every cluster has. */
@@ -53,6 +53,7 @@ export function ruleOptionsOf(parsed: ParsedFlags): RuleOptions {
     ipam: parsed.of(ipamFlags),
     leaderElection: parsed.of(leaderElectionFlags),
     leaderMigration: parsed.of(leaderMigrationFlags),
+    of: (group) => parsed.of(group),
     serving: parsed.of(servingFlags),
   };
 }
