@@ -9,25 +9,34 @@ function requestOf(name: string): PodRangeRequest {
   return { node: { name, uid: name, labels: {}, annotations: {} }, podCidrs: ['10.0.0.0/24'] };
 }
 
-/** It looks at no signal, and never answers about node `stuck`. */
-const podRanges: PodRanges = {
-  batchSize: 1,
-  assign: (requests) =>
-    requests.some(({ node }) => node.name === 'stuck')
-      ? new Promise(() => {})
-      : Promise.resolve(requests.map((): PodRangeResult => ({ kind: 'done' }))),
-};
+interface Rig {
+  readonly clock: FakeClock;
+  readonly ended: AbortController;
+  readonly batches: PodRangeBatches;
+  /** Nodes for which the cloud was asked. */
+  readonly asked: readonly string[];
+}
 
-function setUp(): { readonly clock: FakeClock; readonly ended: AbortController; readonly batches: PodRangeBatches } {
+/** The cloud looks at no signal, and never answers about node `stuck`. */
+function setUp(): Rig {
   const clock = new FakeClock();
   const ended = new AbortController();
+  const asked: string[] = [];
+  const podRanges: PodRanges = {
+    batchSize: 1,
+    assign: (requests) => {
+      asked.push(...requests.map(({ node }) => node.name));
+      if (requests.some(({ node }) => node.name === 'stuck')) return new Promise(() => {});
+      return Promise.resolve(requests.map((): PodRangeResult => ({ kind: 'done' })));
+    },
+  };
   const batches = new PodRangeBatches({
     podRanges,
     callContext: ({ signal, priority }) => callContext(signal, priority),
     clock,
     signal: ended.signal,
   });
-  return { clock, ended, batches };
+  return { clock, ended, batches, asked };
 }
 
 test('a request that hangs is given up after the time of a call, and those behind it are sent', async () => {
@@ -40,11 +49,13 @@ test('a request that hangs is given up after the time of a call, and those behin
 });
 
 test('at the end nobody waits for it, and nothing more is sent', async () => {
-  const { batches, ended } = setUp();
+  const { asked, batches, clock, ended } = setUp();
   const results = ['stuck', 'well'].map((name) => batches.assign(requestOf(name)));
+  await clock.settle();
   ended.abort(new Error('the end'));
   assert.deepEqual(
     (await Promise.all(results)).map(({ kind }) => kind),
     ['failed', 'failed'],
   );
+  assert.deepEqual(asked, ['stuck']);
 });
