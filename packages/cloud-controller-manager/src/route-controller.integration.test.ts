@@ -48,6 +48,30 @@ test('a new node is initialised as NetworkUnavailable, and gets its route and th
   );
 });
 
+test('while --additional-cluster-cidrs-file cannot be read, a node that may be in one of its ranges is not marked', async () => {
+  await using bench = await Bench.start();
+  for (const [name, cidr] of [
+    ['node-1', '10.1.7.0/24'],
+    ['node-2', '10.0.7.0/24'],
+  ] as const) {
+    bench.addNode(name);
+    const node = bench.node(name);
+    const spec = { ...node.spec, providerID: `green://${name}`, podCIDRs: [cidr] };
+    bench.server.store.put({ ...node, metadata: { ...node.metadata, name }, spec });
+  }
+  const condition = (name: string): string | undefined =>
+    bench.node(name).status?.conditions?.find(({ type }) => type === 'NetworkUnavailable')?.reason;
+  const routes: Route[] = [];
+  const program = await bench.run(
+    routedCloud(routes),
+    '--cluster-cidr=10.0.0.0/16',
+    '--additional-cluster-cidrs-file=not-there',
+  );
+  await until('routed', () => condition('node-2') === 'RouteCreated', program.log);
+  assert.equal(condition('node-1'), undefined);
+  assert.match(program.log(), /The file of additional cluster ranges is not in force.*not-there/u);
+});
+
 test('without --cluster-cidr no route is made, no node is marked, and the log says so once', async () => {
   await using bench = await Bench.start();
   bench.addNode('node-1');

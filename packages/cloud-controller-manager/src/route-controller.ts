@@ -1,5 +1,5 @@
 /** The route controller, from the program's flags. */
-import { createRouteController, parseClusterCidrs, parseRangeLines } from '@outrigger/controllers';
+import { createRouteController, followRanges, parseClusterCidrs, type RouteController } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
 import { resources } from '@outrigger/kube';
 import { followAdditionalRanges } from './additional-ranges-file.ts';
@@ -24,8 +24,12 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
   const store = stores.open(resources.nodes);
   const fixed = parseClusterCidrs(options.cloud.clusterCidr);
   let clusterRanges = fixed;
+  let knowsAllRanges = options.ipam.additionalClusterCidrsFile === '';
+  let running: RouteController | undefined;
   const follow = followAdditionalRanges(context, 'route-ranges', (text) => {
-    clusterRanges = [...fixed, ...parseRangeLines(text)];
+    clusterRanges = followRanges({ fixed, current: clusterRanges, text, nodes: store.values() });
+    knowsAllRanges = true;
+    running?.replan();
   });
   return {
     run: async (signal) => {
@@ -53,9 +57,13 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
                 get clusterCidrs() {
                   return clusterRanges;
                 },
+                get knowsAllRanges() {
+                  return knowsAllRanges;
+                },
                 routeReconciliationPeriodMs: options.route.routeReconciliationPeriod || undefined,
               },
             });
+            running = controller;
             return explanations.follow(controller, { kinds: ['node', 'route'], provider });
           },
         },

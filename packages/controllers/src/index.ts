@@ -21,6 +21,7 @@ export {
   type RouteControllerDependencies,
   type RouteControllerOptions,
 } from './route/route-controller.ts';
+export { followRanges } from './route/cluster-ranges.ts';
 export { planRoutes, type ObservedRoutes } from './route/plan.ts';
 export type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './route/planned-route.ts';
 export { parseClusterCidrs } from './ip/cluster-cidrs.ts';
@@ -62,7 +63,6 @@ export {
 export { labelNewVolume, type NewVolumeAnswer } from './pv-label/label-new-volume.ts';
 export { volumeHandles } from './pv-label/volume-source.ts';
 export { createCloudRanges, type CloudRanges, type CloudRangesDependencies } from './node-ipam/cloud-ranges.ts';
-export { parseRangeLines } from './node-ipam/additional-ranges.ts';
 export { readIpamRanges, type IpamRangeFlags, type IpamRanges } from './node-ipam/ipam-ranges.ts';
 export { admissionPolicyOf, featureTableOf, type AdmissionPolicyOptions } from './service/admission-policy.ts';
 

@@ -14,6 +14,12 @@ export function parseRangeLines(text: string): readonly Cidr[] {
   });
 }
 
+export function rangeInUse({ text }: Cidr, holder: string): RangeError {
+  return new RangeError(
+    `${text} cannot be taken away while a node has a part of it: ${holder}, for one. Put it back, or delete its nodes first`,
+  );
+}
+
 /**
  * Makes these the ranges that nodes get beside those of `--cluster-cidr`, all of them or, when one will not do, none. `fixed`:
  * the sets of the flags. Throws a `RangeError` that says what is wrong; nothing is changed then.
@@ -24,11 +30,7 @@ export function setAdditionalRanges(ranges: NodeRanges, fixed: readonly CidrSet[
   const gone = known.filter((set) => !kept.has(set));
   for (const { cluster } of gone) {
     const holder = ranges.holderIn(cluster);
-    if (holder !== undefined) {
-      throw new RangeError(
-        `${cluster.text} cannot be taken away while a node has a part of it: ${holder}, for one. Put it back, or delete its nodes first`,
-      );
-    }
+    if (holder !== undefined) throw rangeInUse(cluster, holder);
   }
   const taken = [...fixed, ...kept].map(({ cluster }) => cluster);
   const added: CidrSet[] = [];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRouteController } from './route-controller.ts';
+import { parseClusterCidrs } from '../ip/cluster-cidrs.ts';
+import { createRouteController, type RouteControllerOptions } from './route-controller.ts';
 import { CLUSTER, nodeOf, RouteRig } from './route-rig.suite.ts';
 
 const LIST = 'GET /routes';
@@ -295,6 +296,30 @@ test('nothing starts after the end, and what runs is ended', async () => {
   rig.takeCalls();
   await rig.advance(20 * MINUTE);
   assert.deepEqual([rig.takeCalls(), rig.events], [{}, []]);
+});
+
+test('while not all ranges are known, a node outside of them is not said to have no route; it gets one once they are', async () => {
+  await using rig = new RouteRig();
+  let clusterCidrs = parseClusterCidrs('10.0.0.0/16');
+  let knowsAllRanges = false;
+  const options: Partial<RouteControllerOptions> = {
+    get clusterCidrs() {
+      return clusterCidrs;
+    },
+    get knowsAllRanges() {
+      return knowsAllRanges;
+    },
+  };
+  rig.join('a', '10.0.1.0/24');
+  rig.join('b', '10.1.1.0/24');
+  await rig.start(options);
+  assert.deepEqual([rig.condition('a'), rig.condition('b'), rig.events], ['False RouteCreated', undefined, []]);
+  clusterCidrs = [...clusterCidrs, ...parseClusterCidrs('10.1.0.0/16')];
+  knowsAllRanges = true;
+  rig.replan();
+  await rig.settle();
+  assert.deepEqual(rig.owned, ['10.0.1.0/24 → a', '10.1.1.0/24 → b']);
+  assert.equal(rig.condition('b'), 'False RouteCreated');
 });
 
 test('before the store is synced nothing is asked, made or removed', async () => {

@@ -64,6 +64,8 @@ export interface RouteControllerOptions {
   readonly providerName: string;
   /** `--cluster-cidr`, by `parseClusterCidrs`: one range, or one of each family. */
   readonly clusterCidrs: readonly Cidr[];
+  /** False while there may be others, of which nodes have parts: of a node outside of those above nothing is said. Default: true. */
+  readonly knowsAllRanges?: boolean;
   /** `--route-reconciliation-period`, in milliseconds, which is kept to as it is. Default: 600,000, of which a tenth is left to chance. */
   readonly routeReconciliationPeriodMs?: number | undefined;
   /** Conditions that are written at a time. Default: 8. */
@@ -92,6 +94,8 @@ export interface RouteControllerDependencies {
 }
 
 export interface RouteController extends Explains {
+  /** The ranges of its options have changed. */
+  replan(): void;
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -106,6 +110,7 @@ export function createRouteController(dependencies: RouteControllerDependencies)
   let current: Run | undefined;
   return {
     run: (signal) => (current = new Run(dependencies, signal)).run(),
+    replan: () => current?.replan(),
     explain: (key) => current?.explain(key),
   };
 }
@@ -182,6 +187,11 @@ class Run {
     }
     if (!before || !after || !isDeepStrictEqual(routeInputs(before), routeInputs(after))) this.#wake();
     else this.#conditions.check(key, after);
+  }
+
+  replan(): void {
+    // Before the first list there is no plan.
+    if (this.#known.asOf !== undefined) this.#wake();
   }
 
   /** Plans in the next turn, once for all changes of this one. */
@@ -502,6 +512,7 @@ class Run {
   }
 
   #settle({ node, complete, problems, missing }: NodeRoutes): void {
+    if (problems.length > 0 && this.#deps.options.knowsAllRanges === false) return;
     if (problems.length > 0) {
       const message = `Node ${node.metadata?.name ?? ''} gets no route. ${problems.join(' ')}`;
       this.#told.tell(node, { type: 'Warning', reason: 'PodCIDRWithoutRoute', message });

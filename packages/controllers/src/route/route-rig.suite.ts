@@ -38,6 +38,7 @@ export class RouteRig implements AsyncDisposable {
   readonly metrics: Map<string, number> = new Map();
   readonly journal: Journal;
   explain: (key: string) => readonly string[] | undefined = () => undefined;
+  replan: () => void = () => {};
   readonly #ended = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -94,12 +95,17 @@ export class RouteRig implements AsyncDisposable {
       metrics,
       random: () => 0,
       journal: this.journal.of('route'),
-      options: { providerName: 'memory', clusterCidrs: parseClusterCidrs('10.0.0.0/16,fd00::/48'), ...options },
+      // Not spread: some of them change.
+      options: Object.defineProperties(
+        { providerName: 'memory', clusterCidrs: parseClusterCidrs('10.0.0.0/16,fd00::/48') },
+        Object.getOwnPropertyDescriptors(options),
+      ),
     });
     this.explain = (key) => {
       const finding = controller.explain(key);
       return finding && [...finding.observed, ...finding.planned].map(({ text }) => text);
     };
+    this.replan = () => controller.replan();
     this.#running = controller.run(this.#ended.signal);
     await this.settle();
   }
