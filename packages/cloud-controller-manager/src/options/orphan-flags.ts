@@ -38,7 +38,7 @@ export const orphanFlags: FlagGroup<OrphanOptions> = {
       type: float({ min: 0 }),
       default: 0.3,
       usage:
-        'Largest part of the load balancers, and of the routes, of this cluster that may seem to be orphans. Above it none of them is removed, and Events say so; one may always go. 1 is no limit.',
+        'Largest part of the load balancers, and of the routes, of this cluster that may seem to be orphans. Above it none of them is removed, and Events say so; one may always go, but no route while there is no node. 1 is no limit.',
     },
   },
 };

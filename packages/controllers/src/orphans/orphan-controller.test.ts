@@ -137,6 +137,18 @@ test('an API server that lists no Service at all is not believed', async () => {
   assert.deepEqual(rig.left, ['alive']);
 });
 
+test('an API server that lists no node at all is not believed: not even one route goes', async () => {
+  await using rig = new OrphanRig();
+  rig.route('alive', '10.1.1.0/24');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 });
+  await rig.passes(4);
+  assert.deepEqual(rig.destinations, ['10.1.1.0/24']);
+  assert.deepEqual([...new Set(rig.reasons)], ['OrphanRemovalHeld']);
+  rig.nodes.set('another', { metadata: { name: 'another', uid: 'another' } });
+  await rig.passes(1);
+  assert.deepEqual(rig.destinations, []);
+});
+
 test('an empty list of the cloud concludes nothing', async () => {
   await using rig = withTen(new OrphanRig());
   rig.loadBalancer('gone');
@@ -236,6 +248,7 @@ test('routes: those that lead to a node, or that a route controller looks after,
 
 test('a node that has come back when its route is to go keeps it', async () => {
   await using rig = new OrphanRig();
+  rig.nodes.set('another', { metadata: { name: 'another', uid: 'another' } });
   rig.route('n1', '10.1.1.0/24');
   await rig.start({ policy: 'delete', gracePeriodMs: 0 });
   await rig.passes(1);

@@ -74,7 +74,9 @@ export function planOrphans(observed: ObservedOrphans): OrphanPlan {
     ...ownedRoutes(routes, options.lookedAfter),
   ];
   const suspected = owned.filter((one) => (one.kind === 'route' ? !inUse(one.route) : !live.uids.has(one.uid)));
-  const held = orphanKinds.flatMap((kind) => holdBack(kind, owned, suspected, options.maxFraction));
+  const held = orphanKinds.flatMap((kind) =>
+    holdBack(kind, { owned, suspected, live, maxFraction: options.maxFraction }),
+  );
   const suspects = new Map(suspected.map(({ key }) => [key, before.get(key) ?? now]));
   const orphans = suspected.filter(({ key }) => before.has(key));
   const idle = idleReason(options, now - leaderSince);
@@ -93,14 +95,18 @@ function idleReason({ gracePeriodMs, policy }: OrphanPlanOptions, ledForMs: numb
   return ledForMs < gracePeriodMs ? 'grace-period' : undefined;
 }
 
-/** One always may go. The small term keeps 0.29 × 100 from being 28. */
-function holdBack(
-  kind: OrphanKind,
-  owned: readonly Orphan[],
-  suspected: readonly Orphan[],
-  maxFraction: number,
-): readonly HeldOrphans[] {
+interface Suspicion {
+  readonly owned: readonly Orphan[];
+  readonly suspected: readonly Orphan[];
+  readonly live: LiveObjects;
+  readonly maxFraction: number;
+}
+
+/** The small term keeps 0.29 × 100 from being 28. */
+function holdBack(kind: OrphanKind, { live, maxFraction, owned, suspected }: Suspicion): readonly HeldOrphans[] {
   const all = owned.filter((one) => one.kind === kind).length;
   const orphaned = suspected.filter((one) => one.kind === kind).length;
-  return orphaned > Math.max(1, Math.floor(maxFraction * all + 1e-9)) ? [{ kind, orphaned, owned: all }] : [];
+  // One always may go; but not by a list of nodes on which there is none.
+  const spared = kind === 'route' && live.nodes.length === 0 ? 0 : 1;
+  return orphaned > Math.max(spared, Math.floor(maxFraction * all + 1e-9)) ? [{ kind, orphaned, owned: all }] : [];
 }
