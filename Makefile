@@ -55,8 +55,8 @@ control-plane: $(SETUP) ## Find, download or build etcd and kube-apiserver, and 
 	@node scripts/control-plane.ts path
 
 .PHONY: bench
-bench: $(SETUP) ## Measure node initialisation against the floor and upstream's framework (SCENARIO=services,routes or all: other situations)
-	@node $(if $(SCENARIO),bench/scenarios.ts --scenario=$(SCENARIO),bench/node-initialisation.ts)
+bench: $(SETUP) ## Measure node initialisation against the floor and upstream's framework (SCENARIO=services,routes or all: other situations; SCENARIO=start-up)
+	@node $(if $(filter start-up,$(SCENARIO)),bench/start-up.ts,$(if $(SCENARIO),bench/scenarios.ts --scenario=$(SCENARIO),bench/node-initialisation.ts))
 
 .PHONY: chaos
 chaos: $(SETUP) ## Kill, cut and restart things while nodes and services come, change and go (PART=nodes,services,faults ROUNDS=n)

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 export interface ProcessUsage {
   /** User and system time, in seconds. */
   readonly cpuSeconds: number;
+  /** Resident set now, in MiB. */
+  readonly rssMiB: number;
   /** Largest resident set so far, in MiB. */
   readonly peakRssMiB: number;
 }
@@ -17,6 +19,11 @@ export function readProcessUsage(pid: number): ProcessUsage {
   // The command name may hold spaces and parentheses: fields are counted from the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11]) + Number(fields[12]);
-  const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return { cpuSeconds: ticks / USER_HZ, peakRssMiB: Number(peak?.[1] ?? Number.NaN) / 1024 };
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const mib = (line: RegExp): number => Number(line.exec(status)?.[1] ?? Number.NaN) / 1024;
+  return {
+    cpuSeconds: ticks / USER_HZ,
+    rssMiB: mib(/^VmRSS:\s+(\d+) kB$/m),
+    peakRssMiB: mib(/^VmHWM:\s+(\d+) kB$/m),
+  };
 }

@@ -1,6 +1,5 @@
 /** What every measurement stands on: a real control plane, a cloud over HTTP, a client of the bench's own. Entry point: `openRig`. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, type Client } from '@outrigger/kube';
@@ -8,6 +7,7 @@ import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigge
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '@outrigger/testing';
 import { connect } from './connect.ts';
 import { removeLease } from './fleet.ts';
+import { freePort } from './free-port.ts';
 import { runSubject, type RunningSubject } from './run-subject.ts';
 import type { Subject, Surroundings } from './subjects.ts';
 
@@ -69,15 +69,4 @@ export async function openRig(options: ControlPlaneOptions = {}): Promise<Rig> {
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
