@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { createClient, createTransport, loadConfig, resources, systemClock } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
 import { controlPlaneOrSkip, hollowNode, ProcessGroup, type Program } from '@outrigger/testing';
@@ -13,9 +14,10 @@ import { ELECTION, toFlags } from './hand-over.ts';
 import { Manager } from './manager.ts';
 
 const GUIDE = new URL('../docs/guides/migrate/README.md', import.meta.url);
+const PROGRAM = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
 /** Where the page has its files. */
 const HOME = '/etc/kubernetes/';
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 test('the migration guide does what it says, step by step, there and back', async (t) => {
   try {
@@ -92,10 +94,12 @@ test('the migration guide does what it says, step by step, there and back', asyn
         assert.fail(`the page says: ${action} ${who}`);
     }
   };
+  const outriggerCommand = `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`;
+  await writeFile(path.join(directory, 'outrigger'), outriggerCommand, { mode: 0o755 });
   const env = {
     ...process.env,
     KUBECONFIG: kubeconfig,
-    PATH: `${path.dirname(controlPlane.kubectl ?? '')}:${process.env['PATH']}`,
+    PATH: `${directory}:${path.dirname(controlPlane.kubectl ?? '')}:${process.env['PATH']}`,
   };
   const print = (command: string): Promise<string> =>
     new Promise((resolve) => {

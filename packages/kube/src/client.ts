@@ -113,6 +113,6 @@ export interface ResourceClient<T extends KubeObject> {
 /** A client of one API server. */
 export interface Client {
   of<T extends KubeObject>(resource: Resource<T>): ResourceClient<T>;
-  /** A GET of any path, parsed: `/version`, discovery, `/readyz`. */
-  raw(path: string, options?: CallOptions): Promise<unknown>;
+  /** A GET of any path, parsed: `/version`, discovery, `/readyz`. `accept`: default `application/json`. */
+  raw(path: string, options?: CallOptions & { readonly accept?: string }): Promise<unknown>;
 }

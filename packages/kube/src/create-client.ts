@@ -15,11 +15,11 @@ export function createClient(transport: Transport, options: ClientOptions = {}):
   const send = createSend(transport, options.onWarning);
   return {
     of: <T extends KubeObject>(resource: Resource<T>): ResourceClient<T> => new HttpResourceClient(resource, send),
-    async raw(path: string, call: CallOptions = {}): Promise<unknown> {
+    async raw(path: string, call: CallOptions & { readonly accept?: string } = {}): Promise<unknown> {
       const response = await send({
         method: 'GET',
         path,
-        headers: { accept: 'application/json' },
+        headers: { accept: call.accept ?? 'application/json' },
         ...(call.traffic && { traffic: call.traffic }),
         ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
         signal: call.signal,

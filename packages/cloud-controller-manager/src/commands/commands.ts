@@ -4,6 +4,7 @@ import { admissionPolicyCommand } from './admission-policy.ts';
 import { adoptCommand } from './adopt.ts';
 import type { Command } from './command.ts';
 import { explainCommand } from './explain.ts';
+import { migrateCommand } from './migrate.ts';
 import { rbacCommand } from './rbac.ts';
 import { versionCommand } from './version.ts';
 
@@ -11,6 +12,7 @@ const commands: readonly Command[] = [
   admissionPolicyCommand,
   adoptCommand,
   explainCommand,
+  migrateCommand,
   rbacCommand,
   versionCommand,
 ];

@@ -1,0 +1,147 @@
+/** kube-apiserver and kube-controller-manager: no cloud in them any more, and one allocator of pod CIDRs. Pure. */
+import { missing, ok, unknown, type Check } from './check.ts';
+import type { ObservedCluster } from './observed-cluster.ts';
+import type { ProgramFlags, ProgramName, SeenProgram } from './seen-program.ts';
+
+const MANAGER_FLAGS = '--cloud-provider=external or without, no --cloud-config';
+const IPAM_NAMES = ['node-ipam-controller', 'nodeipam'];
+
+export function judgeApiServer({ apiServerFlags, programs }: ObservedCluster): readonly Check[] {
+  const seen = seenOf(programs, 'kube-apiserver');
+  // Where pods show them all, those that did not answer are looked at, too.
+  const all = seen.length > 0 ? seen : apiServerFlags.known ? [itself(apiServerFlags.value)] : [];
+  if (all.length === 0) {
+    const why = [
+      programs.known ? 'no pod of kube-system runs it' : programs.why,
+      apiServerFlags.known ? '' : apiServerFlags.why,
+    ];
+    return [
+      unknown(
+        `the flags of kube-apiserver could not be seen: ${why.filter((one) => one !== '').join('; ')}`,
+        'see that it has neither --cloud-provider nor --cloud-config nor the admission plugin PersistentVolumeLabel',
+      ),
+    ];
+  }
+  return judged(
+    all,
+    ({ flags }) => [
+      ...flagged(flags, 'cloud-provider', ['']),
+      ...flagged(flags, 'cloud-config', ['']),
+      ...(listOf(flags, 'enable-admission-plugins').includes('PersistentVolumeLabel')
+        ? ['--enable-admission-plugins has PersistentVolumeLabel']
+        : []),
+    ],
+    'kube-apiserver has nothing of a cloud',
+    'take these flags away: Outrigger labels volumes with the persistent-volume-label-controller',
+  );
+}
+
+export function judgeControllerManager({ programs }: ObservedCluster): readonly Check[] {
+  const all = seenOf(programs, 'kube-controller-manager');
+  if (all.length === 0) return [unseen(programs, 'kube-controller-manager', `see that it has ${MANAGER_FLAGS}`)];
+  return judged(
+    all,
+    ({ flags }) => [
+      ...flagged(flags, 'cloud-provider', ['', 'external']),
+      ...flagged(flags, 'cloud-config', ['']),
+      ...flagged(flags, 'external-cloud-volume-plugin', ['']),
+    ],
+    'kube-controller-manager has nothing of a cloud',
+    `start it with ${MANAGER_FLAGS}`,
+  );
+}
+
+/** One gives out pod CIDRs, or several that agree on who does. */
+export function judgeIpam({ programs }: ObservedCluster): readonly Check[] {
+  const managers = seenOf(programs, 'kube-controller-manager');
+  if (!programs.known || managers.length === 0) {
+    const todo = 'see who has --allocate-node-cidrs and the controller node-ipam-controller: only one may';
+    return [unseen(programs, 'kube-controller-manager', todo)];
+  }
+  const clouds = [...seenOf(programs, 'cloud-controller-manager'), ...seenOf(programs, 'outrigger')];
+  const inKube = managers.filter(({ flags }) => allocates(flags, true));
+  const inCloud = clouds.filter(({ flags }) => allocates(flags, false));
+  const migrates = [...inKube, ...inCloud].every(
+    ({ flags }) =>
+      isOn(flags, 'enable-leader-migration') || flags.get('leader-elect-resource-name') === MIGRATION_LEASE,
+  );
+  if (inKube.length > 0 && inCloud.length > 0 && !migrates) {
+    return [
+      missing(
+        'kube-controller-manager and a cloud-controller-manager both give out pod CIDRs',
+        'turn one off: --controllers=*,-node-ipam-controller; or have both seek one Lease, by leader migration',
+        [...inKube, ...inCloud].map(({ pod }) => pod),
+      ),
+    ];
+  }
+  const partial = [...managers, ...clouds].filter(({ isPartial }) => isPartial);
+  if (partial.length > 0) return [unknownFlags(partial)];
+  const who =
+    inKube.length > 0
+      ? inCloud.length > 0
+        ? 'one after the other, by leader migration'
+        : 'kube-controller-manager alone'
+      : inCloud.length > 0
+        ? 'a cloud-controller-manager alone'
+        : 'none of these managers';
+  return [ok(`pod CIDRs are given out by ${who}`)];
+}
+
+export const MIGRATION_LEASE = 'cloud-provider-extraction-migration';
+
+export function seenOf(programs: ObservedCluster['programs'], program: ProgramName): readonly SeenProgram[] {
+  return programs.known ? programs.value.filter((one) => one.program === program) : [];
+}
+
+export function isOn(flags: ProgramFlags, name: string, byDefault = false): boolean {
+  const value = flags.get(name);
+  return value === undefined ? byDefault : /^(?:1|t|true)$/iu.test(value);
+}
+
+/** Flags that come from the environment of a container may say anything. */
+export function unknownFlags(partial: readonly SeenProgram[]): Check {
+  const text = 'part of the flags comes from variables, which are not looked up';
+  return unknown(
+    text,
+    'look at the flags of the running program: /flagz, or its log',
+    partial.map(({ pod }) => pod),
+  );
+}
+
+function unseen(programs: ObservedCluster['programs'], program: ProgramName, todo: string): Check {
+  const why = programs.known ? 'no pod of kube-system runs it' : programs.why;
+  return unknown(`the flags of ${program} could not be seen: ${why}`, todo);
+}
+
+function judged(
+  all: readonly SeenProgram[],
+  faults: (one: SeenProgram) => readonly string[],
+  good: string,
+  todo: string,
+): readonly Check[] {
+  const found = all.flatMap((one) => faults(one).map((fault) => `${one.pod}: ${fault}`));
+  if (found.length > 0) return [missing(`flags of a cloud inside of Kubernetes`, todo, found)];
+  const partial = all.filter(({ isPartial }) => isPartial);
+  return partial.length > 0 ? [unknownFlags(partial)] : [ok(`${good}: ${all.map(({ pod }) => pod).join(', ')}`)];
+}
+
+/** Values of other flags, and of these where they are file names, are nobody's business: they are not shown. */
+function flagged(flags: ProgramFlags, name: string, good: readonly string[]): readonly string[] {
+  const value = flags.get(name);
+  return value === undefined || good.includes(value) ? [] : [`--${name}=${value}`];
+}
+
+function listOf(flags: ProgramFlags, name: string): readonly string[] {
+  return (flags.get(name) ?? '').split(',');
+}
+
+function allocates(flags: ProgramFlags, byDefault: boolean): boolean {
+  if (!isOn(flags, 'allocate-node-cidrs')) return false;
+  const controllers = (flags.get('controllers') ?? '*').split(',');
+  const says = (sign: string): boolean => IPAM_NAMES.some((name) => controllers.includes(sign + name));
+  return !says('-') && (says('') || (byDefault && controllers.includes('*')));
+}
+
+function itself(flags: ProgramFlags): SeenProgram {
+  return { program: 'kube-apiserver', pod: 'the one that answered', node: '', flags, isPartial: false };
+}

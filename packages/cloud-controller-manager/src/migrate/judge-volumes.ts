@@ -1,0 +1,55 @@
+/** Volumes of in-tree clouds: Kubernetes hands them to the CSI driver, which must be there. Pure. */
+import type { CSINode, PersistentVolume } from '@outrigger/kube';
+import { missing, ok, unknown, type Check } from './check.ts';
+import type { ObservedCluster } from './observed-cluster.ts';
+
+/** Source of a PersistentVolume → the driver to which it is translated. Source: `csi-translation-lib`. */
+const DRIVERS: Readonly<Record<string, string>> = {
+  awsElasticBlockStore: 'ebs.csi.aws.com',
+  azureDisk: 'disk.csi.azure.com',
+  azureFile: 'file.csi.azure.com',
+  cinder: 'cinder.csi.openstack.org',
+  gcePersistentDisk: 'pd.csi.storage.gke.io',
+  portworxVolume: 'pxd.portworx.com',
+  vsphereVolume: 'csi.vsphere.vmware.com',
+};
+
+export function judgeVolumes({ csiNodes, volumes }: ObservedCluster): readonly Check[] {
+  if (!volumes.known) {
+    return [
+      unknown(
+        `PersistentVolumes could not be listed: ${volumes.why}`,
+        'ask as somebody who may list PersistentVolumes',
+      ),
+    ];
+  }
+  const used = Object.entries(DRIVERS)
+    .map(([source, driver]) => ({ source, driver, volumes: volumes.value.filter((one) => hasSource(one, source)) }))
+    .filter((one) => one.volumes.length > 0);
+  if (used.length === 0)
+    return [ok(`none of the ${volumes.value.length} PersistentVolumes has an in-tree source of a cloud`)];
+  return used.map(({ driver, source, volumes }): Check => {
+    const have = `${volumes.length} PersistentVolumes have the source ${source}`;
+    if (!csiNodes.known) {
+      return unknown(
+        `${have}, and CSINodes could not be listed: ${csiNodes.why}`,
+        `see that ${driver} runs on all nodes: kubectl get csinodes`,
+      );
+    }
+    const without = csiNodes.value
+      .filter((node) => !hasDriver(node, driver))
+      .map(({ metadata }) => metadata?.name ?? '');
+    if (without.length === 0 && csiNodes.value.length > 0)
+      return ok(`${have}; ${driver} is on all ${csiNodes.value.length} nodes`);
+    const text = `${have}, and ${driver} is not on ${csiNodes.value.length === 0 ? 'any node' : `${without.length} of ${csiNodes.value.length} nodes`}`;
+    return missing(text, 'install the CSI driver of the cloud: only it attaches and mounts them', without);
+  });
+}
+
+function hasSource({ spec }: PersistentVolume, source: string): boolean {
+  return spec !== undefined && (spec as Readonly<Record<string, unknown>>)[source] !== undefined;
+}
+
+function hasDriver({ spec }: CSINode, driver: string): boolean {
+  return spec?.drivers?.some(({ name }) => name === driver) ?? false;
+}
