@@ -8,7 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTls } from 'node:tls';
-import { systemClock } from '../clock.ts';
+import { FakeClock } from '@outrigger/testing';
+import { systemClock, type Clock } from '../clock.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
 import { bearerToken, type Credential } from '../config/credentials.ts';
 import type { TransportRequest, TransportResponse } from '../transport.ts';
@@ -35,11 +36,11 @@ async function textOf(answer: TransportResponse): Promise<string> {
 }
 
 async function until(condition: () => boolean, what: string): Promise<void> {
-  for (let i = 0; i < 300; i++) {
-    if (condition()) return;
+  const end = systemClock.monotonic() + 30_000;
+  while (!condition()) {
+    assert.ok(systemClock.monotonic() < end, `after 30 s still not: ${what}`);
     await sleep(10);
   }
-  assert.fail(`after 3 s still not: ${what}`);
 }
 
 async function failsWith(code: TransportErrorCode, work: Promise<unknown>): Promise<Error> {
@@ -126,7 +127,7 @@ function paths(): Handler {
 /** Registers the contract's tests for one protocol. */
 export function transportContract(protocol: Protocol): void {
   const it = (name: string, run: () => Promise<void>): void => {
-    test(`${protocol}: ${name}`, { timeout: 20_000 }, run);
+    test(`${protocol}: ${name}`, { timeout: 60_000 }, run);
   };
   const tls = protocol !== 'h1';
 
@@ -264,11 +265,15 @@ export function transportContract(protocol: Protocol): void {
 
   it('ends a request whose whole answer does not come in time, before the headers and after them', async () => {
     await using server = await serve();
-    await using transport = await open(server.url);
-    const error = await failsWith('timeout', transport.send(get('/hang', { timeoutMs: 100 })));
-    assert.match(error.message, /127\.0\.0\.1:\d+: GET \/hang: no whole answer within 100 ms/);
-    const answer = await transport.send(get('/watch', { timeoutMs: 100 }));
-    await failsWith('timeout', textOf(answer));
+    const clock = new FakeClock();
+    await using transport = await open(server.url, {}, { clock });
+    const hanging = failsWith('timeout', transport.send(get('/hang', { timeoutMs: 100 })));
+    await until(() => server.open === 1, 'the server has seen the request');
+    await clock.advance(100);
+    assert.match((await hanging).message, /127\.0\.0\.1:\d+: GET \/hang: no whole answer within 100 ms/);
+    const reading = failsWith('timeout', textOf(await transport.send(get('/watch', { timeoutMs: 100 }))));
+    await clock.advance(100);
+    await reading;
     await until(() => server.open === 0, 'the server has seen the end');
   });
 
@@ -327,15 +332,18 @@ export function transportContract(protocol: Protocol): void {
     await using server = await serve();
     await using proxy = await startFreezableProxy(server.port);
     const url = server.url.replace(String(server.port), String(proxy.port));
-    await using transport = await open(url, {}, { pingIntervalMs: 150, pingTimeoutMs: 200 });
-    const answer = await transport.send(watch('/watch'));
-    const reading = textOf(answer);
-    reading.catch(() => undefined);
-    await sleep(500);
-    const start = performance.now();
+    const clock = new FakeClock();
+    await using transport = await open(url, {}, { clock, pingIntervalMs: 150, pingTimeoutMs: 200 });
+    const body = (await transport.send(watch('/watch'))).body[Symbol.asyncIterator]();
+    assert.equal((await body.next()).done, false);
+    let ended = false;
+    const reading = failsWith('peer-unresponsive', body.next()).finally(() => (ended = true));
     proxy.freeze();
-    await failsWith('peer-unresponsive', reading);
-    assert.ok(performance.now() - start < 1_500, 'within interval + time-out');
+    await clock.advance(349);
+    assert.equal(ended, false);
+    // Within interval + time-out.
+    await clock.advance(1);
+    await reading;
     proxy.thaw();
     const again = await transport.send(watch('/watch'));
     await again.body[Symbol.asyncIterator]().return?.();
@@ -343,12 +351,17 @@ export function transportContract(protocol: Protocol): void {
 
   it('leaves a watch alone that is silent while the peer is well', async () => {
     await using server = await serve();
-    await using transport = await open(server.url, {}, { pingIntervalMs: 30, pingTimeoutMs: 500 });
+    const clock = new FakeClock();
+    await using transport = await open(server.url, {}, { clock, pingIntervalMs: 30, pingTimeoutMs: 500 });
     const answer = await transport.send(watch('/watch'));
     const reading = textOf(answer);
     let ended = false;
     reading.catch(() => (ended = true));
-    await sleep(400);
+    for (let ping = 1; ping <= 10; ping++) {
+      await clock.advance(30);
+      // The time-out is no longer pending.
+      await until(() => clock.nextTimerIn === 30, `ping ${ping} is answered`);
+    }
     assert.equal(ended, false);
   });
 
@@ -600,30 +613,37 @@ export function transportContract(protocol: Protocol): void {
     const url = server.url.replace(String(server.port), String(proxy.port));
     // A reading that jumps by an hour while a timer runs: SIGSTOP and SIGCONT, or the lid of a laptop.
     let slept = 0;
-    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + slept };
+    const fake = new FakeClock();
+    const clock: Clock = {
+      now: () => fake.now(),
+      monotonic: () => fake.monotonic() + slept,
+      setTimer: (delayMs, fire) => fake.setTimer(delayMs, fire),
+      sleep: (delayMs, signal) => fake.sleep(delayMs, signal),
+    };
     await using transport = await open(url, {}, { clock, pingIntervalMs: 30, pingTimeoutMs: 300 });
     const reading = textOf(await transport.send(watch('/watch')));
     let ended: unknown;
     reading.catch((error: unknown) => (ended = error));
     proxy.freeze();
-    await sleep(150);
+    await fake.advance(30);
+    assert.equal(fake.nextTimerIn, 300, 'a PING is under way');
     slept = 3_600_000;
-    await sleep(300);
-    assert.equal(ended, undefined, 'the answer to the PING gets another chance to be read');
+    await fake.advance(300);
+    assert.equal(fake.nextTimerIn, 300, 'the answer to the PING gets another chance to be read');
     proxy.thaw();
-    await sleep(400);
+    await until(() => fake.nextTimerIn === 30, 'the PING is answered');
     assert.equal(ended, undefined);
   });
 
   it('lets requests end after GOAWAY, and sends later ones over another connection', async () => {
     await using server = await serve();
     await using transport = await open(server.url);
-    const answer = await transport.send(get('/watch', { timeoutMs: 1_000 }));
+    const answer = await transport.send(get('/watch', { timeoutMs: 30_000 }));
     const reader = answer.body[Symbol.asyncIterator]();
     await reader.next();
     server.goaway();
-    await sleep(50);
-    await textOf(await transport.send(get('/ok')));
+    // Until the GOAWAY has come.
+    while (server.connections.made < 2) await textOf(await transport.send(get('/ok')));
     assert.equal(server.connections.made, 2);
     assert.equal(server.open, 1, 'the first request is still under way');
     await reader.return?.();
