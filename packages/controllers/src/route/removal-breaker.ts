@@ -5,7 +5,7 @@
 import type { Clock } from '@outrigger/kube';
 import type { DeleteRoute } from './planned-route.ts';
 
-/** As many may always go at once. */
+/** As many may always go at once, as long as there is a node at all. */
 const ALWAYS = 10;
 const MAX_FRACTION = 0.3;
 /** For so long, at least, a route in a large removal must have belonged to nobody. */
@@ -30,7 +30,10 @@ export class RemovalBreaker {
   }
 
   /** Of the routes that are to go, those that may. Replacements always may: the node that has the destination waits for it. */
-  release(deletes: readonly DeleteRoute[], owned: number): Released {
+  release(
+    deletes: readonly DeleteRoute[],
+    { nodes, owned }: { readonly nodes: number; readonly owned: number },
+  ): Released {
     const now = this.#clock.monotonic();
     this.#held = new Map();
     const orphans = deletes.filter(({ reason }) => reason === 'node-gone');
@@ -39,7 +42,9 @@ export class RemovalBreaker {
     for (const key of keys) if (!this.#since.has(key)) this.#since.set(key, now);
     // A blackhole has no traffic to lose.
     const risky = orphans.filter(({ route }) => !route.blackhole);
-    if (risky.length <= Math.max(ALWAYS, owned * MAX_FRACTION)) return { deletes, held: 0 };
+    // A server that has lost its nodes, or not loaded them yet, answers with an empty list.
+    const most = nodes === 0 ? 0 : Math.max(ALWAYS, owned * MAX_FRACTION);
+    if (risky.length <= most) return { deletes, held: 0 };
     const heldUntil = (one: DeleteRoute): number => (this.#since.get(keyOfRoute(one)) ?? now) + HOLD_MS;
     const held = new Set(risky.filter((one) => heldUntil(one) > now));
     if (held.size === 0) return { deletes, held: 0 };

@@ -73,6 +73,7 @@ test('a node that is gone loses its routes by one list and one batched delete', 
 
 test('a node that comes and goes at once leaves no route', async () => {
   await using rig = new RouteRig();
+  rig.join('another');
   await rig.start();
   rig.cloud.configure({ latencyMs: 5_000 });
   rig.join('a', '10.0.1.0/24');
@@ -211,6 +212,7 @@ test('a request that hangs holds up no other', async () => {
 
 test('an answer that is lost leaks nothing, though the node is gone before the next try', async () => {
   await using rig = new RouteRig();
+  rig.join('another');
   await rig.start();
   rig.cloud.setFaults([{ operation: CREATE, effect: 'lost', times: 1 }]);
   rig.join('a', '10.0.1.0/24');
@@ -283,6 +285,20 @@ test('routes that are there at the start are taken as they are', async () => {
   await rig.start();
   assert.deepEqual(rig.takeCalls(), { [LIST]: 1 });
   assert.equal(rig.condition('a'), 'False RouteCreated');
+});
+
+test('an API server that lists no node at all is not believed for a while: not even one route goes by it', async () => {
+  await using rig = new RouteRig();
+  for (const name of ['a', 'b']) rig.cloud.createInstance({ name });
+  // As in clouds whose routes say nothing of a node.
+  rig.cloud.createRoute({ destination: '10.0.1.0/24', instanceId: 'a', nodeName: '', clusterId: CLUSTER });
+  await rig.start();
+  await rig.advance(4 * MINUTE);
+  assert.deepEqual([rig.owned, rig.deletions], [['10.0.1.0/24 → a'], []]);
+  assert.equal(rig.metrics.get('outrigger_route_removals_held'), 1);
+  rig.join('a', '10.0.1.0/24');
+  await rig.advance(10 * MINUTE);
+  assert.deepEqual([rig.owned, rig.deletions], [['10.0.1.0/24 → a'], []]);
 });
 
 test('nothing starts after the end, and what runs is ended', async () => {

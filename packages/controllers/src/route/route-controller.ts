@@ -213,12 +213,13 @@ class Run {
     const now = this.#deps.clock.monotonic();
     const waits: number[] = [];
     if (this.#known.asOf !== undefined) {
-      const plan = this.#plan(this.#deps.store.values());
+      const { store } = this.#deps;
+      const plan = this.#plan(store.values());
       const {
         deletes,
         held,
         nextInMs = Number.POSITIVE_INFINITY,
-      } = this.#breaker.release(plan.deletes, this.#known.owned);
+      } = this.#breaker.release(plan.deletes, { nodes: store.size, owned: this.#known.owned });
       this.#tellHeld(held);
       this.#retries.keepOnly(
         new Set([
