@@ -74,7 +74,7 @@ test('the bundled program initialises nodes on a real control plane with two wri
     return items.filter(({ spec }) => spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT)).length;
   };
   for (let attempt = 0; (await tainted()) > 0; attempt++) {
-    assert.ok(attempt < 300 && child.exitCode === null, readFileSync(log, 'utf8'));
+    assert.ok(attempt < 1_200 && child.exitCode === null, readFileSync(log, 'utf8'));
     await new Promise<void>((resolve) => void setTimeout(resolve, 100));
   }
 

@@ -58,7 +58,7 @@ test('the provider of docs/guides/write-a-provider.md, named by its path, initia
   manager.start();
   const node = (): Node => server.store.get({ plural: 'nodes' }, 'n') as Node;
   for (let attempt = 0; node().spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT); attempt++) {
-    assert.ok(attempt < 300 && manager.running, await readFile(log, 'utf8'));
+    assert.ok(attempt < 1_200 && manager.running, await readFile(log, 'utf8'));
     await systemClock.sleep(50);
   }
   assert.equal(node().spec?.providerID, 'my-cloud://srv-1');

@@ -133,7 +133,7 @@ test('the API server says who callers are and what they may ask for', async (t) 
       hostname: 'test',
     },
   );
-  for (let i = 0; i < 250 && !log.includes('Became leader'); i++) await systemClock.sleep(20);
+  for (let i = 0; i < 3_000 && !log.includes('Became leader'); i++) await systemClock.sleep(20);
   try {
     const scraper = await controlPlane.serviceAccountToken('default', 'scraper');
     const other = await controlPlane.serviceAccountToken('default', 'other');

@@ -141,7 +141,7 @@ export class Bench implements AsyncDisposable {
 }
 
 export async function until(what: string, holds: () => boolean, log: () => string): Promise<void> {
-  for (let i = 0; i < 500 && !holds(); i++) await systemClock.sleep(20);
+  for (let i = 0; i < 3_000 && !holds(); i++) await systemClock.sleep(20);
   assert.ok(holds(), `${what}\n${log()}`);
 }
 

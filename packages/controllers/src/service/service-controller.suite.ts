@@ -55,11 +55,11 @@ async function createNode(client: Client): Promise<void> {
 }
 
 async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = systemClock.monotonic() + 20_000;
+  const deadline = systemClock.monotonic() + 60_000;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (systemClock.monotonic() > deadline) assert.fail(`not within 20 s: ${what}`);
+    if (systemClock.monotonic() > deadline) assert.fail(`not within 60 s: ${what}`);
     await systemClock.sleep(20);
   }
 }

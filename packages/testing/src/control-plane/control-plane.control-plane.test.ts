@@ -72,7 +72,7 @@ test('the API server is restarted and killed on its port, with its data; disposa
   const pids = Object.values(controlPlane.pids);
   assert.equal(pids.length, 2);
   await controlPlane[Symbol.asyncDispose]();
-  for (let attempt = 0; attempt < 300 && pids.some(isAlive); attempt++) {
+  for (let attempt = 0; attempt < 3_000 && pids.some(isAlive); attempt++) {
     await new Promise<void>((resolve) => void setTimeout(resolve, 10));
   }
   assert.ok(!pids.some(isAlive));
@@ -109,7 +109,7 @@ test('kill -9 of the test process ends etcd and the API server, and removes thei
   assert.equal(pids.length, 2);
   assert.ok(pids.every(isAlive) && existsSync(data));
   owner.kill('SIGKILL');
-  for (let attempt = 0; attempt < 500 && (pids.some(isAlive) || existsSync(data)); attempt++) {
+  for (let attempt = 0; attempt < 3_000 && (pids.some(isAlive) || existsSync(data)); attempt++) {
     await new Promise<void>((resolve) => void setTimeout(resolve, 10));
   }
   assert.ok(!pids.some(isAlive));
