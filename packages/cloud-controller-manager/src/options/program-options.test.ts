@@ -69,7 +69,6 @@ test('what does not go together is refused with the flags that are concerned', (
     [[provider, '--route-reconciliation-period=10ms'], /must be at least 1s/u],
     [[provider, ...ipam], /--cluster-cidr is not set: there is nothing to allocate/u],
     [[provider, ...ipam, '--cluster-cidr=10.0.0.0/24', '--node-cidr-mask-size=16'], /16 does not fit 10\.0\.0\.0\/24/u],
-    [[provider, ...ipam, '--cidr-allocator-type=CloudAllocator'], /CloudAllocator is not part of this version/u],
     [[provider, '--cidr-allocator-type=Mine'], /must be "RangeAllocator" or "CloudAllocator"/u],
   ];
   for (const [args, message] of wrong) assert.throws(() => readProgramOptions(args), message);
