@@ -4,9 +4,11 @@ import * as fc from 'fast-check';
 import {
   CloudError,
   isCloudError,
+  type Capabilities,
   type CloudProvider,
   type InstanceAnswer,
   type NodeRef,
+  type ProviderHost,
 } from '@outrigger/cloud-provider';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
@@ -24,6 +26,7 @@ class Cloud implements CloudProvider {
   readonly name: string;
   mood: Mood = 'has-not';
   asked = 0;
+  changed: (capabilities: Capabilities) => void = () => {};
   readonly #clock: FakeClock;
   #hanging: (() => void)[] = [];
 
@@ -32,7 +35,8 @@ class Cloud implements CloudProvider {
     this.#clock = clock;
   }
 
-  open(): ReturnType<CloudProvider['open']> {
+  open(host: ProviderHost): ReturnType<CloudProvider['open']> {
+    this.changed = (capabilities) => host.capabilitiesChanged(capabilities);
     const answer = async ({ name, providerID }: NodeRef): Promise<InstanceAnswer> => {
       this.asked += 1;
       const asOf = this.#clock.monotonic();
@@ -231,6 +235,16 @@ test('a provider that cannot be opened is tried again, and its cloud counts as o
   assert.equal(attempts, 4);
   assert.equal(late[1]?.isOpen, true);
   await Promise.all(late.map((one) => one[Symbol.asyncDispose]()));
+});
+
+test('a cloud that had machines and says nothing of them now may have them still: nothing is absent by the others alone', async () => {
+  const rig = await setUp('a', 'b');
+  const [a, b] = rig.clouds;
+  a?.become('proves-not');
+  b?.become('proves-not');
+  assert.equal(wordOf(await rig.ask(0, 'read')), 'absent');
+  b?.changed({});
+  assert.equal(wordOf(await rig.ask(0, 'read')), 'unavailable');
 });
 
 test('property: whatever clouds do, a node is never found for two, and a node that one has is not waited for for ever', async () => {

@@ -9,7 +9,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { Clock } from '@outrigger/kube';
 import type { CallRecord } from './call-log.ts';
-import type { InstanceLookups, LookUpOptions, MakeCallContext } from './instance-lookups.ts';
+import type { InstanceLookups, LookUpOptions, MakeCallContext, ReadOptions } from './instance-lookups.ts';
 import type { AnswerListener, InstanceSnapshot } from './instance-snapshot.ts';
 import type { LateProvider } from './late-provider.ts';
 import { NodeClaims, PATIENCE_MS, type CloudsAnswer } from './node-claims.ts';
@@ -28,11 +28,19 @@ export interface JoinOptions {
  */
 export function joinProviders(providers: readonly LateProvider[], { clock }: JoinOptions): readonly OpenedProvider[] {
   const claims = new NodeClaims();
-  return providers.map((provider) => new Joined(provider, { providers, claims, clock }));
+  const withMachines = new Set<string>();
+  for (const provider of providers) {
+    const note = (): void => void (provider.lookups && withMachines.add(provider.name));
+    note();
+    provider.onCapabilitiesChanged(note);
+  }
+  return providers.map((provider) => new Joined(provider, { providers, withMachines, claims, clock }));
 }
 
 interface Shared {
   readonly providers: readonly LateProvider[];
+  /** Clouds that have, or have had, machines. */
+  readonly withMachines: ReadonlySet<string>;
   readonly claims: NodeClaims;
   readonly clock: Clock;
 }
@@ -116,7 +124,7 @@ class JoinedLookups implements InstanceLookups {
     return this.#ask('lookUp', node, options);
   }
 
-  read(node: NodeRef, options: LookUpOptions): Promise<InstanceAnswer> {
+  read(node: NodeRef, options: ReadOptions): Promise<InstanceAnswer> {
     return this.#ask('read', node, options);
   }
 
@@ -145,17 +153,18 @@ class JoinedLookups implements InstanceLookups {
     return answer;
   }
 
-  /** None for a cloud that has no machines at all. One that is not open yet may have any. */
+  /** None for a cloud that never had machines. One that is not open yet may have any, and one that had some, as many. */
   #question(provider: LateProvider, way: Way, node: NodeRef, options: LookUpOptions): readonly Asked[] {
-    const { claims, clock } = this.#shared;
+    const { claims, clock, withMachines } = this.#shared;
     const { isOpen, name: cloud } = provider;
     const lookups = cloud === this.#name ? this.#own : provider.lookups;
-    if (isOpen && !lookups) return [];
+    if (isOpen && !lookups && !withMachines.has(cloud)) return [];
     const now = clock.monotonic();
     claims.asked(cloud, now);
     const failed = (error: Error): InstanceAnswer => ({ asOf: now, result: { kind: 'failed', error } });
     if (!lookups) {
-      const answer = failed(new CloudError('unavailable', `the provider ${cloud} is not open yet`));
+      const why = isOpen ? 'says nothing of its machines now' : 'is not open yet';
+      const answer = failed(new CloudError('unavailable', `the provider ${cloud} ${why}`));
       return [{ cloud, askedAt: now, answer, settled: Promise.resolve() }];
     }
     const settled = Promise.withResolvers<void>();
