@@ -5,7 +5,7 @@ ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
 # The pinned Node of the repository goes before the machine's own, which only bootstraps npm.
 export PATH := $(ROOT)/node_modules/.bin:$(PATH)
 
-# ONCE=1: make run ends when all nodes are initialised. CONTROL_PLANE=real: etcd and kube-apiserver instead of the embedded server.
+# ONCE=1: make run ends when all has converged. CONTROL_PLANE=real: etcd and kube-apiserver instead of the embedded server.
 # KUBERNETES=1.33: the Kubernetes release of the real control plane.
 export ONCE CONTROL_PLANE KUBERNETES
 
@@ -27,7 +27,7 @@ help: ## List the targets
 setup: $(SETUP) ## Install the dependencies, the pinned Node among them
 
 .PHONY: run
-run: $(SETUP) ## Start a small cluster and a cloud, and watch three nodes being initialised (ONCE=1, CONTROL_PLANE=real)
+run: $(SETUP) ## Start a small cluster and a cloud; watch nodes join, a Service get its address, a node leave (ONCE=1, CONTROL_PLANE=real)
 	@node scripts/run.ts
 
 .PHONY: test

@@ -1,27 +1,34 @@
 /**
  * `make run`: an API server, a cloud in memory, three kubelets and the real program, and what happens between them as it
- * happens. Stays until Ctrl-C. ONCE=1: exits 0 when all has converged, 1 with the reason when not within 60 s.
- * CONTROL_PLANE=real: on etcd and kube-apiserver.
+ * happens: nodes join, a Service gets its address, a node leaves. Stays until Ctrl-C. ONCE=1: exits 0 when all has
+ * converged, 1 with the reason when not within 60 s. CONTROL_PLANE=real: on etcd and kube-apiserver.
  */
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deadlineSignal, resources, systemClock } from '@outrigger/kube';
 import { startHollowNodes } from '@outrigger/testing';
-import { startCloud, type RunCloud } from './run/cloud.ts';
+import { actsOf, type Act } from './run/acts.ts';
+import { startCloud } from './run/cloud.ts';
 import { startCluster, type Cluster } from './run/cluster.ts';
-import { addressesOf, labelOf, missingOf } from './run/node-story.ts';
-import { narrate, type Narrator } from './run/narrator.ts';
+import { follow, type Seen } from './run/follow.ts';
+import { createNarrator } from './run/narrator.ts';
+import { addressesOf, labelOf, podCIDRsOf } from './run/node-story.ts';
 import { startProgram, type Program } from './run/program.ts';
 import { createScreen, renderTable, seconds, type Screen } from './run/screen.ts';
 
 const LIMIT_MS = 60_000;
+/** Of --node-deletion-grace-period, whose default is 30 s: nobody wants to watch that. */
+const GRACE = '2s';
+const FLAGS = ['--allocate-node-cidrs', '--cluster-cidr=10.244.0.0/16', `--node-deletion-grace-period=${GRACE}`];
+const SERVICE = 'web';
 const MACHINES = [
   { name: 'node-1', ip: '10.0.0.11', externalIp: '203.0.113.11', zone: 'north-1a', type: 'm.large' },
   { name: 'node-2', ip: '10.0.0.12', externalIp: '203.0.113.12', zone: 'north-1b', type: 'm.large' },
   { name: 'node-3', ip: '10.0.0.13', externalIp: '203.0.113.13', zone: 'north-1c', type: 'm.xlarge' },
 ];
 const NAMES = MACHINES.map(({ name }) => name);
+const LEAVING = { node: 'node-3', instanceId: 'i-0003' };
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const directory = join(root, '.outrigger');
@@ -55,7 +62,7 @@ async function tell(screen: Screen): Promise<number> {
     );
   }
   await mkdir(directory, { recursive: true });
-  screen.line(screen.bold('\nThree nodes join a cluster, and the cloud-controller-manager initialises them.\n'));
+  screen.line(screen.bold('\nA cluster and its cloud, and the cloud-controller-manager between them.\n'));
   const started = systemClock.monotonic();
   if (real) screen.line(screen.dim('  starting etcd and kube-apiserver (built first if they are not found: minutes)'));
   await using cluster = await startCluster(real, kubeconfig);
@@ -65,54 +72,65 @@ async function tell(screen: Screen): Promise<number> {
     cluster.url,
     `${cluster.kind}, ready after ${seconds(systemClock.monotonic() - started).trim()}`,
   );
-  await using cloud = await startCloud(MACHINES, cloudConfig);
-  introduce(screen, 'cloud', cloud.url, `in memory, ${MACHINES.length} instances, answers after ${cloud.latencyMs} ms`);
-  const launched = systemClock.monotonic();
-  await using program = await startProgram({ kubeconfig, cloudConfig, log });
-  await leading(cluster, program);
-  const leads = seconds(systemClock.monotonic() - launched).trim();
-  introduce(
-    screen,
-    'program',
-    program.url,
-    `cloud-controller-manager, pid ${program.pid}, leads after ${leads}, log ${short(log)}`,
-  );
-  introduce(screen, 'kubeconfig', short(kubeconfig), `kubectl --kubeconfig ${short(kubeconfig)} get nodes -o wide`);
-  screen.line(screen.dim('\n  times are since the node was registered'));
-
-  const deadline = deadlineSignal(systemClock, LIMIT_MS, 'nodes initialised');
-  const narrator = narrate({
-    client: cluster.client,
-    names: NAMES,
-    screen,
-    signal: AbortSignal.any([stop.signal, deadline.signal]),
+  const narrator = createNarrator(screen);
+  await using cloud = await startCloud(MACHINES, {
+    configFile: cloudConfig,
+    service: SERVICE,
+    tell: ({ about, text }) => narrator.tell(about, [text]),
+    look: () => narrator.look(),
   });
-  cloud.onFound((name, together) =>
-    narrator.tell(name, `instance found in the cloud, ${count(together, 'node')} in one look-up`),
+  introduce(screen, 'cloud', cloud.url, `in memory, ${MACHINES.length} instances, answers after ${cloud.latencyMs} ms`);
+  const deadline = deadlineSignal(systemClock, LIMIT_MS, 'all to converge');
+  const signal = AbortSignal.any([stop.signal, deadline.signal]);
+  const launched = systemClock.monotonic();
+  await using program = await startProgram({ kubeconfig, cloudConfig, log, flags: FLAGS });
+  await leading(cluster, program, deadline.signal);
+  const leads = seconds(systemClock.monotonic() - launched).trim();
+  introduce(screen, 'program', program.url, `cloud-controller-manager, pid ${program.pid}, leads after ${leads}`);
+  introduce(screen, 'its log', short(log), '');
+  introduce(screen, 'kubeconfig', short(kubeconfig), '');
+  screen.line(
+    screen.dim('\n  This command plays the kubelets and what kube-controller-manager does: pod CIDRs, silent nodes.'),
   );
-  await using _nodes = await startHollowNodes({
+  screen.line(
+    screen.dim(`  A node that is gone goes after --node-deletion-grace-period: ${GRACE} here, 30s by default.`),
+  );
+
+  const seen = follow({ client: cluster.client, names: [...NAMES, SERVICE], narrator, signal });
+  await using kubelets = await startHollowNodes({
     client: cluster.client,
-    count: MACHINES.length,
+    count: 0,
     node: (index) => ({ name: NAMES[index] ?? '', ip: MACHINES[index]?.ip ?? '', images: 3 }),
     signal: stop.signal,
   });
-  const failure = await outcome(narrator, program, deadline.signal);
-  deadline.cancel();
-  if (failure !== undefined) {
-    explain(screen, failure, narrator, program);
+  const { client } = cluster;
+  const stage = { client, cloud, kubelets, narrator, seen, signal };
+  for (const act of actsOf({ ...stage, nodes: NAMES, service: SERVICE, leaving: LEAVING })) {
+    narrator.begin(act.title);
+    await act.begin();
+    const failure = await outcome(
+      narrator.until(() => act.missing(), signal),
+      seen,
+      program,
+      deadline.signal,
+    );
+    if (failure === undefined) continue;
+    explain(screen, failure, act, program);
     return 1;
   }
-  summarise(screen, narrator, cloud);
+  deadline.cancel();
+  summarise(screen, seen);
+  screen.line(screen.green(`\n  All is as it should be; the cloud was asked ${cloud.calls()} times.`));
   if (!once) {
     screen.line(
-      `\n  Running until Ctrl-C. Try: ${screen.bold(`kubectl --kubeconfig ${short(kubeconfig)} get nodes -o wide`)}\n`,
+      `\n  Running until Ctrl-C. Try: ${screen.bold(`kubectl --kubeconfig ${short(kubeconfig)} get nodes,services`)}\n`,
     );
     await Promise.race([new Promise((resolve) => stop.signal.addEventListener('abort', resolve)), program.ended]);
     screen.line(screen.dim('\n  stopping'));
   }
   const code = await program.stop();
   if (code !== 0) {
-    explain(screen, `the program ended with exit code ${code}`, narrator, program);
+    explain(screen, `the program ended with exit code ${code}`, undefined, program);
     return 1;
   }
   screen.line(screen.dim('  the program gave its lease back and ended with exit code 0\n'));
@@ -120,9 +138,8 @@ async function tell(screen: Screen): Promise<number> {
 }
 
 /** Nodes join a cluster whose manager is there: their times are then those of the work, not of its start. */
-async function leading({ client }: Cluster, program: Program): Promise<void> {
-  const limit = deadlineSignal(systemClock, LIMIT_MS, 'the program to lead');
-  const signal = AbortSignal.any([stop.signal, limit.signal]);
+async function leading({ client }: Cluster, program: Program, deadline: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([stop.signal, deadline]);
   let ended: number | undefined;
   void program.ended.then((code) => (ended = code));
   const ref = { namespace: 'kube-system', name: 'cloud-controller-manager' };
@@ -132,71 +149,61 @@ async function leading({ client }: Cluster, program: Program): Promise<void> {
       .get(ref, { signal })
       .catch(() => undefined);
     if (lease?.spec?.holderIdentity) break;
-    if (ended !== undefined || limit.signal.aborted) {
+    if (ended !== undefined || deadline.aborted) {
       const why = ended === undefined ? `does not lead after ${LIMIT_MS / 1_000} s` : `ended with exit code ${ended}`;
       throw new Error(`the program ${why}; the end of ${short(log)}:\n${program.lastLines(8).join('\n')}`);
     }
-    await systemClock.sleep(20, signal);
+    await systemClock.sleep(20, stop.signal);
   }
-  limit.cancel();
 }
 
-/** `undefined` when all nodes have converged, else why not. */
-async function outcome(narrator: Narrator, program: Program, deadline: AbortSignal): Promise<string | undefined> {
-  const first = await Promise.race([
-    narrator.converged
-      .then(() => undefined)
-      .catch((error: unknown) => new Error('the watch of nodes failed', { cause: error })),
-    program.ended.then((code) => `the program ended with exit code ${code}`),
-  ]);
-  if (first === undefined || typeof first === 'string') return first;
-  stop.signal.throwIfAborted();
-  if (deadline.aborted) return `not all nodes have converged within ${LIMIT_MS / 1_000} s`;
-  throw first;
+/** `undefined` when the act is over, else why it cannot be. */
+async function outcome(
+  over: Promise<void>,
+  seen: Seen,
+  program: Program,
+  deadline: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    return await Promise.race([
+      over.then(() => undefined),
+      seen.failed,
+      program.ended.then((code) => `the program ended with exit code ${code}`),
+    ]);
+  } catch (error) {
+    stop.signal.throwIfAborted();
+    if (deadline.aborted) return `not all has converged within ${LIMIT_MS / 1_000} s`;
+    throw error;
+  }
 }
 
 function introduce(screen: Screen, what: string, where: string, how: string): void {
-  screen.line(`  ${screen.bold(what.padEnd(11))} ${where.padEnd(25)} ${screen.dim(how)}`);
+  screen.line(`  ${screen.bold(what.padEnd(11))} ${how === '' ? where : `${where.padEnd(25)} ${screen.dim(how)}`}`);
 }
 
-function summarise(screen: Screen, narrator: Narrator, cloud: RunCloud): void {
-  const rows = NAMES.map((name) => {
-    const node = narrator.node(name) ?? {};
-    return [
-      name,
-      node.spec?.providerID ?? '',
-      labelOf(node, 'node.kubernetes.io/instance-type'),
-      labelOf(node, 'topology.kubernetes.io/zone'),
-      addressesOf(node),
-      seconds(narrator.initialisedAfter(name) ?? 0).trim(),
-    ];
-  });
+function summarise(screen: Screen, { initialisedAfter, nodes }: Seen): void {
+  const rows = [...nodes].map(([name, node]) => [
+    name,
+    node.spec?.providerID ?? '',
+    labelOf(node, 'topology.kubernetes.io/zone'),
+    addressesOf(node).replaceAll(/[A-Za-z]+IP /gu, ''),
+    podCIDRsOf(node),
+    seconds(initialisedAfter.get(name) ?? 0).trim(),
+  ]);
   screen.line();
   const [head = '', ...lines] = renderTable([
-    ['NODE', 'PROVIDER ID', 'TYPE', 'ZONE', 'ADDRESSES', 'INITIALISED AFTER'],
+    ['NODE', 'PROVIDER ID', 'ZONE', 'ADDRESSES', 'POD CIDR', 'INITIALISED'],
     ...rows,
   ]);
   screen.line(`  ${screen.dim(head)}`);
   for (const line of lines) screen.line(`  ${line}`);
-  screen.line(
-    screen.green(
-      `\n  All ${NAMES.length} nodes are initialised and Ready; the cloud was asked ${count(cloud.calls(), 'time')}.`,
-    ),
-  );
 }
 
-function explain(screen: Screen, why: string, narrator: Narrator, program: Program): void {
+function explain(screen: Screen, why: string, act: Act | undefined, program: Program): void {
   screen.line(screen.red(`\n  ${why}`));
-  for (const name of NAMES) {
-    const missing = missingOf(narrator.node(name));
-    if (missing.length > 0) screen.line(`  ${screen.bold(name)}  ${missing.join(', ')}`);
-  }
+  for (const missing of act?.missing() ?? []) screen.line(`  ${missing}`);
   screen.line(screen.dim(`\n  the end of ${short(log)}:`));
   for (const line of program.lastLines(8)) screen.line(`  ${line}`);
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function short(path: string): string {

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '@outrigger/kube';
-import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
+import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
+import { tellExchange, type Exchange, type Step } from './cloud-story.ts';
 
 export interface Machine {
   readonly name: string;
@@ -13,22 +14,36 @@ export interface Machine {
   readonly type: string;
 }
 
-/** Told of each instance that the cloud has shown, and of how many were asked for in the same request. */
-type FoundListener = (name: string, together: number) => void;
-
 export interface RunCloud extends AsyncDisposable {
   readonly url: string;
   /** Every request takes this long, as over a network. */
   readonly latencyMs: number;
   /** Requests so far. */
   calls(): number;
-  onFound(listener: FoundListener): void;
+  /** What there is; all of it has been told when no request is `open`. */
+  readonly inside: MemoryCloud;
+  /** Requests of the program that are not answered yet. */
+  open(): number;
+}
+
+export interface CloudOptions {
+  /** Written: the cloud config that leads to it. */
+  readonly configFile: string;
+  /** The Service that all parts of load balancers are made for. */
+  readonly service: string;
+  /** Told of each step that a request of the program has brought about. */
+  readonly tell: (step: Step) => void;
+  /** A request is over. */
+  readonly look: () => void;
 }
 
 const LATENCY_MS = 20;
 
-/** Starts a cloud with these machines, and writes the cloud config that leads to it. */
-export async function startCloud(machines: readonly Machine[], configFile: string): Promise<RunCloud> {
+/** Starts a cloud with these machines. The instance of the n-th is `i-000n`. */
+export async function startCloud(
+  machines: readonly Machine[],
+  { configFile, look, service, tell }: CloudOptions,
+): Promise<RunCloud> {
   await using starting = new AsyncDisposableStack();
   const cloud = createMemoryCloud({
     clock: systemClock,
@@ -36,8 +51,9 @@ export async function startCloud(machines: readonly Machine[], configFile: strin
     region: 'north-1',
     settings: { latencyMs: LATENCY_MS },
   });
+  const nodes = new Map<string, string>();
   for (const [index, { externalIp, ip, name, type, zone }] of machines.entries()) {
-    cloud.createInstance({
+    const { id } = cloud.createInstance({
       id: `i-${String(index + 1).padStart(4, '0')}`,
       name,
       type,
@@ -47,13 +63,21 @@ export async function startCloud(machines: readonly Machine[], configFile: strin
         { type: 'ExternalIP', address: externalIp },
       ],
     });
+    nodes.set(id, name);
   }
   const { endpoint } = starting.use(await serveMemoryCloud(cloud));
-  const listeners: FoundListener[] = [];
   const front = starting.use(
-    await startFront(endpoint, (names) => {
-      for (const name of names) for (const listener of listeners) listener(name, names.length);
-    }),
+    await startFront(
+      endpoint,
+      () => {
+        const routes = new Map(cloud.routes().map((route) => [route.id, route]));
+        const names = { service, nodeOf: (id: string) => nodes.get(id) ?? id, routeOf: (id: string) => routes.get(id) };
+        return (exchange) => {
+          for (const step of tellExchange(exchange, names)) tell(step);
+        };
+      },
+      look,
+    ),
   );
   await writeFile(configFile, `${JSON.stringify({ endpoint: front.url })}\n`);
   const owned = starting.move();
@@ -61,21 +85,33 @@ export async function startCloud(machines: readonly Machine[], configFile: strin
     url: front.url,
     latencyMs: LATENCY_MS,
     calls: () => cloud.calls().total,
-    onFound: (listener) => void listeners.push(listener),
+    inside: cloud,
+    open: () => front.open(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
 interface Front extends AsyncDisposable {
   readonly url: string;
+  open(): number;
 }
 
-/** Passes every request on to `target`, and reads the names out of the answers with instances. */
-async function startFront(target: string, found: (names: readonly string[]) => void): Promise<Front> {
+/** Called before a request is passed on; what it returns, when the answer is there. */
+type Listen = () => (exchange: Exchange) => void;
+
+/** Passes every request on to `target`, and tells of it. */
+async function startFront(target: string, listen: Listen, over: () => void): Promise<Front> {
+  let open = 0;
   const server = createServer((request, response) => {
-    pass(target, request, response, found).catch((error: unknown) => {
-      response.writeHead(502).end(String(error));
-    });
+    open++;
+    pass(target, request, response, listen)
+      .catch((error: unknown) => {
+        response.writeHead(502).end(String(error));
+      })
+      .finally(() => {
+        open--;
+        over();
+      });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -83,6 +119,7 @@ async function startFront(target: string, found: (names: readonly string[]) => v
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    open: () => open,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -91,24 +128,22 @@ async function startFront(target: string, found: (names: readonly string[]) => v
   };
 }
 
-async function pass(
-  target: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  found: (names: readonly string[]) => void,
-): Promise<void> {
+async function pass(target: string, request: IncomingMessage, response: ServerResponse, listen: Listen): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  const method = request.method ?? 'GET';
-  const answer = await fetch(`${target}${request.url ?? '/'}`, {
+  const body = Buffer.concat(chunks);
+  const { method = 'GET', url: path = '/' } = request;
+  const told = listen();
+  const answer = await fetch(`${target}${path}`, {
     method,
     headers: { 'content-type': 'application/json' },
-    ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
+    ...(body.length === 0 ? {} : { body }),
   });
   const text = await answer.text();
-  if (answer.ok && request.url === '/instances:batchGet') {
-    const { instances } = JSON.parse(text) as { readonly instances: readonly { readonly name: string }[] };
-    found(instances.map(({ name }) => name));
-  }
+  told({ method, path, sent: parse(body.toString()), status: answer.status, answer: parse(text) });
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(text);
+}
+
+function parse(text: string): unknown {
+  return text === '' ? undefined : (JSON.parse(text) as unknown);
 }

@@ -21,9 +21,27 @@ const initialised: Node = {
   },
   spec: { providerID: 'memory://r1/i-1' },
 };
-const ready: Node = {
+const ranged: Node = {
   ...initialised,
-  status: { ...initialised.status, conditions: [{ type: 'Ready', status: 'True' }] },
+  spec: { ...initialised.spec, podCIDR: '10.244.0.0/24', podCIDRs: ['10.244.0.0/24'] },
+};
+const routed: Node = {
+  ...ranged,
+  status: {
+    ...ranged.status,
+    conditions: [{ type: 'NetworkUnavailable', status: 'False', reason: 'RouteCreated' }],
+  },
+};
+const ready: Node = {
+  ...routed,
+  status: {
+    ...routed.status,
+    conditions: [...(routed.status?.conditions ?? []), { type: 'Ready', status: 'True' }],
+  },
+};
+const silent: Node = {
+  ...ready,
+  status: { ...ready.status, conditions: [{ type: 'Ready', status: 'Unknown' }] },
 };
 
 test('tells each step from two states of the object', () => {
@@ -34,7 +52,10 @@ test('tells each step from two states of the object', () => {
     'type m.large, zone z1, region r1',
     'taint gone',
   ]);
-  assert.deepEqual(tellNode(initialised, ready), ['Ready, says its kubelet']);
+  assert.deepEqual(tellNode(initialised, ranged), ['pod CIDR 10.244.0.0/24']);
+  assert.deepEqual(tellNode(ranged, routed), ['NetworkUnavailable False (RouteCreated)']);
+  assert.deepEqual(tellNode(routed, ready), ['Ready, says its kubelet']);
+  assert.deepEqual(tellNode(ready, silent), ['Ready Unknown']);
   assert.deepEqual(tellNode(ready, ready), []);
 });
 
@@ -42,6 +63,7 @@ test('says what is missing, and nothing once all is there', () => {
   assert.deepEqual(missingOf(undefined), ['not registered']);
   assert.ok(missingOf(registered).includes('still has the uninitialized taint'));
   assert.ok(missingOf(registered).includes('no provider ID'));
-  assert.deepEqual(missingOf(initialised), ['not Ready']);
+  assert.deepEqual(missingOf(initialised), ['no pod CIDR', 'no route']);
+  assert.deepEqual(missingOf(routed), ['not Ready']);
   assert.deepEqual(missingOf(ready), []);
 });

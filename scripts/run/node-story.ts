@@ -1,5 +1,5 @@
 /** What became visible about a node, told from two states of its object. Pure, so that the story can be tested. */
-import type { Node } from '@outrigger/kube';
+import type { Node, NodeCondition } from '@outrigger/kube';
 import { UNINITIALIZED_TAINT } from '@outrigger/testing';
 
 /** Labels that a cloud gives; the beta twins are left out of the story. */
@@ -25,7 +25,14 @@ export function tellNode(before: Node | undefined, after: Node): readonly string
     story.push(labels.map(([label, word]) => `${word} ${labelOf(after, label)}`).join(', '));
   }
   if (isTainted(before) && !isTainted(after)) story.push('taint gone');
+  const podCIDRs = podCIDRsOf(after);
+  if (podCIDRs !== '' && podCIDRsOf(before) !== podCIDRs) story.push(`pod CIDR ${podCIDRs}`);
+  const network = conditionOf(after, 'NetworkUnavailable');
+  if (network !== undefined && conditionOf(before, 'NetworkUnavailable')?.status !== network.status) {
+    story.push(`NetworkUnavailable ${network.status} (${network.reason ?? ''})`);
+  }
   if (!isReady(before) && isReady(after)) story.push('Ready, says its kubelet');
+  if (isReady(before) && !isReady(after)) story.push(`Ready ${conditionOf(after, 'Ready')?.status ?? 'Unknown'}`);
   return story;
 }
 
@@ -34,7 +41,15 @@ export function isTainted(node: Node): boolean {
 }
 
 function isReady(node: Node): boolean {
-  return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+  return conditionOf(node, 'Ready')?.status === 'True';
+}
+
+function conditionOf(node: Node, wanted: string): NodeCondition | undefined {
+  return node.status?.conditions?.find(({ type }) => type === wanted);
+}
+
+export function podCIDRsOf(node: Node): string {
+  return node.spec?.podCIDRs?.join(', ') ?? '';
 }
 
 /** What is still missing; empty when the node has converged. */
@@ -45,6 +60,8 @@ export function missingOf(node: Node | undefined): readonly string[] {
   if (!node.spec?.providerID) missing.push('no provider ID');
   if (!node.status?.addresses?.some(({ type }) => type !== 'Hostname')) missing.push('no address');
   for (const [label, word] of CLOUD_LABELS) if (!labelOf(node, label)) missing.push(`no ${word} label`);
+  if (podCIDRsOf(node) === '') missing.push('no pod CIDR');
+  if (conditionOf(node, 'NetworkUnavailable')?.status !== 'False') missing.push('no route');
   if (missing.length === 0 && !isReady(node)) missing.push('not Ready');
   return missing;
 }

@@ -21,6 +21,8 @@ export interface ProgramOptions {
   readonly kubeconfig: string;
   readonly cloudConfig: string;
   readonly log: string;
+  /** Beside those that lead to the cluster and to the cloud. */
+  readonly flags: readonly string[];
 }
 
 export interface Program extends AsyncDisposable {
@@ -36,7 +38,7 @@ export interface Program extends AsyncDisposable {
 }
 
 /** Starts the program from its sources. */
-export async function startProgram({ cloudConfig, kubeconfig, log }: ProgramOptions): Promise<Program> {
+export async function startProgram({ cloudConfig, flags, kubeconfig, log }: ProgramOptions): Promise<Program> {
   const port = await freePort();
   const fd = openSync(log, 'w');
   const child = spawn(
@@ -51,6 +53,7 @@ export async function startProgram({ cloudConfig, kubeconfig, log }: ProgramOpti
       '--bind-address=127.0.0.1',
       `--secure-port=${port}`,
       '--v=2',
+      ...flags,
     ],
     // A group of its own: Ctrl-C is for this command, which then stops the program in order.
     { cwd: root, detached: true, stdio: ['pipe', fd, fd] },

@@ -45,3 +45,14 @@ export function renderTable(rows: readonly (readonly string[])[]): readonly stri
 export function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(3)} s`.padStart(8);
 }
+
+/** Sentences joined to lines of at most `width` characters; one that is longer has a line of its own. */
+export function wrap(sentences: readonly string[], width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const sentence of sentences) {
+    const last = lines.at(-1);
+    if (last !== undefined && `${last}; ${sentence}`.length <= width) lines[lines.length - 1] = `${last}; ${sentence}`;
+    else lines.push(sentence);
+  }
+  return lines;
+}

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Service } from '@outrigger/kube';
+import { tellService } from './service-story.ts';
+
+const created: Service = { metadata: { name: 'web' }, spec: { type: 'LoadBalancer' } };
+const marked: Service = { ...created, metadata: { name: 'web', finalizers: ['a/b'] } };
+const served: Service = { ...marked, status: { loadBalancer: { ingress: [{ ip: '203.0.113.7' }] } } };
+
+test('tells each step from two states of the object', () => {
+  assert.deepEqual(tellService(undefined, created), ['Service of type LoadBalancer created']);
+  assert.deepEqual(tellService(created, marked), ['finalizer a/b']);
+  assert.deepEqual(tellService(marked, served), ['status: address 203.0.113.7']);
+  assert.deepEqual(tellService(served, served), []);
+});
