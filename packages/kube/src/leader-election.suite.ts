@@ -13,6 +13,9 @@ import { createClient, createTransport, loadConfig, resources, systemClock } fro
 type Subject = 'embedded' | 'real control plane';
 
 const LEASE_MS = 3_000;
+const PROBE_MS = 50;
+/** A fail-over is: read the Lease, write it, write into the other one, and hear of it. Each takes the machine's time. */
+const REQUESTS_IN_A_ROW = 4;
 const PROGRAM = new URL('internal/candidate-process.ts', import.meta.url).pathname;
 
 interface Candidate {
@@ -47,6 +50,17 @@ async function openField(cleanUp: AsyncDisposableStack, kubeconfig: string) {
   })().catch((error: unknown) => {
     if (!done.signal.aborted) throw error;
   });
+  const probes: { readonly at: number; readonly tookMs: number }[] = [];
+  const probing = (async () => {
+    while (!done.signal.aborted) {
+      const at = systemClock.monotonic();
+      await leases.get({ namespace: 'kube-system', name: 'work' });
+      await systemClock.sleep(PROBE_MS);
+      probes.push({ at, tookMs: systemClock.monotonic() - at - PROBE_MS });
+    }
+  })();
+  // Told by the clean-up.
+  probing.catch(() => {});
   const candidates: Candidate[] = [];
   cleanUp.defer(async () => {
     for (const { process: child } of candidates) {
@@ -56,12 +70,16 @@ async function openField(cleanUp: AsyncDisposableStack, kubeconfig: string) {
     }
     done.abort(new DOMException('the test is over', 'AbortError'));
     await watching;
+    await probing;
     await transport[Symbol.asyncDispose]();
   });
   return {
     writers,
     /** The order in which the writers took turns: `['a', 'b']` when a never wrote again after b had begun. */
     turns: () => writers.map(({ who }) => who).filter((who, i, all) => who !== all[i - 1]),
+    /** What this machine's other load adds to a fail-over that began then. */
+    slowMs: (began: number): number =>
+      REQUESTS_IN_A_ROW * Math.max(0, ...probes.filter(({ at }) => at >= began).map(({ tookMs }) => tookMs)),
     stand: (identity: string): Candidate => {
       const child = spawn(process.execPath, [PROGRAM, kubeconfig, identity], { stdio: ['ignore', 'pipe', 'inherit'] });
       const events: string[] = [];
@@ -76,7 +94,7 @@ async function openField(cleanUp: AsyncDisposableStack, kubeconfig: string) {
   };
 }
 
-async function until(what: string, condition: () => boolean, limitMs = 15_000): Promise<void> {
+async function until(what: string, condition: () => boolean, limitMs = 60_000): Promise<void> {
   const end = systemClock.monotonic() + limitMs;
   while (!condition()) {
     assert.ok(systemClock.monotonic() < end, `waited ${limitMs} ms for: ${what}`);
@@ -109,17 +127,15 @@ export function leaderElectionSuite(subject: Subject): void {
     const a = field.stand('a');
     await until('a writes', wrote('a'));
     const b = field.stand('b');
-    await until('b stands', () => b.events.includes('stands'));
-    await systemClock.sleep(1_000);
+    await until('b has looked at the Lease', () => b.events.includes('looked'));
     const killedAt = systemClock.monotonic();
     a.process.kill('SIGKILL');
     await until('b writes after kill -9 of a', wrote('b'));
     const afterKill = systemClock.monotonic() - killedAt;
-    assert.ok(afterKill <= LEASE_MS + 1_000, `fail-over after kill -9 took ${afterKill} ms`);
+    assert.ok(afterKill <= LEASE_MS + 1_000 + field.slowMs(killedAt), `fail-over after kill -9 took ${afterKill} ms`);
 
     const c = field.stand('c');
-    await until('c stands', () => c.events.includes('stands'));
-    await systemClock.sleep(1_000);
+    await until('c has looked at the Lease', () => c.events.includes('looked'));
     b.process.kill('SIGSTOP');
     await until('c writes while b is stopped', wrote('c'));
     b.process.kill('SIGCONT');
@@ -131,13 +147,12 @@ export function leaderElectionSuite(subject: Subject): void {
     await ended;
 
     const d = field.stand('d');
-    await until('d stands', () => d.events.includes('stands'));
-    await systemClock.sleep(1_000);
+    await until('d has looked at the Lease', () => d.events.includes('looked'));
     const stoppedAt = systemClock.monotonic();
     c.process.kill('SIGTERM');
     await until('d writes after c has released', wrote('d'));
     const afterRelease = systemClock.monotonic() - stoppedAt;
-    assert.ok(afterRelease <= 1_000, `a clean release took ${afterRelease} ms`);
+    assert.ok(afterRelease <= 1_000 + field.slowMs(stoppedAt), `a clean release took ${afterRelease} ms`);
     assert.ok(c.events.includes('released'));
     assert.deepEqual(field.turns(), ['a', 'b', 'c', 'd']);
     assert.deepEqual(

@@ -14,6 +14,7 @@ import {
   resources,
   silentLogger,
   systemClock,
+  type TransportLayer,
 } from '../index.ts';
 
 const [kubeconfig, identity = ''] = process.argv.slice(2);
@@ -25,7 +26,17 @@ function say(event: string, fields: Readonly<Record<string, unknown>> = {}): voi
 }
 
 const config = await loadConfig({ kubeconfig, env: {} });
-await using transport = createTransport(config);
+let looked = false;
+const sayLooked: TransportLayer = (inner) => ({
+  send: async (request) => {
+    const answer = await inner.send(request);
+    if (!looked) say('looked');
+    looked = true;
+    return answer;
+  },
+  [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
+});
+await using transport = createTransport(config, { layers: [sayLooked] });
 const elector = new LeaderElector({
   leases: createClient(transport).of(resources.leases),
   namespace: 'kube-system',
@@ -39,7 +50,6 @@ const elector = new LeaderElector({
   renewDeadlineMs: 2_000,
   retryPeriodMs: 500,
 });
-say('stands');
 const leadership = await elector.acquire(stop.signal);
 say('leads');
 leadership.signal.addEventListener('abort', () => say('ended', { reason: String(leadership.signal.reason) }));
