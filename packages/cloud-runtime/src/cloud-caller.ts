@@ -36,6 +36,8 @@ export interface CallLimits {
   readonly priority: CallPriority;
   /** UIDs of the objects for whose sake it is sent. */
   readonly about?: readonly string[] | undefined;
+  /** How often it is sent at most, the first included, where that is less than the budget's. Default: the budget's. */
+  readonly maxAttempts?: number | undefined;
 }
 
 const DEFAULT_ATTEMPTS = 5;
@@ -68,9 +70,10 @@ export class CloudCaller {
   }
 
   async call<T>(operation: CloudOperation, send: (signal: AbortSignal) => Promise<T>, limits: CallLimits): Promise<T> {
+    const most = Math.min(this.#maxAttempts, limits.maxAttempts ?? this.#maxAttempts);
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#sendOnce(operation, send, limits, attempt);
-      const repeat = operation.idempotent === true && attempt < this.#maxAttempts && isPassing(outcome.code);
+      const repeat = operation.idempotent === true && attempt < most && isPassing(outcome.code);
       if (!repeat) {
         if (outcome.kind === 'answer') return outcome.answer;
         throw outcome.error;

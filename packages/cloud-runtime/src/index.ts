@@ -15,6 +15,7 @@ export {
   type InstanceLookups,
   type InstanceLookupsOptions,
   type LookUpOptions,
+  type ReadOptions,
   type MakeCallContext,
 } from './instance-lookups.ts';
 export { createVolumeLookUps, type VolumeLookUps, type VolumeLookUpsOptions } from './volume-look-ups.ts';

@@ -27,6 +27,11 @@ export interface LookUpOptions {
   readonly priority?: CallPriority;
 }
 
+export interface ReadOptions extends LookUpOptions {
+  /** How often each request is sent at most, for one who reads again by itself. Default: the call budget's. */
+  readonly maxAttempts?: number;
+}
+
 /** The look-ups of one provider. */
 export interface InstanceLookups extends AsyncDisposable {
   /**
@@ -36,7 +41,7 @@ export interface InstanceLookups extends AsyncDisposable {
    */
   lookUp(node: NodeRef, options: LookUpOptions): Promise<InstanceAnswer>;
   /** Reads one machine directly (`Instances.read`), beside the batches: what a deletion rests on. As `lookUp` otherwise; priority `critical` unless told. */
-  read(node: NodeRef, options: LookUpOptions): Promise<InstanceAnswer>;
+  read(node: NodeRef, options: ReadOptions): Promise<InstanceAnswer>;
   readonly snapshot: InstanceSnapshot;
 }
 
@@ -47,6 +52,8 @@ export type MakeCallContext = (options: {
   readonly logger?: Logger;
   /** UIDs of the objects for whose sake the call is made: its requests are remembered with them. */
   readonly about?: readonly string[];
+  /** How often each request is sent at most, where that is less than the call budget's. */
+  readonly maxAttempts?: number | undefined;
 }) => CallContext;
 
 export interface InstanceLookupsOptions {
@@ -65,6 +72,14 @@ const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 
 export function createInstanceLookups(options: InstanceLookupsOptions): InstanceLookups {
   return new BatchedLookups(options);
+}
+
+/** One call of the contract. */
+interface Asked {
+  readonly what: string;
+  readonly nodes: readonly NodeRef[];
+  readonly priority: CallPriority;
+  readonly maxAttempts?: number | undefined;
 }
 
 class BatchedLookups implements InstanceLookups {
@@ -124,7 +139,10 @@ class BatchedLookups implements InstanceLookups {
     });
   }
 
-  read(node: NodeRef, { need, signal, notBefore, priority = 'critical' }: LookUpOptions): Promise<InstanceAnswer> {
+  read(
+    node: NodeRef,
+    { need, signal, notBefore, priority = 'critical', maxAttempts }: ReadOptions,
+  ): Promise<InstanceAnswer> {
     const { clock, instances } = this.#options;
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (this.#closed.signal.aborted) return Promise.reject(this.#closed.signal.reason as Error);
@@ -133,8 +151,10 @@ class BatchedLookups implements InstanceLookups {
       const sentAt = clock.monotonic();
       let answer: InstanceAnswer;
       try {
-        const given = await this.#withDeadline(`read of node ${node.name}`, [node], signal, priority, (call) =>
-          instances.read(node, need, call),
+        const given = await this.#withDeadline(
+          { what: `read of node ${node.name}`, nodes: [node], priority, maxAttempts },
+          signal,
+          (call) => instances.read(node, need, call),
         );
         answer = checkRead(node, given, sentAt, clock.monotonic());
       } catch (error) {
@@ -172,10 +192,8 @@ class BatchedLookups implements InstanceLookups {
     let answers: readonly InstanceAnswer[];
     try {
       const given = await this.#withDeadline(
-        `look-up of ${nodes.length} nodes`,
-        nodes,
+        { what: `look-up of ${nodes.length} nodes`, nodes, priority },
         controller.signal,
-        priority,
         (call) => instances.lookUp(nodes, need, call),
       );
       answers = checkAnswers(nodes, given, sentAt, clock.monotonic());
@@ -199,17 +217,16 @@ class BatchedLookups implements InstanceLookups {
 
   /** Cuts a provider that never answers, even one that does not look at its signal. */
   async #withDeadline<T>(
-    what: string,
-    nodes: readonly NodeRef[],
+    { what, nodes, priority, maxAttempts }: Asked,
     caller: AbortSignal,
-    priority: CallPriority,
     send: (call: CallContext) => Promise<T>,
   ): Promise<T> {
     const { clock, callContext, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = this.#options;
     const deadline = deadlineSignal(clock, callTimeoutMs, what);
     const signal = AbortSignal.any([caller, deadline.signal, this.#closed.signal]);
     try {
-      return await raceAbort(send(callContext({ signal, priority, about: nodes.map(({ uid }) => uid) })), signal);
+      const about = nodes.map(({ uid }) => uid);
+      return await raceAbort(send(callContext({ signal, priority, about, maxAttempts })), signal);
     } catch (error) {
       if (!deadline.signal.aborted) throw error;
       throw new CloudError('timeout', `${what}: the provider gave no answer within ${callTimeoutMs} ms`, {

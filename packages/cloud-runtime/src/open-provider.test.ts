@@ -6,6 +6,7 @@ import {
   isCloudError,
   type Capabilities,
   type CloudProvider,
+  type Instances,
   type ProviderHost,
 } from '@outrigger/cloud-provider';
 import { silentLogger, type Logger } from '@outrigger/kube';
@@ -94,6 +95,33 @@ test('a Response with 429 and Retry-After is read; retries end', async () => {
   await clock.advance(10_000);
   assert.equal((await answer).status, 503);
   assert.equal(sent, 2);
+});
+
+test('who reads again by himself has a request sent once; others have it sent as often as the budget says', async () => {
+  let sent = 0;
+  const send = async (): Promise<never> => {
+    sent++;
+    throw new CloudError('unavailable', 'down');
+  };
+  const instances: Instances = {
+    batchSize: 1,
+    lookUp: () => Promise.resolve([]),
+    read: (_node, _need, call) => call.call({ name: 'GET', idempotent: true }, send),
+  };
+  const { clock, opened } = open(new Recorded({ instances }), { budget: { maxAttempts: 3 } });
+  const { lookups } = await opened;
+  const node = { name: 'a', uid: 'a', labels: {}, annotations: {} };
+  for (const [given, expected] of [
+    [{}, 3],
+    [{ maxAttempts: 1 }, 1],
+    [{ maxAttempts: 9 }, 3],
+  ] as const) {
+    sent = 0;
+    const read = lookups?.read(node, { need: 'state', signal, ...given });
+    await clock.advance(60_000);
+    assert.equal((await read)?.result.kind, 'failed');
+    assert.equal(sent, expected);
+  }
 });
 
 test('the guard is asked right before the send, also after a wait for the budget', async () => {

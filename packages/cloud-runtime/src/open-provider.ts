@@ -59,6 +59,8 @@ export interface OpenedProvider extends AsyncDisposable {
     readonly logger?: Logger;
     /** UIDs of the objects for whose sake the call is made: its requests are remembered with them. */
     readonly about?: readonly string[];
+    /** How often each request is sent at most, where that is less than the budget's `maxAttempts`. */
+    readonly maxAttempts?: number | undefined;
   }): CallContext;
   /** The last requests to the cloud, newest last: 256 of all, or with a UID 8 of those for this object. */
   recentCalls(uid?: string): readonly CallRecord[];
@@ -163,18 +165,20 @@ class Opened implements OpenedProvider {
     priority,
     logger,
     about,
+    maxAttempts,
   }: {
     readonly signal: AbortSignal;
     readonly priority: CallPriority;
     readonly logger?: Logger;
     readonly about?: readonly string[];
+    readonly maxAttempts?: number | undefined;
   }): CallContext {
     const signal = caller === this.#closed.signal ? caller : AbortSignal.any([caller, this.#closed.signal]);
     return {
       signal,
       priority,
       logger: logger ? redactingLogger(logger, this.secrets) : this.#logger,
-      call: (operation, send) => this.#caller.call(operation, send, { signal, priority, about }),
+      call: (operation, send) => this.#caller.call(operation, send, { signal, priority, about, maxAttempts }),
     };
   }
 

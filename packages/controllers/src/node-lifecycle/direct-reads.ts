@@ -1,7 +1,8 @@
 /**
  * Reads of single machines, one a node. They begin slowly: the first goes alone, each one that proves absence doubles how
  * many go together, and one that does not ends the run for a while. So hundreds of nodes that are gone are read in a few
- * round trips, and a cloud whose lists lie or that fails is not asked a hundred times for it.
+ * round trips, and a cloud whose lists lie or that fails is not asked a hundred times for it. While reads fail, each is one
+ * request: the run is what sends again, and not the call budget beneath it too.
  */
 import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
 import type { InstanceLookups } from '@outrigger/cloud-runtime';
@@ -45,6 +46,8 @@ export class DirectReads {
   #together = 0;
   #most = 1;
   #pauseMs = FIRST_PAUSE_MS;
+  /** The last read that ended has failed. */
+  #failing = false;
   #pause: Timer | undefined;
 
   constructor(options: DirectReadsOptions) {
@@ -103,7 +106,8 @@ export class DirectReads {
     const asOf = clock.monotonic();
     let answer: InstanceAnswer;
     try {
-      answer = await lookups.read(node, { need: 'state', signal, notBefore });
+      const once = this.#failing ? { maxAttempts: 1 } : {};
+      answer = await lookups.read(node, { need: 'state', signal, notBefore, ...once });
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       if (!signal.aborted) logger.warn('Read of a machine ended without an answer', { node: node.name, error });
@@ -123,6 +127,7 @@ export class DirectReads {
   }
 
   #learn({ result }: InstanceAnswer): void {
+    this.#failing = result.kind === 'failed';
     if (result.kind === 'absent') {
       this.#most = Math.min(MOST_TOGETHER, this.#most * 2);
       this.#pauseMs = FIRST_PAUSE_MS;

@@ -1,6 +1,6 @@
 /** For tests: the node lifecycle controller between nodes in memory and a cloud that can lie, on a clock that stands still. */
 import { CloudError, type InstanceAnswer, type InstanceResult, type NodeRef } from '@outrigger/cloud-provider';
-import type { InstanceLookups, LookUpOptions } from '@outrigger/cloud-runtime';
+import type { InstanceLookups, ReadOptions } from '@outrigger/cloud-runtime';
 import {
   silentLogger,
   StatusError,
@@ -64,6 +64,10 @@ export function nodeOf(name: string, spec: NodeSpec = {}): Node {
 export const isShutdownTainted = (node: Node | undefined): boolean =>
   !!node?.spec?.taints?.some(({ key }) => key === shutdownTaintKey);
 
+/** As the host's call budget has it; together they take longer than a read that counts as slow. */
+const HOST_ATTEMPTS = 5;
+const SENT_AGAIN_MS = 600;
+
 /** Machines by provider ID, or by name where a node has none. */
 export class LyingCloud {
   readonly machines: Map<string, 'running' | 'shutdown'> = new Map();
@@ -72,6 +76,10 @@ export class LyingCloud {
   readLie: (node: NodeRef, truth: InstanceResult) => InstanceResult | Promise<InstanceResult> = (_, truth) => truth;
   readonly batches: (readonly string[])[] = [];
   readonly reads: string[] = [];
+  /** How often the host sends a read of which it may send so many: more than once for what passes, as a 500. */
+  sendsOfRead: (node: NodeRef, most: number) => number = () => 1;
+  /** Requests for reads, those sent again included. */
+  sends: number = 0;
   /** Whether a name that is unknown is an answer about one machine. */
   provesByName: boolean = true;
   readonly #clock: FakeClock;
@@ -98,9 +106,12 @@ export class LyingCloud {
     return new Promise((resolve) => void this.#gathering.push({ node, resolve }));
   }
 
-  async read(node: NodeRef, { signal }: LookUpOptions): Promise<InstanceAnswer> {
+  async read(node: NodeRef, { signal, maxAttempts = HOST_ATTEMPTS }: ReadOptions): Promise<InstanceAnswer> {
     this.reads.push(node.name);
+    const sends = this.sendsOfRead(node, maxAttempts);
+    this.sends += sends;
     const asOf = this.#clock.monotonic();
+    if (sends > 1) await this.#clock.sleep(SENT_AGAIN_MS * (sends - 1), signal);
     const truth = this.#truth(node, 'absent');
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

@@ -468,6 +468,20 @@ test('machines that cannot be read keep no others from being read', async () => 
   assert.equal(rig.deleted.length, 20);
 });
 
+test('a cloud whose lists are empty and whose reads fail is asked at most sixty times in two minutes', async () => {
+  await using rig = new LifecycleRig();
+  for (const node of range(500)) rig.join(node);
+  await rig.start();
+  rig.cloud.listLie = () => missing;
+  rig.cloud.readLie = () => failure('unavailable');
+  rig.cloud.sendsOfRead = (_, most) => most;
+  for (const node of range(100)) rig.ready(node, 'Unknown');
+  await rig.advance(120_000);
+  const asked = rig.cloud.sends + rig.cloud.batches.length;
+  assert.ok(asked <= 60, `${asked} requests`);
+  assert.deepEqual(rig.deleted, []);
+});
+
 test('a node whose taints another writer has changed keeps all of them', async () => {
   await using rig = new LifecycleRig();
   rig.join('n1', { taints: [{ key: 'a', effect: 'NoSchedule' }] });
