@@ -44,6 +44,8 @@ export interface LeaderContext extends Omit<Foundation, 'explanations' | 'journa
   readonly eventsOf: (controller: string) => EventRecorder;
   /** The one that this controller is built for, of those of the program. */
   readonly provider: OpenedProvider;
+  /** All of the program, that one among them. */
+  readonly providers: readonly OpenedProvider[];
   /** The first of them: it has what belongs to none in particular. */
   readonly isDefault: boolean;
   readonly cluster: ClusterIdentity;

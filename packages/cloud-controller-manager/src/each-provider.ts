@@ -13,9 +13,10 @@ export type ProviderMember = Pick<LeaderContext, 'isDefault' | 'loadBalancerLock
  */
 export function buildForEach(
   { build, name, scope }: CloudController,
-  context: Omit<LeaderContext, keyof ProviderMember>,
+  given: Omit<LeaderContext, keyof ProviderMember | 'providers'>,
   members: readonly ProviderMember[],
 ): readonly RunningController[] {
+  const context = { ...given, providers: members.map(({ provider }) => provider) };
   if (members.length === 1) return members.map((member) => ({ name, ...build({ ...context, ...member }) }));
   const { explanations, journal, logger } = context;
   // A metric has the same labels wherever it is counted.

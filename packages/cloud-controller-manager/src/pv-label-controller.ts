@@ -1,17 +1,16 @@
 /** The PersistentVolume label controller and its webhook, from the program's flags. */
-import type { VolumeRef, VolumeResult, VolumeTopology } from '@outrigger/cloud-provider';
-import { createVolumeLookUps, type OpenedProvider, type VolumeLookUps } from '@outrigger/cloud-runtime';
 import type { RunningController, Webhook } from '@outrigger/controller-manager';
 import { createPvLabelController, labelNewVolume } from '@outrigger/controllers';
 import { resources, type Clock, type PersistentVolume } from '@outrigger/kube';
 import type { LeaderContext } from './controllers.ts';
 import { PV_LABEL_WEBHOOK, PV_LABEL_WEBHOOK_PATH } from './deploy/pv-label-webhook.ts';
+import { VolumesOfClouds, type VolumeCloud } from './volumes-of-clouds.ts';
 import { runWhileCapable } from './while-capable.ts';
 
 export const PV_LABEL_CONTROLLER = 'persistent-volume-label-controller';
 
 export function buildPvLabelController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, metrics, provider, random, stores } = context;
+  const { client, clock, eventsOf, metrics, provider, providers, random, stores } = context;
   const logger = context.logger.with({ controller: PV_LABEL_CONTROLLER });
   const events = eventsOf(PV_LABEL_CONTROLLER);
   const store = stores.open(resources.persistentVolumes);
@@ -23,18 +22,12 @@ export function buildPvLabelController(context: LeaderContext): Omit<RunningCont
           capability: () => provider.capabilities.volumes,
           what: 'volumes',
           logger,
-          build: (volumes) => ({
+          build: () => ({
             run: (life) =>
               createPvLabelController({
                 client,
                 store,
-                lookUps: createVolumeLookUps({
-                  volumes,
-                  callContext: (wanted) => provider.callContext(wanted),
-                  clock,
-                  priority: 'normal',
-                  signal: life,
-                }),
+                lookUps: new VolumesOfClouds(providers, { clock, priority: 'normal', signal: life }).of(provider),
                 events,
                 clock,
                 logger,
@@ -54,46 +47,27 @@ const WEBHOOK_CALL_TIMEOUT_MS = 4_000;
 
 export interface PvLabelWebhookOptions {
   /** Whoever of them knows the volume. */
-  readonly providers: readonly Pick<OpenedProvider, 'capabilities' | 'callContext'>[];
+  readonly providers: readonly VolumeCloud[];
   readonly clock: Clock;
   /** Ends the look-ups. */
   readonly signal: AbortSignal;
 }
 
 export function createPvLabelWebhook({ clock, providers, signal }: PvLabelWebhookOptions): Webhook {
-  const known = new WeakMap<VolumeTopology, VolumeLookUps>();
-  const lookUpsOf = (provider: (typeof providers)[number]): VolumeLookUps | undefined => {
-    const { volumes } = provider.capabilities;
-    if (!volumes) return undefined;
-    const lookUps =
-      known.get(volumes) ??
-      createVolumeLookUps({
-        volumes,
-        callContext: (wanted) => provider.callContext(wanted),
-        clock,
-        priority: 'critical',
-        callTimeoutMs: WEBHOOK_CALL_TIMEOUT_MS,
-        signal,
-      });
-    known.set(volumes, lookUps);
-    return lookUps;
-  };
+  const lookUps = new VolumesOfClouds(providers, {
+    clock,
+    priority: 'critical',
+    callTimeoutMs: WEBHOOK_CALL_TIMEOUT_MS,
+    signal,
+  });
   return {
     name: PV_LABEL_WEBHOOK,
     path: PV_LABEL_WEBHOOK_PATH,
     answer: async ({ object, operation }) => {
-      const lookUps = providers.flatMap((provider) => lookUpsOf(provider) ?? []);
-      if (lookUps.length === 0 || operation !== 'CREATE' || !isVolume(object)) return {};
-      return labelNewVolume(object, { lookUp: (volume) => firstThatKnows(lookUps, volume) });
+      if (!lookUps.areThere || operation !== 'CREATE' || !isVolume(object)) return {};
+      return labelNewVolume(object, lookUps);
     },
   };
-}
-
-/** A provider that fails may be the one that would know. */
-async function firstThatKnows(lookUps: readonly VolumeLookUps[], volume: VolumeRef): Promise<VolumeResult> {
-  const results = await Promise.all(lookUps.map((each) => each.lookUp(volume)));
-  const by = (kind: VolumeResult['kind']): VolumeResult | undefined => results.find((result) => result.kind === kind);
-  return by('found') ?? by('failed') ?? { kind: 'unknown' };
 }
 
 function isVolume(object: unknown): object is PersistentVolume {
