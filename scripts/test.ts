@@ -33,6 +33,19 @@ const UNIT =
 const FAST = '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.control-plane).test.ts';
 const CONTROL_PLANE = '{packages,providers,distribution,bench,e2e}/**/*.control-plane.test.ts';
 
+/**
+ * Long tests of the program amid faults, in crowds and beside Go programs. They run on the current release only: what of them
+ * hangs on the release (the API contract, client, watcher, leader election, node initialisation, every controller, roles,
+ * manifests and the migration of node IPAM) has tests of its own, which run on the oldest one too.
+ */
+const CURRENT_RELEASE_ONLY: readonly string[] = [
+  'e2e/chaos.control-plane.test.ts',
+  'e2e/fault-chaos.control-plane.test.ts',
+  'e2e/migration-upstream.control-plane.test.ts',
+  'e2e/service-chaos.control-plane.test.ts',
+  'e2e/whole-cluster.control-plane.test.ts',
+];
+
 async function execute(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
   const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...env } });
   const limit = setTimeout(() => {
@@ -84,6 +97,8 @@ function controlPlane(): Stage {
 
 interface TestOptions {
   readonly pattern: string;
+  /** Files that match the pattern and are left out. */
+  readonly except?: readonly string[];
   readonly always?: boolean;
   readonly coverage?: boolean;
   readonly isolation?: 'none';
@@ -96,7 +111,16 @@ function tests(name: string, options: TestOptions): Stage {
     name,
     always: options.always ?? true,
     run: async () => {
-      const files = globSync(options.pattern, { exclude: (path) => path.includes('node_modules') }).sort();
+      const found = globSync(options.pattern, { exclude: (path) => path.includes('node_modules') }).sort();
+      const { except = [] } = options;
+      for (const path of except) {
+        if (found.includes(path)) continue;
+        console.error(
+          `${name}: ${path} is to be left out, and there is no such test: correct the list in scripts/test.ts`,
+        );
+        return { passed: 0, failed: 1, skipped: 0 };
+      }
+      const files = found.filter((path) => !except.includes(path));
       if (files.length === 0) return { passed: 0, failed: 0, skipped: 0 };
       const directory = mkdtempSync(join(tmpdir(), 'outrigger-test-'));
       const counts = join(directory, 'counts');
@@ -156,6 +180,7 @@ const stages: readonly Stage[] = [
   tests('control-plane', { pattern: CONTROL_PLANE, concurrency: 1 }),
   tests('control-plane-oldest', {
     pattern: CONTROL_PLANE,
+    except: CURRENT_RELEASE_ONLY,
     concurrency: 1,
     always: ci,
     env: { KUBERNETES: OLDEST_KUBERNETES },
