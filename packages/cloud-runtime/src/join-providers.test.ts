@@ -247,6 +247,22 @@ test('a cloud that had machines and says nothing of them now may have them still
   assert.equal(wordOf(await rig.ask(0, 'read')), 'unavailable');
 });
 
+test('nothing is remembered of a node that goes while it is asked about', async () => {
+  const rig = await setUp('a', 'b');
+  const [a, b] = rig.clouds;
+  a?.become('hangs');
+  const asked = rig.ask(0);
+  await rig.clock.settle();
+  for (const { lookups } of rig.joined) lookups?.snapshot.forget(node.uid);
+  a?.become('has');
+  assert.equal(wordOf(await asked), 'found');
+  assert.equal(rig.joined[0]?.lookups?.snapshot.get(node.uid, 'state'), undefined);
+  a?.become('fails');
+  b?.become('has');
+  // Had a claimed it, b would be told so.
+  assert.deepEqual(await said(rig), ['implemented-elsewhere', 'retry-after']);
+});
+
 test('property: whatever clouds do, a node is never found for two, and a node that one has is not waited for for ever', async () => {
   const mood = fc.constantFrom<Mood>('has', 'has-not', 'proves-not', 'fails', 'hangs');
   const step = fc.record({

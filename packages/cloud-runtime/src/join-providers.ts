@@ -139,6 +139,7 @@ class JoinedLookups implements InstanceLookups {
       this.snapshot.dismiss(node.uid);
       return this.#own[way](node, options);
     }
+    using stay = this.snapshot.whileThere(node.uid);
     const asked = providers.flatMap((provider) => this.#question(provider, way, node, options));
     const own = asked.find(({ cloud }) => cloud === this.#name);
     // Its own answer is not hurried: without it there is nothing to judge.
@@ -149,7 +150,8 @@ class JoinedLookups implements InstanceLookups {
     options.signal.throwIfAborted();
     const answers = asked.map(({ cloud, askedAt, answer }): CloudsAnswer => ({ cloud, askedAt, answer }));
     const answer = claims.judge({ node, cloud: this.#name, answers, now: clock.monotonic() });
-    this.snapshot.keep(node.uid, options.need, answer);
+    if (stay.isGone) claims.forget(node.uid);
+    else this.snapshot.keep(node.uid, options.need, answer);
     return answer;
   }
 
@@ -192,11 +194,18 @@ class JoinedLookups implements InstanceLookups {
   }
 }
 
+/** Of one question about a node: whether the node has gone since. */
+interface Stay extends Disposable {
+  isGone: boolean;
+}
+
 /** For a node that all clouds were asked about: what came of it. For others: what this cloud said. */
 class JudgedSnapshot implements InstanceSnapshot {
   readonly #own: InstanceSnapshot;
   readonly #forgotten: (uid: string) => void;
   readonly #judged = new Map<string, Partial<Record<InstanceNeed, InstanceAnswer>>>();
+  /** By UID: the questions that are not answered yet. */
+  readonly #stays = new Map<string, Set<Stay>>();
 
   constructor(own: InstanceSnapshot, forgotten: (uid: string) => void) {
     this.#own = own;
@@ -216,7 +225,20 @@ class JudgedSnapshot implements InstanceSnapshot {
     return this.#own.subscribe(listener);
   }
 
+  whileThere(uid: string): Stay {
+    const stays = this.#stays.get(uid) ?? new Set<Stay>();
+    this.#stays.set(uid, stays);
+    const end = (): void => {
+      stays.delete(stay);
+      if (stays.size === 0 && this.#stays.get(uid) === stays) this.#stays.delete(uid);
+    };
+    const stay: Stay = { isGone: false, [Symbol.dispose]: end };
+    stays.add(stay);
+    return stay;
+  }
+
   forget(uid: string): void {
+    for (const stay of this.#stays.get(uid) ?? []) stay.isGone = true;
     this.#judged.delete(uid);
     this.#forgotten(uid);
     this.#own.forget(uid);
