@@ -50,6 +50,10 @@ format: $(SETUP) ## Format the sources
 build: $(SETUP) ## Bundle the program into dist/ and write bin/cloud-controller-manager and bin/outrigger
 	@node scripts/build.ts
 
+.PHONY: image
+image: $(SETUP) ## Make the container image, its root file system and its bill of materials in dist/image/, without Docker
+	@node scripts/image.ts
+
 .PHONY: control-plane
 control-plane: $(SETUP) ## Find, download or build etcd and kube-apiserver, and print where they are
 	@node scripts/control-plane.ts path

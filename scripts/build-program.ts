@@ -29,10 +29,11 @@ const COMMONJS_NAMES = [
 ].join('\n');
 
 /**
- * Writes `<directory>/dist/cloud-controller-manager.js`, its parts in `parts/` beside it, the map of each, and
- * `cloud-controller-manager` and `outrigger` in `<directory>/bin`.
+ * Writes `<directory>/dist/cloud-controller-manager.js`, its parts in `parts/` beside it, and
+ * `cloud-controller-manager` and `outrigger` in `<directory>/bin`. `maps`: also the source map of each file, default true;
+ * without them, the files do not depend on the directory.
  */
-export async function buildProgram(directory: string = root): Promise<BuiltProgram> {
+export async function buildProgram(directory: string = root, maps: boolean = true): Promise<BuiltProgram> {
   const bundle = join(directory, 'dist', 'cloud-controller-manager.js');
   const launcher = join(directory, 'bin', 'cloud-controller-manager');
   const outrigger = join(directory, 'bin', 'outrigger');
@@ -55,7 +56,7 @@ export async function buildProgram(directory: string = root): Promise<BuiltProgr
     minify: false,
     // …but white space doubles the text that stays in memory.
     minifyWhitespace: true,
-    sourcemap: 'linked',
+    sourcemap: maps && 'linked',
     // A file beside it; in the program their typographic quotes would double its text in memory.
     legalComments: 'external',
     banner: { js: COMMONJS_NAMES },

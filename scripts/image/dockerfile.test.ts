@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { imageSettings } from './image-settings.ts';
+import { askLauncher } from './launch-settings.ts';
+
+const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+const settings = imageSettings(askLauncher(path('distribution/launcher.sh')));
+const { version } = JSON.parse(readFileSync(path('package.json'), 'utf8')) as { version: string };
+
+test('the Dockerfile starts the program as the launcher does, and as the image of make image', () => {
+  const text = readFileSync(path('deploy/image/Dockerfile'), 'utf8');
+  const image = text.slice(text.indexOf('\nFROM scratch\n'));
+  const lines = (instruction: string): readonly string[] =>
+    [...image.matchAll(new RegExp(`^${instruction} (.*)$`, 'gmu'))].map(([, rest = '']) => rest);
+  assert.deepEqual(lines('ENTRYPOINT'), [JSON.stringify(settings.entrypoint).replaceAll('","', '", "')]);
+  assert.deepEqual(
+    lines('ENV'),
+    Object.entries(settings.env).map(([key, value]) => `${key}="${value}"`),
+  );
+  assert.deepEqual(lines('USER'), [settings.user]);
+  assert.deepEqual(lines('WORKDIR'), [settings.workingDirectory]);
+  assert.deepEqual(lines('EXPOSE'), [settings.port]);
+  assert.ok(lines('LABEL').includes(`org.opencontainers.image.version="v${version}"`));
+});
+
+test('the size of the heap is what an operator can change, and every other flag is kept', () => {
+  const launcher = readFileSync(path('distribution/launcher.sh'), 'utf8');
+  const { entrypoint, env } = settings;
+  for (const flag of entrypoint.slice(1, -1)) assert.ok(launcher.includes(flag), flag);
+  assert.equal(
+    entrypoint.some((flag) => flag.includes('old-space')),
+    false,
+  );
+  assert.match(env['NODE_OPTIONS'] ?? '', /^--max-old-space-size=\d+$/u);
+});

@@ -1,0 +1,105 @@
+/** A root file system as an OCI image in a tar file (image-spec 1.1, image layout). The same root gives the same bytes. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { ImageSettings } from './image-settings.ts';
+
+/** Without names, times and umask of the machine: what is packed does not depend on who packs it. */
+const SAME_EVERYWHERE = [
+  '--sort=name',
+  '--format=ustar',
+  '--mtime=@0',
+  '--owner=0',
+  '--group=0',
+  '--numeric-owner',
+  '--mode=go=u,go-w',
+];
+/** Go's names of architectures. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+export interface OciImage {
+  /** Of the manifest: what a registry calls the image by. */
+  readonly digest: string;
+  /** What is downloaded. */
+  readonly layerBytes: number;
+}
+
+interface Descriptor {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly size: number;
+}
+
+/** `name`: repository and tag. Needs GNU tar. */
+export function writeOciImage(root: string, file: string, name: string, settings: ImageSettings): OciImage {
+  const directory = mkdtempSync(join(tmpdir(), 'outrigger-image-'));
+  try {
+    mkdirSync(join(directory, 'blobs/sha256'), { recursive: true });
+    const put = (mediaType: string, content: Buffer): Descriptor => {
+      const digest = sha256(content);
+      writeFileSync(join(directory, 'blobs/sha256', digest), content);
+      return { mediaType, digest: `sha256:${digest}`, size: content.length };
+    };
+    const putJson = (mediaType: string, content: object): Descriptor =>
+      put(mediaType, Buffer.from(JSON.stringify(content)));
+
+    const unpacked = join(directory, 'layer.tar');
+    pack(root, unpacked);
+    const tar = readFileSync(unpacked);
+    rmSync(unpacked);
+    const layer = put('application/vnd.oci.image.layer.v1.tar+gzip', gzipSync(tar));
+    const tag = name.slice(name.lastIndexOf(':') + 1);
+    const config = putJson('application/vnd.oci.image.config.v1+json', {
+      architecture: ARCHITECTURES[process.arch] ?? process.arch,
+      os: 'linux',
+      config: configOf(settings, tag),
+      rootfs: { type: 'layers', diff_ids: [`sha256:${sha256(tar)}`] },
+    });
+    const manifest = putJson('application/vnd.oci.image.manifest.v1+json', {
+      schemaVersion: 2,
+      mediaType: 'application/vnd.oci.image.manifest.v1+json',
+      config,
+      layers: [layer],
+    });
+    const annotations = { 'org.opencontainers.image.ref.name': tag, 'io.containerd.image.name': name };
+    const index = {
+      schemaVersion: 2,
+      mediaType: 'application/vnd.oci.image.index.v1+json',
+      manifests: [{ ...manifest, annotations }],
+    };
+    writeFileSync(join(directory, 'index.json'), JSON.stringify(index));
+    writeFileSync(join(directory, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
+    pack(directory, file);
+    return { digest: manifest.digest, layerBytes: layer.size };
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+function configOf({ entrypoint, env, port, user, workingDirectory }: ImageSettings, tag: string): object {
+  return {
+    User: user,
+    Env: Object.entries(env).map(([key, value]) => `${key}=${value}`),
+    Entrypoint: entrypoint,
+    WorkingDir: workingDirectory,
+    ExposedPorts: { [port]: {} },
+    Labels: {
+      'org.opencontainers.image.title': 'Outrigger cloud-controller-manager',
+      'org.opencontainers.image.version': tag,
+      'org.opencontainers.image.licenses': 'Apache-2.0',
+    },
+  };
+}
+
+function pack(directory: string, file: string): void {
+  execFileSync('tar', [...SAME_EVERYWHERE, '-C', directory, '-cf', file, '.'], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+}
+
+function sha256(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
