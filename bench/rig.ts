@@ -21,6 +21,8 @@ export interface Rig extends AsyncDisposable {
   readonly client: Client;
   readonly cloud: MemoryCloud;
   surroundings(): Promise<Surroundings>;
+  /** The flag for a cloud config that says more than where the cloud is. */
+  cloudConfig(more: Readonly<Record<string, unknown>>): string;
   /** Runs a subject with `flags` over its own, from its start on; ends it when `body` has. `limitSeconds`: then `signal` aborts. */
   run<T>(
     subject: Subject,
@@ -43,6 +45,7 @@ export async function openRig(options: ControlPlaneOptions = {}): Promise<Rig> {
   const cloudConfig = join(directory, 'cloud.json');
   writeFileSync(certificateAuthorityFile, controlPlane.certificateAuthority);
   writeFileSync(cloudConfig, JSON.stringify({ endpoint: served.endpoint }));
+  let configs = 0;
   const surroundings = async (): Promise<Surroundings> => ({
     controlPlane,
     certificateAuthorityFile,
@@ -56,6 +59,11 @@ export async function openRig(options: ControlPlaneOptions = {}): Promise<Rig> {
     client,
     cloud,
     surroundings,
+    cloudConfig: (more) => {
+      const file = join(directory, `cloud-${configs++}.json`);
+      writeFileSync(file, JSON.stringify({ endpoint: served.endpoint, ...more }));
+      return `--cloud-config=${file}`;
+    },
     run: async (subject, flags, limitSeconds, body) => {
       await removeLease(client);
       const flagged: Subject = {

@@ -14,14 +14,15 @@ const SETTLE_MS = 5_000;
 
 export const services: Scenario = {
   name: 'services',
-  what: `${SERVICES} services of four parts each are created at once, nodes join, and all are deleted; a load balancer serves after 1 s`,
+  what: `${SERVICES} services of one part each are created at once, nodes join, and all are deleted; a load balancer serves after 1 s`,
   upstream: false,
   run: async (rig, subject) => {
     const { client, cloud } = rig;
     const names = await freshCluster(rig, NODES + 1 + JOINS);
     const first = names.slice(0, NODES);
     await joinNodes(rig, first);
-    return rig.run(subject, [], 600, async ({ signal }) => {
+    const flags = [rig.cloudConfig({ loadBalancerParts: ['load-balancer'] })];
+    return rig.run(subject, flags, 600, async ({ signal }) => {
       const figures: Figure[] = [];
       await secondsUntil(() => areInitialised(rig, NODES), signal);
       cloud.resetCalls();

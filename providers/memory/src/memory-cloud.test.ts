@@ -131,30 +131,34 @@ test('routes: made in batches, made once, foreign ones left alone, blackholes se
   assert.equal(cloud.routes().length, 1);
 });
 
-test('a load balancer is made part by part, then nothing is left to do, then all of it goes', async () => {
-  const { clock, cloud } = setUp();
-  const { loadBalancers } = await createMemoryProvider({ cloud }).open(hostOf(clock));
+const desired: DesiredLoadBalancer = {
+  wanted: true,
+  owner: { clusterId: 'cluster-1', uid: 'service-1' },
+  backEnds: [],
+  service: {
+    uid: 'service-1',
+    namespace: 'default',
+    name: 'web',
+    labels: {},
+    annotations: {},
+    ports: [{ name: '', port: 80, protocol: 'TCP', nodePort: 30_080 }],
+    ipFamilies: ['IPv4'],
+    ipFamilyPolicy: 'SingleStack',
+    externalTrafficPolicy: 'Cluster',
+    sourceRanges: [],
+    ingress: [],
+  },
+};
+
+/** One pass over one Service at a time: what was done, or that nothing was left to do. */
+async function balance(
+  cloud: MemoryCloud,
+  clock: FakeClock,
+  config?: string,
+): Promise<(wanted: boolean) => Promise<string[]>> {
+  const { loadBalancers } = await createMemoryProvider({ cloud }).open(hostOf(clock, config));
   assert.ok(loadBalancers);
-  const desired: DesiredLoadBalancer = {
-    wanted: true,
-    owner: { clusterId: 'cluster-1', uid: 'service-1' },
-    backEnds: [],
-    service: {
-      uid: 'service-1',
-      namespace: 'default',
-      name: 'web',
-      labels: {},
-      annotations: {},
-      ports: [{ name: '', port: 80, protocol: 'TCP', nodePort: 30_080 }],
-      ipFamilies: ['IPv4'],
-      ipFamilyPolicy: 'SingleStack',
-      externalTrafficPolicy: 'Cluster',
-      sourceRanges: [],
-      ingress: [],
-    },
-  };
-  cloud.createPart({ kind: 'address', tags: { clusterId: 'another', uid: 'service-1' }, attributes: {} });
-  const pass = async (wanted: boolean): Promise<string[]> => {
+  return async (wanted) => {
     const [observed] = await loadBalancers.observe([desired.service], call);
     assert.ok(observed?.kind === 'parts');
     const plan = loadBalancers.plan({ ...desired, wanted }, observed.parts);
@@ -163,12 +167,29 @@ test('a load balancer is made part by part, then nothing is left to do, then all
       ? plan.ingress.map(({ ip }) => `done ${ip}`)
       : plan.actions.map(({ kind, part }) => `${kind} ${part}`);
   };
+}
+
+test('a load balancer is made part by part, then nothing is left to do, then all of it goes', async () => {
+  const { clock, cloud } = setUp();
+  const pass = await balance(cloud, clock);
+  cloud.createPart({ kind: 'address', tags: { clusterId: 'another', uid: 'service-1' }, attributes: {} });
   assert.deepEqual(await pass(true), ['create address']);
   assert.deepEqual(await pass(true), ['create load-balancer', 'create firewall', 'create dns']);
   assert.match((await pass(true))[0] ?? '', /^done 203\.0\.113\./);
   assert.deepEqual(await pass(false), ['delete dns', 'delete firewall', 'delete load-balancer', 'delete address']);
   assert.deepEqual(await pass(false), []);
   assert.equal(cloud.parts().length, 1, 'the part of the other cluster');
+});
+
+test('a load balancer of one part has its address from it', async () => {
+  const { clock, cloud } = setUp({ loadBalancerDelayMs: 1000 });
+  const pass = await balance(cloud, clock, '{"loadBalancerParts":["load-balancer"]}');
+  assert.deepEqual(await pass(true), ['create load-balancer']);
+  assert.deepEqual(await pass(true), [], 'it does not serve yet');
+  await clock.advance(1000);
+  assert.match((await pass(true))[0] ?? '', /^done 203\.0\.113\./);
+  assert.deepEqual(await pass(false), ['delete load-balancer']);
+  assert.equal(cloud.parts().length, 0);
 });
 
 test('a cloud config that is wrong is named, with its file', async () => {
@@ -179,6 +200,8 @@ test('a cloud config that is wrong is named, with its file', async () => {
     ['{"endpont":""}', /unknown key endpont/],
     ['{"endpoint":"127.0.0.1"}', /endpoint must be/],
     ['{"instances":[1]}', /instances must be/],
+    ['{"loadBalancerParts":["dns"]}', /load-balancer is never left out/],
+    ['{"loadBalancerParts":["load-balancer","magic"]}', /must be a list of address, load-balancer/],
   ] as const) {
     await assert.rejects(createMemoryProvider().open(hostOf(clock, text)), message);
   }

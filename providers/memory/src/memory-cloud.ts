@@ -218,7 +218,10 @@ export class MemoryCloud {
     this.#checkQuota('parts', parts.length);
     const number = this.#made++;
     const id = `${given.kind}-${number}`;
-    const made = given.kind === 'address' ? { ip: `203.0.113.${(number % 254) + 1}` } : {};
+    // Who has no address made for it first gets one with its load balancer.
+    const needsIP =
+      given.kind === 'address' || (given.kind === 'load-balancer' && given.attributes['ip'] === undefined);
+    const made = needsIP ? { ip: `203.0.113.${(number % 254) + 1}` } : {};
     const part = { ...given, id, attributes: { ...given.attributes, ...made } };
     this.#put(this.#parts, id, part);
     if (part.kind === 'load-balancer') {

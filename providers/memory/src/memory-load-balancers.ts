@@ -1,4 +1,4 @@
-/** Load balancers of the memory cloud: an address, the load balancer, a firewall and a DNS record, each found by its tags. */
+/** Load balancers of the memory cloud: an address, the load balancer, a firewall and a DNS record, or fewer, each found by its tags. */
 import {
   CloudError,
   isCloudError,
@@ -21,7 +21,8 @@ import type { CloudClient } from './cloud-client.ts';
 import type { MemoryPart } from './cloud-model.ts';
 
 /** In the order of making; they go in the opposite one. */
-const KINDS = ['address', 'load-balancer', 'firewall', 'dns'] as const;
+export const loadBalancerParts = ['address', 'load-balancer', 'firewall', 'dns'] as const;
+export type PartKind = (typeof loadBalancerParts)[number];
 
 /** How often a part that is being made is looked at. */
 const POLL_MS = 500;
@@ -47,14 +48,22 @@ export class MemoryLoadBalancers implements LoadBalancers {
   readonly #clock: Clock;
   readonly #cluster: ClusterIdentity;
   readonly #name: string;
+  readonly #kinds: readonly PartKind[];
 
-  /** `name`: the provider's. */
-  constructor(client: () => CloudClient, clock: Clock, cluster: ClusterIdentity, name: string) {
+  /** `name`: the provider's. `kinds`: of the parts that each has, in the order of `loadBalancerParts`; with the load balancer at least. */
+  constructor(
+    client: () => CloudClient,
+    clock: Clock,
+    cluster: ClusterIdentity,
+    name: string,
+    kinds: readonly PartKind[] = loadBalancerParts,
+  ) {
     this.classes = [`outrigger.dev/${name}`];
     this.#client = client;
     this.#clock = clock;
     this.#cluster = cluster;
     this.#name = name;
+    this.#kinds = kinds;
   }
 
   /** A provider's back ends are its own nodes only. */
@@ -82,7 +91,7 @@ export class MemoryLoadBalancers implements LoadBalancers {
     if (claims.length > 0) return planClaiming(claims);
     const foreign = parts.find((part) => !own.includes(part));
     if (desired.wanted && foreign) return refuse(foreign, clusterId);
-    return desired.wanted ? planMaking(desired, own) : planRemoving(own);
+    return desired.wanted ? planMaking(desired, own, this.#kinds) : planRemoving(own);
   }
 
   async apply(
@@ -161,13 +170,17 @@ function dnsName({ name, namespace }: LoadBalancerService): string {
   return `${name}.${namespace}.memory.test`;
 }
 
-/** Each part once the one that it needs is there: all need the address. */
-function planMaking(desired: DesiredLoadBalancer, own: readonly LoadBalancerPart[]): LoadBalancerPlan {
-  const address = own.find(({ kind }) => kind === 'address');
-  const ip = address?.attributes.ip as string | undefined;
-  const actions = KINDS.flatMap((kind): readonly LoadBalancerAction[] => {
-    if (kind !== 'address' && ip === undefined) return [];
-    const wanted = wantedPart(kind, desired, ip);
+/** Each part once the one that it needs is there: all need the IP, which comes with the first. */
+function planMaking(
+  desired: DesiredLoadBalancer,
+  own: readonly LoadBalancerPart[],
+  kinds: readonly PartKind[],
+): LoadBalancerPlan {
+  const [first] = kinds;
+  const ip = own.find(({ kind }) => kind === first)?.attributes.ip as string | undefined;
+  const actions = kinds.flatMap((kind): readonly LoadBalancerAction[] => {
+    if (kind !== first && ip === undefined) return [];
+    const wanted = wantedPart(kind, desired, kind === first ? undefined : ip);
     const there = own.find((part) => part.kind === kind);
     if (!there) return [{ kind: 'create', part: kind, summary: `make the ${kind}`, input: wanted }];
     if (holds(there.attributes, wanted)) return [];
@@ -178,24 +191,24 @@ function planMaking(desired: DesiredLoadBalancer, own: readonly LoadBalancerPart
 }
 
 function planRemoving(own: readonly LoadBalancerPart[]): LoadBalancerPlan {
-  const order: readonly string[] = KINDS;
+  const order: readonly string[] = loadBalancerParts;
   const actions = own
     .toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))
     .map(({ kind, id }) => ({ kind: 'delete', part: kind, id, summary: `delete the ${kind}`, input: {} }) as const);
   return { actions, complete: actions.length === 0, ingress: [] };
 }
 
-function wantedPart(
-  kind: (typeof KINDS)[number],
-  { service, backEnds }: DesiredLoadBalancer,
-  ip: string | undefined,
-): Wanted {
+function wantedPart(kind: PartKind, { service, backEnds }: DesiredLoadBalancer, ip: string | undefined): Wanted {
   const ports = service.ports.map(({ port, protocol, nodePort }) => ({ port, protocol, nodePort: nodePort ?? 0 }));
   switch (kind) {
     case 'address':
       return {};
     case 'load-balancer':
-      return { ip, ports, backEnds: backEnds.map(({ node }) => node.providerID ?? '').toSorted() };
+      return {
+        ...(ip !== undefined && { ip }),
+        ports,
+        backEnds: backEnds.map(({ node }) => node.providerID ?? '').toSorted(),
+      };
     case 'firewall':
       return { ports: ports.map(({ port, protocol }) => ({ port, protocol })), sources: service.sourceRanges };
     default:

@@ -13,7 +13,7 @@ import type { NewInstance } from './cloud-model.ts';
 import type { SendToCloud } from './cloud-request.ts';
 import { createMemoryCloud, type MemoryCloud } from './memory-cloud.ts';
 import { MemoryInstances } from './memory-instances.ts';
-import { MemoryLoadBalancers } from './memory-load-balancers.ts';
+import { loadBalancerParts, MemoryLoadBalancers, type PartKind } from './memory-load-balancers.ts';
 import { MemoryPodRanges } from './memory-pod-ranges.ts';
 import { MemoryRoutes } from './memory-routes.ts';
 import { MemoryVolumes } from './memory-volumes.ts';
@@ -24,6 +24,8 @@ interface Config {
   readonly endpoint?: string;
   /** What a cloud of its own begins with. */
   readonly instances?: readonly NewInstance[];
+  /** What a load balancer is made of, in this order; with `load-balancer` at least. Default: all four. */
+  readonly loadBalancerParts?: readonly PartKind[];
 }
 
 export interface MemoryProviderOptions {
@@ -48,7 +50,7 @@ export function createMemoryProvider({ cloud, name = 'memory' }: MemoryProviderO
       routes: new MemoryRoutes(current, clock, cluster, name),
       volumes: new MemoryVolumes(current),
       podRanges: new MemoryPodRanges(current),
-      loadBalancers: new MemoryLoadBalancers(current, clock, cluster, name),
+      loadBalancers: new MemoryLoadBalancers(current, clock, cluster, name, partsOf(parsed)),
     };
   };
   return {
@@ -94,9 +96,10 @@ function parseConfig(config: ConfigText | undefined): Config {
     throw refuse('the memory cloud config must be JSON', error);
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refuse('must be a JSON object');
-  const { endpoint, instances, ...others } = parsed as Record<string, unknown>;
+  const { endpoint, instances, loadBalancerParts: parts, ...others } = parsed as Record<string, unknown>;
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw refuse(`unknown key ${unknown}; known are endpoint and instances`);
+  if (unknown !== undefined)
+    throw refuse(`unknown key ${unknown}; known are endpoint, instances and loadBalancerParts`);
   if (
     endpoint !== undefined &&
     !(typeof endpoint === 'string' && /^https?:\/\//.test(endpoint) && URL.canParse(endpoint))
@@ -109,5 +112,16 @@ function parseConfig(config: ConfigText | undefined): Config {
   ) {
     throw refuse('instances must be a list of objects with a name');
   }
+  const kinds: readonly string[] = loadBalancerParts;
+  if (
+    parts !== undefined &&
+    !(Array.isArray(parts) && parts.includes('load-balancer') && parts.every((part: string) => kinds.includes(part)))
+  ) {
+    throw refuse(`loadBalancerParts must be a list of ${kinds.join(', ')}; load-balancer is never left out`);
+  }
   return parsed;
+}
+
+function partsOf({ loadBalancerParts: wanted = loadBalancerParts }: Config): readonly PartKind[] {
+  return loadBalancerParts.filter((kind) => wanted.includes(kind));
 }
