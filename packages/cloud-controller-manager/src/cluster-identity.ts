@@ -1,6 +1,6 @@
 /** Which cluster this is: read once at the start, put onto everything that is made in the cloud. */
 import type { ClusterIdentity } from '@outrigger/cloud-provider';
-import { isForbidden, isUnauthorized, resources, type Client, type Clock, type Logger } from '@outrigger/kube';
+import { isConfigError, isForbidden, isUnauthorized, resources, type Client, type Clock, type Logger } from '@outrigger/kube';
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
@@ -17,7 +17,7 @@ export interface ClusterIdentityOptions {
 /**
  * The UID of kube-system stands for the cluster: it is there from the first moment and lives as long as the cluster does.
  * Waits for an API server that does not answer yet. Throws the signal's reason, and what the server said when it knows
- * this program and refuses it: waiting does not mend that.
+ * this program and refuses it, or what is wrong with the configuration: waiting does not mend that.
  */
 export async function readClusterIdentity(options: ClusterIdentityOptions): Promise<ClusterIdentity> {
   const { client, clock, logger, name, signal } = options;
@@ -30,6 +30,9 @@ export async function readClusterIdentity(options: ClusterIdentityOptions): Prom
     } catch (error) {
       signal.throwIfAborted();
       if (isForbidden(error)) throw error;
+      const cause = (error as Error).cause;
+      // A file that the kubeconfig names: it is found out when it is first needed.
+      if (isConfigError(cause)) throw cause;
       if (isUnauthorized(error)) {
         // The server's own words are one, and name neither file nor remedy.
         const what = 'the API server does not accept the credentials';

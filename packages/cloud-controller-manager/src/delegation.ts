@@ -15,13 +15,13 @@ export interface Delegation extends AsyncDisposable {
 export async function openDelegation(foundation: Foundation, signal: AbortSignal): Promise<Delegation> {
   const { options } = foundation;
   await using opening = new AsyncDisposableStack();
-  const connect = async (kubeconfig: string): Promise<Client | undefined> => {
-    const config = await configOf(foundation, kubeconfig);
+  const connect = async (flag: string, kubeconfig: string): Promise<Client | undefined> => {
+    const config = await configOf(foundation, flag, kubeconfig);
     return config && opening.use(connectionTo(foundation, config)).client;
   };
   const { authenticationKubeconfig } = options.authentication;
   const { authorizationKubeconfig } = options.authorization;
-  const authenticationClient = await connect(authenticationKubeconfig);
+  const authenticationClient = await connect('--authentication-kubeconfig', authenticationKubeconfig);
   const access = opening.use(
     await delegateAccess({
       ...foundation,
@@ -31,7 +31,7 @@ export async function openDelegation(foundation: Foundation, signal: AbortSignal
       authorizationClient:
         authorizationKubeconfig === authenticationKubeconfig
           ? authenticationClient
-          : await connect(authorizationKubeconfig),
+          : await connect('--authorization-kubeconfig', authorizationKubeconfig),
       bindAddress: options.serving.bindAddress,
       signal,
       logger: foundation.logger.with({ component: 'access' }),
@@ -42,11 +42,15 @@ export async function openDelegation(foundation: Foundation, signal: AbortSignal
 }
 
 /** As upstream: the file, else the service account of the pod, else nobody. */
-async function configOf(foundation: Foundation, kubeconfig: string): Promise<ClusterConfig | undefined> {
+async function configOf(
+  foundation: Foundation,
+  kubeconfigFlag: string,
+  kubeconfig: string,
+): Promise<ClusterConfig | undefined> {
   const { clock, environment, logger, redactor } = foundation;
   if (kubeconfig === '' && !environment.env['KUBERNETES_SERVICE_HOST']) return undefined;
   return loadConfig({
-    ...(kubeconfig === '' ? { kubeconfigPaths: [] } : { kubeconfig }),
+    ...(kubeconfig === '' ? { kubeconfigPaths: [] } : { kubeconfig, kubeconfigFlag }),
     env: environment.env,
     clock,
     logger,

@@ -1,7 +1,13 @@
 /** From `--cloud-provider` and `--cloud-config` to providers in use. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { CloudError, type CloudProvider, type ClusterIdentity, type ConfigText } from '@outrigger/cloud-provider';
+import {
+  CloudError,
+  isCloudError,
+  type CloudProvider,
+  type ClusterIdentity,
+  type ConfigText,
+} from '@outrigger/cloud-provider';
 import {
   joinProviders,
   LoadBalancerClasses,
@@ -12,6 +18,7 @@ import {
   type OpenProviderOptions,
 } from '@outrigger/cloud-runtime';
 import { FlagError } from '@outrigger/controller-manager';
+import { whyUnreadable } from '@outrigger/kube';
 import type { Foundation } from './foundation.ts';
 import { parseCloudConfigs, parseProviderSpecs, type ProviderSpec } from './provider-specs.ts';
 
@@ -68,7 +75,11 @@ export async function openClouds(
 ): Promise<OpenedClouds> {
   const [only, ...others] = clouds;
   if (only && others.length === 0) {
-    const provider = await openProvider(only.provider, openOptions(foundation, only, options));
+    const provider = await openProvider(only.provider, openOptions(foundation, only, options)).catch(
+      (error: unknown) => {
+        throw withConfigFile(error, only);
+      },
+    );
     return { providers: [provider], [Symbol.asyncDispose]: () => Promise.resolve(provider[Symbol.asyncDispose]()) };
   }
   const { clock, logger } = foundation;
@@ -150,11 +161,19 @@ function openOptions(
   };
 }
 
+/** A provider knows its configuration, and not where the program has it from. */
+function withConfigFile(error: unknown, { config, provider }: Cloud): unknown {
+  if (!isCloudError(error) || error.code !== 'configuration') return error;
+  const file = config === undefined ? '--cloud-config is not set' : `see --cloud-config=${config.fileName}`;
+  const { message } = error;
+  const whose = message.includes(provider.name) ? '' : `provider ${provider.name}: `;
+  return new CloudError('configuration', `${whose}${message}; ${file}`);
+}
+
 async function readConfig(workingDirectory: string, fileName: string): Promise<ConfigText> {
   try {
     return { fileName, text: await readFile(path.resolve(workingDirectory, fileName), 'utf8') };
   } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : 'it cannot be read';
-    throw new FlagError('invalid-flag', `--cloud-config=${fileName}: ${why}`);
+    throw new FlagError('invalid-flag', `--cloud-config=${fileName}: ${whyUnreadable(error)}`);
   }
 }

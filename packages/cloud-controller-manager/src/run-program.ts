@@ -23,7 +23,7 @@ import type { Foundation } from './foundation.ts';
 import { loadClouds, openClouds } from './open-cloud.ts';
 import { reloadCloudConfigs } from './reload-cloud-config.ts';
 import { serve } from './serve.ts';
-import { chosenWebhooks, serveWebhooks } from './webhooks.ts';
+import { checkWebhooks, chosenWebhooks, serveWebhooks } from './webhooks.ts';
 import { planWork, type WorkPlan } from './work-plan.ts';
 
 const NAME = 'cloud-controller-manager';
@@ -33,6 +33,7 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   // What can be refused is refused before anything is touched.
   const plan = await planWork(foundation);
   const webhooks = chosenWebhooks(foundation.options);
+  await checkWebhooks(foundation, webhooks);
   const clouds = await loadClouds(foundation);
   const config = await loadClusterConfig(foundation);
 

@@ -1,11 +1,13 @@
 /** The webhooks of this program and their listener, which every replica has, leading or not. */
 import type { OpenedProvider } from '@outrigger/cloud-runtime';
 import {
+  checkSecureServer,
   createWebhookPages,
   selectControllers,
   startSecureServer,
   type ControllerName,
   type SecureServer,
+  type SecureServerFiles,
   type Webhook,
 } from '@outrigger/controller-manager';
 import { findCertificatePair } from './certificate-pair.ts';
@@ -35,6 +37,11 @@ export function chosenWebhooks({
   return isOn && !debugging.dryRun ? chosen : [];
 }
 
+/** Before anything is touched. Throws a `CertificateError` for files that cannot be served. */
+export async function checkWebhooks(foundation: Foundation, chosen: readonly KnownWebhook[]): Promise<void> {
+  if (chosen.length > 0) await checkSecureServer(await listenerOf(foundation));
+}
+
 /** `undefined` when none is to be served. Throws as `startSecureServer`. */
 export async function serveWebhooks(
   foundation: Foundation,
@@ -51,11 +58,8 @@ export async function serveWebhooks(
     }
     return undefined;
   }
-  const pair = await findCertificatePair(
-    { certFile: flags.webhookTlsCertFile, keyFile: flags.webhookTlsPrivateKeyFile, certDir: flags.webhookCertDir },
-    NAME,
-  );
   const server = await startSecureServer({
+    ...(await listenerOf(foundation)),
     app: createWebhookPages({
       webhooks: chosen.map(({ build }) => build({ providers, clock, signal })),
       clock,
@@ -64,20 +68,30 @@ export async function serveWebhooks(
       subsystem: 'cloud_provider_webhook',
       redact: (text) => redactor.redact(text),
     }),
+    logger,
+    metrics,
+    port: flags.webhookSecurePort,
+  });
+  logger.info('Serving webhooks', { url: server.url, webhooks: chosen.map(({ name }) => name) });
+  return server;
+}
+
+async function listenerOf({ clock, options }: Foundation): Promise<SecureServerFiles> {
+  const { webhook: flags } = options;
+  const tls = await findCertificatePair(
+    { certFile: flags.webhookTlsCertFile, keyFile: flags.webhookTlsPrivateKeyFile, certDir: flags.webhookCertDir },
+    NAME,
+  );
+  return {
     bindAddress: flags.webhookBindAddress,
     clock,
     flagPrefix: 'webhook-',
-    logger,
-    metrics,
     named: flags.webhookTlsSniCertKey,
-    port: flags.webhookSecurePort,
     settings: {
       minVersion: flags.webhookTlsMinVersion,
       cipherSuites: flags.webhookTlsCipherSuites,
       curvePreferences: flags.webhookTlsCurvePreferences,
     },
-    ...(pair === undefined ? {} : { tls: pair }),
-  });
-  logger.info('Serving webhooks', { url: server.url, webhooks: chosen.map(({ name }) => name) });
-  return server;
+    ...(tls && { tls }),
+  };
 }

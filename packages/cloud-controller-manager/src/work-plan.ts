@@ -57,7 +57,7 @@ async function readMigration({ environment, options }: WorkRequest): Promise<Lea
   if (leaderMigrationConfig === '') return defaultMigrationConfig;
   const config = await readMigrationConfig(path.resolve(environment.workingDirectory, leaderMigrationConfig));
   if (config.leaderName === options.leaderElection.leaderElectResourceName) {
-    const text = `${leaderMigrationConfig}: leaderName: ${config.leaderName} is the Lease of --leader-elect-resource-name, which is held already`;
+    const text = `${leaderMigrationConfig}: leaderName: ${config.leaderName} is the Lease of --leader-elect-resource-name, which is held already: name another`;
     throw new FlagError('invalid-flag', text);
   }
   return config;

@@ -87,7 +87,7 @@ function entryOf(spec: string, root: string, text: string, subpath: string): str
   try {
     manifest = JSON.parse(text) as typeof manifest;
   } catch (error) {
-    throw refuse(spec, `${path.join(root, 'package.json')} is not JSON`, error);
+    throw refuse(spec, `${path.join(root, 'package.json')} is not JSON: ${firstLine(error)}`);
   }
   if (manifest.exports === undefined || manifest.exports === null) {
     const main = typeof manifest.main === 'string' ? manifest.main : 'index.js';
@@ -103,7 +103,7 @@ function legacyEntry(spec: string, root: string, entry: string): string {
   try {
     return createRequire(path.join(root, 'package.json')).resolve(path.join(root, entry));
   } catch (error) {
-    throw refuse(spec, `${root} has no module at ${entry}`, error);
+    throw refuse(spec, `${root} has no module at ${entry}: ${firstLine(error)}`);
   }
 }
 
@@ -141,7 +141,7 @@ async function importModule(spec: string, from: string, load: () => Promise<unkn
   try {
     return await load();
   } catch (error) {
-    throw refuse(spec, `${from} could not be loaded: ${firstLine(error)}`, error);
+    throw refuse(spec, `${from} could not be loaded: ${firstLine(error)}`);
   }
 }
 
@@ -159,7 +159,7 @@ function makeProvider(module: unknown, spec: string, name: string | undefined): 
   try {
     provider = (factory as (options: object) => unknown)(name === undefined ? {} : { name });
   } catch (error) {
-    throw refuse(spec, `its factory failed: ${firstLine(error)}`, error);
+    throw refuse(spec, `its factory failed: ${firstLine(error)}`);
   }
   checkShape(provider, spec);
   if (name !== undefined && provider.name !== name) {
@@ -197,6 +197,6 @@ function firstLine(error: unknown): string {
   return message.split('\n', 1)[0] ?? '';
 }
 
-function refuse(spec: string, why: string, cause?: unknown): CloudError {
-  return new CloudError('configuration', `--cloud-provider=${spec}: ${why}`, { cause });
+function refuse(spec: string, why: string): CloudError {
+  return new CloudError('configuration', `--cloud-provider=${spec}: ${why}`);
 }

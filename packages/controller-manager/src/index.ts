@@ -58,8 +58,13 @@ export { renderFlagz, renderStatusz, type Status } from './serving/debug-pages.t
 export { HealthChecks } from './serving/health-checks.ts';
 export type { HealthCheck, HealthEndpoint, HealthKind, HealthReport } from './serving/health-checks.ts';
 export { createPages, type Page, type PagesOptions } from './serving/pages.ts';
-export { ListenError, startSecureServer } from './serving/secure-server.ts';
-export type { ClientAuthorities, SecureServer, SecureServerOptions } from './serving/secure-server.ts';
+export { checkSecureServer, ListenError, startSecureServer } from './serving/secure-server.ts';
+export type {
+  ClientAuthorities,
+  SecureServer,
+  SecureServerFiles,
+  SecureServerOptions,
+} from './serving/secure-server.ts';
 export { cipherSuites, curvePreferences, namedCertKey, servingFlags, tlsVersion } from './serving/serving-flags.ts';
 export type { NamedCertKey, ServingOptions } from './serving/serving-flags.ts';
 export type { TlsVersion } from './serving/tls-settings.ts';

@@ -3,6 +3,7 @@
 // Time, logs, metrics
 export { deadlineSignal, sleepOn, systemClock, type Clock, type Timer } from './clock.ts';
 export { onAbort } from './on-abort.ts';
+export { whyUnreadable } from './read-failure.ts';
 export { systemRandom } from './system-random.ts';
 export { silentLogger, type LogFields, type Logger } from './logger.ts';
 export {

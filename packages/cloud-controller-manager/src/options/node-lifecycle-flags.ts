@@ -24,7 +24,7 @@ export const nodeLifecycleFlags: FlagGroup<NodeLifecycleOptions> = {
         'Time between the two direct reads that have to say that the machine of a node does not exist, before the node is deleted.',
     },
     nodeDeletionMaxFraction: {
-      type: float({ min: 0 }),
+      type: float({ min: 0, max: 1 }),
       default: 0.3,
       usage:
         'Largest part of the nodes of a zone, and of the cluster, that may seem to be gone or have been deleted within 10 minutes. Above it no node is deleted, and Events say so; one node may always go. Nodes that the cluster autoscaler marked do not count. 1 is no limit.',

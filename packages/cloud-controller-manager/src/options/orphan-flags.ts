@@ -35,7 +35,7 @@ export const orphanFlags: FlagGroup<OrphanOptions> = {
       usage: 'Load balancers and routes, together, that one search removes at most.',
     },
     orphanMaxFraction: {
-      type: float({ min: 0 }),
+      type: float({ min: 0, max: 1 }),
       default: 0.3,
       usage:
         'Largest part of the load balancers, and of the routes, of this cluster that may seem to be orphans. Above it none of them is removed, and Events say so; one may always go, but no route while there is no node. 1 is no limit.',

@@ -147,7 +147,7 @@ test('authorities are read again when their file changes', async () => {
   await writeFile(file, proxies.pem);
   let status = 0;
   // The file is read on the thread pool, which no clock moves.
-  for (let i = 0; i < 100 && status !== 200; i++) {
+  while (status !== 200) {
     await serving.clock.advance(10_000);
     status = await ask(serving, '/metrics', newcomer);
   }
@@ -158,7 +158,7 @@ test('authorities are read again when their file changes', async () => {
 test('a file of authorities that cannot be used ends the start with the flag', async () => {
   await assert.rejects(
     serve('--client-ca-file=@none.crt'),
-    /^AuthoritiesError: --client-ca-file: cannot read .*none\.crt$/u,
+    /^AuthoritiesError: --client-ca-file: .*none\.crt: there is no such file$/u,
   );
   await writeFile(join(directory, 'empty.crt'), '');
   await assert.rejects(serve('--requestheader-client-ca-file=@empty.crt'), /no PEM block CERTIFICATE/u);

@@ -1,6 +1,6 @@
 /** Delegated authentication and authorization, put together from the flags as upstream puts it together. */
 import { readFile } from 'node:fs/promises';
-import type { Client, Clock, Logger, Metrics } from '@outrigger/kube';
+import { whyUnreadable, type Client, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import type { ClientAuthorities } from '../serving/secure-server.ts';
 import { reloadFiles } from '../reload/reload-files.ts';
 import { createAccessPolicy, type AccessPolicy } from './access-policy.ts';
@@ -137,8 +137,8 @@ async function followFile(
   use: (authorities: CertificateAuthorities) => void,
 ): Promise<void> {
   if (path === '') return;
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new AuthoritiesError(`${flag}: cannot read ${path}`, { cause });
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new AuthoritiesError(`${flag}: ${path}: ${whyUnreadable(error)}`);
   });
   const apply = (pem: string): void => use(new CertificateAuthorities(pem, `${flag}: ${path}`, options.clock));
   apply(text);

@@ -58,15 +58,16 @@ export function integer(range: { readonly min?: number; readonly max?: number } 
   };
 }
 
-/** A number, at least `min`. */
-export function float(range: { readonly min?: number } = {}): FlagType<number> {
-  const { min = Number.NEGATIVE_INFINITY } = range;
+/** A number from `min` to `max`. */
+export function float(range: { readonly min?: number; readonly max?: number } = {}): FlagType<number> {
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = range;
   return {
     word: 'float',
     parse: (text) => {
       const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/u.test(text) ? Number(text) : Number.NaN;
       if (!Number.isFinite(value)) throw new Error('not a number');
       if (value < min) throw new Error(`must be at least ${min}`);
+      if (value > max) throw new Error(`must be at most ${max}`);
       return value;
     },
     format: (value) => (value === 0 ? '' : String(value)),

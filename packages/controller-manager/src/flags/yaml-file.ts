@@ -1,5 +1,6 @@
 /** A configuration file in YAML or JSON that remembers where in it each thing stands: what is refused is refused with file and line. */
 import { readFile } from 'node:fs/promises';
+import { whyUnreadable } from '@outrigger/kube';
 import type * as yaml from 'yaml';
 import { FlagError } from './flag-error.ts';
 
@@ -16,9 +17,8 @@ export interface YamlFile {
 /** Rejects with a `FlagError` for a file that cannot be read (named with its `flag`) or is not YAML. */
 export async function openYamlFile(flag: string, path: string): Promise<YamlFile> {
   const library = await import('yaml');
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'ENOENT' ? 'there is no such file' : 'it cannot be read';
-    throw new FlagError('invalid-flag', `${flag}=${path}: ${why}`);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new FlagError('invalid-flag', `${flag}=${path}: ${whyUnreadable(error)}`);
   });
   const lines = new library.LineCounter();
   const document = library.parseDocument(text, { lineCounter: lines, prettyErrors: false });

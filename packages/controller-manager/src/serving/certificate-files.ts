@@ -1,5 +1,6 @@
 /** The serving certificate of `--tls-cert-file` and `--tls-private-key-file`, read again when it has been renewed. */
 import { readFile } from 'node:fs/promises';
+import { whyUnreadable } from '@outrigger/kube';
 import type { ServingCertificate } from './self-signed-certificate.ts';
 
 /** A certificate that cannot be served. */
@@ -28,8 +29,8 @@ async function readPem(flag: string, file: string, block: string): Promise<strin
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    throw new CertificateError(`${flag}: cannot read ${file}`, { cause: error });
+    throw new CertificateError(`${flag}: ${file}: ${whyUnreadable(error)}`);
   }
-  if (!text.includes(`${block}-----`)) throw new CertificateError(`${flag}: no PEM block ${block} in ${file}`);
+  if (!text.includes(`${block}-----`)) throw new CertificateError(`${flag}: ${file}: no PEM block ${block}`);
   return text;
 }

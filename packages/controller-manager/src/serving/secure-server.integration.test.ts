@@ -76,7 +76,7 @@ test('a second listener names its own flags', async () => {
   });
   const missing = { certFile: '/nonexistent/tls.crt', keyFile: '/nonexistent/tls.key' };
   await assert.rejects(startSecureServer({ ...second, tls: missing }), {
-    message: '--webhook-tls-cert-file: cannot read /nonexistent/tls.crt',
+    message: '--webhook-tls-cert-file: /nonexistent/tls.crt: there is no such file',
   });
 });
 
@@ -100,7 +100,7 @@ test('certificate files are served, read again when renewed, and kept when what 
     await writeFile(files.keyFile, second.key);
     let renewed = '';
     // The files are read on the thread pool, which no clock moves.
-    for (let i = 0; i < 100 && (renewed === '' || renewed === before.fingerprint); i++) {
+    while (renewed === '' || renewed === before.fingerprint) {
       await clock.advance(60_000);
       renewed = (await ask(server.url)).fingerprint;
     }
@@ -117,12 +117,12 @@ test('a certificate that cannot be served names flag and file', async () => {
   try {
     await assert.rejects(startSecureServer({ ...base, tls: { certFile, keyFile } }), (error: unknown) => {
       assert.ok(error instanceof CertificateError);
-      assert.equal(error.message, `--tls-cert-file: cannot read ${certFile}`);
+      assert.equal(error.message, `--tls-cert-file: ${certFile}: there is no such file`);
       return true;
     });
     await writeFile(certFile, 'no PEM');
     await writeFile(keyFile, 'no PEM');
-    await assert.rejects(startSecureServer({ ...base, tls: { certFile, keyFile } }), /no PEM block CERTIFICATE in/u);
+    await assert.rejects(startSecureServer({ ...base, tls: { certFile, keyFile } }), /tls\.crt: no PEM block CERTIFICATE$/u);
   } finally {
     await rm(directory, { recursive: true });
   }
@@ -157,7 +157,7 @@ test('callers that ask for a name get the certificate of that name, which is rea
     const renewed = await put('one');
     let now = one;
     // The files are read on the thread pool, which no clock moves.
-    for (let i = 0; i < 100 && now === one; i++) {
+    while (now === one) {
       await clock.advance(10_000);
       now = await shown('example.com');
     }

@@ -36,6 +36,12 @@ export interface SecureServerOptions {
   readonly flagPrefix?: string;
 }
 
+/** What of a listener is found in files. */
+export type SecureServerFiles = Pick<
+  SecureServerOptions,
+  'bindAddress' | 'clientAuthorities' | 'clock' | 'flagPrefix' | 'named' | 'settings' | 'tls'
+>;
+
 /** Who signs callers' certificates, as it is now. */
 export interface ClientAuthorities {
   /** PEM. */
@@ -50,6 +56,12 @@ export interface SecureServer extends AsyncDisposable {
 }
 
 const DEFAULT_SETTINGS: TlsSettings = { minVersion: '', cipherSuites: [], curvePreferences: [] };
+/** Why an address cannot be listened on, by the code of the error. */
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  EACCES: 'this process may not use the port',
+};
 /** A scrape or probe that takes longer than this is not one. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -79,13 +91,18 @@ export async function startSecureServer(options: SecureServerOptions): Promise<S
   };
 }
 
+/** Throws a `CertificateError` where `startSecureServer` would for these files, and touches nothing else. */
+export async function checkSecureServer(options: SecureServerFiles): Promise<void> {
+  await servingContextOf(options);
+}
+
 /** The address cannot be listened on. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
   readonly code = 'cannot-listen';
 }
 
-async function servingContextOf(options: SecureServerOptions): Promise<ServingContext> {
+async function servingContextOf(options: SecureServerFiles): Promise<ServingContext> {
   const { clientAuthorities, flagPrefix = '', named = [], settings = DEFAULT_SETTINGS } = options;
   const certificate = await certificateOf(options);
   const pairs = await Promise.all(named.map((pair) => readNamed(pair, flagPrefix)));
@@ -93,11 +110,13 @@ async function servingContextOf(options: SecureServerOptions): Promise<ServingCo
   try {
     return new ServingContext({ certificate, named: pairs, clientAuthorities: authorities }, toTlsOptions(settings));
   } catch (cause) {
-    throw new CertificateError('the serving certificate and its key cannot be used', { cause });
+    const flag = named.length === 0 ? 'tls-private-key-file' : 'tls-private-key-file and --tls-sni-cert-key';
+    const flags = `--${flagPrefix}tls-cert-file and --${flagPrefix}${flag.replace('--', `--${flagPrefix}`)}`;
+    throw new CertificateError(`${flags}: these certificates and keys cannot be used`, { cause });
   }
 }
 
-async function certificateOf(options: SecureServerOptions): Promise<ServingCertificate> {
+async function certificateOf(options: SecureServerFiles): Promise<ServingCertificate> {
   const { bindAddress, clock, flagPrefix, tls } = options;
   if (typeof tls === 'object') return readCertificateFiles(tls.certFile, tls.keyFile, { prefix: flagPrefix });
   // Loaded only here: a manager that is given a certificate does not pay for the library.
@@ -131,9 +150,9 @@ async function listen(server: Server | TlsServer, options: SecureServerOptions):
   const { bindAddress, flagPrefix = '', port, sharePort = false } = options;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
+      const why = REASONS[cause.code ?? ''] ?? cause.message;
       const text = `cannot listen on ${bindAddress} port ${port}: ${why}; see --${flagPrefix}bind-address and --${flagPrefix}secure-port`;
-      reject(new ListenError(text, { cause }));
+      reject(new ListenError(text));
     });
     server.listen({ port, host: bindAddress, reusePort: sharePort }, resolve);
   });

@@ -97,7 +97,7 @@ test('~/.kube/config is read when nothing else is said', async () => {
 test('without any configuration the error says what was tried', async () => {
   await refused(load({}), 'config-not-found', /none of \/home\/me\/\.kube\/config exists, and this is not a pod/);
   await refused(load({ '/home/me/.kube/config': '' }), 'config-not-found', /this is not a pod/);
-  await refused(load({}, at('/nope')), 'config-file-unreadable', /^\/nope: cannot be read: ENOENT/);
+  await refused(load({}, at('/nope')), 'config-file-unreadable', /^--kubeconfig=\/nope: there is no such file$/);
 });
 
 test('--master alone is a server without credentials', async () => {

@@ -22,6 +22,8 @@ import { pemSource, userCertificate, userCredentials } from './user-credentials.
 export interface LoadConfigOptions {
   /** `--kubeconfig`: this file alone, which must exist. */
   readonly kubeconfig?: string | undefined;
+  /** The flag that `kubeconfig` was given by, for messages. Default: `--kubeconfig`. */
+  readonly kubeconfigFlag?: string | undefined;
   /** Files to merge, first wins; missing ones are left out. Default: those in `$KUBECONFIG`, else `~/.kube/config`. */
   readonly kubeconfigPaths?: readonly string[] | undefined;
   /** Default: `current-context`. */
@@ -69,7 +71,11 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Clust
 
 async function findConfig(options: LoadConfigOptions, context: LoadConfigContext): Promise<ClusterConfig> {
   const { paths, mustExist } = kubeconfigPaths(options, context.env);
-  const files = await readKubeconfigs(paths, mustExist, context.readFile);
+  const files = await readKubeconfigs(
+    paths,
+    mustExist ? (options.kubeconfigFlag ?? '--kubeconfig') : undefined,
+    context.readFile,
+  );
   if (files.length > 0) return fromKubeconfig(mergeKubeconfigs(files), options, context);
   if (isInCluster(context.env)) {
     const config = await loadInClusterConfig(context);
@@ -96,7 +102,8 @@ function kubeconfigPaths(
 
 async function readKubeconfigs(
   paths: readonly string[],
-  mustExist: boolean,
+  /** Set: each must exist. */
+  flag: string | undefined,
   readFile: ReadFile,
 ): Promise<readonly KubeconfigFile[]> {
   const files: KubeconfigFile[] = [];
@@ -105,14 +112,14 @@ async function readKubeconfigs(
     try {
       text = await readFile(path);
     } catch (error) {
-      if (!mustExist && (error as { code?: unknown }).code === 'ENOENT') continue;
-      throw unreadable(path, path, error);
+      if (flag === undefined && (error as { code?: unknown }).code === 'ENOENT') continue;
+      throw unreadable(flag === undefined ? path : `${flag}=${path}`, path, error);
     }
     // YAML and its checks are loaded only here: in a pod there is no kubeconfig.
     const { parseKubeconfigFile } = await import('./kubeconfig-file.ts');
     const file = parseKubeconfigFile(path, text);
     // An empty file is no configuration: client-go looks further then, in a pod for the service account.
-    if (mustExist || !isEmpty(file)) files.push(file);
+    if (flag !== undefined || !isEmpty(file)) files.push(file);
   }
   return files;
 }

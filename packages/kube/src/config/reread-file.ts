@@ -2,6 +2,7 @@
  * A file that is read again while the program runs: bound service account tokens and certificates are replaced on disk
  * well before they expire.
  */
+import { whyUnreadable } from '../read-failure.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { ReadFile } from './cluster-config.ts';
@@ -65,7 +66,6 @@ export class RereadFile {
 
 /** The error for a file that cannot be read. */
 export function unreadable(where: string, path: string, cause: unknown): ConfigError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const about = reason.includes(path) || where === path ? reason : `${path}: ${reason}`;
-  return new ConfigError('config-file-unreadable', where, `cannot be read: ${about}`, { cause });
+  const why = whyUnreadable(cause);
+  return new ConfigError('config-file-unreadable', where, where.endsWith(path) ? why : `cannot read ${path} (${why})`);
 }

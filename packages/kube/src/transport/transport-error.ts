@@ -125,8 +125,11 @@ const BEFORE_SENDING: ReadonlySet<TransportErrorCode> = new Set<TransportErrorCo
 export function toTransportError(cause: unknown, server: string, sent: boolean): TransportError {
   if (isTransportError(cause)) return cause;
   const code = codeOf(cause);
-  const meaning = MEANINGS[code] ?? meaningOf(code, cause);
-  return new TransportError(meaning.code, server, meaning.message, {
+  const known = MEANINGS[code];
+  const meaning = known ?? meaningOf(code, cause);
+  // In brackets, so that a log, which appends causes that are not quoted yet, does not say it after a full sentence.
+  const words = known && cause instanceof Error && cause.message !== '' ? ` (${cause.message})` : '';
+  return new TransportError(meaning.code, server, `${meaning.message}${words}`, {
     cause,
     sent: sent && !BEFORE_SENDING.has(meaning.code),
   });
