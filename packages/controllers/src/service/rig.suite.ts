@@ -10,6 +10,7 @@ import { noMetrics, silentLogger, type EventNote, type Node, type Service } from
 import { createMemoryCloud, type MemoryCloud, type MemoryPart } from '@outrigger/provider-memory';
 import { FakeClock } from '@outrigger/testing';
 import { FakeApi } from './fake-api.suite.ts';
+import { Locks } from './locks.ts';
 import { callContext, CLUSTER, openLoadBalancers } from './memory-provider.suite.ts';
 import { createServiceController, type ServiceControllerOptions } from './service-controller.ts';
 
@@ -84,6 +85,7 @@ export interface Rig {
   readonly cloud: MemoryCloud;
   readonly provider: WatchedProvider;
   readonly clock: FakeClock;
+  readonly locks: Locks;
   readonly events: (EventNote & { readonly name: string })[];
   readonly reasons: (name: string) => readonly string[];
   /** Parts that this Service owns, by kind. */
@@ -97,6 +99,7 @@ export async function createRig(): Promise<Rig> {
   const api = new FakeApi();
   const cloud = createMemoryCloud({ clock, random: () => 0.5 });
   const provider = new WatchedProvider(await openLoadBalancers(cloud, clock));
+  const locks = new Locks();
   const events: (EventNote & { name: string })[] = [];
   let stop: () => Promise<void> = () => Promise.resolve();
   return {
@@ -104,6 +107,7 @@ export async function createRig(): Promise<Rig> {
     cloud,
     provider,
     clock,
+    locks,
     events,
     reasons: (name) => events.filter((event) => event.name === name).map(({ reason }) => reason),
     partsOf: (uid) => cloud.parts().filter(({ tags }) => tags.uid === uid && tags.clusterId === CLUSTER),
@@ -120,6 +124,7 @@ export async function createRig(): Promise<Rig> {
         logger: silentLogger,
         metrics: noMetrics,
         random: () => 0,
+        locks,
         options: { providerName: 'memory', clusterId: CLUSTER, ...options },
       }).run(ended.signal);
       stop = async () => {

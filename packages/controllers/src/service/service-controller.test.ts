@@ -271,6 +271,7 @@ test('a Service deleted and made anew under its name: the old one is cleaned up,
   assert.deepEqual(kindsOf(rig, 'uid-1'), []);
   assert.deepEqual(kindsOf(rig, 'uid-2'), KINDS);
   await rig.stop();
+  assert.equal(rig.locks.appliedAt('uid-1'), -Infinity, 'nothing is remembered of the old one');
 });
 
 test('a Service that vanishes undeleted, as after a restore of etcd, keeps its load balancer', async () => {

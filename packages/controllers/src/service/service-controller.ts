@@ -614,23 +614,22 @@ class Run {
 
   /** No part was seen. That counts once nothing that was asked for before can still appear. */
   async #cleaned(pass: Pass): Promise<ReconcileResult | void> {
-    const { key, tracked, service, leftover } = pass;
+    const { key, tracked } = pass;
     const seenAt = this.#observations.answer(key)?.startedAt ?? -Infinity;
     if (seenAt < tracked.quietFrom) {
       this.#observations.forget(key);
       return { requeueAfterMs: Math.max(0, tracked.quietFrom - this.#deps.clock.monotonic()) };
-    }
-    if (leftover) {
-      this.#deps.events.record(service, endNote('delete'));
-      this.#forget(key);
-      return;
     }
     return this.#letGo(pass, endNote('delete'));
   }
 
   async #letGo(pass: Pass, note?: ReturnType<typeof endNote>): Promise<void> {
     const { key, service, tracked, leftover } = pass;
-    if (leftover) return this.#forget(key);
+    if (leftover) {
+      if (note) this.#deps.events.record(service, note);
+      this.#forgetLock(pass);
+      return this.#forget(key);
+    }
     const patch = letGoPatch(service);
     tracked.lettingGo = true;
     try {
@@ -643,14 +642,18 @@ class Run {
       throw error;
     }
     if (note) this.#deps.events.record(service, note);
-    // A lock with a name of its own is shared: what others know by it stays.
-    if (pass.lock === tracked.uid) this.#locks.forget(pass.lock);
+    this.#forgetLock(pass);
     this.#backoff.forget(key);
     this.#observations.forget(key);
     // The watch may have been faster than the answer.
     if (!this.#deps.services.get(key)) this.#written.forget(key);
     // The Service may stay, as another type: what is known of its load balancer does not hold for the next one.
     if (this.#tracked.get(key) === tracked && !service.metadata?.deletionTimestamp) this.#tracked.delete(key);
+  }
+
+  /** A lock with a name of its own is shared: what others know by it stays. */
+  #forgetLock({ lock, tracked }: Pass): void {
+    if (lock === tracked.uid) this.#locks.forget(lock);
   }
 
   #write(pass: Pass, actions: readonly NotedAction[], patch: Patch): Promise<ObjectMeta | undefined> {
