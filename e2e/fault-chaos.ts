@@ -1,7 +1,8 @@
 /**
  * A cloud that says nothing but wrong things, on a real control plane: 100 nodes are NotReady and alive, ten more have registered
  * before the cloud shows their machines, and the cloud answers 429, 500, empty lists, and at last 404 for machines that there are.
- * Entry point: `runFaultRound`. Passed when no node was deleted and the cloud was asked at most once a second.
+ * Entry point: `runFaultRound`. Passed when no node was deleted and the cloud was asked at most once a second: not counting the
+ * first question about each node, which is asked when its news comes, and one question under way whenever the cloud changes.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,6 +14,9 @@ import { Manager } from './manager.ts';
 import { seededRandom } from './seeded-random.ts';
 
 const LATE_NODES = 10;
+const FIRST_QUESTIONS = 'first questions';
+/** One by the node controller, one by the lifecycle controller. */
+const QUESTIONS_OF_LATE = 2;
 const LATE_MS = 30_000;
 const LIMIT_MS = 60_000;
 
@@ -97,6 +101,12 @@ export async function runFaultRound(options: FaultRoundOptions): Promise<FaultRe
   const began = systemClock.monotonic();
   await register(client, late);
   await Promise.all([...alive, ...late].map((name) => setNotReady(client, name)));
+  // News that come one by one, because the machine is busy, are asked about one by one.
+  calls[FIRST_QUESTIONS] = cloud.calls().total;
+  const questions = alive.length + QUESTIONS_OF_LATE * late.length;
+  if (calls[FIRST_QUESTIONS] > questions) problems.push(`${questions} questions made ${calls[FIRST_QUESTIONS]} calls`);
+  cloud.resetCalls();
+  const told = systemClock.monotonic();
   await systemClock.sleep(Math.max(0, LATE_MS - (systemClock.monotonic() - began)));
   calls['machines appear late'] = cloud.calls().total;
   for (const name of late) cloud.createInstance({ name });
@@ -111,9 +121,9 @@ export async function runFaultRound(options: FaultRoundOptions): Promise<FaultRe
     calls[name] = cloud.calls().total;
   }
   cloud.setFaults([]);
-  const total = Object.values(calls).reduce((sum, count) => sum + count, 0);
-  const seconds = (systemClock.monotonic() - began) / 1_000;
-  if (total > seconds) problems.push(`the cloud was asked ${total} times in ${seconds.toFixed(0)} s`);
+  const total = Object.values(calls).reduce((sum, count) => sum + count, 0) - calls[FIRST_QUESTIONS];
+  const seconds = (systemClock.monotonic() - told) / 1_000;
+  if (total > seconds + LIES.length) problems.push(`the cloud was asked ${total} times in ${seconds.toFixed(0)} s`);
   const there = new Set((await nodes.list()).items.map(({ metadata }) => metadata?.name));
   for (const name of [...alive, ...late]) if (!there.has(name)) problems.push(`${name}: was deleted and is alive`);
   const deletions = await controlPlane.auditLog.count(

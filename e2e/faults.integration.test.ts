@@ -206,7 +206,7 @@ test('what is wrong on the command line ends the start with one line and 1, befo
 test('SIGTERM amid the initialisation gives the lease back and ends with 0; the next start finishes the work', async (t) => {
   const cluster = await FaultyCluster.start(t);
   await cluster.addNodes(40);
-  const slow = cluster.proxy.add({ match: writes, fault: { type: 'latency', ms: 60 } });
+  const slow = cluster.proxy.add({ match: writes, fault: { type: 'latency', ms: 300 } });
   const lease = (): string | undefined => {
     const found = cluster.server.store.get(
       { group: 'coordination.k8s.io', plural: 'leases' },

@@ -185,6 +185,7 @@ export function testServiceController(subject: string, start: StartApiServer): v
     cloud.resetCalls();
     const before = patches.length;
     await rig.run();
+    await until('the parts are listed', () => Promise.resolve(cloud.calls().total > 0 || undefined));
     await systemClock.sleep(300);
     assert.equal(patches.length, before);
     assert.deepEqual(cloud.calls().byOperation, { 'GET /parts': 1 });

@@ -41,7 +41,7 @@ async function startProxy(toPort?: number) {
   };
 }
 
-test('reaches the server through a proxy, certificate checked', { timeout: 10_000 }, async () => {
+test('reaches the server through a proxy, certificate checked', { timeout: 60_000 }, async () => {
   const authority = await createTestAuthority();
   await using proxy = await startProxy();
   await using server = await startLocalServer({
@@ -62,7 +62,7 @@ test('reaches the server through a proxy, certificate checked', { timeout: 10_00
   await assert.rejects(wary.send({ method: 'GET', path: '/' }), { code: 'tls-untrusted' });
 });
 
-test('reaches the server through the proxy of the environment', { timeout: 30_000 }, async () => {
+test('reaches the server through the proxy of the environment', { timeout: 60_000 }, async () => {
   const authority = await createTestAuthority();
   await using server = await startLocalServer({
     protocol: 'h1-tls',
@@ -105,7 +105,7 @@ test('reaches the server through the proxy of the environment', { timeout: 30_00
   assert.equal(own.proxyUrl, undefined);
 });
 
-test('says that the proxy is at fault, without its password', { timeout: 10_000 }, async () => {
+test('says that the proxy is at fault, without its password', { timeout: 60_000 }, async () => {
   const authority = await createTestAuthority();
   await using proxy = await startProxy();
   const proxyUrl = `http://me:hunter3@127.0.0.1:${proxy.port}`;

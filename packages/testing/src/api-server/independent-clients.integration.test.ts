@@ -48,7 +48,7 @@ async function withKubectl(t: TestContext, body: (tools: Kubectl) => Promise<voi
     const env = { ...process.env, HOME: folder, KUBECONFIG: config };
     await body({
       server,
-      kubectl: async (...args) => (await run(path, args, { env, timeout: 30_000 })).stdout,
+      kubectl: async (...args) => (await run(path, args, { env, timeout: 120_000 })).stdout,
     });
   } finally {
     await rm(folder, { recursive: true });

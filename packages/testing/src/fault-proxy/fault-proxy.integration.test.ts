@@ -288,6 +288,7 @@ test('HTTP/2: streams share a connection; hang stops one, freeze stops PING too'
   assert.equal(proxy.calls.calls[0]?.httpVersion, '2.0');
   proxy.add({ match: { verb: 'watch' }, fault: { type: 'freeze' } });
   const frozen = h2(session, WATCH).catch(() => 'broken');
+  while (!proxy.calls.calls.some(({ path }) => path === WATCH)) await within(5, new Promise<never>(() => {}));
   assert.equal(await within(100, frozen), undefined);
   assert.equal(await within(100, ping()), undefined);
   assert.equal(session.closed, false);
