@@ -30,7 +30,7 @@ import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import type { IdleReason, NodeAction, NodePlan } from './actions.ts';
 import { applyWrites } from './apply.ts';
-import { createNodeMetrics, type NodeMetrics } from './node-metrics.ts';
+import { createNodeMetrics, watchUninitialized, type NodeMetrics } from './node-metrics.ts';
 import { factsOfNode, factsOfNodePlan, notedWrites } from './node-words.ts';
 import { planNode, type PlanOptions } from './plan.ts';
 import { runRefreshSchedule } from './refresh-schedule.ts';
@@ -114,6 +114,11 @@ class Run {
     });
     this.#told = new ToldEvents(events, clock);
     this.#metrics = createNodeMetrics(metrics);
+    watchUninitialized(
+      metrics,
+      () => deps.store.values(),
+      () => clock.now(),
+    );
     this.#journal = deps.journal ?? noJournal;
     this.#planOptions = {
       providerName: options.providerName,

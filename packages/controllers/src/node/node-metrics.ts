@@ -1,5 +1,6 @@
 /** Metrics of the node controller. The first two are upstream's, with its buckets. */
-import { exponentialBuckets, type Counter, type Histogram, type Metrics } from '@outrigger/kube';
+import { exponentialBuckets, type Counter, type Histogram, type Metrics, type Node } from '@outrigger/kube';
+import { isUninitialized } from './taints.ts';
 
 export interface NodeMetrics {
   readonly taintRemovalDelay: Histogram;
@@ -34,4 +35,20 @@ export function createNodeMetrics(metrics: Metrics): NodeMetrics {
       labels: ['reason'],
     }),
   };
+}
+
+/** How long nodes have waited, whatever for: read from `nodes` at each scrape. `now`: wall clock, milliseconds. */
+export function watchUninitialized(metrics: Metrics, nodes: () => Iterable<Node>, now: () => number): void {
+  const oldest = metrics.gauge({
+    name: 'outrigger_node_uninitialized_seconds',
+    help: 'Seconds since the creation of the oldest node that still has the uninitialized taint; 0 when none has it.',
+  });
+  metrics.onCollect(() => {
+    let created = Infinity;
+    for (const node of nodes()) {
+      const since = Date.parse(node.metadata?.creationTimestamp ?? '');
+      if (since < created && isUninitialized(node)) created = since;
+    }
+    oldest.set(Number.isFinite(created) ? Math.max(0, (now() - created) / 1000) : 0);
+  });
 }
