@@ -7,7 +7,7 @@ export PATH := $(ROOT)/node_modules/.bin:$(PATH)
 
 # ONCE=1: make run ends when all has converged. CONTROL_PLANE=real: etcd and kube-apiserver instead of the embedded server.
 # KUBERNETES=1.33: the Kubernetes release of the real control plane.
-export ONCE CONTROL_PLANE KUBERNETES
+export ONCE CONTROL_PLANE KUBERNETES UPDATE
 
 SETUP := node_modules/.outrigger-setup
 
@@ -65,6 +65,10 @@ bench: $(SETUP) ## Measure node initialisation against the floor and upstream's 
 .PHONY: chaos
 chaos: $(SETUP) ## Kill, cut and restart things while nodes and services come, change and go (PART=nodes,services,faults ROUNDS=n)
 	@node e2e/chaos.ts
+
+.PHONY: chart
+chart: $(SETUP) ## Lint the Helm chart and compare what it renders with its snapshots (UPDATE=1 writes them); builds Helm once
+	@node scripts/helm-chart.ts
 
 .PHONY: generate
 generate: $(SETUP) ## Write the generated types and pages anew

@@ -7,8 +7,7 @@ export {
 } from './cloud-controller-manager.ts';
 export { defaultControllers, type CloudController, type LeaderContext } from './controllers.ts';
 export { main } from './main.ts';
-export { deployManifest, type DeploymentKind } from './deploy/manifest.ts';
-export { pvLabelWebhookManifest } from './deploy/pv-label-webhook.ts';
+export { deployFiles } from './deploy/deploy-files.ts';
 export { loadBalancerFeaturesPage, type DeclaredLoadBalancers } from './load-balancer-features-page.ts';
 export { flagsPage } from './flags-page.ts';
 export type { Environment, TextOutput } from './environment.ts';

@@ -1,13 +1,11 @@
 /** `deploy/*.yml`, written by `scripts/deploy-manifests.ts`: what one `kubectl apply -f` brings and one `kubectl delete -f` takes away. */
-import { programFlags } from '../options/program-options.ts';
-import { programAccess, ruleOptionsOf } from '../rbac/program-rules.ts';
-import { OBJECT_NAME, rbacObjects } from '../rbac/rbac-objects.ts';
-import { planWork } from '../work-plan.ts';
+import { OBJECT_NAME } from '../rbac/rbac-objects.ts';
+import { rolesForFlags } from '../rbac/roles-for-flags.ts';
 import { yamlDocuments } from '../yaml-documents.ts';
 import { CONFIG_KEY, CONFIG_SECRET, NAMESPACE, podLabels, podTemplate, shippedArgs } from './pod-template.ts';
 
 /** `DaemonSet`: one on each control-plane node. `Deployment`: two, on control-plane nodes if there are any to be seen. */
-export type DeploymentKind = 'DaemonSet' | 'Deployment';
+type DeploymentKind = 'DaemonSet' | 'Deployment';
 
 const CONTROL_PLANE = 'node-role.kubernetes.io/control-plane';
 const REPLICAS = 2;
@@ -28,11 +26,9 @@ ${await yamlDocuments(await deployObjects(kind))}`;
 
 /** In the order in which they are applied: nothing comes before what it needs. */
 async function deployObjects(kind: DeploymentKind): Promise<readonly object[]> {
-  const options = ruleOptionsOf(programFlags.parse(shippedArgs));
-  const access = programAccess(options, await planWork({ environment: { workingDirectory: '/' }, options }));
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: named(OBJECT_NAME) },
-    ...rbacObjects(access, { namespace: NAMESPACE, name: OBJECT_NAME }),
+    ...(await rolesForFlags(shippedArgs, NAMESPACE)),
     {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -44,7 +40,8 @@ async function deployObjects(kind: DeploymentKind): Promise<readonly object[]> {
   ];
 }
 
-function workload(kind: DeploymentKind): readonly object[] {
+/** What keeps the pods running, apart from what they need. */
+export function workload(kind: DeploymentKind): readonly object[] {
   const selector = { matchLabels: podLabels };
   if (kind === 'DaemonSet') {
     return [

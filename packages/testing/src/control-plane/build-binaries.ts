@@ -18,12 +18,35 @@ export interface BuildOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Builds one program and moves it to `destination` in one step, so that nobody ever sees half a program. */
-export async function buildBinary(options: BuildOptions): Promise<void> {
-  const { release, component, destination, signal } = options;
+/** Builds one program of a control plane. */
+export async function buildBinary({ component, destination, release, signal }: BuildOptions): Promise<void> {
   const version = versionOf(component, release);
-  const module = component === 'etcd' ? ETCD_MODULE : KUBERNETES_MODULE;
-  const source = component === 'etcd' ? ETCD_MODULE : `${KUBERNETES_MODULE}/cmd/${component}`;
+  const isEtcd = component === 'etcd';
+  await buildGoProgram({
+    module: isEtcd ? ETCD_MODULE : KUBERNETES_MODULE,
+    version,
+    source: isEtcd ? ETCD_MODULE : `${KUBERNETES_MODULE}/cmd/${component}`,
+    linkerFlags: linkerFlags(component, version),
+    destination,
+    signal,
+  });
+}
+
+export interface GoProgram {
+  /** Path of the module, and its exact version with the leading `v`. */
+  readonly module: string;
+  readonly version: string;
+  /** Import path of the command. */
+  readonly source: string;
+  readonly linkerFlags: string;
+  /** Where the program ends up; its folder is made. */
+  readonly destination: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Builds one program and moves it to `destination` in one step, so that nobody ever sees half a program. */
+export async function buildGoProgram(program: GoProgram): Promise<void> {
+  const { destination, module, signal, source, version } = program;
   const workspace = await mkdtemp(join(tmpdir(), 'outrigger-build-'));
   try {
     const command = { cwd: workspace, env: GO_ENVIRONMENT, signal };
@@ -35,8 +58,8 @@ export async function buildBinary(options: BuildOptions): Promise<void> {
     const beside = `${destination}.${process.pid}.partial`;
     await mkdir(join(destination, '..'), { recursive: true });
     try {
-      const flags = linkerFlags(component, version);
-      await runCommand('go', ['build', '-trimpath', `-ldflags=${flags}`, '-o', beside, source], command);
+      const flags = `-ldflags=${program.linkerFlags}`;
+      await runCommand('go', ['build', '-trimpath', flags, '-o', beside, source], command);
       await rename(beside, destination);
     } finally {
       await rm(beside, { force: true });

@@ -1,0 +1,150 @@
+/** The whole program with much to do and much that fails: so that its metrics have all series that there can be. */
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { main } from '@outrigger/cloud-controller-manager';
+import { createClient, createTransport, loadConfig, resources, systemClock, type Client } from '@outrigger/kube';
+import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
+import { hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
+import { quickClock } from './quick-clock.ts';
+
+/** Waits of seconds are over sooner; nothing else depends on it. */
+const FACTOR = 5;
+const PATIENCE_MS = 90_000;
+
+const FLAGS = [
+  '--controllers=*,node-ipam-controller',
+  '--allocate-node-cidrs',
+  // Two ranges, for three nodes.
+  '--cluster-cidr=10.244.0.0/23',
+  '--node-cidr-mask-size=24',
+  '--orphan-check-period=1s',
+  '--orphan-policy=delete',
+  '--orphan-grace-period=0s',
+  '--node-deletion-grace-period=1s',
+  '--bind-address=127.0.0.1',
+];
+
+export interface Scrape {
+  /** `/metrics` and `/metrics/slis`, one after the other. */
+  readonly text: string;
+  readonly log: string;
+}
+
+/**
+ * Runs it until lines that begin with each of `awaited` are there. `providers`: names of several; without, one that is the memory
+ * cloud by its own name.
+ */
+export async function scrapeProgram(awaited: readonly string[], providers: readonly string[] = []): Promise<Scrape> {
+  await using server = await startEmbeddedApiServer();
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-monitored-'));
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => rm(directory, { recursive: true }));
+  const kubeconfig = join(directory, 'kubeconfig');
+  const cloudConfig = join(directory, 'cloud.json');
+  await writeFile(kubeconfig, server.kubeconfig('certificate').yaml);
+  await writeFile(cloudConfig, '{}');
+  const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5 });
+  const connection = stack.use(createTransport(await loadConfig({ kubeconfig })));
+  await prepare(createClient(connection), cloud);
+
+  const several = providers.map((name) => `${name}=memory`).join();
+  const signals = new EventEmitter();
+  const port = await freePort();
+  let log = '';
+  const ended = main(
+    [
+      `--cloud-provider=${several || 'memory'}`,
+      `--cloud-config=${providers.length === 0 ? cloudConfig : providers.map((name) => `${name}=${cloudConfig}`).join()}`,
+      `--kubeconfig=${kubeconfig}`,
+      `--secure-port=${port}`,
+      ...FLAGS,
+    ],
+    {
+      builtInProviders: {
+        memory: () => Promise.resolve({ default: (given: object) => createMemoryProvider({ ...given, cloud }) }),
+      },
+      env: {},
+      stdout: { write: () => true },
+      stderr: { write: (text) => void (log += text) },
+      signals,
+      exit: (code) => assert.fail(`exit ${code}\n${log}`),
+      workingDirectory: directory,
+      hostname: 'test',
+      clock: quickClock(FACTOR),
+    },
+  );
+  const asked = stack.use(createTransport({ server: `https://127.0.0.1:${port}`, tls: { insecureSkipVerify: true } }));
+  let isRunning = true;
+  void ended.finally(() => (isRunning = false));
+  const deadline = systemClock.monotonic() + PATIENCE_MS;
+  try {
+    for (;;) {
+      await page(asked, '/healthz');
+      const text = `${await page(asked, '/metrics')}\n${await page(asked, '/metrics/slis')}`;
+      const missing = awaited.filter((start) => !text.split('\n').some((line) => line.startsWith(start)));
+      if (missing.length === 0) return { text, log };
+      assert.ok(
+        isRunning && systemClock.monotonic() < deadline,
+        `not seen: ${missing.join(', ')}\n${text}\n${log.slice(-6000)}`,
+      );
+      await systemClock.sleep(100);
+    }
+  } finally {
+    signals.emit('SIGTERM', 'SIGTERM');
+    assert.equal(await ended, 0, log);
+  }
+}
+
+async function prepare(client: Client, cloud: MemoryCloud): Promise<void> {
+  const nodes = client.of(resources.nodes);
+  const { metadata } = await client.of(resources.namespaces).get({ name: 'kube-system' });
+  for (const name of ['node-1', 'node-2', 'node-3']) {
+    cloud.createInstance({ name });
+    await nodes.create(hollowNode({ name, images: 1 }));
+  }
+  await nodes.create(hollowNode({ name: 'unknown-to-the-cloud', images: 1 }));
+  const old = cloud.createInstance({ name: 'old' });
+  cloud.createRoute({
+    destination: '10.99.0.0/24',
+    instanceId: old.id,
+    nodeName: 'old',
+    clusterId: metadata?.uid ?? '',
+  });
+  cloud.deleteInstance(old.id);
+  for (const name of ['web', 'api']) {
+    await client.of(resources.services).create({
+      metadata: { name, namespace: 'default' },
+      spec: { type: 'LoadBalancer', ports: [{ port: 80 }], selector: { app: name } },
+    });
+  }
+  // Refusals that nobody tries again, but for the first.
+  cloud.setFaults([
+    { operation: 'POST /instances', nth: 1, effect: 'status', status: 429 },
+    { operation: 'POST /parts', nth: 1, effect: 'status', status: 403 },
+    { operation: 'POST /routes:batchCreate', nth: 1, effect: 'status', status: 403 },
+    { operation: 'GET /routes', nth: 4, effect: 'status', status: 403 },
+  ]);
+}
+
+async function page(transport: ReturnType<typeof createTransport>, path: string): Promise<string> {
+  try {
+    const { body } = await transport.send({ method: 'GET', path });
+    return Buffer.concat(await Array.fromAsync(body)).toString();
+  } catch {
+    // It does not listen yet.
+    return '';
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { deployFiles } from './deploy-files.ts';
+import { alerts } from './monitoring/alerts.ts';
+
+const root = new URL('../../../../', import.meta.url);
+
+for (const [path, expected] of await deployFiles()) {
+  test(`deploy/${path} is what is generated (else: node scripts/deploy-manifests.ts)`, () => {
+    assert.equal(readFileSync(new URL(`deploy/${path}`, root), 'utf8'), expected);
+  });
+}
+
+test('each alert has a page that says what it means, what to look at and what to do, and no page has no alert', () => {
+  const pages = new URL('docs/runbooks/', root);
+  for (const { name } of alerts) {
+    const page = new URL(`${name}.md`, pages);
+    assert.ok(existsSync(page), `docs/runbooks/${name}.md is missing`);
+    const text = readFileSync(page, 'utf8');
+    assert.equal(text.split('\n')[0], `# ${name}`);
+    assert.deepEqual(
+      [...text.matchAll(/^## (.*)$/gmu)].map(([, title]) => title),
+      ['What it means', 'What to look at', 'What to do'],
+      name,
+    );
+  }
+  const listed = readFileSync(new URL('README.md', pages), 'utf8');
+  const known = new Set(alerts.map(({ name }) => `${name}.md`));
+  for (const file of readdirSync(pages)) {
+    if (file === 'README.md') continue;
+    assert.ok(known.has(file), `docs/runbooks/${file} is of no alert`);
+    assert.ok(listed.includes(`(${file})`), `docs/runbooks/README.md does not list ${file}`);
+  }
+});

@@ -1,0 +1,138 @@
+/**
+ * The chart is rendered by `make chart` into `snapshots/`, as Helm is not there everywhere. What is in them is compared here with
+ * what is generated; that they are of the chart as it is, a test in `scripts/` knows by its digest.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+import type { PolicyRule } from '../rbac/merge-rules.ts';
+import { rolesForFlags } from '../rbac/roles-for-flags.ts';
+import { version } from '../version.ts';
+import { deployFiles } from './deploy-files.ts';
+import { alerts } from './monitoring/alerts.ts';
+
+const DEPLOY = new URL('../../../../deploy/', import.meta.url);
+const CHART = new URL('helm/outrigger-cloud-controller-manager/', DEPLOY);
+const files = await deployFiles();
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  /** A rule about pages of servers has neither groups nor resources. */
+  readonly rules?: readonly Partial<PolicyRule>[];
+  readonly spec?: {
+    readonly groups?: readonly { readonly rules: readonly { readonly alert: string }[] }[];
+    readonly template?: { readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] } };
+  };
+}
+
+/** By kind, namespace and name. */
+function objectsOf(text: string): Readonly<Record<string, Manifest>> {
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as Manifest | null);
+  const found = objects.filter((object) => object !== null);
+  return Object.fromEntries(
+    found.map((object) => [`${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`, object]),
+  );
+}
+
+function snapshot(name: string): Readonly<Record<string, Manifest>> {
+  return objectsOf(readFileSync(new URL(`snapshots/${name}.yaml`, CHART), 'utf8'));
+}
+
+function generated(...paths: readonly string[]): Readonly<Record<string, Manifest>> {
+  return Object.assign({}, ...paths.map((path) => objectsOf(files.get(path) ?? ''))) as Record<string, Manifest>;
+}
+
+test('the chart has the version of the program', () => {
+  const chart = parse(readFileSync(new URL('Chart.yaml', CHART), 'utf8')) as Record<string, unknown>;
+  assert.deepEqual([chart['version'], chart['appVersion']], [version.replace(/^v/u, ''), version]);
+});
+
+test('with the default values it has the objects of the manifest', () => {
+  assert.deepEqual(snapshot('default'), generated('cloud-controller-manager.yml'));
+});
+
+test('as a Deployment it has the objects of that manifest', () => {
+  assert.deepEqual(snapshot('deployment'), generated('cloud-controller-manager-deployment.yml'));
+});
+
+test('monitoring adds what deploy/monitoring has, as the values say', () => {
+  const paths = ['monitoring/service-monitor.yml', 'monitoring/prometheus-rule.yml'];
+  const expected = generated('cloud-controller-manager.yml', ...paths);
+  const rendered = snapshot('monitoring');
+  assert.deepEqual(Object.keys(rendered).toSorted(), Object.keys(expected).toSorted());
+  const rule = Object.values(rendered).find(({ kind }) => kind === 'PrometheusRule');
+  assert.deepEqual(
+    rule?.spec?.groups?.flatMap(({ rules }) => rules.map(({ alert }) => alert)),
+    alerts.map(({ name }) => name).filter((name) => name !== 'OutriggerOrphans'),
+  );
+});
+
+for (const name of ['default', 'deployment', 'monitoring', 'node-ranges']) {
+  test(`${name}: the roles grant all that the program asks for with the flags that it gets`, async () => {
+    const rendered = snapshot(name);
+    const [args] = Object.values(rendered).flatMap(
+      ({ spec }) => spec?.template?.spec.containers.map((container) => container.args) ?? [],
+    );
+    assert.ok(args);
+    const needed = (await rolesForFlags(args, 'kube-system')) as readonly Manifest[];
+    const missing = needed.flatMap((role) => {
+      if (role.rules === undefined) {
+        const key = `${role.kind} ${role.metadata.namespace ?? ''}/${role.metadata.name}`;
+        assert.deepEqual(rendered[key], role, `${key} is missing`);
+      }
+      return [...grants(role)].filter((grant) => !granted(rendered, grant));
+    });
+    assert.deepEqual(missing, []);
+  });
+}
+
+test('what is set to the values is in the objects', () => {
+  const rendered = snapshot('own');
+  assert.deepEqual(Object.keys(rendered), [
+    'ServiceAccount kube-system/outrigger-cloud-controller-manager',
+    'Deployment kube-system/outrigger-cloud-controller-manager',
+  ]);
+  const values = parse(readFileSync(new URL('ci/own-values.yaml', CHART), 'utf8')) as Record<string, never>;
+  const deployment = Object.values(rendered)[1] as unknown as {
+    readonly spec: { readonly replicas: number; readonly template: { metadata: object; spec: Record<string, never> } };
+  };
+  const { metadata, spec } = deployment.spec.template;
+  const [container] = spec['containers'] as unknown as readonly Record<string, unknown>[];
+  assert.equal(deployment.spec.replicas, 3);
+  assert.deepEqual((metadata as { annotations?: unknown }).annotations, values['podAnnotations']);
+  for (const key of ['affinity', 'imagePullSecrets', 'nodeSelector', 'tolerations']) {
+    assert.deepEqual(spec[key], values[key], key);
+  }
+  for (const key of ['env', 'resources']) assert.deepEqual(container?.[key], values[key], key);
+  assert.equal(container?.['image'], 'registry.example/cloud-controller-manager:v9.9.9');
+  assert.equal(container?.['imagePullPolicy'], 'IfNotPresent');
+  assert.deepEqual(container?.['args'], [
+    '--cloud-provider=memory',
+    '--cloud-config=/etc/outrigger/cloud.json',
+    '--cluster-name=kubernetes',
+    '--v=4',
+  ]);
+  assert.match(JSON.stringify(spec['volumes']), /"secretName":"my-cloud"/u);
+});
+
+/** Each a thing that may be done: where, to what, which. */
+function* grants({ metadata, rules = [] }: Manifest): Generator<string> {
+  for (const { apiGroups = [], resourceNames = ['*'], resources = [], verbs = [] } of rules) {
+    for (const parts of apiGroups.flatMap((group) => resources.map((resource) => `${group}/${resource}`))) {
+      for (const name of resourceNames) {
+        for (const verb of verbs) yield [metadata.namespace ?? '*', parts, name, verb].join(' ');
+      }
+    }
+  }
+}
+
+/** Whether it, or something wider, is granted. */
+function granted(objects: Readonly<Record<string, Manifest>>, grant: string): boolean {
+  const [namespace = '', resource = '', name = '', verb = ''] = grant.split(' ');
+  const all = new Set(Object.values(objects).flatMap((object) => [...grants(object)]));
+  return [namespace, '*'].some((where) =>
+    [name, '*'].some((which) => all.has(`${where} ${resource} ${which} ${verb}`)),
+  );
+}

@@ -1,0 +1,212 @@
+/** What somebody is woken or told for. Each alert has a page `docs/runbooks/<name>.md`. */
+
+export interface Alert {
+  readonly name: string;
+  /** PromQL. */
+  readonly expr: string;
+  /** How long it holds before anybody is told. */
+  readonly for: string;
+  /** `critical`: new nodes stay unusable, or nothing is looked after. `warning`: something waits for a person. */
+  readonly severity: 'critical' | 'warning';
+  /** One line; `{{ $labels.x }}` and `{{ $value }}` are Prometheus' templates. */
+  readonly summary: string;
+}
+
+/** The label that Prometheus gives to what it scrapes through our Service: its name. */
+export const JOB = 'outrigger-cloud-controller-manager';
+
+const OURS = `job="${JOB}"`;
+
+/** Codes of cloud calls that failed by the cloud or by our rights; throttling has an alert of its own. */
+const FAILED =
+  'code=~"unavailable|timeout|error|unauthenticated|forbidden|quota|configuration|http-401|http-403|http-5.."';
+
+/** One share of two counters, by the label that both have. */
+function share(part: string, whole: string, by: string): string {
+  return `sum by (${by}) (rate(${part})) / sum by (${by}) (rate(${whole}))`;
+}
+
+export const alerts: readonly Alert[] = [
+  {
+    name: 'OutriggerDown',
+    expr: `absent(up{${OURS}} == 1)`,
+    for: '5m',
+    severity: 'critical',
+    summary:
+      'No cloud-controller-manager can be scraped: new nodes stay tainted, load balancers and routes stay as they are.',
+  },
+  {
+    name: 'OutriggerNoLeader',
+    expr: `max by (name) (leader_election_master_status{${OURS}}) == 0`,
+    for: '2m',
+    severity: 'critical',
+    summary: 'No replica holds the Lease {{ $labels.name }}: nothing is being done.',
+  },
+  {
+    name: 'OutriggerLeaderChangesOften',
+    expr: `sum by (name) (changes(leader_election_master_status{${OURS}}[1h])) > 6`,
+    for: '5m',
+    severity: 'warning',
+    summary: 'The Lease {{ $labels.name }} went from hand to hand: {{ $value }} changes within an hour.',
+  },
+  {
+    name: 'OutriggerLeaseRenewalsFailing',
+    expr: `sum by (pod) (rate(rest_client_requests_total{${OURS}, method="PUT", code!~"2.."}[5m])) > 0.05`,
+    for: '5m',
+    severity: 'warning',
+    summary: 'Renewals of the Lease fail on {{ $labels.pod }}, which gives up leading when they go on failing.',
+  },
+  {
+    name: 'OutriggerApiRequestsFailing',
+    expr: `${share(`rest_client_requests_total{${OURS}, code=~"5..|<error>|401|403"}[10m]`, `rest_client_requests_total{${OURS}}[10m]`, 'pod')} > 0.1`,
+    for: '10m',
+    severity: 'warning',
+    summary: 'More than a tenth of the requests of {{ $labels.pod }} to the API server fail.',
+  },
+  {
+    name: 'OutriggerNodesUninitialized',
+    expr: `max(outrigger_node_uninitialized_seconds{${OURS}}) > 600`,
+    for: '1m',
+    severity: 'warning',
+    summary:
+      'A node has waited for its initialisation for {{ $value | humanizeDuration }}: no Pod can be scheduled to it.',
+  },
+  {
+    name: 'OutriggerNodeDeletionsHeld',
+    expr: `max(outrigger_node_deletions_held{${OURS}}) > 0`,
+    for: '10m',
+    severity: 'warning',
+    summary: '{{ $value }} nodes seem to have lost their machines, and are not deleted because they are so many.',
+  },
+  {
+    name: 'OutriggerRouteRemovalsHeld',
+    expr: `max(outrigger_route_removals_held{${OURS}}) > 0`,
+    for: '10m',
+    severity: 'warning',
+    summary: '{{ $value }} routes seem to be of no node any more, and are not removed because they are so many.',
+  },
+  {
+    name: 'OutriggerOrphanRemovalsHeld',
+    expr: `max by (kind) (outrigger_orphan_removals_held{${OURS}}) > 0`,
+    for: '30m',
+    severity: 'warning',
+    summary: '{{ $value }} orphans ({{ $labels.kind }}) are not removed because they are so many.',
+  },
+  {
+    name: 'OutriggerOrphans',
+    expr: `max by (kind) (outrigger_orphans{${OURS}}) > 0`,
+    for: '1h',
+    severity: 'warning',
+    summary:
+      '{{ $value }} × {{ $labels.kind }} in the cloud belong to nothing in the cluster any more, and cost money.',
+  },
+  {
+    name: 'OutriggerOrphanSearchIncomplete',
+    expr: `sum(increase(outrigger_orphan_passes_total{${OURS}, result="partial"}[1h])) > 0 unless sum(increase(outrigger_orphan_passes_total{${OURS}, result="complete"}[1h])) > 0`,
+    for: '1h',
+    severity: 'warning',
+    summary: 'For an hour no search for orphans could see everything.',
+  },
+  {
+    name: 'OutriggerCloudCallsFailing',
+    expr: `${share(`cloudprovider_api_requests_total{${OURS}, ${FAILED}}[10m]`, `cloudprovider_api_requests_total{${OURS}}[10m]`, 'provider')} > 0.1`,
+    for: '10m',
+    severity: 'critical',
+    summary: '{{ $value | humanizePercentage }} of the requests to the cloud {{ $labels.provider }} fail.',
+  },
+  {
+    name: 'OutriggerCloudCallsThrottled',
+    expr: `${share(`cloudprovider_api_throttled_requests_total{${OURS}}[15m]`, `cloudprovider_api_requests_total{${OURS}}[15m]`, 'provider')} > 0.05`,
+    for: '15m',
+    severity: 'warning',
+    summary:
+      'The cloud {{ $labels.provider }} refuses {{ $value | humanizePercentage }} of the requests because there are too many.',
+  },
+  {
+    name: 'OutriggerCloudBudgetExhausted',
+    expr: `histogram_quantile(0.9, sum by (le, provider) (rate(cloudprovider_api_budget_wait_seconds_bucket{${OURS}, priority!="background"}[10m]))) > 16`,
+    for: '15m',
+    severity: 'warning',
+    summary:
+      'One in ten requests to the cloud {{ $labels.provider }} waits for the call budget for {{ $value | humanizeDuration }} or longer.',
+  },
+  {
+    name: 'OutriggerProviderNotOpen',
+    expr: `max by (provider) (outrigger_provider_open{${OURS}}) == 0`,
+    for: '10m',
+    severity: 'critical',
+    summary: 'The provider {{ $labels.provider }} cannot be opened: nothing is done in its cloud.',
+  },
+  {
+    name: 'OutriggerServiceSyncFailing',
+    expr: `sum by (part) (increase(outrigger_load_balancer_actions_total{${OURS}, result="failed"}[30m])) > 2 or sum by (part) (label_replace(increase(controller_runtime_reconcile_errors_total{${OURS}, controller=~"service(@.*)?"}[30m]), "part", "any", "", "")) > 2`,
+    for: '15m',
+    severity: 'warning',
+    summary:
+      'Load balancers fail to be configured: {{ $value | humanize }} times in half an hour (part: {{ $labels.part }}).',
+  },
+  {
+    name: 'OutriggerRoutesFailing',
+    expr: `sum by (operation) (increase(outrigger_route_operations_total{${OURS}, result="failed"}[30m])) > 2`,
+    for: '15m',
+    severity: 'warning',
+    summary: 'Routes fail to be changed ({{ $labels.operation }}): pods of some nodes may not be reached.',
+  },
+  {
+    name: 'OutriggerReconcilesFailing',
+    expr: `${share(`controller_runtime_reconcile_errors_total{${OURS}}[30m]`, `controller_runtime_reconcile_total{${OURS}}[30m]`, 'controller')} > 0.2`,
+    for: '15m',
+    severity: 'warning',
+    summary: '{{ $value | humanizePercentage }} of the reconciliations of {{ $labels.controller }} fail.',
+  },
+  {
+    name: 'OutriggerControllerNotRunning',
+    expr: `max by (name) (running_managed_controllers{${OURS}}) == 0`,
+    for: '5m',
+    severity: 'critical',
+    summary: 'The controller {{ $labels.name }} has run, and does not run any more.',
+  },
+  {
+    name: 'OutriggerPodCidrsExhausted',
+    expr: `sum(increase(outrigger_node_ipam_cidr_not_available_total{${OURS}}[30m])) > 0`,
+    for: '0m',
+    severity: 'critical',
+    summary: 'A node got no pod CIDR: the cluster range is exhausted.',
+  },
+  {
+    name: 'OutriggerPodCidrsRunningOut',
+    expr: `max by (clusterCIDR) (node_ipam_controller_cidrset_usage_cidrs{${OURS}}) > 0.9`,
+    for: '15m',
+    severity: 'warning',
+    summary: '{{ $value | humanizePercentage }} of the node ranges of {{ $labels.clusterCIDR }} are given away.',
+  },
+  {
+    name: 'OutriggerOtherAllocator',
+    expr: `max(outrigger_node_ipam_refusing{${OURS}}) == 1`,
+    for: '5m',
+    severity: 'critical',
+    summary: 'Somebody else allocates pod CIDRs: this program gives none to new nodes.',
+  },
+  {
+    name: 'OutriggerReloadRefused',
+    expr: `min by (pod, file) (outrigger_reload_successful{${OURS}}) == 0`,
+    for: '5m',
+    severity: 'warning',
+    summary:
+      'The new {{ $labels.file }} was refused by {{ $labels.pod }}: the old one stays in force until the next restart.',
+  },
+  {
+    name: 'OutriggerEventLoopBlocked',
+    expr: `max by (pod) (nodejs_eventloop_lag_p99_seconds{${OURS}}) > 1`,
+    for: '10m',
+    severity: 'warning',
+    summary: '{{ $labels.pod }} is held up for {{ $value | humanizeDuration }} at a time: it may lose the Lease.',
+  },
+  {
+    name: 'OutriggerWatchesBreaking',
+    expr: `sum by (pod, resource) (rate(outrigger_watch_errors_total{${OURS}}[15m])) > 0.1`,
+    for: '15m',
+    severity: 'warning',
+    summary: 'Watches of {{ $labels.resource }} break again and again on {{ $labels.pod }}: changes are seen late.',
+  },
+];

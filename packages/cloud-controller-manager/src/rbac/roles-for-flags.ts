@@ -1,0 +1,12 @@
+/** The roles and bindings of the program as it is shipped, for whichever flags. */
+import { programFlags } from '../options/program-options.ts';
+import { planWork } from '../work-plan.ts';
+import { programAccess, ruleOptionsOf } from './program-rules.ts';
+import { OBJECT_NAME, rbacObjects, type RbacObject } from './rbac-objects.ts';
+
+/** What `outrigger rbac` prints for these flags. */
+export async function rolesForFlags(args: readonly string[], namespace: string): Promise<readonly RbacObject[]> {
+  const options = ruleOptionsOf(programFlags.parse(args));
+  const access = programAccess(options, await planWork({ environment: { workingDirectory: '/' }, options }));
+  return rbacObjects(access, { namespace, name: OBJECT_NAME });
+}

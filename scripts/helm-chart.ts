@@ -1,0 +1,82 @@
+/**
+ * `make chart`: lints the Helm chart, renders it once for each file in its `ci/`, and compares that with its `snapshots/`;
+ * `UPDATE=1` writes them. Helm is taken from PATH or the cache, or built from its Go module.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildGoProgram } from '@outrigger/testing';
+import { chartDigest } from './chart-digest.ts';
+
+const VERSION = 'v4.3.1';
+const MODULE = 'helm.sh/helm/v4';
+const NAME = 'outrigger-cloud-controller-manager';
+const CHART = fileURLToPath(new URL(`../deploy/helm/${NAME}/`, import.meta.url));
+
+/** What the chart has to refuse, and by which words that is known. */
+const REFUSED: readonly (readonly [args: readonly string[], words: string])[] = [
+  [['--namespace=default'], '--namespace=kube-system'],
+  [['--namespace=kube-system', '--set=kind=StatefulSet'], 'kind'],
+  [['--namespace=kube-system', '--set=unknown=1'], 'unknown'],
+  [['--namespace=kube-system', '--set=extraArgs={--leader-elect-resource-name=x}'], 'rbac.create=false'],
+  [['--namespace=kube-system', '--set=extraArgs={--use_service_account_credentials=true}'], 'rbac.create=false'],
+];
+
+interface Run {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function findHelm(): Promise<string> {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(folder, 'helm');
+    if (existsSync(path) && run(path, ['version', '--template={{.Version}}']).stdout.startsWith('v4.')) return path;
+  }
+  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  const destination = join(cache, 'outrigger', 'helm', VERSION, 'helm');
+  if (!existsSync(destination)) {
+    console.error(`helm ${VERSION} is built from its Go module: some minutes, once`);
+    const linkerFlags = `-s -w -X ${MODULE}/internal/version.version=${VERSION}`;
+    await buildGoProgram({ module: MODULE, version: VERSION, source: `${MODULE}/cmd/helm`, linkerFlags, destination });
+  }
+  return destination;
+}
+
+function run(command: string, args: readonly string[]): Run {
+  return spawnSync(command, args, { encoding: 'utf8', timeout: 60_000 });
+}
+
+const helm = await findHelm();
+const problems: string[] = [];
+const lint = run(helm, ['lint', '--strict', '--namespace=kube-system', CHART]);
+if (lint.status !== 0) problems.push(`helm lint:\n${lint.stdout}${lint.stderr}`);
+
+const rendered = new Map<string, string>();
+for (const values of globSync('ci/*-values.yaml', { cwd: CHART }).sort()) {
+  const name = basename(values, '-values.yaml');
+  const args = ['template', NAME, CHART, '--namespace=kube-system', `--values=${join(CHART, values)}`];
+  const { status, stdout, stderr } = run(helm, args);
+  if (status === 0) rendered.set(`${name}.yaml`, stdout);
+  else problems.push(`helm template with ${values}:\n${stderr}`);
+}
+rendered.set('rendered-from.sha256', `${chartDigest(CHART)}\n`);
+for (const [file, text] of rendered) {
+  const path = join(CHART, 'snapshots', file);
+  if (process.env['UPDATE'] === '1') {
+    mkdirSync(join(CHART, 'snapshots'), { recursive: true });
+    writeFileSync(path, text);
+  } else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
+    problems.push(`snapshots/${file} is not what the chart renders: look at it with make chart UPDATE=1 and git diff`);
+  }
+}
+for (const [args, words] of REFUSED) {
+  const { status, stderr } = run(helm, ['template', NAME, CHART, ...args]);
+  if (status === 0 || !stderr.includes(words))
+    problems.push(`helm template ${args.join(' ')} is not refused: ${stderr}`);
+}
+for (const problem of problems) console.error(problem);
+console.log(`chart: ${rendered.size - 1} renderings and ${REFUSED.length} refusals, ${problems.length} problems`);
+process.exitCode = problems.length === 0 ? 0 : 1;
