@@ -81,7 +81,8 @@ export async function untilGranted(controlPlane: ControlPlane, account: string):
         metadata?.name === roleRef?.name &&
         (kind === 'ClusterRole' || metadata?.namespace === namespace),
     );
-    const user = `system:serviceaccount:${subject?.namespace ?? ''}:${subject?.name ?? ''}`;
+    const { kind, name: subjectName = '', namespace: home = '' } = subject ?? {};
+    const user = kind === 'User' ? subjectName : `system:serviceaccount:${home}:${subjectName}`;
     return (role?.rules ?? []).map((rule) => {
       const { apiGroups: [group = ''] = [], resourceNames: [name] = [], resources: [path = ''] = [], verbs } = rule;
       const [resource, subresource] = path.split('/');
@@ -173,7 +174,8 @@ export async function startGrantedProgram(options: GrantedProgramOptions): Promi
   return { manager, port, log, failed: () => code !== 0 };
 }
 
-function freePort(): Promise<number> {
+/** A port of 127.0.0.1 that nobody listens on. */
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address() as AddressInfo;

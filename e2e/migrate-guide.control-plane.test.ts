@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { createClient, createTransport, loadConfig, resources, systemClock } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
 import { controlPlaneOrSkip, hollowNode, ProcessGroup, type Program } from '@outrigger/testing';
 import { buildUpstream, UPSTREAM } from '../bench/build-upstream.ts';
-import { readGuide } from './guide-page.ts';
 import { ELECTION, toFlags } from './hand-over.ts';
 import { Manager } from './manager.ts';
+import { runGuide } from './run-guide.ts';
 
 const GUIDE = new URL('../docs/guides/migrate/README.md', import.meta.url);
-const PROGRAM = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
-/** Where the page has its files. */
-const HOME = '/etc/kubernetes/';
 const PATIENCE_MS = 60_000;
 
 test('the migration guide does what it says, step by step, there and back', async (t) => {
@@ -36,7 +31,6 @@ test('the migration guide does what it says, step by step, there and back', asyn
   const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5, region: 'north-1' });
   await using served = await serveMemoryCloud(cloud);
   await writeFile(path.join(directory, 'cloud.json'), JSON.stringify({ endpoint: served.endpoint }));
-  const here = (text: string): string => text.replaceAll(HOME, `${directory}/`);
 
   // What every manager of this cluster has, and what the one that is there has besides.
   const { path: kubeconfig } = controlPlane.kubeconfig;
@@ -94,18 +88,6 @@ test('the migration guide does what it says, step by step, there and back', asyn
         assert.fail(`the page says: ${action} ${who}`);
     }
   };
-  const outriggerCommand = `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`;
-  await writeFile(path.join(directory, 'outrigger'), outriggerCommand, { mode: 0o755 });
-  const env = {
-    ...process.env,
-    KUBECONFIG: kubeconfig,
-    PATH: `${directory}:${path.dirname(controlPlane.kubectl ?? '')}:${process.env['PATH']}`,
-  };
-  const print = (command: string): Promise<string> =>
-    new Promise((resolve) => {
-      execFile('/bin/sh', ['-c', command], { cwd: directory, env }, (_error, stdout) => resolve(stdout));
-    });
-
   // The cluster as it is before anybody migrates.
   cloud.createInstance({ name: 'worker-1' });
   await client.of(resources.nodes).create({
@@ -131,23 +113,8 @@ test('the migration guide does what it says, step by step, there and back', asyn
   });
   const made = JSON.stringify([cloud.routes(), cloud.parts()]);
 
-  let commands = 0;
-  for (const step of readGuide(await readFile(GUIDE, 'utf8'))) {
-    if (step.kind === 'file') {
-      await writeFile(path.join(directory, path.basename(step.name)), here(step.text));
-    } else if (step.kind === 'run') {
-      await act(step.action, step.who, step.flags.map(here));
-    } else {
-      commands++;
-      let printed = '';
-      await until(`$ ${step.command}\nshould print ${JSON.stringify(step.output)}`, async () => {
-        printed = await print(here(step.command));
-        return printed === step.output;
-      }).catch((error: unknown) => {
-        throw new Error(`printed ${JSON.stringify(printed)}`, { cause: error });
-      });
-    }
-  }
+  const logs = (): Promise<string> => readFile(log, 'utf8');
+  const { commands, print } = await runGuide({ page: GUIDE, controlPlane, directory, act, log: logs });
   assert.ok(commands > 10, `the page has ${commands} commands only`);
   // Whoever came last has had the time to spoil something.
   await systemClock.sleep(2_000);

@@ -11,6 +11,7 @@ import { defineCommand, type Command } from './command.ts';
 interface RbacOptions {
   serviceAccount: string;
   serviceAccountNamespace: string;
+  user: string;
 }
 
 const rbacFlags: FlagGroup<RbacOptions> = {
@@ -18,6 +19,12 @@ const rbacFlags: FlagGroup<RbacOptions> = {
   flags: {
     serviceAccount: { type: string, default: OBJECT_NAME, usage: 'The service account that the program runs as.' },
     serviceAccountNamespace: { type: string, default: 'kube-system', usage: 'Its namespace.' },
+    user: {
+      type: string,
+      default: '',
+      usage:
+        'The user as whom the program asks, in place of the service account: that of a client certificate, as static pods have. Roles are named after --service-account all the same.',
+    },
   },
 };
 
@@ -26,13 +33,13 @@ export const rbacCommand: Command = defineCommand({
   summary: 'Prints roles and bindings for what the program asks of the API server, with the flags that it is given.',
   flags: ({ controllers }) => [rbacFlags, ...programGroups, ...controllerFlags(controllers)],
   run: async (parsed, environment) => {
-    const { serviceAccount: name, serviceAccountNamespace: namespace } = parsed.of(rbacFlags);
+    const { serviceAccount: name, serviceAccountNamespace: namespace, user } = parsed.of(rbacFlags);
     if (name === '' || namespace === '') {
       throw new FlagError('invalid-flag', '--service-account and --service-account-namespace must not be empty');
     }
     const options = ruleOptionsOf(parsed);
     const access = programAccess(options, await planWork({ environment, options }));
-    const objects = rbacObjects(access, { name, namespace });
+    const objects = rbacObjects(access, { name, namespace }, user === '' ? undefined : user);
     environment.stdout.write(await yamlDocuments(objects));
     return 0;
   },

@@ -5,7 +5,7 @@ import type { ObservedCluster, ObservedKubelet, Reading } from './observed-clust
 import { seenPrograms, type ProgramFlags } from './seen-program.ts';
 
 /** The part of a client that this needs. */
-export interface ReadingClient {
+interface ReadingClient {
   of<T extends KubeObject>(resource: Resource<T>): Pick<ResourceClient<T>, 'pages'>;
   raw: Client['raw'];
 }
