@@ -1,7 +1,7 @@
 /** The PersistentVolume label controller and its webhook, from the program's flags. */
 import type { RunningController, Webhook } from '@outrigger/controller-manager';
 import { createPvLabelController, labelNewVolume } from '@outrigger/controllers';
-import { resources, type Clock, type PersistentVolume } from '@outrigger/kube';
+import { resources, type Clock, type Logger, type PersistentVolume } from '@outrigger/kube';
 import type { LeaderContext } from './controllers.ts';
 import { PV_LABEL_WEBHOOK, PV_LABEL_WEBHOOK_PATH } from './deploy/pv-label-webhook.ts';
 import { VolumesOfClouds, type VolumeCloud } from './volumes-of-clouds.ts';
@@ -49,11 +49,12 @@ export interface PvLabelWebhookOptions {
   /** Whoever of them knows the volume. */
   readonly providers: readonly VolumeCloud[];
   readonly clock: Clock;
+  readonly logger: Logger;
   /** Ends the look-ups. */
   readonly signal: AbortSignal;
 }
 
-export function createPvLabelWebhook({ clock, providers, signal }: PvLabelWebhookOptions): Webhook {
+export function createPvLabelWebhook({ clock, logger, providers, signal }: PvLabelWebhookOptions): Webhook {
   const lookUps = new VolumesOfClouds(providers, {
     clock,
     priority: 'critical',
@@ -65,7 +66,15 @@ export function createPvLabelWebhook({ clock, providers, signal }: PvLabelWebhoo
     path: PV_LABEL_WEBHOOK_PATH,
     answer: async ({ object, operation }) => {
       if (!lookUps.areThere || operation !== 'CREATE' || !isVolume(object)) return {};
-      return labelNewVolume(object, lookUps);
+      return labelNewVolume(object, {
+        lookUp: async (volume) => {
+          const result = await lookUps.lookUp(volume);
+          if (result.kind === 'failed') {
+            logger.warn('Look-up of a volume failed', { volume: volume.name, error: result.error });
+          }
+          return result;
+        },
+      });
     },
   };
 }

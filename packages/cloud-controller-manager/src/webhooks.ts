@@ -61,7 +61,7 @@ export async function serveWebhooks(
   const server = await startSecureServer({
     ...(await listenerOf(foundation)),
     app: createWebhookPages({
-      webhooks: chosen.map(({ build }) => build({ providers, clock, signal })),
+      webhooks: chosen.map(({ build }) => build({ providers, clock, logger, signal })),
       clock,
       logger,
       metrics,

@@ -10,7 +10,7 @@ import type { RangeDirection } from './cloud-ranges-plan.ts';
 export class CloudRangesRig implements AsyncDisposable {
   readonly clock: FakeClock = new FakeClock();
   readonly api: FakeNodeApi = new FakeNodeApi();
-  readonly events: { readonly name: string; readonly reason: string }[] = [];
+  readonly events: { readonly name: string; readonly reason: string; readonly message: string }[] = [];
   /** Ranges of the machines, by the name of their nodes. */
   readonly machines: Map<string, readonly string[]> = new Map();
   lookUps = 0;
@@ -86,8 +86,8 @@ export class CloudRangesRig implements AsyncDisposable {
       podRanges: { batchSize: 2, assign: (requests) => this.#assign(requests) },
       callContext,
       events: {
-        record: ({ metadata }: Node, { reason }: EventNote) =>
-          void this.events.push({ name: metadata?.name ?? '', reason }),
+        record: ({ metadata }: Node, { message, reason }: EventNote) =>
+          void this.events.push({ name: metadata?.name ?? '', reason, message }),
       },
       clock,
       logger: silentLogger,

@@ -93,6 +93,8 @@ test('what is refused, and what differs, is told; nothing is changed', async () 
   await rig.start();
   await rig.advance(MINUTE);
   assert.deepEqual([rig.eventsOf('a'), rig.eventsOf('b')], [['CloudCIDRAllocatorMismatch'], ['FailedToAssignPodCIDR']]);
+  // The provider threw no error that was written for people.
+  assert.ok(rig.events.every(({ message }) => !message.includes('taken')));
   assert.deepEqual([rig.networkOf('a'), rig.networkOf('b')], [undefined, undefined]);
   rig.machines.delete('stray');
   for (let i = 0; i < 6; i++) await rig.advance(MINUTE);

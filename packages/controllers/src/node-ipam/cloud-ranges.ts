@@ -34,6 +34,7 @@ import { refOfNode } from '../node-ref.ts';
 import { statusPatch } from '../node/node-patch.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import { hasRouteCondition, routeCondition } from '../route/network-condition.ts';
+import { reasonOf } from '../service/failure.ts';
 import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import {
@@ -326,9 +327,9 @@ class Run {
       );
     } catch (error) {
       if (action.kind === 'assign-in-cloud') {
-        const message = `The cloud was not given the range ${action.podCidrs.join(', ')} of the node: ${(error as Error).message}`;
+        const message = `The cloud was not given the range ${action.podCidrs.join(', ')} of the node: ${reasonOf(error as Error)}`;
         if (this.#told.tell(node, { type: 'Warning', reason: 'FailedToAssignPodCIDR', message }))
-          this.#deps.logger.warn(message, { node: name });
+          this.#deps.logger.warn(message, { node: name, error });
         return false;
       }
       // Another node by now, none, or one that has pod CIDRs already: the store will say so.

@@ -76,5 +76,8 @@ export class PodRangeBatches {
 
 const noResult: PodRangeResult = {
   kind: 'failed',
-  error: new Error('the provider gave fewer or more results than it got requests; nothing is concluded from them'),
+  error: new CloudError(
+    'invalid',
+    'the provider gave fewer or more results than it got requests; nothing is concluded from them',
+  ),
 };

@@ -1,8 +1,9 @@
 /** What people read about PersistentVolumes: in Events, warnings and explanations. */
+import { reasonOf } from '../service/failure.ts';
 import type { LabelDifference, VolumeAdditions } from './plan.ts';
 
 export function failureText(error: Error): string {
-  return `The cloud could not say where the volume can be used: ${error.message}; it is asked again by the controller`;
+  return `The cloud could not say where the volume can be used: ${reasonOf(error)}; it is asked again by the controller`;
 }
 
 export function differencesText(differences: readonly LabelDifference[]): string {
