@@ -73,15 +73,16 @@ async function tell(screen: Screen): Promise<number> {
     `${cluster.kind}, ready after ${seconds(systemClock.monotonic() - started).trim()}`,
   );
   const narrator = createNarrator(screen);
+  const deadline = deadlineSignal(systemClock, LIMIT_MS, 'all to converge');
+  const signal = AbortSignal.any([stop.signal, deadline.signal]);
+  const seen = follow({ client: cluster.client, narrator, signal });
   await using cloud = await startCloud(MACHINES, {
     configFile: cloudConfig,
-    service: SERVICE,
+    serviceOf: (uid) => [...seen.services].find(([, { metadata }]) => metadata?.uid === uid)?.[0] ?? uid,
     tell: ({ about, text }) => narrator.tell(about, [text]),
     look: () => narrator.look(),
   });
   introduce(screen, 'cloud', cloud.url, `in memory, ${MACHINES.length} instances, answers after ${cloud.latencyMs} ms`);
-  const deadline = deadlineSignal(systemClock, LIMIT_MS, 'all to converge');
-  const signal = AbortSignal.any([stop.signal, deadline.signal]);
   const launched = systemClock.monotonic();
   await using program = await startProgram({ kubeconfig, cloudConfig, log, flags: FLAGS });
   await leading(cluster, program, deadline.signal);
@@ -96,24 +97,18 @@ async function tell(screen: Screen): Promise<number> {
     screen.dim(`  A node that is gone goes after --node-deletion-grace-period: ${GRACE} here, 30s by default.`),
   );
 
-  const seen = follow({ client: cluster.client, names: [...NAMES, SERVICE], narrator, signal });
   await using kubelets = await startHollowNodes({
     client: cluster.client,
     count: 0,
     node: (index) => ({ name: NAMES[index] ?? '', ip: MACHINES[index]?.ip ?? '', images: 3 }),
-    signal: stop.signal,
+    signal,
   });
   const { client } = cluster;
   const stage = { client, cloud, kubelets, narrator, seen, signal };
   for (const act of actsOf({ ...stage, nodes: NAMES, service: SERVICE, leaving: LEAVING })) {
     narrator.begin(act.title);
-    await act.begin();
-    const failure = await outcome(
-      narrator.until(() => act.missing(), signal),
-      seen,
-      program,
-      deadline.signal,
-    );
+    const over = act.begin().then(() => narrator.until(() => act.missing(), signal));
+    const failure = await outcome(over, seen, program, deadline.signal);
     if (failure === undefined) continue;
     explain(screen, failure, act, program);
     return 1;

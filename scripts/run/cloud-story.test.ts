@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { tellExchange, type Exchange, type Names, type Step } from './cloud-story.ts';
 
 const names: Names = {
-  service: 'web',
+  serviceOf: (uid) => (uid === 'u' ? 'web' : uid),
+  partOf: (id) => (id === 'dns-1' ? { kind: 'dns', tags: { uid: 'u' }, attributes: { name: 'web.test' } } : undefined),
   nodeOf: (id) => id.replace('i-', 'node-'),
   routeOf: (id) => (id === 'r-1' ? { nodeName: 'node-1', destination: '10.244.0.0/24' } : undefined),
 };
@@ -46,7 +47,7 @@ test('routes are told when they were made, each by its own result, and when they
 test('each kind of part of a load balancer has its sentence', () => {
   const ports = [{ port: 80, protocol: 'TCP' }];
   const made = (kind: string, attributes: object): string | undefined =>
-    tell('POST /parts', { status: 201, answer: { kind, attributes } })[0]?.text;
+    tell('POST /parts', { status: 201, answer: { kind, tags: { uid: 'u' }, attributes } })[0]?.text;
   assert.equal(made('address', { ip: '203.0.113.7' }), 'address 203.0.113.7 made');
   assert.equal(
     made('load-balancer', { ports, backEnds: ['memory://r/i-1', 'memory://r/i-2'] }),
@@ -54,8 +55,12 @@ test('each kind of part of a load balancer has its sentence', () => {
   );
   assert.equal(made('firewall', { ports }), 'firewall for 80/TCP made');
   assert.equal(made('dns', { name: 'web.test' }), 'DNS record web.test made');
-  assert.deepEqual(tell('PUT /parts/firewall-1', { answer: { kind: 'firewall', attributes: { ports } } }), [
-    { about: 'web', text: 'firewall for 80/TCP changed' },
+  assert.deepEqual(
+    tell('PUT /parts/firewall-1', { answer: { kind: 'firewall', tags: { uid: 'u' }, attributes: { ports } } }),
+    [{ about: 'web', text: 'firewall for 80/TCP changed' }],
+  );
+  assert.deepEqual(tell('DELETE /parts/dns-1', { answer: {} }), [
+    { about: 'web', text: 'DNS record web.test deleted' },
   ]);
   assert.deepEqual(tell('POST /parts', { status: 403, answer: { code: 'quota' } }), []);
 });

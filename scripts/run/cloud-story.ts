@@ -19,8 +19,10 @@ export interface Step {
 
 /** How the exchange's IDs are called in the story. */
 export interface Names {
-  /** Of the Service that the story is about: every part is its. */
-  readonly service: string;
+  /** The Service that has this UID. */
+  serviceOf(uid: string): string;
+  /** As it is before a request that deletes it is passed on. */
+  partOf(partId: string): Part | undefined;
   /** The node of an instance. */
   nodeOf(instanceId: string): string;
   /** As it is before a request that deletes it is passed on. */
@@ -29,6 +31,8 @@ export interface Names {
 
 interface Part {
   readonly kind: string;
+  /** `uid`: of the Service that it is made for. */
+  readonly tags: Readonly<Record<string, string>>;
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
@@ -48,9 +52,11 @@ export function tellExchange({ answer, method, path, sent, status }: Exchange, n
       return route ? [{ about: route.nodeName, text: `route ${route.destination} deleted in the cloud` }] : [];
     });
   }
-  if (operation === 'POST /parts') return [{ about: names.service, text: `${tellPart(answer as Part)} made` }];
-  if (operation.startsWith('PUT /parts/')) {
-    return [{ about: names.service, text: `${tellPart(answer as Part)} changed` }];
+  if (operation === 'POST /parts') return tellPart(answer as Part, 'made', names);
+  if (operation.startsWith('PUT /parts/')) return tellPart(answer as Part, 'changed', names);
+  if (operation.startsWith('DELETE /parts/')) {
+    const part = names.partOf(decodeURIComponent(path.split('/').at(-1) ?? ''));
+    return part ? tellPart(part, 'deleted', names) : [];
   }
   return [];
 }
@@ -77,7 +83,11 @@ function tellNewRoutes(sent: unknown, answer: unknown): readonly Step[] {
     .map(({ destination, nodeName }) => ({ about: nodeName, text: `route ${destination} made in the cloud` }));
 }
 
-function tellPart({ attributes, kind }: Part): string {
+function tellPart(part: Part, what: string, names: Names): readonly Step[] {
+  return [{ about: names.serviceOf(part.tags['uid'] ?? ''), text: `${describe(part)} ${what}` }];
+}
+
+function describe({ attributes, kind }: Part): string {
   const ports = attributes['ports'] as readonly { readonly port: number; readonly protocol: string }[] | undefined;
   const told = ports?.map(({ port, protocol }) => `${port}/${protocol}`).join(', ') ?? '';
   switch (kind) {

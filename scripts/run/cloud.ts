@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
-import { tellExchange, type Exchange, type Step } from './cloud-story.ts';
+import { tellExchange, type Exchange, type Names, type Step } from './cloud-story.ts';
 
 export interface Machine {
   readonly name: string;
@@ -29,8 +29,8 @@ export interface RunCloud extends AsyncDisposable {
 export interface CloudOptions {
   /** Written: the cloud config that leads to it. */
   readonly configFile: string;
-  /** The Service that all parts of load balancers are made for. */
-  readonly service: string;
+  /** The name of the Service that has this UID. */
+  readonly serviceOf: (uid: string) => string;
   /** Told of each step that a request of the program has brought about. */
   readonly tell: (step: Step) => void;
   /** A request is over. */
@@ -42,7 +42,7 @@ const LATENCY_MS = 20;
 /** Starts a cloud with these machines. The instance of the n-th is `i-000n`. */
 export async function startCloud(
   machines: readonly Machine[],
-  { configFile, look, service, tell }: CloudOptions,
+  { configFile, look, serviceOf, tell }: CloudOptions,
 ): Promise<RunCloud> {
   await using starting = new AsyncDisposableStack();
   const cloud = createMemoryCloud({
@@ -71,7 +71,13 @@ export async function startCloud(
       endpoint,
       () => {
         const routes = new Map(cloud.routes().map((route) => [route.id, route]));
-        const names = { service, nodeOf: (id: string) => nodes.get(id) ?? id, routeOf: (id: string) => routes.get(id) };
+        const parts = new Map(cloud.parts().map((part) => [part.id, part]));
+        const names: Names = {
+          serviceOf,
+          nodeOf: (id) => nodes.get(id) ?? id,
+          routeOf: (id) => routes.get(id),
+          partOf: (id) => parts.get(id),
+        };
         return (exchange) => {
           for (const step of tellExchange(exchange, names)) tell(step);
         };

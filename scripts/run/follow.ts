@@ -1,4 +1,4 @@
-/** Follows the nodes and the Service by watching the API, and tells each change. */
+/** Follows the nodes and the Services by watching the API, and tells each change. */
 import {
   resources,
   systemClock,
@@ -25,8 +25,6 @@ export interface Seen {
 
 export interface FollowOptions {
   readonly client: Client;
-  /** Of the nodes and of the Service that the story is about. */
-  readonly names: readonly string[];
   readonly narrator: Narrator;
   readonly signal: AbortSignal;
 }
@@ -47,7 +45,7 @@ export function follow(options: FollowOptions): Seen {
       narrator.tell(name, after === undefined ? ['Node deleted'] : tellNode(before, after));
     }),
     watch(resources.services, services, options, (name, before, after) => {
-      if (after !== undefined) narrator.tell(name, tellService(before, after));
+      narrator.tell(name, tellService(before, after));
     }),
   ];
   const failed = Promise.race(watches);
@@ -59,7 +57,7 @@ export function follow(options: FollowOptions): Seen {
 async function watch<T extends Node | Service>(
   resource: Resource<T>,
   seen: Map<string, T>,
-  { client, names, signal }: FollowOptions,
+  { client, signal }: FollowOptions,
   told: (name: string, before: T | undefined, after: T | undefined) => void,
 ): Promise<never> {
   const events = watcher(client.of(resource), {
@@ -81,7 +79,6 @@ async function watch<T extends Node | Service>(
     }
     if (event.type === 'init' || event.type === 'init-done') continue;
     const name = event.object.metadata?.name ?? '';
-    if (!names.includes(name)) continue;
     const before = seen.get(name);
     if (event.type === 'delete') {
       seen.delete(name);
