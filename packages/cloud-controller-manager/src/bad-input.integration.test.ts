@@ -128,7 +128,10 @@ function saidIn(text: string): string {
 for (const input of badInputs) {
   test(`refused before anything is touched: ${input.line}`, async () => {
     const { code, complaints, requests } = await run(input);
-    assert.deepEqual({ code, complaints, opened, requests }, { code: 1, complaints: [input.says], opened: 0, requests: [] });
+    assert.deepEqual(
+      { code, complaints, opened, requests },
+      { code: 1, complaints: [input.says], opened: 0, requests: [] },
+    );
   });
 }
 

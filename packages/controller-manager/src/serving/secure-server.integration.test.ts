@@ -122,7 +122,10 @@ test('a certificate that cannot be served names flag and file', async () => {
     });
     await writeFile(certFile, 'no PEM');
     await writeFile(keyFile, 'no PEM');
-    await assert.rejects(startSecureServer({ ...base, tls: { certFile, keyFile } }), /tls\.crt: no PEM block CERTIFICATE$/u);
+    await assert.rejects(
+      startSecureServer({ ...base, tls: { certFile, keyFile } }),
+      /tls\.crt: no PEM block CERTIFICATE$/u,
+    );
   } finally {
     await rm(directory, { recursive: true });
   }
