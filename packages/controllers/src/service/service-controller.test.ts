@@ -282,6 +282,17 @@ test('a Service that vanishes undeleted, as after a restore of etcd, keeps its l
   await rig.stop();
 });
 
+test('a Service in whose place an older one comes, as by a list that is behind, keeps its load balancer', async () => {
+  const rig = await served();
+  const { metadata = {} } = rig.api.get('web') ?? {};
+  rig.api.apply('web', webSpec, { ...metadata, creationTimestamp: '2026-01-02T00:00:00Z' });
+  await rig.clock.advance(60_000);
+  rig.api.apply('web', webSpec, { ...metadata, uid: 'uid-0', creationTimestamp: '2026-01-01T00:00:00Z' });
+  await rig.clock.advance(600_000);
+  assert.deepEqual(kindsOf(rig, 'uid-1'), KINDS);
+  await rig.stop();
+});
+
 test('failures are told once, retried from 5 s up to 300 s, and end', async () => {
   const rig = await createRig();
   rig.api.nodes.put(nodeOf('n1'));

@@ -245,7 +245,7 @@ class Run {
     }
     const service = change.object;
     if (change.type === 'update' && change.previous.metadata?.uid !== service.metadata?.uid) {
-      this.#gone(key, change.previous, true);
+      this.#gone(key, change.previous, !isOlder(service, change.previous));
     }
     if (this.#written.isBehind(key, service)) return;
     const role = roleOf(service, this.#planOptions);
@@ -263,7 +263,7 @@ class Run {
     );
   }
 
-  /** The object is gone. `certain`: because a person wanted it, not because the API server has been set back. */
+  /** The object is gone. `certain`: because a person wanted it, not because the API server has been set back, or is behind. */
   #gone(key: string, service: Service, certain: boolean): void {
     const { lettingGo = false } = this.#tracked.get(key) ?? {};
     const uid = service.metadata?.uid ?? '';
@@ -719,6 +719,11 @@ class Run {
     if (!this.#updating.delete(key) || this.#updating.size > 0) return;
     this.#metrics.nodeSyncLatency.observe((this.#deps.clock.monotonic() - this.#nodesChangedAt) / 1000);
   }
+}
+
+/** Whether the first was made before the second: then it did not take its place, but a list is behind, or etcd was restored. */
+function isOlder({ metadata: one }: Service, { metadata: other }: Service): boolean {
+  return Date.parse(one?.creationTimestamp ?? '') < Date.parse(other?.creationTimestamp ?? '');
 }
 
 /** The server reads a UID in a status patch as an attempt to change it: this is another Service of the same name. */
