@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
+import * as fc from 'fast-check';
 import { Secrets } from './secrets.ts';
 
 function secrets(...values: string[]): Secrets {
@@ -40,3 +41,43 @@ test('fields are cleaned at any depth, and a structure that contains itself is c
   const fields = { a: 's3cret' };
   assert.equal(secrets().redactFields(fields), fields);
 });
+
+test('property: whatever the secrets are and wherever they stand, nothing that is shown has one of them', () => {
+  // Letters that `[redacted]` does not have: what stands in its place spells no secret.
+  const secret = fc.string({
+    unit: fc.constantFrom('x', 'y', 'z', '0', '$', '&', '\\', '.'),
+    minLength: 1,
+    maxLength: 6,
+  });
+  const texts = fc.array(fc.oneof(fc.string(), secret), { maxLength: 5 });
+  fc.assert(
+    fc.property(
+      fc.array(secret, { minLength: 1, maxLength: 4 }),
+      texts,
+      fc.nat({ max: 6 }),
+      (values, around, depth) => {
+        const text = [...around, ...values].join('') + values.join(around.join(''));
+        let error = Object.assign(new Error(text), { url: text, stack: text });
+        let fields: Record<string, unknown> = { text };
+        for (let level = 0; level < depth; level++) {
+          error = Object.assign(new AggregateError([error], text, { cause: error }), { url: text, stack: text });
+          fields = { inner: level % 2 === 0 ? fields : [fields], text };
+        }
+        const hidden = secrets(...values);
+        hidden.redactError(error);
+        const shown = [hidden.redact(text), ...stringsOf(hidden.redactFields({ fields, failed: error }))];
+        for (let one: unknown = error; one instanceof Error; one = one.cause) {
+          shown.push(one.message, one.stack ?? '', (one as unknown as { readonly url: string }).url);
+        }
+        for (const value of values) assert.ok(!shown.some((one) => one.includes(value)));
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+function stringsOf(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || value instanceof Error) return [];
+  return Object.values(value).flatMap((item) => stringsOf(item));
+}
