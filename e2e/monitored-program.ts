@@ -25,6 +25,9 @@ const FLAGS = [
   '--orphan-policy=delete',
   '--orphan-grace-period=0s',
   '--node-deletion-grace-period=1s',
+  // The clock is quick, and the machine may be slow.
+  '--leader-elect-lease-duration=600s',
+  '--leader-elect-renew-deadline=500s',
   '--bind-address=127.0.0.1',
 ];
 
@@ -126,7 +129,8 @@ async function prepare(client: Client, cloud: MemoryCloud): Promise<void> {
     { operation: 'POST /instances', nth: 1, effect: 'status', status: 429 },
     { operation: 'POST /parts', nth: 1, effect: 'status', status: 403 },
     { operation: 'POST /routes:batchCreate', nth: 1, effect: 'status', status: 403 },
-    { operation: 'GET /routes', nth: 4, effect: 'status', status: 403 },
+    // Some of these are the orphan controller's.
+    ...[4, 6, 8, 10, 12].map((nth) => ({ operation: 'GET /routes', nth, effect: 'status' as const, status: 403 })),
   ]);
 }
 

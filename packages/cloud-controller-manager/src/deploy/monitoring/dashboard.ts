@@ -23,7 +23,7 @@ function quantile(q: number, histogram: string, by: string, labels = LED): strin
 
 const rows: Readonly<Record<string, readonly Panel[]>> = {
   'At a glance': [
-    { title: 'Replicas', kind: 'stat', unit: 'short', queries: { [`sum(up{${LED}})`]: 'up' } },
+    { title: 'Replicas', kind: 'stat', unit: 'short', queries: { [`sum(max by (pod) (up{${LED}}))`]: 'up' } },
     {
       title: 'Leaders',
       kind: 'stat',

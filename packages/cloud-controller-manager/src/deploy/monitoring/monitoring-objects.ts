@@ -30,6 +30,8 @@ export function serviceMonitor(): object {
     bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
     // The certificate is self-signed unless --tls-cert-file names another.
     tlsConfig: { insecureSkipVerify: true },
+    // Two pages of one pod are two targets: without it their own series (`up`) would be one.
+    relabelings: [{ action: 'replace', sourceLabels: ['__metrics_path__'], targetLabel: 'metrics_path' }],
   };
   return {
     apiVersion: 'monitoring.coreos.com/v1',
