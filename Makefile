@@ -54,6 +54,10 @@ build: $(SETUP) ## Bundle the program into dist/ and write bin/cloud-controller-
 image: $(SETUP) ## Make the container image, its root file system and its bill of materials in dist/image/, without Docker
 	@node scripts/image.ts
 
+.PHONY: advisories
+advisories: $(SETUP) ## Ask the registry for known vulnerabilities of the production dependencies
+	@node scripts/advisories.ts
+
 .PHONY: control-plane
 control-plane: $(SETUP) ## Find, download or build etcd and kube-apiserver, and print where they are
 	@node scripts/control-plane.ts path

@@ -1,0 +1,54 @@
+/**
+ * `make advisories`: asks the npm registry for known vulnerabilities of the production dependencies. Fails for a critical one that
+ * `docs/advisories.json` does not accept. Where the registry does not answer, nothing is known: that is said, and does not fail.
+ *
+ *     node scripts/advisories.ts [--list=docs/advisories.json]
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { judgeAdvisories, readAcceptances, readAudit, type Advisory } from './advisories/judge-audit.ts';
+
+const repository = fileURLToPath(new URL('../', import.meta.url));
+/** After that, nobody has answered. */
+const LIMIT_MS = 60_000;
+
+const { values } = parseArgs({ options: { list: { type: 'string', default: 'docs/advisories.json' } } });
+const { list } = values;
+const acceptances = readAcceptances(readFileSync(resolve(repository, list), 'utf8'));
+const answer = readAudit(await audit());
+if (answer.kind === 'unknown') {
+  console.warn(`advisories: UNKNOWN. The registry did not say whether there are any: ${answer.reason}`);
+} else {
+  const { accepted, idle, others, refused } = judgeAdvisories(
+    answer.advisories,
+    acceptances,
+    new Date().toISOString().slice(0, 10),
+  );
+  for (const one of others) console.warn(`advisories: ${line(one)}`);
+  for (const one of accepted) console.warn(`advisories: accepted by ${list}: ${line(one)}`);
+  for (const { id } of idle) console.warn(`advisories: ${id} in ${list} is reported no more: remove it`);
+  for (const one of refused) {
+    console.error(`advisories: ${line(one)}: take a version without it, or say in ${list} why it does no harm here`);
+  }
+  console.log(
+    `advisories: ${refused.length} critical, ${accepted.length} accepted, ${others.length} less than critical`,
+  );
+  process.exitCode = refused.length === 0 ? 0 : 1;
+}
+
+function line({ id, package: name, severity, title }: Advisory): string {
+  return `${severity}: ${name}: ${title} (${id})`;
+}
+
+/** What npm prints, also when it fails: that is how it says that it has found something. */
+function audit(): Promise<string> {
+  return new Promise((done) => {
+    const args = ['audit', '--omit=dev', '--json', '--loglevel=error', '--fetch-retries=0'];
+    execFile('npm', args, { cwd: repository, timeout: LIMIT_MS, maxBuffer: 64 << 20 }, (_error, stdout) =>
+      done(stdout),
+    );
+  });
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const repository = fileURLToPath(new URL('../../', import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), 'outrigger-advisories-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+const installed = (name: string): string =>
+  (JSON.parse(readFileSync(join(repository, 'node_modules', name, 'package.json'), 'utf8')) as { version: string })
+    .version;
+
+/** As the registry writes it. */
+function advisory(id: string, severity: string): object {
+  const url = `https://github.com/advisories/${id}`;
+  return {
+    id: 1_100_000,
+    url,
+    title: 'It does what it should not',
+    severity,
+    vulnerable_versions: '<999',
+    cwe: ['CWE-20'],
+  };
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** Runs the check, with the real npm, against a registry that answers the audit with `status` and `advisories`. */
+async function check(status: number, advisories: object, accepted: readonly object[] = []): Promise<Outcome> {
+  const server = createServer((request, response) => {
+    request.resume();
+    const isAudit = request.url === '/-/npm/v1/security/advisories/bulk';
+    const name = decodeURIComponent(request.url ?? '').slice(1);
+    // Of a package that has an advisory, npm asks for all of its versions.
+    const packument = (): object => {
+      const version = installed(name);
+      return {
+        name,
+        'dist-tags': { latest: version },
+        versions: { [version]: { name, version, dist: { tarball: 'x' } } },
+      };
+    };
+    response.writeHead(isAudit ? status : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isAudit ? advisories : packument()));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const list = join(directory, 'accepted.json');
+  writeFileSync(list, JSON.stringify(accepted));
+  const env = {
+    ...process.env,
+    npm_config_registry: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    npm_config_cache: join(directory, 'cache'),
+  };
+  try {
+    return await new Promise((resolve) => {
+      execFile(
+        process.execPath,
+        ['scripts/advisories.ts', `--list=${list}`],
+        { cwd: repository, env },
+        (error, stdout, stderr) =>
+          resolve({ code: error === null ? 0 : Number(error.code), output: `${stdout}${stderr}` }),
+      );
+    });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const CRITICAL = { undici: [advisory('GHSA-aaaa-bbbb-cccc', 'critical')] };
+
+test('a critical advisory of a production dependency fails', async () => {
+  const { code, output } = await check(200, CRITICAL);
+  assert.match(
+    output,
+    /critical: undici: It does what it should not \(GHSA-aaaa-bbbb-cccc\): take a version without it/u,
+  );
+  assert.equal(code, 1, output);
+});
+
+test('one that is accepted does not, until its date', async () => {
+  const entry = { id: 'GHSA-aaaa-bbbb-cccc', reason: 'that part is not in the bundle' };
+  assert.equal((await check(200, CRITICAL, [{ ...entry, until: '2999-01-01' }])).code, 0);
+  assert.equal((await check(200, CRITICAL, [{ ...entry, until: '2020-01-01' }])).code, 1);
+});
+
+test('less than critical, and what is only used for development, does not fail', async () => {
+  const { code, output } = await check(200, { yaml: [advisory('GHSA-aaaa-bbbb-cccc', 'high')] });
+  assert.match(output, /high: yaml/u);
+  assert.equal(code, 0);
+  const development = await check(200, { esbuild: [advisory('GHSA-aaaa-bbbb-cccc', 'critical')] });
+  assert.equal(development.code, 0, development.output);
+});
+
+test('a registry that does not answer is said to be unknown, and nothing fails', async () => {
+  const { code, output } = await check(405, {});
+  assert.match(output, /UNKNOWN.*405/u);
+  assert.doesNotMatch(output, /0 critical/u);
+  assert.equal(code, 0);
+});

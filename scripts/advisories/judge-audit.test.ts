@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { judgeAdvisories, readAcceptances, readAudit, type Advisory } from './judge-audit.ts';
+
+/** Printed by npm 11, for a critical advisory of an indirect dependency and a moderate one of a direct one. */
+const REPORT = readFileSync(new URL('npm-audit-report.json', import.meta.url), 'utf8');
+const CRITICAL: Advisory = {
+  id: 'GHSA-aaaa-bbbb-cccc',
+  package: 'sonic-boom',
+  severity: 'critical',
+  title: 'It does what it should not',
+};
+
+test('each advisory once, with the package that has it, and not those that only depend on it', () => {
+  const answer = readAudit(REPORT);
+  assert.equal(answer.kind, 'known');
+  assert.deepEqual(answer.kind === 'known' && answer.advisories, [
+    CRITICAL,
+    { id: 'GHSA-dddd-eeee-ffff', package: 'yaml', severity: 'moderate', title: 'It takes too long' },
+  ]);
+});
+
+test('no vulnerabilities is known to be none', () => {
+  assert.deepEqual(readAudit('{"auditReportVersion":2,"vulnerabilities":{}}'), { kind: 'known', advisories: [] });
+});
+
+test('whatever is no report is unknown, and never none', () => {
+  const report = JSON.parse(REPORT) as { vulnerabilities: Record<string, unknown> };
+  for (const text of [
+    '',
+    'npm error',
+    'null',
+    '[]',
+    '{}',
+    '{"auditReportVersion":3,"vulnerabilities":{}}',
+    '{"message":"405 Method Not Allowed - POST https://registry.example/x","error":{}}',
+    JSON.stringify({ ...report, vulnerabilities: { a: {} } }),
+    JSON.stringify({ ...report, vulnerabilities: { a: { via: [{ title: 'no package' }] } } }),
+  ]) {
+    assert.equal(readAudit(text).kind, 'unknown', text);
+  }
+  fc.assert(fc.property(fc.json(), (text) => readAudit(text).kind === 'unknown'));
+  // Cut off anywhere.
+  fc.assert(
+    fc.property(fc.nat(REPORT.trimEnd().length - 1), (end) => readAudit(REPORT.slice(0, end)).kind === 'unknown'),
+  );
+});
+
+test('a critical advisory is refused, unless it is accepted and the date has not passed', () => {
+  const entry = { id: CRITICAL.id, reason: 'it is not reached from here', until: '2026-06-30' };
+  const refused = (today: string): number => judgeAdvisories([CRITICAL], [entry], today).refused.length;
+  assert.equal(judgeAdvisories([CRITICAL], [], '2026-06-30').refused.length, 1);
+  assert.deepEqual([refused('2026-06-30'), refused('2026-07-01')], [0, 1]);
+  const other = { ...entry, id: 'GHSA-0000-0000-0000' };
+  const judged = judgeAdvisories([CRITICAL, { ...CRITICAL, severity: 'high' }], [other], '2026-06-30');
+  assert.deepEqual([judged.refused.length, judged.others.length, judged.idle], [1, 1, [other]]);
+});
+
+test('an entry without an identifier, a reason or a date is refused, and says which it is', () => {
+  const good = { id: 'GHSA-aaaa-bbbb-cccc', reason: 'it is not reached from here', until: '2026-06-30' };
+  assert.deepEqual(readAcceptances(JSON.stringify([good])), [good]);
+  for (const [bad, key] of [
+    [{ ...good, id: 'CVE-1' }, 'id'],
+    [{ ...good, reason: ' ' }, 'reason'],
+    [{ ...good, until: 'later' }, 'until'],
+    [{ ...good, until: '2026-13-01' }, 'until'],
+    [null, 'id'],
+  ] as const) {
+    assert.throws(() => readAcceptances(JSON.stringify([good, bad])), new RegExp(`entry 1.*"${key}"`, 'u'));
+  }
+  assert.throws(() => readAcceptances('{}'), /must be an array/u);
+});

@@ -1,0 +1,112 @@
+/** What `npm audit --json` says, held against the list of what is accepted. Pure. */
+
+export interface Advisory {
+  /** `GHSA-…`. */
+  readonly id: string;
+  readonly package: string;
+  readonly severity: string;
+  readonly title: string;
+}
+
+/** An entry of `docs/advisories.json`. */
+export interface Acceptance {
+  readonly id: string;
+  /** Why it does no harm here. */
+  readonly reason: string;
+  /** Date after which it has to be looked at again: `2026-12-31`. */
+  readonly until: string;
+}
+
+export type Answer =
+  | { readonly kind: 'known'; readonly advisories: readonly Advisory[] }
+  /** Nobody has said whether there are any: that is not the same as none. */
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+export interface Judgement {
+  /** Critical and not accepted. */
+  readonly refused: readonly Advisory[];
+  readonly accepted: readonly Advisory[];
+  /** Less than critical. */
+  readonly others: readonly Advisory[];
+  /** Accepted, and reported no more. */
+  readonly idle: readonly Acceptance[];
+}
+
+const IDENTIFIER = /GHSA(?:-[0-9a-z]{4}){3}$/u;
+
+/** `stdout` of npm 7 or later. Whatever is not a report of it is `unknown`. */
+export function readAudit(stdout: string): Answer {
+  const unknown = (reason: string): Answer => ({ kind: 'unknown', reason });
+  let report: unknown;
+  try {
+    report = JSON.parse(stdout);
+  } catch {
+    return unknown('npm audit printed no JSON');
+  }
+  if (!isObject(report)) return unknown('npm audit printed no report');
+  if (typeof report['message'] === 'string') return unknown(report['message'].replaceAll(/https?:\S+/gu, '').trim());
+  const { vulnerabilities } = report;
+  if (report['auditReportVersion'] !== 2 || !isObject(vulnerabilities))
+    return unknown('npm audit printed another kind of report');
+  const found = new Map<string, Advisory>();
+  for (const entry of Object.values(vulnerabilities)) {
+    const causes: unknown = isObject(entry) ? entry['via'] : undefined;
+    if (!Array.isArray(causes)) return unknown('npm audit printed a vulnerability without a cause');
+    for (const cause of causes as readonly unknown[]) {
+      // A name stands for another entry, which has the cause.
+      if (typeof cause === 'string') continue;
+      const advisory = advisoryOf(cause);
+      if (!advisory) return unknown('npm audit printed an advisory that is not understood');
+      found.set(`${advisory.package} ${advisory.id}`, advisory);
+    }
+  }
+  return { kind: 'known', advisories: [...found.values()].sort((a, b) => a.id.localeCompare(b.id)) };
+}
+
+/** `today`: `2026-12-31`. */
+export function judgeAdvisories(
+  advisories: readonly Advisory[],
+  acceptances: readonly Acceptance[],
+  today: string,
+): Judgement {
+  const isAccepted = ({ id }: Advisory): boolean => acceptances.some((one) => one.id === id && today <= one.until);
+  const critical = advisories.filter(({ severity }) => severity === 'critical');
+  return {
+    refused: critical.filter((one) => !isAccepted(one)),
+    accepted: critical.filter(isAccepted),
+    others: advisories.filter(({ severity }) => severity !== 'critical'),
+    idle: acceptances.filter(({ id }) => !advisories.some((one) => one.id === id)),
+  };
+}
+
+/** Reads `docs/advisories.json`. Throws what is wrong with which entry. */
+export function readAcceptances(text: string): readonly Acceptance[] {
+  const list: unknown = JSON.parse(text);
+  if (!Array.isArray(list)) throw new Error('the list of accepted advisories must be an array');
+  return (list as readonly unknown[]).map((entry, index) => {
+    const { id, reason, until } = isObject(entry) ? entry : {};
+    if (typeof id !== 'string' || !IDENTIFIER.test(id))
+      throw new Error(`entry ${index}: "id" must be GHSA-xxxx-xxxx-xxxx`);
+    if (typeof reason !== 'string' || reason.trim().length < 10)
+      throw new Error(`entry ${index} (${id}): "reason" must say why it does no harm`);
+    if (typeof until !== 'string' || !isDate(until))
+      throw new Error(`entry ${index} (${id}): "until" must be a date like 2026-12-31`);
+    return { id, reason, until };
+  });
+}
+
+function advisoryOf(cause: unknown): Advisory | undefined {
+  if (!isObject(cause)) return undefined;
+  const { name, severity, source, title, url } = cause;
+  if (typeof name !== 'string' || typeof severity !== 'string') return undefined;
+  const id = (typeof url === 'string' && IDENTIFIER.exec(url)?.[0]) || `npm-${String(source)}`;
+  return { id, package: name, severity, title: typeof title === 'string' ? title : '' };
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/u.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
