@@ -20,6 +20,7 @@ import type { ObjectStorage } from './object-storage.ts';
 import { patchOf, unsupportedMediaType } from './patch-type.ts';
 import { openApiDocument, openApiIndex } from './open-api.ts';
 import type { Registry, WriteResult } from './registry.ts';
+import { PROTOBUF, readProtobuf } from './protobuf-body.ts';
 import { Encoder, negotiate } from './representation.ts';
 import { parseResourcePath, type ResourcePath } from './request-target.ts';
 import { badRequest, expired, StatusError, tooLargeResourceVersion } from './status-error.ts';
@@ -259,8 +260,10 @@ export class ApiHandler {
 
   async #body(request: HttpRequest, kind: Kind): Promise<ApiObject> {
     const type = mediaType(request) || 'application/json';
-    if (type.includes('protobuf') || type.includes('cbor')) throw unsupportedMediaType(type);
-    const object = parseObject(await readBody(request), kind.kind);
+    const isProtobuf = type === PROTOBUF;
+    if (!isProtobuf && (type.includes('protobuf') || type.includes('cbor'))) throw unsupportedMediaType(type);
+    const body = await readBody(request);
+    const object = isProtobuf ? readProtobuf(body, kind) : parseObject(body, kind.kind);
     if ((object.kind && object.kind !== kind.kind) || (object.apiVersion && object.apiVersion !== kind.apiVersion)) {
       throw badRequest(
         `${object.kind ?? kind.kind} in version "${object.apiVersion ?? kind.apiVersion}" cannot be handled as a ${kind.kind} in version "${kind.apiVersion}"`,

@@ -101,6 +101,26 @@ test('kubectl: create and apply with server-side validation, edit, wait', async 
   });
 });
 
+test('kubectl: what it sends as protobuf is created as it says', async (t) => {
+  await withKubectl(t, async ({ server, kubectl }) => {
+    const folder = await mkdtemp(join(tmpdir(), 'outrigger-kubectl-'));
+    try {
+      const file = join(folder, 'binary');
+      await writeFile(file, Buffer.from([0, 255, 128]));
+      assert.match(await kubectl('create', 'namespace', 'team-a'), /namespace\/team-a created/);
+      const from = ['--from-literal=k=v', '--from-literal=empty=', `--from-file=binary=${file}`];
+      assert.match(await kubectl('create', 'configmap', 'settings', '-n', 'team-a', ...from), /settings created/);
+      await assert.rejects(kubectl('create', 'namespace', 'team-a'), /AlreadyExists/);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    const namespace = server.store.get({ plural: 'namespaces' }, 'team-a');
+    assert.equal(namespace?.kind, 'Namespace');
+    const made = server.store.get({ plural: 'configmaps' }, 'settings', 'team-a') as Record<string, unknown>;
+    assert.deepEqual([made['data'], made['binaryData']], [{ k: 'v', empty: '' }, { binary: 'AP+A' }]);
+  });
+});
+
 test('kubectl: version, api-resources, raw', async (t) => {
   await withKubectl(t, async ({ kubectl }) => {
     assert.match(await kubectl('version'), /Server Version: v1\.36\.3/);
