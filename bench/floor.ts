@@ -1,8 +1,9 @@
 /**
  * The floor under every implementation: a bare client with one node watch that does nothing but the two writes that
- * initialise a node, eight in flight, and asks for metadata only in return. No cloud, no queue, no retry, no checks.
+ * initialise a node, or the one that gives it a pod CIDR, eight in flight, and asks for metadata only in return. No cloud, no
+ * queue, no retry, no checks.
  *
- *     node bench/floor.ts <server URL> <CA file> <bearer token>
+ *     node bench/floor.ts <server URL> <CA file> <bearer token> [pod-cidr]
  */
 import { connect, type ClientHttp2Session } from 'node:http2';
 import { readFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v
 
 interface NodeObject {
   readonly metadata: { readonly name: string; readonly resourceVersion: string };
-  readonly spec?: { readonly taints?: readonly { readonly key: string }[] };
+  readonly spec?: { readonly podCIDR?: string; readonly taints?: readonly { readonly key: string }[] };
 }
 
 interface WatchEvent {
@@ -21,8 +22,8 @@ interface WatchEvent {
   readonly object: NodeObject;
 }
 
-const [server, caFile, token] = process.argv.slice(2);
-if (!server || !caFile || !token) throw new Error('usage: floor.ts <server URL> <CA file> <bearer token>');
+const [server, caFile, token, what] = process.argv.slice(2);
+if (!server || !caFile || !token) throw new Error('usage: floor.ts <server URL> <CA file> <bearer token> [pod-cidr]');
 const session: ClientHttp2Session = connect(server, { ca: readFileSync(caFile) });
 const headers = { authorization: `Bearer ${token}`, 'user-agent': 'floor' };
 
@@ -49,8 +50,19 @@ const waiting: string[] = [];
 const seen = new Set<string>();
 let running = 0;
 
+function indexOf(name: string): number {
+  return Number(name.replaceAll(/\D/g, '')) || 0;
+}
+
+async function assignPodCidr(name: string): Promise<void> {
+  const index = indexOf(name);
+  const podCIDR = `10.${(index >> 8) & 255}.${index & 255}.0/24`;
+  const spec = { podCIDR, podCIDRs: [podCIDR] };
+  await patch(`/api/v1/nodes/${name}`, 'application/merge-patch+json', { spec });
+}
+
 async function initialise(name: string): Promise<void> {
-  const index = Number(name.replaceAll(/\D/g, '')) || 0;
+  const index = indexOf(name);
   const address = `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
   await patch(`/api/v1/nodes/${name}/status`, 'application/strategic-merge-patch+json', {
     status: { addresses: [{ type: 'InternalIP', address }] },
@@ -61,10 +73,14 @@ async function initialise(name: string): Promise<void> {
   });
 }
 
+const isWaiting = ({ spec }: NodeObject): boolean =>
+  what === 'pod-cidr' ? !spec?.podCIDR : (spec?.taints?.some(({ key }) => key === TAINT) ?? false);
+const write = what === 'pod-cidr' ? assignPodCidr : initialise;
+
 function drain(): void {
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
     running++;
-    void initialise(name).finally(() => {
+    void write(name).finally(() => {
       running--;
       drain();
     });
@@ -85,9 +101,7 @@ function watchNodes(resourceVersion: string): void {
       rest = rest.subarray(end + 1);
       const { name, resourceVersion: version } = event.object.metadata;
       last = version;
-      if (event.type !== 'ADDED' || seen.has(name) || !event.object.spec?.taints?.some(({ key }) => key === TAINT)) {
-        continue;
-      }
+      if (event.type !== 'ADDED' || seen.has(name) || !isWaiting(event.object)) continue;
       seen.add(name);
       waiting.push(name);
       if (running < IN_FLIGHT) drain();

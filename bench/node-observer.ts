@@ -18,16 +18,17 @@ export interface Observation {
   /** Monotonic milliseconds. */
   readonly firstWriteAt: number;
   readonly lastDoneAt: number;
-  /** When each node was first seen initialised. */
+  /** When each node was first seen to be done. */
   readonly doneAt: ReadonlyMap<string, number>;
 }
 
-/** Waits until `count` nodes are initialised. Begins where the list at `resourceVersion` ended; throws when the signal aborts first. */
+/** Waits until `count` nodes are done. Begins where the list at `resourceVersion` ended; throws when the signal aborts first. */
 export async function observeNodes(
   client: Client,
   count: number,
   resourceVersion: string,
   signal: AbortSignal,
+  isDone: (node: Node) => boolean = isInitialised,
 ): Promise<Observation> {
   const doneAt = new Map<string, number>();
   let firstWriteAt = Number.NaN;
@@ -40,7 +41,7 @@ export async function observeNodes(
       const now = performance.now();
       if (Number.isNaN(firstWriteAt)) firstWriteAt = now;
       const name = event.object.metadata?.name ?? '';
-      if (!doneAt.has(name) && isInitialised(event.object)) doneAt.set(name, now);
+      if (!doneAt.has(name) && isDone(event.object)) doneAt.set(name, now);
       if (doneAt.size >= count) break;
     }
   }

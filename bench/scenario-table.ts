@@ -32,12 +32,14 @@ function text({ unit, value }: Figure): string {
   return unit === 's' ? `${value.toFixed(value < 1 ? 3 : 2)} s` : String(value);
 }
 
-function aim({ atMost, unit }: Figure): string {
-  return atMost === undefined ? '' : `≤ ${atMost}${unit === 's' ? ' s' : ''}`;
+function aim({ atLeast, atMost, unit }: Figure): string {
+  const suffix = unit === 's' ? ' s' : '';
+  if (atLeast !== undefined) return `≥ ${atLeast}${suffix}`;
+  return atMost === undefined ? '' : `≤ ${atMost}${suffix}`;
 }
 
-function verdict({ atMost, value }: Figure): 'met' | 'MISSED' | '' {
-  if (atMost === undefined) return '';
+function verdict({ atLeast, atMost, value }: Figure): 'met' | 'MISSED' | '' {
+  if (atLeast === undefined && atMost === undefined) return '';
   // A number that is none has not been reached.
-  return value <= atMost ? 'met' : 'MISSED';
+  return value <= (atMost ?? Infinity) && value >= (atLeast ?? -Infinity) ? 'met' : 'MISSED';
 }

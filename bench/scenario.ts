@@ -11,6 +11,7 @@ export interface Figure {
   readonly unit?: 's';
   /** What must be reached. Default: it is only shown. */
   readonly atMost?: number;
+  readonly atLeast?: number;
 }
 
 export interface Scenario {

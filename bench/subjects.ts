@@ -25,7 +25,7 @@ export interface Subject {
   command(surroundings: Surroundings): readonly [program: string, ...args: string[]];
 }
 
-const floor: Subject = {
+export const floor: Subject = {
   name: 'floor',
   mostNodes: Number.POSITIVE_INFINITY,
   usesCloud: false,

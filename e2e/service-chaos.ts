@@ -21,7 +21,6 @@ import { seededRandom } from './seeded-random.ts';
 import { addressOf, faultsOfServices } from './served-services.ts';
 
 const NAMESPACE = 'default';
-/** The Services come, change and go in this time. */
 const PERIOD_MS = 6_000;
 /** A program that has begun to change the cloud is killed within this time. */
 const KILLED_WITHIN_MS = 700;
@@ -43,6 +42,8 @@ export interface ServiceRoundOptions {
   readonly kills: number;
   /** How many times faster time passes for the program. */
   readonly haste: number;
+  /** The Services come, change and go in this time. Default: 6,000. */
+  readonly periodMs?: number;
   /** For the program's log. */
   readonly directory: string;
 }
@@ -95,7 +96,7 @@ export async function runServiceRound(options: ServiceRoundOptions): Promise<Ser
   ];
   await using manager = new Manager(args, join(directory, 'manager.log'), options.haste);
   manager.start();
-  const lives = planLives(random, options.services);
+  const lives = planLives(random, options.services, options.periodMs ?? PERIOD_MS);
   const killDelays = Array.from({ length: options.kills }, () => random() * KILLED_WITHIN_MS);
   cloud.setFaults([{ effect: 'lost', status: 500, probability: LOST_ANSWERS }]);
 
@@ -170,10 +171,10 @@ export function serviceLine(report: ServiceReport): string {
 }
 
 /** Half are deleted, some of them while they are being made; a third changes its port, a tenth its type. */
-function planLives(random: () => number, count: number): readonly Life[] {
+function planLives(random: () => number, count: number, periodMs: number): readonly Life[] {
   return Array.from({ length: count }, (_, index) => {
-    const createdAt = 0.5 * random() * PERIOD_MS;
-    const later = (): number => createdAt + random() * (PERIOD_MS - createdAt);
+    const createdAt = 0.5 * random() * periodMs;
+    const later = (): number => createdAt + random() * (periodMs - createdAt);
     const deletedAt = random() < 0.5 ? later() : undefined;
     const changes = [
       ...(random() < 0.33 ? [{ at: later(), what: 'port' as const }] : []),

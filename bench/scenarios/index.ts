@@ -2,6 +2,7 @@
 import type { Scenario } from '../scenario.ts';
 import { faults } from './faults.ts';
 import { idle } from './idle.ts';
+import { ipam } from './ipam.ts';
 import { lifecycle } from './lifecycle.ts';
 import { newborn } from './newborn.ts';
 import { parts } from './parts.ts';
@@ -16,6 +17,7 @@ export const scenarios: readonly Scenario[] = [
   services,
   parts,
   routes,
+  ipam,
   lifecycle,
   newborn,
   faults,
