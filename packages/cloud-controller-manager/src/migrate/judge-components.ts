@@ -1,12 +1,14 @@
 /** kube-apiserver and kube-controller-manager: no cloud in them any more, and one allocator of pod CIDRs. Pure. */
+import type { Lease } from '@outrigger/kube';
 import { missing, ok, unknown, type Check } from './check.ts';
+import { isHeld } from './lease-holder.ts';
 import type { ObservedCluster } from './observed-cluster.ts';
 import type { ProgramFlags, ProgramName, SeenProgram } from './seen-program.ts';
 
 const MANAGER_FLAGS = '--cloud-provider=external or without, no --cloud-config';
 const IPAM_NAMES = ['node-ipam-controller', 'nodeipam'];
 
-export function judgeApiServer({ apiServerFlags, programs }: ObservedCluster): readonly Check[] {
+export function judgeApiServer({ apiServerFlags, leases, now, programs }: ObservedCluster): readonly Check[] {
   const seen = seenOf(programs, 'kube-apiserver');
   // Where pods show them all, those that did not answer are looked at, too.
   const all = seen.length > 0 ? seen : apiServerFlags.known ? [itself(apiServerFlags.value)] : [];
@@ -22,7 +24,17 @@ export function judgeApiServer({ apiServerFlags, programs }: ObservedCluster): r
       ),
     ];
   }
-  return judged(
+  const running = leases.known ? leases.value.filter((lease) => isApiServer(lease) && isHeld(lease, now) !== 'no') : [];
+  const unseen =
+    running.length > all.length
+      ? [
+          unknown(
+            `the flags of ${running.length - all.length} of ${running.length} kube-apiservers could not be seen`,
+            'see that they have what the others have',
+          ),
+        ]
+      : [];
+  const checks = judged(
     all,
     ({ flags }) => [
       ...flagged(flags, 'cloud-provider', ['']),
@@ -34,6 +46,7 @@ export function judgeApiServer({ apiServerFlags, programs }: ObservedCluster): r
     'kube-apiserver has nothing of a cloud',
     'take these flags away: Outrigger labels volumes with the persistent-volume-label-controller',
   );
+  return [...checks, ...unseen];
 }
 
 export function judgeControllerManager({ programs }: ObservedCluster): readonly Check[] {
@@ -74,6 +87,18 @@ export function judgeIpam({ programs }: ObservedCluster): readonly Check[] {
       ),
     ];
   }
+  const strangers = clouds.filter(
+    ({ flags, program }) => program !== 'outrigger' && allocates(flags, true) && !allocates(flags, false),
+  );
+  if (inKube.length > 0 && strangers.length > 0) {
+    return [
+      unknown(
+        'kube-controller-manager gives out pod CIDRs, and another manager with --allocate-node-cidrs may do so too, or only make routes',
+        'see in its log whether it starts the node-ipam-controller; --controllers=*,-node-ipam-controller makes sure that it does not',
+        strangers.map(({ pod }) => pod),
+      ),
+    ];
+  }
   const partial = [...managers, ...clouds].filter(({ isPartial }) => isPartial);
   if (partial.length > 0) return [unknownFlags(partial)];
   const who =
@@ -85,6 +110,11 @@ export function judgeIpam({ programs }: ObservedCluster): readonly Check[] {
         ? 'a cloud-controller-manager alone'
         : 'none of these managers';
   return [ok(`pod CIDRs are given out by ${who}`)];
+}
+
+/** Each kube-apiserver renews one of its own. */
+function isApiServer({ metadata }: Lease): boolean {
+  return metadata?.labels?.['apiserver.kubernetes.io/identity'] === 'kube-apiserver';
 }
 
 export const MIGRATION_LEASE = 'cloud-provider-extraction-migration';

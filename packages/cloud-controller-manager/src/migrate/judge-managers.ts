@@ -1,14 +1,11 @@
 /** Who leads, whether Outrigger can wait beside the manager that is there, and who may be ended. Pure. */
-import type { Lease } from '@outrigger/kube';
 import { missing, ok, unknown, type Check } from './check.ts';
 import { isOn, MIGRATION_LEASE, seenOf, unknownFlags } from './judge-components.ts';
+import { holderOf, isHeld } from './lease-holder.ts';
 import type { MigrationTarget, ObservedCluster, Reading } from './observed-cluster.ts';
 import type { SeenProgram } from './seen-program.ts';
 
 const UPSTREAM_LEASE = 'cloud-controller-manager';
-const DEFAULT_LEASE_SECONDS = 15;
-/** By so much the clocks of two machines may differ before a Lease is said to have run out. */
-const CLOCKS_MS = 60_000;
 /** All who seek one Lease must agree on them. Values are upstream's defaults. */
 const TIMES: Readonly<Record<string, string>> = {
   'leader-elect-lease-duration': '15s',
@@ -224,18 +221,6 @@ function noLeases(leases: Reading<unknown> & { readonly known: false }): Check {
 function isHolder(programs: readonly SeenProgram[], holder: string): boolean {
   const host = holder.replace(/_[^_]*$/u, '');
   return programs.some(({ node, pod }) => host === pod || host === node);
-}
-
-function isHeld(lease: Lease, now: number): 'yes' | 'no' | 'unsure' {
-  const { holderIdentity = '', leaseDurationSeconds = DEFAULT_LEASE_SECONDS, renewTime = '' } = lease.spec ?? {};
-  if (holderIdentity === '') return 'no';
-  const over = now - Date.parse(renewTime) - leaseDurationSeconds * 1000;
-  if (Number.isNaN(over)) return 'unsure';
-  return over <= 0 ? 'yes' : over > CLOCKS_MS ? 'no' : 'unsure';
-}
-
-function holderOf({ spec }: Lease): string {
-  return spec?.holderIdentity ?? '';
 }
 
 function podsOf(programs: readonly SeenProgram[]): string {

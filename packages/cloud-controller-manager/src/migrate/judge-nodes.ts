@@ -107,8 +107,7 @@ function judgeKubelet(
   const annotations = node.metadata?.annotations ?? {};
   const started = NODE_ARGS.map((key) => kubeletArgOf(annotations[key])).find((value) => value !== undefined);
   if (started !== undefined) return byFlag(started);
-  if (isTainted(node)) return { state: 'ok', why: 'registered with the taint' };
-  // The kubelet takes it away when it is started without the flag.
+  // The kubelet takes it away when it is started without the flag. The taint proves nothing: anybody may have set it.
   if (annotations[PROVIDED_NODE_IP] !== undefined) return { state: 'ok', why: PROVIDED_NODE_IP };
   return { state: 'unknown', why: flags?.why ?? 'not asked' };
 }

@@ -14,7 +14,7 @@ const DRIVERS: Readonly<Record<string, string>> = {
   vsphereVolume: 'csi.vsphere.vmware.com',
 };
 
-export function judgeVolumes({ csiNodes, volumes }: ObservedCluster): readonly Check[] {
+export function judgeVolumes({ csiNodes, nodes, volumes }: ObservedCluster): readonly Check[] {
   if (!volumes.known) {
     return [
       unknown(
@@ -36,12 +36,14 @@ export function judgeVolumes({ csiNodes, volumes }: ObservedCluster): readonly C
         `see that ${driver} runs on all nodes: kubectl get csinodes`,
       );
     }
-    const without = csiNodes.value
-      .filter((node) => !hasDriver(node, driver))
-      .map(({ metadata }) => metadata?.name ?? '');
-    if (without.length === 0 && csiNodes.value.length > 0)
-      return ok(`${have}; ${driver} is on all ${csiNodes.value.length} nodes`);
-    const text = `${have}, and ${driver} is not on ${csiNodes.value.length === 0 ? 'any node' : `${without.length} of ${csiNodes.value.length} nodes`}`;
+    if (!nodes.known)
+      return unknown(`${have}, and nodes could not be listed: ${nodes.why}`, 'ask as somebody who may list nodes');
+    const having = new Set(
+      csiNodes.value.filter((node) => hasDriver(node, driver)).map(({ metadata }) => metadata?.name),
+    );
+    const without = nodes.value.map(({ metadata }) => metadata?.name ?? '').filter((name) => !having.has(name));
+    if (without.length === 0) return ok(`${have}; ${driver} is on all ${nodes.value.length} nodes`);
+    const text = `${have}, and ${driver} is not on ${without.length} of ${nodes.value.length} nodes`;
     return missing(text, 'install the CSI driver of the cloud: only it attaches and mounts them', without);
   });
 }

@@ -1,5 +1,5 @@
 /** Clusters on their way from another manager to Outrigger, for tests: one that is ready, and what it can lack. */
-import type { Lease, Node, PersistentVolume, Pod, Service, Taint } from '@outrigger/kube';
+import type { CSINode, Lease, Node, PersistentVolume, Pod, Service, Taint } from '@outrigger/kube';
 import type { ObservedCluster, ObservedKubelet, Reading } from './observed-cluster.ts';
 import { seenPrograms, type ProgramFlags } from './seen-program.ts';
 
@@ -91,9 +91,16 @@ export const ccm = (...args: readonly string[]): ObservedCluster =>
 export const cinder: Reading<readonly PersistentVolume[]> = seen([
   { metadata: { name: 'v' }, spec: { cinder: { volumeID: 'x' } } },
 ]);
-export const driver: { readonly name: string; readonly nodeID: string } = {
-  name: 'cinder.csi.openstack.org',
-  nodeID: 'a',
-};
+
+/** These nodes have the driver for the volume. */
+export function drivers(...names: readonly string[]): Reading<readonly CSINode[]> {
+  const driver = { name: 'cinder.csi.openstack.org', nodeID: 'x' };
+  return seen(names.map((name) => ({ metadata: { name }, spec: { drivers: [driver] } })));
+}
+
+export function apiServerLease(name: string, age = 1): Lease {
+  const { spec = {} } = lease(name, name, age);
+  return { metadata: { name, labels: { 'apiserver.kubernetes.io/identity': 'kube-apiserver' } }, spec };
+}
 export const migrating: readonly string[] = ['--enable-leader-migration', '--leader-migration-config=/x'];
 export const uninitialized: Taint = { key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' };
