@@ -27,7 +27,8 @@ function provider(of: (typeof PROVIDERS)[number], name: string = of): CloudProvi
     open: () => {
       opened++;
       if (of === 'picky') return Promise.reject(new CloudError('configuration', 'region is not set'));
-      return Promise.resolve(of === 'odd' ? { instances: 7 } : {});
+      const capabilities: object = of === 'odd' ? { instances: 7 } : {};
+      return Promise.resolve(capabilities);
     },
     close: () => Promise.resolve(),
   };

@@ -7,7 +7,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CloudProvider, InstanceAnswer } from '@outrigger/cloud-provider';
-import { systemClock, type Lease, type Node } from '@outrigger/kube';
+import { systemClock, type Clock, type Lease, type Node } from '@outrigger/kube';
 import { hollowNode, startEmbeddedApiServer, type EmbeddedApiServer } from '@outrigger/testing';
 import { main } from './main.ts';
 
@@ -61,6 +61,8 @@ export interface Running {
 export class Bench implements AsyncDisposable {
   readonly server: EmbeddedApiServer;
   readonly directory: string;
+  /** Of the programs that are started from now on. Default: the system's. */
+  clock: Clock | undefined;
   readonly #running: Running[] = [];
 
   constructor(server: EmbeddedApiServer, directory: string) {
@@ -103,6 +105,7 @@ export class Bench implements AsyncDisposable {
         exit: () => assert.fail('must not exit by itself'),
         workingDirectory: this.directory,
         hostname: 'test',
+        ...(this.clock && { clock: this.clock }),
       },
     );
     const running: Running = {
