@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CloudError, type InstanceAnswer, type InstanceResult } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
@@ -10,6 +11,7 @@ import { addShutdownTaint, removeShutdownTaint } from './shutdown-taint.ts';
 import { upstreamScenarios, type Scenario } from './upstream-scenarios.suite.ts';
 import { shutdownTaintKey } from './well-known-names.ts';
 
+const differences = readFileSync(new URL('../../../../docs/reference/differences.md', import.meta.url), 'utf8');
 const shutdownTaint = { key: shutdownTaintKey, effect: 'NoSchedule' } as const;
 const options: LifecycleOptions = { providerName: 'fake', deletionGraceMs: 30_000, unknownNodeDeletionMs: 0 };
 const wallNow = Date.parse('2026-01-01T00:00:00Z');
@@ -55,6 +57,8 @@ for (const scenario of upstreamScenarios) {
       'loses the taint': ['remove-shutdown-taint'],
     };
     assert.equal(same[scenario.upstream].includes(kind), scenario.why === undefined);
+    if (scenario.why !== undefined)
+      assert.ok(differences.includes(scenario.why), 'docs/reference/differences.md says why');
   });
 }
 

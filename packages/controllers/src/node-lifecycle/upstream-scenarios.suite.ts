@@ -1,4 +1,8 @@
-/** For tests: the cases of upstream's unit tables (`node_lifecycle_controller_test.go`, v0.36.3) as data, and what is done here. */
+/**
+ * For tests: the cases of upstream's unit tables as data, and what is done here. From kubernetes/cloud-provider v0.36.3
+ * `controllers/nodelifecycle/node_lifecycle_controller_test.go`: the first six are of `Test_NodesDeleted` (Instances and
+ * InstancesV2 have one outcome), the others of `Test_NodesShutdown`.
+ */
 import type { LifecyclePlan } from './plan.ts';
 
 export interface Scenario {
@@ -12,11 +16,11 @@ export interface Scenario {
   readonly upstream: 'stays' | 'is deleted' | 'is tainted' | 'loses the taint';
   /** After two readings a grace period apart. */
   readonly expected: LifecyclePlan['kind'];
-  /** Where it is not what upstream does. */
+  /** Where it is not what upstream does: words of the row in docs/reference/differences.md that tells why. */
   readonly why?: string;
 }
 
-const needsProviderID = 'a node without a provider ID is deleted by its own rule only, which is off by default';
+const needsProviderID = 'Not deleted, unless `--unknown-node-deletion-period` is set';
 
 export const upstreamScenarios: readonly Scenario[] = [
   {

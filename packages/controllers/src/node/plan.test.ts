@@ -11,8 +11,7 @@ import {
 import type { Node } from '@outrigger/kube';
 import * as fc from 'fast-check';
 import type { NodePlan } from './actions.ts';
-import { applyWrites } from './apply.ts';
-import { FakeNodeApi } from './fake-node-api.suite.ts';
+import { bringNode, type Brought } from './bring-node.suite.ts';
 import { planNode, type PlanOptions } from './plan.ts';
 import { uninitializedTaintKey } from './well-known-names.ts';
 
@@ -46,24 +45,8 @@ function plan(node: Node, result?: InstanceResult, more: Partial<PlanOptions> = 
   return planNode({ node, answer: result && answer(result), now, options: { ...options, ...more } });
 }
 
-/** Plans, carries out the writes on an API that holds only this node, and returns what the node is then. */
-async function bring(
-  node: Node,
-  result?: InstanceResult,
-  more: Partial<PlanOptions> = {},
-): Promise<{ readonly node: Node; readonly api: FakeNodeApi; readonly plan: NodePlan }> {
-  const api = new FakeNodeApi();
-  api.put(node);
-  const stored = api.store.get('node0')!;
-  const planned = plan(stored, result, more);
-  if (planned.kind === 'act') {
-    await applyWrites(stored, planned.actions, {
-      nodes: api.client.of({} as never) as never,
-      signal: new AbortController().signal,
-    });
-  }
-  return { node: api.nodes.get('node0')!, api, plan: planned };
-}
+const bring = (node: Node, result?: InstanceResult, more: Partial<PlanOptions> = {}): Promise<Brought> =>
+  bringNode(node, plan(node, result, more));
 
 test('a tainted node asks first; an answer makes it whole with one write of the status and then one of the object', async () => {
   assert.deepEqual(plan(newNode()), { kind: 'look-up' });

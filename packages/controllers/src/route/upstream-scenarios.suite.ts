@@ -1,4 +1,8 @@
-/** What upstream's own unit table says about routes (kubernetes/cloud-provider v0.36.3 `controllers/route`), as data. */
+/**
+ * For tests: the cases of upstream's unit tables about routes, as data. From kubernetes/cloud-provider v0.36.3
+ * `controllers/route/route_controller_test.go`: those about one range inside of another are `TestIsResponsibleForRoute`, the
+ * others `TestReconcile`.
+ */
 
 interface ScenarioNode {
   readonly name: string;
