@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbeddedApiServer } from '@outrigger/testing';
@@ -76,7 +76,9 @@ const figures: readonly Figure[] = [
   { what: 'bundle, KB', value: Math.round(bundleBytes / 1000) },
 ];
 const measured = [{ scenario: 'start-up', figures, upstream: [] }];
-console.log(`\n${rounds} starts, ${cpus().length} processors\n\n${renderScenarios(measured)}`);
+console.log(
+  `\n${rounds} starts, ${cpus().length} processors, ${loadavg()[0]?.toFixed(1)} programs wanting to run\n\n${renderScenarios(measured)}`,
+);
 if (values.json) writeFileSync(values.json, JSON.stringify({ starts, figures }, undefined, 2));
 process.exitCode = countMissed(measured) === 0 ? 0 : 1;
 
