@@ -160,13 +160,6 @@ export const alerts: readonly Alert[] = [
     summary: '{{ $value | humanizePercentage }} of the reconciliations of {{ $labels.controller }} fail.',
   },
   {
-    name: 'OutriggerControllerNotRunning',
-    expr: `max by (name) (running_managed_controllers{${OURS}}) == 0`,
-    for: '5m',
-    severity: 'critical',
-    summary: 'The controller {{ $labels.name }} has run, and does not run any more.',
-  },
-  {
     name: 'OutriggerPodCidrsExhausted',
     expr: `sum(increase(outrigger_node_ipam_cidr_not_available_total{${OURS}}[30m])) > 0`,
     for: '0m',
@@ -183,7 +176,8 @@ export const alerts: readonly Alert[] = [
   {
     name: 'OutriggerOtherAllocator',
     expr: `max(outrigger_node_ipam_refusing{${OURS}}) == 1`,
-    for: '5m',
+    // A sign of the other one counts for ten minutes; after a hand-over that is all there is to it.
+    for: '20m',
     severity: 'critical',
     summary: 'Somebody else allocates pod CIDRs: this program gives none to new nodes.',
   },
