@@ -1,7 +1,7 @@
 /**
  * For tests: the cases of upstream's unit tables about routes, as data. From kubernetes/cloud-provider v0.36.3
- * `controllers/route/route_controller_test.go`: those about one range inside of another are `TestIsResponsibleForRoute`, the
- * others `TestReconcile`.
+ * `controllers/route/route_controller_test.go`: those about one range inside of another are `TestIsResponsibleForRoute`, those
+ * about the condition `TestUpdateNetworkingCondition`, the others `TestReconcile`.
  */
 
 interface ScenarioNode {
@@ -129,4 +129,38 @@ export const upstreamScenarios: readonly Scenario[] = [
     expected: responsible === true ? [] : [`${String(destination)} → gone`],
     ready: [],
   })),
+];
+
+export interface ConditionScenario {
+  readonly name: string;
+  /** `NetworkUnavailable` as it is. */
+  readonly before?: { readonly status: 'True' | 'False'; readonly reason: string };
+  /** Whether the node has its routes. */
+  readonly routed: boolean;
+  /** Whether the condition is written. It then says `routed`, with the reason of the route controller. */
+  readonly written: boolean;
+}
+
+const routed = { status: 'False', reason: 'RouteCreated' } as const;
+const unrouted = { status: 'True', reason: 'NoRouteCreated' } as const;
+
+export const conditionScenarios: readonly ConditionScenario[] = [
+  { name: 'no condition, and routes', routed: true, written: true },
+  { name: 'no condition, and no routes', routed: false, written: true },
+  { name: 'ours says that there are routes, and there are', before: routed, routed: true, written: false },
+  { name: "Calico's says so", before: { status: 'False', reason: 'CalicoIsUp' }, routed: true, written: true },
+  {
+    name: "another network's says so",
+    before: { status: 'False', reason: 'ExternalCNI' },
+    routed: true,
+    written: true,
+  },
+  {
+    name: "somebody's says that there are none, and there are none",
+    before: { status: 'True', reason: 'SomeOtherReason' },
+    routed: false,
+    written: true,
+  },
+  { name: 'ours says that there are routes, and there are none', before: routed, routed: false, written: true },
+  { name: 'ours says that there are none, and there are none', before: unrouted, routed: false, written: false },
 ];
