@@ -18,7 +18,7 @@ export const ELECTION: Readonly<Record<string, string>> = {
 /** Name of the Lease under which the controllers run that are handed over. */
 export const MIGRATION = 'cloud-provider-extraction-migration';
 const PERIOD_MS = 500;
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** All managers but one read the same file. */
 export function migrationConfig(...controllers: readonly string[]): string {
@@ -122,8 +122,11 @@ export class HandOver {
         `${controller}: two were at work at a time`,
       );
       for (const [index, { at, boundMs, to }] of this.#handOvers.entries()) {
-        const idleMs = (turns[index + 1]?.at ?? Number.POSITIVE_INFINITY) - at;
-        const slowMs = REQUESTS_IN_A_ROW * Math.round(this.#probe?.slowestMs(at, at + idleMs) ?? 0);
+        const next = turns[index + 1];
+        // One that was asked to end works on until it hears of it.
+        const from = Math.max(at, next ? (deeds[deeds.indexOf(next) - 1]?.at ?? at) : at);
+        const idleMs = (next?.at ?? Number.POSITIVE_INFINITY) - from;
+        const slowMs = REQUESTS_IN_A_ROW * Math.round(this.#probe?.slowestMs(from - PERIOD_MS, from + idleMs) ?? 0);
         tell(`${controller}: ${to} works ${idleMs} ms after the other one was ended; bound ${boundMs} + ${slowMs} ms`);
         assert.ok(idleMs <= boundMs + slowMs, `${controller}: nobody worked for ${idleMs} ms`);
       }
@@ -171,12 +174,15 @@ class Probe implements AsyncDisposable {
     for (let index = 0; !this.#stop.signal.aborted; index++) {
       const at = systemClock.now();
       await act(index);
-      this.#acts.push({ at, tookMs: systemClock.now() - at });
+      const sleptAt = systemClock.now();
       await systemClock.sleep(PERIOD_MS, this.#stop.signal).catch(() => {});
+      // This process is kept waiting, too, when it wants to wake up.
+      const lateMs = Math.max(0, systemClock.now() - sleptAt - PERIOD_MS);
+      this.#acts.push({ at, tookMs: sleptAt - at + lateMs });
     }
   }
 
-  /** How long the slowest act took that began in this time, in milliseconds since the Unix epoch. */
+  /** How long the slowest act took that began in this time, with how late the next one was, in milliseconds since the Unix epoch. */
   slowestMs(from: number, to: number): number {
     return Math.max(0, ...this.#acts.filter(({ at }) => at >= from && at <= to).map(({ tookMs }) => tookMs));
   }
