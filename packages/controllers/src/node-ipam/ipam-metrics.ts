@@ -1,15 +1,19 @@
 /** Metrics of node IPAM. The first four are upstream's, with the name that one of them has there. */
-import type { Counter, Gauge, Metrics } from '@outrigger/kube';
+import type { Counter, Metrics } from '@outrigger/kube';
 import type { CidrSet } from './cidr-set.ts';
 
 export interface IpamMetrics {
   readonly allocations: Counter;
   readonly releases: Counter;
   readonly notAvailable: Counter;
-  readonly refusing: Gauge;
 }
 
-export function createIpamMetrics(metrics: Metrics, sets: () => readonly CidrSet[]): IpamMetrics {
+/** `refuses`: whether somebody else allocates; without it nothing is said about that. Both are asked at each scrape. */
+export function createIpamMetrics(
+  metrics: Metrics,
+  sets: () => readonly CidrSet[],
+  refuses?: () => boolean,
+): IpamMetrics {
   const labels = ['clusterCIDR'];
   const most = metrics.gauge({
     name: 'node_ipam_controller_cirdset_max_cidrs',
@@ -21,7 +25,12 @@ export function createIpamMetrics(metrics: Metrics, sets: () => readonly CidrSet
     help: 'Gauge measuring percentage of allocated CIDRs.',
     labels,
   });
+  const refusing = metrics.gauge({
+    name: 'outrigger_node_ipam_refusing',
+    help: 'Whether nothing is allocated because somebody else allocates pod CIDRs: 1 or 0.',
+  });
   metrics.onCollect(() => {
+    if (refuses) refusing.set(refuses() ? 1 : 0);
     for (const { cluster, size, used } of sets()) {
       most.set(size, { clusterCIDR: cluster.text });
       usage.set(used / size, { clusterCIDR: cluster.text });
@@ -41,10 +50,6 @@ export function createIpamMetrics(metrics: Metrics, sets: () => readonly CidrSet
     notAvailable: metrics.counter({
       name: 'outrigger_node_ipam_cidr_not_available_total',
       help: 'Nodes that got no pod CIDR because the cluster range is exhausted, each counted when it is told.',
-    }),
-    refusing: metrics.gauge({
-      name: 'outrigger_node_ipam_refusing',
-      help: 'Whether nothing is allocated because somebody else allocates pod CIDRs: 1 or 0.',
     }),
   };
 }

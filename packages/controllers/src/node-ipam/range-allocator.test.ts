@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { StatusError, type Metrics } from '@outrigger/kube';
+import { noMetrics, StatusError, type Metrics } from '@outrigger/kube';
 import { overlaps, parseCidr } from '../ip/cidr.ts';
 import { IpamRig } from './ipam-rig.suite.ts';
 import { FIELD_MANAGER } from './other-allocator.ts';
@@ -119,6 +119,29 @@ test('another allocator that gives a node its range while this one starts is lef
   assert.deepEqual([rig.api.writes.length, rig.eventsOf('a')], [0, ['CIDRAllocatorConflict']]);
   await rig.advance(2 * MINUTE);
   assert.deepEqual(rig.given, { a: '10.0.5.0/24', b: '10.0.0.0/24' });
+});
+
+test('the metric says that another one allocates for as long as that counts, whether nodes come or not', async () => {
+  await using rig = new IpamRig();
+  const values = new Map<string, number>();
+  const collectors: (() => void)[] = [];
+  rig.metrics = {
+    ...noMetrics,
+    gauge: ({ name }) => ({ set: (value) => void values.set(name, value) }),
+    onCollect: (collect) => void collectors.push(collect),
+  };
+  const refusing = (): number | undefined => {
+    for (const collect of collectors) collect();
+    return values.get('outrigger_node_ipam_refusing');
+  };
+  await rig.start();
+  rig.join('a');
+  assert.equal(refusing(), 0);
+  rig.give('a', '10.0.5.0/24');
+  await rig.advance(9 * MINUTE);
+  assert.equal(refusing(), 1);
+  await rig.advance(2 * MINUTE);
+  assert.equal(refusing(), 0);
 });
 
 test('managed fields tell who allocates: another one’s are refused, our own need no wait', async () => {

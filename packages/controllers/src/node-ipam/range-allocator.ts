@@ -113,7 +113,11 @@ class Run {
     this.#ranges = new NodeRanges(ranges.sets, ranges.reserved);
     this.#other = new OtherAllocator(clock, observeMs);
     this.#told = new ToldEvents(events, clock);
-    this.#metrics = createIpamMetrics(metrics, () => this.#ranges.sets);
+    this.#metrics = createIpamMetrics(
+      metrics,
+      () => this.#ranges.sets,
+      () => this.#other.refusesForMs > 0,
+    );
     this.#journal = deps.journal ?? noJournal;
     const rateLimiter = exponentialBackoff<string>({ ...BACKOFF, random });
     this.#queue = createWorkQueue({ name: 'cidrallocator_node', clock, metrics, rateLimiter });
@@ -155,7 +159,6 @@ class Run {
     // Whatever the former holder of the lock wrote is in this list.
     if (exclusive) this.#suspects.clear();
     this.#isOpen = true;
-    this.#metrics.refusing.set(this.#other.refusesForMs > 0 ? 1 : 0);
     // Of a node that has gone meanwhile, nobody may have been told.
     for (const name of this.#ranges.names()) if (!store.get(name)) this.#queue.add(name);
   }
@@ -210,7 +213,6 @@ class Run {
 
   #sawOther(node: Node): void {
     this.#other.seen();
-    this.#metrics.refusing.set(1);
     this.#tellOther(node);
   }
 
@@ -257,7 +259,6 @@ class Run {
 
     if (this.#suspects.size > 0) return { requeueAfterMs: SUSPECT_MS };
     const waitMs = this.#other.waitMs(uid);
-    this.#metrics.refusing.set(this.#other.refusesForMs > 0 ? 1 : 0);
     if (waitMs > 0) return { requeueAfterMs: waitMs };
 
     const cidrs = this.#ranges.heldBy(uid) ?? this.#allocate(key, node);
