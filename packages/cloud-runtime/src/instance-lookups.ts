@@ -92,6 +92,8 @@ class BatchedLookups implements InstanceLookups {
   readonly #running = new Set<Promise<unknown>>();
   /** Nodes that are being read directly, by UID; each read has its own mark. */
   readonly #reads = new Map<string, Set<{ forgotten: boolean }>>();
+  /** The last batch has failed: each is one request until one succeeds. Those who ask do so again by themselves. */
+  #failing = false;
   readonly #batchSizes: ReturnType<Metrics['histogram']> | undefined;
 
   constructor(options: InstanceLookupsOptions) {
@@ -192,14 +194,16 @@ class BatchedLookups implements InstanceLookups {
     let answers: readonly InstanceAnswer[];
     try {
       const given = await this.#withDeadline(
-        { what: `look-up of ${nodes.length} nodes`, nodes, priority },
+        { what: `look-up of ${nodes.length} nodes`, nodes, priority, maxAttempts: this.#failing ? 1 : undefined },
         controller.signal,
         (call) => instances.lookUp(nodes, need, call),
       );
       answers = checkAnswers(nodes, given, sentAt, clock.monotonic());
+      this.#failing = false;
     } catch (error) {
       // What nobody waits for is not worth an entry; a failure by our own closing is no news of the cloud.
       if (controller.signal.aborted || this.#closed.signal.aborted) return;
+      this.#failing = true;
       const answer = failed(error, sentAt);
       answers = nodes.map(() => answer);
     }

@@ -124,6 +124,33 @@ test('who reads again by himself has a request sent once; others have it sent as
   }
 });
 
+test('while batches fail, each is one request; the first that succeeds ends that', async () => {
+  let sent = 0;
+  let down = true;
+  const instances: Instances = {
+    batchSize: 10,
+    lookUp: async (nodes, _need, call) => {
+      await call.call({ name: 'GET', idempotent: true }, async () => {
+        sent++;
+        if (down) throw new CloudError('throttled', 'too many');
+      });
+      return nodes.map(() => ({ asOf: 0, result: { kind: 'missing' } as const }));
+    },
+    read: () => Promise.reject(new Error('not asked')),
+  };
+  const { clock, opened } = open(new Recorded({ instances }), { budget: { maxAttempts: 3 } });
+  const { lookups } = await opened;
+  const sends = async (isDown: boolean): Promise<number> => {
+    [down, sent] = [isDown, 0];
+    const answer = lookups?.lookUp({ name: 'a', uid: 'a', labels: {}, annotations: {} }, { need: 'state', signal });
+    await clock.advance(60_000);
+    assert.equal((await answer)?.result.kind, isDown ? 'failed' : 'missing');
+    return sent;
+  };
+  assert.deepEqual([await sends(true), await sends(true), await sends(true)], [3, 1, 1]);
+  assert.deepEqual([await sends(false), await sends(true)], [1, 3]);
+});
+
 test('the guard is asked right before the send, also after a wait for the budget', async () => {
   let leads = true;
   const { clock, opened } = open(new Recorded(), {
