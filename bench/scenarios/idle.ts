@@ -1,5 +1,6 @@
 import { areInitialised, freshCluster, joinNodes, makeReady } from '../cluster-nodes.ts';
 import { apiUse, secondsUntil, sleep, type Scenario } from '../scenario.ts';
+import type { Subject } from '../subjects.ts';
 
 const NODES = 1_000;
 const SETTLE_MS = 10_000;
@@ -7,11 +8,11 @@ const WINDOW_MS = 60_000;
 
 export const idle: Scenario = {
   name: 'idle',
-  what: `${NODES} nodes, no routes, nothing new for a minute between two passes (--node-status-update-frequency=1h)`,
+  what: `${NODES} nodes, no routes, nothing new for a minute between two passes and two searches for orphans (each --…=1h)`,
   upstream: true,
   run: async (rig, subject) => {
     await joinNodes(rig, await freshCluster(rig, NODES));
-    return rig.run(subject, ['--node-status-update-frequency=1h'], 600, async ({ signal }) => {
+    return rig.run(subject, flagsOf(subject), 600, async ({ signal }) => {
       await secondsUntil(() => areInitialised(rig, NODES), signal, 500);
       // A node that is not Ready is asked about, ever more rarely.
       await makeReady(rig);
@@ -28,3 +29,9 @@ export const idle: Scenario = {
     });
   },
 };
+
+/** Upstream looks for no orphans. */
+function flagsOf({ name }: Subject): readonly string[] {
+  const pass = '--node-status-update-frequency=1h';
+  return name === 'outrigger' ? [pass, '--orphan-check-period=1h'] : [pass];
+}
