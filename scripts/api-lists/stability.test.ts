@@ -12,5 +12,6 @@ test('each package with a list of public names has a level, and no other has one
   ];
   for (const [, name, , list] of rows) assert.equal(name, list);
   const packages = [...packageIndexes().keys()].map((file) => path.basename(file, '.txt'));
-  assert.deepEqual(rows.map(([, name]) => name).toSorted(), packages.toSorted());
+  assert.deepEqual(new Set(rows.map(([, name]) => name)), new Set(packages));
+  assert.equal(rows.length, packages.length);
 });

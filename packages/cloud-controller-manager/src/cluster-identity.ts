@@ -1,6 +1,14 @@
 /** Which cluster this is: read once at the start, put onto everything that is made in the cloud. */
 import type { ClusterIdentity } from '@outrigger/cloud-provider';
-import { isConfigError, isForbidden, isUnauthorized, resources, type Client, type Clock, type Logger } from '@outrigger/kube';
+import {
+  isConfigError,
+  isForbidden,
+  isUnauthorized,
+  resources,
+  type Client,
+  type Clock,
+  type Logger,
+} from '@outrigger/kube';
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
