@@ -247,6 +247,22 @@ test('a cloud that had machines and says nothing of them now may have them still
   assert.equal(wordOf(await rig.ask(0, 'read')), 'unavailable');
 });
 
+test('an answer from before a cloud was told to act again takes nothing from it', async () => {
+  const rig = await setUp('a', 'b');
+  const [a, b] = rig.clouds;
+  b?.become('has');
+  assert.equal((await said(rig))[1], 'found');
+  a?.become('hangs');
+  await rig.clock.advance(3_000);
+  b?.become('has-not');
+  const old = rig.ask(0);
+  await rig.clock.settle();
+  b?.become('has');
+  assert.equal((await said(rig, 5_000))[1], 'found', 'b is told once more');
+  a?.become('has');
+  assert.equal(wordOf(await old), 'implemented-elsewhere');
+});
+
 test('nothing is remembered of a node that goes while it is asked about', async () => {
   const rig = await setUp('a', 'b');
   const [a, b] = rig.clouds;

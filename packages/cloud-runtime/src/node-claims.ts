@@ -24,7 +24,7 @@ export interface Judged {
 }
 
 export class NodeClaims {
-  /** By UID: the cloud that was told to act, and when; monotonic. */
+  /** By UID: the cloud that was told to act, and when last; monotonic. */
   readonly #claims = new Map<string, { readonly cloud: string; readonly since: number }>();
   /** By cloud: when the first question was put to it that it has not answered since; monotonic. */
   readonly #unheardSince = new Map<string, number>();
@@ -93,7 +93,8 @@ export class NodeClaims {
       }
     }
     this.#waitingSince.delete(node.uid);
-    if (claimant === undefined) this.#claims.set(node.uid, { cloud, since: now });
+    // Each time anew: what its cloud said before it was told to act again says nothing about that.
+    this.#claims.set(node.uid, { cloud, since: now });
     return own;
   }
 }
