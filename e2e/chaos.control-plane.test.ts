@@ -7,7 +7,7 @@ import { controlPlaneOrSkip } from '@outrigger/testing';
 import { chaosLine, REPLICA_USERS, runChaosRound } from './chaos-round.ts';
 
 /** Other seeds: `make chaos`. */
-const SEEDS = [1, 2];
+const SEEDS = [1, 2, 3];
 
 test('500 nodes come up whole while leaders are killed and frozen, the API server restarts and watches are cut', async (t) => {
   const controlPlane = await controlPlaneOrSkip(t, { tokenUsers: REPLICA_USERS });

@@ -6,8 +6,8 @@ import { startFaultProxy, type ControlPlane, type FaultProxy } from '@outrigger/
 import { Manager } from './manager.ts';
 
 export const LEASE = { namespace: 'kube-system', name: 'cloud-controller-manager' } as const;
-/** Short, so that a round takes seconds; long enough for a leader to keep it on a busy machine. */
-export const LEASE_MS = 6_000;
+/** Short, so that a round takes seconds. */
+export const LEASE_MS = 3_000;
 
 export interface ReplicaOptions {
   readonly controlPlane: ControlPlane;
@@ -45,8 +45,8 @@ export class Replica implements AsyncDisposable {
         `--kubeconfig=${kubeconfig.path}`,
         '--secure-port=0',
         `--leader-elect-lease-duration=${LEASE_MS}ms`,
-        '--leader-elect-renew-deadline=4s',
-        '--leader-elect-retry-period=1s',
+        '--leader-elect-renew-deadline=2s',
+        '--leader-elect-retry-period=500ms',
         '--v=4',
       ],
       this.log,

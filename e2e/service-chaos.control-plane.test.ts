@@ -7,7 +7,7 @@ import { controlPlaneOrSkip } from '@outrigger/testing';
 import { runServiceRound, serviceLine } from './service-chaos.ts';
 
 /** Other seeds: `make chaos PART=services`. */
-const SEEDS = [1, 2];
+const SEEDS = [1, 2, 3];
 
 test('100 services of four parts leak and lose nothing while the program is killed and the cloud loses answers', async (t) => {
   const controlPlane = await controlPlaneOrSkip(t);
