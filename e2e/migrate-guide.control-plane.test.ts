@@ -108,8 +108,10 @@ test('the migration guide does what it says, step by step, there and back', asyn
   await until('the cluster is served by the manager that is there', async () => {
     const node = await client.of(resources.nodes).get({ name: 'worker-1' });
     const web = await client.of(resources.services).get({ namespace: 'default', name: 'web' });
-    const isServed = node.spec?.providerID !== undefined && (web.status?.loadBalancer?.ingress?.length ?? 0) > 0;
-    return isServed && cloud.routes().length === 1;
+    // A manager that makes the load balancer before the node has its provider ID gives it the back end afterwards.
+    const behind = cloud.parts().flatMap(({ attributes }) => attributes['backEnds'] ?? []);
+    const isServed = behind.length === 1 && behind[0] === node.spec?.providerID;
+    return isServed && (web.status?.loadBalancer?.ingress?.length ?? 0) > 0 && cloud.routes().length === 1;
   });
   const made = JSON.stringify([cloud.routes(), cloud.parts()]);
 
