@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Takes Node's place beside the launcher: prints what it is given. */
-const ECHO = '#!/bin/sh\nprintf "%s\\n" "$MALLOC_ARENA_MAX" "$@"\n';
+const ECHO = '#!/bin/sh\nprintf "%s\\n" "$MALLOC_ARENA_MAX" "$MALLOC_MMAP_THRESHOLD_" "$@"\n';
 const OLD_SPACE = '--max-old-space-size=';
 
 export interface LaunchSettings {
@@ -33,16 +33,15 @@ export function askLauncher(launcher: string): LaunchSettings {
   }
 }
 
-function settingsOf([arenas = '', ...argv]: readonly string[]): LaunchSettings {
+function settingsOf([arenas = '', threshold = '', ...argv]: readonly string[]): LaunchSettings {
   const given = argv.slice(0, -1);
   const heap = given.find((flag) => flag.startsWith(OLD_SPACE));
-  if (heap === undefined || !/^\d+$/u.test(arenas) || !argv.at(-1)?.endsWith('.js')) {
-    throw new Error(
-      `the launcher starts Node with "${argv.join(' ')}", MALLOC_ARENA_MAX=${arenas}: not what an image needs`,
-    );
+  if (heap === undefined || ![arenas, threshold].every((one) => /^\d+$/u.test(one)) || !argv.at(-1)?.endsWith('.js')) {
+    const settings = `MALLOC_ARENA_MAX=${arenas}, MALLOC_MMAP_THRESHOLD_=${threshold}`;
+    throw new Error(`the launcher starts Node with "${argv.join(' ')}", ${settings}: not what an image needs`);
   }
   return {
     flags: given.filter((flag) => flag !== heap),
-    env: { MALLOC_ARENA_MAX: arenas, NODE_OPTIONS: heap },
+    env: { MALLOC_ARENA_MAX: arenas, MALLOC_MMAP_THRESHOLD_: threshold, NODE_OPTIONS: heap },
   };
 }
