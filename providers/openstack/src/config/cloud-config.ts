@@ -1,0 +1,149 @@
+/**
+ * What the cloud config says, read and checked. One member for each key of `cloud.conf` that is served, by the key's name in
+ * camel case; a key that is not set and has no default, or is set to nothing, is `undefined`.
+ */
+
+export interface CloudConfig {
+  readonly global: GlobalConfig;
+  readonly networking: NetworkingConfig;
+  readonly loadBalancer: LoadBalancerConfig;
+  /** `[LoadBalancerClass "name"]`, by name. */
+  readonly loadBalancerClasses: ReadonlyMap<string, LoadBalancerClassConfig>;
+  readonly route: RouteConfig;
+  readonly metadata: MetadataConfig;
+  /** `OS_CCM_REGIONAL=true`: provider IDs are `openstack://<region>/<id>`, else `openstack:///<id>`. */
+  readonly regional: boolean;
+}
+
+/** Which end points of the catalogue are used. */
+export type EndpointType = 'public' | 'internal' | 'admin';
+
+/** `[Global]`: how to reach OpenStack, and as whom. Project is what the keys call tenant. */
+export interface GlobalConfig {
+  /** Keystone's URL, with `/v3` or without. */
+  readonly authUrl: string | undefined;
+  readonly userId: string | undefined;
+  readonly username: string | undefined;
+  /** A secret. */
+  readonly password: string | undefined;
+  readonly tenantId: string | undefined;
+  readonly tenantName: string | undefined;
+  readonly trustId: string | undefined;
+  readonly trusteeId: string | undefined;
+  /** A secret. */
+  readonly trusteePassword: string | undefined;
+  readonly domainId: string | undefined;
+  readonly domainName: string | undefined;
+  readonly tenantDomainId: string | undefined;
+  readonly tenantDomainName: string | undefined;
+  readonly userDomainId: string | undefined;
+  readonly userDomainName: string | undefined;
+  readonly region: string | undefined;
+  /** Default: `public`. */
+  readonly osEndpointType: EndpointType;
+  /** PEM bundle. */
+  readonly caFile: string | undefined;
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  /** Default: false. */
+  readonly tlsInsecure: boolean;
+  /** A secret. */
+  readonly token: string | undefined;
+  readonly applicationCredentialId: string | undefined;
+  readonly applicationCredentialName: string | undefined;
+  /** A secret. */
+  readonly applicationCredentialSecret: string | undefined;
+  /** Default: false. Read `clouds.yaml`; what `cloud.conf` sets goes before it. */
+  readonly useClouds: boolean;
+  readonly cloudsFile: string | undefined;
+  readonly cloud: string | undefined;
+}
+
+/** `[Networking]`. */
+export interface NetworkingConfig {
+  /** Default: false. */
+  readonly ipv6SupportDisabled: boolean;
+  /** Repeatable. Default: none. */
+  readonly publicNetworkName: readonly string[];
+  /** Repeatable. Default: none. */
+  readonly internalNetworkName: readonly string[];
+  /** CIDRs, the first matters most; in `cloud.conf` separated by commas. Default: none. */
+  readonly addressSortOrder: readonly string[];
+}
+
+/** `[LoadBalancer]`. */
+export interface LoadBalancerConfig {
+  /** Default: true. */
+  readonly enabled: boolean;
+  readonly subnetId: string | undefined;
+  readonly memberSubnetId: string | undefined;
+  readonly networkId: string | undefined;
+  readonly floatingNetworkId: string | undefined;
+  readonly floatingSubnetId: string | undefined;
+  /** A glob, or a regular expression after `~`; `!` negates. */
+  readonly floatingSubnet: string | undefined;
+  readonly floatingSubnetTags: string | undefined;
+  /** Default: `ROUND_ROBIN`. */
+  readonly lbMethod: string;
+  /** Default: `amphora`. */
+  readonly lbProvider: string;
+  /** Default: false. */
+  readonly createMonitor: boolean;
+  /** Milliseconds. Default: 5,000. */
+  readonly monitorDelayMs: number;
+  /** Milliseconds. Default: 3,000. */
+  readonly monitorTimeoutMs: number;
+  /** Default: 1. */
+  readonly monitorMaxRetries: number;
+  /** Default: 3. */
+  readonly monitorMaxRetriesDown: number;
+  /** Default: false. */
+  readonly manageSecurityGroups: boolean;
+  /** Default: false. */
+  readonly internalLb: boolean;
+  /** As written: `env=production, region`. */
+  readonly nodeSelector: string | undefined;
+  /** Default: true. */
+  readonly cascadeDelete: boolean;
+  readonly flavorId: string | undefined;
+  readonly availabilityZone: string | undefined;
+  /** Default: false. */
+  readonly enableIngressHostname: boolean;
+  /** Default: `nip.io`. */
+  readonly ingressHostnameSuffix: string;
+  /** Services to one load balancer, at most. Default: 2. */
+  readonly maxSharedLb: number;
+  /** Default: `barbican`. */
+  readonly containerStore: string;
+  /** Default: false. */
+  readonly providerRequiresSerialApiCalls: boolean;
+  readonly defaultTlsContainerRef: string | undefined;
+}
+
+/** `[LoadBalancerClass "name"]`: what the Services of this class get in place of what `[LoadBalancer]` says. */
+export interface LoadBalancerClassConfig {
+  readonly floatingNetworkId: string | undefined;
+  readonly floatingSubnetId: string | undefined;
+  readonly floatingSubnet: string | undefined;
+  readonly floatingSubnetTags: string | undefined;
+  readonly networkId: string | undefined;
+  readonly subnetId: string | undefined;
+  readonly memberSubnetId: string | undefined;
+}
+
+/** `[Route]`. */
+export interface RouteConfig {
+  /** Without it there are no routes. */
+  readonly routerId: string | undefined;
+}
+
+/** Where a node asks which instance it is. */
+export type MetadataSource = 'configDrive' | 'metadataService';
+
+/** `[Metadata]`. */
+export interface MetadataConfig {
+  /** Default: `configDrive,metadataService`. */
+  readonly searchOrder: readonly MetadataSource[];
+  /** Milliseconds; of every request, OpenStack's too. Default: 60,000. */
+  readonly requestTimeoutMs: number;
+}
