@@ -15,7 +15,7 @@ import {
 } from '@outrigger/kube';
 import { createMemoryCloud } from '@outrigger/provider-memory';
 import { hollowNode } from '@outrigger/testing';
-import { callContext, CLUSTER } from '../service/memory-provider.suite.ts';
+import { callContext } from '../service/memory-provider.suite.ts';
 import { Locks } from '../service/locks.ts';
 import { createServiceController } from '../service/service-controller.ts';
 import { createOrphanController, type OrphanControllerOptions } from './orphan-controller.ts';
@@ -53,8 +53,9 @@ export function testOrphanController(subject: string, start: StartApiServer): vo
     const client = createClient(transport);
     const nodes = client.of(resources.nodes);
     const services = client.of(resources.services);
+    const clusterId = (await client.of(resources.namespaces).get({ name: 'kube-system' })).metadata?.uid ?? '';
     const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5 });
-    const { loadBalancers, routes } = await openMemoryProvider(cloud, systemClock);
+    const { loadBalancers, routes } = await openMemoryProvider(cloud, systemClock, clusterId);
     assert.ok(loadBalancers && routes);
     const locks = new Locks();
     const events: EventNote[] = [];
@@ -88,7 +89,7 @@ export function testOrphanController(subject: string, start: StartApiServer): vo
           services: stores.open(resources.services),
           nodes: stores.open(resources.nodes),
           provider: loadBalancers,
-          options: { providerName: 'memory', clusterId: CLUSTER },
+          options: { providerName: 'memory', clusterId },
         }).run(signal);
       });
     const seekOrphans = (options: Pick<OrphanControllerOptions, 'policy' | 'gracePeriodMs'>): (() => Promise<void>) =>
@@ -98,7 +99,7 @@ export function testOrphanController(subject: string, start: StartApiServer): vo
           provider: { loadBalancers, routes },
           leaderSince: systemClock.monotonic(),
           options: {
-            clusterId: CLUSTER,
+            clusterId,
             maxDeletions: 10,
             maxFraction: 0.3,
             lookedAfter: [],
@@ -117,7 +118,7 @@ export function testOrphanController(subject: string, start: StartApiServer): vo
         destination: `10.9.${name.slice(1)}.0/24`,
         instanceId: name,
         nodeName: name,
-        clusterId: CLUSTER,
+        clusterId,
       });
     }
     const stopServing = serve();

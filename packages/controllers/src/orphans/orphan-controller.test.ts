@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { CloudError } from '@outrigger/cloud-provider';
 import { parseCidr } from '../ip/cidr.ts';
 import { Locks } from '../service/locks.ts';
+import { CLUSTER } from '../service/memory-provider.suite.ts';
 import { GRACE_MS, OrphanRig } from './orphan-rig.suite.ts';
 
 const PASSES_IN_GRACE = GRACE_MS / 600_000;
@@ -126,6 +127,46 @@ test('nothing is removed when the API server or the cloud cannot be read, and wh
   rig.cloud.setFaults([]);
   await rig.passes(2);
   assert.equal(rig.left.includes('gone'), false);
+});
+
+test('an API server of another cluster proves nothing: neither reported nor removed is what it does not know', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 });
+  rig.clusterUid = 'another-cluster';
+  rig.services.delete('live-0');
+  await rig.passes(4);
+  assert.equal(rig.left.length, 11);
+  assert.deepEqual(rig.events, []);
+  assert.equal(rig.metrics.get('outrigger_orphan_passes_total partial'), 4);
+  rig.clusterUid = CLUSTER;
+  rig.service('live-0');
+  await rig.passes(2);
+  assert.equal(rig.left.includes('gone'), false);
+  assert.equal(rig.left.length, 10);
+});
+
+test('an API server that is swapped between the list and the removal removes nothing', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  rig.nodes.set('n1', { metadata: { name: 'n1', uid: 'n1' } });
+  rig.route('gone-too', '10.1.1.0/24');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 });
+  await rig.passes(1);
+  let lists = 0;
+  rig.beforeList = (plural) => {
+    if (plural === 'services' && ++lists === 2) rig.clusterUid = 'another-cluster';
+  };
+  await rig.passes(1);
+  assert.equal(lists, 2);
+  assert.ok(rig.left.includes('gone'));
+  assert.deepEqual(rig.destinations, ['10.1.1.0/24']);
+  assert.ok(rig.reasons.includes('OrphanRemovalFailed'));
+  rig.beforeList = () => {};
+  rig.clusterUid = CLUSTER;
+  await rig.passes(3);
+  assert.equal(rig.left.includes('gone'), false);
+  assert.deepEqual(rig.destinations, []);
 });
 
 test('an API server that lists no Service at all is not believed', async () => {

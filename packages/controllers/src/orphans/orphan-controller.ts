@@ -21,7 +21,7 @@ import { Locks } from '../service/locks.ts';
 import { reasonOf } from '../service/failure.ts';
 import { createServiceMetrics } from '../service/service-metrics.ts';
 import { ToldEvents } from '../told-events.ts';
-import { readLiveObjects } from './live-objects.ts';
+import { CLUSTER_NAMESPACE, readLiveObjects } from './live-objects.ts';
 import { createOrphanMetrics, type OrphanMetrics } from './orphan-metrics.ts';
 import { orphanKinds, type Orphan, type OrphanedLoadBalancer, type OrphanedRoute, type OrphanKind } from './orphan.ts';
 import {
@@ -123,7 +123,11 @@ class Run {
     this.#locks = deps.locks ?? new Locks();
     const { routes } = provider;
     this.#routes = routes && new CloudRoutes({ routes, callContext, clock, logger, signal });
-    this.#cluster = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system', uid: options.clusterId } };
+    this.#cluster = {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: CLUSTER_NAMESPACE, uid: options.clusterId },
+    };
   }
 
   async run(): Promise<void> {
@@ -168,7 +172,11 @@ class Run {
     const at = clock.monotonic();
     const parts = await this.#parts();
     const routes = await this.#listedRoutes();
-    const live = await readLiveObjects(client, { parts: parts ?? [], routes: (routes ?? []).length > 0 }, this.#signal);
+    const live = await readLiveObjects(
+      client,
+      { clusterId: options.clusterId, parts: parts ?? [], routes: (routes ?? []).length > 0 },
+      this.#signal,
+    );
     const now = clock.monotonic();
     const before = this.#last?.plan.suspects ?? new Map<string, number>();
     const plan = planOrphans({ parts, routes, live, before, now, leaderSince, options });
@@ -280,7 +288,11 @@ class Run {
       callContext: (signal) => callContext({ signal, priority: 'background', about: [orphan.uid] }),
       locks: this.#locks,
       isStillOrphan: async () => {
-        const { uids } = await readLiveObjects(client, { parts: orphan.parts, routes: false }, this.#signal);
+        const { uids } = await readLiveObjects(
+          client,
+          { clusterId: options.clusterId, parts: orphan.parts, routes: false },
+          this.#signal,
+        );
         return !uids.has(orphan.uid);
       },
       clock,
@@ -294,7 +306,9 @@ class Run {
 
   async #removeRoute(orphan: OrphanedRoute): Promise<Removed> {
     const { route } = orphan;
-    const { nodes } = await readLiveObjects(this.#deps.client, { parts: [], routes: true }, this.#signal);
+    const { client, options } = this.#deps;
+    const { clusterId } = options;
+    const { nodes } = await readLiveObjects(client, { clusterId, parts: [], routes: true }, this.#signal);
     if (!this.#routes || inUseBy(nodes)(route)) return { kind: 'kept' };
     const subject = subjectOfOrphan(orphan);
     const actions = [notedRouteRemoval(route)];

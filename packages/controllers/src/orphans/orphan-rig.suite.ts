@@ -13,9 +13,13 @@ export const GRACE_MS = 86_400_000;
 const PARTS = ['address', 'load-balancer', 'firewall', 'dns'] as const;
 
 /** The memory cloud's provider, without the host around it. */
-export function openMemoryProvider(cloud: MemoryCloud, clock: Clock): Promise<Capabilities> {
+export function openMemoryProvider(
+  cloud: MemoryCloud,
+  clock: Clock,
+  clusterId: string = CLUSTER,
+): Promise<Capabilities> {
   return createMemoryProvider({ cloud }).open({
-    cluster: { id: CLUSTER, name: 'test' },
+    cluster: { id: clusterId, name: 'test' },
     clock,
     logger: silentLogger,
     config: undefined,
@@ -34,6 +38,8 @@ export class OrphanRig implements AsyncDisposable {
   readonly metrics: Map<string, number> = new Map();
   /** Called before each list of objects; throw to fail it, or change what is there. */
   beforeList: (plural: string) => void = () => {};
+  /** The UID of kube-system on the API server that answers now. */
+  clusterUid: string = CLUSTER;
   controller: OrphanController | undefined;
   readonly #ended = new AbortController();
   #running: Promise<void> | undefined;
@@ -135,6 +141,10 @@ export class OrphanRig implements AsyncDisposable {
     const list = (): readonly KubeObject[] => [...(plural === 'services' ? this.services : this.nodes).values()];
     const before = (): void => this.beforeList(plural);
     return {
+      get: async ({ name }: { readonly name: string }) => {
+        await Promise.resolve();
+        return { metadata: { name, uid: this.clusterUid } };
+      },
       pages: async function* () {
         await Promise.resolve();
         before();
