@@ -52,6 +52,7 @@ export const badFiles: Readonly<Record<string, string>> = {
     'apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{ name: a, context: { cluster: b } }]\n',
   'kube/server': kubeconfig(''),
   'kube/scheme': kubeconfig('server: "ftp://a"'),
+  'kube/number': kubeconfig('server: 7'),
   'kube/ca': kubeconfig('server: "https://127.0.0.1:1", certificate-authority: none.pem'),
   'kube/ca-text': kubeconfig('server: "https://127.0.0.1:1", certificate-authority-data: "aGVsbG8="'),
   'kube/token': kubeconfig('server: "https://127.0.0.1:1"', 'tokenFile: none'),

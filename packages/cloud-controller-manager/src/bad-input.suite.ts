@@ -194,6 +194,8 @@ now
   {dir}/kube/server:5: clusters[0] "a": cluster.server: is missing
 --kubeconfig={dir}/kube/scheme
   {dir}/kube/scheme:5: clusters[0] "a": cluster.server: has scheme ftp; only https and http are known
+--kubeconfig={dir}/kube/number
+  {dir}/kube/number:5: clusters[0] "a": cluster.server: is not a URL like https://host:6443 (its host would be read as 0.0.0.7)
 --kubeconfig={dir}/kube/ca
   {dir}/kube/ca:5: clusters[0] "a": cluster.certificate-authority: cannot read {dir}/kube/none.pem (there is no such file)
 --kubeconfig={dir}/kube/ca-text

@@ -216,6 +216,9 @@ test('every mistake is one line that names file, line, entry and key', async () 
     ['', 'tls-server-name: x', 'config-invalid', /^\/k:6: clusters\[0\] "one": cluster\.server: is missing/],
     ['', 'server: "https://a b"', 'config-invalid', /cluster\.server: is not a URL/],
     ['', 'server: "https://a?x=1"', 'config-invalid', /query/],
+    ['', 'server: 7', 'config-invalid', /^\/k:6: clusters\[0\] "one": cluster\.server: is not a URL .*0\.0\.0\.7/],
+    ['', 'server: "https://0x7f000001:6443"', 'config-invalid', /cluster\.server: is not a URL .*127\.0\.0\.1/],
+    ['', 'server: "127.1:6443"', 'config-invalid', /cluster\.server: is not a URL .*127\.0\.0\.1/],
     [
       '',
       'server: "https://a", insecure-skip-tls-verify: maybe',
