@@ -94,6 +94,14 @@ test('what this version does not have is refused where silence would do harm, an
   assert.equal(warnings[0], 'feature gates without a meaning here, accepted: APIServerIdentity');
 });
 
+test('a file of leader migration that is not read is told, not passed over in silence', () => {
+  const config = '--leader-migration-config=migration.yml';
+  assert.deepEqual(readProgramOptions([provider, config]).warnings, [
+    '--leader-migration-config is not read without --enable-leader-migration: no controller is handed over',
+  ]);
+  assert.deepEqual(readProgramOptions([provider, config, '--enable-leader-migration']).warnings, []);
+});
+
 test('timings are not checked when no leader is elected, and nothing is for --help', () => {
   assert.ok(readProgramOptions([provider, '--leader-elect=false', '--leader-elect-lease-duration=1s']));
   assert.equal(readProgramOptions(['--help']).global.help, true);

@@ -152,7 +152,7 @@ export function readProgramOptions(
     serving: parsed.of(servingFlags),
     authorization: parsed.of(authorizationFlags),
     logs: parsed.of(logFlags),
-    warnings: [...parsed.warnings, ...gates.warnings],
+    warnings: [...parsed.warnings, ...gates.warnings, ...unreadFiles(parsed.of(leaderMigrationFlags))],
   };
   if (!options.global.help && !options.global.version) {
     checkCloud(options.cloud);
@@ -206,6 +206,12 @@ function checkLeaderElection(options: LeaderElectionOptions): void {
 function checkLeaderMigration({ leaderElection, leaderMigration }: ProgramOptions): void {
   if (!leaderMigration.enableLeaderMigration || leaderElection.leaderElect) return;
   throw new FlagError('invalid-flag', '--enable-leader-migration needs --leader-elect=true');
+}
+
+/** Upstream says nothing, and hands nothing over: k8s.io/controller-manager `LeaderMigrationOptions.ApplyTo`. */
+function unreadFiles({ enableLeaderMigration, leaderMigrationConfig }: LeaderMigrationOptions): readonly string[] {
+  if (enableLeaderMigration || leaderMigrationConfig === '') return [];
+  return ['--leader-migration-config is not read without --enable-leader-migration: no controller is handed over'];
 }
 
 function checkAuthentication({ authentication, gates }: ProgramOptions): void {
