@@ -2,7 +2,7 @@
 import type { CallContext } from './call-context.ts';
 
 export interface Clusters {
-  /** Names of the clusters that the cloud knows. Called by `explain` only. Upstream: `ListClusters`. */
+  /** Names of the clusters that the cloud knows. Nothing calls it yet. Upstream: `ListClusters`. */
   list(call: CallContext): Promise<readonly string[]>;
   /** Address of the cluster's control plane; `undefined` when the cloud does not know the cluster. Upstream: `Master`. */
   controlPlaneAddress(name: string, call: CallContext): Promise<string | undefined>;

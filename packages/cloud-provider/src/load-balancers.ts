@@ -116,6 +116,6 @@ export interface LoadBalancers {
    * makes with the owner in the same request, or finds it again by a name made from the owner. Throwing is `failed`.
    */
   apply(action: LoadBalancerAction, desired: DesiredLoadBalancer, call: CallContext): Promise<LoadBalancerActionResult>;
-  /** All parts that carry this cluster's ID. Called once an orphan pass (default 10 min), and by `explain`. */
+  /** All parts that carry this cluster's ID. Called once an orphan pass (default 10 min), and by nothing else. */
   listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]>;
 }
