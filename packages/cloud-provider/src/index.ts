@@ -63,3 +63,7 @@ export type { Route, RouteList, RouteRequest, RouteResult, Routes } from './rout
 export type { PodRangeRequest, PodRangeResult, PodRanges } from './pod-ranges.ts';
 export type { Clusters } from './clusters.ts';
 export type { VolumeRef, VolumeResult, VolumeTopology } from './volume-topology.ts';
+
+// IP addresses and ranges, in one form
+export { canonicalIp, familyOf } from './ip-address.ts';
+export { ADDRESS_BITS, cidrAt, contains, overlaps, parseCidr, type Cidr } from './cidr.ts';

@@ -19,8 +19,14 @@ export interface Route {
   readonly nextHops?: readonly string[] | undefined;
   /** It leads nowhere: the machine is gone. */
   readonly blackhole: boolean;
-  /** `owned` only with proof that this cluster made it. A `foreign` route is never touched. */
-  readonly ownership: 'owned' | 'foreign';
+  /**
+   * - `owned`: with proof that this cluster made it.
+   * - `foreign`: anything else. Never touched.
+   * - `unmarked`: the cloud keeps no owner with a route. The host decides, by `destination` and `nextHops`, which must be there:
+   *   it is this cluster's when its destination is the pod CIDR of a node and its next hop is, or by the host's record was, an
+   *   address of a node. What the host calls its own comes to `delete` as `owned`.
+   */
+  readonly ownership: 'owned' | 'foreign' | 'unmarked';
 }
 
 /** A route that should be. */
@@ -28,6 +34,11 @@ export interface RouteRequest {
   readonly node: NodeRef;
   readonly addresses: readonly NodeAddress[];
   readonly destination: string;
+  /**
+   * Routes of this cluster to the same destination that lead to none of its nodes any more. Where the cloud can, the new one is
+   * made beside them, and they are deleted when it is there. Default: none.
+   */
+  readonly replaces?: readonly Route[];
 }
 
 /** What came of one route of a batch. `exists`: it was there already and leads to the right machine. */
@@ -52,7 +63,7 @@ export interface Routes {
   list(call: CallContext): Promise<RouteList>;
   /**
    * Makes routes; the results are in the order of `requests`. One that is there already is `exists`; one whose destination
-   * leads elsewhere fails as `conflict`, and is not changed. Idempotent: an answer may be lost and the request come again.
+   * leads elsewhere fails as `conflict`, and is not changed, but for one that the request names in `replaces`. Idempotent: an answer may be lost and the request come again.
    * Called when nodes appear. Throw only when none was tried, or what came of them is not known. `quota` fails the routes
    * concerned alone. Upstream: `CreateRoute`.
    */

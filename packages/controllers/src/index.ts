@@ -25,7 +25,6 @@ export { followRanges } from './route/cluster-ranges.ts';
 export { planRoutes, type ObservedRoutes } from './route/plan.ts';
 export type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './route/planned-route.ts';
 export { parseClusterCidrs } from './ip/cluster-cidrs.ts';
-export type { Cidr } from './ip/cidr.ts';
 export {
   createNodeLifecycleController,
   type NodeLifecycleController,

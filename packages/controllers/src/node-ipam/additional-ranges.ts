@@ -1,5 +1,5 @@
 /** Cluster ranges that are added while the program runs: the text of a file, one range a line. */
-import { overlaps, parseCidr, type Cidr } from '../ip/cidr.ts';
+import { overlaps, parseCidr, type Cidr } from '@outrigger/cloud-provider';
 import { CidrSet } from './cidr-set.ts';
 import type { NodeRanges } from './node-ranges.ts';
 

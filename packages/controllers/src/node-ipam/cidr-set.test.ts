@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { overlaps, parseCidr, type Cidr } from '../ip/cidr.ts';
+import { overlaps, parseCidr, type Cidr } from '@outrigger/cloud-provider';
 import { CidrSet } from './cidr-set.ts';
 import { readIpamRanges, type IpamRangeFlags } from './ipam-ranges.ts';
 import { NodeRanges } from './node-ranges.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { overlaps, parseCidr, type Cidr } from '@outrigger/cloud-provider';
 import { StatusError } from '@outrigger/kube';
-import { overlaps, parseCidr, type Cidr } from '../ip/cidr.ts';
 import { CloudRangesRig } from './cloud-ranges-rig.suite.ts';
 import { planCloudRanges } from './cloud-ranges-plan.ts';
 

@@ -1,5 +1,5 @@
 /** What the flags say about the ranges that nodes get. */
-import { overlaps, type Cidr } from '../ip/cidr.ts';
+import { overlaps, type Cidr } from '@outrigger/cloud-provider';
 import { parseClusterCidrs } from '../ip/cluster-cidrs.ts';
 import { CidrSet } from './cidr-set.ts';
 

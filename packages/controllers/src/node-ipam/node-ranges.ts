@@ -1,5 +1,5 @@
 /** Which node holds which ranges: what is in the API, and what is on its way there. */
-import { overlaps, parseCidr, type Cidr } from '../ip/cidr.ts';
+import { overlaps, parseCidr, type Cidr } from '@outrigger/cloud-provider';
 import { CidrSet } from './cidr-set.ts';
 
 interface Holding {

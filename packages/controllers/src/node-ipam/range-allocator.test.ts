@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { overlaps, parseCidr } from '@outrigger/cloud-provider';
 import { noMetrics, StatusError, type Metrics } from '@outrigger/kube';
-import { overlaps, parseCidr } from '../ip/cidr.ts';
 import { IpamRig } from './ipam-rig.suite.ts';
 import { FIELD_MANAGER } from './other-allocator.ts';
 

@@ -5,6 +5,7 @@
  * A range has one holder from before its first write is sent until the server has said that the node is gone. The books are
  * made at the start from one consistent list, so that nothing which a former leader wrote is missing.
  */
+import { overlaps, parseCidr } from '@outrigger/cloud-provider';
 import {
   createWorkQueue,
   exponentialBackoff,
@@ -28,7 +29,6 @@ import {
 } from '@outrigger/kube';
 import type { Explains, Finding } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
-import { overlaps, parseCidr } from '../ip/cidr.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import { ToldEvents } from '../told-events.ts';
 import { parseRangeLines, setAdditionalRanges } from './additional-ranges.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeAddress } from '@outrigger/cloud-provider';
+import { canonicalIp, type NodeAddress } from '@outrigger/cloud-provider';
 import * as fc from 'fast-check';
 import { sameAddresses, wantedAddresses, type StatusAddress } from './addresses.ts';
-import { canonicalIp } from '../ip/ip-address.ts';
 import { parseProvidedNodeIp } from './provided-node-ip.ts';
 
 const internal = (address: string): NodeAddress => ({ type: 'InternalIP', address });

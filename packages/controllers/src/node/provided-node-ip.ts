@@ -1,6 +1,5 @@
 /** `alpha.kubernetes.io/provided-node-ip`: the kubelet's `--node-ip`, and what it means for the node's addresses. */
-import type { NodeAddress } from '@outrigger/cloud-provider';
-import { canonicalIp, familyOf } from '../ip/ip-address.ts';
+import { canonicalIp, familyOf, type NodeAddress } from '@outrigger/cloud-provider';
 
 export type ProvidedNodeIps =
   | { readonly kind: 'ips'; readonly ips: readonly string[] }

@@ -1,8 +1,7 @@
 /** The orphan controller over the memory cloud. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CloudError } from '@outrigger/cloud-provider';
-import { parseCidr } from '../ip/cidr.ts';
+import { CloudError, parseCidr } from '@outrigger/cloud-provider';
 import { Locks } from '../service/locks.ts';
 import { CLUSTER } from '../service/memory-provider.suite.ts';
 import { GRACE_MS, OrphanRig } from './orphan-rig.suite.ts';

@@ -1,8 +1,13 @@
 /** What of the cloud's lists is this cluster's, and which of it no object stands behind. Pure. */
-import type { LoadBalancerPart, Route } from '@outrigger/cloud-provider';
+import {
+  canonicalIp,
+  type Cidr,
+  contains,
+  type LoadBalancerPart,
+  parseCidr,
+  type Route,
+} from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
-import { contains, parseCidr, type Cidr } from '../ip/cidr.ts';
-import { canonicalIp } from '../ip/ip-address.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import type { OrphanedLoadBalancer, OrphanedRoute } from './orphan.ts';
 

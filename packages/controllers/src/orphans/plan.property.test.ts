@@ -1,10 +1,9 @@
 /** What must never be removed as an orphan, whatever the cloud and the API say. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LoadBalancerPart, Route } from '@outrigger/cloud-provider';
+import { type LoadBalancerPart, parseCidr, type Route } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import * as fc from 'fast-check';
-import { parseCidr } from '../ip/cidr.ts';
 import { inUseBy } from './owned-things.ts';
 import { planOrphans, type ObservedOrphans, type OrphanPlan } from './plan.ts';
 

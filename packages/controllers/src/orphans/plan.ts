@@ -1,7 +1,6 @@
 /** From the cloud's lists and the live objects to what is an orphan, and what of it may be removed now. Pure: entry point `planOrphans`. */
-import type { LoadBalancerPart, Route } from '@outrigger/cloud-provider';
+import type { Cidr, LoadBalancerPart, Route } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
-import type { Cidr } from '../ip/cidr.ts';
 import { orphanKinds, type Orphan, type OrphanKind } from './orphan.ts';
 import { inUseBy, ownedLoadBalancers, ownedRoutes } from './owned-things.ts';
 

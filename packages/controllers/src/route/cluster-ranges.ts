@@ -1,6 +1,6 @@
 /** The ranges in which routes are looked after, as the file of additional ones changes. Pure. */
+import { overlaps, parseCidr, type Cidr } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
-import { overlaps, parseCidr, type Cidr } from '../ip/cidr.ts';
 import { parseRangeLines, rangeInUse } from '../node-ipam/additional-ranges.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Route } from '@outrigger/cloud-provider';
+import { contains, parseCidr, type Route } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import * as fc from 'fast-check';
-import { contains, parseCidr } from '../ip/cidr.ts';
 import { parseClusterCidrs } from '../ip/cluster-cidrs.ts';
 import { leadsTo, planRoutes } from './plan.ts';
 import type { RoutePlan } from './planned-route.ts';

@@ -1,8 +1,6 @@
 /** From the nodes and the cloud's routes to what is to be done. Pure: entry point `planRoutes`. */
-import type { Route } from '@outrigger/cloud-provider';
+import { canonicalIp, type Cidr, contains, parseCidr, type Route } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
-import { contains, parseCidr, type Cidr } from '../ip/cidr.ts';
-import { canonicalIp } from '../ip/ip-address.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import { ownerOf } from '../provider-id.ts';
 import type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './planned-route.ts';

@@ -5,13 +5,15 @@
  * What should be is planned anew with each change, from all nodes and from the routes as last listed plus what was done since;
  * nothing is remembered but that. Work is grouped by commit: while one batch is in flight, routes gather for the next.
  */
-import type {
-  CallContext,
-  CallPriority,
-  NodeAddress,
-  RouteRequest,
-  RouteResult,
-  Routes,
+import {
+  type CallContext,
+  type CallPriority,
+  type Cidr,
+  type NodeAddress,
+  parseCidr,
+  type RouteRequest,
+  type RouteResult,
+  type Routes,
 } from '@outrigger/cloud-provider';
 import { isCloudError } from '@outrigger/cloud-provider';
 import {
@@ -28,7 +30,6 @@ import {
   type Timer,
 } from '@outrigger/kube';
 import { isDeepStrictEqual } from 'node:util';
-import { parseCidr, type Cidr } from '../ip/cidr.ts';
 import { refOfNode } from '../node-ref.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import type { Explains, Fact, Finding } from '../finding.ts';

@@ -1,6 +1,6 @@
 /** Which routes a node needs, by its pod CIDRs. Pure. */
+import { contains, parseCidr, type Cidr } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
-import { contains, parseCidr, type Cidr } from '../ip/cidr.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 
 export interface WantedRoutes {

@@ -1,7 +1,6 @@
 /** The addresses from which a Service may be reached. Upstream: `GetLoadBalancerSourceRanges` in `service/helpers`. */
-import { CloudError } from '@outrigger/cloud-provider';
+import { CloudError, parseCidr } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
-import { parseCidr } from '../ip/cidr.ts';
 import { sourceRangesAnnotation } from './well-known-names.ts';
 
 /**

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { ADDRESS_BITS, cidrAt, contains, overlaps, parseCidr, type Cidr } from './cidr.ts';
-import { parseClusterCidrs } from './cluster-cidrs.ts';
 
 test('ranges are read into one form', () => {
   for (const [text, canonical] of [
@@ -67,16 +66,4 @@ test('property: ranges are apart or inside of one another', () => {
       if (contains(a, b)) assert.ok(a.bits <= b.bits && a.first <= b.first && b.last <= a.last);
     }),
   );
-});
-
-test('--cluster-cidr is none, one, or one of each family', () => {
-  assert.deepEqual(parseClusterCidrs(''), []);
-  assert.deepEqual(
-    parseClusterCidrs(' 10.0.0.0/8 , fd00::/48').map(({ text }) => text),
-    ['10.0.0.0/8', 'fd00::/48'],
-  );
-  assert.throws(() => parseClusterCidrs('10.0.0.0'), /"10\.0\.0\.0" is not a CIDR range: write it as/);
-  for (const text of ['10.0.0.0/8,11.0.0.0/8', 'fd00::/48,fd01::/48', '10.0.0.0/8,fd00::/48,fd01::/48']) {
-    assert.throws(() => parseClusterCidrs(text), RangeError, text);
-  }
 });
