@@ -1,4 +1,4 @@
-/** CIDR ranges as numbers. Text is let in by `node:net` only; everything else is arithmetic. */
+/** CIDR ranges as numbers. */
 import { canonicalIp, familyOf } from './ip-address.ts';
 
 export interface Cidr {
@@ -44,22 +44,14 @@ export function overlaps(a: Cidr, b: Cidr): boolean {
   return a.family === b.family && a.first <= b.last && b.first <= a.last;
 }
 
+/** Of an address in canonical form. */
 function numberOf(ip: string, family: 4 | 6): bigint {
   if (family === 4) return BigInt(ip.split('.').reduce((number, part) => number * 256 + Number(part), 0));
-  const [head = '', tail] = withoutDots(ip).split('::');
+  const [head = '', tail] = ip.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const groups = [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
   return groups.reduce((number, group) => (number << 16n) | BigInt(`0x${group}`), 0n);
-}
-
-/** `::10.0.0.1` → `::a00:1`. */
-function withoutDots(ip: string): string {
-  const at = ip.lastIndexOf(':') + 1;
-  const dotted = ip.slice(at);
-  if (!dotted.includes('.')) return ip;
-  const number = numberOf(dotted, 4);
-  return `${ip.slice(0, at)}${(number >> 16n).toString(16)}:${(number & 0xffffn).toString(16)}`;
 }
 
 function textOf(family: 4 | 6, address: bigint): string {
