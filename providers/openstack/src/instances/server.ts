@@ -1,0 +1,73 @@
+/** A server of nova, and what its status says of the machine. */
+import { CloudError, type Instance } from '@outrigger/cloud-provider';
+
+/**
+ * As nova answers from microversion 2.47 on (the flavor is in the server). From 2.69 on, one whose cell cannot be reached has
+ * little more than `id` and the status `UNKNOWN`.
+ */
+export interface Server {
+  readonly id: string;
+  readonly status: string;
+  readonly name?: string;
+  /** By the name of the network. */
+  readonly addresses?: Readonly<Record<string, readonly ServerAddress[]>>;
+  /** Empty where none is set. */
+  readonly accessIPv4?: string;
+  readonly accessIPv6?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly flavor?: Flavor;
+  /** Null or empty before the server has a host. */
+  readonly 'OS-EXT-AZ:availability_zone'?: string | null;
+}
+
+export interface ServerAddress {
+  readonly addr: string;
+  readonly 'OS-EXT-IPS:type'?: 'fixed' | 'floating';
+}
+
+export interface Flavor {
+  /** From 2.47 on: the name that the flavor had when the server got it. */
+  readonly original_name?: string;
+  /** Below 2.47 only. */
+  readonly id?: string;
+}
+
+/** The status in which nova leaves a server whose cell it cannot reach, from 2.69 on. It says nothing of the machine. */
+const UNKNOWN = 'UNKNOWN';
+
+/**
+ * What nova's statuses mean (compute API guide, "Server status"). One that is not here is one that nova has learnt since: such
+ * a machine is running, because only what is certainly shut down is shut down.
+ */
+export const serverStates: Readonly<Record<string, Instance['state']>> = {
+  ACTIVE: 'running',
+  BUILD: 'running',
+  DELETED: 'running',
+  ERROR: 'running',
+  HARD_REBOOT: 'running',
+  MIGRATING: 'running',
+  PASSWORD: 'running',
+  PAUSED: 'running',
+  REBOOT: 'running',
+  REBUILD: 'running',
+  RESCUE: 'running',
+  RESIZE: 'running',
+  REVERT_RESIZE: 'running',
+  SHELVED: 'running',
+  SHELVED_OFFLOADED: 'shutdown',
+  SHUTOFF: 'shutdown',
+  SOFT_DELETED: 'running',
+  SUSPENDED: 'running',
+  VERIFY_RESIZE: 'running',
+};
+
+/** Throws `unavailable` for a server about which nova itself knows nothing now. */
+export function stateOf({ id, status }: Server): Instance['state'] {
+  if (status === UNKNOWN) {
+    throw new CloudError(
+      'unavailable',
+      `server ${id}: nova says UNKNOWN, its cell cannot be reached; it is asked again`,
+    );
+  }
+  return serverStates[status] ?? 'running';
+}
