@@ -23,7 +23,7 @@ export interface DesiredTree {
 
 export interface DesiredOctaviaLoadBalancer {
   readonly names: LoadBalancerNames;
-  /** At creation: for people, in CPO's words, which it looks for at take-over. */
+  /** At creation, for people. */
   readonly description: string;
   /** `amphora`, `ovn`, `octavia` …; at creation. */
   readonly provider: string;
@@ -32,7 +32,7 @@ export interface DesiredOctaviaLoadBalancer {
   /** At creation. */
   readonly availabilityZone?: string;
   readonly vip: VipWish;
-  /** At creation, API ≥ 2.26, one for the second family; never together with `allowedCidrs`, see `docs/load-balancers.md`. */
+  /** At creation, API ≥ 2.26, one for the second family. Never where a listener has `allowedCidrs`: the pair ends in ERROR. */
   readonly additionalVips: readonly AdditionalVipWish[];
   /** One thing a call: no populated POST, no batch of members (`provider-requires-serial-api-calls`). */
   readonly serial: boolean;
@@ -51,21 +51,26 @@ export interface ExistingLoadBalancer {
   readonly mayShare: boolean;
 }
 
-/** Where the virtual IP comes from; at creation. The first of `portId`, `subnetId`, `networkId` counts where several are set. */
+/** Where the virtual IP comes from; at creation. */
 export interface VipWish {
+  /** Of the address. Of a network alone Octavia takes an IPv4 subnet where it has one: for IPv6 it has to be told which. */
   readonly family: IPFamily;
+  /** Alone. */
   readonly portId?: string;
   readonly subnetId?: string;
+  /** With `subnetId`: the subnet's. */
   readonly networkId?: string;
   /** This very address (`loadBalancerIP` of an internal or IPv6 Service). */
   readonly address?: string;
-  /** With none of the three IDs: the subnet in which this back end's address lies. */
+  /** With none of the three IDs: the subnet in which this back end's address lies. Absent too: nothing can be made yet. */
   readonly subnetOf?: BackEndAddress;
 }
 
-/** The subnet of this family of the first VIP's network; more than one such subnet is refused. */
+/** In the subnet of this family of the first VIP's network; more than one such subnet is refused. */
 export interface AdditionalVipWish {
   readonly family: IPFamily;
+  /** `RequireDualStack`: where it cannot be had, the Service is refused. Else it is served with one VIP, and a warning. */
+  readonly required: boolean;
 }
 
 /** An address of a node, by which a subnet is found (the port of that server which has it). */
@@ -85,7 +90,10 @@ export interface DesiredListener {
   readonly port: number;
   /** Connections; -1: no limit. */
   readonly connectionLimit: number;
-  /** Sorted, canonical. Absent: not sent (API or provider has none, or a second VIP); an empty list never occurs. */
+  /**
+   * Sorted, canonical. Empty: none, and those that are there go. Absent: API or provider has none. Not to be put on a load
+   * balancer that has a second VIP, whatever was wanted when it was made: the Service is refused then.
+   */
   readonly allowedCidrs?: readonly string[];
   /** Absent: not sent (API or provider has none). */
   readonly timeouts?: ListenerTimeouts;
@@ -143,7 +151,7 @@ export interface DesiredHealthMonitor {
   readonly type: MonitorType;
   /** Seconds between two probes. */
   readonly delay: number;
-  /** Seconds for one probe; at most `delay`. */
+  /** Seconds for one probe. */
   readonly timeout: number;
   readonly maxRetries: number;
   readonly maxRetriesDown: number;
@@ -157,6 +165,7 @@ export interface DesiredHealthMonitor {
  * - `any`: one that is attached stays, whichever; else one is made in the network.
  * - `address`: this one of the project's if it is there and free (attached elsewhere: refused); else it is made, which Neutron
  *   allows to administrators alone.
+ * Where there are two VIPs it belongs to the IPv4 one (`fixed_ip_address`).
  */
 export type FloatingIPWish =
   | { readonly kind: 'none'; readonly keep: boolean }
@@ -168,6 +177,8 @@ interface FloatingNetworkWish {
   readonly networkId?: string;
   /** `keep-floatingip`: never deleted, only detached. */
   readonly keep: boolean;
+  /** CPO deletes what it finds described so, and nothing else. */
+  readonly description: string;
 }
 
 /** Which subnets of the floating network to try, one after the other: `matchFloatingSubnets`. Both patterns have to match. */

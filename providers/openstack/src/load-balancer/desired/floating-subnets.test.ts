@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { matchFloatingSubnets, subnetNamePattern } from './floating-subnets.ts';
+
+const subnet = { id: 's1', name: 'test-123', tags: ['alice', 'bob'] };
+const matches = (wish: Parameters<typeof matchFloatingSubnets>[0]): boolean =>
+  matchFloatingSubnets(wish, [subnet]).length === 1;
+
+/** What CPO's `TestMatchSubnet` asks of a subnet `test-123` tagged alice and bob; each with `!` says the opposite. */
+const VECTORS: readonly (readonly [wish: { name?: string; tags?: string }, expected: boolean])[] = [
+  [{ name: 'test-*' }, true],
+  [{ name: '~test-.*' }, true],
+  [{ name: 'other*' }, false],
+  [{ name: '~other.*' }, false],
+  [{ name: '*' }, true],
+  [{ name: '~.*' }, true],
+  [{ name: 'test-*', tags: 'alice' }, true],
+  [{ name: 'other*', tags: 'alice' }, false],
+  [{ name: '*', tags: 'alice' }, true],
+];
+const TAG_VECTORS: readonly (readonly [tags: string, expected: boolean])[] = [
+  ['alice', true],
+  ['other', false],
+  ['alice,bob', true],
+  ['alice,peter', true],
+  ['&alice,bob', true],
+  ['&alice,peter', false],
+  ['peter, bob', true],
+];
+
+test('names and tags match as in CPO’s own tables', () => {
+  for (const [wish, expected] of VECTORS) {
+    assert.equal(matches(wish), expected, JSON.stringify(wish));
+    assert.equal(matches({ ...wish, name: `!${wish.name}` }), !expected, `not ${JSON.stringify(wish)}`);
+  }
+  for (const [tags, expected] of TAG_VECTORS) {
+    assert.equal(matches({ tags }), expected, tags);
+    assert.equal(matches({ tags: `!${tags}` }), !expected, `!${tags}`);
+    assert.equal(matches({ name: 'test-*', tags }), expected, `test-* and ${tags}`);
+  }
+  assert.ok(
+    !matches({ name: 'other*', tags: 'alice' }) && !matches({ name: 'test-*', tags: 'peter' }),
+    'both have to match',
+  );
+});
+
+test('an ID, and nothing, in the order given', () => {
+  const subnets = ['b', 'a', 'c'].map((id) => ({ id, name: `pool-${id}`, tags: [] }));
+  const ids = (wish: Parameters<typeof matchFloatingSubnets>[0]): string =>
+    matchFloatingSubnets(wish, subnets)
+      .map(({ id }) => id)
+      .join('');
+  assert.equal(ids({ subnetId: 'a' }), 'a');
+  assert.equal(ids({ subnetId: 'x' }), '');
+  assert.equal(ids({}), 'bac');
+  assert.equal(ids({ name: '!pool-a' }), 'bc');
+});
+
+test('globs and regular expressions', () => {
+  for (const [pattern, name, expected] of [
+    ['public', 'public', true],
+    ['public', 'public-1', false],
+    ['public.1', 'public-1', false],
+    ['pool-?', 'pool-1', true],
+    ['pool-[12]', 'pool-2', true],
+    ['pool-[12]', 'pool-3', false],
+    ['{a,b}-net', 'b-net', true],
+    ['{a,b}-net', 'c-net', false],
+    ['a,b', 'a,b', true],
+    ['a|b', 'a|b', true],
+    ['(a+b)', '(a+b)', true],
+    ['dc1/*', 'dc1/public', true],
+    ['dc1*', 'dc1/public', false],
+    ['~(?i)PUB.*', 'public', true],
+    ['~pub', 'public', false],
+    // The first match counts, and it is `a`.
+    ['~a|ab', 'ab', false],
+    ['~ab|a', 'ab', true],
+    ['!~internal.*', 'public', true],
+    ['!', 'public', true],
+  ] as const) {
+    assert.equal(subnetNamePattern(pattern)(name), expected, `${pattern} on ${name}`);
+  }
+});
+
+test('a pattern that is none is refused', () => {
+  for (const pattern of ['~(', '~[a', 'pool-[', '{a', '~(?=a)b']) {
+    assert.throws(() => subnetNamePattern(pattern), { code: 'invalid' }, pattern);
+  }
+});
+
+test('a pattern takes linear time, whoever wrote it', () => {
+  // Backtracking tries 2^255 ways here: with it this test does not end.
+  assert.equal(subnetNamePattern('~^(a|a)*$')(`${'a'.repeat(255)}!`), false);
+});
