@@ -1,0 +1,58 @@
+/** The ports that next hops are the addresses of, on the networks of the router. */
+import { canonicalIp, type CallContext } from '@outrigger/cloud-provider';
+import type { ApiClient } from '../client/api-client.ts';
+import type { HopPort } from './neutron-router.ts';
+
+/** Neutron refuses a URL of some 8 KiB: 50 of `fixed_ips=ip_address=` with IPv6 addresses are half of that. */
+const CHUNK = 50;
+const FIELDS = [
+  'id',
+  'device_id',
+  'device_owner',
+  'fixed_ips',
+  'allowed_address_pairs',
+  'port_security_enabled',
+  'revision_number',
+] as const;
+
+/** By next hop, in canonical form. One address may be on several networks. All of them or an error, never a part. */
+export async function findHopPorts(
+  client: ApiClient,
+  routerId: string,
+  hops: Iterable<string>,
+  call: CallContext,
+): Promise<ReadonlyMap<string, readonly HopPort[]>> {
+  const wanted = [...new Set(hops)];
+  const found = new Map<string, HopPort[]>();
+  if (wanted.length === 0) return found;
+  const list = { service: 'network', operation: 'GET /ports', path: '/v2.0/ports', collection: 'ports' } as const;
+  const interfaces = await client.list<{ readonly network_id: string }>(call, {
+    ...list,
+    query: [
+      ['device_id', routerId],
+      ['fields', 'network_id'],
+    ],
+  });
+  const networks = [...new Set(interfaces.map(({ network_id: id }) => id))];
+  // A filter of no network would be none at all.
+  if (networks.length === 0) return found;
+  for (let i = 0; i < wanted.length; i += CHUNK) {
+    const ports = await client.list<HopPort>(call, {
+      ...list,
+      query: [
+        ...wanted.slice(i, i + CHUNK).map((hop) => ['fixed_ips', `ip_address=${hop}`] as const),
+        ...networks.map((id) => ['network_id', id] as const),
+        ...FIELDS.map((field) => ['fields', field] as const),
+      ],
+    });
+    for (const port of ports) {
+      for (const { ip_address: text } of port.fixed_ips) {
+        const hop = canonicalIp(text) ?? text;
+        const there = found.get(hop);
+        if (there) there.push(port);
+        else found.set(hop, [port]);
+      }
+    }
+  }
+  return found;
+}

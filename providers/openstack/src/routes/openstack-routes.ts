@@ -1,0 +1,203 @@
+/**
+ * Pod CIDRs as extra routes of one Neutron router. Entry point: `OpenStackRoutes`.
+ *
+ * Neutron keeps no owner with a route, so none is called `owned` here: the host decides, by destination and next hop. A route
+ * is there only when the port of its next hop lets the pods' addresses through: the pair comes before the route, and goes before it.
+ */
+import {
+  CloudError,
+  isCloudError,
+  type CallContext,
+  type Clock,
+  type NodeRef,
+  type Route,
+  type RouteList,
+  type RouteRequest,
+  type RouteResult,
+  type Routes,
+} from '@outrigger/cloud-provider';
+import type { ApiClient } from '../client/api-client.ts';
+import { changePairs, writePairs } from './address-pairs.ts';
+import { aimRoutes, type Aim } from './aim-routes.ts';
+import { canonicalDestination, canonicalHop, extraRouteOf, routeOf } from './extra-route.ts';
+import { findHopPorts } from './hop-ports.ts';
+import { inHalves } from './in-halves.ts';
+import type { ExtraRoute, HopPort } from './neutron-router.ts';
+import { RouterRoutes } from './router-routes.ts';
+
+export interface OpenStackRoutesOptions {
+  readonly client: ApiClient;
+  /** `router-id` of `[Route]`. */
+  readonly routerId: string;
+  readonly clock: Clock;
+}
+
+/** A route that is on its way, in its place of the batch. */
+interface Step {
+  readonly index: number;
+  readonly route: ExtraRoute;
+  readonly ports: readonly HopPort[];
+}
+
+export class OpenStackRoutes implements Routes {
+  readonly batchSize = 50;
+  readonly #client: ApiClient;
+  readonly #clock: Clock;
+  readonly #router: RouterRoutes;
+
+  constructor({ client, routerId, clock }: OpenStackRoutesOptions) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#router = new RouterRoutes(client, routerId);
+  }
+
+  async list(call: CallContext): Promise<RouteList> {
+    const asOf = this.#clock.monotonic();
+    return { asOf, routes: (await this.#router.read(call)).map(routeOf) };
+  }
+
+  async create(requests: readonly RouteRequest[], call: CallContext): Promise<readonly RouteResult[]> {
+    const aims = aimRoutes(requests, await this.#router.read(call));
+    const results = aims.map(plannedResult);
+    const steps = await this.#stepsOf(aims, results, call);
+    await this.#writePairs('add', steps, results, call);
+    const adds = steps.filter(({ index }) => results[index]?.kind === 'done');
+    const outcomes = await inHalves(adds, (some) =>
+      this.#router.add(
+        some.map(({ route }) => route),
+        call,
+      ),
+    );
+    for (const [i, { index }] of adds.entries()) fail(results, index, outcomes[i]);
+    await this.#takeBackPairs(
+      adds.filter((_, i) => isRefused(outcomes[i])),
+      call,
+    );
+    return results;
+  }
+
+  async delete(routes: readonly Route[], call: CallContext): Promise<readonly RouteResult[]> {
+    const results = routes.map(({ id, ownership }): RouteResult => {
+      if (ownership === 'owned') return { kind: 'done' };
+      const why = `the route ${id} of the router ${this.#router.id} is not known to be this cluster's: it is left alone`;
+      return { kind: 'failed', error: new CloudError('not-owned', why) };
+    });
+    const owned = routes.flatMap((route, index) =>
+      route.ownership === 'owned' ? [{ index, route: extraRouteOf(route) }] : [],
+    );
+    if (owned.length === 0) return results;
+    const there = await this.#router.read(call);
+    const leaving = owned.filter(({ route }) => there.some((other) => isSame(other, route)));
+    const staying = there.filter((route) => !leaving.some((other) => isSame(other.route, route)));
+    const ports = await this.#ports(
+      leaving.map(({ route }) => route),
+      call,
+    );
+    const steps = leaving.map(({ index, route }): Step => {
+      // Of a second spelling of the range, which leads there too, the pair is needed yet.
+      const isNeeded = staying.some((other) => pathOf(other) === pathOf(route));
+      return { index, route, ports: isNeeded ? [] : (ports?.get(canonicalHop(route)) ?? []) };
+    });
+    await this.#writePairs('remove', steps, results, call);
+    const removals = steps.filter(({ index }) => results[index]?.kind === 'done');
+    const outcomes = await inHalves(removals, (some) =>
+      this.#router.remove(
+        some.map(({ route }) => route),
+        call,
+      ),
+    );
+    for (const [i, { index }] of removals.entries()) fail(results, index, outcomes[i]);
+    return results;
+  }
+
+  /** What is to be done, with the ports. A next hop that is no port of the node's machine fails here. */
+  async #stepsOf(aims: readonly Aim[], results: RouteResult[], call: CallContext): Promise<readonly Step[]> {
+    const open = aims.flatMap((aim, index) => (aim.kind === 'failed' ? [] : [{ ...aim, index }]));
+    const ports = await this.#ports(
+      open.map(({ route }) => route),
+      call,
+    );
+    return open.flatMap(({ index, node, route }) => {
+      if (!ports) return [{ index, route, ports: [] }];
+      const own = (ports.get(canonicalHop(route)) ?? []).filter((port) => isOfMachine(port, node));
+      if (own.length > 0) return [{ index, route, ports: own }];
+      const where = `on the networks of the router ${this.#router.id}`;
+      const why = `no port of node ${node.name} with the address ${route.nexthop} is ${where}: attach its network to the router`;
+      fail(results, index, new CloudError('not-found', why));
+      return [];
+    });
+  }
+
+  /** By next hop; `undefined` in a cloud without `allowed-address-pairs`, where no port needs anything. */
+  async #ports(
+    routes: readonly ExtraRoute[],
+    call: CallContext,
+  ): Promise<ReadonlyMap<string, readonly HopPort[]> | undefined> {
+    if (!(await this.#client.networkExtensions(call)).has('allowed-address-pairs')) return undefined;
+    return findHopPorts(this.#client, this.#router.id, routes.map(canonicalHop), call);
+  }
+
+  /** One write a port, however many of its routes are in the batch. What fails is noted with the routes concerned. */
+  async #writePairs(
+    change: 'add' | 'remove',
+    steps: readonly Step[],
+    results: RouteResult[],
+    call: CallContext,
+  ): Promise<void> {
+    const byPort = new Map<string, { readonly port: HopPort; readonly steps: Step[] }>();
+    for (const step of steps) {
+      for (const port of step.ports) {
+        const known = byPort.get(port.id);
+        if (known) known.steps.push(step);
+        else byPort.set(port.id, { port, steps: [step] });
+      }
+    }
+    await Promise.all(
+      Array.from(byPort.values(), async ({ port, steps: own }) => {
+        const outcomes = await inHalves(own, (some) =>
+          writePairs(this.#client, port, { [change]: some.map(({ route }) => canonicalDestination(route)) }, call),
+        );
+        for (const [i, { index }] of own.entries()) fail(results, index, outcomes[i]);
+      }),
+    );
+  }
+
+  /** Those that came with routes which Neutron has refused: nobody would look for them again. What fails here is left to the next try. */
+  async #takeBackPairs(steps: readonly Step[], call: CallContext): Promise<void> {
+    const made = steps.map((step) => ({ ...step, ports: step.ports.filter((port) => lacksPair(port, step.route)) }));
+    await this.#writePairs('remove', made, [], call);
+  }
+}
+
+/** What comes of it if all goes well. */
+function plannedResult(aim: Aim): RouteResult {
+  if (aim.kind === 'failed') return aim;
+  return { kind: aim.kind === 'add' ? 'done' : 'exists' };
+}
+
+/** The first failure counts. */
+function fail(results: RouteResult[], index: number, error: Error | undefined): void {
+  if (error && results[index] && results[index].kind !== 'failed') results[index] = { kind: 'failed', error };
+}
+
+function isRefused(error: Error | undefined): boolean {
+  return isCloudError(error, 'invalid') || isCloudError(error, 'quota');
+}
+
+function isSame(a: ExtraRoute, b: ExtraRoute): boolean {
+  return a.destination === b.destination && a.nexthop === b.nexthop;
+}
+
+function pathOf(route: ExtraRoute): string {
+  return `${canonicalDestination(route)} ${canonicalHop(route)}`;
+}
+
+/** As it was read. */
+function lacksPair({ allowed_address_pairs: pairs = [] }: HopPort, route: ExtraRoute): boolean {
+  return changePairs(pairs, { add: [canonicalDestination(route)] }) !== undefined;
+}
+
+/** An address that another server has by now must not get this node's pods. Subports of a trunk name no server. */
+function isOfMachine({ device_id: device, device_owner: owner }: HopPort, { providerID }: NodeRef): boolean {
+  return !owner.startsWith('compute:') || providerID === undefined || device === providerID.split('/').at(-1);
+}
