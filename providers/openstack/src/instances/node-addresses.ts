@@ -1,6 +1,5 @@
 /** The addresses of a node, from its server and the server's ports. Pure. */
-import { isIPv6 } from 'node:net';
-import type { NodeAddress, NodeAddressType } from '@outrigger/cloud-provider';
+import { familyOf, type NodeAddress, type NodeAddressType } from '@outrigger/cloud-provider';
 import type { NetworkingConfig } from '../config/cloud-config.ts';
 import { inSortOrder } from './address-order.ts';
 import type { ServerPorts } from './server-ports.ts';
@@ -23,7 +22,7 @@ export function nodeAddresses(
 ): readonly NodeAddress[] {
   let addresses: NodeAddress[] = [];
   const add = (type: NodeAddressType, address: string): void => {
-    if (options.ipv6SupportDisabled && type !== 'Hostname' && isIPv6(address)) return;
+    if (options.ipv6SupportDisabled && type !== 'Hostname' && familyOf(address) === 6) return;
     if (!addresses.some((known) => known.type === type && known.address === address)) addresses.push({ type, address });
   };
   const drop = (address: string): void => {
