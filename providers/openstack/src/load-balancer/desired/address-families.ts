@@ -1,0 +1,92 @@
+/** Which IP families a Service gets, and from where each may be reached. */
+import {
+  CloudError,
+  parseCidr,
+  type IPFamily,
+  type LoadBalancerService,
+  type LoadBalancerWarning,
+} from '@outrigger/cloud-provider';
+import { cloudOf } from './service-options.ts';
+import type { OctaviaFeatures } from './octavia-features.ts';
+
+export interface AddressFamilies {
+  /** Of the VIP. */
+  readonly first: IPFamily;
+  /** Of the additional VIP. */
+  readonly second?: IPFamily;
+  /** The Service has to have both. */
+  readonly required: boolean;
+}
+
+const ANYWHERE: Readonly<Record<IPFamily, string>> = { IPv4: '0.0.0.0/0', IPv6: '::/0' };
+
+/**
+ * Two families are one load balancer with two VIPs. Not where source ranges would be its `allowed_cidrs`: Octavia accepts both
+ * together, and the load balancer ends in ERROR, which not even a cascade delete gets out of [Zed]. Who prefers two families gets the
+ * first one then, and is told; who requires them is refused. Throws `unsupported`.
+ */
+export function addressFamilies(
+  { ipFamilies, ipFamilyPolicy, sourceRanges }: LoadBalancerService,
+  features: OctaviaFeatures,
+  warn: (warning: LoadBalancerWarning) => void,
+): AddressFamilies {
+  const [first = 'IPv4', second] = ipFamilies;
+  const required = ipFamilyPolicy === 'RequireDualStack';
+  if (second === undefined) return { first, required };
+  const why = !features.additionalVips
+    ? `two addresses to a load balancer need Octavia API 2.26, and this is ${features.version}`
+    : sourceRanges.length > 0 && features.accessLists
+      ? 'a load balancer with two addresses cannot have source ranges: it would end in ERROR; have one family, or no ranges'
+      : undefined;
+  if (why === undefined) return { first, second, required };
+  if (required) throw new CloudError('unsupported', `ipFamilyPolicy RequireDualStack: ${why}`);
+  warn({ reason: 'LoadBalancerSingleStack', message: `Only ${first} is served: ${why}` });
+  return { first, required };
+}
+
+export interface Sources {
+  /** For each listener, as in `DesiredListener.allowedCidrs`. */
+  readonly allowedCidrs: readonly string[] | undefined;
+  /** Where the members see clients' own addresses: what they let in. Sorted. */
+  readonly ranges: readonly string[];
+}
+
+/**
+ * Throws `invalid` for what is no range, and `unsupported` where nothing would hold clients off: CPO serves such a Service open to
+ * all, with an Event. Without ranges the list is that of everywhere, as CPO writes it.
+ */
+export function sourcesOf(
+  { sourceRanges }: LoadBalancerService,
+  { first, second }: AddressFamilies,
+  { features, manageSecurityGroups }: { readonly features: OctaviaFeatures; readonly manageSecurityGroups: boolean },
+): Sources {
+  const families = second === undefined ? [first] : [first, second];
+  const ranges =
+    sourceRanges.length === 0 ? families.map((one) => ANYWHERE[one]).toSorted() : rangesIn(sourceRanges, families);
+  if (!features.accessLists) {
+    // OVN keeps the client's address, so that the group on the members' ports can tell.
+    if (sourceRanges.length === 0 || (features.provider === 'ovn' && manageSecurityGroups)) {
+      return { allowedCidrs: undefined, ranges };
+    }
+    const remedy =
+      features.provider === 'ovn' ? '; with manage-security-groups=true the members’ ports hold them off' : '';
+    throw new CloudError('unsupported', `loadBalancerSourceRanges: ${cloudOf(features)} has no access lists${remedy}`);
+  }
+  return { allowedCidrs: second === undefined ? ranges : [], ranges };
+}
+
+/** Ranges of a family that the load balancer has no address of let nobody in, and Octavia refuses them. */
+function rangesIn(texts: readonly string[], families: readonly IPFamily[]): readonly string[] {
+  const all = texts.map((text) => {
+    const range = parseCidr(text.trim());
+    if (range === undefined)
+      throw new CloudError('invalid', `source range ${JSON.stringify(text)} is no range like 10.0.0.0/24`);
+    return range;
+  });
+  const served = all.filter(({ family }) => families.includes(`IPv${family}`));
+  if (served.length === 0) {
+    const message = `no source range is of family ${families.join(' or ')}: ${texts.join(', ')} would let nobody in`;
+    throw new CloudError('invalid', message);
+  }
+  return [...new Set(served.map(({ text }) => text))].toSorted();
+}

@@ -1,0 +1,317 @@
+/**
+ * Every annotation of a Service that CPO reads or writes (its `pkg/openstack/loadbalancer.go`), and what becomes of it here. The
+ * contract's list, the check of values and the page `docs/annotations.md` are made from this table.
+ */
+import { lbMethods } from './desired-tree.ts';
+
+export interface AnnotationRow {
+  readonly name: string;
+  readonly values: 'boolean' | 'string' | 'uuid' | 'integer' | readonly string[];
+  /** Of an integer; both inclusive. */
+  readonly range?: readonly [least: number, most: number];
+  /** What it asks for, and what it is without it. */
+  readonly description: string;
+  /** `written`: the provider writes it, and does not read what stands there. */
+  readonly answer: 'served' | 'written';
+  /** Where the answer is no, or differs from CPO's. */
+  readonly note?: string;
+  /** By which means it was seen at work: see the page. */
+  readonly shownBy: ShownBy;
+}
+
+export type ShownBy = 'lab' | 'lab, seeded' | 'fake built from the API reference';
+
+const FAKE: ShownBy = 'fake built from the API reference';
+const PREFIX = 'loadbalancer.openstack.org/';
+
+/** Octavia's `MAX_TIMEOUT`, 24 days: HAProxy's timers have 31 bits of milliseconds. */
+const TIMEOUT_RANGE = [0, 24 * 24 * 60 * 60 * 1000] as const;
+const RETRIES_RANGE = [1, 10] as const;
+const COUNT_RANGE = [0, 2 ** 31 - 1] as const;
+
+const NOT_OVN = 'Ignored by the provider `ovn`, with a warning.';
+const NO_OVN = 'Refused with the provider `ovn`.';
+const AT_CREATION = 'Only when the load balancer is made.';
+
+type Flag = 'internal' | 'keepFloatingIP' | 'xForwardedFor' | 'enableHealthMonitor';
+type Count =
+  | 'connectionLimit'
+  | `timeout${'ClientData' | 'MemberConnect' | 'MemberData' | 'TcpInspect'}`
+  | `healthMonitor${'Delay' | 'Timeout' | 'MaxRetries' | 'MaxRetriesDown'}`;
+type Id =
+  | 'floatingNetworkId'
+  | 'floatingSubnetId'
+  | 'networkId'
+  | 'subnetId'
+  | 'memberSubnetId'
+  | 'portId'
+  | 'flavorId'
+  | 'loadBalancerId';
+type Text =
+  | 'nodeSelector'
+  | 'class'
+  | 'floatingSubnet'
+  | 'floatingSubnetTags'
+  | 'availabilityZone'
+  | 'tlsContainerRef'
+  | 'hostname'
+  | 'loadBalancerAddress';
+type Word = 'proxyProtocol' | 'lbMethod';
+
+export type AnnotationKey = Flag | Count | Id | Text | Word;
+export type AnnotationTable = Readonly<
+  Record<Flag, AnnotationRow & { readonly values: 'boolean' }> &
+    Record<Count, AnnotationRow & { readonly values: 'integer'; readonly range: readonly [number, number] }> &
+    Record<Id, AnnotationRow & { readonly values: 'uuid' }> &
+    Record<Text, AnnotationRow & { readonly values: 'string' }> &
+    Record<Word, AnnotationRow & { readonly values: readonly string[] }>
+>;
+/** What has been set and checked; an annotation that is not set is `undefined`. */
+export type AnnotationValues = Readonly<
+  Record<Flag, boolean | undefined> & Record<Count, number | undefined> & Record<Id | Text | Word, string | undefined>
+>;
+
+export const annotationTable: AnnotationTable = {
+  internal: {
+    name: 'service.beta.kubernetes.io/openstack-internal-load-balancer',
+    values: 'boolean',
+    description: 'No floating IP. Default: `internal-lb`, which, when true, no Service can undo.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  nodeSelector: {
+    name: `${PREFIX}node-selector`,
+    values: 'string',
+    description: 'Only nodes with all these labels: `env=production, region`. Default: `node-selector`.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  class: {
+    name: `${PREFIX}class`,
+    values: 'string',
+    description: 'Name of a `[LoadBalancerClass "…"]` of the cloud config.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  floatingNetworkId: {
+    name: `${PREFIX}floating-network-id`,
+    values: 'uuid',
+    description: 'Network of the floating IP. Default: `floating-network-id`, else the first external network.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  floatingSubnetId: {
+    name: `${PREFIX}floating-subnet-id`,
+    values: 'uuid',
+    description: 'Subnet of the floating IP; goes before the two below. Default: `floating-subnet-id`.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  floatingSubnet: {
+    name: `${PREFIX}floating-subnet`,
+    values: 'string',
+    description:
+      'Name of the subnet: a glob, or a regular expression after `~`; `!` negates. Default: `floating-subnet`.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  floatingSubnetTags: {
+    name: `${PREFIX}floating-subnet-tags`,
+    values: 'string',
+    description: 'Tags of the subnet: one of `a,b`, all of `&a,b`; `!` negates. Default: `floating-subnet-tags`.',
+    answer: 'served',
+    note: 'CPO reads two tags after `!` the other way round: `!a,b` there spares subnets that have one of them.',
+    shownBy: 'lab',
+  },
+  keepFloatingIP: {
+    name: `${PREFIX}keep-floatingip`,
+    values: 'boolean',
+    description: 'The floating IP outlives the Service. Default: false.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  networkId: {
+    name: `${PREFIX}network-id`,
+    values: 'uuid',
+    description: 'Network of the VIP. Default: `network-id`, else the nodes’ own.',
+    answer: 'served',
+    note: AT_CREATION,
+    shownBy: 'lab',
+  },
+  subnetId: {
+    name: `${PREFIX}subnet-id`,
+    values: 'uuid',
+    description: 'Subnet of the VIP, and of the members where nothing else names it. Default: `subnet-id`.',
+    answer: 'served',
+    note: AT_CREATION,
+    shownBy: 'lab',
+  },
+  memberSubnetId: {
+    name: `${PREFIX}member-subnet-id`,
+    values: 'uuid',
+    description: 'Subnet in which members are reached. Default: `member-subnet-id`, else `subnet-id`.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  portId: {
+    name: `${PREFIX}port-id`,
+    values: 'uuid',
+    description: 'A port that has the VIP already.',
+    answer: 'served',
+    note: AT_CREATION,
+    shownBy: 'lab',
+  },
+  connectionLimit: {
+    name: `${PREFIX}connection-limit`,
+    values: 'integer',
+    range: [-1, 2 ** 31 - 1],
+    description: 'Connections to a listener at once; -1: any number. Default: -1.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  proxyProtocol: {
+    name: `${PREFIX}proxy-protocol`,
+    values: ['true', 'v1', 'v2', 'false'],
+    description: 'PROXY protocol to the members, `true` is `v1`. TCP ports only; not with `x-forwarded-for`.',
+    answer: 'served',
+    note: NO_OVN,
+    shownBy: 'lab',
+  },
+  xForwardedFor: {
+    name: `${PREFIX}x-forwarded-for`,
+    values: 'boolean',
+    description: 'HTTP listeners that add `X-Forwarded-For`. TCP ports only. Default: false.',
+    answer: 'served',
+    note: NO_OVN,
+    shownBy: 'lab',
+  },
+  lbMethod: {
+    name: `${PREFIX}lb-method`,
+    values: lbMethods,
+    description: 'How members are chosen. Default: `lb-method`.',
+    answer: 'served',
+    note: '`ovn` has `SOURCE_IP_PORT` alone, and `amphora` all the others.',
+    shownBy: 'lab',
+  },
+  timeoutClientData: {
+    name: `${PREFIX}timeout-client-data`,
+    values: 'integer',
+    range: TIMEOUT_RANGE,
+    description: 'Idle time of a client, in milliseconds. Default: 50,000.',
+    answer: 'served',
+    note: NOT_OVN,
+    shownBy: 'lab',
+  },
+  timeoutMemberConnect: {
+    name: `${PREFIX}timeout-member-connect`,
+    values: 'integer',
+    range: TIMEOUT_RANGE,
+    description: 'Time to connect to a member, in milliseconds. Default: 5,000.',
+    answer: 'served',
+    note: NOT_OVN,
+    shownBy: 'lab',
+  },
+  timeoutMemberData: {
+    name: `${PREFIX}timeout-member-data`,
+    values: 'integer',
+    range: TIMEOUT_RANGE,
+    description: 'Idle time of a member, in milliseconds. Default: 50,000.',
+    answer: 'served',
+    note: NOT_OVN,
+    shownBy: 'lab',
+  },
+  timeoutTcpInspect: {
+    name: `${PREFIX}timeout-tcp-inspect`,
+    values: 'integer',
+    range: TIMEOUT_RANGE,
+    description: 'Wait for more packets to inspect, in milliseconds. Default: 0.',
+    answer: 'served',
+    note: NOT_OVN,
+    shownBy: 'lab',
+  },
+  enableHealthMonitor: {
+    name: `${PREFIX}enable-health-monitor`,
+    values: 'boolean',
+    description: 'A health monitor to each pool; `externalTrafficPolicy: Local` needs it. Default: `create-monitor`.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  healthMonitorDelay: {
+    name: `${PREFIX}health-monitor-delay`,
+    values: 'integer',
+    range: COUNT_RANGE,
+    description: 'Seconds between two probes. Default: `monitor-delay`.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  healthMonitorTimeout: {
+    name: `${PREFIX}health-monitor-timeout`,
+    values: 'integer',
+    range: COUNT_RANGE,
+    description: 'Seconds for one probe. Default: `monitor-timeout`.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  healthMonitorMaxRetries: {
+    name: `${PREFIX}health-monitor-max-retries`,
+    values: 'integer',
+    range: RETRIES_RANGE,
+    description: 'Good probes until a member is up. Default: `monitor-max-retries`.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  healthMonitorMaxRetriesDown: {
+    name: `${PREFIX}health-monitor-max-retries-down`,
+    values: 'integer',
+    range: RETRIES_RANGE,
+    description: 'Bad probes until a member is down. Default: `monitor-max-retries-down`.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  flavorId: {
+    name: `${PREFIX}flavor-id`,
+    values: 'uuid',
+    description: 'Octavia flavor. Default: `flavor-id`.',
+    answer: 'served',
+    note: `${AT_CREATION} ${NOT_OVN}`,
+    shownBy: 'lab, seeded',
+  },
+  availabilityZone: {
+    name: `${PREFIX}availability-zone`,
+    values: 'string',
+    description: 'Octavia availability zone. Default: `availability-zone`.',
+    answer: 'served',
+    note: `${AT_CREATION} ${NOT_OVN}`,
+    shownBy: 'lab, seeded',
+  },
+  tlsContainerRef: {
+    name: `${PREFIX}default-tls-container-ref`,
+    values: 'string',
+    description:
+      'TLS ends at the load balancer, with this certificate. TCP ports only. Default: `default-tls-container-ref`.',
+    answer: 'served',
+    note: `With \`container-store=barbican\` it ends in \`/containers/…\` or \`/secrets/…\`; Octavia itself looks whether it is there. ${NO_OVN}`,
+    shownBy: FAKE,
+  },
+  hostname: {
+    name: `${PREFIX}hostname`,
+    values: 'string',
+    description: 'What the status says instead of the address.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  loadBalancerId: {
+    name: `${PREFIX}load-balancer-id`,
+    values: 'uuid',
+    description: 'The load balancer that is used; written when one was made. Another Service’s is shared with it.',
+    answer: 'served',
+    shownBy: 'lab',
+  },
+  loadBalancerAddress: {
+    name: `${PREFIX}load-balancer-address`,
+    values: 'string',
+    description: 'Where the address is written, also with `hostname`.',
+    answer: 'written',
+    shownBy: 'lab',
+  },
+};

@@ -1,0 +1,60 @@
+/** What the provider declares of its load balancers, and answers without having asked the cloud. */
+import {
+  parseProviderID,
+  type BackEnd,
+  type LoadBalancerFeatures,
+  type LoadBalancerService,
+  type ServiceAnnotation,
+} from '@outrigger/cloud-provider';
+import type { LoadBalancerConfig } from '../../config/cloud-config.ts';
+import { annotationTable, type AnnotationRow } from './annotation-table.ts';
+import { selectNodes } from './node-selector.ts';
+
+type Annotated = Pick<LoadBalancerService, 'annotations' | 'uid'>;
+
+/** By the config alone: what this cloud's Octavia has not (`octaviaFeatures`) is refused when a Service asks for it. */
+export function declaredFeatures(
+  config: Pick<LoadBalancerConfig, 'lbProvider' | 'manageSecurityGroups'>,
+): LoadBalancerFeatures {
+  return {
+    protocols: ['TCP', 'UDP', 'SCTP'],
+    mixedProtocols: true,
+    ipFamilies: ['IPv4', 'IPv6'],
+    dualStack: true,
+    sessionAffinity: true,
+    externalTrafficPolicyLocal: true,
+    sourceRanges: config.lbProvider !== 'ovn' || config.manageSecurityGroups,
+    // Members are node ports.
+    withoutNodePorts: false,
+    requestedIP: true,
+  };
+}
+
+const rows: readonly AnnotationRow[] = Object.values(annotationTable);
+
+export const declaredAnnotations: readonly ServiceAnnotation[] = rows
+  .filter(({ answer }) => answer === 'served')
+  .map(({ name, description, values }) => ({ name, description, values: values === 'uuid' ? 'string' : values }));
+
+/** Services of one load balancer wait for one another: a load balancer takes one change at a time, and its tags are all theirs. */
+export function lockKeyOf({ annotations, uid }: Annotated): string {
+  return annotations[annotationTable.loadBalancerId.name]?.toLowerCase() || uid;
+}
+
+/** The provider's own nodes, and of those what the node selector says. */
+export function selectBackEnds(
+  { annotations }: Annotated,
+  backEnds: readonly BackEnd[],
+  { name, nodeSelector }: { readonly name: string } & Pick<LoadBalancerConfig, 'nodeSelector'>,
+): readonly BackEnd[] {
+  const own = backEnds.filter(({ node }) => parseProviderID(node.providerID, name) !== undefined);
+  return selectNodes(annotations[annotationTable.nodeSelector.name] ?? nodeSelector ?? '', own);
+}
+
+/**
+ * Whether its floating IP outlives a Service. Also of one whose annotations are refused: nothing keeps a Service from going. What
+ * is neither true nor false keeps it, as an address that was given up does not come back.
+ */
+export function keepsFloatingIP({ annotations }: Annotated): boolean {
+  return !['', 'false', undefined].includes(annotations[annotationTable.keepFloatingIP.name]);
+}
