@@ -44,6 +44,7 @@ test('the sources are asked in the order that is set, until one answers', async 
 });
 
 test('where none answers, each says why', async () => {
+  const said = 'which server this machine is could not be read:';
   const bad =
     (text: string): ReadMetadata =>
     () =>
