@@ -66,7 +66,13 @@ export class Collection<T extends StandardAttributes> {
     const differs = Object.entries(change).some(
       ([name, value]) => JSON.stringify(former[name as keyof T]) !== JSON.stringify(value),
     );
-    if (!differs) return former;
+    return differs ? this.touch(id, change) : former;
+  }
+
+  /** A new revision, whatever is changed. */
+  touch(id: string, change: Partial<T> = {}): T {
+    const former = this.#items.get(id);
+    if (!former) throw this.missing(id);
     this.#unindex(former);
     const next = {
       ...former,

@@ -2,40 +2,17 @@
 import { Refusal, bodyOf } from '../fake-http.ts';
 import { RouteTable } from '../route-table.ts';
 import { badRequest, neutronRefusal } from './neutron-error.ts';
+import { addFloatingIpRoutes } from './floating-ip-routes.ts';
+import type { NetworkExtensions } from './network-extensions.ts';
 import type { Networking } from './networking.ts';
 import type { FakePort, NewPort } from './ports.ts';
 import { addResourceRoutes } from './resource-routes.ts';
+import { addRouterRoutes } from './router-routes.ts';
+import { addSecurityGroupRoutes } from './security-group-routes.ts';
+import { addTrunkRoutes } from './trunks.ts';
 
 /** Eventlet's `url_length_limit`, which neutron's server has: the whole first line. */
 const LONGEST_REQUEST_LINE = 8192;
-
-/** Of the lab (Zed, ML2 with the router plugin), those that a cloud provider may ask for. */
-const ZED_EXTENSIONS: readonly string[] = [
-  'allowed-address-pairs',
-  'empty-string-filtering',
-  'external-net',
-  'extraroute',
-  'extraroute-atomic',
-  'filter-validation',
-  'ip-substring-filtering',
-  'pagination',
-  'port-security',
-  'port-security-groups-filtering',
-  'project-id',
-  'quotas',
-  'revision-if-match',
-  'router',
-  'security-group',
-  'sorting',
-  'standard-attr-description',
-  'standard-attr-revisions',
-  'standard-attr-tag',
-  'standard-attr-timestamp',
-];
-
-export class NetworkExtensions {
-  readonly aliases: Set<string> = new Set(ZED_EXTENSIONS);
-}
 
 export function networkRoutes(networking: Networking, extensions: NetworkExtensions): RouteTable {
   const routes = new RouteTable();
@@ -65,6 +42,10 @@ export function networkRoutes(networking: Networking, extensions: NetworkExtensi
   }));
   addNetworkRoutes(routes, networking);
   addPortRoutes(routes, networking);
+  addFloatingIpRoutes(routes, networking);
+  addSecurityGroupRoutes(routes, networking);
+  addRouterRoutes(routes, networking, extensions);
+  addTrunkRoutes(routes, networking.trunks, extensions);
   return routes;
 }
 

@@ -4,6 +4,7 @@ import { parseRange, parseAddress } from '../ip-range.ts';
 import { Collection, type StandardAttributes } from './collection.ts';
 import { badRequest, neutronRefusal } from './neutron-error.ts';
 import type { FixedIp, Networks } from './networks.ts';
+import type { Quotas } from './quotas.ts';
 
 export interface AddressPair {
   readonly ip_address: string;
@@ -36,6 +37,7 @@ const MOST_PAIRS = 10;
 export interface PortsOptions {
   readonly ids: Identifiers;
   readonly networks: Networks;
+  readonly quotas: Quotas;
   /** The group that a port is in when none is named. */
   readonly defaultGroup: (projectId: string) => string;
   readonly hasGroup: (id: string) => boolean;
@@ -59,7 +61,8 @@ export class Ports {
 
   /** Default: ACTIVE, with port security, in the project's default group. */
   add(port: NewPort): FakePort {
-    const { ids, networks } = this.#options;
+    const { ids, networks, quotas } = this.#options;
+    if (quotas.limits.port !== undefined) quotas.check('port', this.ports.where('project_id', port.project_id).length);
     const network = networks.networks.get(port.network_id);
     if (!network) throw networks.networks.missing(port.network_id);
     const mac = port.mac_address ?? ids.mac();

@@ -4,7 +4,10 @@ import type { ServerNetworks } from './compute-api.ts';
 import type { FakeServer } from './server.ts';
 import type { ServerAddress } from './server-view.ts';
 
-export function networksOfServer({ ports, networks }: Networking, { id }: FakeServer): ServerNetworks {
+export function networksOfServer(
+  { ports, networks, floatingIps, securityGroups }: Networking,
+  { id }: FakeServer,
+): ServerNetworks {
   const addresses: Record<string, ServerAddress[]> = {};
   const groups = new Set<string>();
   for (const port of ports.ports.where('device_id', id)) {
@@ -14,7 +17,10 @@ export function networksOfServer({ ports, networks }: Networking, { id }: FakeSe
     for (const { ip_address: addr } of port.fixed_ips) {
       list.push({ version: addr.includes(':') ? 6 : 4, addr, 'OS-EXT-IPS:type': 'fixed', ...mac });
     }
-    for (const group of port.security_groups) groups.add(group);
+    for (const { floating_ip_address: addr } of floatingIps.floatingIps.where('port_id', port.id)) {
+      list.push({ version: 4, addr, 'OS-EXT-IPS:type': 'floating', ...mac });
+    }
+    for (const group of port.security_groups) groups.add(securityGroups.groups.get(group)?.name ?? group);
   }
   return { addresses, securityGroups: [...groups] };
 }
