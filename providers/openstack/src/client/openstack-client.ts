@@ -1,0 +1,226 @@
+/** The `ApiClient` over HTTP: tokens, end points, versions, pages, errors. */
+import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { ApiClient, ApiRequest, ListRequest, Query, ServiceType } from './api-client.ts';
+import { findEndpoint, missingEndpoint, SERVICE_NAMES } from './catalogue.ts';
+import type { Connection } from './connection.ts';
+import { HttpTransport, type Fetch, type HttpAnswer } from './http-transport.ts';
+import type { Token } from './keystone.ts';
+import { compareMicroversions } from './microversion.ts';
+import { readPage } from './next-page.ts';
+import { refusalOf } from './refusal.ts';
+import { microversionHeader, readVersions, serviceUrls, type ServiceVersions } from './service-root.ts';
+import { SharedAnswer } from './shared-answer.ts';
+import { TokenSource, type TokenHost } from './token-source.ts';
+
+export interface OpenStackClientOptions {
+  readonly connection: Connection;
+  readonly host: TokenHost;
+  /** Of every request. */
+  readonly userAgent: string;
+  /** Sends in place of the client's own connections. */
+  readonly fetch?: Fetch | undefined;
+}
+
+/** A request, ready but for the token and the root of its service. */
+interface Prepared {
+  readonly service: ServiceType;
+  readonly operation: string;
+  readonly method: ApiRequest['method'];
+  /** With its query, behind the root of the service; `undefined`: the document of versions. */
+  readonly path: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly idempotent: boolean;
+}
+
+export class OpenStackClient implements ApiClient, AsyncDisposable {
+  readonly region: string | undefined;
+  readonly #options: OpenStackClientOptions;
+  readonly #transport: HttpTransport;
+  readonly #tokens: TokenSource;
+  readonly #versions = new Map<ServiceType, SharedAnswer<ServiceVersions>>();
+  readonly #extensions: SharedAnswer<ReadonlySet<string>>;
+
+  constructor(options: OpenStackClientOptions) {
+    const { connection, host, userAgent, fetch } = options;
+    this.#options = options;
+    this.region = connection.region;
+    this.#transport = new HttpTransport({ ...connection, clock: host.clock, fetch });
+    this.#tokens = new TokenSource(host, {
+      url: connection.keystone,
+      auth: connection.auth,
+      transport: this.#transport,
+      headers: { accept: 'application/json', 'user-agent': userAgent },
+      clock: host.clock,
+    });
+    this.#extensions = new SharedAnswer(() => this.#askExtensions());
+  }
+
+  /** Gets a token, if there is none. Rejects as every request would. */
+  async connect(call: CallContext): Promise<void> {
+    await this.#tokens.get(call);
+  }
+
+  async request<T>(call: CallContext, request: ApiRequest): Promise<T> {
+    return (await this.#send(call, await this.#prepare(call, request))) as T;
+  }
+
+  async list<T>(call: CallContext, { collection, ...request }: ListRequest): Promise<readonly T[]> {
+    const items: T[] = [];
+    const seen = new Set<string>();
+    let query: Query | undefined = request.query ?? [];
+    while (query) {
+      const body: unknown = await this.request(call, { ...request, query, method: 'GET' });
+      const page: { readonly items: readonly T[]; readonly next: Query | undefined } = readPage<T>(
+        body,
+        collection,
+        request.operation,
+      );
+      for (const item of page.items) items.push(item);
+      query = page.next;
+      const key = JSON.stringify(query);
+      if (query && seen.has(key)) {
+        throw new CloudError(
+          'unavailable',
+          `${request.operation}: the pages go round in a circle; nothing is concluded from them`,
+        );
+      }
+      seen.add(key);
+    }
+    return items;
+  }
+
+  async hasService(call: CallContext, service: ServiceType): Promise<boolean> {
+    const { catalogue } = await this.#tokens.get(call);
+    return findEndpoint(catalogue, service, this.#options.connection) !== undefined;
+  }
+
+  async maxMicroversion(call: CallContext, service: ServiceType): Promise<string | undefined> {
+    return (await this.#versionsOf(call, service)).max;
+  }
+
+  networkExtensions(call: CallContext): Promise<ReadonlySet<string>> {
+    return this.#extensions.get(call.signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#transport[Symbol.asyncDispose]();
+  }
+
+  async #prepare(call: CallContext, request: ApiRequest): Promise<Prepared> {
+    const { service, operation, method, path, query, body, microversion, revision } = request;
+    if (microversion !== undefined) await this.#checkMicroversion(call, request, microversion);
+    const search = new URLSearchParams(query?.map(([name, value]): [string, string] => [name, value])).toString();
+    return {
+      service,
+      operation,
+      method,
+      path: search === '' ? path : `${path}?${search}`,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(microversion !== undefined && microversionHeader(service, microversion)),
+        ...(revision !== undefined && { 'if-match': `revision_number=${revision}` }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      idempotent: request.idempotent ?? method !== 'POST',
+    };
+  }
+
+  async #checkMicroversion(call: CallContext, { service, operation }: ApiRequest, needed: string): Promise<void> {
+    const max = await this.maxMicroversion(call, service);
+    if (max !== undefined && compareMicroversions(max, needed) >= 0) return;
+    throw new CloudError(
+      'unsupported',
+      `${SERVICE_NAMES[service]} is too old for ${operation}: it speaks ${max === undefined ? 'no microversion' : `up to ${max}`}, and ${needed} is needed`,
+    );
+  }
+
+  /** With a token that is renewed once where the service does not accept it. */
+  async #send(call: CallContext, prepared: Prepared): Promise<unknown> {
+    const token = await this.#tokens.get(call);
+    try {
+      return await this.#sendWith(call, prepared, token);
+    } catch (error) {
+      if (!isCloudError(error, 'unauthenticated')) throw error;
+      const renewed = await this.#tokens.replace(call, token);
+      return this.#sendWith(call, prepared, renewed);
+    }
+  }
+
+  async #sendWith(call: CallContext, prepared: Prepared, { value, catalogue }: Token): Promise<unknown> {
+    const { service, operation, method, path, headers, body, idempotent } = prepared;
+    const { connection, host, userAgent } = this.#options;
+    const endpoint = findEndpoint(catalogue, service, connection);
+    if (endpoint === undefined) throw missingEndpoint(catalogue, service, connection);
+    const urls = serviceUrls(service, endpoint);
+    const url =
+      path === undefined ? urls.versions : `${urls.root ?? (await this.#versionsOf(call, service)).root}${path}`;
+    // A bucket for each service: octavia that is slow to take requests must not hold up nova.
+    return call.call({ name: operation, idempotent, bucket: service }, async (signal) => {
+      const answer = await this.#transport.send(
+        {
+          method,
+          url,
+          headers: { ...headers, accept: 'application/json', 'user-agent': userAgent, 'x-auth-token': value },
+          body,
+        },
+        signal,
+      );
+      return bodyOf(prepared, answer, host.clock.now(), call);
+    });
+  }
+
+  #versionsOf(call: CallContext, service: ServiceType): Promise<ServiceVersions> {
+    let versions = this.#versions.get(service);
+    if (!versions) {
+      versions = new SharedAnswer(() => this.#askVersions(service));
+      this.#versions.set(service, versions);
+    }
+    return versions.get(call.signal);
+  }
+
+  async #askVersions(service: ServiceType): Promise<ServiceVersions> {
+    const { connection, host } = this.#options;
+    const call = host.callContext({ priority: 'critical' });
+    const { catalogue } = await this.#tokens.get(call);
+    const endpoint = findEndpoint(catalogue, service, connection);
+    if (endpoint === undefined) throw missingEndpoint(catalogue, service, connection);
+    const urls = serviceUrls(service, endpoint);
+    const body = await this.#send(call, {
+      service,
+      operation: 'GET / (versions)',
+      method: 'GET',
+      path: undefined,
+      headers: {},
+      idempotent: true,
+    });
+    return readVersions(service, urls, body);
+  }
+
+  async #askExtensions(): Promise<ReadonlySet<string>> {
+    const extensions = await this.list<{ readonly alias?: string }>(
+      this.#options.host.callContext({ priority: 'critical' }),
+      { service: 'network', operation: 'GET /extensions', path: '/v2.0/extensions', collection: 'extensions' },
+    );
+    return new Set(extensions.flatMap(({ alias }) => (alias === undefined ? [] : [alias])));
+  }
+}
+
+function bodyOf({ service, operation }: Prepared, answer: HttpAnswer, now: number, call: CallContext): unknown {
+  // 300 is what a document of versions may be answered with.
+  if (answer.status >= 301) {
+    const request = answer.header('x-openstack-request-id') ?? answer.header('x-compute-request-id');
+    // For who asks the cloud's operator. Not in the message: it would make each Event another one.
+    call.logger.verbose(4, 'OpenStack refused a request', { service, operation, status: answer.status, request });
+    throw refusalOf(service, operation, answer, now);
+  }
+  if (answer.text.trim() === '') return undefined;
+  try {
+    return JSON.parse(answer.text);
+  } catch {
+    throw new CloudError(
+      'unavailable',
+      `${SERVICE_NAMES[service]} answered ${operation} with something that is not JSON`,
+    );
+  }
+}

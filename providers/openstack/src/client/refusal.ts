@@ -1,0 +1,128 @@
+/** From an answer with a status of 400 or above to a `CloudError`: what the service said, and what that proves. */
+import { CloudError, errorCodeOfStatus, type CloudErrorCode } from '@outrigger/cloud-provider';
+import type { ServiceType } from './api-client.ts';
+import { SERVICE_NAMES } from './catalogue.ts';
+import type { HttpAnswer } from './http-transport.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** What a service says in its own words. */
+interface OwnWords {
+  readonly message: string;
+  /** Neutron's name of the error (`PortNotFound`), nova's and cinder's (`itemNotFound`); '' where there is none. */
+  readonly type: string;
+}
+
+/** `now`: the wall clock, for a `Retry-After` that is a date. */
+export function refusalOf(service: ServiceType, operation: string, answer: HttpAnswer, now: number): CloudError {
+  const words = ownWords(service, answer.text);
+  const code = codeOf(service, answer, words);
+  const said = words ? oneLine(words.message) : `a page that is not the service's own: ${title(answer.text)}`;
+  return new CloudError(code, `${SERVICE_NAMES[service]} refused ${operation}: ${said} (${answer.status})`, {
+    retryAfterMs: retryAfterMs(answer.header('retry-after'), now),
+  });
+}
+
+function codeOf(service: ServiceType, answer: HttpAnswer, words: OwnWords | undefined): CloudErrorCode {
+  const { status } = answer;
+  // A redirect: a wrong end point, or a proxy that wants https.
+  if (status < 400) return 'unavailable';
+  if (status === 406) return 'unsupported';
+  // Nova and cinder say it for quotas, and for too many requests with the time to wait.
+  if (status === 413) return answer.header('retry-after') === undefined ? 'quota' : 'throttled';
+  if (words && isQuota(status, words)) return 'quota';
+  const code = errorCodeOfStatus(status);
+  if (code === 'not-found') return words && provesAbsence(service, status, words) ? 'not-found' : 'unavailable';
+  // Any of these may come from something between us and the service, which has not seen the request.
+  return words || status === 401 || code === 'throttled' || status >= 500 ? code : 'unavailable';
+}
+
+/** Neutron's errors that mean: no more of it. Their statuses say only that the request was wrong. */
+const EXHAUSTED: readonly string[] = [
+  'OverQuota',
+  'RoutesExhausted',
+  'AllowedAddressPairExhausted',
+  'IpAddressGenerationFailure',
+  'ExternalIpAddressExhausted',
+];
+
+/** Octavia: 403 "Quota has been met for resources: …"; nova: 403 "Quota exceeded for …"; neutron: 409 OverQuota. */
+function isQuota(status: number, { message, type }: OwnWords): boolean {
+  return EXHAUSTED.includes(type) || ([403, 409].includes(status) && /\bquota\b/iu.test(message));
+}
+
+/**
+ * Whether a 404 is the service's word about the thing that was asked for, and not about the path, or what may be seen of it.
+ * Neutron answers `HTTPNotFound` for a path that it does not have and for what its policy hides.
+ */
+function provesAbsence(service: ServiceType, status: number, { message, type }: OwnWords): boolean {
+  if (status !== 404) return false;
+  if (service === 'compute' || service === 'block-storage') return type === 'itemNotFound' && isSaidOfAThing(message);
+  if (service === 'network') return type.endsWith('NotFound') && type !== 'HTTPNotFound';
+  return isSaidOfAThing(message);
+}
+
+/** What the frameworks below the services say of a path without a handler. */
+function isSaidOfAThing(message: string): boolean {
+  return !/^(?:the resource could not be found\.?|not found\.?|404 not found|)$/iu.test(oneLine(message));
+}
+
+function ownWords(service: ServiceType, text: string): OwnWords | undefined {
+  const body = parse(text);
+  if (!body) return undefined;
+  return WORDS[service](body) ?? authWords(body);
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+const WORDS: Readonly<Record<ServiceType, (body: Body) => OwnWords | undefined>> = {
+  network: ({ NeutronError: error }) => neutronWords(error),
+  'load-balancer': ({ faultstring }) => worded(faultstring),
+  'key-manager': ({ title, description }) => worded(description) ?? worded(title),
+  compute: namedFault,
+  'block-storage': namedFault,
+};
+
+/** `{"NeutronError": {"type", "message", "detail"}}`. */
+function neutronWords(error: unknown): OwnWords | undefined {
+  if (typeof error === 'string') return { message: error, type: '' };
+  const { message, type } = (error ?? {}) as { message?: unknown; type?: unknown };
+  return typeof message === 'string' ? { message, type: typeof type === 'string' ? type : '' } : undefined;
+}
+
+/** `{"itemNotFound": {"code", "message"}}`: one member, named after the fault. */
+function namedFault(body: Body): OwnWords | undefined {
+  const [[type, fault] = ['', undefined], ...more] = Object.entries(body);
+  const { message, code } = (fault ?? {}) as { message?: unknown; code?: unknown };
+  return more.length === 0 && typeof message === 'string' && typeof code === 'number' && type !== 'error'
+    ? { message, type }
+    : undefined;
+}
+
+/** The middleware that checks tokens in front of every service (keystonemiddleware). */
+function authWords({ error }: Body): OwnWords | undefined {
+  return worded((error as { message?: unknown } | undefined)?.message);
+}
+
+function worded(message: unknown): OwnWords | undefined {
+  return typeof message === 'string' && message !== '' ? { message, type: '' } : undefined;
+}
+
+function parse(text: string): Body | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? (body as Body) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const LONGEST_MESSAGE = 400;
+
+function oneLine(message: string): string {
+  return message.replaceAll(/\s+/gu, ' ').trim().slice(0, LONGEST_MESSAGE);
+}
+
+function title(page: string): string {
+  const [, said] = /<title>([^<]*)<\/title>/iu.exec(page) ?? [];
+  return oneLine(said ?? page.replaceAll(/<[^>]*>/gu, ' ')).slice(0, 100) || 'it is empty';
+}

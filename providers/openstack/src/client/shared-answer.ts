@@ -1,0 +1,41 @@
+/** One question that many ask at a time, and the answer to which is kept. */
+
+/** Asks once for all who wait; a failure is told to all of them, and the next one asks again. */
+export class SharedAnswer<T> {
+  readonly #ask: () => Promise<T>;
+  #asking: Promise<T> | undefined;
+
+  /** `ask` must not hang on the signal of one caller: others wait for it too. */
+  constructor(ask: () => Promise<T>) {
+    this.#ask = ask;
+  }
+
+  /** `signal` ends the wait of this caller, not the asking. */
+  get(signal: AbortSignal): Promise<T> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    if (!this.#asking) {
+      const asking = this.#ask();
+      this.#asking = asking;
+      asking.catch(() => {
+        if (this.#asking === asking) this.#asking = undefined;
+      });
+    }
+    return untilAborted(this.#asking, signal);
+  }
+
+  /** The next one asks anew. */
+  forget(): void {
+    this.#asking = undefined;
+  }
+}
+
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason as Error);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
