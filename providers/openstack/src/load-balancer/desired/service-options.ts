@@ -162,11 +162,13 @@ function protocolOptions({ set, config, features }: Sources) {
     );
   }
   if (!features.proxies) {
-    const asked = proxyProtocol ? 'the PROXY protocol' : xForwardedFor ? 'X-Forwarded-For' : tlsContainerRef && 'TLS';
-    if (asked) throw new CloudError('unsupported', `${asked} is asked for: ${cloudOf(features)} has no such thing`);
+    const none = `${cloudOf(features)} is no proxy and has no such thing`;
+    if (proxyProtocol) refuseAnnotation('proxyProtocol', `${set.proxyProtocol}`, none);
+    if (xForwardedFor) refuseAnnotation('xForwardedFor', 'true', none);
+    if (tlsContainerRef) refuseContainerRef(tlsContainerRef, set, none);
   }
   if (proxyProtocol === 'PROXYV2' && !features.proxyV2) {
-    throw new CloudError('unsupported', `PROXY protocol v2 is asked for: ${cloudOf(features)} has no such thing`);
+    refuseAnnotation('proxyProtocol', 'v2', `${cloudOf(features)} has no such thing: it came with 2.22`);
   }
   if (tlsContainerRef !== undefined) checkContainerRef(tlsContainerRef, set, config.containerStore);
   return { tlsContainerRef, proxyProtocol, xForwardedFor };
@@ -220,10 +222,14 @@ function checkContainerRef(ref: string, set: AnnotationValues, store: string): v
   const isBarbican = store === 'barbican';
   if (ref.length <= 255 && (!isBarbican || /\/(containers|secrets)\/[^/]+$/.test(ref))) return;
   const form = isBarbican ? ', and with container-store=barbican ends in /containers/<id> or /secrets/<id>' : '';
-  const why = `a reference has at most 255 characters${form}`;
+  refuseContainerRef(ref, set, `a reference has at most 255 characters${form}`);
+}
+
+function refuseContainerRef(ref: string, set: AnnotationValues, why: string): never {
   if (set.tlsContainerRef) refuseAnnotation('tlsContainerRef', ref, why);
   const place = 'cloud config: [LoadBalancer] default-tls-container-ref';
-  throw new CloudError('invalid', `${place}: ${JSON.stringify(ref)}: ${why}`);
+  const without = `; a Service goes without by an empty annotation ${annotationTable.tlsContainerRef.name}`;
+  throw new CloudError('invalid', `${place}: ${JSON.stringify(ref)}: ${why}${without}`);
 }
 
 /** Without the members that are not set: an absent member and an empty one would be two texts of one goal. */

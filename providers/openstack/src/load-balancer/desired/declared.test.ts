@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { declaredAnnotations, declaredFeatures, keepsFloatingIP, lockKeyOf, selectBackEnds } from './declared.ts';
+import { annotated, backEndOf, idOf, serviceOf } from './tree-inputs.suite.ts';
+
+test('Services of one load balancer wait for one another', () => {
+  const owner = serviceOf({ uid: 'u1' });
+  const shared = { annotations: annotated({ loadBalancerId: idOf('LB').toUpperCase() }) };
+  assert.equal(lockKeyOf(owner), 'u1');
+  assert.equal(lockKeyOf(serviceOf({ uid: 'u1', ...shared })), lockKeyOf(serviceOf({ uid: 'u2', ...shared })));
+  assert.equal(lockKeyOf(serviceOf({ uid: 'u1', annotations: annotated({ loadBalancerId: '' }) })), 'u1');
+});
+
+test('back ends are the provider’s own nodes with the labels that are asked for', () => {
+  const env = backEndOf('env', [], { env: 'production' });
+  const other = { ...env, node: { ...env.node, name: 'other', providerID: 'aws:///1' } };
+  const uninitialized = { ...env, node: { ...env.node, name: 'new', providerID: undefined } };
+  const all = [backEndOf('plain', []), env, other, uninitialized];
+  const namesFor = (nodeSelector: string | undefined, annotation?: string) => {
+    const service = serviceOf(annotation === undefined ? {} : { annotations: annotated({ nodeSelector: annotation }) });
+    return selectBackEnds(service, all, { name: 'openstack', nodeSelector }).map(({ node }) => node.name);
+  };
+  assert.deepEqual(namesFor(undefined), ['plain', 'env']);
+  assert.deepEqual(namesFor('env=production'), ['env']);
+  assert.deepEqual(namesFor('env=production', ''), ['plain', 'env'], 'an empty annotation undoes the config');
+  assert.deepEqual(namesFor(undefined, 'env'), ['env']);
+});
+
+test('source ranges are declared where something enforces them', () => {
+  const rangesFor = (lbProvider: string, manageSecurityGroups: boolean) =>
+    declaredFeatures({ lbProvider, manageSecurityGroups }).sourceRanges;
+  assert.deepEqual([rangesFor('amphora', false), rangesFor('ovn', true), rangesFor('ovn', false)], [true, true, false]);
+});
+
+test('only what is read is declared, without our own kinds of value', () => {
+  assert.ok(declaredAnnotations.every(({ name }) => name !== 'loadbalancer.openstack.org/load-balancer-address'));
+  assert.ok(
+    declaredAnnotations.every(
+      ({ values }) => typeof values !== 'string' || ['string', 'boolean', 'integer'].includes(values),
+    ),
+  );
+});
+
+test('an address is given up only when that is certain', () => {
+  const kept = [undefined, '', 'false', 'true', 'yes'].map((value) =>
+    keepsFloatingIP(serviceOf(value === undefined ? {} : { annotations: annotated({ keepFloatingIP: value }) })),
+  );
+  assert.deepEqual(kept, [false, false, false, true, true]);
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { annotationTable, type AnnotationRow } from './annotation-table.ts';
+import { readAnnotations } from './service-annotations.ts';
+import { annotated, idOf } from './tree-inputs.suite.ts';
+
+const rows: readonly AnnotationRow[] = Object.values(annotationTable);
+
+test('what is not set is undefined, and foreign annotations are not read', () => {
+  const values = readAnnotations({ 'example.com/x': 'y' });
+  assert.deepEqual(
+    Object.values(values),
+    rows.map(() => undefined),
+  );
+});
+
+test('each kind of value', () => {
+  const set = {
+    internal: 'false',
+    connectionLimit: '+7',
+    subnetId: idOf('S').toUpperCase(),
+    class: 'gold',
+    lbMethod: 'SOURCE_IP',
+  };
+  const { internal, connectionLimit, subnetId, class: className, lbMethod } = readAnnotations(annotated(set));
+  assert.deepEqual(
+    [internal, connectionLimit, subnetId, className, lbMethod],
+    [false, 7, idOf('S'), 'gold', 'SOURCE_IP'],
+  );
+});
+
+test('an empty value is no value, but for text: there it undoes the config', () => {
+  for (const [key, row] of Object.entries(annotationTable) as [string, AnnotationRow][]) {
+    const values: Readonly<Record<string, unknown>> = readAnnotations({ [row.name]: '' });
+    const text = row.values === 'string' || row.values === 'uuid';
+    assert.equal(values[key], text && row.answer === 'served' ? '' : undefined, key);
+  }
+});
+
+test('a bad value is refused in one line that names annotation and value', () => {
+  for (const row of rows) {
+    const bad =
+      row.values === 'integer'
+        ? [
+            'x',
+            '1.5',
+            '1e3',
+            ' 1',
+            '0x1',
+            `${(row.range?.[0] ?? 0) - 1}`,
+            `${(row.range?.[1] ?? 0) + 1}`,
+            '9'.repeat(40),
+          ]
+        : row.values === 'string'
+          ? []
+          : ['x', 'True', ' ', 'yes'];
+    for (const value of bad) {
+      assert.throws(
+        () => readAnnotations({ [row.name]: value }),
+        (error: Error & { code?: string }) =>
+          error.code === 'invalid' &&
+          error.message.startsWith(`annotation ${row.name}: ${JSON.stringify(value)} is not `),
+        `${row.name} ${value}`,
+      );
+    }
+  }
+});
+
+test('what the provider writes is not read', () => {
+  assert.equal(readAnnotations(annotated({ loadBalancerAddress: '203.0.113.9' })).loadBalancerAddress, undefined);
+});
