@@ -70,6 +70,10 @@ bench: $(SETUP) ## Measure node initialisation against the floor and upstream's 
 chaos: $(SETUP) ## Kill, cut and restart things while nodes and services come, change and go (PART=nodes,services,faults ROUNDS=n)
 	@node e2e/chaos.ts
 
+.PHONY: e2e-openstack
+e2e-openstack: $(SETUP) ## Run the program against a real OpenStack on 127.0.0.1, which it brings up and ends; needs root and Debian archives
+	@node e2e/openstack/run.ts $(TESTS)
+
 .PHONY: chart
 chart: $(SETUP) ## Lint the Helm chart and compare what it renders with its snapshots (UPDATE=1 writes them); builds Helm once
 	@node scripts/helm-chart.ts

@@ -29,8 +29,8 @@ const OLDEST_KUBERNETES = '1.33';
 const STAGE_LIMIT_MINUTES = 40;
 
 const UNIT =
-  '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.contract|*.integration|*.control-plane).test.ts';
-const FAST = '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.control-plane).test.ts';
+  '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.contract|*.integration|*.control-plane|*.lab).test.ts';
+const FAST = '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.control-plane|*.lab).test.ts';
 const CONTROL_PLANE = '{packages,providers,distribution,bench,e2e}/**/*.control-plane.test.ts';
 
 /**

@@ -1,0 +1,226 @@
+/** A real control plane, the program with the OpenStack provider, and kubelets that are not real on servers that are. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import {
+  createClient,
+  createTransport,
+  isNotFound,
+  loadConfig,
+  resources,
+  systemClock,
+  type Client,
+  type Node,
+} from '@outrigger/kube';
+import { LAB_AUTH_URL } from './lab-cloud.ts';
+import { controlPlaneOrSkip, startHollowNodes, type ControlPlane, type HollowNodes } from '@outrigger/testing';
+import { Manager } from '../manager.ts';
+import { idOf, LabMachines, type Server } from './lab-machines.ts';
+import { openLab, type Lab } from './lab.ts';
+
+/** For a machine that has other things to do, and a load balancer that is made in a queue of eight. */
+const PATIENCE_MS = 300_000;
+const CLUSTER_NAME = 'lab';
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface OpenStackClusterOptions {
+  /** More flags of the program. */
+  readonly flags?: readonly string[];
+  /** Sections of the cloud config beside `[Global]`. Default: load balancers with floating IPs of `outside`. */
+  readonly config?: (ids: LabIds) => string;
+  readonly password?: string;
+}
+
+/** What a cloud config names by ID. */
+export interface LabIds {
+  readonly outside: string;
+  readonly nodes: string;
+  readonly subnet: string;
+  readonly subnet6: string;
+  readonly router: string;
+}
+
+async function idsOf({ user }: Lab): Promise<LabIds> {
+  const [networks, subnets, routers] = await Promise.all([
+    user.list<Named>('network', '/networks'),
+    user.list<Named>('network', '/subnets'),
+    user.list<Named>('network', '/routers'),
+  ]);
+  return {
+    outside: idOf(networks, 'outside'),
+    nodes: idOf(networks, 'nodes'),
+    subnet: idOf(subnets, 'nodes-v4'),
+    subnet6: idOf(subnets, 'nodes-v6'),
+    router: idOf(routers, 'nodes'),
+  };
+}
+
+function defaultConfig({ outside, subnet }: LabIds): string {
+  return `[LoadBalancer]\nfloating-network-id=${outside}\nsubnet-id=${subnet}\n`;
+}
+
+export class OpenStackCluster implements AsyncDisposable {
+  readonly lab: Lab;
+  readonly ids: LabIds;
+  readonly controlPlane: ControlPlane;
+  readonly client: Client;
+  readonly machines: LabMachines;
+  readonly manager: Manager;
+  /** The file with all that the program has said. */
+  readonly log: string;
+  readonly #cloudConfig: string;
+  readonly #kubelets: HollowNodes;
+  readonly #joining: Server[];
+  readonly #owned: AsyncDisposableStack;
+
+  private constructor(
+    parts: Pick<OpenStackCluster, 'lab' | 'ids' | 'controlPlane' | 'client' | 'machines' | 'manager' | 'log'>,
+    cloudConfig: string,
+    kubelets: HollowNodes,
+    joining: Server[],
+    owned: AsyncDisposableStack,
+  ) {
+    this.lab = parts.lab;
+    this.ids = parts.ids;
+    this.controlPlane = parts.controlPlane;
+    this.client = parts.client;
+    this.machines = parts.machines;
+    this.manager = parts.manager;
+    this.log = parts.log;
+    this.#cloudConfig = cloudConfig;
+    this.#kubelets = kubelets;
+    this.#joining = joining;
+    this.#owned = owned;
+  }
+
+  /** `undefined` where there is no control plane; the test is skipped then. The program runs when this resolves. */
+  static async start(t: TestContext, options: OpenStackClusterOptions = {}): Promise<OpenStackCluster | undefined> {
+    const lab = await openLab();
+    const ids = await idsOf(lab);
+    const controlPlane = await controlPlaneOrSkip(t, {
+      kubeControllerManager: true,
+      // So that a silent kubelet is noticed within the test.
+      flags: { 'kube-controller-manager': { 'node-monitor-grace-period': '13s', 'node-monitor-period': '1s' } },
+    });
+    if (!controlPlane) return undefined;
+    await using opening = new AsyncDisposableStack();
+    const cloudConfig = join(controlPlane.directory, 'cloud.conf');
+    await writeCloudConfig(cloudConfig, ids, options);
+    const transport = opening.use(createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path })));
+    const client = createClient(transport);
+    const machines = opening.use(new LabMachines(lab.user));
+    const log = join(controlPlane.directory, 'manager.log');
+    const manager = opening.use(
+      new Manager(
+        [
+          '--cloud-provider=openstack',
+          `--cloud-config=${cloudConfig}`,
+          `--cluster-name=${CLUSTER_NAME}`,
+          `--kubeconfig=${controlPlane.kubeconfig.path}`,
+          '--secure-port=0',
+          '--leader-elect=false',
+          '--node-deletion-grace-period=1s',
+          '--v=4',
+          ...(options.flags ?? []),
+        ],
+        log,
+      ),
+    );
+    const joining: Server[] = [];
+    const kubelets = opening.use(
+      await startHollowNodes({
+        client,
+        count: 0,
+        node: () => ({ name: joining.shift()?.name ?? assert.fail('a kubelet without a server'), images: 1 }),
+        heartbeats: { leaseMs: 4_000 },
+      }),
+    );
+    manager.start();
+    const parts = { lab, ids, controlPlane, client, machines, manager, log };
+    const cluster = new OpenStackCluster(parts, cloudConfig, kubelets, joining, opening.move());
+    t.after(() => cluster[Symbol.asyncDispose]());
+    return cluster;
+  }
+
+  /** Another cloud config, for the process that is started next. */
+  async configure(options: OpenStackClusterOptions): Promise<void> {
+    await writeCloudConfig(this.#cloudConfig, this.ids, options);
+  }
+
+  /** Makes servers and lets their kubelets register. */
+  async join(...names: readonly string[]): Promise<readonly Server[]> {
+    const servers = await Promise.all(
+      names.map((name, index) => this.machines.create(name, index % 2 === 0 ? 'az-1' : 'az-2')),
+    );
+    this.#joining.push(...servers);
+    await this.#kubelets.add(servers.length);
+    return servers;
+  }
+
+  /** The kubelet says nothing more. */
+  silence(name: string): void {
+    this.#kubelets.stop(name);
+  }
+
+  speak(name: string): void {
+    this.#kubelets.resume(name);
+  }
+
+  /** `undefined` when there is none. */
+  async node(name: string): Promise<Node | undefined> {
+    try {
+      return await this.client.of(resources.nodes).get({ name });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** All Events about one object, as `<reason>: <message>`. */
+  async eventsAbout(name: string, kind: 'Node' | 'Service'): Promise<readonly string[]> {
+    const { items } = await this.client.of(resources.events).list();
+    return items
+      .filter(({ regarding }) => regarding?.name === name && regarding.kind === kind)
+      .map(({ note, reason }) => `${reason}: ${note}`);
+  }
+
+  /** Fails at once when the program has ended by itself, and with the end of its log. */
+  async until(what: string, holds: () => Promise<boolean>, patienceMs: number = PATIENCE_MS): Promise<void> {
+    const deadline = systemClock.monotonic() + patienceMs;
+    while (!(await holds())) {
+      const late = systemClock.monotonic() > deadline;
+      if (late || !this.manager.running) {
+        const why = late ? `not within ${patienceMs / 1_000} s` : 'the program has ended';
+        assert.fail(`${why}: ${what}\n${await this.lastLines()}`);
+      }
+      await systemClock.sleep(250);
+    }
+  }
+
+  async lastLines(): Promise<string> {
+    return (await readFile(this.log, 'utf8')).slice(-8_000);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#owned.disposeAsync();
+  }
+}
+
+async function writeCloudConfig(path: string, ids: LabIds, options: OpenStackClusterOptions): Promise<void> {
+  const { config = defaultConfig, password = 'k8s' } = options;
+  const text = `[Global]
+auth-url="${LAB_AUTH_URL}"
+username=k8s
+password="${password}"
+tenant-name=k8s
+domain-id=default
+region=RegionOne
+
+${config(ids)}`;
+  await writeFile(path, text, { mode: 0o600 });
+}
