@@ -1,0 +1,168 @@
+/** Carries out what is changed on floating IPs, and writes owners onto Neutron's parts. */
+import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { ApiClient, ApiRequest } from '../../client/api-client.ts';
+import { matchFloatingSubnets } from '../desired/floating-subnets.ts';
+import type { LearnedFacts } from '../learned-facts.ts';
+import type { WireFloatingIP, WireSubnet } from '../neutron-wire.ts';
+import { isNeutronOwnerTag, neutronTags } from '../ownership.ts';
+import type { Change } from '../plan/change.ts';
+
+type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
+
+/** Not found is done. */
+export async function deleteNeutronPart(
+  client: ApiClient,
+  collection: 'floatingips' | 'security-groups' | 'security-group-rules',
+  id: string,
+  call: CallContext,
+): Promise<void> {
+  try {
+    await client.request(call, {
+      service: 'network',
+      operation: `DELETE /v2.0/${collection}/{id}`,
+      method: 'DELETE',
+      path: `/v2.0/${collection}/${encodeURIComponent(id)}`,
+    });
+  } catch (error) {
+    if (!isCloudError(error, 'not-found')) throw error;
+  }
+}
+
+export async function moveFloatingIP(
+  client: ApiClient,
+  { fixedIP, floatingIPId, portId }: ChangeOf<'move-floating-ip'>,
+  call: CallContext,
+): Promise<void> {
+  await client.request(call, {
+    service: 'network',
+    operation: 'PUT /v2.0/floatingips/{id}',
+    method: 'PUT',
+    path: `/v2.0/floatingips/${encodeURIComponent(floatingIPId)}`,
+    body: { floatingip: { port_id: portId, ...(fixedIP !== undefined && { fixed_ip_address: fixedIP }) } },
+  });
+}
+
+/** The description first, which says it for sure; the tags say it once more. */
+export async function writeMark(
+  client: ApiClient,
+  { collection, description, id, owner }: ChangeOf<'mark'>,
+  call: CallContext,
+): Promise<void> {
+  const service = 'network';
+  const path = `/v2.0/${collection}/${encodeURIComponent(id)}`;
+  const singular = collection === 'floatingips' ? 'floatingip' : 'security_group';
+  const put = { service, method: 'PUT' } as const;
+  await client.request(call, {
+    ...put,
+    operation: `PUT /v2.0/${collection}/{id}`,
+    path,
+    body: { [singular]: { description } },
+  });
+  const operation = `GET /v2.0/${collection}/{id}/tags`;
+  const { tags } = await client.request<{ tags: readonly string[] }>(call, {
+    service,
+    operation,
+    method: 'GET',
+    path: `${path}/tags`,
+  });
+  const others = tags.filter((tag) => !isNeutronOwnerTag(tag));
+  const body = { tags: [...others, ...(owner ? neutronTags(owner) : [])] };
+  await client.request(call, { ...put, operation: `PUT /v2.0/${collection}/{id}/tags`, path: `${path}/tags`, body });
+}
+
+export async function createFloatingIP(
+  client: ApiClient,
+  change: ChangeOf<'create-floating-ip'>,
+  facts: LearnedFacts,
+  call: CallContext,
+): Promise<void> {
+  const { description, fixedIP, loadBalancerId, owner, portId, wish } = change;
+  const networkId = wish.networkId ?? (await firstExternalNetwork(client, call));
+  if (networkId === undefined) {
+    facts.noteNoFloatingNetwork(loadBalancerId);
+    return;
+  }
+  const body = {
+    floating_network_id: networkId,
+    port_id: portId,
+    ...(fixedIP !== undefined && { fixed_ip_address: fixedIP }),
+    description,
+  };
+  const { id } =
+    wish.kind === 'address'
+      ? await post(client, { ...body, floating_ip_address: wish.address, ...subnetBody(wish.subnetId) }, call)
+      : await postInOneOf(client, networkId, wish, body, call);
+  await writeMark(client, { op: 'mark', collection: 'floatingips', id, description, owner }, call);
+}
+
+const subnetBody = (subnetId: string | undefined): Readonly<Record<string, unknown>> =>
+  subnetId === undefined ? {} : { subnet_id: subnetId };
+
+/** Is the address refused in one subnet, the next is tried. */
+async function postInOneOf(
+  client: ApiClient,
+  networkId: string,
+  { subnets: wish }: Extract<ChangeOf<'create-floating-ip'>['wish'], { kind: 'any' }>,
+  body: Readonly<Record<string, unknown>>,
+  call: CallContext,
+): Promise<WireFloatingIP> {
+  if (!wish) return post(client, body, call);
+  const subnets = await subnetsOf(client, networkId, call);
+  const matching = matchFloatingSubnets(
+    wish,
+    subnets.map((one) => ({ ...one, tags: one.tags ?? [] })),
+  );
+  let last: unknown;
+  for (const { id } of matching) {
+    try {
+      return await post(client, { ...body, subnet_id: id }, call);
+    } catch (error) {
+      if (!isCloudError(error, 'conflict') && !isCloudError(error, 'invalid')) throw error;
+      last = error;
+    }
+  }
+  const which = JSON.stringify(wish);
+  const text =
+    matching.length === 0
+      ? `the network ${networkId} has no subnet that matches ${which}; correct floating-subnet, -id or -tags`
+      : `none of the ${matching.length} subnets of the network ${networkId} that match ${which} has a free address`;
+  throw new CloudError(matching.length === 0 ? 'invalid' : 'quota', text, { cause: last });
+}
+
+async function post(
+  client: ApiClient,
+  floatingip: Readonly<Record<string, unknown>>,
+  call: CallContext,
+): Promise<WireFloatingIP> {
+  const request: ApiRequest = {
+    service: 'network',
+    operation: 'POST /v2.0/floatingips',
+    method: 'POST',
+    path: '/v2.0/floatingips',
+    body: { floatingip },
+  };
+  const answer = await client.request<{ floatingip: WireFloatingIP }>(call, request);
+  return answer.floatingip;
+}
+
+/** As CPO chooses: the first that has a subnet. */
+async function firstExternalNetwork(client: ApiClient, call: CallContext): Promise<string | undefined> {
+  const networks = await client.list<{ readonly id: string; readonly subnets: readonly string[] }>(call, {
+    service: 'network',
+    operation: 'GET /v2.0/networks',
+    path: '/v2.0/networks',
+    query: [['router:external', 'true']],
+    collection: 'networks',
+  });
+  return networks.find(({ subnets }) => subnets.length > 0)?.id;
+}
+
+function subnetsOf(client: ApiClient, networkId: string, call: CallContext): Promise<readonly WireSubnet[]> {
+  return client.list<WireSubnet>(call, {
+    service: 'network',
+    operation: 'GET /v2.0/subnets',
+    path: '/v2.0/subnets',
+    query: [['network_id', networkId]],
+    collection: 'subnets',
+  });
+}

@@ -1,0 +1,119 @@
+/** Carries out what is changed in Octavia. */
+import { CloudError, isCloudError, type CallContext, type LoadBalancerActionResult } from '@outrigger/cloud-provider';
+import type { ApiClient } from '../../client/api-client.ts';
+import { readLoadBalancer } from '../observe/read-lists.ts';
+import type { WireLoadBalancer } from '../octavia-wire.ts';
+import { ownersIn, ownerTag, sharerTag } from '../ownership.ts';
+import type { Change, OctaviaRequest } from '../plan/change.ts';
+import { sharesIn } from '../plan/listener-owner.ts';
+import { populatedListeners } from '../plan/octavia-bodies.ts';
+import { postRequest, putRequest } from '../plan/octavia-requests.ts';
+import { findPlacement } from './placement.ts';
+import { POLL_MS, type Settling } from './settling.ts';
+
+type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
+
+export class OctaviaChanges {
+  readonly #client: () => ApiClient;
+  readonly #settling: Settling;
+
+  constructor(client: () => ApiClient, settling: Settling) {
+    this.#client = client;
+    this.#settling = settling;
+  }
+
+  async create({ tags, tree }: ChangeOf<'create-load-balancer'>, call: CallContext): Promise<LoadBalancerActionResult> {
+    const { availabilityZone, description, flavorId, names, provider, serial } = tree.loadBalancer;
+    const { body, subnetId } = await findPlacement(this.#client(), tree.loadBalancer, call);
+    const request = postRequest('loadbalancers', {
+      name: names.loadBalancer,
+      description,
+      provider,
+      ...(flavorId !== undefined && { flavor_id: flavorId }),
+      ...(availabilityZone !== undefined && { availability_zone: availabilityZone }),
+      ...body,
+      tags,
+      ...(!serial && {
+        listeners: populatedListeners(tree, tags, { family: tree.loadBalancer.vip.family, id: subnetId }),
+      }),
+    });
+    const { loadbalancer } = await this.#send<{ loadbalancer: WireLoadBalancer }>(request, call);
+    return this.#pending(loadbalancer.id);
+  }
+
+  /** What is gone already need not be deleted. */
+  async change(
+    { loadBalancerId: id, request }: ChangeOf<'octavia'>,
+    call: CallContext,
+  ): Promise<LoadBalancerActionResult> {
+    return this.#whenReady(id, call, async () => {
+      try {
+        await this.#send(request, call);
+      } catch (error) {
+        if (request.method !== 'DELETE' || !isCloudError(error, 'not-found')) throw error;
+      }
+    });
+  }
+
+  async writeTags(change: ChangeOf<'tags'>, call: CallContext): Promise<LoadBalancerActionResult> {
+    const { loadBalancerId: id } = change;
+    return this.#whenReady(id, call, async () => {
+      const there = await readLoadBalancer(this.#client(), id, call);
+      if (!there) throw new CloudError('conflict', `the load balancer ${id} is gone; it is looked at again`);
+      const before = there.tags ?? [];
+      const after = changedTags(before, change);
+      if (after.length === before.length && after.every((tag) => before.includes(tag))) return;
+      // Octavia leaves the tags alone where the list is empty: CPO sends one empty tag then.
+      const tags = after.length === 0 ? [''] : after;
+      await this.#send(putRequest('loadbalancers', id, { tags }), call);
+    });
+  }
+
+  /** Sends it when Octavia takes it; a 409 is waited for once, and then told. */
+  async #whenReady(id: string, call: CallContext, send: () => Promise<void>): Promise<LoadBalancerActionResult> {
+    for (let attempt = 1; ; attempt++) {
+      if (!(await this.#settling.isReady(id, call))) return this.#pending(id);
+      try {
+        await send();
+        return this.#pending(id);
+      } catch (error) {
+        if (!isCloudError(error, 'conflict')) throw error;
+        this.#settling.noteBusy(id);
+        if (attempt === 2) throw error;
+      }
+    }
+  }
+
+  #pending(id: string): LoadBalancerActionResult {
+    this.#settling.noteBusy(id);
+    return { kind: 'pending', handle: `load balancer ${id}`, pollAfterMs: POLL_MS };
+  }
+
+  #send<T>({ body, method, operation, path, query }: OctaviaRequest, call: CallContext): Promise<T> {
+    return this.#client().request<T>(call, {
+      service: 'load-balancer',
+      operation,
+      method,
+      path,
+      ...(query && { query }),
+      ...(body && { body }),
+    });
+  }
+}
+
+function changedTags(
+  before: readonly string[],
+  { add, loadBalancerId, maxShared, passOn, remove }: ChangeOf<'tags'>,
+): readonly string[] {
+  const shares = sharesIn(before.filter((tag) => !add.includes(tag)));
+  if (maxShared !== undefined && shares + 1 > maxShared) {
+    const text = `the load balancer ${loadBalancerId} is used by ${shares} Services already (max-shared-lb ${maxShared})`;
+    throw new CloudError('quota', text);
+  }
+  const left = before.filter((tag) => tag !== '' && !remove.includes(tag));
+  const after = [...left, ...add.filter((tag) => !left.includes(tag))];
+  const { sharers, taken } = ownersIn(after);
+  const [heir] = sharers;
+  if (!passOn || taken || !heir) return after;
+  return after.map((tag) => (tag === sharerTag(heir) ? ownerTag(heir) : tag));
+}

@@ -1,0 +1,127 @@
+/** Carries out what is changed on security groups, and on the ports that have them. */
+import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { ApiClient } from '../../client/api-client.ts';
+import type { LearnedFacts } from '../learned-facts.ts';
+import type { WirePort } from '../neutron-wire.ts';
+import type { Change } from '../plan/change.ts';
+import { writeMark } from './apply-floating-ip.ts';
+import { portsByAddress, serverIdOf } from './ports-by-address.ts';
+
+type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
+
+/** How often a port is read again because somebody else has changed it in between. */
+const ATTEMPTS = 4;
+
+export async function createSecurityGroup(
+  client: ApiClient,
+  { description, name, owner }: ChangeOf<'create-security-group'>,
+  call: CallContext,
+): Promise<void> {
+  const { security_group: group } = await client.request<{ security_group: { readonly id: string } }>(call, {
+    service: 'network',
+    operation: 'POST /v2.0/security-groups',
+    method: 'POST',
+    path: '/v2.0/security-groups',
+    body: { security_group: { name, description } },
+  });
+  await writeMark(client, { op: 'mark', collection: 'security-groups', id: group.id, description, owner }, call);
+}
+
+/** A rule that is there already is answered with 409. */
+export async function createRule(
+  client: ApiClient,
+  { rule }: ChangeOf<'create-rule'>,
+  call: CallContext,
+): Promise<void> {
+  try {
+    await client.request(call, {
+      service: 'network',
+      operation: 'POST /v2.0/security-group-rules',
+      method: 'POST',
+      path: '/v2.0/security-group-rules',
+      body: { security_group_rule: rule },
+    });
+  } catch (error) {
+    if (!isCloudError(error, 'conflict')) throw error;
+  }
+}
+
+/** Onto the ports of the members' servers that have the members' addresses, where they have port security. */
+export async function attachSecurityGroup(
+  client: ApiClient,
+  { groupId, members }: ChangeOf<'attach-security-group'>,
+  facts: LearnedFacts,
+  call: CallContext,
+): Promise<void> {
+  const ports = await portsByAddress(
+    client,
+    members.map(({ address }) => address),
+    call,
+  );
+  const without: string[] = [];
+  for (const { address, providerID } of members) {
+    const server = serverIdOf(providerID);
+    const port = ports.find(
+      (one) =>
+        (server === undefined || one.device_id === server) &&
+        one.port_security_enabled !== false &&
+        one.fixed_ips.some((fixed) => fixed.ip_address === address),
+    );
+    if (port) await changeGroups(client, port, (groups) => [...groups.filter((id) => id !== groupId), groupId], call);
+    else without.push(address);
+  }
+  facts.noteWithoutPort(groupId, without);
+}
+
+export async function detachSecurityGroup(
+  client: ApiClient,
+  { groupId, portIds }: ChangeOf<'detach-security-group'>,
+  call: CallContext,
+): Promise<void> {
+  for (const id of portIds) {
+    try {
+      const port = await readPort(client, id, call);
+      await changeGroups(client, port, (groups) => groups.filter((one) => one !== groupId), call);
+    } catch (error) {
+      if (!isCloudError(error, 'not-found')) throw error;
+    }
+  }
+}
+
+/** Never over somebody else's change: the revision that was read is the one that is replaced. */
+async function changeGroups(
+  client: ApiClient,
+  first: WirePort,
+  change: (groups: readonly string[]) => readonly string[],
+  call: CallContext,
+): Promise<void> {
+  let port = first;
+  for (let attempt = 1; ; attempt++) {
+    const groups = change(port.security_groups);
+    if (groups.length === port.security_groups.length) return;
+    try {
+      await client.request(call, {
+        service: 'network',
+        operation: 'PUT /v2.0/ports/{id}',
+        method: 'PUT',
+        path: `/v2.0/ports/${encodeURIComponent(port.id)}`,
+        ...(port.revision_number !== undefined && { revision: port.revision_number }),
+        body: { port: { security_groups: groups } },
+      });
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isCloudError(error, 'conflict')) throw error;
+      port = await readPort(client, port.id, call);
+    }
+  }
+}
+
+async function readPort(client: ApiClient, id: string, call: CallContext): Promise<WirePort> {
+  const { port } = await client.request<{ port: WirePort }>(call, {
+    service: 'network',
+    operation: 'GET /v2.0/ports/{id}',
+    method: 'GET',
+    path: `/v2.0/ports/${encodeURIComponent(id)}`,
+  });
+  return port;
+}

@@ -1,0 +1,34 @@
+/** Neutron ports by the addresses that they have. */
+import type { CallContext } from '@outrigger/cloud-provider';
+import type { ApiClient } from '../../client/api-client.ts';
+import type { WirePort } from '../neutron-wire.ts';
+
+/** Neutron answered 414 to 200 values in one query. */
+const ADDRESSES_IN_QUERY = 50;
+
+/** Ports of any server, and of none: addresses are unique in a network only. */
+export async function portsByAddress(
+  client: ApiClient,
+  addresses: readonly string[],
+  call: CallContext,
+): Promise<readonly WirePort[]> {
+  const ports: WirePort[] = [];
+  for (let i = 0; i < addresses.length; i += ADDRESSES_IN_QUERY) {
+    const query = addresses
+      .slice(i, i + ADDRESSES_IN_QUERY)
+      .map((address) => ['fixed_ips', `ip_address=${address}`] as const);
+    const found = await client.list<WirePort>(call, {
+      service: 'network',
+      operation: 'GET /v2.0/ports',
+      path: '/v2.0/ports',
+      query,
+      collection: 'ports',
+    });
+    ports.push(...found);
+  }
+  return ports;
+}
+
+/** `openstack:///<id>` and `openstack://<region>/<id>`. */
+export const serverIdOf = (providerID: string | undefined): string | undefined =>
+  providerID?.slice(providerID.lastIndexOf('/') + 1) || undefined;

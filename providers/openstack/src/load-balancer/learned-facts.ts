@@ -1,0 +1,50 @@
+/** What an `apply` found out that no list shows. Forgotten after a while, and with the process: then it is found out again. */
+import type { Clock } from '@outrigger/cloud-provider';
+
+const BELIEVED_MS = 600_000;
+
+export class LearnedFacts {
+  readonly #clock: Clock;
+  /** When it was learned; monotonic. */
+  readonly #noFloatingNetwork = new Map<string, number>();
+  /** By the security group's ID, then the address. */
+  readonly #withoutPort = new Map<string, Map<string, number>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A floating IP was to be made for this load balancer, and the project sees no network to take it from. */
+  noteNoFloatingNetwork(loadBalancerId: string): void {
+    this.#noFloatingNetwork.set(loadBalancerId, this.#clock.monotonic());
+  }
+
+  hasNoFloatingNetwork(loadBalancerId: string): boolean {
+    return this.#isFresh(this.#noFloatingNetwork.get(loadBalancerId));
+  }
+
+  /** No port with port security has these addresses of members. */
+  noteWithoutPort(groupId: string, addresses: readonly string[]): void {
+    const known = this.#withoutPort.get(groupId) ?? new Map<string, number>();
+    for (const address of addresses) known.set(address, this.#clock.monotonic());
+    if (known.size > 0) this.#withoutPort.set(groupId, known);
+  }
+
+  addressesWithoutPort(groupId: string): readonly string[] {
+    const known = this.#withoutPort.get(groupId) ?? [];
+    return [...known].flatMap(([address, at]) => (this.#isFresh(at) ? [address] : [])).toSorted();
+  }
+
+  /** What is told of parts that are gone is of no use. */
+  prune(): void {
+    for (const [id, at] of this.#noFloatingNetwork) if (!this.#isFresh(at)) this.#noFloatingNetwork.delete(id);
+    for (const [id, known] of this.#withoutPort) {
+      for (const [address, at] of known) if (!this.#isFresh(at)) known.delete(address);
+      if (known.size === 0) this.#withoutPort.delete(id);
+    }
+  }
+
+  #isFresh(at: number | undefined): boolean {
+    return at !== undefined && this.#clock.monotonic() - at < BELIEVED_MS;
+  }
+}

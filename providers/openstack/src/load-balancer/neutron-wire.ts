@@ -1,0 +1,46 @@
+/** What Neutron v2.0 answers, as far as load balancers need it. Source: https://docs.openstack.org/api-ref/network/v2/ */
+
+export interface WireFloatingIP {
+  readonly id: string;
+  readonly floating_ip_address: string;
+  readonly port_id: string | null;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+}
+
+export interface WireSecurityGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly security_group_rules?: readonly WireRule[];
+}
+
+export interface WireRule {
+  readonly id: string;
+  readonly direction: string;
+  readonly ethertype: string;
+  readonly protocol: string | null;
+  readonly port_range_min: number | null;
+  readonly port_range_max: number | null;
+  readonly remote_ip_prefix: string | null;
+  readonly remote_group_id?: string | null;
+}
+
+export interface WirePort {
+  readonly id: string;
+  readonly device_id: string;
+  readonly fixed_ips: readonly { readonly subnet_id: string; readonly ip_address: string }[];
+  readonly security_groups: readonly string[];
+  readonly port_security_enabled?: boolean;
+  readonly revision_number?: number;
+}
+
+export interface WireSubnet {
+  readonly id: string;
+  readonly name: string;
+  readonly network_id: string;
+  readonly cidr: string;
+  readonly ip_version: 4 | 6;
+  readonly tags?: readonly string[];
+}

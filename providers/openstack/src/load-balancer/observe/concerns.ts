@@ -1,0 +1,58 @@
+/** Which load balancers of a list concern a Service, and how. Pure. */
+import type { ClusterIdentity, LoadBalancerService, Owner } from '@outrigger/cloud-provider';
+import { annotationTable } from '../desired/annotation-table.ts';
+import { loadBalancerNames, type LoadBalancerNames } from '../desired/load-balancer-names.ts';
+import type { WireLoadBalancer } from '../octavia-wire.ts';
+import { ownersIn, sameOwner } from '../ownership.ts';
+
+export interface ServiceIdentity {
+  readonly service: LoadBalancerService;
+  readonly owner: Owner;
+  readonly clusterName: string;
+  /** Under this cluster's name and its former one; none for a Service of which only the UID is known. */
+  readonly names: readonly LoadBalancerNames[];
+}
+
+export interface ClusterNames {
+  readonly cluster: ClusterIdentity;
+  /** What CPO's `--cluster-name` was, where this cluster's is another now. */
+  readonly previousClusterName: string | undefined;
+}
+
+export function identityOf(
+  service: LoadBalancerService,
+  { cluster, previousClusterName }: ClusterNames,
+): ServiceIdentity {
+  const clusters = [cluster, ...(previousClusterName ? [{ name: previousClusterName }] : [])];
+  return {
+    service,
+    owner: { clusterId: cluster.id, uid: service.uid },
+    clusterName: cluster.name,
+    names: service.name === '' ? [] : clusters.map((one) => loadBalancerNames(service, one)),
+  };
+}
+
+/**
+ * `own`, `shared`: by our tag. `named`: by the Service's annotation, or for adoption. `namesake`: nobody's, and called what the
+ * Service's would be.
+ */
+export type Relation = 'own' | 'shared' | 'named' | 'namesake';
+
+export function relationOf(wire: WireLoadBalancer, identity: ServiceIdentity): Relation | undefined {
+  const { owner, service, names } = identity;
+  const tagged = ownersIn(wire.tags ?? []);
+  if (tagged.owner && sameOwner(tagged.owner, owner)) return 'own';
+  if (tagged.sharers.some((one) => sameOwner(one, owner))) return 'shared';
+  if (namedBy(service).includes(wire.id)) return 'named';
+  const isNamesake = names.some(({ loadBalancer, legacy }) => wire.name === loadBalancer || wire.name === legacy);
+  return isNamesake && !tagged.taken && wire.provisioning_status !== 'PENDING_DELETE' ? 'namesake' : undefined;
+}
+
+/** IDs of the load balancers that the Service names. */
+export function namedBy({ adopt = [], annotations }: LoadBalancerService): readonly string[] {
+  const id = annotations[annotationTable.loadBalancerId.name]?.toLowerCase();
+  return [...(id ? [id] : []), ...adopt.filter(({ kind }) => kind === 'load-balancer').map((one) => one.id)];
+}
+
+/** CPO's words on the floating IPs that it makes, by which it knows them again. */
+export const cpoFloatingIPText = 'Floating IP for Kubernetes external service';

@@ -1,0 +1,194 @@
+/** What there is for each Service of a batch. Entry point: `Observer`. */
+import type {
+  CallContext,
+  Clock,
+  LoadBalancerObservation,
+  LoadBalancerPart,
+  LoadBalancerService,
+} from '@outrigger/cloud-provider';
+import type { ApiClient } from '../../client/api-client.ts';
+import type { LearnedFacts } from '../learned-facts.ts';
+import type { WirePort, WireSecurityGroup } from '../neutron-wire.ts';
+import type { ObservedChildren } from '../observed-tree.ts';
+import type { WireLoadBalancer } from '../octavia-wire.ts';
+import { markOf, sameOwner } from '../ownership.ts';
+import {
+  cpoFloatingIPText,
+  identityOf,
+  namedBy,
+  relationOf,
+  type ClusterNames,
+  type ServiceIdentity,
+} from './concerns.ts';
+import { LatenessTracker } from './lateness.ts';
+import { floatingIPPart, loadBalancerPart, ownedParts, securityGroupPart, type Related } from './parts.ts';
+import { readChildren, type Children } from './read-children.ts';
+import { readLists, readLoadBalancer, readPortsOfGroups, SubnetCidrs, type Lists } from './read-lists.ts';
+
+export interface ObserverOptions extends ClusterNames {
+  readonly client: () => ApiClient;
+  readonly clock: Clock;
+  readonly facts: LearnedFacts;
+  /** `manage-security-groups`: only then the subnets' CIDRs are of interest. */
+  readonly manageSecurityGroups: () => boolean;
+}
+
+export class Observer {
+  readonly #options: ObserverOptions;
+  readonly #lateness: LatenessTracker;
+  readonly #subnets = new SubnetCidrs();
+
+  constructor(options: ObserverOptions) {
+    this.#options = options;
+    this.#lateness = new LatenessTracker(options.clock);
+  }
+
+  async observe(
+    services: readonly LoadBalancerService[],
+    call: CallContext,
+  ): Promise<readonly LoadBalancerObservation[]> {
+    const { clock } = this.#options;
+    const client = this.#options.client();
+    const asOf = clock.monotonic();
+    const identities = services.map((service) => identityOf(service, this.#options));
+    const lists = await readLists(client, call);
+    const unlisted = await this.#readUnlisted(services, lists, call);
+    const all = [...lists.loadBalancers, ...[...unlisted.values()].filter((one) => isLoadBalancer(one))];
+    const related = identities.map((identity) => relatedOf(all, identity));
+    const wanted = related.flat().filter(({ relation, wire }) => relation !== 'namesake' && isSettled(wire));
+    const ids = [...new Set(wanted.map(({ wire }) => wire.id))];
+    const children = await readChildren(client, ids, this.#lateness, call);
+    const groups = lists.securityGroups.filter((group) =>
+      identities.some((identity) => groupRelation(group, identity) !== undefined),
+    );
+    const ports = await readPortsOfGroups(
+      client,
+      groups.map(({ id }) => id),
+      call,
+    );
+    this.#lateness.prune();
+    this.#options.facts.prune();
+    return Promise.all(
+      identities.map(async (identity, i): Promise<LoadBalancerObservation> => {
+        try {
+          const unread = namedBy(identity.service)
+            .map((id) => unlisted.get(id))
+            .find((one) => one instanceof Error);
+          if (unread) throw unread;
+          const parts = await this.#partsOf(identity, related[i] ?? [], lists, children, ports, call);
+          return { kind: 'parts', asOf, parts };
+        } catch (error) {
+          return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
+        }
+      }),
+    );
+  }
+
+  async listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]> {
+    return ownedParts(await readLists(this.#options.client(), call), this.#options.cluster.id);
+  }
+
+  /** A list proves presence only: what a Service names and no list shows is asked for by its ID. */
+  async #readUnlisted(
+    services: readonly LoadBalancerService[],
+    { loadBalancers }: Lists,
+    call: CallContext,
+  ): Promise<ReadonlyMap<string, WireLoadBalancer | Error | undefined>> {
+    const listed = new Set(loadBalancers.map(({ id }) => id));
+    const missing = new Set(services.flatMap(namedBy).filter((id) => !listed.has(id)));
+    const read = [...missing].map(async (id): Promise<[string, WireLoadBalancer | Error | undefined]> => {
+      try {
+        return [id, await readLoadBalancer(this.#options.client(), id, call)];
+      } catch (error) {
+        return [id, error instanceof Error ? error : new Error(String(error))];
+      }
+    });
+    return new Map(await Promise.all(read));
+  }
+
+  async #partsOf(
+    identity: ServiceIdentity,
+    related: readonly Related[],
+    { floatingIPs, securityGroups }: Lists,
+    children: ReadonlyMap<string, Children | Error>,
+    ports: readonly WirePort[],
+    call: CallContext,
+  ): Promise<readonly LoadBalancerPart[]> {
+    const { facts } = this.#options;
+    const parts: LoadBalancerPart[] = [];
+    for (const one of related) {
+      const below = children.get(one.wire.id);
+      if (below instanceof Error) throw below;
+      parts.push(
+        loadBalancerPart(one, identity, {
+          children: below && (await this.#withSubnets(one.wire, below, call)),
+          late: this.#lateness.ofLoadBalancer(one.wire.id, one.wire.provisioning_status),
+          floatingIPs,
+          noFloatingNetwork: facts.hasNoFloatingNetwork(one.wire.id),
+        }),
+      );
+    }
+    const ownVips = new Set(
+      related.filter(({ relation }) => relation === 'own' || relation === 'named').map(({ wire }) => wire.vip_port_id),
+    );
+    for (const one of floatingIPs) {
+      const mark = markOf(one.description ?? '', one.tags ?? []);
+      const isOurs = mark && sameOwner(mark.owner, identity.owner);
+      const isPredecessors =
+        !mark && one.description?.startsWith(cpoFloatingIPText) && one.port_id !== null && ownVips.has(one.port_id);
+      const isAdopted = identity.service.adopt?.some(({ kind, id }) => kind === 'floating-ip' && id === one.id);
+      if (isOurs || isPredecessors || isAdopted) parts.push(floatingIPPart(one, mark));
+    }
+    for (const group of securityGroups) {
+      const relation = groupRelation(group, identity);
+      if (relation) {
+        const withoutPort = facts.addressesWithoutPort(group.id);
+        parts.push(
+          securityGroupPart(group, { owner: relation === 'own' ? identity.owner : undefined, ports, withoutPort }),
+        );
+      }
+    }
+    return parts;
+  }
+
+  async #withSubnets(wire: WireLoadBalancer, children: Children, call: CallContext): Promise<ObservedChildren> {
+    if (!this.#options.manageSecurityGroups()) return { ...children, subnetCidrs: {} };
+    const pools = [...children.loosePools, ...children.listeners.flatMap(({ pool }) => (pool ? [pool] : []))];
+    const vips = [wire.vip_subnet_id, ...(wire.additional_vips ?? []).map((one) => one.subnet_id)];
+    const ids = [...vips, ...pools.flatMap(({ members }) => members.map(({ subnetId }) => subnetId))];
+    const subnetCidrs = await this.#subnets.read(
+      this.#options.client(),
+      ids.filter((id) => id !== null),
+      call,
+    );
+    return { ...children, subnetCidrs };
+  }
+}
+
+/** Only then anything below it can be changed. */
+const isSettled = ({ provisioning_status: status }: WireLoadBalancer): boolean =>
+  status === 'ACTIVE' || status === 'ERROR';
+
+const isLoadBalancer = (one: WireLoadBalancer | Error | undefined): one is WireLoadBalancer =>
+  one !== undefined && !(one instanceof Error);
+
+/** Namesakes only where nothing else says which is meant. */
+function relatedOf(all: readonly WireLoadBalancer[], identity: ServiceIdentity): readonly Related[] {
+  const related = all.flatMap((wire): readonly Related[] => {
+    const relation = relationOf(wire, identity);
+    return relation ? [{ wire, relation }] : [];
+  });
+  const sure = related.filter(({ relation }) => relation !== 'namesake');
+  return sure.length > 0 ? sure : related;
+}
+
+/** The name holds the Service's UID: a predecessor's is known by it. */
+function groupRelation(
+  { description, id, name, tags }: WireSecurityGroup,
+  { names, owner, service }: ServiceIdentity,
+): 'own' | 'unclaimed' | undefined {
+  const mark = markOf(description ?? '', tags ?? []);
+  if (mark) return sameOwner(mark.owner, owner) ? 'own' : undefined;
+  const isAdopted = service.adopt?.some((one) => one.kind === 'security-group' && one.id === id);
+  return isAdopted || names.some(({ securityGroup }) => securityGroup === name) ? 'unclaimed' : undefined;
+}

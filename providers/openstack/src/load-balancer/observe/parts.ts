@@ -1,0 +1,144 @@
+/** From what the lists say to the parts of the contract. Pure. */
+import type { LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
+import type { WireFloatingIP, WirePort, WireSecurityGroup } from '../neutron-wire.ts';
+import type {
+  Lateness,
+  ObservedChildren,
+  ObservedFloatingIP,
+  ObservedLoadBalancer,
+  ObservedSecurityGroup,
+  PartKind,
+} from '../observed-tree.ts';
+import type { ProvisioningStatus, WireLoadBalancer } from '../octavia-wire.ts';
+import { markOf, ownersIn, type OwnerMark } from '../ownership.ts';
+import type { Relation, ServiceIdentity } from './concerns.ts';
+import type { Lists } from './read-lists.ts';
+
+export interface Related {
+  readonly wire: WireLoadBalancer;
+  readonly relation: Relation;
+}
+
+interface Around {
+  readonly children: ObservedChildren | undefined;
+  readonly late: Lateness;
+  readonly floatingIPs: readonly WireFloatingIP[];
+  readonly noFloatingNetwork: boolean;
+}
+
+export function loadBalancerPart(
+  { wire, relation }: Related,
+  { owner, service }: ServiceIdentity,
+  { children, late, floatingIPs, noFloatingNetwork }: Around,
+): LoadBalancerPart {
+  const requested = floatingIPs.find((one) => one.floating_ip_address === service.requestedIP);
+  const loadBalancer: ObservedLoadBalancer = {
+    id: wire.id,
+    name: wire.name,
+    status: wire.provisioning_status,
+    late,
+    createdAt: wire.created_at ?? '',
+    tags: wire.tags ?? [],
+    vipAddress: wire.vip_address,
+    vipPortId: wire.vip_port_id,
+    vipSubnetId: wire.vip_subnet_id,
+    additionalVips: (wire.additional_vips ?? []).map((one) => ({
+      address: one.ip_address,
+      subnetId: one.subnet_id,
+    })),
+    floatingIPs: floatingIPs
+      .filter((one) => one.port_id !== null && one.port_id === wire.vip_port_id)
+      .map(floatingIPOf),
+    requestedFloatingIP: requested ? floatingIPOf(requested) : null,
+    noFloatingNetwork,
+    ...(children && { children }),
+  };
+  const kind: PartKind = relation === 'shared' ? 'shared-load-balancer' : 'load-balancer';
+  const whose = relation === 'own' || relation === 'shared' ? owner : ownersIn(wire.tags ?? []).owner;
+  return { kind, id: wire.id, owner: whose, state: stateOf(wire.provisioning_status), attributes: { loadBalancer } };
+}
+
+export function floatingIPPart(wire: WireFloatingIP, mark: OwnerMark | undefined): LoadBalancerPart {
+  const floatingIP = { ...floatingIPOf(wire), description: wire.description ?? '', keep: mark?.keep ?? false };
+  const kind: PartKind = 'floating-ip';
+  return { kind, id: wire.id, owner: mark?.owner, state: 'ready', attributes: { floatingIP } };
+}
+
+interface AroundGroup {
+  readonly owner: Owner | undefined;
+  readonly ports: readonly WirePort[];
+  readonly withoutPort: readonly string[];
+}
+
+export function securityGroupPart(
+  wire: WireSecurityGroup,
+  { owner, ports, withoutPort }: AroundGroup,
+): LoadBalancerPart {
+  const securityGroup: ObservedSecurityGroup & { readonly description: string } = {
+    id: wire.id,
+    description: wire.description ?? '',
+    rules: (wire.security_group_rules ?? [])
+      .filter((rule) => rule.direction === 'ingress' && !rule.remote_group_id)
+      .map((rule) => ({
+        id: rule.id,
+        protocol: rule.protocol?.toLowerCase() ?? 'any',
+        family: rule.ethertype === 'IPv6' ? 'IPv6' : 'IPv4',
+        portMin: rule.port_range_min,
+        portMax: rule.port_range_max,
+        cidr: rule.remote_ip_prefix,
+      })),
+    ports: ports
+      .filter((port) => port.security_groups.includes(wire.id))
+      .map((port) => ({ id: port.id, addresses: port.fixed_ips.map((one) => one.ip_address) })),
+    withoutPort,
+  };
+  const kind: PartKind = 'security-group';
+  return { kind, id: wire.id, owner, state: 'ready', attributes: { securityGroup } };
+}
+
+/** All that carries this cluster's ID; without what hangs below. */
+export function ownedParts(
+  { floatingIPs, loadBalancers, securityGroups }: Lists,
+  clusterId: string,
+): readonly LoadBalancerPart[] {
+  const parts: LoadBalancerPart[] = [];
+  const add = (
+    kind: PartKind,
+    id: string,
+    owner: Owner | undefined,
+    state: LoadBalancerPart['state'],
+    name: string,
+  ): void => {
+    if (owner?.clusterId === clusterId) parts.push({ kind, id, owner, state, attributes: { name } });
+  };
+  for (const { id, name, provisioning_status: status, tags = [] } of loadBalancers) {
+    const { owner, sharers } = ownersIn(tags);
+    add('load-balancer', id, owner, stateOf(status), name);
+    for (const sharer of sharers) add('shared-load-balancer', id, sharer, stateOf(status), name);
+  }
+  for (const { description = '', floating_ip_address: address, id, tags = [] } of floatingIPs) {
+    add('floating-ip', id, markOf(description, tags)?.owner, 'ready', address);
+  }
+  for (const { description = '', id, name, tags = [] } of securityGroups) {
+    add('security-group', id, markOf(description, tags)?.owner, 'ready', name);
+  }
+  return parts;
+}
+
+function floatingIPOf({ floating_ip_address: address, id, port_id: portId }: WireFloatingIP): ObservedFloatingIP {
+  return { id, address, portId };
+}
+
+function stateOf(status: ProvisioningStatus): LoadBalancerPart['state'] {
+  switch (status) {
+    case 'ACTIVE':
+      return 'ready';
+    case 'ERROR':
+      return 'failed';
+    case 'PENDING_DELETE':
+    case 'DELETED':
+      return 'deleting';
+    default:
+      return 'pending';
+  }
+}

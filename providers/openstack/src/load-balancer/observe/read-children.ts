@@ -1,0 +1,189 @@
+/** Reads what hangs below load balancers: few one by one, many by one list of each kind. */
+import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { ApiClient, Query } from '../../client/api-client.ts';
+import type { ObservedListener, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
+import type { WireListener, WireMember, WireMonitor, WirePool } from '../octavia-wire.ts';
+import type { LatenessTracker } from './lateness.ts';
+
+/** From so many on, the project's lists are fewer requests than those of each load balancer. */
+const LISTS_FROM = 3;
+
+export interface Children {
+  readonly listeners: readonly ObservedListener[];
+  readonly loosePools: readonly ObservedPool[];
+}
+
+/** By the ID of the load balancer; an error where its own pools could not be read. Rejects when the lists could not be. */
+export async function readChildren(
+  client: ApiClient,
+  ids: readonly string[],
+  lateness: LatenessTracker,
+  call: CallContext,
+): Promise<ReadonlyMap<string, Children | Error>> {
+  if (ids.length === 0) return new Map();
+  const [listeners, pools] = await Promise.all([
+    listOf<WireListener>(client, 'listeners', ids, call),
+    listOf<WirePool>(client, 'pools', ids, call),
+  ]);
+  const monitorIDs = pools
+    .filter((pool) => ids.some((id) => isBelow(pool, id)))
+    .flatMap(({ healthmonitor_id: id }) => (id ? [id] : []));
+  const monitors = await readMonitors(client, monitorIDs, call);
+  const entries = ids.map(async (id): Promise<[string, Children | Error]> => {
+    try {
+      const own = pools.filter((pool) => isBelow(pool, id));
+      const read = await Promise.all(own.map((pool) => readPool(client, pool, monitors, lateness, call)));
+      const byID = new Map(read.map((pool) => [pool.id, pool]));
+      const below = listeners.filter((listener) => isBelow(listener, id));
+      const used = new Set(own.filter((pool) => pool.listeners.length > 0).map((pool) => pool.id));
+      for (const { default_pool_id: pool } of below) if (pool) used.add(pool);
+      const children = {
+        listeners: below.map((listener) => listenerOf(listener, byID, lateness)),
+        loosePools: read.filter((pool) => !used.has(pool.id)),
+      };
+      return [id, children];
+    } catch (error) {
+      return [id, error instanceof Error ? error : new Error(String(error))];
+    }
+  });
+  return new Map(await Promise.all(entries));
+}
+
+const isBelow = ({ loadbalancers }: WireListener | WirePool, id: string): boolean =>
+  loadbalancers.some((one) => one.id === id);
+
+async function listOf<T>(
+  client: ApiClient,
+  collection: 'listeners' | 'pools',
+  ids: readonly string[],
+  call: CallContext,
+): Promise<readonly T[]> {
+  const list = (query: Query): Promise<readonly T[]> =>
+    client.list<T>(call, {
+      service: 'load-balancer',
+      operation: `GET /v2.0/lbaas/${collection}`,
+      path: `/v2.0/lbaas/${collection}`,
+      query,
+      collection,
+    });
+  if (ids.length >= LISTS_FROM) return list([]);
+  return (await Promise.all(ids.map((id) => list([['loadbalancer_id', id]])))).flat();
+}
+
+async function readMonitors(
+  client: ApiClient,
+  ids: readonly string[],
+  call: CallContext,
+): Promise<ReadonlyMap<string, WireMonitor>> {
+  const service = 'load-balancer';
+  if (ids.length >= LISTS_FROM) {
+    const operation = 'GET /v2.0/lbaas/healthmonitors';
+    const path = '/v2.0/lbaas/healthmonitors';
+    const all = await client.list<WireMonitor>(call, { service, operation, path, collection: 'healthmonitors' });
+    return new Map(all.map((monitor) => [monitor.id, monitor]));
+  }
+  const read = ids.map(async (id): Promise<readonly [string, WireMonitor][]> => {
+    const operation = 'GET /v2.0/lbaas/healthmonitors/{id}';
+    const path = `/v2.0/lbaas/healthmonitors/${encodeURIComponent(id)}`;
+    try {
+      const answer = await client.request<{ healthmonitor: WireMonitor }>(call, {
+        service,
+        operation,
+        method: 'GET',
+        path,
+      });
+      return [[id, answer.healthmonitor]];
+    } catch (error) {
+      if (isCloudError(error, 'not-found')) return [];
+      throw error;
+    }
+  });
+  return new Map((await Promise.all(read)).flat());
+}
+
+async function readPool(
+  client: ApiClient,
+  pool: WirePool,
+  monitors: ReadonlyMap<string, WireMonitor>,
+  lateness: LatenessTracker,
+  call: CallContext,
+): Promise<ObservedPool> {
+  const members =
+    pool.members.length === 0
+      ? []
+      : await client.list<WireMember>(call, {
+          service: 'load-balancer',
+          operation: 'GET /v2.0/lbaas/pools/{id}/members',
+          path: `/v2.0/lbaas/pools/${encodeURIComponent(pool.id)}/members`,
+          collection: 'members',
+        });
+  const monitor = pool.healthmonitor_id ? monitors.get(pool.healthmonitor_id) : undefined;
+  return {
+    id: pool.id,
+    name: pool.name,
+    status: pool.provisioning_status,
+    late: lateness.of(pool.id, pool.provisioning_status),
+    protocol: pool.protocol,
+    lbMethod: pool.lb_algorithm,
+    sessionPersistence: pool.session_persistence?.type ?? null,
+    tags: pool.tags ?? [],
+    members: members.map((member) => ({
+      id: member.id,
+      name: member.name,
+      status: member.provisioning_status,
+      late: lateness.of(member.id, member.provisioning_status),
+      address: member.address,
+      port: member.protocol_port,
+      monitorPort: member.monitor_port,
+      subnetId: member.subnet_id,
+    })),
+    monitor: monitor ? monitorOf(monitor, lateness) : null,
+  };
+}
+
+function monitorOf(monitor: WireMonitor, lateness: LatenessTracker): ObservedMonitor {
+  const { http_method: method, url_path: urlPath, expected_codes: expectedCodes } = monitor;
+  return {
+    id: monitor.id,
+    name: monitor.name,
+    status: monitor.provisioning_status,
+    late: lateness.of(monitor.id, monitor.provisioning_status),
+    type: monitor.type,
+    delay: monitor.delay,
+    timeout: monitor.timeout,
+    maxRetries: monitor.max_retries,
+    maxRetriesDown: monitor.max_retries_down,
+    http:
+      monitor.type === 'HTTP'
+        ? { method: method ?? '', urlPath: urlPath ?? '', expectedCodes: expectedCodes ?? '' }
+        : null,
+  };
+}
+
+function listenerOf(
+  listener: WireListener,
+  pools: ReadonlyMap<string, ObservedPool>,
+  lateness: LatenessTracker,
+): ObservedListener {
+  const pool = listener.default_pool_id === null ? undefined : pools.get(listener.default_pool_id);
+  return {
+    id: listener.id,
+    name: listener.name,
+    status: listener.provisioning_status,
+    late: lateness.of(listener.id, listener.provisioning_status),
+    protocol: listener.protocol,
+    port: listener.protocol_port,
+    connectionLimit: listener.connection_limit,
+    allowedCidrs: (listener.allowed_cidrs ?? []).toSorted(),
+    timeouts: {
+      clientData: listener.timeout_client_data ?? null,
+      memberConnect: listener.timeout_member_connect ?? null,
+      memberData: listener.timeout_member_data ?? null,
+      tcpInspect: listener.timeout_tcp_inspect ?? null,
+    },
+    insertHeaders: listener.insert_headers ?? {},
+    tlsContainerRef: listener.default_tls_container_ref ?? null,
+    tags: listener.tags ?? [],
+    pool: pool ?? null,
+  };
+}

@@ -1,0 +1,103 @@
+/** One list of each kind, which all Services of a batch are looked up in. */
+import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { ApiClient } from '../../client/api-client.ts';
+import type { WireFloatingIP, WirePort, WireSecurityGroup, WireSubnet } from '../neutron-wire.ts';
+import type { WireLoadBalancer } from '../octavia-wire.ts';
+
+/** Neutron answered 414 to 200 IDs in one query. */
+const IDS_IN_QUERY = 50;
+
+export interface Lists {
+  readonly loadBalancers: readonly WireLoadBalancer[];
+  readonly floatingIPs: readonly WireFloatingIP[];
+  readonly securityGroups: readonly WireSecurityGroup[];
+}
+
+/** All of the project: what a predecessor made is found by its name, and only part of ours has its tags yet. */
+export async function readLists(client: ApiClient, call: CallContext): Promise<Lists> {
+  const [loadBalancers, floatingIPs, securityGroups] = await Promise.all([
+    client.list<WireLoadBalancer>(call, {
+      service: 'load-balancer',
+      operation: 'GET /v2.0/lbaas/loadbalancers',
+      path: '/v2.0/lbaas/loadbalancers',
+      collection: 'loadbalancers',
+    }),
+    client.list<WireFloatingIP>(call, {
+      service: 'network',
+      operation: 'GET /v2.0/floatingips',
+      path: '/v2.0/floatingips',
+      collection: 'floatingips',
+    }),
+    client.list<WireSecurityGroup>(call, {
+      service: 'network',
+      operation: 'GET /v2.0/security-groups',
+      path: '/v2.0/security-groups',
+      collection: 'security_groups',
+    }),
+  ]);
+  return { loadBalancers, floatingIPs, securityGroups };
+}
+
+/** One by its ID; `undefined` where Octavia itself says that there is none. */
+export async function readLoadBalancer(
+  client: ApiClient,
+  id: string,
+  call: CallContext,
+): Promise<WireLoadBalancer | undefined> {
+  try {
+    const { loadbalancer } = await client.request<{ loadbalancer: WireLoadBalancer }>(call, {
+      service: 'load-balancer',
+      operation: 'GET /v2.0/lbaas/loadbalancers/{id}',
+      method: 'GET',
+      path: `/v2.0/lbaas/loadbalancers/${encodeURIComponent(id)}`,
+    });
+    return loadbalancer.provisioning_status === 'DELETED' ? undefined : loadbalancer;
+  } catch (error) {
+    if (isCloudError(error, 'not-found')) return undefined;
+    throw error;
+  }
+}
+
+/** The ports that have one of the groups. */
+export async function readPortsOfGroups(
+  client: ApiClient,
+  groupIds: readonly string[],
+  call: CallContext,
+): Promise<readonly WirePort[]> {
+  const ports = new Map<string, WirePort>();
+  for (let i = 0; i < groupIds.length; i += IDS_IN_QUERY) {
+    const query = groupIds.slice(i, i + IDS_IN_QUERY).map((id) => ['security_groups', id] as const);
+    const found = await client.list<WirePort>(call, {
+      service: 'network',
+      operation: 'GET /v2.0/ports',
+      path: '/v2.0/ports',
+      query,
+      collection: 'ports',
+    });
+    for (const port of found) ports.set(port.id, port);
+  }
+  return [...ports.values()];
+}
+
+/** The CIDRs of subnets, which never change. */
+export class SubnetCidrs {
+  readonly #known = new Map<string, string>();
+
+  async read(client: ApiClient, ids: Iterable<string>, call: CallContext): Promise<Readonly<Record<string, string>>> {
+    const entries = [...new Set(ids)].toSorted().map(async (id) => [id, await this.#read(client, id, call)] as const);
+    return Object.fromEntries(await Promise.all(entries));
+  }
+
+  async #read(client: ApiClient, id: string, call: CallContext): Promise<string> {
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    const { subnet } = await client.request<{ subnet: WireSubnet }>(call, {
+      service: 'network',
+      operation: 'GET /v2.0/subnets/{id}',
+      method: 'GET',
+      path: `/v2.0/subnets/${encodeURIComponent(id)}`,
+    });
+    this.#known.set(id, subnet.cidr);
+    return subnet.cidr;
+  }
+}

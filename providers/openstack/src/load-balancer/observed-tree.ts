@@ -1,0 +1,129 @@
+/** What was seen of one load balancer, in the words of the plan. JSON: it is the attributes of a part, logged and shown. */
+import type { LoadBalancerPart } from '@outrigger/cloud-provider';
+import type { ProvisioningStatus } from './octavia-wire.ts';
+
+/**
+ * For how long something is not what it was asked to become: `finish` and `rebuild` are to be acted on. In its time, and once
+ * it is ACTIVE, `no`.
+ */
+export type Lateness = 'no' | 'finish' | 'rebuild';
+
+interface Child {
+  readonly id: string;
+  readonly name: string;
+  readonly status: ProvisioningStatus;
+  readonly late: Lateness;
+}
+
+export interface ObservedMember extends Child {
+  readonly address: string;
+  readonly port: number;
+  readonly monitorPort: number | null;
+  readonly subnetId: string | null;
+}
+
+export interface ObservedMonitor extends Child {
+  readonly type: string;
+  readonly delay: number;
+  readonly timeout: number;
+  readonly maxRetries: number;
+  readonly maxRetriesDown: number | null;
+  readonly http: { readonly method: string; readonly urlPath: string; readonly expectedCodes: string } | null;
+}
+
+export interface ObservedPool extends Child {
+  readonly protocol: string;
+  readonly lbMethod: string;
+  readonly sessionPersistence: string | null;
+  readonly tags: readonly string[];
+  readonly members: readonly ObservedMember[];
+  readonly monitor: ObservedMonitor | null;
+}
+
+export interface ObservedListener extends Child {
+  readonly protocol: string;
+  readonly port: number;
+  readonly connectionLimit: number | null;
+  /** Sorted. */
+  readonly allowedCidrs: readonly string[];
+  readonly timeouts: {
+    readonly clientData: number | null;
+    readonly memberConnect: number | null;
+    readonly memberData: number | null;
+    readonly tcpInspect: number | null;
+  };
+  readonly insertHeaders: Readonly<Record<string, string>>;
+  readonly tlsContainerRef: string | null;
+  readonly tags: readonly string[];
+  readonly pool: ObservedPool | null;
+}
+
+export interface ObservedFloatingIP {
+  readonly id: string;
+  readonly address: string;
+  readonly portId: string | null;
+}
+
+/** What hangs below a load balancer. */
+export interface ObservedChildren {
+  readonly listeners: readonly ObservedListener[];
+  /** Without a listener: what a half-done change left. */
+  readonly loosePools: readonly ObservedPool[];
+  /** The CIDR of each subnet in which its VIPs and members lie; without those that nobody asked about. */
+  readonly subnetCidrs: Readonly<Record<string, string>>;
+}
+
+export interface ObservedLoadBalancer {
+  readonly id: string;
+  readonly name: string;
+  readonly status: ProvisioningStatus;
+  readonly late: Lateness;
+  readonly createdAt: string;
+  readonly tags: readonly string[];
+  readonly vipAddress: string | null;
+  readonly vipPortId: string | null;
+  readonly vipSubnetId: string | null;
+  readonly additionalVips: readonly { readonly address: string; readonly subnetId: string }[];
+  /** On the VIP's port, whoever made them. */
+  readonly floatingIPs: readonly ObservedFloatingIP[];
+  /** The one with the address that the Service asks for. */
+  readonly requestedFloatingIP: ObservedFloatingIP | null;
+  /** None was named, and the project sees none that has a subnet. */
+  readonly noFloatingNetwork: boolean;
+  /** `undefined`: not looked at, since nothing can be changed before it is ACTIVE. */
+  readonly children?: ObservedChildren;
+}
+
+export interface ObservedRule {
+  readonly id: string;
+  readonly protocol: string;
+  readonly family: 'IPv4' | 'IPv6';
+  readonly portMin: number | null;
+  readonly portMax: number | null;
+  readonly cidr: string | null;
+}
+
+export interface ObservedSecurityGroup {
+  readonly id: string;
+  /** Incoming, without those from another group. */
+  readonly rules: readonly ObservedRule[];
+  /** Ports that have the group. */
+  readonly ports: readonly { readonly id: string; readonly addresses: readonly string[] }[];
+  /** Addresses of which no port can have it: none is seen, or one without port security. */
+  readonly withoutPort: readonly string[];
+}
+
+/** The kinds of parts. `shared-load-balancer`: our listeners on a load balancer that is another Service's, or nobody's. */
+export type PartKind = 'load-balancer' | 'shared-load-balancer' | 'floating-ip' | 'security-group';
+
+// The attributes of a part are what `observe` put there: one of these, by its kind.
+export const loadBalancerIn = ({ attributes }: LoadBalancerPart): ObservedLoadBalancer =>
+  attributes.loadBalancer as ObservedLoadBalancer;
+export const floatingIPIn = ({
+  attributes,
+}: LoadBalancerPart): ObservedFloatingIP & { readonly keep: boolean; readonly description: string } =>
+  attributes.floatingIP as ObservedFloatingIP & { keep: boolean; description: string };
+export const securityGroupIn = ({
+  attributes,
+}: LoadBalancerPart): ObservedSecurityGroup & { readonly description: string } =>
+  attributes.securityGroup as ObservedSecurityGroup & { description: string };

@@ -1,0 +1,173 @@
+/** Load balancers by Octavia and Neutron: observed by their tags, planned as data, changed one request at a time. */
+import {
+  CloudError,
+  isCloudError,
+  type BackEnd,
+  type CallContext,
+  type Clock,
+  type ClusterIdentity,
+  type DesiredLoadBalancer,
+  type LoadBalancerAction,
+  type LoadBalancerActionResult,
+  type LoadBalancerObservation,
+  type LoadBalancerPart,
+  type LoadBalancerPlan,
+  type LoadBalancers,
+  type LoadBalancerService,
+} from '@outrigger/cloud-provider';
+import type { ApiClient } from '../client/api-client.ts';
+import { createFloatingIP, deleteNeutronPart, moveFloatingIP, writeMark } from './apply/apply-floating-ip.ts';
+import { OctaviaChanges } from './apply/apply-octavia.ts';
+import {
+  attachSecurityGroup,
+  createRule,
+  createSecurityGroup,
+  detachSecurityGroup,
+} from './apply/apply-security-group.ts';
+import { Settling } from './apply/settling.ts';
+import { declaredAnnotations, declaredFeatures, lockKeyOf, selectBackEnds } from './desired/declared.ts';
+import { desiredTree } from './desired/desired-tree-of.ts';
+import type { DesiredTreeResult } from './desired/desired-tree.ts';
+import { octaviaFeatures } from './desired/octavia-features.ts';
+import type { LoadBalancerSettings } from './desired/service-options.ts';
+import { LearnedFacts } from './learned-facts.ts';
+import { identityOf } from './observe/concerns.ts';
+import { Observer } from './observe/observe.ts';
+import { changeOf } from './plan/change.ts';
+import { planRemoving } from './plan/plan-removing.ts';
+import { planServing } from './plan/plan-serving.ts';
+
+/** Of an Octavia whose document of versions names none. */
+const OLDEST = '2.0';
+
+export interface OpenStackLoadBalancersOptions {
+  /** The provider's name: the prefix of its nodes' provider IDs. */
+  readonly name: string;
+  readonly client: () => ApiClient;
+  readonly config: () => LoadBalancerSettings;
+  readonly clock: Clock;
+  readonly cluster: ClusterIdentity;
+  /** What `--cluster-name` of the predecessor was, where it is another now. */
+  readonly previousClusterName?: string | undefined;
+}
+
+export class OpenStackLoadBalancers implements LoadBalancers {
+  readonly batchSize = 100;
+  readonly classes: readonly string[];
+  readonly annotations: LoadBalancers['annotations'] = declaredAnnotations;
+  readonly #options: OpenStackLoadBalancersOptions;
+  readonly #facts: LearnedFacts;
+  readonly #observer: Observer;
+  readonly #octavia: OctaviaChanges;
+  /** Of the cloud's Octavia, as the last look found it. */
+  #apiVersion: string | undefined;
+
+  constructor(options: OpenStackLoadBalancersOptions) {
+    const { client, clock, cluster, config, name, previousClusterName } = options;
+    this.classes = [`outrigger.dev/${name}`];
+    this.#options = options;
+    this.#facts = new LearnedFacts(clock);
+    this.#octavia = new OctaviaChanges(client, new Settling(client, clock));
+    this.#observer = new Observer({
+      client,
+      clock,
+      cluster,
+      previousClusterName,
+      facts: this.#facts,
+      manageSecurityGroups: () => config().loadBalancer.manageSecurityGroups,
+    });
+  }
+
+  get features(): LoadBalancers['features'] {
+    return declaredFeatures(this.#options.config().loadBalancer);
+  }
+
+  lockKey(service: LoadBalancerService): string {
+    return lockKeyOf(service);
+  }
+
+  selectBackEnds(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
+    const { config, name } = this.#options;
+    return selectBackEnds(service, backEnds, { name, nodeSelector: config().loadBalancer.nodeSelector });
+  }
+
+  async observe(
+    services: readonly LoadBalancerService[],
+    call: CallContext,
+  ): Promise<readonly LoadBalancerObservation[]> {
+    this.#apiVersion = (await this.#options.client().maxMicroversion(call, 'load-balancer')) ?? OLDEST;
+    return this.#observer.observe(services, call);
+  }
+
+  plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
+    const { cluster, config, previousClusterName } = this.#options;
+    const { service, backEnds } = desired;
+    const identity = identityOf(service, { cluster, previousClusterName });
+    const settings = config();
+    if (!desired.wanted) return planRemoving(parts, { identity, cascadeDelete: settings.loadBalancer.cascadeDelete });
+    const wish = this.#wishOf(service, backEnds, settings);
+    if (wish.kind === 'refused') return { actions: [], complete: false, ingress: [], refused: wish.error };
+    return planServing({ desired, identity, tree: wish.tree, warnings: wish.warnings, parts });
+  }
+
+  async apply(
+    action: LoadBalancerAction,
+    _desired: DesiredLoadBalancer,
+    call: CallContext,
+  ): Promise<LoadBalancerActionResult> {
+    const change = changeOf(action);
+    const client = this.#options.client();
+    switch (change.op) {
+      case 'create-load-balancer':
+        return this.#octavia.create(change, call);
+      case 'octavia':
+        return this.#octavia.change(change, call);
+      case 'tags':
+        return this.#octavia.writeTags(change, call);
+      case 'create-floating-ip':
+        await createFloatingIP(client, change, this.#facts, call);
+        break;
+      case 'move-floating-ip':
+        await moveFloatingIP(client, change, call);
+        break;
+      case 'delete-floating-ip':
+        await deleteNeutronPart(client, 'floatingips', change.floatingIPId, call);
+        break;
+      case 'mark':
+        await writeMark(client, change, call);
+        break;
+      case 'create-security-group':
+        await createSecurityGroup(client, change, call);
+        break;
+      case 'create-rule':
+        await createRule(client, change, call);
+        break;
+      case 'delete-rule':
+        await deleteNeutronPart(client, 'security-group-rules', change.ruleId, call);
+        break;
+      case 'attach-security-group':
+        await attachSecurityGroup(client, change, this.#facts, call);
+        break;
+      case 'detach-security-group':
+        await detachSecurityGroup(client, change, call);
+        break;
+      case 'delete-security-group':
+        await deleteNeutronPart(client, 'security-groups', change.groupId, call);
+    }
+    return { kind: 'done' };
+  }
+
+  listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]> {
+    return this.#observer.listOwned(call);
+  }
+
+  #wishOf(service: LoadBalancerService, backEnds: readonly BackEnd[], config: LoadBalancerSettings): DesiredTreeResult {
+    try {
+      const features = octaviaFeatures(this.#apiVersion ?? OLDEST, config.loadBalancer.lbProvider);
+      return desiredTree({ service, backEnds, clusterName: this.#options.cluster.name, config, features });
+    } catch (error) {
+      if (isCloudError(error)) return { kind: 'refused', error: new CloudError(error.code, error.message) };
+      throw error;
+    }
+  }
+}

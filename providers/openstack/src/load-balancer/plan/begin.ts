@@ -1,0 +1,103 @@
+/** What is to be done while a Service has no load balancer: take one over, join one, or make one. Pure. */
+import {
+  CloudError,
+  type LoadBalancerAction,
+  type LoadBalancerPart,
+  type LoadBalancerPlan,
+  type Owner,
+} from '@outrigger/cloud-provider';
+import { loadBalancerIn } from '../observed-tree.ts';
+import { ownerTag, sameOwner, sharerTag } from '../ownership.ts';
+import { actionOf } from './change.ts';
+import { isClaimable, planClaims } from './claims.ts';
+import { sharesIn } from './listener-owner.ts';
+import type { ServingContext } from './plan-serving.ts';
+import { sharingRefusal } from './sharing.ts';
+import { addressAnnotation } from './status.ts';
+
+/** The load balancer that the Service names; else its own, the oldest where a lost answer has made two; else what else was seen. */
+export function choosePart(
+  parts: readonly LoadBalancerPart[],
+  owner: Owner,
+  named: string | undefined,
+): LoadBalancerPart | undefined {
+  const all = parts.filter(({ kind }) => kind === 'load-balancer' || kind === 'shared-load-balancer');
+  const ofName = all.find(({ id }) => id === named);
+  if (ofName) return ofName;
+  const own = all
+    .filter((part) => part.kind === 'load-balancer' && sameOwner(part.owner, owner))
+    .toSorted((a, b) => (ageKey(a) < ageKey(b) ? -1 : 1));
+  // One that is going away makes no difference once there is another.
+  return own.find(({ state }) => state !== 'deleting') ?? own[0] ?? all.find(({ kind }) => kind === 'load-balancer');
+}
+
+const ageKey = (part: LoadBalancerPart): string => `${loadBalancerIn(part).createdAt} ${part.id}`;
+
+type Begin = Omit<LoadBalancerPlan, 'warnings'>;
+
+const refuse = (error: CloudError): Begin => ({ actions: [], complete: false, ingress: [], refused: error });
+const act = (...actions: readonly LoadBalancerAction[]): Begin => ({ actions, complete: false, ingress: [] });
+const wait: Begin = { actions: [], complete: false, ingress: [] };
+
+export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: ServingContext): Begin {
+  const { desired, identity, tree } = context;
+  const { existing, names } = tree.loadBalancer;
+  if (!part) {
+    // What the program wrote itself, and Octavia says is gone: another is made. What a person wrote is a mistake.
+    if (existing && desired.service.annotations[addressAnnotation] === undefined) {
+      const text = `the load balancer ${existing.id}, which the annotation load-balancer-id names, does not exist; correct it, or take it away to have one made`;
+      return refuse(new CloudError('not-found', text));
+    }
+    const { networkId, portId, subnetId, subnetOf } = tree.loadBalancer.vip;
+    // Without a back end it is not known where: one will come.
+    if (!networkId && !portId && !subnetId && !subnetOf) return wait;
+    const change = { op: 'create-load-balancer', tree, tags: [ownerTag(desired.owner), names.loadBalancer] } as const;
+    const ports = tree.listeners.map(({ port, protocol }) => `${protocol} ${port}`).join(', ');
+    return act(
+      actionOf('create', { kind: 'load-balancer' }, `make the load balancer ${names.loadBalancer}: ${ports}`, change),
+    );
+  }
+  if (isClaimable(part, identity)) {
+    return part.state === 'ready' ? act(...planClaims(context, part)) : waitOrFail(part);
+  }
+  if (existing?.id === part.id) return join(part, context);
+  const { id, name } = loadBalancerIn(part);
+  const text = `the load balancer ${id} is called ${name}, as this Service's would be, and nothing says whose it is; name it in the annotation loadbalancer.openstack.org/load-balancer-id to take it over, or delete it`;
+  return refuse(new CloudError('not-owned', text));
+}
+
+function join(part: LoadBalancerPart, context: ServingContext): Begin {
+  const { desired, identity, tree } = context;
+  const { existing, names } = tree.loadBalancer;
+  const loadBalancer = loadBalancerIn(part);
+  const { children, id, tags } = loadBalancer;
+  if (part.state !== 'ready' || !children || !existing) return waitOrFail(part);
+  const refused = sharingRefusal({ loadBalancer, children, owns: false, tree, identity });
+  if (refused) return refuse(refused);
+  const shares = sharesIn(tags);
+  const counted = identity.names.some((one) => tags.includes(one.loadBalancer));
+  if (!counted && shares + 1 > existing.maxShared) {
+    const text = `the load balancer ${id} is used by ${shares} Services already (max-shared-lb ${existing.maxShared}); name another, or none`;
+    return refuse(new CloudError('quota', text));
+  }
+  const change = {
+    op: 'tags',
+    loadBalancerId: id,
+    add: [sharerTag(desired.owner), names.loadBalancer],
+    remove: [],
+    maxShared: existing.maxShared,
+  } as const;
+  return act(
+    actionOf('create', { kind: 'shared-load-balancer' }, `use the load balancer ${id} together with its owner`, change),
+  );
+}
+
+function waitOrFail({ id, state }: LoadBalancerPart): Begin {
+  if (state !== 'failed') return wait;
+  return refuse(
+    new CloudError(
+      'unavailable',
+      `Octavia says that the load balancer ${id} is in ERROR; it has to be failed over first`,
+    ),
+  );
+}

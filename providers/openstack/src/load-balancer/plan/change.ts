@@ -1,0 +1,85 @@
+/** What an action carries for `apply`: each is one change in OpenStack. JSON. */
+import type { LoadBalancerAction, Owner } from '@outrigger/cloud-provider';
+import type { DesiredTree, FloatingIPWish } from '../desired/desired-tree.ts';
+import type { PartKind } from '../observed-tree.ts';
+
+/** One request that changes a load balancer or what hangs below it; Octavia takes the next when it is ACTIVE again. */
+export interface OctaviaRequest {
+  readonly method: 'POST' | 'PUT' | 'DELETE';
+  /** Without IDs: the metric label. */
+  readonly operation: string;
+  readonly path: string;
+  readonly query?: readonly (readonly [string, string])[];
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** An address of a member, and the server whose port has it. */
+export interface MemberAddress {
+  readonly address: string;
+  readonly providerID?: string;
+}
+
+export type Change =
+  | { readonly op: 'create-load-balancer'; readonly tree: DesiredTree; readonly tags: readonly string[] }
+  | { readonly op: 'octavia'; readonly loadBalancerId: string; readonly request: OctaviaRequest }
+  /** The tags are read again right before: others write theirs. */
+  | {
+      readonly op: 'tags';
+      readonly loadBalancerId: string;
+      readonly add: readonly string[];
+      readonly remove: readonly string[];
+      /** Refused when so many Services are named by its tags without this one. */
+      readonly maxShared?: number;
+      /** The first of those that share it becomes the owner. */
+      readonly passOn?: boolean;
+    }
+  | {
+      readonly op: 'create-floating-ip';
+      readonly loadBalancerId: string;
+      readonly portId: string;
+      /** Which of the port's addresses it is for, where there are two. */
+      readonly fixedIP?: string;
+      readonly wish: Extract<FloatingIPWish, { kind: 'any' | 'address' }>;
+      readonly description: string;
+      readonly owner: Owner;
+    }
+  /** To a port, or to none. */
+  | {
+      readonly op: 'move-floating-ip';
+      readonly floatingIPId: string;
+      readonly portId: string | null;
+      readonly fixedIP?: string;
+    }
+  | { readonly op: 'delete-floating-ip'; readonly floatingIPId: string }
+  /** Writes the owner onto a Neutron part, or takes it off. */
+  | {
+      readonly op: 'mark';
+      readonly collection: 'floatingips' | 'security-groups';
+      readonly id: string;
+      readonly description: string;
+      readonly owner: Owner | null;
+    }
+  | { readonly op: 'create-security-group'; readonly name: string; readonly description: string; readonly owner: Owner }
+  | { readonly op: 'create-rule'; readonly groupId: string; readonly rule: Readonly<Record<string, unknown>> }
+  | { readonly op: 'delete-rule'; readonly ruleId: string }
+  | { readonly op: 'attach-security-group'; readonly groupId: string; readonly members: readonly MemberAddress[] }
+  | { readonly op: 'detach-security-group'; readonly groupId: string; readonly portIds: readonly string[] }
+  | { readonly op: 'delete-security-group'; readonly groupId: string };
+
+/** What an action is about; without an ID what is to be made. */
+export interface Target {
+  readonly kind: PartKind;
+  readonly id?: string;
+}
+
+export function actionOf(
+  kind: LoadBalancerAction['kind'],
+  { kind: part, id }: Target,
+  summary: string,
+  change: Change,
+): LoadBalancerAction {
+  return { kind, part, ...(id !== undefined && { id }), summary, input: { ...change } };
+}
+
+/** The change of an action that this provider planned. */
+export const changeOf = ({ input }: LoadBalancerAction): Change => input as unknown as Change;

@@ -1,0 +1,66 @@
+/** Taking over what a predecessor made. Pure. */
+import type { LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-provider';
+import type { ServiceIdentity } from '../observe/concerns.ts';
+import { namedBy } from '../observe/concerns.ts';
+import { floatingIPIn, loadBalancerIn, securityGroupIn } from '../observed-tree.ts';
+import { markedDescription, ownersIn, ownerTag } from '../ownership.ts';
+import { actionOf } from './change.ts';
+import { cpoPrefix } from './listener-owner.ts';
+
+interface Claimant {
+  readonly identity: ServiceIdentity;
+  readonly parts: readonly LoadBalancerPart[];
+}
+
+/**
+ * Claims the load balancer, if one is given, and what of Neutron belongs to it. CPO's names and tags stay, so that the way back
+ * is open.
+ */
+export function planClaims(
+  { identity, parts }: Claimant,
+  loadBalancer: LoadBalancerPart | undefined,
+): readonly LoadBalancerAction[] {
+  const { owner, names } = identity;
+  const actions: LoadBalancerAction[] = [];
+  if (loadBalancer) {
+    const [name] = names;
+    const add = [ownerTag(owner), ...(name ? [name.loadBalancer] : [])];
+    const change = { op: 'tags', loadBalancerId: loadBalancer.id, add, remove: [] } as const;
+    const summary = `take over the load balancer ${loadBalancerIn(loadBalancer).name}`;
+    actions.push(actionOf('claim', { kind: 'load-balancer', id: loadBalancer.id }, summary, change));
+  }
+  for (const part of parts) {
+    const { id } = part;
+    if (part.owner !== undefined) continue;
+    if (part.kind === 'floating-ip') {
+      const { address, description, keep } = floatingIPIn(part);
+      const change = {
+        op: 'mark',
+        collection: 'floatingips',
+        id,
+        description: markedDescription(description, { owner, keep }),
+        owner,
+      } as const;
+      actions.push(actionOf('claim', { kind: 'floating-ip', id }, `take over the floating IP ${address}`, change));
+    } else if (part.kind === 'security-group') {
+      const description = markedDescription(securityGroupIn(part).description, { owner, keep: false });
+      const change = { op: 'mark', collection: 'security-groups', id, description, owner } as const;
+      actions.push(actionOf('claim', { kind: 'security-group', id }, `take over the security group ${id}`, change));
+    }
+  }
+  return actions;
+}
+
+/**
+ * Whether the Service may take the load balancer over: nobody's tag is on it, the Service names it, and it has the name that CPO
+ * gives this Service's; or that of a Service which is gone from its tags, and ours is the only one left there.
+ */
+export function isClaimable(part: LoadBalancerPart, { names, service }: ServiceIdentity): boolean {
+  const { id, name, tags } = loadBalancerIn(part);
+  if (part.owner !== undefined || ownersIn(tags).taken || !namedBy(service).includes(id)) return false;
+  if (service.adopt?.some((one) => one.kind === 'load-balancer' && one.id === id)) return true;
+  if (names.some(({ legacy, loadBalancer }) => name === loadBalancer || name === legacy)) return true;
+  const cpoTags = tags.filter((tag) => tag.startsWith(cpoPrefix));
+  const onlyOurs = cpoTags.length > 0 && cpoTags.every((tag) => names.some(({ loadBalancer }) => tag === loadBalancer));
+  return name.startsWith(cpoPrefix) && onlyOurs;
+}

@@ -1,0 +1,94 @@
+/** From the listeners that are there to those that should be: the smallest requests, in their order. Pure. */
+import type { DesiredListener } from '../desired/desired-tree.ts';
+import type { ObservedListener } from '../observed-tree.ts';
+import type { ProvisioningStatus } from '../octavia-wire.ts';
+import { healthOf, missingTags, removePool, type Diff, type Step, type TreeContext } from './diff.ts';
+import { diffPool } from './diff-pool.ts';
+import { forwardedFor, listenerBody, listenerSettings } from './octavia-bodies.ts';
+import { deleteRequest, postRequest, putRequest } from './octavia-requests.ts';
+
+/** Of one port number, a protocol each: HTTP and TERMINATED_HTTPS are TCP on the wire. */
+export const transportOf = (protocol: string): string => (protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP');
+
+export function diffListeners(context: TreeContext): Diff {
+  const { children, isOurs, tree } = context;
+  const ours = children.listeners.filter((one) => isOurs(one));
+  const matched = new Map<DesiredListener, ObservedListener>();
+  for (const wanted of tree.listeners) {
+    const found = ours.find((one) => one.port === wanted.port && one.protocol === wanted.protocol);
+    if (found) matched.set(wanted, found);
+  }
+  const kept = new Set(matched.values());
+  const obsolete = ours.filter((one) => !kept.has(one));
+  const loose = children.loosePools.filter((one) => isOurs(one));
+  // What goes first makes room: another protocol on the same port.
+  const removals = [...obsolete.flatMap(removeListener), ...loose.map(({ id, name }) => removePool(id, name))];
+  const diffs = tree.listeners.map((wanted) => diffListener(wanted, matched.get(wanted), context));
+  const waiting =
+    diffs.some((diff) => diff.waiting) || obsolete.some((one) => isGoing(one)) || loose.some((one) => isGoing(one));
+  return { steps: waiting ? [] : [...removals, ...diffs.flatMap(({ steps }) => steps)], waiting };
+}
+
+/** The pool first: what dies between the two leaves a listener, which is found by its tag and port. */
+export function removeListener({ id, pool, port, protocol }: ObservedListener): readonly Step[] {
+  const request = deleteRequest('listeners', id);
+  const removal = { summary: `close ${protocol} ${port}`, request };
+  return pool ? [removePool(pool.id, pool.name), removal] : [removal];
+}
+
+const isGoing = ({ status }: { readonly status: ProvisioningStatus }): boolean => status === 'PENDING_DELETE';
+
+function diffListener(wanted: DesiredListener, there: ObservedListener | undefined, context: TreeContext): Diff {
+  const { loadBalancer, tags } = context;
+  const what = `${wanted.protocol} ${wanted.port}`;
+  const creation: Step = {
+    summary: `open ${what}`,
+    request: postRequest('listeners', { ...listenerBody(wanted, tags), loadbalancer_id: loadBalancer.id }),
+  };
+  if (!there) return { steps: [creation], waiting: false };
+  const health = healthOf(there);
+  if (health === 'waiting') return { steps: [], waiting: true };
+  if (health === 'rebuild') return { steps: [...removeListener(there), creation], waiting: false };
+  const changes =
+    health === 'finish' ? { ...listenerSettings(wanted), ...missingTags(there, tags) } : changesOf(wanted, there, tags);
+  const update: readonly Step[] =
+    Object.keys(changes).length === 0
+      ? []
+      : [{ summary: `change ${what}`, request: putRequest('listeners', there.id, changes) }];
+  const pool = diffPool(wanted.pool, there, context);
+  return { steps: [...update, ...pool.steps], waiting: pool.waiting };
+}
+
+function changesOf(
+  wanted: DesiredListener,
+  there: ObservedListener,
+  tags: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const { allowedCidrs, timeouts, tlsContainerRef } = wanted;
+  const has = there.insertHeaders[forwardedFor] === 'true';
+  const { [forwardedFor]: _, ...others } = there.insertHeaders;
+  const headers = wanted.insertHeaders.xForwardedFor ? { ...others, [forwardedFor]: 'true' } : others;
+  const current: Readonly<Record<string, unknown>> = {
+    connection_limit: there.connectionLimit,
+    allowed_cidrs: there.allowedCidrs,
+    timeout_client_data: there.timeouts.clientData,
+    timeout_member_connect: there.timeouts.memberConnect,
+    timeout_member_data: there.timeouts.memberData,
+    timeout_tcp_inspect: there.timeouts.tcpInspect,
+    default_tls_container_ref: there.tlsContainerRef,
+  };
+  const settings = listenerSettings({
+    ...wanted,
+    ...(allowedCidrs && { allowedCidrs: allowedCidrs.toSorted() }),
+    ...(timeouts && { timeouts }),
+  });
+  const changed = Object.entries(settings).filter(
+    ([key, value]) => JSON.stringify(current[key]) !== JSON.stringify(value),
+  );
+  return {
+    ...Object.fromEntries(changed),
+    ...(tlsContainerRef === undefined && there.tlsContainerRef && { default_tls_container_ref: null }),
+    ...(has !== wanted.insertHeaders.xForwardedFor && { insert_headers: headers }),
+    ...missingTags(there, tags),
+  };
+}

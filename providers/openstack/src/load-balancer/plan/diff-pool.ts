@@ -1,0 +1,136 @@
+/** From the pool of a listener, its members and its monitor to those that should be. Pure. */
+import type { DesiredHealthMonitor, DesiredMember, DesiredPool } from '../desired/desired-tree.ts';
+import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
+import { healthOf, missingTags, removePool, type Diff, type Step, type TreeContext } from './diff.ts';
+import { memberBody, type MemberSubnet, monitorBody, monitorSettings, poolBody } from './octavia-bodies.ts';
+import { deleteRequest, memberRequest, postRequest, putMembersRequest, putRequest } from './octavia-requests.ts';
+
+const NOTHING: Diff = { steps: [], waiting: false };
+const WAITING: Diff = { steps: [], waiting: true };
+
+export function diffPool(wanted: DesiredPool, listener: ObservedListener, context: TreeContext): Diff {
+  const creation: Step = {
+    summary: `make the pool ${wanted.name}`,
+    request: postRequest('pools', { ...poolBody(wanted, context.tags), listener_id: listener.id }),
+  };
+  const there = listener.pool;
+  if (!there) return { steps: [creation], waiting: false };
+  const health = healthOf(there);
+  if (health === 'waiting') return WAITING;
+  if (health === 'rebuild' || there.protocol !== wanted.protocol) {
+    return { steps: [removePool(there.id, there.name), creation], waiting: false };
+  }
+  const changes = {
+    ...((health === 'finish' || there.lbMethod !== wanted.lbMethod) && { lb_algorithm: wanted.lbMethod }),
+    ...(there.sessionPersistence !== (wanted.sessionPersistence?.type ?? null) && {
+      session_persistence: wanted.sessionPersistence,
+    }),
+    ...missingTags(there, context.tags),
+  };
+  const update: readonly Step[] =
+    Object.keys(changes).length === 0
+      ? []
+      : [{ summary: `change the pool ${wanted.name}`, request: putRequest('pools', there.id, changes) }];
+  const members = diffMembers(wanted.members, there, context);
+  const monitor = diffMonitor(wanted.monitor, there);
+  if (members.waiting || monitor.waiting) return WAITING;
+  return { steps: [...update, ...members.steps, ...monitor.steps], waiting: false };
+}
+
+function diffMembers(wanted: readonly DesiredMember[], pool: ObservedPool, context: TreeContext): Diff {
+  const { loadBalancer, tree } = context;
+  const healths = new Set(pool.members.map(healthOf));
+  if (healths.has('waiting')) return WAITING;
+  const failed = pool.members.filter((one) => healthOf(one) === 'rebuild');
+  if (failed.length > 0) {
+    // The next pass puts them back.
+    const steps = failed.map(({ id, name }) => ({
+      summary: `take ${name} out of ${pool.name}: it failed`,
+      request: memberRequest('DELETE', pool.id, id),
+    }));
+    return { steps, waiting: false };
+  }
+  const there = new Set(
+    pool.members.map(({ address, monitorPort, name, port }) => keyOf(name, address, port, monitorPort)),
+  );
+  const same =
+    there.size === wanted.length &&
+    wanted.every(({ address, monitorPort, name, port }) => there.has(keyOf(name, address, port, monitorPort ?? null)));
+  if (same && !healths.has('finish')) return NOTHING;
+  const subnet: MemberSubnet = {
+    family: loadBalancer.vipAddress?.includes(':') ? 'IPv6' : 'IPv4',
+    id: loadBalancer.vipSubnetId ?? undefined,
+  };
+  if (tree.loadBalancer.serial) return { steps: oneByOne(wanted, pool, subnet), waiting: false };
+  const summary = `send ${pool.name} to ${wanted.length} members`;
+  const body = wanted.map((member) => memberBody(member, subnet));
+  return { steps: [{ summary, request: putMembersRequest(pool.id, body) }], waiting: false };
+}
+
+function oneByOne(wanted: readonly DesiredMember[], pool: ObservedPool, subnet: MemberSubnet): readonly Step[] {
+  const isOne = (member: DesiredMember, one: ObservedMember): boolean =>
+    one.address === member.address && one.port === member.port;
+  const additions = wanted.flatMap((member): readonly Step[] => {
+    const there = pool.members.find((one) => isOne(member, one));
+    if (!there) {
+      const request = memberRequest('POST', pool.id, undefined, memberBody(member, subnet));
+      return [{ summary: `send ${pool.name} to ${member.name}`, request }];
+    }
+    const same = there.name === member.name && there.monitorPort === (member.monitorPort ?? null);
+    if (same && healthOf(there) === 'ready') return [];
+    const body = { name: member.name, monitor_port: member.monitorPort ?? null };
+    return [
+      { summary: `change ${member.name} in ${pool.name}`, request: memberRequest('PUT', pool.id, there.id, body) },
+    ];
+  });
+  const removals = pool.members
+    .filter((one) => !wanted.some((member) => isOne(member, one)))
+    .map(({ id, name }) => ({
+      summary: `take ${name} out of ${pool.name}`,
+      request: memberRequest('DELETE', pool.id, id),
+    }));
+  return [...additions, ...removals];
+}
+
+function keyOf(name: string, address: string, port: number, monitorPort: number | null): string {
+  return JSON.stringify([name, address, port, monitorPort]);
+}
+
+function diffMonitor(wanted: DesiredHealthMonitor | undefined, pool: ObservedPool): Diff {
+  const there = pool.monitor;
+  const creation = (monitor: DesiredHealthMonitor): Step => ({
+    summary: `watch over ${pool.name} by ${monitor.type}`,
+    request: postRequest('healthmonitors', { ...monitorBody(monitor), pool_id: pool.id }),
+  });
+  const removal = ({ id }: ObservedMonitor): Step => ({
+    summary: `stop watching over ${pool.name}`,
+    request: deleteRequest('healthmonitors', id),
+  });
+  if (!there) return wanted ? { steps: [creation(wanted)], waiting: false } : NOTHING;
+  const health = healthOf(there);
+  if (health === 'waiting') return WAITING;
+  if (!wanted) return { steps: [removal(there)], waiting: false };
+  if (health === 'rebuild' || there.type !== wanted.type) {
+    return { steps: [removal(there), creation(wanted)], waiting: false };
+  }
+  if (health === 'ready' && sameMonitor(wanted, there)) return NOTHING;
+  const request = putRequest('healthmonitors', there.id, monitorSettings(wanted));
+  return { steps: [{ summary: `change how ${pool.name} is watched over`, request }], waiting: false };
+}
+
+function sameMonitor(
+  { delay, http, maxRetries, maxRetriesDown, name, timeout }: DesiredHealthMonitor,
+  there: ObservedMonitor,
+): boolean {
+  return (
+    there.name === name &&
+    there.delay === delay &&
+    there.timeout === timeout &&
+    there.maxRetries === maxRetries &&
+    there.maxRetriesDown === maxRetriesDown &&
+    (http === undefined ||
+      (there.http?.method === http.method &&
+        there.http.urlPath === http.urlPath &&
+        there.http.expectedCodes === http.expectedCodes))
+  );
+}

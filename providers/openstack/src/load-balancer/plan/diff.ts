@@ -1,0 +1,49 @@
+/** What the parts of a diff share: steps, and what state a child is in. Pure. */
+import type { DesiredTree } from '../desired/desired-tree.ts';
+import type { Lateness, ObservedChildren, ObservedLoadBalancer } from '../observed-tree.ts';
+import type { ProvisioningStatus } from '../octavia-wire.ts';
+import type { OctaviaRequest } from './change.ts';
+import { deleteRequest } from './octavia-requests.ts';
+
+export interface Step {
+  readonly summary: string;
+  readonly request: OctaviaRequest;
+}
+
+export interface Diff {
+  readonly steps: readonly Step[];
+  /** Something is on its way; Octavia answers a change of it with 409. */
+  readonly waiting: boolean;
+}
+
+export interface TreeContext {
+  readonly loadBalancer: ObservedLoadBalancer;
+  readonly children: ObservedChildren;
+  readonly tree: DesiredTree;
+  /** On all that we make, in this order. */
+  readonly tags: readonly string[];
+  /** Whether a listener or pool with these tags is this Service's. */
+  readonly isOurs: (part: { readonly name: string; readonly tags: readonly string[] }) => boolean;
+}
+
+/** What a child needs before its settings are compared. */
+export type Health = 'ready' | 'waiting' | 'finish' | 'rebuild';
+
+export function healthOf({ late, status }: { readonly late: Lateness; readonly status: ProvisioningStatus }): Health {
+  if (status === 'ACTIVE') return 'ready';
+  if (status === 'ERROR') return 'rebuild';
+  return late === 'no' ? 'waiting' : late;
+}
+
+export function removePool(id: string, name: string): Step {
+  return { summary: `delete the pool ${name}`, request: deleteRequest('pools', id) };
+}
+
+/** Ours in addition; nothing where they are all there. */
+export function missingTags(
+  { tags }: { readonly tags: readonly string[] },
+  ours: readonly string[],
+): { readonly tags?: readonly string[] } {
+  const missing = ours.filter((tag) => !tags.includes(tag));
+  return missing.length === 0 ? {} : { tags: [...tags, ...missing] };
+}

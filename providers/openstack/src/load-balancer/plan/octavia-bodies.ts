@@ -1,0 +1,109 @@
+/** From what is wanted to what Octavia is sent. Pure. */
+import type { IPFamily } from '@outrigger/cloud-provider';
+import type {
+  DesiredHealthMonitor,
+  DesiredListener,
+  DesiredMember,
+  DesiredPool,
+  DesiredTree,
+} from '../desired/desired-tree.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** The header that CPO sets, and looks for. */
+export const forwardedFor = 'X-Forwarded-For';
+
+/** What may be changed on a listener that is there. */
+export function listenerSettings(wanted: DesiredListener): Body {
+  const { allowedCidrs, connectionLimit, timeouts, tlsContainerRef } = wanted;
+  return {
+    connection_limit: connectionLimit,
+    ...(allowedCidrs && { allowed_cidrs: allowedCidrs }),
+    ...(timeouts && {
+      timeout_client_data: timeouts.clientData,
+      timeout_member_connect: timeouts.memberConnect,
+      timeout_member_data: timeouts.memberData,
+      timeout_tcp_inspect: timeouts.tcpInspect,
+    }),
+    ...(tlsContainerRef !== undefined && { default_tls_container_ref: tlsContainerRef }),
+  };
+}
+
+export function listenerBody(wanted: DesiredListener, tags: readonly string[]): Body {
+  const { allowedCidrs, ...others } = wanted;
+  const settings = listenerSettings(others);
+  return {
+    name: wanted.name,
+    protocol: wanted.protocol,
+    protocol_port: wanted.port,
+    ...settings,
+    ...(allowedCidrs?.length && { allowed_cidrs: allowedCidrs }),
+    ...(wanted.insertHeaders.xForwardedFor && { insert_headers: { [forwardedFor]: 'true' } }),
+    tags,
+  };
+}
+
+export function poolBody(wanted: DesiredPool, tags: readonly string[]): Body {
+  return {
+    name: wanted.name,
+    protocol: wanted.protocol,
+    lb_algorithm: wanted.lbMethod,
+    ...(wanted.sessionPersistence && { session_persistence: wanted.sessionPersistence }),
+    tags,
+  };
+}
+
+/** Where a member lies that names no subnet: in the VIP's, if it is of its family. */
+export interface MemberSubnet {
+  readonly family: IPFamily;
+  readonly id: string | undefined;
+}
+
+export function memberBody(wanted: DesiredMember, fallback: MemberSubnet): Body {
+  const isOfFamily = wanted.address.includes(':') === (fallback.family === 'IPv6');
+  const subnet = wanted.subnetId ?? (isOfFamily ? fallback.id : undefined);
+  return {
+    name: wanted.name,
+    address: wanted.address,
+    protocol_port: wanted.port,
+    ...(wanted.monitorPort !== undefined && { monitor_port: wanted.monitorPort }),
+    ...(subnet !== undefined && { subnet_id: subnet }),
+  };
+}
+
+/** Without the type, which is for ever. */
+export function monitorSettings({
+  delay,
+  http,
+  maxRetries,
+  maxRetriesDown,
+  name,
+  timeout,
+}: DesiredHealthMonitor): Body {
+  return {
+    name,
+    delay,
+    timeout,
+    max_retries: maxRetries,
+    max_retries_down: maxRetriesDown,
+    ...(http && { http_method: http.method, url_path: http.urlPath, expected_codes: http.expectedCodes }),
+  };
+}
+
+export const monitorBody = (wanted: DesiredHealthMonitor): Body => ({ ...monitorSettings(wanted), type: wanted.type });
+
+/** All listeners with what hangs below them, for the one POST. */
+export function populatedListeners(
+  { listeners }: DesiredTree,
+  tags: readonly string[],
+  subnet: MemberSubnet,
+): readonly Body[] {
+  return listeners.map((listener) => ({
+    ...listenerBody(listener, tags),
+    default_pool: {
+      ...poolBody(listener.pool, tags),
+      members: listener.pool.members.map((member) => memberBody(member, subnet)),
+      ...(listener.pool.monitor && { healthmonitor: monitorBody(listener.pool.monitor) }),
+    },
+  }));
+}

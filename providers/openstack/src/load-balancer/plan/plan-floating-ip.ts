@@ -1,0 +1,159 @@
+/** What is to be done about the floating IP of a load balancer that the Service owns. Pure. */
+import {
+  CloudError,
+  type LoadBalancerAction,
+  type LoadBalancerPart,
+  type LoadBalancerWarning,
+  type Owner,
+} from '@outrigger/cloud-provider';
+import type { FloatingIPWish } from '../desired/desired-tree.ts';
+import { floatingIPIn, type ObservedFloatingIP, type ObservedLoadBalancer } from '../observed-tree.ts';
+import { markedDescription } from '../ownership.ts';
+import { actionOf, type Target } from './change.ts';
+
+export interface FloatingIPContext {
+  readonly loadBalancer: ObservedLoadBalancer;
+  readonly target: Target;
+  /** The Service's own. */
+  readonly parts: readonly LoadBalancerPart[];
+  readonly owner: Owner;
+}
+
+export interface FloatingIPPlan {
+  readonly actions: readonly LoadBalancerAction[];
+  /** Where the Service is reached: of a floating IP, else of the VIP. `undefined`: not known yet. */
+  readonly address: string | undefined;
+  readonly warnings: readonly LoadBalancerWarning[];
+  readonly refused?: CloudError;
+}
+
+export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext): FloatingIPPlan {
+  const { loadBalancer, parts } = context;
+  const { floatingIPs, noFloatingNetwork, vipAddress, vipPortId } = loadBalancer;
+  const [attached] = floatingIPs;
+  const vip = { address: vipAddress ?? undefined, warnings: [] };
+  // One that a person has attached to something else is in use there.
+  const own = parts.map(floatingIPIn).filter(({ portId }) => portId === null || portId === vipPortId);
+  if (wish.kind === 'none') {
+    const all = [...own, ...floatingIPs.filter(({ id }) => !own.some((one) => one.id === id))];
+    return { ...vip, actions: all.flatMap((one) => dismissal(one, wish.keep, context)) };
+  }
+  if (vipPortId === null) return { ...vip, actions: [], address: undefined };
+  const chosen = choose(wish, own, loadBalancer);
+  if (chosen instanceof CloudError) return { ...vip, actions: [], refused: chosen };
+  if (chosen === 'make') {
+    if (noFloatingNetwork) {
+      const message =
+        'The project sees no external network with a subnet: the load balancer is reached by its VIP only. Set floating-network-id';
+      return { ...vip, actions: [], warnings: [{ reason: 'NoFloatingNetwork', message }] };
+    }
+    return {
+      ...vip,
+      actions: [...dismissedFor(wish, attached, context), creation(wish, vipPortId, context)],
+      address: undefined,
+    };
+  }
+  const removed = own
+    .filter(({ id }) => id !== chosen.id)
+    .flatMap((one) => dismissal(one, wish.keep || one.keep, context));
+  if (chosen.portId !== vipPortId) {
+    const move = moving(chosen, vipPortId, context);
+    const others = removed.some(({ id }) => id === attached?.id) ? [] : dismissedFor(wish, attached, context);
+    return { ...vip, actions: [...removed, ...others, move], address: undefined };
+  }
+  return { ...vip, actions: [...removed, ...remark(chosen, wish.keep, context)], address: chosen.address };
+}
+
+type Wish = Exclude<FloatingIPWish, { kind: 'none' }>;
+
+/** Which floating IP it is to be, of those that there are. */
+function choose(
+  wish: Wish,
+  own: readonly ObservedFloatingIP[],
+  { floatingIPs, requestedFloatingIP, vipPortId }: ObservedLoadBalancer,
+): ObservedFloatingIP | 'make' | CloudError {
+  if (wish.kind === 'any') {
+    // The one that is attached stays, whichever: as CPO does.
+    return floatingIPs[0] ?? own.toSorted((a, b) => (a.id < b.id ? -1 : 1))[0] ?? 'make';
+  }
+  const there = requestedFloatingIP ?? own.find((one) => one.address === wish.address);
+  if (!there) return 'make';
+  if (there.portId === null || there.portId === vipPortId) return there;
+  const text = `the floating IP ${wish.address} (${there.id}), which loadBalancerIP asks for, is attached to the port ${there.portId}; free it, or ask for another`;
+  return new CloudError('conflict', text);
+}
+
+function creation(wish: Wish, portId: string, context: FloatingIPContext): LoadBalancerAction {
+  const { loadBalancer, owner } = context;
+  const summary = wish.kind === 'address' ? `make the floating IP ${wish.address}` : 'make a floating IP';
+  const marked = markedDescription(wish.description, { owner, keep: wish.keep });
+  const change = {
+    op: 'create-floating-ip',
+    loadBalancerId: loadBalancer.id,
+    portId,
+    ...fixedIPOf(loadBalancer),
+    wish,
+    description: marked,
+    owner,
+  } as const;
+  return actionOf('create', { kind: 'floating-ip' }, summary, change);
+}
+
+/** Of a port with one address Neutron knows it. */
+function fixedIPOf({ additionalVips, vipAddress }: ObservedLoadBalancer): { readonly fixedIP?: string } {
+  if (additionalVips.length === 0) return {};
+  const fixedIP = [vipAddress, ...additionalVips.map(({ address }) => address)].find(
+    (one) => one && !one.includes(':'),
+  );
+  return fixedIP ? { fixedIP } : {};
+}
+
+/** One of the user's own is moved as a change of the load balancer, whose it becomes by that. */
+function moving(
+  { address, id }: ObservedFloatingIP,
+  portId: string | null,
+  { loadBalancer, parts, target }: FloatingIPContext,
+): LoadBalancerAction {
+  const own = parts.some((part) => part.id === id);
+  const summary = `${portId === null ? 'detach' : 'attach'} the floating IP ${address}`;
+  const fixed = portId === null ? {} : fixedIPOf(loadBalancer);
+  const change = { op: 'move-floating-ip', floatingIPId: id, portId, ...fixed } as const;
+  return actionOf('update', own ? { kind: 'floating-ip', id } : target, summary, change);
+}
+
+/** A port's address has one floating IP: another makes room. */
+function dismissedFor(
+  wish: Wish,
+  attached: ObservedFloatingIP | undefined,
+  context: FloatingIPContext,
+): readonly LoadBalancerAction[] {
+  return attached ? dismissal(attached, wish.keep, context) : [];
+}
+
+/** Ours is deleted, unless it is to be kept; another's is only detached. */
+function dismissal(one: ObservedFloatingIP, keep: boolean, context: FloatingIPContext): readonly LoadBalancerAction[] {
+  const isOurs = context.parts.some((part) => part.id === one.id);
+  if (isOurs && !keep) return [deletion(one)];
+  return one.portId === null ? [] : [moving(one, null, context)];
+}
+
+export function deletion({ address, id }: ObservedFloatingIP): LoadBalancerAction {
+  const change = { op: 'delete-floating-ip', floatingIPId: id } as const;
+  return actionOf('delete', { kind: 'floating-ip', id }, `delete the floating IP ${address}`, change);
+}
+
+/** Whether it is to be kept stands on the floating IP too: its Service may be gone when that is asked. */
+function remark(
+  chosen: ObservedFloatingIP,
+  keep: boolean,
+  { owner, parts }: FloatingIPContext,
+): readonly LoadBalancerAction[] {
+  const part = parts.find(({ id }) => id === chosen.id);
+  if (!part) return [];
+  const { description, keep: marked } = floatingIPIn(part);
+  if (marked === keep) return [];
+  const marking = markedDescription(description, { owner, keep });
+  const summary = `note that the floating IP ${chosen.address} ${keep ? 'is kept' : 'goes with its Service'}`;
+  const change = { op: 'mark', collection: 'floatingips', id: chosen.id, description: marking, owner } as const;
+  return [actionOf('update', { kind: 'floating-ip', id: chosen.id }, summary, change)];
+}

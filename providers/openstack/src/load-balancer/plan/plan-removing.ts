@@ -1,0 +1,76 @@
+/** What is to be done so that nothing of a Service is left, and nothing of anybody else is touched. Pure. */
+import type { LoadBalancerAction, LoadBalancerPart, LoadBalancerPlan } from '@outrigger/cloud-provider';
+import { keepsFloatingIP } from '../desired/declared.ts';
+import { floatingIPIn, loadBalancerIn, type PartKind } from '../observed-tree.ts';
+import { markedDescription, ownersIn, sameOwner, unmarked } from '../ownership.ts';
+import { actionOf } from './change.ts';
+import { isClaimable, planClaims } from './claims.ts';
+import { deletion } from './plan-floating-ip.ts';
+import { removeGroup } from './plan-security-group.ts';
+import {
+  isSharedByOthers,
+  leaveLoadBalancer,
+  removeLoadBalancer,
+  type RemovingContext,
+} from './remove-load-balancer.ts';
+import { lateWarnings } from './status.ts';
+
+/** The group first, since members' ports are in use without it too; then the address; then the load balancer. */
+export function planRemoving(parts: readonly LoadBalancerPart[], context: RemovingContext): LoadBalancerPlan {
+  const { identity } = context;
+  // What a predecessor made goes as well: but only once it is ours.
+  const predecessors = parts.filter(
+    (part) => part.kind === 'load-balancer' && part.state === 'ready' && isClaimable(part, identity),
+  );
+  const mine = parts.filter(({ owner }) => sameOwner(owner, identity.owner));
+  const ownsOne = predecessors.length > 0 || mine.some(({ kind }) => kind === 'load-balancer');
+  const claimed = ownsOne ? parts : parts.filter(({ kind }) => kind !== 'floating-ip');
+  const claims = planClaims({ identity, parts: claimed }, predecessors[0]);
+  if (claims.length > 0) return { actions: claims, complete: false, ingress: [] };
+  const balancers = mine.filter(({ kind }) => kind === 'load-balancer');
+  const actions = removeParts(mine, context);
+  return { actions, complete: mine.length === 0, ingress: [], warnings: lateWarnings(balancers) };
+}
+
+/** All of one Service's. */
+export function removeParts(
+  parts: readonly LoadBalancerPart[],
+  context: RemovingContext,
+): readonly LoadBalancerAction[] {
+  const of = (kind: PartKind): readonly LoadBalancerPart[] => parts.filter((part) => part.kind === kind);
+  const balancers = of('load-balancer');
+  return [
+    ...of('security-group').flatMap(removeGroup),
+    ...of('floating-ip').map((part) => removeFloatingIP(part, balancers, context)),
+    ...balancers.flatMap((part) => removeLoadBalancer(part, context)),
+    ...of('shared-load-balancer').flatMap((part) => leaveLoadBalancer(part, context)),
+  ];
+}
+
+/** It goes with the load balancer where others stay on it, and stays where the user wants that, or has put it to another use. */
+function removeFloatingIP(
+  part: LoadBalancerPart,
+  balancers: readonly LoadBalancerPart[],
+  context: RemovingContext,
+): LoadBalancerAction {
+  const one = floatingIPIn(part);
+  const target = { kind: 'floating-ip', id: part.id } as const;
+  const under = balancers.find((balancer) => one.portId !== null && loadBalancerIn(balancer).vipPortId === one.portId);
+  const [heir] = under ? ownersIn(loadBalancerIn(under).tags).sharers : [];
+  if (heir) {
+    const description = markedDescription(one.description, { owner: heir, keep: one.keep });
+    const change = { op: 'mark', collection: 'floatingips', id: part.id, description, owner: heir } as const;
+    return actionOf('update', target, `leave the floating IP ${one.address} to the Service ${heir.uid}`, change);
+  }
+  const keep = one.keep || keepsFloatingIP(context.identity.service);
+  const elsewhere = one.portId !== null && (!under || isSharedByOthers(under, context));
+  if (!keep && !elsewhere) return deletion(one);
+  const change = {
+    op: 'mark',
+    collection: 'floatingips',
+    id: part.id,
+    description: unmarked(one.description),
+    owner: null,
+  } as const;
+  return actionOf('update', target, `let go of the floating IP ${one.address}`, change);
+}

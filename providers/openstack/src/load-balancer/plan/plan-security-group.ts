@@ -1,0 +1,148 @@
+/** What is to be done about the security group of a Service (`manage-security-groups`). Pure. */
+import type { LoadBalancerAction, LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
+import type { DesiredTree, SecurityGroupRule, SecurityGroupWish } from '../desired/desired-tree.ts';
+import {
+  securityGroupIn,
+  type ObservedChildren,
+  type ObservedLoadBalancer,
+  type ObservedRule,
+  type ObservedSecurityGroup,
+} from '../observed-tree.ts';
+import { markedDescription } from '../ownership.ts';
+import { actionOf, type MemberAddress } from './change.ts';
+
+export interface SecurityGroupContext {
+  readonly tree: DesiredTree;
+  readonly loadBalancer: ObservedLoadBalancer;
+  readonly children: ObservedChildren;
+  /** The Service's own groups: one, or what a lost answer has made twice. */
+  readonly parts: readonly LoadBalancerPart[];
+  readonly owner: Owner;
+  /** Of the back ends, by address. */
+  readonly providerIDs: ReadonlyMap<string, string>;
+}
+
+export function planSecurityGroup(
+  wish: SecurityGroupWish | undefined,
+  context: SecurityGroupContext,
+): readonly LoadBalancerAction[] {
+  const { owner, parts, tree } = context;
+  if (!wish) return parts.flatMap(removeGroup);
+  const [first, ...twins] = parts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  if (!first) {
+    const name = tree.loadBalancer.names.securityGroup;
+    const description = markedDescription(wish.description, { owner, keep: false });
+    const change = { op: 'create-security-group', name, description, owner } as const;
+    return [actionOf('create', { kind: 'security-group' }, `make the security group ${name}`, change)];
+  }
+  const group = securityGroupIn(first);
+  return [...diffRules(wish, group, context), ...diffPorts(group, context), ...twins.flatMap(removeGroup)];
+}
+
+/** Neutron refuses to delete a group that a port still has. */
+export function removeGroup(part: LoadBalancerPart): readonly LoadBalancerAction[] {
+  const { id, ports } = securityGroupIn(part);
+  const deletion = { op: 'delete-security-group', groupId: id } as const;
+  return [
+    ...detachment(
+      id,
+      ports.map((port) => port.id),
+    ),
+    actionOf('delete', { kind: 'security-group', id }, `delete the security group ${id}`, deletion),
+  ];
+}
+
+function detachment(groupId: string, portIds: readonly string[]): readonly LoadBalancerAction[] {
+  if (portIds.length === 0) return [];
+  const change = { op: 'detach-security-group', groupId, portIds } as const;
+  const target = { kind: 'security-group', id: groupId } as const;
+  return [actionOf('update', target, `take the security group off ${portIds.length} ports`, change)];
+}
+
+function diffRules(
+  { rules }: SecurityGroupWish,
+  group: ObservedSecurityGroup,
+  { children, loadBalancer }: SecurityGroupContext,
+): readonly LoadBalancerAction[] {
+  const vips = [loadBalancer.vipSubnetId, ...loadBalancer.additionalVips.map(({ subnetId }) => subnetId)];
+  const cidrOf = (id: string | null): readonly string[] => {
+    const cidr = children.subnetCidrs[id ?? ''];
+    return cidr === undefined ? [] : [cidr];
+  };
+  const wanted = rules.flatMap((rule) => rulesOf(rule, (id) => (id === undefined ? vips : [id]).flatMap(cidrOf)));
+  const keys = new Set(wanted.map((rule) => keyOf(rule)));
+  const there = new Set(group.rules.map((rule) => keyOf(rule)));
+  const target = { kind: 'security-group', id: group.id } as const;
+  const seen = new Set<string>();
+  const additions = wanted.flatMap((rule) => {
+    const key = keyOf(rule);
+    if (there.has(key) || seen.has(key)) return [];
+    seen.add(key);
+    const body = {
+      security_group_id: group.id,
+      direction: 'ingress',
+      ethertype: rule.family,
+      protocol: rule.protocol,
+      port_range_min: rule.portMin,
+      port_range_max: rule.portMax,
+      remote_ip_prefix: rule.cidr,
+    };
+    const change = { op: 'create-rule', groupId: group.id, rule: body } as const;
+    return [actionOf('update', target, `let ${rule.protocol} ${rule.portMin} in from ${rule.cidr}`, change)];
+  });
+  const removals = group.rules
+    .filter((rule) => !keys.has(keyOf(rule)))
+    .map(({ cidr, id, portMin, protocol }) => {
+      const summary = `let ${protocol} ${portMin ?? 'any'} in from ${cidr ?? 'anywhere'} no more`;
+      return actionOf('update', target, summary, { op: 'delete-rule', ruleId: id });
+    });
+  return [...additions, ...removals];
+}
+
+type Rule = Omit<ObservedRule, 'id'>;
+
+/** `cidrsOf`: of a subnet, or of those in which the VIPs lie. */
+function rulesOf(
+  { family, from, port, protocol }: SecurityGroupRule,
+  cidrsOf: (subnetId: string | undefined) => readonly string[],
+): readonly Rule[] {
+  const isOfFamily = (cidr: string): boolean => cidr.includes(':') === (family === 'IPv6');
+  const sources = from.cidr === undefined ? cidrsOf(from.subnetId).filter(isOfFamily) : [from.cidr];
+  return sources.map((cidr) => ({ protocol, family, portMin: port, portMax: port, cidr }));
+}
+
+/** Neutron says no prefix where any is meant. */
+function keyOf({ cidr, family, portMax, portMin, protocol }: Rule): string {
+  const source = cidr === '0.0.0.0/0' || cidr === '::/0' ? null : cidr;
+  return JSON.stringify([protocol, family, portMin, portMax, source]);
+}
+
+function diffPorts(
+  group: ObservedSecurityGroup,
+  { providerIDs, tree }: SecurityGroupContext,
+): readonly LoadBalancerAction[] {
+  const wanted = new Set(tree.listeners.flatMap(({ pool }) => pool.members.map(({ address }) => address)));
+  const covered = new Set([...group.ports.flatMap(({ addresses }) => addresses), ...group.withoutPort]);
+  const missing = [...wanted].filter((address) => !covered.has(address)).toSorted();
+  const obsolete = group.ports.filter(({ addresses }) => !addresses.some((address) => wanted.has(address)));
+  const attachment = {
+    op: 'attach-security-group',
+    groupId: group.id,
+    members: missing.map((address): MemberAddress => {
+      const providerID = providerIDs.get(address);
+      return { address, ...(providerID !== undefined && { providerID }) };
+    }),
+  } as const;
+  const target = { kind: 'security-group', id: group.id } as const;
+  const attach =
+    missing.length === 0
+      ? []
+      : [actionOf('update', target, `put the security group on ${missing.length} ports`, attachment)];
+  return [
+    ...attach,
+    ...detachment(
+      group.id,
+      obsolete.map(({ id }) => id),
+    ),
+  ];
+}

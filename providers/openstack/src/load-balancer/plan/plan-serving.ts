@@ -1,0 +1,182 @@
+/** What is to be done so that a Service has the load balancer that it asks for. Pure. */
+import type {
+  DesiredLoadBalancer,
+  LoadBalancerAction,
+  LoadBalancerPart,
+  LoadBalancerPlan,
+  LoadBalancerWarning,
+} from '@outrigger/cloud-provider';
+import type { DesiredTree } from '../desired/desired-tree.ts';
+import type { ServiceIdentity } from '../observe/concerns.ts';
+import { loadBalancerIn, type ObservedChildren, type ObservedLoadBalancer } from '../observed-tree.ts';
+import { ownerTag, sameOwner, sharerTag } from '../ownership.ts';
+import { beginLoadBalancer, choosePart } from './begin.ts';
+import { actionOf, type Target } from './change.ts';
+import { planClaims } from './claims.ts';
+import { diffListeners } from './diff-listeners.ts';
+import type { Step } from './diff.ts';
+import { isOwnChild } from './listener-owner.ts';
+import { planFloatingIP, type FloatingIPPlan } from './plan-floating-ip.ts';
+import { removeParts } from './plan-removing.ts';
+import { removeLoadBalancer } from './remove-load-balancer.ts';
+import { planSecurityGroup } from './plan-security-group.ts';
+import { sharingRefusal } from './sharing.ts';
+import { secondVipRefusal, secondVipWarnings } from './second-vip.ts';
+import { ingressOf, lateWarnings, servedAnnotations } from './status.ts';
+
+export interface ServingContext {
+  readonly desired: DesiredLoadBalancer;
+  readonly identity: ServiceIdentity;
+  readonly tree: DesiredTree;
+  readonly warnings: readonly LoadBalancerWarning[];
+  readonly parts: readonly LoadBalancerPart[];
+}
+
+const IDLE = { actions: [], complete: false, ingress: [] };
+
+export function planServing(context: ServingContext): LoadBalancerPlan {
+  const { desired, parts, tree, warnings } = context;
+  const part = choosePart(parts, desired.owner, tree.loadBalancer.existing?.id);
+  const joined = part !== undefined && part.owner !== undefined && isOurs(part, context);
+  if (!joined) return { warnings, ...beginLoadBalancer(part, context) };
+  // What is on the VIP of another's load balancer is its owner's.
+  const mine = part.kind === 'load-balancer' ? parts : parts.filter(({ kind }) => kind !== 'floating-ip');
+  const claims = planClaims({ ...context, parts: mine }, undefined);
+  if (claims.length > 0) return { ...IDLE, actions: claims, warnings };
+  return planChosen(part, context);
+}
+
+const isLoadBalancer = ({ kind }: LoadBalancerPart): boolean =>
+  kind === 'load-balancer' || kind === 'shared-load-balancer';
+
+/** By its owner's tag, or by that of one who shares it. */
+function isOurs(part: LoadBalancerPart, { desired }: ServingContext): boolean {
+  return part.kind === 'shared-load-balancer' || sameOwner(part.owner, desired.owner);
+}
+
+function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalancerPlan {
+  const { desired, tree } = context;
+  const loadBalancer = loadBalancerIn(part);
+  const { children, status } = loadBalancer;
+  const owns = part.kind === 'load-balancer';
+  const target: Target = { kind: owns ? 'load-balancer' : 'shared-load-balancer', id: part.id };
+  const floating = owns
+    ? planFloatingIP(tree.floatingIP, {
+        loadBalancer,
+        target,
+        parts: context.parts.filter(({ kind }) => kind === 'floating-ip'),
+        owner: desired.owner,
+      })
+    : sharedFloatingIP(loadBalancer);
+  const warnings = [...context.warnings, ...floating.warnings, ...secondVipWarnings(tree, loadBalancer)];
+  const ingress = ingressOf(tree.status, floating.address, loadBalancer);
+  // A load balancer that is being made is no promise yet; one that serves keeps its address through every change.
+  const promised = desired.service.ingress.length > 0 ? ingress : [];
+  if (status === 'ERROR') return { ...planFailed(part, context, warnings), ingress: promised };
+  if (status !== 'ACTIVE' || !children) {
+    return { ...IDLE, ingress: promised, warnings: [...warnings, ...lateWarnings([part])] };
+  }
+  const refused =
+    sharingRefusal({ loadBalancer, children, owns, tree, identity: context.identity }) ??
+    secondVipRefusal(tree, loadBalancer) ??
+    floating.refused;
+  if (refused) return { ...IDLE, warnings, refused };
+  const { steps, waiting } = diffTree(loadBalancer, children, target, context);
+  const settled = steps.length === 0 && !waiting;
+  const actions = settled ? planRest(part, children, floating, context) : steps;
+  const complete = settled && actions.length === 0;
+  return {
+    actions,
+    complete,
+    ingress: complete ? ingress : promised,
+    ...(complete && floating.address !== undefined && { annotations: servedAnnotations(part.id, floating.address) }),
+    warnings,
+  };
+}
+
+/** Octavia's part: its tags, then what hangs below it. */
+function diffTree(
+  loadBalancer: ObservedLoadBalancer,
+  children: ObservedChildren,
+  target: Target,
+  { desired, identity, tree }: ServingContext,
+): { readonly steps: readonly LoadBalancerAction[]; readonly waiting: boolean } {
+  const { owner } = desired;
+  const name = tree.loadBalancer.names.loadBalancer;
+  const owns = target.kind === 'load-balancer';
+  const names = identity.names.map((one) => one.loadBalancer);
+  const { steps, waiting } = diffListeners({
+    loadBalancer,
+    children,
+    tree,
+    tags: [ownerTag(owner), name],
+    isOurs: (child) => isOwnChild(child, { owner, names, ownsLoadBalancer: owns }),
+  });
+  const tags = [owns ? ownerTag(owner) : sharerTag(owner), name].filter((tag) => !loadBalancer.tags.includes(tag));
+  const change = { op: 'tags', loadBalancerId: loadBalancer.id, add: tags, remove: [] } as const;
+  const tagging = tags.length === 0 ? [] : [actionOf('update', target, 'write the tags of the load balancer', change)];
+  return { steps: [...tagging, ...actionsOf(steps, loadBalancer.id, target)], waiting };
+}
+
+/** What comes once traffic could flow: Neutron's part, and what this load balancer has replaced. */
+function planRest(
+  part: LoadBalancerPart,
+  children: ObservedChildren,
+  floating: FloatingIPPlan,
+  context: ServingContext,
+): readonly LoadBalancerAction[] {
+  const { desired, parts, tree } = context;
+  const providerIDs = new Map(
+    desired.backEnds.flatMap(({ addresses, node: { providerID } }) =>
+      providerID === undefined ? [] : addresses.map(({ address }) => [address, providerID] as const),
+    ),
+  );
+  const group = planSecurityGroup(tree.securityGroup, {
+    tree,
+    loadBalancer: loadBalancerIn(part),
+    children,
+    parts: parts.filter(({ kind }) => kind === 'security-group'),
+    owner: desired.owner,
+    providerIDs,
+  });
+  const actions = [...floating.actions, ...group];
+  if (actions.length > 0) return actions;
+  const replaced = parts.filter((one) => one !== part && isLoadBalancer(one) && one.owner && isOurs(one, context));
+  const addresses = part.kind === 'load-balancer' ? [] : parts.filter(({ kind }) => kind === 'floating-ip');
+  return removeParts([...addresses, ...replaced], {
+    identity: context.identity,
+    cascadeDelete: tree.loadBalancer.cascadeDelete,
+  });
+}
+
+/** An operator can fail it over; by our own rights there is only another one, which has another address. */
+function planFailed(
+  part: LoadBalancerPart,
+  { desired, identity, tree }: ServingContext,
+  warnings: readonly LoadBalancerWarning[],
+): Omit<LoadBalancerPlan, 'ingress'> {
+  const { late } = loadBalancerIn(part);
+  const served = desired.service.ingress.length > 0;
+  if (part.kind === 'load-balancer' && !served && late !== 'no') {
+    return {
+      actions: removeLoadBalancer(part, { identity, cascadeDelete: tree.loadBalancer.cascadeDelete }),
+      complete: false,
+      warnings,
+    };
+  }
+  const message = served
+    ? `Octavia says that the load balancer ${part.id} is in ERROR: it takes no change until it is failed over (openstack loadbalancer failover)`
+    : `Octavia could not make the load balancer ${part.id} (ERROR): it is deleted and made again`;
+  return { actions: [], complete: false, warnings: [...warnings, { reason: 'LoadBalancerInError', message }] };
+}
+
+/** Attached by the owner alone, so that nobody exposes what is another's. */
+function sharedFloatingIP({ floatingIPs, vipAddress }: ObservedLoadBalancer): FloatingIPPlan {
+  return { actions: [], address: floatingIPs[0]?.address ?? vipAddress ?? undefined, warnings: [] };
+}
+
+function actionsOf(steps: readonly Step[], loadBalancerId: string, target: Target): readonly LoadBalancerAction[] {
+  return steps.map(({ request, summary }) =>
+    actionOf('update', target, summary, { op: 'octavia', loadBalancerId, request }),
+  );
+}

@@ -1,0 +1,124 @@
+/** What is to be done so that a Service has no load balancer, or no part of one, any more. Pure. */
+import type { LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-provider';
+import type { ServiceIdentity } from '../observe/concerns.ts';
+import { loadBalancerIn, type ObservedListener } from '../observed-tree.ts';
+import { ownersIn, ownerTag, sharerTag } from '../ownership.ts';
+import { actionOf, type Target } from './change.ts';
+import { removeListener } from './diff-listeners.ts';
+import { removePool, type Step } from './diff.ts';
+import { cpoPrefix, isOwnChild } from './listener-owner.ts';
+import { deleteRequest } from './octavia-requests.ts';
+
+export interface RemovingContext {
+  readonly identity: ServiceIdentity;
+  readonly cascadeDelete: boolean;
+}
+
+/** Deletes it, or where others share it: what of it is ours, and the first of them owns it then. */
+export function removeLoadBalancer(part: LoadBalancerPart, context: RemovingContext): readonly LoadBalancerAction[] {
+  const loadBalancer = loadBalancerIn(part);
+  const { children, id, name, status, tags } = loadBalancer;
+  if (status !== 'ACTIVE' && status !== 'ERROR') return [];
+  const target = { kind: 'load-balancer', id } as const;
+  if (ownersIn(tags).sharers.length > 0 || isSharedByOthers(part, context)) {
+    return [
+      ...dropCpoTags(part, target, context),
+      ...removeOwnChildren(part, target, context),
+      handOver(part, target, context),
+    ];
+  }
+  const removal = deleteRequest('loadbalancers', id, { cascade: context.cascadeDelete || status === 'ERROR' });
+  const change = { op: 'octavia', loadBalancerId: id, request: removal } as const;
+  const action = actionOf('delete', target, `delete the load balancer ${name}`, change);
+  if (context.cascadeDelete || status === 'ERROR' || !children) return [action];
+  const steps = [
+    ...children.listeners.flatMap(removeListener),
+    ...children.loosePools.map((pool) => removePool(pool.id, pool.name)),
+  ];
+  return [...dropCpoTags(part, target, context), ...asActions(steps, id, target), action];
+}
+
+/** Only our listeners go, and our tags. */
+export function leaveLoadBalancer(part: LoadBalancerPart, context: RemovingContext): readonly LoadBalancerAction[] {
+  const { id, status } = loadBalancerIn(part);
+  if (status !== 'ACTIVE') return [];
+  const target = { kind: 'shared-load-balancer', id } as const;
+  const { owner } = context.identity;
+  const change = { op: 'tags', loadBalancerId: id, add: [], remove: [sharerTag(owner)] } as const;
+  return [
+    ...dropCpoTags(part, target, context),
+    ...removeOwnChildren(part, target, context),
+    actionOf('update', target, `leave the load balancer ${id} to those who share it`, change),
+  ];
+}
+
+/**
+ * First of all, while our listeners are there to say which they are: without them, a tag of CPO's that stayed would keep the load
+ * balancer for a Service that is gone.
+ */
+function dropCpoTags(part: LoadBalancerPart, target: Target, context: RemovingContext): readonly LoadBalancerAction[] {
+  const { id, tags } = loadBalancerIn(part);
+  const remove = ourCpoTags(part, context).filter((tag) => tags.includes(tag));
+  if (remove.length === 0) return [];
+  const change = { op: 'tags', loadBalancerId: id, add: [], remove } as const;
+  return [actionOf('update', target, `take the tag of this Service off the load balancer ${id}`, change)];
+}
+
+function handOver(part: LoadBalancerPart, target: Target, { identity }: RemovingContext): LoadBalancerAction {
+  const change = {
+    op: 'tags',
+    loadBalancerId: part.id,
+    add: [],
+    remove: [ownerTag(identity.owner)],
+    passOn: true,
+  } as const;
+  return actionOf('update', target, `leave the load balancer ${part.id} to those who share it`, change);
+}
+
+/** Services of a CPO that is still at work, whose tags are the only sign of them. */
+export function isSharedByOthers(part: LoadBalancerPart, context: RemovingContext): boolean {
+  const ours = ourCpoTags(part, context);
+  return loadBalancerIn(part).tags.some((tag) => tag.startsWith(cpoPrefix) && !ours.includes(tag));
+}
+
+function removeOwnChildren(
+  part: LoadBalancerPart,
+  target: Target,
+  context: RemovingContext,
+): readonly LoadBalancerAction[] {
+  const { children, id } = loadBalancerIn(part);
+  if (!children) return [];
+  const steps = [
+    ...ownListeners(part, context).flatMap(removeListener),
+    ...children.loosePools.filter((pool) => isOurs(pool, part, context)).map((pool) => removePool(pool.id, pool.name)),
+  ];
+  return asActions(steps, id, target);
+}
+
+/** CPO's tags of this Service: of one that is gone only its listeners still say them, and the name of what was made for it. */
+function ourCpoTags(part: LoadBalancerPart, context: RemovingContext): readonly string[] {
+  const tagged = ownListeners(part, context).flatMap(({ tags }) => tags.filter((tag) => tag.startsWith(cpoPrefix)));
+  const own = part.kind === 'load-balancer' ? [loadBalancerIn(part).name] : [];
+  return [
+    ...new Set([...context.identity.names.map(({ loadBalancer }) => loadBalancer), ...tagged, ...own]),
+  ].toSorted();
+}
+
+function ownListeners(part: LoadBalancerPart, context: RemovingContext): readonly ObservedListener[] {
+  return (loadBalancerIn(part).children?.listeners ?? []).filter((one) => isOurs(one, part, context));
+}
+
+function isOurs(
+  child: { readonly name: string; readonly tags: readonly string[] },
+  part: LoadBalancerPart,
+  { identity: { names, owner } }: RemovingContext,
+): boolean {
+  const ownsLoadBalancer = part.kind === 'load-balancer';
+  return isOwnChild(child, { owner, names: names.map(({ loadBalancer }) => loadBalancer), ownsLoadBalancer });
+}
+
+function asActions(steps: readonly Step[], loadBalancerId: string, target: Target): readonly LoadBalancerAction[] {
+  return steps.map(({ request, summary }) =>
+    actionOf('update', target, summary, { op: 'octavia', loadBalancerId, request }),
+  );
+}

@@ -1,0 +1,34 @@
+/** What a second VIP, which is had at creation or never, rules out later. Pure. */
+import { CloudError, type LoadBalancerWarning } from '@outrigger/cloud-provider';
+import type { DesiredTree } from '../desired/desired-tree.ts';
+import type { ObservedLoadBalancer } from '../observed-tree.ts';
+
+/**
+ * Octavia of Zed took `allowed_cidrs` on a load balancer with two VIPs, ended in ERROR, and could not even delete it by cascade:
+ * the pair is never sent.
+ */
+export function secondVipRefusal(
+  { listeners, loadBalancer }: DesiredTree,
+  there: ObservedLoadBalancer,
+): CloudError | undefined {
+  const { additionalVips, id } = there;
+  if (additionalVips.length > 0 && listeners.some(({ allowedCidrs = [] }) => allowedCidrs.length > 0)) {
+    const text = `the load balancer ${id} has an address of each family, and source ranges on it would break it for good; take them away, or make the Service anew with one family`;
+    return new CloudError('unsupported', text);
+  }
+  if (additionalVips.length === 0 && loadBalancer.additionalVips.some(({ required }) => required)) {
+    const text = `the load balancer ${id} has one address, and a second one can be had only when it is made; make the Service anew, or set ipFamilyPolicy to PreferDualStack`;
+    return new CloudError('unsupported', text);
+  }
+  return undefined;
+}
+
+export function secondVipWarnings(
+  { loadBalancer }: DesiredTree,
+  { additionalVips, id }: ObservedLoadBalancer,
+): readonly LoadBalancerWarning[] {
+  const [missing] = additionalVips.length === 0 ? loadBalancer.additionalVips : [];
+  if (!missing) return [];
+  const message = `The load balancer ${id} has no ${missing.family} address: there was no subnet for one when it was made`;
+  return [{ reason: 'NoSecondAddress', message }];
+}

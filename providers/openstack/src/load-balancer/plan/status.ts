@@ -1,0 +1,41 @@
+/** What the Service's status and annotations say of a load balancer. Pure. */
+import type { LoadBalancerIngress, LoadBalancerPart, LoadBalancerWarning } from '@outrigger/cloud-provider';
+import { annotationTable } from '../desired/annotation-table.ts';
+import type { StatusWish } from '../desired/desired-tree.ts';
+import { loadBalancerIn, type ObservedLoadBalancer } from '../observed-tree.ts';
+
+/** `address`: the floating IP, or the VIP. */
+export function ingressOf(
+  { hostname, hostnameSuffix, ipMode }: StatusWish,
+  address: string | undefined,
+  { additionalVips, vipAddress }: ObservedLoadBalancer,
+): readonly LoadBalancerIngress[] {
+  if (address === undefined) return [];
+  if (hostname !== undefined) return [{ hostname }];
+  // A floating IP stands for the VIP of its family; the other one is reached as it is.
+  const isIPv6 = (one: string): boolean => one.includes(':');
+  const vips = [vipAddress ?? address, ...additionalVips.map((one) => one.address)];
+  const addresses = vips.map((one) => (isIPv6(one) === isIPv6(address) ? address : one));
+  return addresses.map((one) =>
+    hostnameSuffix === undefined ? { ip: one, ipMode } : { hostname: `${one}.${hostnameSuffix}` },
+  );
+}
+
+/** Where CPO looks for its load balancer, should the Service go back to it. */
+export function servedAnnotations(id: string, address: string): Readonly<Record<string, string>> {
+  return { [annotationTable.loadBalancerId.name]: id, [addressAnnotation]: address };
+}
+
+/** Written by the program alone: a Service that has it was served. */
+export const addressAnnotation: string = annotationTable.loadBalancerAddress.name;
+
+/** Nothing but Octavia itself, or its operator, can end it: others go on meanwhile. */
+export function lateWarnings(parts: readonly LoadBalancerPart[]): readonly LoadBalancerWarning[] {
+  return parts
+    .map(loadBalancerIn)
+    .filter(({ late, status }) => late === 'rebuild' && status !== 'ERROR')
+    .map(({ id, status }) => ({
+      reason: 'LoadBalancerStuck',
+      message: `The load balancer ${id} has been ${status} for minutes: Octavia takes no change of it until that ends`,
+    }));
+}

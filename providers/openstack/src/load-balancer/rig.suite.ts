@@ -1,0 +1,216 @@
+/** For tests: the load balancers over the fake OpenStack, brought to their goal as the host does it, without the host. */
+import { strict as assert } from 'node:assert';
+import type {
+  BackEnd,
+  CallContext,
+  Clock,
+  DesiredLoadBalancer,
+  LoadBalancerAction,
+  LoadBalancerPart,
+  LoadBalancerPlan,
+  LoadBalancerService,
+} from '@outrigger/cloud-provider';
+import { silentLogger } from '@outrigger/kube';
+import { connectionOf } from '../client/connection.ts';
+import { OpenStackClient } from '../client/openstack-client.ts';
+import type { LoadBalancerConfig } from '../config/cloud-config.ts';
+import { readCloudConfig } from '../config/read-cloud-config.ts';
+import { createFakeOpenStack, type FakeOpenStack } from '../fake/fake-openstack.ts';
+import { FAKE_ORIGIN, inProcessFetch } from '../fake/in-process-fetch.ts';
+import { seededRandom } from '../fake/seeded-random.ts';
+import { seedProject, type SeededProject } from '../fake/seed-project.ts';
+import { serviceOf } from './desired/tree-inputs.suite.ts';
+import { OpenStackLoadBalancers } from './openstack-load-balancers.ts';
+
+/** Time that passes only by those who wait for it, at once: nothing else runs meanwhile. */
+export class HastyClock implements Clock {
+  #now = 1_000;
+
+  now(): number {
+    return Date.UTC(2026, 0, 1) + this.#now;
+  }
+
+  monotonic(): number {
+    return this.#now;
+  }
+
+  async sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.#now += Math.max(0, delayMs);
+    await Promise.resolve();
+  }
+}
+
+export interface RigOptions {
+  readonly loadBalancer?: Partial<LoadBalancerConfig>;
+  readonly clusterId?: string;
+  readonly clusterName?: string;
+  readonly previousClusterName?: string;
+  /** Of the fake's random numbers. */
+  readonly seed?: number;
+}
+
+/** One program over one cloud; a second one may be opened over the same. */
+export class Rig {
+  readonly clock: HastyClock;
+  readonly cloud: FakeOpenStack;
+  readonly seeded: SeededProject;
+  readonly provider: OpenStackLoadBalancers;
+  readonly client: OpenStackClient;
+  readonly clusterId: string;
+  config: Partial<LoadBalancerConfig>;
+  backEnds: readonly BackEnd[] = [];
+
+  private constructor(
+    world: Pick<Rig, 'clock' | 'cloud' | 'seeded'>,
+    client: OpenStackClient,
+    whole: LoadBalancerConfig,
+    options: RigOptions,
+  ) {
+    const { clusterId = 'cluster-1', clusterName = 'kubernetes', loadBalancer = {}, previousClusterName } = options;
+    this.clock = world.clock;
+    this.cloud = world.cloud;
+    this.seeded = world.seeded;
+    this.client = client;
+    this.clusterId = clusterId;
+    this.config = loadBalancer;
+    this.provider = new OpenStackLoadBalancers({
+      name: 'openstack',
+      client: () => client,
+      config: () => ({ loadBalancer: { ...whole, ...this.config }, loadBalancerClasses: new Map() }),
+      clock: world.clock,
+      cluster: { id: clusterId, name: clusterName },
+      previousClusterName,
+    });
+  }
+
+  static async open(options: RigOptions = {}): Promise<Rig> {
+    const clock = new HastyClock();
+    const cloud = createFakeOpenStack({ clock, random: seededRandom(options.seed ?? 1) });
+    const seeded = seedProject(cloud);
+    const rig = await Rig.#over({ clock, cloud, seeded }, options);
+    rig.backEnds = ['node-1', 'node-2'].map((name) => rig.addNode(name));
+    return rig;
+  }
+
+  /** Another process, with no memory of what the first one did. */
+  async restarted(options: RigOptions = {}): Promise<Rig> {
+    const rig = await Rig.#over(this, { loadBalancer: this.config, clusterId: this.clusterId, ...options });
+    rig.backEnds = this.backEnds;
+    return rig;
+  }
+
+  static async #over(world: Pick<Rig, 'clock' | 'cloud' | 'seeded'>, options: RigOptions): Promise<Rig> {
+    const text = `
+[Global]
+auth-url = ${FAKE_ORIGIN}/identity/v3
+username = k8s
+password = k8s
+user-domain-id = default
+tenant-name = k8s
+tenant-domain-id = default
+region = ${world.cloud.region}`;
+    const environment = { env: {}, workingDirectory: '/', homeDirectory: '/' };
+    const config = await readCloudConfig({ fileName: 'cloud.conf', text }, environment, () => {});
+    const connection = Object.assign(await connectionOf(config, 'cloud.conf', {}), {
+      fetch: inProcessFetch(world.cloud),
+    });
+    const host = {
+      clock: world.clock,
+      logger: silentLogger,
+      redact: () => {},
+      callContext: () => callContext(),
+    };
+    const client = new OpenStackClient({ connection, host, userAgent: 'test' });
+    return new Rig(world, client, config.loadBalancer, options);
+  }
+
+  addNode(name: string): BackEnd {
+    const { port, server } = this.seeded.addNode({ name });
+    const address = port.fixed_ips.find(({ ip_address: ip }) => !ip.includes(':'))?.ip_address ?? '';
+    return {
+      node: { name, uid: `uid-${name}`, providerID: `openstack:///${server.id}`, labels: {}, annotations: {} },
+      addresses: [{ type: 'InternalIP', address }],
+    };
+  }
+
+  desired(service: LoadBalancerService, wanted = true): DesiredLoadBalancer {
+    const owner = { clusterId: this.clusterId, uid: service.uid };
+    return { service, wanted, owner, backEnds: wanted ? this.backEnds : [] };
+  }
+
+  async look(service: LoadBalancerService): Promise<readonly LoadBalancerPart[]> {
+    const [observation] = await this.provider.observe([service], callContext());
+    assert.ok(observation);
+    if (observation.kind === 'failed') throw observation.error;
+    return observation.parts;
+  }
+
+  /** One look, one plan, and what it says; fails on a plan that the host would refuse. */
+  async pass(desired: DesiredLoadBalancer, onAction?: (action: LoadBalancerAction) => void): Promise<LoadBalancerPlan> {
+    const parts = await this.look(desired.service);
+    const plan = this.provider.plan(desired, parts);
+    assert.deepEqual(this.provider.plan(desired, parts), plan, 'the same input gives the same plan');
+    assertAllowed(plan, desired, parts);
+    if (plan.refused) return plan;
+    for (const action of plan.actions) {
+      onAction?.(action);
+      const result = await this.provider.apply(action, desired, callContext());
+      if (result.kind === 'failed') throw result.error;
+    }
+    return plan;
+  }
+
+  /** Passes until all is as it should be, or is refused. */
+  async bring(service: LoadBalancerService, wanted = true): Promise<LoadBalancerPlan> {
+    for (let pass = 0; pass < 60; pass++) {
+      const plan = await this.pass(this.desired(service, wanted));
+      if (plan.refused || plan.complete) return plan;
+      await this.clock.sleep(1_000);
+    }
+    throw new Error('60 passes, and it is not complete');
+  }
+}
+
+/** As the host leaves it: with the annotations and the status of what was brought about. */
+export function served(service: LoadBalancerService, plan: LoadBalancerPlan): LoadBalancerService {
+  const annotations = Object.entries({ ...service.annotations, ...plan.annotations }).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  return { ...service, annotations: Object.fromEntries(annotations), ingress: plan.ingress };
+}
+
+export function serviceNamed(name: string, more: Partial<LoadBalancerService> = {}): LoadBalancerService {
+  const uid = `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padStart(12, '0').slice(-12)}`;
+  return serviceOf({ name, uid, ...more });
+}
+
+/** What is all that the host knows of a Service that is gone. */
+export function goneService({ uid }: LoadBalancerService): LoadBalancerService {
+  return serviceOf({ uid, name: '', namespace: '', ports: [] });
+}
+
+export function callContext(signal: AbortSignal = new AbortController().signal): CallContext {
+  return { signal, priority: 'normal', logger: silentLogger, call: (_operation, send) => send(signal) };
+}
+
+/** The rules of the host's own last look at a plan. */
+function assertAllowed(
+  { actions, complete }: LoadBalancerPlan,
+  { owner, wanted }: DesiredLoadBalancer,
+  parts: readonly LoadBalancerPart[],
+): void {
+  const isOwn = (part: LoadBalancerPart): boolean =>
+    part.owner?.clusterId === owner.clusterId && part.owner.uid === owner.uid;
+  for (const { id, kind, part: kindOfPart, summary } of actions) {
+    if (kind === 'create') {
+      assert.ok(wanted, 'nothing is made for what is to go');
+      continue;
+    }
+    const part = parts.find((one) => one.kind === kindOfPart && one.id === id);
+    assert.ok(part, `${summary}: was not observed`);
+    assert.ok(kind === 'claim' ? part.owner === undefined : isOwn(part), `${summary}: is not ours`);
+  }
+  assert.ok(!complete || actions.length === 0);
+  assert.ok(wanted || !complete || !parts.some(isOwn), 'a part of ours is left');
+}
