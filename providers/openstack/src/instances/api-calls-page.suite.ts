@@ -1,0 +1,100 @@
+/** The page of how many requests the instances need, out of the fake's own count of them. */
+import assert from 'node:assert/strict';
+import type { Instances, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
+import type { FakeCall } from '../fake/call-log.ts';
+import { nodeOf, openFakeCluster } from './fake-cluster.suite.ts';
+
+const KINDS: readonly (readonly [title: string, is: (call: FakeCall) => boolean])[] = [
+  ['nova `GET /servers/detail`', ({ operation, target }) => isList(operation) && !target.includes('name=')],
+  ['the same, by name', ({ operation, target }) => isList(operation) && target.includes('name=')],
+  ['nova `GET /servers/{id}`', ({ operation }) => operation === 'GET /servers/{id}'],
+  ['neutron `GET /ports`', ({ operation }) => operation === 'GET /ports'],
+];
+
+const isList = (operation: string): boolean => operation === 'GET /servers/detail';
+
+/** Servers of the project, with a port each; and how many of them are nodes. */
+const CLUSTERS = [
+  { nodes: 1, inProject: 10_000 },
+  { nodes: 20, inProject: 10_000 },
+  { nodes: 500, inProject: 10_000 },
+  { nodes: 5_000, inProject: 10_000 },
+  { nodes: 20, inProject: 20 },
+  { nodes: 500, inProject: 500 },
+] as const;
+
+export async function apiCallsPage(): Promise<string> {
+  const rows: string[] = [];
+  for (const { nodes, inProject } of CLUSTERS) {
+    rows.push(...(await measure(nodes, inProject)));
+  }
+  return `# Requests of the instances
+
+Counted by a test on the OpenStack in memory, through the real client: what the instances ask for one look-up of all nodes. A token
+and the versions of each service are asked for once, and not counted here. Pages have 1,000 items, as nova's \`max_limit\` is by default.
+
+| Nodes | Servers and ports in the project | Look-up | ${KINDS.map(([title]) => title).join(' | ')} | Together |
+|---|---|---|${'---|'.repeat(KINDS.length + 1)}
+${rows.join('\n')}
+
+*First* is the first look-up after the start, by name: the project's size is not known yet and taken to be the cluster's. *State* is
+what the lifecycle of nodes asks for, *metadata* what new nodes and the periodic refresh of addresses ask for. What a list lacks is
+asked for by ID beside it, 20 servers in one look-up at most. [How it is decided](instances.md#requests).
+`;
+}
+
+async function measure(count: number, inProject: number): Promise<readonly string[]> {
+  await using cluster = await openFakeCluster();
+  const { cloud, seeded, opened } = cluster;
+  const { project, network, subnet } = seeded;
+  for (let i = 0; i < inProject; i++) {
+    const { id } = cloud.compute.addServer({ name: `server-${i}`, projectId: project.id });
+    const address = `10.0.${128 + (i >> 8)}.${i & 0xff}`;
+    const fixedIPs = [{ subnet_id: subnet.id, ip_address: address }];
+    cloud.networking.ports.add({ network_id: network.id, project_id: project.id, device_id: id, fixed_ips: fixedIPs });
+  }
+  const { instances } = opened.capabilities;
+  assert.ok(instances);
+  const call = opened.callContext({ signal: new AbortController().signal, priority: 'normal' });
+  const newestFirst = cloud.compute.newestFirst();
+  const byName = newestFirst.slice(-count).map(({ name }) => nodeOf(name));
+  const byId = newestFirst.slice(-count).map(({ name, id }) => nodeOf(name, id));
+  // Connects: token and versions.
+  await instances.read(byId[0]!, 'metadata', call);
+  const row = async (title: string, nodes: readonly NodeRef[], need: InstanceNeed): Promise<string> => {
+    const counts = await counted(cloud.calls, () => found(instances, nodes, need, call));
+    const together = counts.reduce((sum, one) => sum + one, 0);
+    const numbers = [...counts, together].map((one) => one.toLocaleString('en'));
+    return `| ${[count.toLocaleString('en'), inProject.toLocaleString('en'), title, ...numbers].join(' | ')} |`;
+  };
+  return [
+    await row('first, metadata', byName, 'metadata'),
+    await row('state', byId, 'state'),
+    await row('metadata', byId, 'metadata'),
+  ];
+}
+
+async function counted(
+  calls: { all(): readonly FakeCall[]; reset(): void },
+  run: () => Promise<void>,
+): Promise<readonly number[]> {
+  calls.reset();
+  await run();
+  const counts = KINDS.map(([, is]) => calls.all().filter(is).length);
+  assert.equal(
+    counts.reduce((sum, one) => sum + one, 0),
+    calls.all().length,
+    'each request is one of the kinds',
+  );
+  return counts;
+}
+
+async function found(
+  instances: Instances,
+  nodes: readonly NodeRef[],
+  need: InstanceNeed,
+  call: Parameters<Instances['lookUp']>[2],
+): Promise<void> {
+  const answers = await instances.lookUp(nodes, need, call);
+  assert.ok(answers.every(({ result }) => result.kind === 'found' && result.instance.providerID.length > 10));
+}
