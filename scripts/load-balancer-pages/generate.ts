@@ -24,10 +24,19 @@ export async function featuresPage(): Promise<string> {
 }
 
 /** As `outrigger admission-policy` prints it. */
-export async function admissionPolicy(): Promise<string> {
+export function admissionPolicy(): Promise<string> {
+  return printed('admission-policy');
+}
+
+/** As `outrigger service-webhook` prints it. */
+export function serviceWebhook(): Promise<string> {
+  return printed('service-webhook');
+}
+
+async function printed(command: string): Promise<string> {
   let [text, errors] = ['', ''];
   for (const [name, create] of Object.entries(providers)) {
-    const code = await main(['admission-policy', `--cloud-provider=${name}`], {
+    const code = await main([command, `--cloud-provider=${name}`], {
       program: 'outrigger',
       builtInProviders: { [name]: () => Promise.resolve({ default: () => create() }) },
       env: {},

@@ -148,7 +148,7 @@ now
 --webhook-tls-cert-file=a
   --webhook-tls-cert-file is set without --webhook-tls-private-key-file
 --webhooks=pvlable
-  --webhooks: no webhook "pvlable" (did you mean "pvlabel"?); there are pvlabel
+  --webhooks: no webhook "pvlable" (did you mean "pvlabel"?); there are pvlabel, service
 --webhook-bind-address=all
   invalid value "all" for --webhook-bind-address: not an IP address
 --webhooks=* --feature-gates=CloudControllerManagerWebhook=true --webhook-tls-cert-file={dir}/none.crt --webhook-tls-private-key-file={dir}/none.key

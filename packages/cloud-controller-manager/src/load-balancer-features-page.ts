@@ -14,7 +14,8 @@ Generated from what the providers declare by \`node scripts/load-balancer-pages.
 
 A Service that asks for what its provider does not serve is refused with one Event that names it, and never served in part. The
 same can be refused when the Service is written: \`deploy/admission-policy.yml\` is a ValidatingAdmissionPolicy for the providers
-below, made by \`outrigger admission-policy --cloud-provider=<name>\`, which also takes a provider of your own.
+below, made by \`outrigger admission-policy --cloud-provider=<name>\`, which also takes a provider of your own. What only the cloud knows
+at that moment is asked by [a webhook](../guides/service-webhook.md).
 
 Network load balancing only: HTTP routing, TLS termination and host names are not a Service's to ask for, and no annotation for
 them is read. They are the work of controllers of Ingress and of the Gateway API, which have the objects to say it with

@@ -10,9 +10,9 @@ function namesOf(...args: readonly string[]): readonly string[] {
 }
 
 test('webhooks are served when they are chosen and the gate is on', () => {
-  assert.deepEqual(namesOf(GATE, '--webhooks=*'), ['pvlabel']);
+  assert.deepEqual(namesOf(GATE, '--webhooks=*'), ['pvlabel', 'service']);
   assert.deepEqual(namesOf(GATE, '--webhooks=pvlabel'), ['pvlabel']);
-  assert.deepEqual(namesOf(GATE, '--webhooks=*,-pvlabel'), []);
+  assert.deepEqual(namesOf(GATE, '--webhooks=*,-pvlabel'), ['service']);
   assert.deepEqual(namesOf(GATE), []);
   assert.deepEqual(namesOf('--webhooks=*'), []);
   assert.deepEqual(namesOf(GATE, '--webhooks=*', '--webhook-secure-port=0'), []);

@@ -10,17 +10,31 @@ import {
   type SecureServerFiles,
   type Webhook,
 } from '@outrigger/controller-manager';
+import type { Clock, Logger } from '@outrigger/kube';
 import { findCertificatePair } from './certificate-pair.ts';
 import { PV_LABEL_WEBHOOK } from './deploy/pv-label-webhook.ts';
+import { SERVICE_WEBHOOK } from './deploy/service-webhook.ts';
 import type { Foundation } from './foundation.ts';
 import type { ProgramOptions } from './options/program-options.ts';
-import { createPvLabelWebhook, type PvLabelWebhookOptions } from './pv-label-controller.ts';
+import { createPvLabelWebhook } from './pv-label-controller.ts';
+import { createServiceWebhook } from './service-webhook.ts';
 
-export interface KnownWebhook extends ControllerName {
-  readonly build: (options: PvLabelWebhookOptions) => Webhook;
+interface WebhookContext {
+  readonly providers: readonly OpenedProvider[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ends what is asked of the clouds. */
+  readonly signal: AbortSignal;
 }
 
-const knownWebhooks: readonly KnownWebhook[] = [{ name: PV_LABEL_WEBHOOK, build: createPvLabelWebhook }];
+export interface KnownWebhook extends ControllerName {
+  readonly build: (context: WebhookContext) => Webhook;
+}
+
+const knownWebhooks: readonly KnownWebhook[] = [
+  { name: PV_LABEL_WEBHOOK, build: createPvLabelWebhook },
+  { name: SERVICE_WEBHOOK, build: createServiceWebhook },
+];
 
 /** Upstream's name for the pair in `--webhook-cert-dir`. */
 const NAME = 'cloud-controller-manager-webhook';
@@ -53,7 +67,7 @@ export async function serveWebhooks(
   if (chosen.length === 0) {
     const on = options.gates.enabled('CloudControllerManagerWebhook');
     if (on !== flags.webhooks.length > 0) {
-      const needs = on ? '--webhooks=pvlabel' : '--feature-gates=CloudControllerManagerWebhook=true';
+      const needs = on ? '--webhooks' : '--feature-gates=CloudControllerManagerWebhook=true';
       logger.warn('No webhook is served', { needs });
     }
     return undefined;

@@ -54,6 +54,7 @@ export type {
   LoadBalancerPart,
   LoadBalancerPlan,
   LoadBalancers,
+  LoadBalancerVerdict,
   LoadBalancerWarning,
 } from './load-balancers.ts';
 export { adaptLoadBalancers, type AdaptLoadBalancersOptions, type OpaqueLoadBalancer } from './adapt-load-balancers.ts';

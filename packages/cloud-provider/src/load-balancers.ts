@@ -70,6 +70,14 @@ export interface LoadBalancerPlan {
   readonly refused?: Error | undefined;
 }
 
+/** What the cloud says to a Service that is being written. */
+export interface LoadBalancerVerdict {
+  /** It asks for what cannot be, and waiting does not mend that: the API server refuses it with this message. */
+  readonly refused?: Error | undefined;
+  /** What it will have to wait for (a quota that is used up). It is stored, and who writes it is told; one line each. */
+  readonly warnings?: readonly string[];
+}
+
 /** What came of an action. `pending`: observe again after `pollAfterMs`; `handle` names the cloud's own task, for people. */
 export type LoadBalancerActionResult =
   | { readonly kind: 'done' }
@@ -97,6 +105,13 @@ export interface LoadBalancers {
   lockKey?(service: LoadBalancerService): string;
   /** Narrows the back ends of one Service (its zone, its network, a node selector). Pure. Called before each plan. */
   selectBackEnds?(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[];
+  /**
+   * What only the cloud can say of a Service before it is stored: a name that another has, a quota. What `features` and
+   * `annotations` say needs no question. Reads only; also asked about a Service that has its parts. Asked by the webhook
+   * `service` in every replica, leading or not, while the API server waits: 4.5 s at most. Throw when it could not be found
+   * out: the Service is stored then, with a warning. Default: the cloud is not asked.
+   */
+  validate?(service: LoadBalancerService, call: CallContext): Promise<LoadBalancerVerdict>;
   /**
    * Finds all parts of the Services, by owner tag, half made and deleting ones included, and untagged ones whose address is
    * in `service.ingress`; in the order of `services`. Also those that `service.adopt` names, whoever owns them: the host

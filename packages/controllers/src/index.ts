@@ -40,6 +40,7 @@ export {
   type ServiceControllerDependencies,
   type ServiceControllerOptions,
 } from './service/service-controller.ts';
+export { isReviewed, reviewService, type ServiceReview, type ServiceReviewer } from './service/review-service.ts';
 export { Locks } from './service/locks.ts';
 export { adoptPatch, adoptedBy, askedOf, partNameOf } from './service/adoption.ts';
 export {

@@ -110,6 +110,8 @@ function findOperation(cloud: MemoryCloud, { method, path, body }: CloudRequest)
             kind: cloud.assignPodCidrs(one.instanceId, one.podCidrs).changed ? 'done' : 'exists',
           })),
       };
+    case 'GET /quota':
+      return { name: 'GET /quota', run: () => ok({ parts: cloud.settings.quota.parts }) };
     case 'GET /parts':
       return { name: 'GET /parts', empty: { parts: [] }, run: () => ok({ parts: cloud.parts() }) };
     case 'POST /parts':

@@ -16,6 +16,7 @@ import {
   type LoadBalancerPlan,
   type LoadBalancers,
   type LoadBalancerService,
+  type LoadBalancerVerdict,
 } from '@outrigger/cloud-provider';
 import type { CloudClient } from './cloud-client.ts';
 import type { MemoryPart } from './cloud-model.ts';
@@ -69,6 +70,27 @@ export class MemoryLoadBalancers implements LoadBalancers {
   /** A provider's back ends are its own nodes only. */
   selectBackEnds(_service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
     return backEnds.filter(({ node }) => parseProviderID(node.providerID, this.#name) !== undefined);
+  }
+
+  /** What its own plan would refuse, and whether there is room for what it lacks. */
+  async validate(service: LoadBalancerService, call: CallContext): Promise<LoadBalancerVerdict> {
+    const [all, quota] = await Promise.all([
+      this.#list(call),
+      this.#client().request<{ parts?: number }>(call, 'GET /quota', { method: 'GET', path: '/quota' }),
+    ]);
+    const owner = { clusterId: this.#cluster.id, uid: service.uid };
+    const parts = all.filter((part) => this.#concerns(part, service));
+    const { refused } = this.plan({ service, wanted: true, owner, backEnds: [] }, parts);
+    if (isCloudError(refused, 'not-owned')) return { refused };
+    const there = parts.filter((part) => part.owner?.uid === service.uid).length;
+    const room = (quota.parts ?? Number.POSITIVE_INFINITY) - all.length;
+    const warnings = [
+      ...(refused ? [refused.message] : []),
+      ...(room < this.#kinds.length - there
+        ? [`the quota leaves room for ${Math.max(0, room)} more parts of load balancers`]
+        : []),
+    ];
+    return { warnings };
   }
 
   async observe(

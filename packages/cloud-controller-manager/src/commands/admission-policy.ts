@@ -1,41 +1,13 @@
 /** `outrigger admission-policy`: what a provider does not serve, refused when a Service is written. */
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { CloudError } from '@outrigger/cloud-provider';
-import { loadProvider, openProvider } from '@outrigger/cloud-runtime';
-import { bool, FlagError, oneOf, string, type FlagGroup } from '@outrigger/controller-manager';
+import { oneOf, type FlagGroup } from '@outrigger/controller-manager';
 import { admissionPolicyOf } from '@outrigger/controllers';
-import { silentLogger, systemClock, systemRandom } from '@outrigger/kube';
 import { yamlDocuments } from '../yaml-documents.ts';
 import { defineCommand, type Command } from './command.ts';
+import { declaringProviderFlags, readDeclared } from './declared-load-balancers.ts';
 
-interface AdmissionPolicyFlags {
-  cloudProvider: string;
-  cloudConfig: string;
-  providerPath: string;
-  defaultProvider: boolean;
-  action: 'Deny' | 'Warn';
-}
-
-const admissionPolicyFlags: FlagGroup<AdmissionPolicyFlags> = {
+const admissionPolicyFlags: FlagGroup<{ action: 'Deny' | 'Warn' }> = {
   title: 'Admission policy',
   flags: {
-    cloudProvider: { type: string, default: '', usage: 'The provider, as the program takes it: one.' },
-    cloudConfig: {
-      type: string,
-      default: '',
-      usage: "File with the provider's configuration: it may decide what is served.",
-    },
-    providerPath: {
-      type: string,
-      default: '',
-      usage: 'Directory in whose node_modules --cloud-provider is looked for.',
-    },
-    defaultProvider: {
-      type: bool,
-      default: true,
-      usage: 'Whether it serves the Services without a loadBalancerClass too.',
-    },
     action: {
       type: oneOf(['Deny', 'Warn']),
       default: 'Deny',
@@ -47,29 +19,15 @@ const admissionPolicyFlags: FlagGroup<AdmissionPolicyFlags> = {
 export const admissionPolicyCommand: Command = defineCommand({
   name: 'admission-policy',
   summary: 'Prints a ValidatingAdmissionPolicy that refuses the Services which a provider does not serve.',
-  flags: [admissionPolicyFlags],
-  run: async (parsed, { builtInProviders, clock = systemClock, stdout, workingDirectory }) => {
-    const { action, cloudConfig, cloudProvider, defaultProvider, providerPath } = parsed.of(admissionPolicyFlags);
-    if (cloudProvider === '') throw new FlagError('invalid-flag', '--cloud-provider is not set: name the provider');
-    const provider = await loadProvider(cloudProvider, {
-      builtIn: builtInProviders,
-      workingDirectory,
-      ...(providerPath === '' ? {} : { providerPath }),
-    });
-    const fileName = path.resolve(workingDirectory, cloudConfig);
-    const config = cloudConfig === '' ? undefined : { fileName, text: await readFile(fileName, 'utf8') };
-    // Nothing is made in any cluster's name.
-    const cluster = { id: '', name: '' };
-    const options = { cluster, config, clock, logger: silentLogger, random: systemRandom, onWriteRefused: () => {} };
-    await using opened = await openProvider(provider, options);
-    const { loadBalancers } = opened.capabilities;
-    if (!loadBalancers) throw new CloudError('unsupported', `the provider ${opened.name} has no load balancers`);
+  flags: [declaringProviderFlags, admissionPolicyFlags],
+  run: async (parsed, environment) => {
+    const { loadBalancers, providerName } = await readDeclared(parsed.of(declaringProviderFlags), environment);
     const policy = admissionPolicyOf(loadBalancers, {
-      providerName: opened.name,
-      isDefault: defaultProvider,
-      action,
+      providerName,
+      isDefault: parsed.of(declaringProviderFlags).defaultProvider,
+      action: parsed.of(admissionPolicyFlags).action,
     });
-    stdout.write(await yamlDocuments(policy));
+    environment.stdout.write(await yamlDocuments(policy));
     return 0;
   },
 });

@@ -6,6 +6,7 @@ import type { Command } from './command.ts';
 import { explainCommand } from './explain.ts';
 import { migrateCommand } from './migrate.ts';
 import { rbacCommand } from './rbac.ts';
+import { serviceWebhookCommand } from './service-webhook.ts';
 import { versionCommand } from './version.ts';
 
 const commands: readonly Command[] = [
@@ -14,6 +15,7 @@ const commands: readonly Command[] = [
   explainCommand,
   migrateCommand,
   rbacCommand,
+  serviceWebhookCommand,
   versionCommand,
 ];
 

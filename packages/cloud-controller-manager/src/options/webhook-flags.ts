@@ -36,7 +36,7 @@ export const webhookFlags: FlagGroup<WebhookOptions> = {
       type: strings,
       default: [],
       usage:
-        'Webhooks to serve: pvlabel, or * for all; -pvlabel leaves it out. Empty: none. Needs --feature-gates=CloudControllerManagerWebhook=true.',
+        'Webhooks to serve: pvlabel, service, or * for all; -pvlabel leaves it out. Empty: none. Needs --feature-gates=CloudControllerManagerWebhook=true.',
     },
     webhookBindAddress: {
       type: ip,

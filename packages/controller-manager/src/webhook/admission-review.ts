@@ -15,6 +15,8 @@ export interface AdmissionRequest {
 }
 
 export interface AdmissionAnswer {
+  /** Only of a validating webhook: why the object is not stored, in one line. Default: it is. */
+  readonly refused?: string;
   /** Changes of the object. Default: none. */
   readonly operations?: readonly JsonPatchOperation[];
   /** For who has sent the request; one line each. Default: none. */
@@ -48,25 +50,33 @@ export function readReview(text: string): AdmissionRequest {
 /** The most of a warning that reaches whom it is for: the API server cuts what is longer where there is much. */
 const LONGEST_WARNING = 256;
 
-/** Allowed, with these changes. */
-export function reviewOf(uid: string, { operations = [], warnings = [] }: AdmissionAnswer): object {
+/** A Status as a ValidatingAdmissionPolicy gives it. */
+const INVALID = { code: 422, reason: 'Invalid' };
+
+/** Allowed, with these changes, or refused. */
+export function reviewOf(uid: string, { operations = [], refused, warnings = [] }: AdmissionAnswer): object {
   return {
     apiVersion: API_VERSION,
     kind: 'AdmissionReview',
     response: {
       uid,
-      allowed: true,
+      allowed: refused === undefined,
+      ...(refused !== undefined && { status: { ...INVALID, message: inOneLine(refused) } }),
       ...(operations.length > 0 && {
         patchType: 'JSONPatch',
         patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
       }),
-      ...(warnings.length > 0 && { warnings: warnings.map(oneLine) }),
+      ...(warnings.length > 0 && { warnings: warnings.map(shortened) }),
     },
   };
 }
 
-function oneLine(warning: string): string {
-  const line = warning.replaceAll(/\s+/gu, ' ').trim();
+function inOneLine(text: string): string {
+  return text.replaceAll(/\s+/gu, ' ').trim();
+}
+
+function shortened(warning: string): string {
+  const line = inOneLine(warning);
   return line.length <= LONGEST_WARNING ? line : `${line.slice(0, LONGEST_WARNING - 1)}…`;
 }
 

@@ -84,13 +84,25 @@ test('without changes there is no patch', async () => {
   assert.deepEqual(response, { uid: 'u-1', allowed: true });
 });
 
+test('a validating webhook refuses, in one line and without secrets', async () => {
+  const rig = new Rig(async () => ({ refused: 'the name\n s3cret is taken', warnings: ['see s3cret'] }));
+  const response = await rig.post(review);
+  assert.equal(response.status, 200);
+  assert.deepEqual(((await response.json()) as Response).response, {
+    uid: 'u-1',
+    allowed: false,
+    status: { code: 422, reason: 'Invalid', message: 'the name <redacted> is taken' },
+    warnings: ['see <redacted>'],
+  });
+});
+
 test('a webhook that fails lets the object through with a warning, without secrets', async () => {
   const rig = new Rig(() => Promise.reject(new Error('the token s3cret is wrong')));
   const { response } = (await (await rig.post(review)).json()) as Response;
   assert.deepEqual(response, {
     uid: 'u-1',
     allowed: true,
-    warnings: ['test: not changed: the token <redacted> is wrong'],
+    warnings: ['test: let through as it is: the token <redacted> is wrong'],
   });
 });
 
@@ -118,7 +130,7 @@ for (const [query, afterMs] of [
     await rig.clock.advance(1);
     const { response } = (await (await answer).json()) as Response;
     assert.equal(response.allowed, true);
-    assert.match(response.warnings?.[0] ?? '', /^test: not changed: webhook test: no answer within/u);
+    assert.match(response.warnings?.[0] ?? '', /^test: let through as it is: webhook test: no answer within/u);
     assert.equal(aborted, true);
   });
 }

@@ -6,7 +6,7 @@ import { parseGoDuration } from '../flags/go-duration.ts';
 import { ReviewError, readReview, reviewOf, type AdmissionAnswer, type AdmissionRequest } from './admission-review.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
-/** A mutating webhook that cannot refuse: what it cannot decide in time passes unchanged, with a warning. */
+/** Mutating or validating. What it cannot decide in time passes unchanged, with a warning: only its own answer refuses. */
 export interface Webhook {
   /** As in `--webhooks`, in logs and metrics. */
   readonly name: string;
@@ -96,11 +96,12 @@ async function answerInTime(
   });
   try {
     const answer = await Promise.race([webhook.answer(request, deadline.signal), late]);
-    return { ...answer, warnings: (answer.warnings ?? []).map(redact) };
+    const { refused, warnings = [] } = answer;
+    return { ...answer, ...(refused !== undefined && { refused: redact(refused) }), warnings: warnings.map(redact) };
   } catch (error) {
-    logger.warn('Webhook failed; the object is let through unchanged', { webhook: webhook.name, error });
+    logger.warn('Webhook failed; the object is let through as it is', { webhook: webhook.name, error });
     const why = redact(error instanceof Error ? error.message : String(error));
-    return { warnings: [`${webhook.name}: not changed: ${why}`] };
+    return { warnings: [`${webhook.name}: let through as it is: ${why}`] };
   } finally {
     deadline.cancel();
   }

@@ -27,8 +27,16 @@ function provider(loadBalancers: object | undefined): CloudProvider {
 }
 
 async function run(given: CloudProvider, ...args: string[]): Promise<readonly [number, string, string]> {
+  return command('admission-policy', given, ...args);
+}
+
+async function command(
+  name: string,
+  given: CloudProvider,
+  ...args: string[]
+): Promise<readonly [number, string, string]> {
   let [stdout, stderr] = ['', ''];
-  const code = await main(['admission-policy', ...args], {
+  const code = await main([name, ...args], {
     program: 'outrigger',
     builtInProviders: { green: () => Promise.resolve({ default: () => given }) },
     env: {},
@@ -61,4 +69,19 @@ test('what stands in the way is one line', async () => {
   ] as const) {
     assert.deepEqual(await run(given, ...args), [1, '', `outrigger admission-policy: ${message}\n`]);
   }
+});
+
+test('it prints the webhook of a provider whose cloud has something to say, and of no other', async () => {
+  const asks = provider({ features, classes: ['green.example/lb'], validate: () => Promise.resolve({}) });
+  const [code, yaml, errors] = await command('service-webhook', asks, '--cloud-provider=green');
+  assert.deepEqual([code, errors], [0, '']);
+  assert.match(yaml, /^kind: Service$/mu);
+  assert.match(yaml, /^kind: ValidatingWebhookConfiguration$/mu);
+  assert.match(yaml, /green\.example\/lb.*: true/u);
+  const silent = provider({ features, classes: [] });
+  assert.deepEqual(await command('service-webhook', silent, '--cloud-provider=green'), [
+    1,
+    '',
+    'outrigger service-webhook: the cloud of the provider green has nothing to say before a Service is stored: no webhook is needed\n',
+  ]);
 });

@@ -1,0 +1,59 @@
+/** What a provider declares of its load balancers, for commands that print what follows from it. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { CloudError, type LoadBalancers } from '@outrigger/cloud-provider';
+import { loadProvider, openProvider } from '@outrigger/cloud-runtime';
+import { bool, FlagError, string, type FlagGroup } from '@outrigger/controller-manager';
+import { silentLogger, systemClock, systemRandom } from '@outrigger/kube';
+import type { Environment } from '../environment.ts';
+
+export interface DeclaringProviderFlags {
+  cloudProvider: string;
+  cloudConfig: string;
+  providerPath: string;
+  defaultProvider: boolean;
+}
+
+export const declaringProviderFlags: FlagGroup<DeclaringProviderFlags> = {
+  title: 'Provider',
+  flags: {
+    cloudProvider: { type: string, default: '', usage: 'The provider, as the program takes it: one.' },
+    cloudConfig: {
+      type: string,
+      default: '',
+      usage: "File with the provider's configuration: it may decide what is served.",
+    },
+    providerPath: {
+      type: string,
+      default: '',
+      usage: 'Directory in whose node_modules --cloud-provider is looked for.',
+    },
+    defaultProvider: {
+      type: bool,
+      default: true,
+      usage: 'Whether it serves the Services without a loadBalancerClass too.',
+    },
+  },
+};
+
+/** Opens the provider and closes it again. Throws a `FlagError` without one, a `CloudError` when it has no load balancers. */
+export async function readDeclared(
+  { cloudConfig, cloudProvider, providerPath }: DeclaringProviderFlags,
+  { builtInProviders, clock = systemClock, workingDirectory }: Environment,
+): Promise<{ readonly providerName: string; readonly loadBalancers: LoadBalancers }> {
+  if (cloudProvider === '') throw new FlagError('invalid-flag', '--cloud-provider is not set: name the provider');
+  const provider = await loadProvider(cloudProvider, {
+    builtIn: builtInProviders,
+    workingDirectory,
+    ...(providerPath === '' ? {} : { providerPath }),
+  });
+  const fileName = path.resolve(workingDirectory, cloudConfig);
+  const config = cloudConfig === '' ? undefined : { fileName, text: await readFile(fileName, 'utf8') };
+  // Nothing is made in any cluster's name.
+  const cluster = { id: '', name: '' };
+  const options = { cluster, config, clock, logger: silentLogger, random: systemRandom, onWriteRefused: () => {} };
+  await using opened = await openProvider(provider, options);
+  const { loadBalancers } = opened.capabilities;
+  if (!loadBalancers) throw new CloudError('unsupported', `the provider ${opened.name} has no load balancers`);
+  return { providerName: opened.name, loadBalancers };
+}

@@ -1,0 +1,22 @@
+/** `outrigger service-webhook`: how the API server is told to ask what a provider's cloud says to a Service. */
+import { CloudError } from '@outrigger/cloud-provider';
+import { serviceWebhookManifest } from '../deploy/service-webhook.ts';
+import { defineCommand, type Command } from './command.ts';
+import { declaringProviderFlags, readDeclared } from './declared-load-balancers.ts';
+
+export const serviceWebhookCommand: Command = defineCommand({
+  name: 'service-webhook',
+  summary: 'Prints a ValidatingWebhookConfiguration by which the cloud is asked before a Service is stored.',
+  flags: [declaringProviderFlags],
+  run: async (parsed, environment) => {
+    const flags = parsed.of(declaringProviderFlags);
+    const { loadBalancers, providerName } = await readDeclared(flags, environment);
+    if (!loadBalancers.validate) {
+      const text = `the cloud of the provider ${providerName} has nothing to say before a Service is stored: no webhook is needed`;
+      throw new CloudError('unsupported', text);
+    }
+    const { classes } = loadBalancers;
+    environment.stdout.write(await serviceWebhookManifest({ providerName, classes, isDefault: flags.defaultProvider }));
+    return 0;
+  },
+});
