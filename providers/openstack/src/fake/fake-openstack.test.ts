@@ -2,34 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeClock } from '@outrigger/testing';
 import { createFakeOpenStack } from './fake-openstack.ts';
-import { FAKE_ORIGIN, inProcessFetch } from './in-process-fetch.ts';
 import { seedProject } from './seed-project.ts';
 import { seededRandom } from './seeded-random.ts';
+import { signIn } from './sign-in.ts';
 
 async function start() {
   const clock = new FakeClock();
   const cloud = createFakeOpenStack({ clock, random: seededRandom(1) });
   const seeded = seedProject(cloud);
-  const send = inProcessFetch(cloud);
-  const auth = {
-    identity: {
-      methods: ['password'],
-      password: { user: { name: 'k8s', password: 'k8s', domain: { id: 'default' } } },
-    },
-    scope: { project: { name: 'k8s', domain: { id: 'default' } } },
-  };
-  const answer = await send(`${FAKE_ORIGIN}/identity/v3/auth/tokens`, {
-    method: 'POST',
-    body: JSON.stringify({ auth }),
-  });
-  assert.equal(answer.status, 201);
-  const token = answer.headers.get('x-subject-token') ?? '';
-  const get = async (path: string, headers: Record<string, string> = {}) => {
-    const response = await send(`${FAKE_ORIGIN}${path}`, { headers: { 'x-auth-token': token, ...headers } });
-    const text = await response.text();
-    return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as never };
-  };
-  return { clock, cloud, seeded, send, get };
+  return { clock, cloud, seeded, ...(await signIn(cloud)) };
 }
 
 test('a node has its server, its port and its addresses', async () => {

@@ -3,6 +3,7 @@
  * real ones show. What it is asked, how it fails and what there is in it are the test's to say.
  */
 import type { Clock } from '@outrigger/cloud-provider';
+import { volumeRoutes, Volumes } from './cinder/volumes.ts';
 import { CallLog } from './call-log.ts';
 import { Refusal, type Caller, type FakeRequest, type FakeResponse, type FakeService } from './fake-http.ts';
 import { FaultRules, type FaultRule } from './fault-rules.ts';
@@ -15,6 +16,8 @@ import { Networking } from './neutron/networking.ts';
 import { computeRoutes } from './nova/compute-api.ts';
 import { Compute } from './nova/compute.ts';
 import type { FakeServer } from './nova/server.ts';
+import { loadBalancerRoutes } from './octavia/load-balancer-api.ts';
+import { Octavia } from './octavia/octavia.ts';
 import type { RouteTable } from './route-table.ts';
 import { errorBody } from './service-error.ts';
 import { networksOfServer } from './nova/server-networks.ts';
@@ -34,6 +37,8 @@ export class FakeOpenStack {
   readonly identity: Identity;
   readonly compute: Compute;
   readonly networking: Networking;
+  readonly octavia: Octavia;
+  readonly volumes: Volumes;
   readonly extensions: NetworkExtensions = new NetworkExtensions();
   readonly faults: FaultRules;
   readonly calls: CallLog = new CallLog();
@@ -47,7 +52,7 @@ export class FakeOpenStack {
     { type: 'load-balancer', name: 'octavia', path: '/load-balancer' },
     { type: 'block-storage', name: 'cinder', path: '/volume/v3/%(project_id)s' },
   ];
-  readonly #routes: Readonly<Record<FakeService, RouteTable | undefined>>;
+  readonly #routes: Readonly<Record<FakeService, RouteTable>>;
 
   constructor({ clock, random }: FakeOpenStackOptions) {
     this.clock = clock;
@@ -56,6 +61,8 @@ export class FakeOpenStack {
     this.identity = new Identity(clock, this.ids);
     this.compute = new Compute(this.ids);
     this.networking = new Networking(this.ids);
+    this.octavia = new Octavia({ clock, ids: this.ids, networking: this.networking });
+    this.volumes = new Volumes(this.ids);
     this.#routes = {
       identity: identityRoutes({
         identity: this.identity,
@@ -68,14 +75,14 @@ export class FakeOpenStack {
         networksOf: (server: FakeServer) => networksOfServer(this.networking, server),
       }),
       network: networkRoutes(this.networking, this.extensions),
-      'load-balancer': undefined,
-      volume: undefined,
+      'load-balancer': loadBalancerRoutes(this.octavia),
+      volume: volumeRoutes(this.volumes),
     };
   }
 
   /** One request to one service. Throws `BrokenConnection`, or the signal's reason. */
   async handle(request: FakeRequest, signal?: AbortSignal): Promise<FakeResponse> {
-    const matched = this.#routes[request.service]?.match(request.method, request.path);
+    const matched = this.#routes[request.service].match(request.method, request.path);
     const operation = nameOf(matched?.route.name ?? `${request.method} ${request.path}`);
     const fault = this.faults.next(operation, request);
     const note = (status: number): void => {
@@ -103,6 +110,7 @@ export class FakeOpenStack {
         break;
       default:
     }
+    this.octavia.provisioning.settle();
     const response = this.#serve(request, matched);
     if (fault?.effect === 'lost') {
       note(0);

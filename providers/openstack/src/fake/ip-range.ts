@@ -46,6 +46,11 @@ export function isWithin(range: IpRange, address: string): boolean {
   return parsed?.family === range.family && parsed.value >= range.first && parsed.value <= range.last;
 }
 
+export function isInCidr(cidr: string, address: string): boolean {
+  const range = parseRange(cidr);
+  return range !== undefined && isWithin(range, address);
+}
+
 export function formatAddress(family: 4 | 6, value: bigint): string {
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.');
   const groups = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16));

@@ -2,13 +2,14 @@
 import type { FakeService } from './fake-http.ts';
 import { neutronErrorBody } from './neutron/neutron-error.ts';
 import { novaErrorBody } from './nova/nova-error.ts';
+import { octaviaErrorBody } from './octavia/octavia-error.ts';
 
 export function errorBody(service: FakeService, status: number, message: string): unknown {
   switch (service) {
     case 'network':
       return neutronErrorBody(`HTTP${status}`, message);
     case 'load-balancer':
-      return { faultcode: status < 500 ? 'Client' : 'Server', faultstring: message, debuginfo: null };
+      return octaviaErrorBody(status, message);
     case 'identity':
       return { error: { code: status, message, title: message } };
     case 'compute':

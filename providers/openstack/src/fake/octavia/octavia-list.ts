@@ -1,0 +1,74 @@
+/** `GET /v2.0/lbaas/<collection>`: filters, tags, fields and pages. */
+import type { FakeRequest, FakeResponse } from '../fake-http.ts';
+import { octaviaRefusal } from './octavia-error.ts';
+
+const OF_THE_LIST = new Set(['limit', 'marker', 'page_reverse', 'fields', 'sort', 'sort_key', 'sort_dir']);
+const TAG_FILTERS: Readonly<Record<string, (have: readonly string[], asked: readonly string[]) => boolean>> = {
+  tags: (have, asked) => asked.every((tag) => have.includes(tag)),
+  'tags-any': (have, asked) => asked.some((tag) => have.includes(tag)),
+  'not-tags': (have, asked) => !asked.every((tag) => have.includes(tag)),
+  'not-tags-any': (have, asked) => !asked.some((tag) => have.includes(tag)),
+};
+
+type Shown = Readonly<Record<string, unknown>> & { readonly tags?: readonly string[] };
+
+/** `items` as they are shown, in the order that they were made. */
+export function listShown(key: string, items: readonly object[], request: FakeRequest): FakeResponse {
+  const { query, origin, path } = request;
+  const shown = items as readonly Shown[];
+  const tests: ((item: Shown) => boolean)[] = [];
+  for (const name of new Set(query.keys())) {
+    if (OF_THE_LIST.has(name)) continue;
+    const values = query.getAll(name);
+    const byTags = TAG_FILTERS[name];
+    if (byTags) {
+      const asked = values.flatMap((value) => value.split(','));
+      tests.push(({ tags = [] }) => byTags(tags, asked));
+      continue;
+    }
+    const [wanted = ''] = values;
+    // A filter that is repeated, or that the kind has not, is refused.
+    if (values.length > 1 || (shown.length > 0 && !shown.some((item) => hasAttribute(item, name)))) {
+      throw octaviaRefusal(400, 'One or more arguments are either duplicate or invalid');
+    }
+    tests.push((item) => matches(item, name, wanted));
+  }
+  const found = shown.filter((item) => tests.every((test) => test(item)));
+  const marker = query.get('marker');
+  const start = marker === null ? 0 : found.findIndex(({ id }) => id === marker) + 1;
+  if (marker !== null && start === 0) {
+    throw octaviaRefusal(400, `Supplied pagination marker '${marker}' is not valid.`);
+  }
+  const limit = Number(query.get('limit') ?? Number.POSITIVE_INFINITY);
+  const page = found.slice(start, start + limit);
+  const links =
+    page.length === limit ? [{ rel: 'next', href: nextHref(`${origin}/load-balancer${path}`, page, limit) }] : [];
+  const fields = query.getAll('fields');
+  return {
+    status: 200,
+    body: { [key]: fields.length === 0 ? page : page.map((item) => pick(item, fields)), [`${key}_links`]: links },
+  };
+}
+
+const nextHref = (url: string, page: readonly Shown[], limit: number): string =>
+  `${url}?limit=${limit}&marker=${String(page.at(-1)?.['id'])}`;
+
+const pick = (item: Shown, fields: readonly string[]): object =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name)));
+
+/** `loadbalancer_id` and `pool_id` are asked for, `loadbalancers` and `pools` are shown. */
+const pluralOf = (name: string): string | undefined => /^(loadbalancer|pool|listener)_id$/.exec(name)?.[1];
+
+const hasAttribute = (item: Shown, name: string): boolean => {
+  const plural = pluralOf(name);
+  return name in item || (plural !== undefined && `${plural}s` in item);
+};
+
+function matches(item: Shown, name: string, wanted: string): boolean {
+  const plural = pluralOf(name);
+  if (plural !== undefined && `${plural}s` in item) {
+    return (item[`${plural}s`] as readonly { readonly id: string }[]).some(({ id }) => id === wanted);
+  }
+  const value = item[name] as string | number | boolean | null | undefined;
+  return typeof value === 'boolean' ? String(value) === wanted.toLowerCase() : String(value) === wanted;
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FakeClock } from '@outrigger/testing';
+import { createFakeOpenStack } from '../fake-openstack.ts';
+import { seedProject } from '../seed-project.ts';
+import { seededRandom } from '../seeded-random.ts';
+import { signIn } from '../sign-in.ts';
+
+async function start() {
+  const clock = new FakeClock();
+  const cloud = createFakeOpenStack({ clock, random: seededRandom(1) });
+  const seeded = seedProject(cloud);
+  const { get, post, put, remove } = await signIn(cloud);
+  const root = '/load-balancer/v2.0/lbaas';
+  return {
+    clock,
+    cloud,
+    seeded,
+    get: (path: string) => get(`${root}${path}`),
+    post: (path: string, body: object) => post(`${root}${path}`, body),
+    put: (path: string, body: object) => put(`${root}${path}`, body),
+    remove: (path: string) => remove(`${root}${path}`),
+  };
+}
+
+type Shown = Record<string, never> & { id: string; provisioning_status: string };
+
+function populated(subnetId: string): object {
+  const member = { address: '10.0.0.11', protocol_port: 30_080, subnet_id: subnetId };
+  const healthmonitor = { type: 'TCP', delay: 5, timeout: 3, max_retries: 3 };
+  const default_pool = { protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN', members: [member], healthmonitor };
+  const listeners = [{ name: 'l', protocol: 'TCP', protocol_port: 80, default_pool }];
+  return { loadbalancer: { name: 'web', vip_subnet_id: subnetId, listeners } };
+}
+
+test('one change at a time: pending refuses, the clock ends it', async () => {
+  const { clock, cloud, seeded, get, post } = await start();
+  Object.assign(cloud.octavia.settings, { createMs: 6000, updateMs: 1000 });
+  const made = await post('/loadbalancers', { loadbalancer: { name: 'web', vip_subnet_id: seeded.subnet.id } });
+  assert.equal(made.status, 201);
+  const { id } = (made.body as { loadbalancer: Shown }).loadbalancer;
+  const listener = { listener: { loadbalancer_id: id, protocol: 'TCP', protocol_port: 80 } };
+  const refused = await post('/listeners', listener);
+  assert.deepEqual(refused, {
+    status: 409,
+    body: {
+      faultcode: 'Client',
+      faultstring: `Load Balancer ${id} is immutable and cannot be updated.`,
+      debuginfo: null,
+    },
+  });
+  await clock.advance(6000);
+  assert.equal((await post('/listeners', listener)).status, 201);
+  assert.equal((await post('/listeners', { listener: { ...listener.listener, protocol_port: 81 } })).status, 409);
+  await clock.advance(1000);
+  const shown = (await get(`/loadbalancers/${id}`)).body as { loadbalancer: Shown };
+  assert.equal(shown.loadbalancer.provisioning_status, 'ACTIVE');
+});
+
+test('children of a populated POST may come late: the pool refuses, a PUT of its own finishes it', async () => {
+  const { cloud, seeded, get, post, put } = await start();
+  cloud.octavia.settings.childrenLateMs = Number.POSITIVE_INFINITY;
+  await post('/loadbalancers', populated(seeded.subnet.id));
+  const { pools } = (await get('/pools')).body as { pools: Shown[] };
+  const [pool] = pools;
+  assert.ok(pool);
+  assert.equal(pool.provisioning_status, 'PENDING_CREATE');
+  const refused = await put(`/pools/${pool.id}/members`, { members: [] });
+  assert.equal(
+    (refused.body as { faultstring: string }).faultstring,
+    `Pool ${pool.id} is immutable and cannot be updated.`,
+  );
+  assert.equal((await put(`/pools/${pool.id}`, { pool: { name: 'again' } })).status, 200);
+  assert.equal((await put(`/pools/${pool.id}/members`, { members: [] })).status, 202);
+});
+
+test('a cascade delete takes the VIP port along, and the floating IP stays', async () => {
+  const { cloud, seeded, post, remove, get } = await start();
+  const made = await post('/loadbalancers', populated(seeded.subnet.id));
+  const { id, vip_port_id } = (made.body as { loadbalancer: Shown & { vip_port_id: string } }).loadbalancer;
+  const { floatingIps, ports } = cloud.networking;
+  const floating = floatingIps.add({
+    floating_network_id: seeded.publicNetwork.id,
+    project_id: seeded.project.id,
+    port_id: vip_port_id,
+  });
+  assert.equal((await remove(`/loadbalancers/${id}`)).status, 400);
+  assert.equal((await remove(`/loadbalancers/${id}?cascade=true`)).status, 204);
+  assert.equal((await get(`/loadbalancers/${id}`)).status, 404);
+  assert.equal(ports.ports.get(vip_port_id), undefined);
+  assert.equal(floatingIps.floatingIps.get(floating.id)?.port_id, null);
+  assert.equal(cloud.octavia.store.members.size + cloud.octavia.store.monitors.size, 0);
+});
+
+test('two VIPs with source ranges end in an ERROR that no delete removes', async () => {
+  const { seeded, get, post, remove } = await start();
+  const listeners = [{ protocol: 'TCP', protocol_port: 80, allowed_cidrs: ['192.0.2.0/24'] }];
+  const additional_vips = [{ subnet_id: seeded.subnet6.id }];
+  const made = await post('/loadbalancers', {
+    loadbalancer: { vip_subnet_id: seeded.subnet.id, additional_vips, listeners },
+  });
+  const { id } = (made.body as { loadbalancer: Shown }).loadbalancer;
+  const statusNow = async () =>
+    ((await get(`/loadbalancers/${id}`)).body as { loadbalancer: Shown }).loadbalancer.provisioning_status;
+  assert.equal(await statusNow(), 'ERROR');
+  assert.equal((await remove(`/loadbalancers/${id}?cascade=true`)).status, 204);
+  assert.equal(await statusNow(), 'ERROR');
+});
