@@ -123,6 +123,16 @@ export class Replica implements AsyncDisposable {
     return problems;
   }
 
+  /** Whether it led as `identity` until the Lease ran out: from then on it may not touch it, not even to give it back. */
+  async hasLost(identity: string): Promise<boolean> {
+    const log = await readFile(this.log, 'utf8');
+    return log
+      .split('\n')
+      .some(
+        (line) => line.includes('"Stopped leading"') && line.includes(identity) && line.includes('not renewed in time'),
+      );
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping = true;
     await this.kill();
