@@ -15,13 +15,12 @@ export interface AnnotationRow {
   readonly answer: 'served' | 'written';
   /** Where the answer is no, or differs from CPO's. */
   readonly note?: string;
-  /** By which means it was seen at work: see the page. */
-  readonly shownBy: ShownBy;
+  /** What it was seen at work on: see `docs/lab.md`, Marks. Absent: on nothing but its own unit tests. */
+  readonly shownBy?: ShownBy;
 }
 
-export type ShownBy = 'lab' | 'lab, seeded' | 'fake built from the API reference';
+export type ShownBy = 'lab' | 'lab, seeded' | 'fake';
 
-const FAKE: ShownBy = 'fake built from the API reference';
 const PREFIX = 'loadbalancer.openstack.org/';
 
 /** Octavia's `MAX_TIMEOUT`, 24 days: HAProxy's timers have 31 bits of milliseconds. */
@@ -84,28 +83,24 @@ export const annotationTable: AnnotationTable = {
     values: 'string',
     description: 'Only nodes with all these labels: `env=production, region`. Default: `node-selector`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   class: {
     name: `${PREFIX}class`,
     values: 'string',
     description: 'Name of a `[LoadBalancerClass "…"]` of the cloud config.',
     answer: 'served',
-    shownBy: 'lab',
   },
   floatingNetworkId: {
     name: `${PREFIX}floating-network-id`,
     values: 'uuid',
     description: 'Network of the floating IP. Default: `floating-network-id`, else the first external network.',
     answer: 'served',
-    shownBy: 'lab',
   },
   floatingSubnetId: {
     name: `${PREFIX}floating-subnet-id`,
     values: 'uuid',
     description: 'Subnet of the floating IP; goes before the two below. Default: `floating-subnet-id`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   floatingSubnet: {
     name: `${PREFIX}floating-subnet`,
@@ -113,7 +108,7 @@ export const annotationTable: AnnotationTable = {
     description:
       'Name of the subnet: a glob, or a regular expression after `~`; `!` negates. Default: `floating-subnet`.',
     answer: 'served',
-    shownBy: 'lab',
+    shownBy: 'lab, seeded',
   },
   floatingSubnetTags: {
     name: `${PREFIX}floating-subnet-tags`,
@@ -121,14 +116,13 @@ export const annotationTable: AnnotationTable = {
     description: 'Tags of the subnet: one of `a,b`, all of `&a,b`; `!` negates. Default: `floating-subnet-tags`.',
     answer: 'served',
     note: 'CPO reads two tags after `!` the other way round: `!a,b` there spares subnets that have one of them.',
-    shownBy: 'lab',
+    shownBy: 'lab, seeded',
   },
   keepFloatingIP: {
     name: `${PREFIX}keep-floatingip`,
     values: 'boolean',
     description: 'The floating IP outlives the Service. Default: false.',
     answer: 'served',
-    shownBy: 'lab',
   },
   networkId: {
     name: `${PREFIX}network-id`,
@@ -136,7 +130,6 @@ export const annotationTable: AnnotationTable = {
     description: 'Network of the VIP. Default: `network-id`, else the nodes’ own.',
     answer: 'served',
     note: AT_CREATION,
-    shownBy: 'lab',
   },
   subnetId: {
     name: `${PREFIX}subnet-id`,
@@ -144,14 +137,12 @@ export const annotationTable: AnnotationTable = {
     description: 'Subnet of the VIP, and of the members where nothing else names it. Default: `subnet-id`.',
     answer: 'served',
     note: AT_CREATION,
-    shownBy: 'lab',
   },
   memberSubnetId: {
     name: `${PREFIX}member-subnet-id`,
     values: 'uuid',
     description: 'Subnet in which members are reached. Default: `member-subnet-id`, else `subnet-id`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   portId: {
     name: `${PREFIX}port-id`,
@@ -159,7 +150,6 @@ export const annotationTable: AnnotationTable = {
     description: 'A port that has the VIP already.',
     answer: 'served',
     note: AT_CREATION,
-    shownBy: 'lab',
   },
   connectionLimit: {
     name: `${PREFIX}connection-limit`,
@@ -209,7 +199,6 @@ export const annotationTable: AnnotationTable = {
     description: 'Time to connect to a member, in milliseconds. Default: 5,000.',
     answer: 'served',
     note: NOT_OVN,
-    shownBy: 'lab',
   },
   timeoutMemberData: {
     name: `${PREFIX}timeout-member-data`,
@@ -218,7 +207,6 @@ export const annotationTable: AnnotationTable = {
     description: 'Idle time of a member, in milliseconds. Default: 50,000.',
     answer: 'served',
     note: NOT_OVN,
-    shownBy: 'lab',
   },
   timeoutTcpInspect: {
     name: `${PREFIX}timeout-tcp-inspect`,
@@ -227,7 +215,6 @@ export const annotationTable: AnnotationTable = {
     description: 'Wait for more packets to inspect, in milliseconds. Default: 0.',
     answer: 'served',
     note: NOT_OVN,
-    shownBy: 'lab',
   },
   enableHealthMonitor: {
     name: `${PREFIX}enable-health-monitor`,
@@ -242,7 +229,6 @@ export const annotationTable: AnnotationTable = {
     range: COUNT_RANGE,
     description: 'Seconds between two probes. Default: `monitor-delay`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   healthMonitorTimeout: {
     name: `${PREFIX}health-monitor-timeout`,
@@ -250,7 +236,6 @@ export const annotationTable: AnnotationTable = {
     range: COUNT_RANGE,
     description: 'Seconds for one probe. Default: `monitor-timeout`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   healthMonitorMaxRetries: {
     name: `${PREFIX}health-monitor-max-retries`,
@@ -258,7 +243,6 @@ export const annotationTable: AnnotationTable = {
     range: RETRIES_RANGE,
     description: 'Good probes until a member is up. Default: `monitor-max-retries`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   healthMonitorMaxRetriesDown: {
     name: `${PREFIX}health-monitor-max-retries-down`,
@@ -266,7 +250,6 @@ export const annotationTable: AnnotationTable = {
     range: RETRIES_RANGE,
     description: 'Bad probes until a member is down. Default: `monitor-max-retries-down`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   flavorId: {
     name: `${PREFIX}flavor-id`,
@@ -291,7 +274,6 @@ export const annotationTable: AnnotationTable = {
       'TLS ends at the load balancer, with this certificate. TCP ports only. Default: `default-tls-container-ref`.',
     answer: 'served',
     note: `With \`container-store=barbican\` it ends in \`/containers/…\` or \`/secrets/…\`; Octavia itself looks whether it is there. ${NO_OVN}`,
-    shownBy: FAKE,
   },
   hostname: {
     name: `${PREFIX}hostname`,
@@ -305,13 +287,11 @@ export const annotationTable: AnnotationTable = {
     values: 'uuid',
     description: 'The load balancer that is used; written when one was made. Another Service’s is shared with it.',
     answer: 'served',
-    shownBy: 'lab',
   },
   loadBalancerAddress: {
     name: `${PREFIX}load-balancer-address`,
     values: 'string',
     description: 'Where the address is written, also with `hostname`.',
     answer: 'written',
-    shownBy: 'lab',
   },
 };

@@ -268,6 +268,23 @@ test('one listener for TCP and one for UDP on one port; no port twice', () => {
   );
 });
 
+test('the PROXY protocol: not with X-Forwarded-For, not over UDP, v2 since 2.22', () => {
+  const proxied = annotated({ proxyProtocol: 'v2' });
+  assert.match(
+    refusalFor({ annotations: annotated({ proxyProtocol: 'v1', xForwardedFor: 'true' }) }),
+    /^invalid: annotation .*proxy-protocol: "v1": not together with .*x-forwarded-for$/,
+  );
+  assert.match(
+    refusalFor({ annotations: proxied, ports: [portOf(80), portOf(53, 'UDP')] }),
+    /^invalid: port 53\/UDP: .*proxy-protocol is for TCP alone/,
+  );
+  assert.match(
+    refusalFor({ annotations: proxied }, { version: '2.21' }),
+    /^invalid: .*proxy-protocol: "v2": .*2.21\) has no such thing/,
+  );
+  assert.equal(treeFor({ annotations: proxied }, { version: '2.22' }).listeners[0]?.pool.protocol, 'PROXYV2');
+});
+
 test('TLS ends at the load balancer where a reference says so', () => {
   const config = configOf({ defaultTlsContainerRef: 'https://barbican.example/v1/containers/7' });
   assert.equal(treeFor({}, { config }).listeners[0]?.protocol, 'TERMINATED_HTTPS');

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { annotationTable, type AnnotationRow } from './annotation-table.ts';
+import { annotationsPage } from './annotations-page.ts';
+
+const rows: readonly AnnotationRow[] = Object.values(annotationTable);
+const repository = new URL('../../../../../', import.meta.url);
+
+test('the page of annotations is the one that is generated', () => {
+  const page = readFileSync(new URL('providers/openstack/docs/annotations.md', repository), 'utf8');
+  assert.equal(page, annotationsPage(), 'run `node scripts/openstack-annotations-page.ts`');
+});
+
+test('what is called seen on the lab is asked for there', () => {
+  const cwd = new URL('e2e/openstack/', repository);
+  const tests = globSync('*.ts', { cwd }).map((file) => readFileSync(new URL(file, cwd), 'utf8'));
+  const asked = ({ name }: AnnotationRow): boolean => {
+    const [word = ''] = name.split('/').slice(-1);
+    return tests.some((text) => new RegExp(`[/}]${word}['"\`]`).test(text));
+  };
+  const marked = rows.filter(({ shownBy }) => shownBy?.startsWith('lab'));
+  assert.deepEqual(
+    marked.filter((row) => !asked(row)).map(({ name }) => name),
+    [],
+  );
+});

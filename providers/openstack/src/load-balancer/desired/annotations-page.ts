@@ -1,0 +1,61 @@
+/** `providers/openstack/docs/annotations.md`, from the table of annotations. */
+import { annotationTable, type AnnotationRow } from './annotation-table.ts';
+
+const HEAD = `# Annotations of Services
+
+Generated from \`src/load-balancer/desired/annotation-table.ts\` by \`node scripts/openstack-annotations-page.ts\`; do not edit.
+
+These are the annotations of cloud-provider-openstack ("CPO"), with its names and its meaning. *Default* is what counts without the
+annotation: a key of \`[LoadBalancer]\` in the cloud config, or a value. An empty text undoes what the config says. *Seen on* is what
+shows it at work: [the lab, the lab with something seeded, or the fake](lab.md#marks); where it is empty, unit tests alone do.
+`;
+
+const TAIL = `
+Besides, \`service.beta.kubernetes.io/load-balancer-source-ranges\` stands for \`spec.loadBalancerSourceRanges\` where that is empty, as with
+every provider.
+
+## What goes first
+
+The annotation, then the class, then \`[LoadBalancer]\`. Of a Service that is not internal the class goes before the annotations
+\`floating-network-id\`, \`floating-subnet*\`, \`network-id\` and \`subnet-id\`, as with CPO.
+
+## What differs from CPO
+
+* A bad value is refused, with one Event that names annotation and value, and nothing is changed in the cloud. CPO takes the default.
+* IDs are UUIDs. CPO sends any text to OpenStack.
+* \`proxy-protocol\`, \`x-forwarded-for\` and \`default-tls-container-ref\` on a Service with UDP or SCTP ports are refused. CPO asks for what
+  Octavia refuses, or makes an HTTP listener of a UDP port.
+* Source ranges that nothing would enforce (Octavia before 2.12, the provider \`ovn\` without \`manage-security-groups\`) are refused. CPO
+  serves the Service to everybody, with an Event. Ranges of a family that the load balancer has no address of are left out; if
+  none is left, the Service is refused.
+* Two IP families are one load balancer with two addresses (Octavia 2.26), when it is made. Not together with source ranges, which Octavia
+  accepts and then ends in ERROR over: with \`RequireDualStack\` the Service is refused then, with \`PreferDualStack\` it gets its first
+  family and a warning. CPO serves the first family always.
+* Whether the certificate of \`default-tls-container-ref\` is there, Octavia says when it is asked for the listener.
+`;
+
+export function annotationsPage(): string {
+  const rows: readonly AnnotationRow[] = Object.values(annotationTable);
+  const lines = rows.map(
+    (row) => `| ${[`\`${row.name}\``, wordsFor(row), row.description, answerOf(row), row.shownBy ?? ''].join(' | ')} |`,
+  );
+  return [
+    HEAD,
+    '| Annotation | Values | What it asks for | Here | Seen on |',
+    '|---|---|---|---|---|',
+    ...lines,
+    TAIL,
+  ].join('\n');
+}
+
+function answerOf({ answer, note }: AnnotationRow): string {
+  const word = answer === 'served' ? 'served' : 'written, and ignored where somebody else wrote it';
+  return note === undefined ? word : `${word}. ${note}`;
+}
+
+function wordsFor({ range, values }: AnnotationRow): string {
+  if (range) return range.map((bound) => bound.toLocaleString('en')).join(' to ');
+  if (values === 'boolean') return '`true`, `false`';
+  if (values === 'uuid') return 'an ID';
+  return typeof values === 'string' ? 'text' : values.map((one) => `\`${one}\``).join(', ');
+}
