@@ -41,6 +41,7 @@ export function buildOrphanController(context: LeaderContext): Omit<RunningContr
               journal: context.journal.of(ORPHAN_CONTROLLER),
               options: {
                 clusterId: cluster.id,
+                providerName: provider.name,
                 policy: orphans.orphanPolicy,
                 gracePeriodMs: orphans.orphanGracePeriod,
                 maxDeletions: orphans.orphanMaxDeletions,

@@ -57,6 +57,11 @@ export interface Routes {
   /** Most routes that one `create` or `delete` takes. The host never gives more. */
   readonly batchSize: number;
   /**
+   * Its routes are `unmarked`. The host then keeps a record of those that it has made, in the ConfigMap `outrigger-routes` of
+   * namespace kube-system. Default: false.
+   */
+  readonly unmarked?: boolean;
+  /**
    * All routes of the network, foreign ones included (so that a clash is seen). Called at start, once a resync period, before
    * routes are deleted and after an outcome that is not known. All pages or an error, never a part. Upstream: `ListRoutes`.
    */

@@ -122,11 +122,11 @@ test('a provider that is opaque is said to be opaque, in what there is and in wh
 test('a route says where it leads and whose it is, and its removal why', () => {
   const route: Route = { id: 'r-1', destination: '10.0.1.0/24', blackhole: true, ownership: 'owned' };
   assert.equal(
-    factOfRoute(route, 0).text,
+    factOfRoute(route, true, 0).text,
     'The cloud has the route r-1 of 10.0.1.0/24: it leads nowhere: its machine is gone; this cluster made it.',
   );
   assert.equal(
-    factOfRoute({ ...route, blackhole: false, targetNodeName: 'a', ownership: 'foreign' }, 0).text,
+    factOfRoute({ ...route, blackhole: false, targetNodeName: 'a', ownership: 'foreign' }, false, 0).text,
     'The cloud has the route r-1 of 10.0.1.0/24: it leads to a; this cluster did not make it, and leaves it alone.',
   );
   assert.equal(

@@ -99,6 +99,7 @@ export function testOrphanController(subject: string, start: StartApiServer): vo
           provider: { loadBalancers, routes },
           leaderSince: systemClock.monotonic(),
           options: {
+            providerName: 'memory',
             clusterId,
             maxDeletions: 10,
             maxFraction: 0.3,

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { CloudError, parseCidr } from '@outrigger/cloud-provider';
 import { Locks } from '../service/locks.ts';
 import { CLUSTER } from '../service/memory-provider.suite.ts';
+import { UnmarkedCloud } from '../route/unmarked-rig.suite.ts';
 import { GRACE_MS, OrphanRig } from './orphan-rig.suite.ts';
 
 const PASSES_IN_GRACE = GRACE_MS / 600_000;
@@ -313,4 +314,21 @@ test('it explains what it has found, by the UID, a part, or a route', async () =
   assert.equal(finding?.observed.length, 4);
   assert.ok(rig.controller?.explain('10.1.1.0/24'));
   assert.equal(rig.controller?.explain('live-1'), undefined);
+});
+
+test('without owners in the cloud, a route is an orphan by the record alone', async () => {
+  await using rig = new OrphanRig();
+  const unmarked = new UnmarkedCloud(rig.clock);
+  for (const n of [1, 2, 3, 4]) unmarked.routes.add(`10.1.${n}.0/24 via 192.168.0.${n}`);
+  // Of a live node; of a node that is gone; and two that were never made here, one to where the gone node was.
+  rig.nodes.set('one', {
+    metadata: { name: 'one', uid: 'one' },
+    spec: { podCIDRs: ['10.1.1.0/24'] },
+    status: { addresses: [{ type: 'InternalIP', address: '192.168.0.1' }] },
+  });
+  unmarked.routes.add('10.1.5.0/24 via 192.168.0.2');
+  rig.record = { memory: '10.1.1.0/24 192.168.0.1\n10.1.2.0/24 192.168.0.2', other: '10.1.3.0/24 192.168.0.3' };
+  await rig.start({ policy: 'delete', gracePeriodMs: 0, maxFraction: 1 }, () => ({ routes: unmarked }));
+  await rig.passes(4);
+  assert.deepEqual(unmarked.done, ['- 10.1.2.0/24 via 192.168.0.2']);
 });

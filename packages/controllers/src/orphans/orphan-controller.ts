@@ -17,6 +17,9 @@ import type { Client, Clock, EventNote, EventRecorder, KubeObject, Logger, Metri
 import type { Explains, Finding } from '../finding.ts';
 import { noJournal, type ControllerJournal } from '../journal.ts';
 import { CloudRoutes } from '../route/cloud-routes.ts';
+import { asOwned } from '../route/route-owners.ts';
+import { RouteRecord } from '../route/route-record.ts';
+import { StoredRouteRecord } from '../route/stored-route-record.ts';
 import { Locks } from '../service/locks.ts';
 import { reasonOf } from '../service/failure.ts';
 import { createServiceMetrics } from '../service/service-metrics.ts';
@@ -45,6 +48,8 @@ const NAME = 'orphan-controller';
 const DEFAULT_PERIOD_MS = 600_000;
 
 export interface OrphanControllerOptions extends OrphanPlanOptions {
+  /** The prefix of our provider IDs. */
+  readonly providerName: string;
   /** From pass to pass, in milliseconds, of which a tenth is left to chance; the first comes after a tenth. Default: 600,000. */
   readonly periodMs?: number;
 }
@@ -171,6 +176,7 @@ class Run {
     const { client, clock, leaderSince, options } = this.#deps;
     const at = clock.monotonic();
     const parts = await this.#parts();
+    const record = await this.#record();
     const routes = await this.#listedRoutes();
     const live = await readLiveObjects(
       client,
@@ -179,7 +185,7 @@ class Run {
     );
     const now = clock.monotonic();
     const before = this.#last?.plan.suspects ?? new Map<string, number>();
-    const plan = planOrphans({ parts, routes, live, before, now, leaderSince, options });
+    const plan = planOrphans({ parts, routes, live, record, before, now, leaderSince, options });
     this.#last = { plan, at };
     const { loadBalancers } = this.#deps.provider;
     const isComplete = (parts || !loadBalancers) && (routes || !this.#routes);
@@ -213,6 +219,20 @@ class Run {
       this.#deps.logger.warn('The routes could not be listed; no orphan is sought among them', { error });
       return undefined;
     }
+  }
+
+  /** As the route controller has written it; read anew, as it is another's. */
+  async #record(): Promise<RouteRecord> {
+    const { client, clock, options, provider } = this.#deps;
+    if (!provider.routes?.unmarked) return new RouteRecord();
+    const stored = new StoredRouteRecord({
+      client,
+      clock,
+      providerName: options.providerName,
+      signal: this.#signal,
+    });
+    await stored.load();
+    return stored.record;
   }
 
   #report(plan: OrphanPlan, known: Readonly<Record<OrphanKind, boolean>>): void {
@@ -316,7 +336,7 @@ class Run {
       this.#journal.plan(subject, actions);
       return { kind: 'planned' };
     }
-    const [result] = await this.#routes.delete([route]);
+    const [result] = await this.#routes.delete([asOwned(route)]);
     const failure = result?.kind === 'failed' ? result : undefined;
     this.#journal.note(subject, actions, failure);
     return failure ?? { kind: 'done', actions };

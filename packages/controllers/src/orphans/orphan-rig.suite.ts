@@ -40,6 +40,8 @@ export class OrphanRig implements AsyncDisposable {
   beforeList: (plural: string) => void = () => {};
   /** The UID of kube-system on the API server that answers now. */
   clusterUid: string = CLUSTER;
+  /** The record of routes, as stored. */
+  record: Readonly<Record<string, string>> = {};
   controller: OrphanController | undefined;
   readonly #ended = new AbortController();
   #running: Promise<void> | undefined;
@@ -109,6 +111,7 @@ export class OrphanRig implements AsyncDisposable {
       metrics,
       random: () => 0,
       options: {
+        providerName: 'memory',
         clusterId: CLUSTER,
         policy: 'report',
         gracePeriodMs: GRACE_MS,
@@ -143,7 +146,7 @@ export class OrphanRig implements AsyncDisposable {
     return {
       get: async ({ name }: { readonly name: string }) => {
         await Promise.resolve();
-        return { metadata: { name, uid: this.clusterUid } };
+        return { metadata: { name, uid: this.clusterUid }, ...(plural === 'configmaps' && { data: this.record }) };
       },
       pages: async function* () {
         await Promise.resolve();

@@ -97,7 +97,7 @@ export function isNamed(orphan: Orphan, name: string): boolean {
 }
 
 export function factsOfOrphan(orphan: Orphan, agoMs: number): readonly Fact[] {
-  return orphan.kind === 'route' ? [factOfRoute(orphan.route, agoMs)] : factsOfParts(orphan.parts, agoMs);
+  return orphan.kind === 'route' ? [factOfRoute(orphan.route, true, agoMs)] : factsOfParts(orphan.parts, agoMs);
 }
 
 export function plannedFact(orphan: Orphan, plan: OrphanPlan): Fact {

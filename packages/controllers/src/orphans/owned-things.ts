@@ -9,6 +9,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import { podCidrsOf } from '../pod-cidrs.ts';
+import { hopsOf, type KnownHops } from '../route/route-owners.ts';
 import type { OrphanedLoadBalancer, OrphanedRoute } from './orphan.ts';
 
 /** The load balancers of this cluster, by the UID that their parts carry. Parts that do not say both are nobody's here. */
@@ -27,14 +28,23 @@ export function ownedLoadBalancers(
   return Array.from(byUid, ([uid, own]) => ({ kind: 'load-balancer', key: `load-balancer ${uid}`, uid, parts: own }));
 }
 
-/** The routes of this cluster that no route controller looks after: `lookedAfter` are the ranges in which one does. */
-export function ownedRoutes(routes: readonly Route[], lookedAfter: readonly Cidr[]): readonly OrphanedRoute[] {
+/**
+ * The routes of this cluster that no route controller looks after: `lookedAfter` are the ranges in which one does. Where the cloud
+ * keeps no owner, only the record proves one: what a node has is no orphan.
+ */
+export function ownedRoutes(
+  routes: readonly Route[],
+  lookedAfter: readonly Cidr[],
+  record: KnownHops,
+): readonly OrphanedRoute[] {
   return routes
-    .filter(({ ownership }) => ownership === 'owned')
-    .filter(({ destination }) => {
-      const cidr = parseCidr(destination);
+    .filter((route) => {
+      const cidr = parseCidr(route.destination);
       // What cannot be read cannot be told from a node's.
-      return cidr !== undefined && !lookedAfter.some((range) => contains(range, cidr));
+      if (cidr === undefined || lookedAfter.some((range) => contains(range, cidr))) return false;
+      if (route.ownership !== 'unmarked') return route.ownership === 'owned';
+      const hops = hopsOf(route);
+      return hops.length > 0 && record.has(cidr.text, hops);
     })
     .map((route) => ({ kind: 'route', key: `route ${route.id} ${route.destination}`, route }));
 }

@@ -1,6 +1,7 @@
 /** From the cloud's lists and the live objects to what is an orphan, and what of it may be removed now. Pure: entry point `planOrphans`. */
 import type { Cidr, LoadBalancerPart, Route } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
+import { NOTHING_KNOWN, type KnownHops } from '../route/route-owners.ts';
 import { orphanKinds, type Orphan, type OrphanKind } from './orphan.ts';
 import { inUseBy, ownedLoadBalancers, ownedRoutes } from './owned-things.ts';
 
@@ -34,6 +35,8 @@ export interface ObservedOrphans {
   /** `undefined`: not found out, or not what this cloud has. */
   readonly routes: readonly Route[] | undefined;
   readonly live: LiveObjects;
+  /** What is written down of routes in a cloud that keeps no owner with them. Default: nothing. */
+  readonly record?: KnownHops;
   /** What looked orphaned in the pass before, with since when; monotonic. */
   readonly before: ReadonlyMap<string, number>;
   /** Monotonic. */
@@ -66,11 +69,11 @@ export interface OrphanPlan {
 }
 
 export function planOrphans(observed: ObservedOrphans): OrphanPlan {
-  const { before, leaderSince, live, now, options, parts = [], routes = [] } = observed;
+  const { before, leaderSince, live, now, options, parts = [], record = NOTHING_KNOWN, routes = [] } = observed;
   const inUse = inUseBy(live.nodes);
   const owned: readonly Orphan[] = [
     ...ownedLoadBalancers(parts, options.clusterId),
-    ...ownedRoutes(routes, options.lookedAfter),
+    ...ownedRoutes(routes, options.lookedAfter, record),
   ];
   const suspected = owned.filter((one) => (one.kind === 'route' ? !inUse(one.route) : !live.uids.has(one.uid)));
   const held = orphanKinds.flatMap((kind) =>

@@ -25,14 +25,15 @@ export class KnownRoutes {
     for (const [destination, { at }] of this.#made) if (at < asOf) this.#made.delete(destination);
   }
 
-  /** The cloud said at `at` that this route is there. */
-  made({ node, destination }: CreateRoute, at: number): void {
+  /** The cloud said at `at` that this route is there. `nextHops`: in a cloud that routes to addresses, those that it may lead to. */
+  made({ node, destination }: CreateRoute, at: number, nextHops?: readonly string[]): void {
     const { name = '' } = node.metadata ?? {};
     const route: Route = {
       id: '',
       destination,
       targetNodeName: name,
       targetProviderID: node.spec?.providerID,
+      nextHops,
       blackhole: false,
       ownership: 'owned',
     };
@@ -46,13 +47,6 @@ export class KnownRoutes {
   /** Whether it came from a list: only then can it be deleted. */
   isListed(route: Route): boolean {
     return this.#listed.has(route);
-  }
-
-  /** Routes that this cluster made. */
-  get owned(): number {
-    let count = this.#made.size;
-    for (const { ownership } of this.#listed) if (ownership === 'owned') count += 1;
-    return count;
   }
 
   *values(): IterableIterator<Route> {

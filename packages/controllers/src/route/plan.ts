@@ -5,6 +5,7 @@ import { podCidrsOf } from '../pod-cidrs.ts';
 import { ownerOf } from '../provider-id.ts';
 import type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './planned-route.ts';
 import { remember } from './remember.ts';
+import { NOTHING_KNOWN, RouteOwners, type KnownHops } from './route-owners.ts';
 import { wantedRoutes } from './wanted-routes.ts';
 
 const wantedOf = remember(wantedRoutes);
@@ -23,18 +24,26 @@ export interface ObservedRoutes {
   readonly clusterCidrs: readonly Cidr[];
   /** The prefix of our provider IDs. */
   readonly providerName: string;
+  /** What else is known of routes that are `unmarked`. Default: nothing. */
+  readonly record?: KnownHops;
 }
 
 /** What to do about all routes. Nothing foreign, nothing outside of the cluster's ranges and nothing of a live node is touched. */
-export function planRoutes(observed: ObservedRoutes): RoutePlan {
-  const claims = new Claims(observed);
+export function planRoutes(given: ObservedRoutes): RoutePlan {
+  // Gone through twice.
+  const observed: ObservedRoutes = { ...given, nodes: [...given.nodes] };
+  const owners = new RouteOwners({ record: NOTHING_KNOWN, ...observed });
+  const claims = new Claims(observed, owners);
   const routes = routesByDestination(observed);
   const creates: CreateRoute[] = [];
   const deletes: DeleteRoute[] = [];
+  const owned = new Set<Route>();
   for (const [destination, there] of routes) {
     const claim = claims.of(destination, there);
     for (const route of there) {
-      const removal = route.ownership === 'owned' ? claims.removal(route, claim, there) : undefined;
+      if (!owners.isOurs(route, destination)) continue;
+      owned.add(route);
+      const removal = claims.removal(route, claim, there);
       if (removal) deletes.push(removal);
     }
   }
@@ -54,7 +63,7 @@ export function planRoutes(observed: ObservedRoutes): RoutePlan {
       }
       if (there.some((route) => leadsTo(route, node))) continue;
       complete = false;
-      const inTheWay = there.find((route) => route.ownership === 'foreign');
+      const inTheWay = there.find((route) => !owned.has(route));
       if (inTheWay) {
         problems.push(
           `Its pod CIDR ${destination} is taken by the route ${inTheWay.id}, which this cluster did not make: remove it, or give the node another pod CIDR.`,
@@ -64,21 +73,26 @@ export function planRoutes(observed: ObservedRoutes): RoutePlan {
       const key = `${node.metadata?.uid ?? ''} ${destination}`;
       missing.push(key);
       if (!node.metadata?.deletionTimestamp && !there.some((route) => leaving.has(route))) {
-        creates.push({ key, node, destination });
+        // Those made since the last list have no ID yet, and lead to a node.
+        creates.push({ key, node, destination, replaces: there.filter(({ id }) => id !== '') });
       }
     }
     nodes.push({ node, complete, problems, missing });
   }
-  return { creates, deletes, nodes };
+  return { creates, deletes, nodes, owned };
 }
 
 /** Whether the route brings packets to the machine of this node. */
 export function leadsTo(route: Route, node: Node): boolean {
   const { blackhole, targetProviderID, targetNodeName, nextHops = [] } = route;
   if (blackhole) return false;
+  if (targetProviderID === undefined && targetNodeName === undefined) {
+    // Only addresses say where it leads.
+    return nextHops.length > 0 && (node.status?.addresses ?? []).length > 0 && hasAddresses(node, nextHops);
+  }
   const machine =
     targetProviderID === undefined
-      ? targetNodeName !== undefined && targetNodeName === node.metadata?.name
+      ? targetNodeName === node.metadata?.name
       : targetProviderID === node.spec?.providerID;
   return machine && hasAddresses(node, nextHops);
 }
@@ -107,8 +121,10 @@ class Claims {
   readonly #byDestination = new Map<string, Claim[]>();
   /** Names and provider IDs of nodes that have no pod CIDR yet. */
   readonly #waiting = new Set<string>();
+  readonly #owners: RouteOwners;
 
-  constructor({ nodes, clusterCidrs, providerName }: ObservedRoutes) {
+  constructor({ nodes, clusterCidrs, providerName }: ObservedRoutes, owners: RouteOwners) {
+    this.#owners = owners;
     for (const node of nodes) {
       const { destinations, problems } = wantedOf(node, clusterCidrs);
       const ours = ownerOf(node.spec?.providerID, providerName) === 'ours';
@@ -142,17 +158,20 @@ class Claims {
     // A node that has just registered again, or another provider's: where its route has to lead is not known here.
     if (!ours) return undefined;
     if (route.blackhole) return { route, reason: 'blackhole', node };
-    const unknown = route.targetProviderID === undefined && route.targetNodeName === undefined;
     if (leadsTo(route, node)) return undefined;
-    // Where it leads is not known: it may be right. The cloud says so when it is to make it.
+    const isUnnamed = route.targetProviderID === undefined && route.targetNodeName === undefined;
+    const unknown = isUnnamed && this.#owners.nodeAt(route) === undefined;
+    // Where it leads is not known: it may be right. The cloud says so when it is to make it, and has the new one before the old goes.
     if (unknown && !there.some((other) => leadsTo(other, node))) return undefined;
     return { route, reason: 'wrong-target', node };
   }
 
   /** It may get the same pod CIDR again. */
-  #isOfWaitingNode({ blackhole, targetNodeName, targetProviderID }: Route): boolean {
+  #isOfWaitingNode(route: Route): boolean {
+    const { blackhole, targetNodeName, targetProviderID } = route;
     if (blackhole) return false;
-    return this.#waiting.has(targetNodeName ?? '') || this.#waiting.has(targetProviderID ?? '');
+    const name = targetNodeName ?? this.#owners.nodeAt(route)?.metadata?.name ?? '';
+    return this.#waiting.has(name) || this.#waiting.has(targetProviderID ?? '');
   }
 }
 

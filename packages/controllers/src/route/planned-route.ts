@@ -9,6 +9,8 @@ export interface CreateRoute {
   readonly node: Node;
   /** In canonical form. */
   readonly destination: string;
+  /** Routes of this cluster that it is made beside, as they lead to no node that is known: they go when it is there. */
+  readonly replaces: readonly Route[];
 }
 
 /**
@@ -43,4 +45,6 @@ export interface RoutePlan {
   readonly deletes: readonly DeleteRoute[];
   /** Only nodes whose condition this controller looks after. */
   readonly nodes: readonly NodeRoutes[];
+  /** Of all routes inside of the cluster's ranges, those of this cluster. */
+  readonly owned: ReadonlySet<Route>;
 }

@@ -11,11 +11,12 @@ import {
   type Cidr,
   type NodeAddress,
   parseCidr,
+  type Route,
   type RouteRequest,
   type RouteResult,
   type Routes,
+  isCloudError,
 } from '@outrigger/cloud-provider';
-import { isCloudError } from '@outrigger/cloud-provider';
 import {
   resources,
   type Client,
@@ -45,6 +46,8 @@ import type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './planned-
 import { RemovalBreaker } from './removal-breaker.ts';
 import { Retries } from './retries.ts';
 import { factOfRoute, notedCreate, notedDelete, subjectOfCreate, subjectOfDelete } from './route-words.ts';
+import { addressesOf, asOwned, hopsOf } from './route-owners.ts';
+import { StoredRouteRecord } from './stored-route-record.ts';
 import { createRouteMetrics, type RouteMetrics } from './route-metrics.ts';
 
 const DEFAULT_RESYNC_MS = 600_000;
@@ -59,6 +62,9 @@ const SLOW_MS = 2_000;
 const PLANNED_LIST_MS = 30_000;
 /** After the outcome of a request was unknown. */
 const SUSPECT_MS = 30_000;
+
+/** Key of the retries. */
+const RECORD = 'record';
 
 export interface RouteControllerOptions {
   /** The prefix of our provider IDs. */
@@ -129,6 +135,8 @@ class Run {
   readonly #conditions: RouteConditions;
   readonly #metrics: RouteMetrics;
   readonly #journal: ControllerJournal;
+  /** Where the cloud keeps no owner with a route. */
+  readonly #stored: StoredRouteRecord | undefined;
   /** Dry run: destinations for which something is planned. */
   #planned = new Set<string>();
   /** Everything in flight, for the end. */
@@ -155,6 +163,7 @@ class Run {
     this.#told = new ToldEvents(events, clock);
     this.#metrics = createRouteMetrics(metrics);
     this.#journal = deps.journal ?? noJournal;
+    if (routes.unmarked) this.#stored = new StoredRouteRecord({ client, clock, signal, ...deps.options });
     this.#conditions = new RouteConditions({ ...deps, journal: this.#journal, nodes: this.#nodes, signal });
   }
 
@@ -162,6 +171,7 @@ class Run {
     const { store, options } = this.#deps;
     try {
       await store.whenSynced(this.#signal);
+      await this.#loadRecord();
     } catch (error) {
       if (this.#signal.aborted) return;
       throw error;
@@ -174,6 +184,23 @@ class Run {
       unsubscribe();
       this.#timer?.cancel();
       await Promise.all(this.#running);
+    }
+  }
+
+  /** Without it, routes of this cluster would seem to be foreign. */
+  async #loadRecord(): Promise<void> {
+    const { clock, logger } = this.#deps;
+    for (let isLoaded = this.#stored === undefined; !isLoaded;) {
+      try {
+        await this.#stored?.load();
+        isLoaded = true;
+        this.#listRetries.succeeded(RECORD);
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        const { delayMs } = this.#listRetries.failed(RECORD, error as Error);
+        logger.error('The record of the routes could not be read; it is read again', { error, delayMs });
+        await clock.sleep(Math.min(delayMs, SUSPECT_MS), this.#signal);
+      }
     }
   }
 
@@ -220,7 +247,7 @@ class Run {
         deletes,
         held,
         nextInMs = Number.POSITIVE_INFINITY,
-      } = this.#breaker.release(plan.deletes, { nodes: store.size, owned: this.#known.owned });
+      } = this.#breaker.release(plan.deletes, { nodes: store.size, owned: plan.owned.size });
       this.#tellHeld(held);
       this.#retries.keepOnly(
         new Set([
@@ -229,7 +256,7 @@ class Run {
         ]),
       );
       for (const node of plan.nodes) this.#settle(node);
-      waits.push(nextInMs);
+      waits.push(nextInMs, this.#remember(plan.owned, now));
       if (this.#journal.dryRun) this.#tellPlan(plan.creates, deletes);
       else waits.push(this.#startDeletes(deletes, now), this.#startCreates(plan.creates, now));
     }
@@ -285,7 +312,7 @@ class Run {
       controller,
       about: [...Array.from(wanted, (destination) => `Route ${destination}`), about?.node.metadata?.uid ?? []].flat(),
       observed: [
-        ...routes.map((route) => factOfRoute(route, agoMs)),
+        ...routes.map((route) => factOfRoute(route, plan.owned.has(route), agoMs)),
         ...(routes.length === 0 ? [{ text: `The cloud has no route for it.`, agoMs }] : []),
       ],
       planned: planned.length > 0 ? planned : [{ text: `Nothing: its routes are as they should be in ${ranges}.` }],
@@ -309,7 +336,30 @@ class Run {
 
   #plan(nodes: Iterable<Node>): RoutePlan {
     const { clusterCidrs, providerName } = this.#deps.options;
-    return planRoutes({ nodes, routes: this.#known.values(), clusterCidrs, providerName });
+    const record = this.#stored?.record;
+    return planRoutes({ nodes, routes: this.#known.values(), clusterCidrs, providerName, ...(record && { record }) });
+  }
+
+  /** What is ours now, by its node, is so after the node. Milliseconds until it is tried again to write that down. */
+  #remember(owned: Iterable<Route>, now: number): number {
+    const stored = this.#stored;
+    if (!stored || this.#journal.dryRun) return Number.POSITIVE_INFINITY;
+    for (const route of owned) stored.record.note(parseCidr(route.destination)?.text ?? '', hopsOf(route), now);
+    if (!stored.isBehind) return Number.POSITIVE_INFINITY;
+    const waitMs = this.#listRetries.waitMs(RECORD);
+    if (waitMs === 0) this.#start(this.#saveRecord(stored));
+    return waitMs || Number.POSITIVE_INFINITY;
+  }
+
+  async #saveRecord(stored: StoredRouteRecord): Promise<void> {
+    try {
+      await stored.save();
+      this.#listRetries.succeeded(RECORD);
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      const { delayMs } = this.#listRetries.failed(RECORD, error as Error);
+      this.#deps.logger.warn('The record of the routes could not be saved', { error, delayMs });
+    }
   }
 
   /** What a task throws is a defect, or the end. */
@@ -340,7 +390,9 @@ class Run {
     this.#listAt = Number.POSITIVE_INFINITY;
     this.#metrics.syncs.inc();
     try {
-      this.#known.replace(await this.#cloud.list());
+      const list = await this.#cloud.list();
+      this.#known.replace(list);
+      this.#stored?.record.keepOnly(list.routes, list.asOf);
       this.#listRetries.succeeded('list');
       this.#listAt = Math.min(this.#listAt, this.#listStartedAt + this.#period());
     } catch (error) {
@@ -385,7 +437,7 @@ class Run {
     this.#batches.add(sentAt);
     for (const { key } of batch) this.#busy.add(key);
     try {
-      const results = await this.#cloud.create(batch.map(requestOf));
+      const results = await this.#createRecorded(batch);
       if (this.#signal.aborted) return;
       for (const [i, create] of batch.entries()) this.#created(create, results[i] as RouteResult);
     } finally {
@@ -394,12 +446,35 @@ class Run {
     }
   }
 
+  /** Where the cloud keeps no owner, it is written down before: whatever comes of the request, its route is known as ours. */
+  async #createRecorded(batch: readonly CreateRoute[]): Promise<readonly RouteResult[]> {
+    const requests = batch.map(requestOf);
+    const stored = this.#stored;
+    if (!stored) return this.#cloud.create(requests);
+    const hops = batch.map(({ node }) => addressesOf(node));
+    for (const [i, { destination }] of batch.entries()) {
+      stored.record.note(destination, hops[i] ?? [], Number.POSITIVE_INFINITY);
+    }
+    try {
+      await stored.save();
+      return await this.#cloud.create(requests);
+    } catch (error) {
+      return batch.map(() => ({ kind: 'failed', error: error as Error }));
+    } finally {
+      // What has no answer yet may take effect later.
+      const at = this.#deps.clock.monotonic() + SUSPECT_MS;
+      for (const [i, { destination }] of batch.entries()) stored.record.release(destination, hops[i] ?? [], at);
+    }
+  }
+
   #created(create: CreateRoute, result: RouteResult): void {
     this.#metrics.operations.inc({ operation: 'create', result: result.kind });
     this.#journal.note(subjectOfCreate(create), [notedCreate(create)], result.kind === 'failed' ? result : undefined);
     if (result.kind !== 'failed') {
       this.#retries.succeeded(create.key);
-      this.#known.made(create, this.#deps.clock.monotonic());
+      // Only by its addresses is such a route known to lead to the node.
+      const nextHops = this.#stored && addressesOf(create.node);
+      this.#known.made(create, this.#deps.clock.monotonic(), nextHops);
       return;
     }
     const { error } = result;
@@ -446,7 +521,7 @@ class Run {
       const { batchSize } = this.#cloud;
       for (let i = 0; i < confirmed.length; i += batchSize) {
         const batch = confirmed.slice(i, i + batchSize);
-        const results = await this.#cloud.delete(batch.map(({ route }) => route));
+        const results = await this.#cloud.delete(batch.map(({ route }) => asOwned(route)));
         if (this.#signal.aborted) return;
         for (const [j, one] of batch.entries()) this.#deleted(one, results[j] as RouteResult);
       }
@@ -545,7 +620,7 @@ function routeInputs({ metadata, spec, status }: Node): unknown {
   ];
 }
 
-function requestOf({ node, destination }: CreateRoute): RouteRequest {
+function requestOf({ node, destination, replaces }: CreateRoute): RouteRequest {
   const addresses = (node.status?.addresses ?? []) as readonly NodeAddress[];
-  return { node: refOfNode(node), addresses, destination };
+  return { node: refOfNode(node), addresses, destination, ...(replaces.length > 0 && { replaces }) };
 }

@@ -26,10 +26,10 @@ export function notedDelete({ reason, route }: DeleteRoute): NotedAction {
   return { kind: 'delete-route', summary: `delete the route ${route.id} of ${route.destination}: ${REASONS[reason]}` };
 }
 
-export function factOfRoute({ blackhole, destination, id, ownership, ...target }: Route, agoMs: number): Fact {
+export function factOfRoute({ blackhole, destination, id, ...target }: Route, isOurs: boolean, agoMs: number): Fact {
   const to = target.targetNodeName ?? target.targetProviderID ?? target.nextHops?.join(', ') ?? 'an unknown machine';
   const where = blackhole ? 'leads nowhere: its machine is gone' : `leads to ${to}`;
-  const whose = ownership === 'owned' ? 'this cluster made it' : 'this cluster did not make it, and leaves it alone';
+  const whose = isOurs ? 'this cluster made it' : 'this cluster did not make it, and leaves it alone';
   return {
     text: `The cloud has ${id === '' ? 'a route' : `the route ${id}`} of ${destination}: it ${where}; ${whose}.`,
     agoMs,

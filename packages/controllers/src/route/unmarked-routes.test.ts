@@ -1,0 +1,148 @@
+/** Routes of a cloud that keeps no owner with them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StatusError } from '@outrigger/kube';
+import { addressedNode, UnmarkedRig } from './unmarked-rig.suite.ts';
+
+const MINUTE = 60_000;
+
+test('a route is made, recorded before, and removed with its node', async () => {
+  await using rig = new UnmarkedRig();
+  let recordedFirst: readonly string[] = [];
+  rig.cloud.before = (request) => {
+    if (request === 'create') recordedFirst = rig.recorded;
+  };
+  await rig.start();
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+  await rig.settle();
+  assert.deepEqual(rig.routes, ['10.0.1.0/24 via 192.168.0.1']);
+  assert.deepEqual(recordedFirst, ['10.0.1.0/24 192.168.0.1']);
+  rig.api.remove('a');
+  rig.api.put(addressedNode('b', [], '192.168.0.9'));
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, []);
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.recorded, []);
+});
+
+test('the node goes while the program is down: its route is removed by the record, a foreign one beside it is not', async () => {
+  await using rig = new UnmarkedRig();
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+  rig.api.put(addressedNode('b', ['10.0.2.0/24'], '192.168.0.2'));
+  await rig.start();
+  await rig.stop();
+  rig.api.remove('a');
+  // Inside of the cluster's ranges, by somebody else: to nobody, and to one of our nodes.
+  rig.cloud.routes.add('10.0.7.0/24 via 192.168.0.7');
+  rig.cloud.routes.add('10.0.8.0/24 via 192.168.0.2');
+  await rig.start();
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, [
+    '10.0.2.0/24 via 192.168.0.2',
+    '10.0.7.0/24 via 192.168.0.7',
+    '10.0.8.0/24 via 192.168.0.2',
+  ]);
+});
+
+test('an answer is lost, and the node and the program are gone before the next list', async () => {
+  await using rig = new UnmarkedRig();
+  rig.cloud.after = (request) => {
+    if (request === 'create') throw new Error('lost');
+  };
+  rig.api.put(addressedNode('b', [], '192.168.0.2'));
+  await rig.start();
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+  await rig.settle();
+  await rig.stop();
+  assert.deepEqual(rig.routes, ['10.0.1.0/24 via 192.168.0.1']);
+  rig.api.remove('a');
+  rig.cloud.after = () => {};
+  await rig.start();
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, []);
+});
+
+test('the address of a node changes, also while the program is down: the new hop is there before the old one goes', async () => {
+  await using rig = new UnmarkedRig();
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+  await rig.start();
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.5'));
+  for (let i = 0; i < 2; i++) await rig.advance(MINUTE);
+  await rig.stop();
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.6'));
+  await rig.start();
+  for (let i = 0; i < 2; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.cloud.done, [
+    '+ 10.0.1.0/24 via 192.168.0.1',
+    '+ 10.0.1.0/24 via 192.168.0.5',
+    '- 10.0.1.0/24 via 192.168.0.1',
+    '+ 10.0.1.0/24 via 192.168.0.6',
+    '- 10.0.1.0/24 via 192.168.0.5',
+  ]);
+});
+
+test('another program’s routes to our nodes are taken as they are, and are ours from then on', async () => {
+  await using rig = new UnmarkedRig();
+  rig.cloud.routes.add('10.0.1.0/24 via 192.168.0.1');
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+  rig.api.put(addressedNode('b', [], '192.168.0.2'));
+  await rig.start();
+  await rig.advance(MINUTE);
+  assert.deepEqual(rig.cloud.done, []);
+  assert.deepEqual(rig.recorded, ['10.0.1.0/24 192.168.0.1']);
+  rig.api.remove('a');
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.cloud.done, ['- 10.0.1.0/24 via 192.168.0.1']);
+});
+
+test('a foreign hop for the pod CIDR of a node is in the way, and is said to be', async () => {
+  await using rig = new UnmarkedRig();
+  rig.cloud.routes.add('10.0.1.0/24 via 192.168.0.77');
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+  await rig.start();
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.cloud.done, []);
+  assert.match(rig.events[0]?.message ?? '', /taken by the route 10\.0\.1\.0\/24 via 192\.168\.0\.77/);
+});
+
+test('while the record cannot be written no route is made, and one Event says why', async () => {
+  await using rig = new UnmarkedRig();
+  rig.beforeRecord = (verb) => {
+    if (verb !== 'get') throw new StatusError('configmaps', 403, { reason: 'Forbidden', code: 403 });
+  };
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+  await rig.start();
+  for (let i = 0; i < 6; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, []);
+  assert.deepEqual(
+    [...new Set(rig.events.map(({ message }) => message))],
+    [
+      "Could not create the route 10.0.1.0/24 to node a: the record of the cluster's routes, ConfigMap kube-system/outrigger-routes, could not be written: allow it, as the roles of this release do (forbidden). It is tried again.",
+    ],
+  );
+  rig.beforeRecord = () => {};
+  for (let i = 0; i < 6; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, ['10.0.1.0/24 via 192.168.0.1']);
+});
+
+test('while the record cannot be read nothing is planned', async () => {
+  await using rig = new UnmarkedRig();
+  let isDown = true;
+  rig.beforeRecord = () => {
+    if (isDown) throw new StatusError('configmaps', 500, { reason: 'InternalError', code: 500 });
+  };
+  rig.cloud.routes.add('10.0.1.0/24 via 192.168.0.77');
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+  await rig.start();
+  for (let i = 0; i < 6; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.events, []);
+  isDown = false;
+  rig.configMap = { apiVersion: 'v1', kind: 'ConfigMap', data: { cloud: '10.0.1.0/24 192.168.0.77', other: 'x y' } };
+  for (let i = 0; i < 3; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, ['10.0.1.0/24 via 192.168.0.1']);
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.configMap.data, { cloud: '10.0.1.0/24 192.168.0.1', other: 'x y' });
+  const writes = rig.recordWrites;
+  for (let i = 0; i < 30; i++) await rig.advance(MINUTE);
+  assert.equal(rig.recordWrites, writes, 'nothing changes: nothing is written');
+});
