@@ -5,6 +5,7 @@ import { newCloudControllerManager } from '@outrigger/cloud-controller-manager';
 const manager = newCloudControllerManager({
   providers: {
     memory: () => import('@outrigger/provider-memory'),
+    openstack: () => import('@outrigger/provider-openstack'),
   },
 });
 

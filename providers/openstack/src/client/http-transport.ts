@@ -90,8 +90,9 @@ export class HttpTransport implements AsyncDisposable {
     }
   }
 
+  /** Requests that are under way end first. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#agents.map((agent) => agent.destroy()));
+    await Promise.all(this.#agents.map((agent) => agent.close()));
   }
 }
 
