@@ -46,6 +46,9 @@ test('all there is to grant, with every controller on', async () => {
     'list services',
     'watch services',
     'patch services/status',
+    'get configmaps outrigger-routes in kube-system',
+    'patch configmaps outrigger-routes in kube-system',
+    'create configmaps in kube-system',
     'get namespaces kube-system in kube-system',
     'get leases cloud-controller-manager in kube-system',
     'watch leases cloud-controller-manager in kube-system',
@@ -142,6 +145,9 @@ test('with accounts of their own, controllers write as these, and the program wr
     'patch nodes/status',
     'create events in default',
     'patch events in default',
+    'get configmaps outrigger-routes in kube-system',
+    'patch configmaps outrigger-routes in kube-system',
+    'create configmaps in kube-system',
   ]);
   assert.deepEqual([...accounts.keys()].toSorted(), [
     'node-controller',
