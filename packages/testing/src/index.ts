@@ -38,6 +38,7 @@ export {
   type FindOptions,
   type FoundBinary,
 } from './control-plane/find-binaries.ts';
+export { downloadGoModule, type GoModule } from './control-plane/go-module.ts';
 export { buildGoProgram, type GoProgram } from './control-plane/build-binaries.ts';
 export { parseKubernetesMinor, RELEASES, type Component, type KubernetesMinor } from './control-plane/releases.ts';
 

@@ -2,11 +2,10 @@
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { downloadGoModule, GO_ENVIRONMENT } from './go-module.ts';
 import { runCommand } from './run-command.ts';
 import { versionOf, type Component, type Release } from './releases.ts';
 
-/** `-mod=mod`: go.mod is generated, so it has to be completed. `local`: no other Go toolchain is fetched behind our back. */
-const GO_ENVIRONMENT = { CGO_ENABLED: '0', GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local', GOWORK: 'off' };
 const ETCD_MODULE = 'go.etcd.io/etcd/server/v3';
 const KUBERNETES_MODULE = 'k8s.io/kubernetes';
 
@@ -50,8 +49,7 @@ export async function buildGoProgram(program: GoProgram): Promise<void> {
   const workspace = await mkdtemp(join(tmpdir(), 'outrigger-build-'));
   try {
     const command = { cwd: workspace, env: GO_ENVIRONMENT, signal };
-    const download = await runCommand('go', ['mod', 'download', '-json', `${module}@${version}`], command);
-    const upstream = await readFile((JSON.parse(download) as { GoMod: string }).GoMod, 'utf8');
+    const upstream = await readFile((await downloadGoModule(module, version, signal)).goMod, 'utf8');
     await writeFile(join(workspace, 'go.mod'), generateGoMod(module, version, upstream));
     // The import keeps the requirement that `go build` of another module's command needs.
     await writeFile(join(workspace, 'tools.go'), `//go:build tools\n\npackage tools\n\nimport _ "${source}"\n`);
