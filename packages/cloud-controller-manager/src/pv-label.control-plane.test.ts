@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { test } from 'node:test';
 import {
   createClient,
@@ -9,17 +6,12 @@ import {
   loadConfig,
   resources,
   systemClock,
-  type Client,
-  type KubeObject,
   type PersistentVolume,
 } from '@outrigger/kube';
-import { controlPlaneOrSkip, type ControlPlane } from '@outrigger/testing';
-import { parseAllDocuments } from 'yaml';
-import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '../../../providers/memory/src/index.ts';
-import { makeSelfSignedCertificate } from '../../controller-manager/src/serving/self-signed-certificate.ts';
+import { controlPlaneOrSkip } from '@outrigger/testing';
+import { createMemoryCloud } from '../../../providers/memory/src/index.ts';
 import { PV_LABEL_WEBHOOK_PATH, pvLabelWebhookConfiguration } from './deploy/pv-label-webhook.ts';
-import { main } from './main.ts';
-import { freePort } from './program-bench.suite.ts';
+import { prepareListener, register, runReplica, until } from './webhook-bench.suite.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
 const REGION = 'topology.kubernetes.io/region';
@@ -37,50 +29,6 @@ const AFFINITY = {
   },
 };
 
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 1_200; i++) {
-    if (await isSo()) return;
-    await systemClock.sleep(50);
-  }
-  assert.fail(`not within a minute: ${what}`);
-}
-
-interface Running extends AsyncDisposable {
-  readonly log: () => string;
-}
-
-function run(controlPlane: ControlPlane, cloud: MemoryCloud, hostname: string, args: readonly string[]): Running {
-  let log = '';
-  const signals = new EventEmitter();
-  const ended = main(
-    [
-      '--cloud-provider=memory',
-      `--kubeconfig=${controlPlane.kubeconfig.path}`,
-      '--secure-port=0',
-      '--controllers=pvlabel',
-      '-v=2',
-      ...args,
-    ],
-    {
-      builtInProviders: { memory: () => Promise.resolve({ default: () => createMemoryProvider({ cloud }) }) },
-      env: {},
-      stdout: { write: () => true },
-      stderr: { write: (text) => void (log += text) },
-      signals,
-      exit: () => assert.fail('must not exit by itself'),
-      workingDirectory: controlPlane.directory,
-      hostname,
-    },
-  );
-  return {
-    log: () => log,
-    [Symbol.asyncDispose]: async () => {
-      signals.emit('SIGTERM', 'SIGTERM');
-      assert.equal(await ended, 0, log);
-    },
-  };
-}
-
 function volumeOf(name: string, source: object = flexVolume(name), labels?: Record<string, string>): PersistentVolume {
   return {
     apiVersion: 'v1',
@@ -92,25 +40,6 @@ function volumeOf(name: string, source: object = flexVolume(name), labels?: Reco
 
 function flexVolume(volumeID: string): object {
   return { flexVolume: { driver: 'outrigger.dev/memory', options: { volumeID } } };
-}
-
-async function register(client: Client, port: number, authority: string): Promise<void> {
-  const configurations = client.of<KubeObject>({
-    group: 'admissionregistration.k8s.io',
-    version: 'v1',
-    plural: 'mutatingwebhookconfigurations',
-    kind: 'MutatingWebhookConfiguration',
-    namespaced: false,
-  });
-  const shipped = await readFile(new URL('../../../deploy/pv-label-webhook.yml', import.meta.url), 'utf8');
-  for (const document of parseAllDocuments(shipped)) {
-    const object = document.toJS() as KubeObject;
-    if (object.kind === 'Service') await client.of(resources.services).create(object, { dryRun: true });
-    else await configurations.create(object, { dryRun: true });
-  }
-  const url = `https://127.0.0.1:${port}${PV_LABEL_WEBHOOK_PATH}`;
-  const caBundle = Buffer.from(authority).toString('base64');
-  await configurations.create(pvLabelWebhookConfiguration({ url, caBundle }));
 }
 
 test('volumes are labelled when they are created by a replica that does not lead, and later where that failed', async (t) => {
@@ -131,26 +60,15 @@ test('volumes are labelled when they are created by a replica that does not lead
     return metadata?.labels?.[ZONE] === LABELS[ZONE] && spec?.nodeAffinity !== undefined;
   };
 
-  const port = await freePort();
-  const certificate = await makeSelfSignedCertificate(systemClock, []);
-  const [certFile, keyFile] = ['tls.crt', 'tls.key'].map((name) => path.join(controlPlane.directory, name));
-  await writeFile(certFile ?? '', certificate.cert);
-  await writeFile(keyFile ?? '', certificate.key);
-
-  await using leader = run(controlPlane, cloud, 'leader', []);
+  const listener = await prepareListener(controlPlane, '*');
+  await using leader = runReplica(controlPlane, cloud, 'leader', []);
   await until('a leader', () => leader.log().includes('Became leader'));
-  const follower = run(controlPlane, cloud, 'follower', [
-    '--feature-gates=CloudControllerManagerWebhook=true',
-    '--webhooks=*',
-    '--webhook-bind-address=127.0.0.1',
-    `--webhook-secure-port=${port}`,
-    `--webhook-tls-cert-file=${certFile}`,
-    `--webhook-tls-private-key-file=${keyFile}`,
-  ]);
+  const follower = runReplica(controlPlane, cloud, 'follower', listener.flags);
   {
     await using _follower = follower;
     await until('a webhook', () => follower.log().includes('Serving webhooks'));
-    await register(client, port, certificate.cert);
+    const configuration = pvLabelWebhookConfiguration(listener.clientConfig(PV_LABEL_WEBHOOK_PATH));
+    await register(client, configuration, 'pv-label-webhook.yml');
     // The API server hears of its own object some time later.
     let tries = 0;
     await until('the webhook is called', async () => {

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { test } from 'node:test';
 import {
   createClient,
@@ -10,66 +7,16 @@ import {
   loadConfig,
   resources,
   systemClock,
-  type Client,
-  type KubeObject,
   type Service,
 } from '@outrigger/kube';
-import { controlPlaneOrSkip, type ControlPlane } from '@outrigger/testing';
-import { parseAllDocuments } from 'yaml';
-import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '../../../providers/memory/src/index.ts';
-import { makeSelfSignedCertificate } from '../../controller-manager/src/serving/self-signed-certificate.ts';
+import { controlPlaneOrSkip } from '@outrigger/testing';
+import { createMemoryCloud } from '../../../providers/memory/src/index.ts';
 import { SERVICE_WEBHOOK_PATH, serviceWebhookConfiguration } from './deploy/service-webhook.ts';
-import { main } from './main.ts';
-import { freePort } from './program-bench.suite.ts';
+import { prepareListener, register, runReplica, until } from './webhook-bench.suite.ts';
 
 const CLASS = 'outrigger.dev/memory';
 const TAKEN = 'taken';
 const QUOTA = 'GET /quota';
-
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 1_200; i++) {
-    if (await isSo()) return;
-    await systemClock.sleep(50);
-  }
-  assert.fail(`not within a minute: ${what}`);
-}
-
-interface Running extends AsyncDisposable {
-  readonly log: () => string;
-}
-
-/** No controller of it touches a Service: all that the cloud is asked comes from the webhook. */
-function run(controlPlane: ControlPlane, cloud: MemoryCloud, args: readonly string[]): Running {
-  let log = '';
-  const signals = new EventEmitter();
-  const ended = main(
-    [
-      '--cloud-provider=memory',
-      `--kubeconfig=${controlPlane.kubeconfig.path}`,
-      '--secure-port=0',
-      '--controllers=pvlabel',
-      '-v=2',
-      ...args,
-    ],
-    {
-      builtInProviders: { memory: () => Promise.resolve({ default: () => createMemoryProvider({ cloud }) }) },
-      env: {},
-      stdout: { write: () => true },
-      stderr: { write: (text) => void (log += text) },
-      signals,
-      exit: () => assert.fail('must not exit by itself'),
-      workingDirectory: controlPlane.directory,
-      hostname: 'replica',
-    },
-  );
-  return {
-    log: () => log,
-    [Symbol.asyncDispose]: async () => {
-      signals.emit('SIGTERM', 'SIGTERM');
-      assert.equal(await ended, 0, log);
-    },
-  };
-}
 
 function serviceOf(name: string, spec: Service['spec'] = {}): Service {
   return {
@@ -78,26 +25,6 @@ function serviceOf(name: string, spec: Service['spec'] = {}): Service {
     metadata: { name, namespace: 'default' },
     spec: { type: 'LoadBalancer', selector: { app: name }, ports: [{ port: 80, protocol: 'TCP' }], ...spec },
   };
-}
-
-async function register(client: Client, port: number, authority: string): Promise<void> {
-  const configurations = client.of<KubeObject>({
-    group: 'admissionregistration.k8s.io',
-    version: 'v1',
-    plural: 'validatingwebhookconfigurations',
-    kind: 'ValidatingWebhookConfiguration',
-    namespaced: false,
-  });
-  const shipped = await readFile(new URL('../../../deploy/service-webhook.yml', import.meta.url), 'utf8');
-  for (const document of parseAllDocuments(shipped)) {
-    const object = document.toJS() as KubeObject;
-    if (object.kind === 'Service') await client.of(resources.services).create(object, { dryRun: true });
-    else await configurations.create(object, { dryRun: true });
-  }
-  const url = `https://127.0.0.1:${port}${SERVICE_WEBHOOK_PATH}`;
-  const caBundle = Buffer.from(authority).toString('base64');
-  const options = { providerName: 'memory', classes: [CLASS], isDefault: true };
-  await configurations.create(serviceWebhookConfiguration(options, { url, caBundle }));
 }
 
 test('the cloud is asked about the Services that it is to serve, and only when what they ask for changes', async (t) => {
@@ -129,22 +56,14 @@ test('the cloud is asked about the Services that it is to serve, and only when w
       return true;
     });
 
-  const port = await freePort();
-  const certificate = await makeSelfSignedCertificate(systemClock, []);
-  const [certFile, keyFile] = ['tls.crt', 'tls.key'].map((name) => path.join(controlPlane.directory, name));
-  await writeFile(certFile ?? '', certificate.cert);
-  await writeFile(keyFile ?? '', certificate.key);
+  const listener = await prepareListener(controlPlane, 'service');
   {
-    await using program = run(controlPlane, cloud, [
-      '--feature-gates=CloudControllerManagerWebhook=true',
-      '--webhooks=service',
-      '--webhook-bind-address=127.0.0.1',
-      `--webhook-secure-port=${port}`,
-      `--webhook-tls-cert-file=${certFile}`,
-      `--webhook-tls-private-key-file=${keyFile}`,
-    ]);
+    // No controller of it touches a Service: all that the cloud is asked comes from the webhook.
+    await using program = runReplica(controlPlane, cloud, 'replica', listener.flags);
     await until('a webhook', () => program.log().includes('Serving webhooks'));
-    await register(client, port, certificate.cert);
+    const options = { providerName: 'memory', classes: [CLASS], isDefault: true };
+    const configuration = serviceWebhookConfiguration(options, listener.clientConfig(SERVICE_WEBHOOK_PATH));
+    await register(client, configuration, 'service-webhook.yml');
     // The API server hears of its own object some time later.
     let tries = 0;
     await until('the webhook is called', async () => {
