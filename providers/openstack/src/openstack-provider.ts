@@ -112,15 +112,19 @@ class OpenStackProvider implements CloudProvider {
     const old = this.#capabilities;
     const current = { name, clock, cluster, client: () => client, config: () => this.#config() };
     const { routerId } = route;
+    const { enabled, previousClusterName } = loadBalancer;
+    const sameOwner = before?.loadBalancer.previousClusterName === previousClusterName;
+    const sameRouter = before?.route.routerId === routerId;
     return {
       instances: old.instances ?? new OpenStackInstances(current),
-      loadBalancers: loadBalancer.enabled ? (old.loadBalancers ?? new OpenStackLoadBalancers(current)) : undefined,
+      loadBalancers: enabled
+        ? ((sameOwner ? old.loadBalancers : undefined) ??
+          new OpenStackLoadBalancers({ ...current, previousClusterName }))
+        : undefined,
       routes:
         routerId === undefined
           ? undefined
-          : before?.route.routerId === routerId && old.routes
-            ? old.routes
-            : new OpenStackRoutes({ client, routerId, clock }),
+          : ((sameRouter ? old.routes : undefined) ?? new OpenStackRoutes({ client, routerId, clock })),
     };
   }
 

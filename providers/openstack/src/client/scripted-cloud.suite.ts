@@ -34,6 +34,8 @@ export interface ScriptedCloud extends AsyncDisposable {
   readonly requests: ScriptedRequest[];
   /** Tokens that were given, in order: `token-1`, … */
   readonly tokens: string[];
+  /** What the next token is. Default: `token-<number>`. */
+  nextToken: string | undefined;
   /** Tokens that services take. */
   readonly valid: Set<string>;
   /** What the services answer. */
@@ -79,7 +81,7 @@ export async function startScriptedCloud(clock: Clock, tls?: ServerOptions): Pro
     return (await cloud.script(request)) ?? { status: 404, body: 'no such page' };
   };
   const giveToken = (): ScriptedAnswer => {
-    const value = `token-${cloud.tokens.length + 1}`;
+    const value = cloud.nextToken ?? `token-${cloud.tokens.length + 1}`;
     cloud.tokens.push(value);
     cloud.valid.add(value);
     const issued = clock.now() + cloud.skewMs;
@@ -104,6 +106,7 @@ export async function startScriptedCloud(clock: Clock, tls?: ServerOptions): Pro
     origin,
     requests: [],
     tokens: [],
+    nextToken: undefined,
     valid: new Set(),
     script: () => undefined,
     tokenLifeMs: 3_600_000,
@@ -132,6 +135,8 @@ export interface ClientRig extends AsyncDisposable {
 export interface ClientRigOptions {
   readonly logger?: Logger;
   readonly requestTimeoutMs?: number;
+  /** Default: empty. */
+  readonly env?: Readonly<Record<string, string>>;
   /** How often the host sends a request that may be repeated. Default: 1, so that no test waits for the pauses between. */
   readonly maxAttempts?: number;
 }
@@ -140,7 +145,7 @@ export interface ClientRigOptions {
 export async function openClient(
   set: Partial<GlobalConfig>,
   clock: Clock,
-  { logger = silentLogger, requestTimeoutMs, maxAttempts = 1 }: ClientRigOptions = {},
+  { logger = silentLogger, requestTimeoutMs, env = {}, maxAttempts = 1 }: ClientRigOptions = {},
 ): Promise<ClientRig> {
   let host: ProviderHost | undefined;
   const provider = {
@@ -159,7 +164,7 @@ export async function openClient(
     budget: { maxAttempts },
   });
   if (!host) throw new Error('the provider was not opened');
-  const connection = await connectionOf(await configOf(set, requestTimeoutMs), 'cloud.conf', {});
+  const connection = await connectionOf(await configOf(set, requestTimeoutMs), 'cloud.conf', env);
   const client = new OpenStackClient({ connection, host, userAgent: 'test/1' });
   const { signal: never } = new AbortController();
   return {

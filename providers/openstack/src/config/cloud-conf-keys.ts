@@ -33,6 +33,8 @@ export interface ServedKey<T> {
   readonly meaning: string;
   /** Its value is never shown. */
   readonly secret?: true;
+  /** Upstream has no such key, and reads over it. */
+  readonly own?: true;
 }
 
 /** A key of upstream that changes nothing here. */
@@ -239,6 +241,13 @@ export const loadBalancerSection: Section<LoadBalancerConfig> = {
       'default-tls-container-ref',
       'The TLS container of Services that name none: they get TERMINATED_HTTPS',
     ),
+    previousClusterName: {
+      ...optional(
+        'previous-cluster-name',
+        '`--cluster-name` of the manager whose load balancers are taken over, where it was another',
+      ),
+      own: true,
+    },
   },
   unserved: [
     {

@@ -118,6 +118,8 @@ export interface LoadBalancerConfig {
   /** Default: false. */
   readonly providerRequiresSerialApiCalls: boolean;
   readonly defaultTlsContainerRef: string | undefined;
+  /** What `--cluster-name` was when cloud-provider-openstack made load balancers that are to be taken over. Not upstream's. */
+  readonly previousClusterName?: string | undefined;
 }
 
 /** `[LoadBalancerClass "name"]`: what the Services of this class get in place of what `[LoadBalancer]` says. */
