@@ -41,6 +41,7 @@ interface Step {
 
 export class OpenStackRoutes implements Routes {
   readonly batchSize = 50;
+  readonly unmarked = true;
   readonly #client: ApiClient;
   readonly #clock: Clock;
   readonly #router: RouterRoutes;
