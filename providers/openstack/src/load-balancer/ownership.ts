@@ -21,7 +21,7 @@ export const sharerTag = ({ clusterId, uid }: Owner): string => `${SHARER}${clus
 export interface TaggedOwners {
   /** `undefined` where there is none, or more than one: then it is not known whose it is. */
   readonly owner: Owner | undefined;
-  /** In the order of the tags. */
+  /** By UID: Octavia gives tags in no order of its own, and everybody has to take the same for the first. */
   readonly sharers: readonly Owner[];
   /** It has an owner's tag, whether it can be read or not: it is not for the taking. */
   readonly taken: boolean;
@@ -34,7 +34,9 @@ export function ownersIn(tags: readonly string[]): TaggedOwners {
   const [owner] = owners;
   return {
     owner: owners.length === 1 ? owner : undefined,
-    sharers: read(SHARER).filter((one) => one !== undefined),
+    sharers: read(SHARER)
+      .filter((one) => one !== undefined)
+      .toSorted((a, b) => (a.uid < b.uid ? -1 : 1)),
     taken: owners.length > 0,
   };
 }

@@ -41,6 +41,30 @@ export class HastyClock implements Clock {
   }
 }
 
+/** For the client: what it waits for is that a request takes too long, and none does. */
+function patient(clock: Clock): Clock {
+  return {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    sleep: (_delayMs, signal) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      }),
+  };
+}
+
+const MOST_PASSES = 40;
+
+const COLLECTIONS = [
+  { service: 'load-balancer', path: 'loadbalancers' },
+  { service: 'load-balancer', path: 'listeners' },
+  { service: 'load-balancer', path: 'pools' },
+  { service: 'load-balancer', path: 'healthmonitors' },
+  { service: 'network', path: 'floatingips' },
+  { service: 'network', path: 'security-groups' },
+  { service: 'network', path: 'ports' },
+] as const;
+
 export interface RigOptions {
   readonly loadBalancer?: Partial<LoadBalancerConfig>;
   readonly clusterId?: string;
@@ -112,16 +136,14 @@ tenant-domain-id = default
 region = ${world.cloud.region}`;
     const environment = { env: {}, workingDirectory: '/', homeDirectory: '/' };
     const config = await readCloudConfig({ fileName: 'cloud.conf', text }, environment, () => {});
-    const connection = Object.assign(await connectionOf(config, 'cloud.conf', {}), {
-      fetch: inProcessFetch(world.cloud),
-    });
+    const connection = await connectionOf(config, 'cloud.conf', {});
     const host = {
-      clock: world.clock,
+      clock: patient(world.clock),
       logger: silentLogger,
       redact: () => {},
       callContext: () => callContext(),
     };
-    const client = new OpenStackClient({ connection, host, userAgent: 'test' });
+    const client = new OpenStackClient({ connection, host, userAgent: 'test', fetch: inProcessFetch(world.cloud) });
     return new Rig(world, client, config.loadBalancer, options);
   }
 
@@ -146,6 +168,19 @@ region = ${world.cloud.region}`;
     return observation.parts;
   }
 
+  /** All that is in Octavia and Neutron, by collection and ID: what is left, and what others have. */
+  async everything(): Promise<Readonly<Record<string, unknown>>> {
+    const all: Record<string, unknown> = {};
+    for (const collection of COLLECTIONS) {
+      const path = collection.service === 'network' ? `/v2.0/${collection.path}` : `/v2.0/lbaas/${collection.path}`;
+      const request = { service: collection.service, operation: `GET ${path}`, path } as const;
+      const key = collection.path.replaceAll('-', '_');
+      const items = await this.client.list<{ readonly id: string }>(callContext(), { ...request, collection: key });
+      for (const item of items) all[`${collection.path} ${item.id}`] = item;
+    }
+    return all;
+  }
+
   /** One look, one plan, and what it says; fails on a plan that the host would refuse. */
   async pass(desired: DesiredLoadBalancer, onAction?: (action: LoadBalancerAction) => void): Promise<LoadBalancerPlan> {
     const parts = await this.look(desired.service);
@@ -163,12 +198,15 @@ region = ${world.cloud.region}`;
 
   /** Passes until all is as it should be, or is refused. */
   async bring(service: LoadBalancerService, wanted = true): Promise<LoadBalancerPlan> {
-    for (let pass = 0; pass < 60; pass++) {
+    let polls = 0;
+    for (let pass = 0; pass < MOST_PASSES; pass++) {
       const plan = await this.pass(this.desired(service, wanted));
       if (plan.refused || plan.complete) return plan;
-      await this.clock.sleep(1_000);
+      // As the host waits.
+      polls = plan.actions.length > 0 ? 0 : polls + 1;
+      await this.clock.sleep(Math.min(30_000, 1_000 * 1.5 ** polls));
     }
-    throw new Error('60 passes, and it is not complete');
+    throw new Error(`${MOST_PASSES} passes, and it is not complete`);
   }
 }
 

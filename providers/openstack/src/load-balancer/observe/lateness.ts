@@ -7,11 +7,11 @@ import type { ProvisioningStatus } from '../octavia-wire.ts';
  * Octavia of Zed left children of a populated POST in PENDING_CREATE although the load balancer was ACTIVE. One that is only
  * slow takes a second; a change of it, which the load balancer permits, takes it along.
  */
-const FINISH_AFTER_MS = 30_000;
+const FINISH_AFTER_MS = 10_000;
 /** Then it is deleted and made again. */
-const REBUILD_AFTER_MS = 90_000;
+const REBUILD_AFTER_MS = 60_000;
 /** A load balancer waits for its machine to boot: minutes are usual. */
-const LOAD_BALANCER_PATIENCE = 4;
+const LOAD_BALANCER_PATIENCE = 6;
 const FORGET_AFTER_MS = 3_600_000;
 
 interface Wait {

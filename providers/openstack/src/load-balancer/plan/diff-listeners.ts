@@ -49,13 +49,13 @@ function diffListener(wanted: DesiredListener, there: ObservedListener | undefin
   const health = healthOf(there);
   if (health === 'waiting') return { steps: [], waiting: true };
   if (health === 'rebuild') return { steps: [...removeListener(there), creation], waiting: false };
+  const pool = diffPool(wanted.pool, there, context);
   const changes =
     health === 'finish' ? { ...listenerSettings(wanted), ...missingTags(there, tags) } : changesOf(wanted, there, tags);
   const update: readonly Step[] =
     Object.keys(changes).length === 0
       ? []
       : [{ summary: `change ${what}`, request: putRequest('listeners', there.id, changes) }];
-  const pool = diffPool(wanted.pool, there, context);
   return { steps: [...update, ...pool.steps], waiting: pool.waiting };
 }
 

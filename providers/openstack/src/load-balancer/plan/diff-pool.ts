@@ -2,7 +2,14 @@
 import type { DesiredHealthMonitor, DesiredMember, DesiredPool } from '../desired/desired-tree.ts';
 import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import { healthOf, missingTags, removePool, type Diff, type Step, type TreeContext } from './diff.ts';
-import { memberBody, type MemberSubnet, monitorBody, monitorSettings, poolBody } from './octavia-bodies.ts';
+import {
+  distinctMembers,
+  memberBody,
+  type MemberSubnet,
+  monitorBody,
+  monitorSettings,
+  poolBody,
+} from './octavia-bodies.ts';
 import { deleteRequest, memberRequest, postRequest, putMembersRequest, putRequest } from './octavia-requests.ts';
 
 const NOTHING: Diff = { steps: [], waiting: false };
@@ -20,8 +27,14 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
   if (health === 'rebuild' || there.protocol !== wanted.protocol) {
     return { steps: [removePool(there.id, there.name), creation], waiting: false };
   }
+  const members = diffMembers(distinctMembers(wanted.members), there, context);
+  const monitor = diffMonitor(wanted.monitor, there);
+  if (members.waiting || monitor.waiting) return WAITING;
+  const below = [...members.steps, ...monitor.steps];
+  // Octavia takes no change of members while their pool is PENDING_CREATE, and one of the pool itself.
+  const touched = health === 'finish';
   const changes = {
-    ...((health === 'finish' || there.lbMethod !== wanted.lbMethod) && { lb_algorithm: wanted.lbMethod }),
+    ...((touched || there.lbMethod !== wanted.lbMethod) && { lb_algorithm: wanted.lbMethod }),
     ...(there.sessionPersistence !== (wanted.sessionPersistence?.type ?? null) && {
       session_persistence: wanted.sessionPersistence,
     }),
@@ -31,10 +44,7 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
     Object.keys(changes).length === 0
       ? []
       : [{ summary: `change the pool ${wanted.name}`, request: putRequest('pools', there.id, changes) }];
-  const members = diffMembers(wanted.members, there, context);
-  const monitor = diffMonitor(wanted.monitor, there);
-  if (members.waiting || monitor.waiting) return WAITING;
-  return { steps: [...update, ...members.steps, ...monitor.steps], waiting: false };
+  return { steps: [...update, ...below], waiting: false };
 }
 
 function diffMembers(wanted: readonly DesiredMember[], pool: ObservedPool, context: TreeContext): Diff {

@@ -1,0 +1,107 @@
+/** Load balancers from cloud-provider-openstack to here, and back. */
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import type { LoadBalancerService } from '@outrigger/cloud-provider';
+import { cpoDelete, cpoEnsure, cpoName, cpoWouldChange } from './cpo-calls.suite.ts';
+import { annotated, portOf } from './desired/tree-inputs.suite.ts';
+import { Rig, served, serviceNamed } from './rig.suite.ts';
+
+const idsOf = (everything: Readonly<Record<string, unknown>>): readonly string[] => Object.keys(everything).toSorted();
+const web = serviceNamed('web', { ports: [portOf(80), portOf(53, 'UDP')] });
+
+test('the script of CPO’s calls makes what CPO would not change', async () => {
+  const rig = await Rig.open();
+  assert.deepEqual(await cpoWouldChange(rig, await cpoEnsure(rig, web)), []);
+});
+
+test('taken over as it is, with its address and its group; handed back, and deleted by CPO', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const before = await rig.everything();
+  const theirs = await cpoEnsure(rig, web, { securityGroup: true });
+  const made = await rig.everything();
+  rig.cloud.calls.reset();
+  const plan = await rig.bring(theirs);
+  assert.deepEqual(
+    plan.ingress.map(({ ip }) => ip),
+    theirs.ingress.map(({ ip }) => ip),
+  );
+  assert.deepEqual(idsOf(await rig.everything()), idsOf(made), 'nothing was made, nothing deleted');
+  const writes = rig.cloud.calls.all().filter(({ operation }) => !operation.startsWith('GET'));
+  for (const { body } of writes)
+    assert.match(JSON.stringify(body), /"(tags|description)"/, 'only what says whose it is');
+  assert.ok((await rig.pass(rig.desired(served(theirs, plan)))).complete);
+
+  assert.deepEqual(await cpoWouldChange(rig, served(theirs, plan)), []);
+  await cpoDelete(rig, served(theirs, plan));
+  assert.deepEqual(idsOf(await rig.everything()), idsOf(before));
+});
+
+test('what was made here goes to CPO as it is', async () => {
+  const rig = await Rig.open();
+  const before = await rig.everything();
+  const ours = served(web, await rig.bring(web));
+  assert.deepEqual(await cpoWouldChange(rig, ours), []);
+  await cpoDelete(rig, ours);
+  assert.deepEqual(idsOf(await rig.everything()), idsOf(before));
+});
+
+for (const [what, options, rigOptions] of [
+  ['of the old name', { name: `a${web.uid.replaceAll('-', '')}`.slice(0, 32) }, {}],
+  ['of the cluster’s former name', { clusterName: 'old' }, { previousClusterName: 'old' }],
+] as const) {
+  test(`one ${what} is taken over, and goes with its Service`, async () => {
+    const rig = await (await Rig.open()).restarted(rigOptions);
+    const before = await rig.everything();
+    const theirs = await cpoEnsure(rig, web, options);
+    const plan = await rig.bring(theirs);
+    assert.equal(plan.ingress[0]?.ip, theirs.ingress[0]?.ip);
+    assert.equal(idsOf(await rig.everything()).filter((key) => key.startsWith('loadbalancers')).length, 1);
+    await rig.bring(served(theirs, plan), false);
+    assert.deepEqual(idsOf(await rig.everything()), idsOf(before));
+  });
+}
+
+test('a Service that goes before it was taken over leaves nothing', async () => {
+  const rig = await Rig.open();
+  const before = await rig.everything();
+  const theirs = await cpoEnsure(rig, web, { securityGroup: true });
+  await rig.bring(theirs, false);
+  assert.deepEqual(idsOf(await rig.everything()), idsOf(before));
+});
+
+test('without the annotation, of another name, or with another’s tag, nothing is taken over', async () => {
+  const rig = await Rig.open();
+  const theirs = await cpoEnsure(rig, web);
+  const refused = await rig.bring(web);
+  assert.match(refused.refused?.message ?? '', /name it in the annotation/);
+  // Of another Service: it is shared, as CPO does, and not taken.
+  const id = theirs.annotations['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  const other = serviceNamed('other', { ports: [portOf(81)], annotations: annotated({ loadBalancerId: id }) });
+  const plan = await rig.bring(other);
+  await rig.bring(served(other, plan), false);
+  assert.deepEqual(await cpoWouldChange(rig, theirs), [], 'the owner’s is as it was');
+  const elsewhere = await rig.restarted({ clusterId: 'cluster-2' });
+  await elsewhere.bring(theirs);
+  const taken = await rig.bring(theirs);
+  assert.match(taken.refused?.message ?? '', /is taken by the listener/);
+});
+
+test('two Services that share one under CPO share it here, in whichever order they come', async () => {
+  for (const order of [
+    [0, 1],
+    [1, 0],
+  ]) {
+    const rig = await Rig.open();
+    const before = await rig.everything();
+    const first = await cpoEnsure(rig, web);
+    const loadBalancerId = first.annotations['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+    const second = await cpoEnsure(rig, serviceNamed('second', { ports: [portOf(81)] }), { loadBalancerId });
+    const made = await rig.everything();
+    const services = [first, second];
+    for (const i of order) await rig.bring(services[i] as LoadBalancerService);
+    assert.deepEqual(idsOf(await rig.everything()), idsOf(made));
+    for (const service of services) assert.deepEqual(await cpoWouldChange(rig, service), [], cpoName(service));
+    for (const i of order) await rig.bring(services[i] as LoadBalancerService, false);
+    assert.deepEqual(idsOf(await rig.everything()), idsOf(before));
+  }
+});

@@ -1,0 +1,100 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import { portOf } from './desired/tree-inputs.suite.ts';
+import type { WirePort, WireSecurityGroup } from './neutron-wire.ts';
+import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
+
+async function look(rig: Rig): Promise<{ groups: WireSecurityGroup[]; ports: WirePort[] }> {
+  const all = Object.entries(await rig.everything());
+  const of = <T>(kind: string): T[] => all.flatMap(([key, one]) => (key.startsWith(`${kind} `) ? [one as T] : []));
+  return {
+    groups: of<WireSecurityGroup>('security-groups').filter(({ name }) => name.startsWith('lb-sg-')),
+    ports: of('ports'),
+  };
+}
+
+const opened = ({ security_group_rules: rules = [] }: WireSecurityGroup): readonly string[] =>
+  rules
+    .filter(({ direction }) => direction === 'ingress')
+    .map((rule) => `${rule.protocol} ${rule.port_range_min} ${rule.remote_ip_prefix}`)
+    .toSorted();
+
+test('one group a Service on the ports of its members, for its node ports; gone with it, and when the option is turned off', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const web = serviceNamed('web', {
+    ports: [portOf(80), portOf(53, 'UDP')],
+    externalTrafficPolicy: 'Local',
+    healthCheckNodePort: 32_000,
+  });
+  const before = await rig.everything();
+  const plan = await rig.bring(web);
+  const { groups, ports } = await look(rig);
+  const [group] = groups;
+  assert.ok(group && groups.length === 1);
+  assert.deepEqual(opened(group), ['tcp 30080 10.0.0.0/16', 'tcp 32000 10.0.0.0/16', 'udp 30053 10.0.0.0/16']);
+  assert.equal(ports.filter((port) => port.security_groups.includes(group.id)).length, 2);
+
+  const [node] = rig.backEnds;
+  assert.ok(node);
+  rig.backEnds = [node, rig.addNode('node-3')];
+  await rig.bring({ ...served(web, plan), ports: [portOf(80)] });
+  const later = await look(rig);
+  assert.deepEqual(opened(later.groups[0]!), ['tcp 30080 10.0.0.0/16', 'tcp 32000 10.0.0.0/16']);
+  const servers = later.ports.filter((port) => port.security_groups.includes(group.id)).map((port) => port.device_id);
+  assert.deepEqual(
+    new Set(servers),
+    new Set(rig.backEnds.map((one) => one.node.providerID?.slice('openstack:///'.length))),
+  );
+
+  rig.config = { manageSecurityGroups: false };
+  await rig.bring(served(web, plan));
+  assert.deepEqual((await look(rig)).groups, []);
+  rig.config = { manageSecurityGroups: true };
+  await rig.bring(served(web, plan));
+  rig.config = { manageSecurityGroups: false };
+  await rig.bring(served(web, plan), false);
+  const after = Object.keys(await rig.everything()).filter((key) => !key.startsWith('ports'));
+  assert.deepEqual(
+    after,
+    Object.keys(before).filter((key) => !key.startsWith('ports')),
+  );
+});
+
+test('a port that somebody changes in between keeps what they have written', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const { ports, securityGroups } = rig.cloud.networking;
+  const theirs = securityGroups.addGroup(rig.seeded.project.id, 'theirs');
+  const [port] = ports.ports.all().filter((one) => one.device_owner.startsWith('compute'));
+  assert.ok(port);
+  let meddled = 0;
+  rig.cloud.faults.set({
+    effect: 'run',
+    service: 'network',
+    operation: 'PUT /ports',
+    when: ({ path: asked }) => asked.endsWith(port.id) && meddled === 0,
+    run: () => {
+      meddled++;
+      ports.change(port, { security_groups: [...port.security_groups, theirs.id] });
+    },
+  });
+  await rig.bring(serviceNamed('web'));
+  const groups = (await look(rig)).ports.find(({ id }) => id === port.id)?.security_groups ?? [];
+  assert.equal(meddled, 1);
+  assert.ok(groups.includes(theirs.id) && groups.length === 3, JSON.stringify(groups));
+});
+
+test('a port without port security is left alone, and does not keep the Service from being served', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const [port] = (await look(rig)).ports;
+  assert.ok(port);
+  const body = { port: { security_groups: [], port_security_enabled: false } };
+  await rig.client.request(callContext(), {
+    service: 'network',
+    operation: 'x',
+    method: 'PUT',
+    path: `/v2.0/ports/${port.id}`,
+    body,
+  });
+  await rig.bring(serviceNamed('web'));
+  assert.deepEqual((await look(rig)).ports.find(({ id }) => id === port.id)?.security_groups, []);
+});

@@ -1,0 +1,128 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import type { LoadBalancerPlan, LoadBalancerService } from '@outrigger/cloud-provider';
+import { annotated, portOf } from './desired/tree-inputs.suite.ts';
+import type { WireFloatingIP } from './neutron-wire.ts';
+import type { WireListener, WireLoadBalancer } from './octavia-wire.ts';
+import { markOf, ownerTag, sharerTag } from './ownership.ts';
+import { callContext, goneService, Rig, served, serviceNamed } from './rig.suite.ts';
+
+interface Pair {
+  readonly rig: Rig;
+  /** Has made the load balancer. */
+  readonly first: LoadBalancerService;
+  /** Uses it too. */
+  readonly second: LoadBalancerService;
+  readonly plan: LoadBalancerPlan;
+}
+
+function sharerOf(
+  owner: LoadBalancerPlan,
+  name: string,
+  port: number,
+  more: Parameters<typeof annotated>[0] = {},
+): LoadBalancerService {
+  const loadBalancerId = owner.annotations?.['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  return serviceNamed(name, { ports: [portOf(port)], annotations: annotated({ loadBalancerId, ...more }) });
+}
+
+async function openPair(): Promise<Pair> {
+  const rig = await Rig.open();
+  const first = serviceNamed('first');
+  const plan = await rig.bring(first);
+  const second = sharerOf(plan, 'second', 81);
+  const shared = await rig.bring(second);
+  assert.deepEqual(shared.ingress, plan.ingress, 'both are reached at one address');
+  return { rig, first: served(first, plan), second: served(second, shared), plan };
+}
+
+async function look(
+  rig: Rig,
+): Promise<{ balancers: WireLoadBalancer[]; listeners: WireListener[]; addresses: WireFloatingIP[] }> {
+  const all = Object.entries(await rig.everything());
+  const of = <T>(kind: string): T[] => all.flatMap(([key, one]) => (key.startsWith(`${kind} `) ? [one as T] : []));
+  return { balancers: of('loadbalancers'), listeners: of('listeners'), addresses: of('floatingips') };
+}
+
+const owner = ({ uid }: LoadBalancerService): { clusterId: string; uid: string } => ({ clusterId: 'cluster-1', uid });
+
+test('a second Service has its own listener on the load balancer of the first, and says so by tags', async () => {
+  const { rig, first, second } = await openPair();
+  const { balancers, listeners, addresses } = await look(rig);
+  assert.deepEqual([balancers.length, addresses.length], [1, 1]);
+  assert.ok(
+    balancers[0]?.tags?.includes(ownerTag(owner(first))) && balancers[0].tags.includes(sharerTag(owner(second))),
+  );
+  const byPort = new Map(listeners.map((one) => [one.protocol_port, one.tags ?? []]));
+  assert.ok(byPort.get(80)?.includes(ownerTag(owner(first))) && byPort.get(81)?.includes(ownerTag(owner(second))));
+  for (const service of [first, second]) assert.equal((await rig.pass(rig.desired(service))).complete, true);
+});
+
+test('the one that shares goes: only its listener goes with it', async () => {
+  const { rig, first, second } = await openPair();
+  for (const gone of [second, goneService(second)]) await rig.bring(gone, false);
+  const { balancers, listeners } = await look(rig);
+  assert.deepEqual(
+    listeners.map((one) => one.protocol_port),
+    [80],
+  );
+  assert.equal(
+    balancers[0]?.tags?.some((tag) => tag.includes('second') || tag.includes(second.uid)),
+    false,
+  );
+  await rig.bring(first, false);
+  assert.deepEqual(await look(rig), { balancers: [], listeners: [], addresses: [] });
+});
+
+for (const byForce of [false, true]) {
+  test(`the owner goes${byForce ? ' by force' : ''}: who shares it owns it then, its address too, and the last one deletes it`, async () => {
+    const { rig, first, second, plan } = await openPair();
+    await rig.bring(byForce ? goneService(first) : first, false);
+    const { balancers, listeners, addresses } = await look(rig);
+    assert.deepEqual(
+      listeners.map((one) => one.protocol_port),
+      [81],
+    );
+    assert.ok(balancers[0]?.tags?.includes(ownerTag(owner(second))));
+    const [address] = addresses;
+    assert.deepEqual(markOf(address?.description ?? '', address?.tags ?? [])?.owner, owner(second));
+    const after = await rig.bring(second);
+    assert.deepEqual(after.ingress, plan.ingress);
+    await rig.bring(byForce ? goneService(second) : second, false);
+    assert.deepEqual(await look(rig), { balancers: [], listeners: [], addresses: [] });
+  });
+}
+
+test('refused: a third one, a port that is taken, an internal one, one without a floating IP to share', async () => {
+  const { rig, plan } = await openPair();
+  const before = await rig.everything();
+  const refusalOf = async (service: LoadBalancerService): Promise<string> =>
+    (await rig.bring(service)).refused?.message ?? '';
+  assert.match(await refusalOf(sharerOf(plan, 'third', 82)), /used by 2 Services already \(max-shared-lb 2\)/);
+  rig.config = { maxSharedLb: 3 };
+  assert.match(await refusalOf(sharerOf(plan, 'clash', 80)), /port 80 \(TCP\) .* is taken/);
+  assert.match(await refusalOf(sharerOf(plan, 'hidden', 83, { internal: 'true' })), /internal Service cannot share/);
+  assert.deepEqual(await rig.everything(), before);
+  const inside = await rig.bring(serviceNamed('inside', { annotations: annotated({ internal: 'true' }) }));
+  assert.match(await refusalOf(sharerOf(inside, 'outside', 84)), /no floating IP, and only the Service that owns it/);
+});
+
+test('a load balancer of nobody’s making is used, and left as it was', async () => {
+  const rig = await Rig.open();
+  const body = { loadbalancer: { name: 'by-hand', vip_subnet_id: rig.seeded.subnet.id, tags: ['team-a'] } };
+  const path = '/v2.0/lbaas/loadbalancers';
+  const request = { service: 'load-balancer', operation: 'x', method: 'POST', path, body } as const;
+  const { loadbalancer } = await rig.client.request<{ loadbalancer: WireLoadBalancer }>(callContext(), request);
+  const address = { floating_network_id: rig.seeded.publicNetwork.id, port_id: loadbalancer.vip_port_id };
+  const floating = { service: 'network', operation: 'x', method: 'POST', path: '/v2.0/floatingips' } as const;
+  await rig.client.request(callContext(), { ...floating, body: { floatingip: address } });
+  const before = await rig.everything();
+  const web = serviceNamed('web', { annotations: annotated({ loadBalancerId: loadbalancer.id }) });
+  const plan = await rig.bring(web);
+  assert.equal(plan.ingress.length, 1);
+  await rig.bring(served(web, plan), false);
+  const after = await rig.everything();
+  assert.deepEqual(Object.keys(after), Object.keys(before));
+  const left = after[`loadbalancers ${loadbalancer.id}`] as WireLoadBalancer;
+  assert.deepEqual([left.name, left.tags?.filter(Boolean)], ['by-hand', ['team-a']]);
+});
