@@ -35,7 +35,7 @@ function byCredential(identity: Identity, given: Part): FakeToken | undefined {
   if (!credential || credential.secret !== given['secret']) return undefined;
   const user = identity.users.get(credential.userId);
   const project = identity.projects.get(credential.projectId);
-  return user && project && identity.issue(user, project, credential.roles, ['application_credential']);
+  return user && project && identity.issue(user, project, credential.roles, ['application_credential'], credential);
 }
 
 function scoped(identity: Identity, user: FakeUser, auth: Part, methods: readonly string[]): FakeToken | undefined {

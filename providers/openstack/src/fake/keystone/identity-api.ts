@@ -62,7 +62,10 @@ export function identityRoutes({ identity, ids, region, catalogue }: IdentityApi
       issued_at: microseconds(token.issuedAt),
       project: { domain: DEFAULT_DOMAIN, ...token.project },
       is_domain: false,
-      roles: token.roles.map((name) => ({ id: name, name })),
+      roles: token.roles.map((name) => ({ id: ids.hex(), name })),
+      ...(token.credential
+        ? { application_credential: { id: token.credential.id, name: token.credential.name, restricted: true } }
+        : {}),
       catalog: catalogueOf(origin, token),
     },
   });

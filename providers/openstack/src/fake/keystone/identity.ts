@@ -22,6 +22,7 @@ export interface FakeToken {
   readonly project: FakeProject;
   readonly roles: readonly string[];
   readonly methods: readonly string[];
+  readonly credential?: FakeApplicationCredential;
   readonly issuedAt: number;
   readonly expiresAt: number;
 }
@@ -95,10 +96,25 @@ export class Identity {
     return id;
   }
 
-  issue(user: FakeUser, project: FakeProject, roles: readonly string[], methods: readonly string[]): FakeToken {
+  issue(
+    user: FakeUser,
+    project: FakeProject,
+    roles: readonly string[],
+    methods: readonly string[],
+    credential?: FakeApplicationCredential,
+  ): FakeToken {
     const issuedAt = this.#clock.now();
     const id = `gAAAAA${this.#ids.hex()}${this.#ids.hex()}`;
-    const token = { id, user, project, roles, methods, issuedAt, expiresAt: issuedAt + this.tokenLifetimeMs };
+    const token: FakeToken = {
+      id,
+      user,
+      project,
+      roles,
+      methods,
+      ...(credential ? { credential } : {}),
+      issuedAt,
+      expiresAt: issuedAt + this.tokenLifetimeMs,
+    };
     this.#tokens.set(id, token);
     return token;
   }

@@ -8,7 +8,7 @@ export interface StandardAttributes {
   readonly id: string;
   readonly project_id: string;
   readonly tenant_id: string;
-  readonly description: string;
+  readonly description: string | null;
   readonly tags: readonly string[];
   readonly created_at: string;
   readonly updated_at: string;

@@ -68,7 +68,7 @@ export class Ports {
     const mac = port.mac_address ?? ids.mac();
     const isSecured = port.port_security_enabled ?? network.port_security_enabled;
     const fixed = port.fixed_ips
-      ? port.fixed_ips.map((each) => this.#allocate(network.id, mac, each))
+      ? [...port.fixed_ips.map((each) => this.#allocate(network.id, mac, each)), ...this.#ownAddresses(port, mac)]
       : networks.allocateAll(network.id, mac);
     return this.ports.add({
       name: '',
@@ -113,6 +113,17 @@ export class Ports {
     this.#options.onRemove(port);
     for (const each of port.fixed_ips) this.#options.networks.release(each);
     return this.ports.remove(id);
+  }
+
+  /** A port has an address in each SLAAC subnet of its network, whichever are asked for (seen on Zed); a router's has not. */
+  #ownAddresses({ network_id, device_owner = '', fixed_ips = [] }: NewPort, mac: string): readonly FixedIp[] {
+    if (device_owner.startsWith('network:')) return [];
+    const { networks } = this.#options;
+    const asked = new Set(fixed_ips.map(({ subnet_id }) => subnet_id));
+    return networks.subnets
+      .where('network_id', network_id)
+      .filter(({ id, ipv6_address_mode }) => ipv6_address_mode === 'slaac' && !asked.has(id))
+      .map((subnet) => networks.allocate(subnet, mac));
   }
 
   #allocate(networkId: string, mac: string, { subnet_id, ip_address }: Partial<FixedIp>): FixedIp {

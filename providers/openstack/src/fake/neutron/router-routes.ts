@@ -4,6 +4,7 @@ import type { RouteTable, Arrival } from '../route-table.ts';
 import { badRequest, neutronRefusal } from './neutron-error.ts';
 import type { Networking } from './networking.ts';
 import type { NetworkExtensions } from './network-extensions.ts';
+import type { FakePort } from './ports.ts';
 import { addResourceRoutes } from './resource-routes.ts';
 import type { ExtraRoute, FakeRouter } from './routers.ts';
 
@@ -13,10 +14,10 @@ export function addRouterRoutes(
   extensions: NetworkExtensions,
 ): void {
   const { routers: collection } = routers;
+  const gatewayOf = (router: FakeRouter): FakePort | undefined =>
+    ports.ports.where('device_id', router.id).find(({ device_owner }) => device_owner === 'network:router_gateway');
   const view = (router: FakeRouter): object => {
-    const gateway = ports.ports
-      .where('device_id', router.id)
-      .find(({ device_owner }) => device_owner === 'network:router_gateway');
+    const gateway = gatewayOf(router);
     return {
       ...router,
       external_gateway_info: router.external_gateway_info && {
@@ -32,7 +33,7 @@ export function addRouterRoutes(
   // What only `add_extraroutes` and `remove_extraroutes` show.
   const wholeView = (router: FakeRouter): object => ({
     ...view(router),
-    gw_port_id: null,
+    gw_port_id: gatewayOf(router)?.id ?? null,
     distributed: false,
     ha: false,
     ha_vr_id: 0,

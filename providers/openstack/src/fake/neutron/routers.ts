@@ -58,16 +58,7 @@ export class Routers {
       external_gateway_info: external ? { network_id: external.id } : null,
       routes: [],
     });
-    for (const subnet of subnets) {
-      ports.add({
-        network_id: subnet.network_id,
-        project_id,
-        device_id: router.id,
-        device_owner: 'network:router_interface',
-        port_security_enabled: false,
-        fixed_ips: [{ subnet_id: subnet.id, ...(subnet.gateway_ip === null ? {} : { ip_address: subnet.gateway_ip }) }],
-      });
-    }
+    for (const subnet of subnets) this.addInterface(router, subnet);
     if (external) {
       // Neutron's own: in no project, so that nobody but an admin sees it.
       ports.add({
@@ -79,6 +70,18 @@ export class Routers {
       });
     }
     return router;
+  }
+
+  /** At the subnet's gateway address. */
+  addInterface(router: FakeRouter, subnet: FakeSubnet): void {
+    this.#options.ports.add({
+      network_id: subnet.network_id,
+      project_id: router.project_id,
+      device_id: router.id,
+      device_owner: 'network:router_interface',
+      port_security_enabled: false,
+      fixed_ips: [{ subnet_id: subnet.id, ...(subnet.gateway_ip === null ? {} : { ip_address: subnet.gateway_ip }) }],
+    });
   }
 
   /** The router that leads from a subnet to an external network. */

@@ -23,7 +23,7 @@ export interface FakeSecurityGroupRule extends StandardAttributes {
 }
 
 export type NewRule = Pick<FakeSecurityGroupRule, 'security_group_id'> &
-  Partial<Omit<FakeSecurityGroupRule, keyof StandardAttributes>> & { readonly description?: string };
+  Partial<Omit<FakeSecurityGroupRule, keyof StandardAttributes>> & { readonly description?: string | null };
 
 export interface SecurityGroupsOptions {
   readonly ids: Identifiers;
@@ -60,7 +60,8 @@ export class SecurityGroups {
     const { id } = this.#make(projectId, 'default', 'Default security group');
     this.#defaults.set(projectId, id);
     for (const ethertype of ['IPv4', 'IPv6'] as const) {
-      this.#insert(projectId, { security_group_id: id, direction: 'ingress', ethertype, remote_group_id: id });
+      const rule = { security_group_id: id, direction: 'ingress', ethertype, remote_group_id: id } as const;
+      this.#insert(projectId, { ...rule, description: null });
     }
     return id;
   }
@@ -127,7 +128,7 @@ export class SecurityGroups {
   #make(projectId: string, name: string, description: string): FakeSecurityGroup {
     const group = this.groups.add({ project_id: projectId, name, description, stateful: true, shared: false });
     for (const ethertype of ['IPv6', 'IPv4'] as const) {
-      this.#insert(projectId, { security_group_id: group.id, direction: 'egress', ethertype });
+      this.#insert(projectId, { security_group_id: group.id, direction: 'egress', ethertype, description: null });
     }
     return this.groups.touch(group.id);
   }

@@ -90,7 +90,10 @@ export function computeRoutes({ compute, networksOf }: ComputeApiOptions): Route
           'OS-FLV-EXT-DATA:ephemeral': 0,
           'os-flavor-access:is_public': true,
           rxtx_factor: 1,
-          links: [{ rel: 'self', href: `${root(request)}/v2.1/flavors/${found.id}` }],
+          links: [
+            { rel: 'self', href: `${root(request)}/v2.1/flavors/${found.id}` },
+            { rel: 'bookmark', href: `${root(request)}/flavors/${found.id}` },
+          ],
           ...(version >= 55 ? { description: null } : {}),
           ...(version >= 61 ? { extra_specs: {} } : {}),
         },
@@ -103,7 +106,11 @@ export function computeRoutes({ compute, networksOf }: ComputeApiOptions): Route
     version: `2.${compute.maxMicroversion}`,
     min_version: '2.1',
     updated: '2013-07-23T11:33:21Z',
-    links: [{ rel: 'self', href: `${root(request)}/v2.1/` }],
+    links: [
+      { rel: 'self', href: `${root(request)}/v2.1/` },
+      { rel: 'describedby', type: 'text/html', href: 'http://docs.openstack.org/' },
+    ],
+    'media-types': [{ base: 'application/json', type: 'application/vnd.openstack.compute+json;version=2.1' }],
   });
   const one = (arrival: Arrival): FakeResponse => ({ status: 200, body: { version: document(arrival) } });
   return new RouteTable()

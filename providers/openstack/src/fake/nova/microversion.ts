@@ -5,7 +5,7 @@ import { novaRefusal } from './nova-error.ts';
 /** `2.69` as 69: nova has no other major version. */
 export type Microversion = number;
 
-const HEADER = /^compute (2\.\d+|latest)$/i;
+const HEADER = /^compute (\S+)$/i;
 
 /** Default, without a header: 2.1. */
 export function microversionOf({ headers }: FakeRequest, max: Microversion): Microversion {

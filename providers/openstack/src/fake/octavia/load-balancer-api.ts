@@ -32,11 +32,22 @@ export function loadBalancerRoutes(octavia: Octavia): RouteTable {
       body: { providers: settings.providers.map((name) => ({ name, description: `The ${name} driver.` })) },
     }))
     .on('GET /v2.0/lbaas/flavors', ({ request }) => {
-      const flavors = [...settings.flavors].map(([id, name]) => ({ id, name, description: '', enabled: true }));
+      const flavors = [...settings.flavors].map(([id, name]) => ({
+        id,
+        name,
+        description: '',
+        enabled: true,
+        flavor_profile_id: id,
+      }));
       return listShown('flavors', flavors, request);
     })
     .on('GET /v2.0/lbaas/availabilityzones', ({ request }) => {
-      const zones = [...settings.availabilityZones].map((name) => ({ name, description: '', enabled: true }));
+      const zones = [...settings.availabilityZones].map((name) => ({
+        name,
+        description: '',
+        enabled: true,
+        availability_zone_profile_id: octavia.ids.uuid(),
+      }));
       return listShown('availability_zones', zones, request);
     });
   addLoadBalancerRoutes(routes, octavia);

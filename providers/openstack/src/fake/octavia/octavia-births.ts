@@ -85,7 +85,10 @@ export function addPool(
   }
   checkPool(pool, loadBalancer);
   store.pools.set(pool.id, pool);
-  if (listener) listener.default_pool_id = pool.id;
+  if (listener) {
+    listener.default_pool_id = pool.id;
+    listener.updated_at = octavia.timestamp();
+  }
   return pool;
 }
 
