@@ -1,7 +1,7 @@
 /** Nodes of servers that nova really has: initialised, shut down, started, gone; and a keystone that is stopped amid it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node } from '@outrigger/kube';
+import { systemClock, type Node } from '@outrigger/kube';
 import { UNINITIALIZED_TAINT } from '@outrigger/testing';
 import type { Port, Server } from './lab-machines.ts';
 import { differenceOf, listProject } from './lab-listing.ts';
@@ -108,4 +108,6 @@ async function voidTokens({ lab }: OpenStackCluster): Promise<void> {
   const [user] = users;
   assert.ok(user);
   await lab.admin.request('identity', 'PATCH', `/users/${user.id}`, { body: { user: { password: 'k8s' } } });
+  // A revocation counts in whole seconds: a token of the same second is void, too.
+  await systemClock.sleep(1_500);
 }

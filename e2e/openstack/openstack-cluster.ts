@@ -125,6 +125,8 @@ export class OpenStackCluster implements AsyncDisposable {
           '--secure-port=0',
           '--leader-elect=false',
           '--node-deletion-grace-period=1s',
+          // Most nodes of a test go; the breaker is shown elsewhere.
+          '--node-deletion-max-fraction=1',
           '--v=4',
           ...(options.flags ?? []),
         ],

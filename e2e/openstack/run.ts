@@ -17,7 +17,6 @@ function filesOf(names: readonly string[]): readonly string[] {
 
 const files = filesOf(process.argv.slice(2));
 if (files.length === 0) throw new Error(`no test is called ${process.argv.slice(2).join(' or ')}`);
-// Signals end the lab too: its processes hang on a pipe from this one.
 await using _lab = await holdLab((line) => process.stdout.write(`${line}\n`));
 const child = spawn(
   process.execPath,
@@ -31,6 +30,8 @@ const child = spawn(
   ],
   { cwd: HERE, stdio: ['ignore', 'inherit', 'inherit'] },
 );
+// Its tests end what they have started; then the lab ends with this process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => child.kill('SIGTERM'));
 process.exitCode = await new Promise<number>((resolve, reject) => {
   child.on('error', reject);
   child.on('exit', (code) => resolve(code ?? 1));
