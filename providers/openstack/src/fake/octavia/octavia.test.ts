@@ -106,3 +106,72 @@ test('two VIPs with source ranges end in an ERROR that no delete removes', async
   assert.equal((await remove(`/loadbalancers/${id}?cascade=true`)).status, 204);
   assert.equal(await statusNow(), 'ERROR');
 });
+
+test('additive_only takes nobody away; without it the list is all there is', async () => {
+  const { seeded, get, post, put } = await start();
+  await post('/loadbalancers', populated(seeded.subnet.id));
+  const { pools } = (await get('/pools')).body as { pools: Shown[] };
+  const path = `/pools/${pools[0]?.id}/members`;
+  const addresses = async () =>
+    ((await get(path)).body as { members: { address: string }[] }).members.map(({ address }) => address).sort();
+  const member = { address: '10.0.0.12', protocol_port: 30_080 };
+  assert.equal((await put(`${path}?additive_only=true`, { members: [member] })).status, 202);
+  assert.deepEqual(await addresses(), ['10.0.0.11', '10.0.0.12']);
+  assert.equal((await put(path, { members: [member] })).status, 202);
+  assert.deepEqual(await addresses(), ['10.0.0.12']);
+});
+
+test('a member above the quota: none of the batch is made', async () => {
+  const { cloud, seeded, get, post, put } = await start();
+  await post('/loadbalancers', populated(seeded.subnet.id));
+  const { pools } = (await get('/pools')).body as { pools: Shown[] };
+  cloud.octavia.settings.quotas = { Member: 2 };
+  const members = ['11', '12', '13'].map((last) => ({ address: `10.0.0.${last}`, protocol_port: 30_080 }));
+  assert.equal((await put(`/pools/${pools[0]?.id}/members`, { members })).status, 403);
+  assert.equal(cloud.octavia.store.members.size, 1);
+});
+
+test('a populated POST that is refused leaves nothing behind', async () => {
+  const { cloud, seeded, post } = await start();
+  const before = cloud.networking.ports.ports.all().length;
+  const listener = { protocol: 'TCP', protocol_port: 80 };
+  const refused = await post('/loadbalancers', {
+    loadbalancer: { vip_subnet_id: seeded.subnet.id, listeners: [listener, listener] },
+  });
+  assert.equal(refused.status, 409);
+  const { loadBalancers, listeners } = cloud.octavia.store;
+  assert.equal(loadBalancers.size + listeners.size, 0);
+  assert.equal(cloud.networking.ports.ports.all().length, before);
+});
+
+test('ovn takes one algorithm and no source ranges; amphora not that one', async () => {
+  const { cloud, seeded, post } = await start();
+  cloud.octavia.settings.providers = ['amphora', 'ovn'];
+  const ask = async (provider: string, lb_algorithm: string, more: object = {}): Promise<number> => {
+    const default_pool = { protocol: 'TCP', lb_algorithm };
+    const listeners = [{ protocol: 'TCP', protocol_port: 80, default_pool, ...more }];
+    return (await post('/loadbalancers', { loadbalancer: { provider, vip_subnet_id: seeded.subnet.id, listeners } }))
+      .status;
+  };
+  assert.equal(await ask('ovn', 'SOURCE_IP_PORT'), 201);
+  assert.equal(await ask('ovn', 'ROUND_ROBIN'), 501);
+  assert.equal(await ask('ovn', 'SOURCE_IP_PORT', { allowed_cidrs: ['192.0.2.0/24'] }), 501);
+  assert.equal(await ask('amphora', 'SOURCE_IP_PORT'), 501);
+});
+
+test('what ends in ERROR takes no change, and can be deleted', async () => {
+  const { cloud, seeded, get, post, remove } = await start();
+  const made = await post('/loadbalancers', { loadbalancer: { vip_subnet_id: seeded.subnet.id } });
+  const { id } = (made.body as { loadbalancer: Shown }).loadbalancer;
+  cloud.octavia.settings.fails = (each) => each === id;
+  await get(`/loadbalancers/${id}`);
+  cloud.octavia.settings.fails = () => false;
+  const shown = (await get(`/loadbalancers/${id}`)).body as { loadbalancer: Shown };
+  assert.equal(shown.loadbalancer.provisioning_status, 'ERROR');
+  assert.equal(
+    (await post('/listeners', { listener: { loadbalancer_id: id, protocol: 'TCP', protocol_port: 1 } })).status,
+    409,
+  );
+  assert.equal((await remove(`/loadbalancers/${id}`)).status, 204);
+  assert.equal((await get(`/loadbalancers/${id}`)).status, 404);
+});
