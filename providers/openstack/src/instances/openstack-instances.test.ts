@@ -103,7 +103,7 @@ test("a server is absent by nova's own 404 alone, also one that was SOFT_DELETED
   assert.equal(said(await instances.read(byId('a'), 'state', call)), 'found running');
   client.servers = [];
   const { result } = await instances.read(byId('a'), 'state', call);
-  assert.deepEqual(result, { kind: 'absent', proof: 'GET /servers/a: 404, Instance a could not be found.' });
+  assert.deepEqual(result, { kind: 'absent', proof: 'GET /servers/a: Instance a could not be found.' });
   client.onRead = () => {
     throw new CloudError('not-found', 'The resource could not be found.');
   };

@@ -105,7 +105,7 @@ export class ServerLookUp {
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
       // nova names the server that it does not have. What does not, may be a 404 about something else.
-      if (error.message.includes(id)) return { kind: 'absent', proof: `GET ${path}: 404, ${error.message}` };
+      if (error.message.includes(id)) return { kind: 'absent', proof: `GET ${path}: ${error.message}` };
       throw new CloudError('unavailable', `GET ${path}: a 404 that does not name the server: ${error.message}`);
     }
   }
