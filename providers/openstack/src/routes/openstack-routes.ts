@@ -165,7 +165,15 @@ export class OpenStackRoutes implements Routes {
 
   /** Those that came with routes which Neutron has refused: nobody would look for them again. What fails here is left to the next try. */
   async #takeBackPairs(steps: readonly Step[], call: CallContext): Promise<void> {
-    const made = steps.map((step) => ({ ...step, ports: step.ports.filter((port) => lacksPair(port, step.route)) }));
+    if (steps.length === 0) return;
+    const now = await this.#ports(
+      steps.map(({ route }) => route),
+      call,
+    ).catch(() => undefined);
+    const made = steps.map((step) => {
+      const lacking = new Set(step.ports.filter((port) => lacksPair(port, step.route)).map(({ id }) => id));
+      return { ...step, ports: (now?.get(canonicalHop(step.route)) ?? []).filter(({ id }) => lacking.has(id)) };
+    });
     await this.#writePairs('remove', made, [], call);
   }
 }

@@ -1,0 +1,235 @@
+/** Extra routes and address pairs over the fake OpenStack. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isCloudError, type Route, type RouteResult } from '@outrigger/cloud-provider';
+import { FakeRouterRig } from './fake-router.suite.ts';
+
+function codesOf(results: readonly RouteResult[]): readonly string[] {
+  return results.map((result) => {
+    if (result.kind !== 'failed') return result.kind;
+    return isCloudError(result.error) ? result.error.code : String(result.error);
+  });
+}
+
+const owned = (route: Route): Route => ({ ...route, ownership: 'owned' });
+
+test('a route lets the pods through the port of its next hop, in both families with one write', async () => {
+  await using rig = await FakeRouterRig.open();
+  const a = rig.addNode('a');
+  const [v4, v6] = ['10.244.1.0/24', 'fd00:0:0:1::/64'];
+  assert.deepEqual(codesOf(await rig.routes.create([rig.request(a, v4), rig.request(a, v6)], rig.call)), [
+    'done',
+    'done',
+  ]);
+  assert.deepEqual(rig.pairsOf('a'), [v4, v6]);
+  assert.equal(rig.cloud.calls.counts()['network PUT /ports/{id}'], 1);
+  const { routes } = await rig.routes.list(rig.call);
+  assert.deepEqual(codesOf(await rig.routes.delete(routes.map(owned), rig.call)), ['done', 'done']);
+  assert.deepEqual([rig.stored, rig.pairsOf('a')], [[], []]);
+});
+
+test('pairs of others stay, and one that was missing is mended where the route is there', async () => {
+  await using rig = await FakeRouterRig.open();
+  const a = rig.addNode('a');
+  const { ports } = rig.cloud.networking;
+  ports.change(rig.portOf('a'), {
+    allowed_address_pairs: [{ ip_address: '172.16.0.9', mac_address: 'fa:16:3e:00:00:09' }],
+  });
+  const hop = rig.addressesOf('a')[0]?.address ?? '';
+  rig.addForeignRoute('10.244.1.0/24', hop);
+  assert.deepEqual(codesOf(await rig.routes.create([rig.request(a, '10.244.1.0/24')], rig.call)), ['exists']);
+  assert.deepEqual(rig.pairsOf('a'), ['172.16.0.9', '10.244.1.0/24']);
+  assert.equal(rig.portOf('a').allowed_address_pairs[0]?.mac_address, 'fa:16:3e:00:00:09');
+  const { routes } = await rig.routes.list(rig.call);
+  await rig.routes.delete(routes.map(owned), rig.call);
+  assert.deepEqual(rig.pairsOf('a'), ['172.16.0.9']);
+});
+
+test('a port that somebody changes meanwhile is read again, and nothing of his is lost', async () => {
+  await using rig = await FakeRouterRig.open();
+  const a = rig.addNode('a');
+  let times = 0;
+  rig.cloud.faults.set({
+    effect: 'run',
+    operation: 'PUT /ports',
+    times: 2,
+    run: () => {
+      const before = rig.portOf('a');
+      const allowed = [...before.allowed_address_pairs, { ip_address: `172.16.0.${++times}` }];
+      rig.cloud.networking.ports.change(before, { allowed_address_pairs: allowed });
+    },
+  });
+  assert.deepEqual(codesOf(await rig.routes.create([rig.request(a, '10.244.1.0/24')], rig.call)), ['done']);
+  assert.deepEqual(rig.pairsOf('a'), ['172.16.0.1', '172.16.0.2', '10.244.1.0/24']);
+});
+
+test('a port without port security is left alone; a full one is a quota of its node alone', async () => {
+  await using rig = await FakeRouterRig.open();
+  const [open, full, other] = [rig.addNode('open'), rig.addNode('full'), rig.addNode('other')];
+  const { ports } = rig.cloud.networking;
+  ports.change(rig.portOf('open'), { port_security_enabled: false });
+  const nine = Array.from({ length: 9 }, (_, i) => ({ ip_address: `172.16.0.${i}` }));
+  ports.change(rig.portOf('full'), { allowed_address_pairs: nine });
+  const results = await rig.routes.create(
+    [
+      rig.request(open, '10.244.1.0/24'),
+      rig.request(full, '10.244.2.0/24'),
+      // There is room for one of the two.
+      rig.request(full, 'fd00:0:0:2::/64'),
+      rig.request(other, '10.244.3.0/24'),
+    ],
+    rig.call,
+  );
+  assert.deepEqual(codesOf(results), ['done', 'done', 'quota', 'done']);
+  assert.deepEqual([rig.pairsOf('open'), rig.pairsOf('full').length], [[], 10]);
+  assert.equal(rig.stored.length, 3, 'no route without its pair');
+});
+
+test('a quota of routes lets in as many as fit, asks few times, and leaves no pair of the others', async () => {
+  await using rig = await FakeRouterRig.open();
+  const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
+  const requests = names.map((name, i) => rig.request(rig.addNode(name), `10.244.${i}.0/24`));
+  rig.cloud.calls.reset();
+  const results = codesOf(await rig.routes.create(requests, rig.call));
+  assert.deepEqual(
+    results,
+    names.map((_, i) => (i < 30 ? 'done' : 'quota')),
+  );
+  assert.deepEqual(
+    names.map((name) => rig.pairsOf(name).length),
+    names.map((_, i) => (i < 30 ? 1 : 0)),
+  );
+  const asked = rig.cloud.calls.counts()['network PUT /routers/{id}/add_extraroutes'] ?? 0;
+  assert.ok(asked <= 10, `${asked} requests`);
+});
+
+test('one bad hop fails alone: off the networks of the router, of another server, of no port', async () => {
+  await using rig = await FakeRouterRig.open();
+  const [a, b, c, d] = [rig.addNode('a'), rig.addNode('b'), rig.addNode('c'), rig.addNode('d')];
+  const at = (address: string) => [{ type: 'InternalIP', address }] as const;
+  const of = (name: string): string => rig.addressesOf(name)[0]?.address ?? '';
+  const results = await rig.routes.create(
+    [
+      rig.request(a, '10.244.1.0/24'),
+      { node: b, addresses: at('192.0.2.1'), destination: '10.244.2.0/24' },
+      { node: c, addresses: at(of('a')), destination: '10.244.3.0/24' },
+      { node: d, addresses: at('10.0.99.99'), destination: '10.244.4.0/24' },
+      { node: d, addresses: [], destination: '10.244.5.0/24' },
+      { node: d, addresses: at(of('d')), destination: '10.244.6.0' },
+      rig.request(d, '10.244.7.0/24'),
+    ],
+    rig.call,
+  );
+  const expected = ['done', 'not-found', 'not-found', 'not-found', 'conflict', 'invalid', 'done'];
+  assert.deepEqual(codesOf(results), expected);
+  assert.equal(rig.stored.length, 2);
+});
+
+test('in a cloud without allowed-address-pairs no port is asked for, and halving finds the bad hops', async () => {
+  await using rig = await FakeRouterRig.open({ without: ['allowed-address-pairs'] });
+  const at = (address: string) => [{ type: 'InternalIP', address }] as const;
+  const requests = Array.from({ length: 16 }, (_, i) => {
+    const request = rig.request(rig.addNode(`n${i}`), `10.244.${i}.0/24`);
+    return [3, 11].includes(i) ? { ...request, addresses: at('192.0.2.1') } : request;
+  });
+  rig.cloud.calls.reset();
+  const results = codesOf(await rig.routes.create(requests, rig.call));
+  assert.deepEqual(
+    results,
+    requests.map((_, i) => ([3, 11].includes(i) ? 'invalid' : 'done')),
+  );
+  const counts = rig.cloud.calls.counts();
+  assert.deepEqual(Object.keys(counts), ['network GET /routers/{id}', 'network PUT /routers/{id}/add_extraroutes']);
+  assert.equal(rig.stored.length, 14);
+});
+
+test('host bits of what others wrote are read as one range, and removed as they were written', async () => {
+  await using rig = await FakeRouterRig.open();
+  const a = rig.addNode('a');
+  const hop = rig.addressesOf('a')[0]?.address ?? '';
+  rig.addForeignRoute('10.244.1.7/24', hop);
+  const { routes } = await rig.routes.list(rig.call);
+  assert.deepEqual(routes, [
+    {
+      id: `10.244.1.7/24 via ${hop}`,
+      destination: '10.244.1.0/24',
+      nextHops: [hop],
+      blackhole: false,
+      ownership: 'unmarked',
+    },
+  ]);
+  assert.deepEqual(codesOf(await rig.routes.create([rig.request(a, '10.244.1.0/24')], rig.call)), ['exists']);
+  assert.deepEqual(codesOf(await rig.routes.delete(routes.map(owned), rig.call)), ['done']);
+  assert.deepEqual([rig.stored, rig.pairsOf('a')], [[], []]);
+});
+
+test('of two spellings that lead to one port, the pair goes with the last', async () => {
+  await using rig = await FakeRouterRig.open();
+  const a = rig.addNode('a');
+  await rig.routes.create([rig.request(a, '10.244.1.0/24')], rig.call);
+  rig.addForeignRoute('10.244.1.7/24', rig.addressesOf('a')[0]?.address ?? '');
+  const { routes } = await rig.routes.list(rig.call);
+  await rig.routes.delete(routes.slice(0, 1).map(owned), rig.call);
+  assert.deepEqual(rig.pairsOf('a'), ['10.244.1.0/24']);
+  await rig.routes.delete(routes.slice(1).map(owned), rig.call);
+  assert.deepEqual(rig.pairsOf('a'), []);
+});
+
+test('a new hop is added beside the one that it replaces, and beside no other', async () => {
+  await using rig = await FakeRouterRig.open();
+  const a = rig.addNode('a');
+  const request = rig.request(a, '10.244.1.0/24');
+  rig.addForeignRoute('10.244.1.0/24', '10.0.9.9');
+  assert.deepEqual(codesOf(await rig.routes.create([request], rig.call)), ['conflict']);
+  const { routes: replaces } = await rig.routes.list(rig.call);
+  assert.deepEqual(codesOf(await rig.routes.create([{ ...request, replaces }], rig.call)), ['done']);
+  assert.equal(rig.stored.length, 2);
+  rig.addForeignRoute('10.244.1.0/24', '10.0.9.10');
+  const b = rig.addNode('b');
+  const other = { ...rig.request(b, '10.244.1.0/24'), replaces };
+  assert.deepEqual(codesOf(await rig.routes.create([other], rig.call)), ['conflict']);
+});
+
+test('what is not said to be ours is refused, and so is a router without extra routes', async () => {
+  await using rig = await FakeRouterRig.open();
+  rig.addForeignRoute('10.244.1.0/24', '10.0.9.9');
+  const { routes } = await rig.routes.list(rig.call);
+  rig.cloud.calls.reset();
+  assert.deepEqual(codesOf(await rig.routes.delete(routes, rig.call)), ['not-owned']);
+  assert.equal(rig.cloud.calls.all().length, 0);
+  const { id: _, ...plain } = { id: rig.router.id, name: 'cluster' };
+  rig.cloud.faults.set({ effect: 'status', status: 200, operation: 'GET /routers', body: { router: plain } });
+  await assert.rejects(rig.routes.list(rig.call), (error) => isCloudError(error, 'unsupported'));
+});
+
+test('what cannot be done now fails all that is not done, without asking for each', async () => {
+  await using rig = await FakeRouterRig.open();
+  const requests = ['a', 'b', 'c'].map((name, i) => rig.request(rig.addNode(name), `10.244.${i}.0/24`));
+  rig.cloud.faults.set({ effect: 'status', status: 503, operation: 'PUT /routers' });
+  rig.cloud.calls.reset();
+  assert.deepEqual(codesOf(await rig.routes.create(requests, rig.call)), ['unavailable', 'unavailable', 'unavailable']);
+  assert.equal(rig.cloud.calls.counts()['network PUT /routers/{id}/add_extraroutes'], 1);
+});
+
+test('without extraroute-atomic, a router that somebody changes meanwhile is read again', async () => {
+  await using rig = await FakeRouterRig.open({ without: ['extraroute-atomic'] });
+  const [a, b] = [rig.addNode('a'), rig.addNode('b')];
+  rig.cloud.faults.set({
+    effect: 'run',
+    operation: 'PUT /routers',
+    times: 1,
+    run: () => rig.addForeignRoute('10.9.0.0/24', '10.0.9.9'),
+  });
+  // Two at a time do not refuse one another.
+  const both = await Promise.all([
+    rig.routes.create([rig.request(a, '10.244.1.0/24')], rig.call),
+    rig.routes.create([rig.request(b, '10.244.2.0/24')], rig.call),
+  ]);
+  assert.deepEqual(codesOf(both.flat()), ['done', 'done']);
+  assert.equal(rig.stored.length, 3);
+  assert.equal(rig.cloud.calls.all().filter(({ status }) => status === 412).length, 1);
+  const { routes } = await rig.routes.list(rig.call);
+  const ours = routes.filter(({ destination }) => destination !== '10.9.0.0/24').map(owned);
+  assert.deepEqual(codesOf(await rig.routes.delete(ours, rig.call)), ['done', 'done']);
+  assert.deepEqual(rig.stored, ['10.9.0.0/24 via 10.0.9.9']);
+});
