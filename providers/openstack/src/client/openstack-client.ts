@@ -206,13 +206,18 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
   }
 }
 
-function bodyOf({ service, operation }: Prepared, answer: HttpAnswer, now: number, call: CallContext): unknown {
+function bodyOf(
+  { service, operation, path = '/' }: Prepared,
+  answer: HttpAnswer,
+  now: number,
+  call: CallContext,
+): unknown {
   // 300 is what a document of versions may be answered with.
   if (answer.status >= 301) {
     const request = answer.header('x-openstack-request-id') ?? answer.header('x-compute-request-id');
     // For who asks the cloud's operator. Not in the message: it would make each Event another one.
     call.logger.verbose(4, 'OpenStack refused a request', { service, operation, status: answer.status, request });
-    throw refusalOf(service, operation, answer, now);
+    throw refusalOf({ service, operation, path }, answer, now);
   }
   if (answer.text.trim() === '') return undefined;
   try {

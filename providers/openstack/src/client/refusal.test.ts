@@ -11,10 +11,11 @@ function refusal(
   status: number,
   body: unknown,
   retryAfter?: string,
+  path = '/v2.0/things/7d6f?fields=id',
 ): ReturnType<typeof refusalOf> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const header = (name: string): string | undefined => (name === 'retry-after' ? retryAfter : undefined);
-  return refusalOf(service, 'GET /things/{id}', { status, text, header }, NOW);
+  return refusalOf({ service, operation: 'GET /things/{id}', path }, { status, text, header }, NOW);
 }
 
 const html = (status: string): string => `<html><head><title>${status}</title></head><body>nginx</body></html>`;
@@ -128,6 +129,14 @@ for (const [service, status, body, code] of codes) {
     assert.equal(refusal(service, status, body).code, code);
   });
 }
+
+test('a 404 about something that the path does not name is no proof of absence of what it names', () => {
+  const network = neutron('NetworkNotFound', 'Network 9a could not be found.');
+  assert.equal(refusal('network', 404, network, undefined, '/v2.0/ports').code, 'conflict');
+  assert.equal(refusal('network', 404, network, undefined, '/v2.0/ports/7d6f').code, 'conflict');
+  const parent = octavia('Pool 9a not found.');
+  assert.equal(refusal('load-balancer', 404, parent, undefined, '/v2.0/lbaas/pools/9a/members/7d6f').code, 'not-found');
+});
 
 test('says who refused what, in the words of the service, on one line', () => {
   const said = refusal('load-balancer', 400, octavia('Validation\nfailure:  x'));

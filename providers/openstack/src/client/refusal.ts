@@ -12,17 +12,25 @@ interface OwnWords {
   readonly type: string;
 }
 
+export interface RefusedRequest {
+  readonly service: ServiceType;
+  readonly operation: string;
+  /** Below the service's root. */
+  readonly path: string;
+}
+
 /** `now`: the wall clock, for a `Retry-After` that is a date. */
-export function refusalOf(service: ServiceType, operation: string, answer: HttpAnswer, now: number): CloudError {
+export function refusalOf(request: RefusedRequest, answer: HttpAnswer, now: number): CloudError {
+  const { service, operation } = request;
   const words = ownWords(service, answer.text);
-  const code = codeOf(service, answer, words);
+  const code = codeOf(request, answer, words);
   const said = words ? oneLine(words.message) : `a page that is not the service's own: ${title(answer.text)}`;
   return new CloudError(code, `${SERVICE_NAMES[service]} refused ${operation}: ${said} (${answer.status})`, {
     retryAfterMs: retryAfterMs(answer.header('retry-after'), now),
   });
 }
 
-function codeOf(service: ServiceType, answer: HttpAnswer, words: OwnWords | undefined): CloudErrorCode {
+function codeOf({ service, path }: RefusedRequest, answer: HttpAnswer, words: OwnWords | undefined): CloudErrorCode {
   const { status } = answer;
   // A redirect: a wrong end point, or a proxy that wants https.
   if (status < 400) return 'unavailable';
@@ -31,7 +39,11 @@ function codeOf(service: ServiceType, answer: HttpAnswer, words: OwnWords | unde
   if (status === 413) return answer.header('retry-after') === undefined ? 'quota' : 'throttled';
   if (words && isQuota(status, words)) return 'quota';
   const code = errorCodeOfStatus(status);
-  if (code === 'not-found') return words && provesAbsence(service, status, words) ? 'not-found' : 'unavailable';
+  if (code === 'not-found') {
+    if (!words || !isSaidOfAThing(service, status, words)) return 'unavailable';
+    // Of a thing that the request's body names: what was planned is not how it is any more.
+    return service === 'key-manager' || namesOneOf(path, words) ? 'not-found' : 'conflict';
+  }
   // Any of these may come from something between us and the service, which has not seen the request.
   return words || status === 401 || code === 'throttled' || status >= 500 ? code : 'unavailable';
 }
@@ -51,19 +63,23 @@ function isQuota(status: number, { message, type }: OwnWords): boolean {
 }
 
 /**
- * Whether a 404 is the service's word about the thing that was asked for, and not about the path, or what may be seen of it.
- * Neutron answers `HTTPNotFound` for a path that it does not have and for what its policy hides.
+ * Whether a 404 is the service's word about a thing, and not about the path, or about what may be seen of it. Neutron answers
+ * `HTTPNotFound` for a path that it does not have and for what its policy hides.
  */
-function provesAbsence(service: ServiceType, status: number, { message, type }: OwnWords): boolean {
+function isSaidOfAThing(service: ServiceType, status: number, { message, type }: OwnWords): boolean {
   if (status !== 404) return false;
-  if (service === 'compute' || service === 'block-storage') return type === 'itemNotFound' && isSaidOfAThing(message);
   if (service === 'network') return type.endsWith('NotFound') && type !== 'HTTPNotFound';
-  return isSaidOfAThing(message);
+  if ((service === 'compute' || service === 'block-storage') && type !== 'itemNotFound') return false;
+  // What the frameworks below the services say of a path without a handler.
+  return !/^(?:the resource could not be found\.?|not found\.?|404 not found|)$/iu.test(oneLine(message));
 }
 
-/** What the frameworks below the services say of a path without a handler. */
-function isSaidOfAThing(message: string): boolean {
-  return !/^(?:the resource could not be found\.?|not found\.?|404 not found|)$/iu.test(oneLine(message));
+/** `Port 7d6f could not be found.`: all services but barbican name the ID of what is not there. */
+function namesOneOf(path: string, { message }: OwnWords): boolean {
+  const [, ...segments] = path.split(/[/?]/u);
+  return segments.some(
+    (segment) => segment !== '' && !/^v\d/u.test(segment) && message.includes(decodeURIComponent(segment)),
+  );
 }
 
 function ownWords(service: ServiceType, text: string): OwnWords | undefined {

@@ -40,13 +40,13 @@ for (const [kind, set] of Object.entries(credentials)) {
         () => undefined,
         (thrown: unknown) => thrown,
       );
-      shown.push(inspect(error, { depth: 9, showHidden: true }), String(error), `${JSON.stringify(error)}`);
+      shown.push(inspect(error, { depth: 9, showHidden: true }), String(error), JSON.stringify([error]));
     };
     for (const answer of talkative(CANARY)) {
       await using rig = await openClient({ ...passwordOf(cloud), ...set }, clock, { logger });
       cloud.keystone = () => answer;
       await note(rig.client.connect(rig.call()));
-      shown.push(`${JSON.stringify(rig.client)}`, inspect(rig.client, { depth: 9 }));
+      shown.push(JSON.stringify([rig.client]), inspect(rig.client, { depth: 9 }));
       shown.push(JSON.stringify(rig.opened.recentCalls()));
     }
     cloud.keystone = () => undefined;

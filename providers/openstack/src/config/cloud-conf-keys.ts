@@ -288,7 +288,7 @@ export const metadataSection: Section<MetadataConfig> = {
       key: 'search-order',
       kind: metadataSources,
       byDefault: ['configDrive', 'metadataService'],
-      meaning: 'Where a node asks which instance it is',
+      meaning: 'Where a node asks which instance it is. Nothing that runs beside the API server asks',
     },
     requestTimeoutMs: {
       key: 'request-timeout',

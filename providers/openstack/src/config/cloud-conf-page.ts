@@ -1,0 +1,90 @@
+/** The page of keys of `cloud.conf`, made of the table that the file is read by. */
+import {
+  globalSection,
+  loadBalancerClassSection,
+  loadBalancerSection,
+  metadataSection,
+  networkingSection,
+  routeSection,
+  type Section,
+  type ServedKey,
+} from './cloud-conf-keys.ts';
+
+const INTRODUCTION = `# cloud.conf
+
+Generated from \`src/config/cloud-conf-keys.ts\` by \`node scripts/openstack-cloud-conf-page.ts\`; do not edit.
+
+\`--cloud-config\` names the file of cloud-provider-openstack, and it is read as that reads it: the dialect of
+[gcfg](https://pkg.go.dev/gopkg.in/gcfg.v1). Sections and keys are the same in any case. A value may stand in quotes, in which
+\`\\"\`, \`\\\\\`, \`\\n\` and \`\\t\` are escapes; outside of them \`#\` and \`;\` begin a comment, and \`\\\` at the end of a line joins the next to
+it. Of a key that is set twice the last counts, but for those that are repeatable, where each line adds one and the key without
+\`=\` begins anew. Durations are Go's: \`5s\`, \`1m30s\`.
+
+A section or a key that is not here is read over, with a warning that names the file and the line. A value that cannot be
+used ends the start with one line that does; at a reload it leaves the config before in use.
+
+*served*: as upstream. *own*: upstream has no such key, and reads over it. *refused*: the config is not taken.
+`;
+
+const AFTER = `## How it authenticates
+
+With the first of these that is set: a trust (\`trust-id\`, as the trustee, else as the user), \`token\`, an application credential
+(\`application-credential-secret\`), \`password\`. The scope is the project, else the domain; an application credential and a trust
+have their own. An ID goes before a name. A name needs a domain: its own (\`user-domain-…\`, \`tenant-domain-…\`), else
+\`domain-id\` or \`domain-name\`.
+
+Keystone is first asked when something is needed of the cloud, so it may be down at the start. A token is renewed when a
+tenth of its life is left, 5 minutes at most, and once when a service refuses it. After keystone has refused the credentials it
+is not asked again for 30 seconds: it locks accounts that are tried too often.
+
+At a reload the changed credentials are tried first; refused, they leave those before in use.
+
+## clouds.yaml
+
+With \`use-clouds\`, what \`cloud.conf\` does not set is taken from there: \`auth\`, \`region_name\`, \`endpoint_type\` or \`interface\`, \`cacert\`,
+\`cert\`, \`key\`. Not \`verify\`: set \`tls-insecure\`. It is looked for at \`clouds-file\`, at \`OS_CLIENT_CONFIG_FILE\`, in the working
+directory, in \`~/.config/openstack\` and in \`/etc/openstack\`; \`clouds-public.yaml\` (for a \`profile\`) and \`secure.yaml\` likewise. The cloud is
+\`cloud\`, else \`OS_CLOUD\`, else the only one. It is read with \`cloud.conf\`, not when it changes by itself.
+
+## Environment
+
+| Variable | Meaning |
+|---|---|
+| \`OS_CCM_REGIONAL\` | \`true\`: provider IDs are \`openstack://<region>/<id>\`, else \`openstack:///<id>\`; both are understood always |
+| \`OS_CLIENT_CONFIG_FILE\`, \`OS_CLOUD\` | as above |
+| \`HTTPS_PROXY\`, \`HTTP_PROXY\`, \`NO_PROXY\` | proxies for all requests to OpenStack; never for this machine itself |
+`;
+
+export function cloudConfPage(): string {
+  return [
+    INTRODUCTION,
+    table(globalSection),
+    table(networkingSection),
+    table(loadBalancerSection),
+    table(loadBalancerClassSection, '[LoadBalancerClass "name"]'),
+    table(routeSection),
+    table(metadataSection),
+    AFTER,
+  ].join('\n');
+}
+
+function table<S>({ name, keys, unserved }: Section<S>, title = `[${name}]`): string {
+  const served = Object.values(keys) as readonly ServedKey<unknown>[];
+  const rows = [
+    ...served.map(({ key, kind, byDefault, meaning, own, secret }) => {
+      const shown = kind.show(byDefault);
+      const type = secret ? 'secret' : kind.name;
+      return [code(key), type, shown === '' ? '' : code(shown), own ? 'own' : 'served', meaning];
+    }),
+    ...unserved.map(({ key, status, harmless, why }) => {
+      const but = harmless.filter((value) => value !== '').map(code);
+      return [code(key), 'text', '', but.length === 0 ? status : `${status}, but for ${but.join(', ')}`, why];
+    }),
+  ];
+  const lines = [['Key', 'Type', 'Default', 'Status', 'Meaning'], ['---', '---', '---', '---', '---'], ...rows];
+  return `## ${title}\n\n${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`;
+}
+
+function code(value: string): string {
+  return `\`${value}\``;
+}
