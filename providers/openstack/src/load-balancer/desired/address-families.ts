@@ -18,6 +18,9 @@ export interface AddressFamilies {
   readonly required: boolean;
 }
 
+export const familiesIn = ({ first, second }: AddressFamilies): readonly IPFamily[] =>
+  second === undefined ? [first] : [first, second];
+
 const ANYWHERE: Readonly<Record<IPFamily, string>> = { IPv4: '0.0.0.0/0', IPv6: '::/0' };
 
 /**
@@ -57,10 +60,10 @@ export interface Sources {
  */
 export function sourcesOf(
   { sourceRanges }: LoadBalancerService,
-  { first, second }: AddressFamilies,
+  addressFamilies: AddressFamilies,
   { features, manageSecurityGroups }: { readonly features: OctaviaFeatures; readonly manageSecurityGroups: boolean },
 ): Sources {
-  const families = second === undefined ? [first] : [first, second];
+  const families = familiesIn(addressFamilies);
   const ranges =
     sourceRanges.length === 0 ? families.map((one) => ANYWHERE[one]).toSorted() : rangesIn(sourceRanges, families);
   if (!features.accessLists) {
@@ -72,7 +75,7 @@ export function sourcesOf(
       features.provider === 'ovn' ? '; with manage-security-groups=true the members’ ports hold them off' : '';
     throw new CloudError('unsupported', `loadBalancerSourceRanges: ${cloudOf(features)} has no access lists${remedy}`);
   }
-  return { allowedCidrs: second === undefined ? ranges : [], ranges };
+  return { allowedCidrs: families.length === 1 ? ranges : [], ranges };
 }
 
 /** Ranges of a family that the load balancer has no address of let nobody in, and Octavia refuses them. */

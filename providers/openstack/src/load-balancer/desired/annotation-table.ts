@@ -229,6 +229,7 @@ export const annotationTable: AnnotationTable = {
     range: COUNT_RANGE,
     description: 'Seconds between two probes. Default: `monitor-delay`.',
     answer: 'served',
+    note: 'Of UDP Octavia takes 3 or more, unless its administrator has set `udp_connect_min_interval_health_monitor`.',
   },
   healthMonitorTimeout: {
     name: `${PREFIX}health-monitor-timeout`,

@@ -8,7 +8,7 @@ import {
   type LoadBalancerService,
   type LoadBalancerWarning,
 } from '@outrigger/cloud-provider';
-import { addressFamilies, sourcesOf, type AddressFamilies } from './address-families.ts';
+import { addressFamilies, familiesIn, sourcesOf, type AddressFamilies } from './address-families.ts';
 import type {
   DesiredTree,
   DesiredTreeResult,
@@ -19,7 +19,7 @@ import type {
 } from './desired-tree.ts';
 import { listenersOf } from './listeners.ts';
 import { loadBalancerNames } from './load-balancer-names.ts';
-import { byName, firstAddress } from './members.ts';
+import { firstAddress, memberNodes, type MemberNode } from './members.ts';
 import type { OctaviaFeatures } from './octavia-features.ts';
 import { securityRules } from './security-rules.ts';
 import { serviceOptions, type LoadBalancerSettings, type ServiceOptions } from './service-options.ts';
@@ -54,7 +54,7 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
   const families = addressFamilies(service, features, warn);
   const sources = sourcesOf(service, families, { features, manageSecurityGroups: settings.manageSecurityGroups });
   const names = loadBalancerNames(service, { name: clusterName });
-  const backEnds = byName(input.backEnds);
+  const nodes = memberNodes(input.backEnds, familiesIn(families));
   if (service.ports.length === 0) throw new CloudError('invalid', 'the Service has no ports');
   if (service.externalTrafficPolicy === 'Local' && options.monitor === undefined) {
     const message = `externalTrafficPolicy is Local and there is no health monitor: nodes without an end point drop what they are sent; set loadbalancer.openstack.org/enable-health-monitor: "true"`;
@@ -62,7 +62,7 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
   }
   const context = {
     service,
-    backEnds,
+    nodes,
     families,
     options,
     features,
@@ -78,7 +78,7 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
       provider: settings.lbProvider,
       ...(options.flavorId && { flavorId: options.flavorId }),
       ...(options.availabilityZone && { availabilityZone: options.availabilityZone }),
-      vip: vipOf(options, families, { address: requested.vip, backEnds }),
+      vip: vipOf(options, families, { address: requested.vip, nodes }),
       additionalVips: families.second ? [{ family: families.second, required: families.required }] : [],
       serial: settings.providerRequiresSerialApiCalls,
       cascadeDelete: settings.cascadeDelete,
@@ -99,9 +99,9 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
 function vipOf(
   { vip }: ServiceOptions,
   { first: family }: AddressFamilies,
-  { address, backEnds }: { readonly address: string | undefined; readonly backEnds: readonly BackEnd[] },
+  { address, nodes }: { readonly address: string | undefined; readonly nodes: readonly MemberNode[] },
 ): VipWish {
-  const subnetOf = vip.portId || vip.subnetId || vip.networkId ? undefined : firstAddress(backEnds, family);
+  const subnetOf = vip.portId || vip.subnetId || vip.networkId ? undefined : firstAddress(nodes, family);
   return { family, ...vip, ...(address && { address }), ...(subnetOf && { subnetOf }) };
 }
 

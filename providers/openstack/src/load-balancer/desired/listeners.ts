@@ -1,7 +1,7 @@
 /** Listener, pool, members and health monitor of each port. What fits together is by Octavia's own tables (`VALID_LISTENER_POOL_PROTOCOL_MAP`). */
-import { CloudError, type BackEnd, type LoadBalancerService, type ServicePort } from '@outrigger/cloud-provider';
+import { CloudError, type LoadBalancerService, type ServicePort } from '@outrigger/cloud-provider';
 import { annotationTable } from './annotation-table.ts';
-import type { AddressFamilies } from './address-families.ts';
+import { familiesIn, type AddressFamilies } from './address-families.ts';
 import type {
   DesiredHealthMonitor,
   DesiredListener,
@@ -10,14 +10,13 @@ import type {
   PoolProtocol,
 } from './desired-tree.ts';
 import { childName } from './load-balancer-names.ts';
-import { membersOf, type MemberOptions } from './members.ts';
+import { membersOf, type MemberNode, type MemberOptions } from './members.ts';
 import type { OctaviaFeatures } from './octavia-features.ts';
 import { cloudOf, type ServiceOptions } from './service-options.ts';
 
 export interface ListenerContext {
   readonly service: LoadBalancerService;
-  /** By name. */
-  readonly backEnds: readonly BackEnd[];
+  readonly nodes: readonly MemberNode[];
   readonly families: AddressFamilies;
   readonly options: ServiceOptions;
   readonly features: OctaviaFeatures;
@@ -41,7 +40,7 @@ function listenerOf(context: ListenerContext, port: ServicePort, index: number):
   const { service, options, allowedCidrs, name } = context;
   const protocol = listenerProtocol(context, port);
   const monitor = monitorOf(context, port, index);
-  const members = membersOf(port, context.backEnds, {
+  const members = membersOf(port, context.nodes, {
     ...memberFamilies(context, port),
     subnetId: options.memberSubnetId,
     monitorPort: monitor?.type === 'HTTP' ? service.healthCheckNodePort : undefined,
@@ -100,10 +99,10 @@ function poolProtocol(listener: ListenerProtocol, { proxyProtocol }: ServiceOpti
 
 /** A proxy reaches a node by either family; what only rewrites packets (UDP, SCTP, OVN) needs a member of each that it has an address of. */
 export function memberFamilies(
-  { families: { first, second }, features }: ListenerContext,
+  { families, features }: ListenerContext,
   { protocol }: ServicePort,
 ): Pick<MemberOptions, 'each' | 'families'> {
-  return { families: second ? [first, second] : [first], each: protocol !== 'TCP' || !features.proxies };
+  return { families: familiesIn(families), each: protocol !== 'TCP' || !features.proxies };
 }
 
 /** With `externalTrafficPolicy: Local` kube-proxy says on a port of its own which nodes have end points; where Octavia can ask it. */

@@ -11,40 +11,53 @@ export interface MemberOptions {
   readonly monitorPort: number | undefined;
 }
 
+/** A node, with the address by which it is reached in each of the load balancer's families. */
+export interface MemberNode {
+  readonly name: string;
+  readonly providerID: string | undefined;
+  readonly addresses: Readonly<Partial<Record<IPFamily, string | undefined>>>;
+}
+
 /** By name: what comes of nodes is the same in whatever order they come. */
-export function byName(backEnds: readonly BackEnd[]): readonly BackEnd[] {
-  return backEnds.toSorted((a, b) => (a.node.name < b.node.name ? -1 : 1));
+export function memberNodes(backEnds: readonly BackEnd[], families: readonly IPFamily[]): readonly MemberNode[] {
+  return backEnds
+    .map((backEnd) => ({
+      name: backEnd.node.name,
+      providerID: backEnd.node.providerID,
+      addresses: Object.fromEntries(families.map((family) => [family, addressOf(backEnd, family)])),
+    }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** A node without an address of the family gets no traffic, and so with a second node of the same address: Octavia takes one. */
 export function membersOf(
   { nodePort }: ServicePort,
-  sorted: readonly BackEnd[],
+  nodes: readonly MemberNode[],
   { families, each, subnetId, monitorPort }: MemberOptions,
 ): readonly DesiredMember[] {
   if (nodePort === undefined || nodePort === 0) return [];
   const members = new Map<string, DesiredMember>();
-  for (const backEnd of sorted) {
-    const found = families.map((family) => ({ family, address: addressOf(backEnd, family) }));
-    const usable = found.filter(({ address }) => address !== undefined && !members.has(address));
-    for (const { family, address = '' } of each ? usable : usable.slice(0, 1)) {
+  for (const { name, addresses } of nodes) {
+    for (const family of families) {
+      const address = addresses[family];
+      if (address === undefined || members.has(address)) continue;
       members.set(address, {
-        name: backEnd.node.name,
+        name,
         address,
         port: nodePort,
         ...(monitorPort !== undefined && { monitorPort }),
         ...(subnetId !== undefined && family === families[0] && { subnetId }),
       });
+      if (!each) break;
     }
   }
   return [...members.values()];
 }
 
 /** The first node that has an address of the family, by which the nodes' own subnet is found. */
-export function firstAddress(sorted: readonly BackEnd[], family: IPFamily): BackEndAddress | undefined {
-  for (const backEnd of sorted) {
-    const address = addressOf(backEnd, family);
-    const { name, providerID } = backEnd.node;
+export function firstAddress(nodes: readonly MemberNode[], family: IPFamily): BackEndAddress | undefined {
+  for (const { name, providerID, addresses } of nodes) {
+    const address = addresses[family];
     if (address !== undefined) return { nodeName: name, ...(providerID !== undefined && { providerID }), address };
   }
   return undefined;

@@ -1,6 +1,8 @@
 /**
  * What Octavia refuses of a tree, written a second time from its sources (`octavia/api/v2/controllers`, `octavia/common/constants.py`,
- * `amphora_driver/v2/driver.py`, `ovn_octavia_provider/driver.py`): the judge of what we ask for.
+ * `amphora_driver/v2/driver.py`, `ovn_octavia_provider/driver.py`): the judge of what we ask for. The rules for amphorae were tried on
+ * the lab's Octavia, each with something just inside and just outside [Zed]. Not among them: how seldom a UDP monitor asks at least,
+ * which is a setting of the cloud's (3 s by default).
  */
 import { familyOf, parseCidr } from '@outrigger/cloud-provider';
 import type { DesiredListener, DesiredTree } from './desired-tree.ts';
@@ -67,7 +69,7 @@ function refusalsOf(listener: DesiredListener, { provider, minor, families }: Ar
   must(POOLS_OF[protocol]?.includes(pool.protocol) === true, `pool ${pool.protocol} of a listener ${protocol}`);
   must((protocol === 'TERMINATED_HTTPS') === (listener.tlsContainerRef !== undefined), 'certificate');
   must(!listener.insertHeaders.xForwardedFor || protocol === 'HTTP' || protocol === 'TERMINATED_HTTPS', 'header');
-  must(listener.connectionLimit >= -1, 'connection limit');
+  must(listener.connectionLimit >= -1 && listener.connectionLimit < 2 ** 31, 'connection limit');
   must(
     Object.values(timeouts ?? {}).every((ms) => ms >= 0 && ms <= MOST_MILLISECONDS),
     'timeouts',

@@ -1,6 +1,7 @@
 /** What the members' ports let in (`manage-security-groups`): each node port, and the health check's. */
 import { familyOf, type IPFamily } from '@outrigger/cloud-provider';
 import type { SecurityGroupRule } from './desired-tree.ts';
+import { familiesIn } from './address-families.ts';
 import { memberFamilies, type ListenerContext } from './listeners.ts';
 
 /** `ranges`: where clients come from, for a provider that leaves them their addresses. */
@@ -27,7 +28,7 @@ export function securityRules(context: ListenerContext, ranges: readonly string[
   }
   if (service.healthCheckNodePort) {
     const port = service.healthCheckNodePort;
-    const both = families.second ? [families.first, families.second] : [families.first];
+    const both = familiesIn(families);
     rules.push(...both.map((family) => ({ protocol: 'tcp' as const, port, family, from: fromLoadBalancer(family) })));
   }
   return rules.toSorted((a, b) => (sortText(a) < sortText(b) ? -1 : 1));
