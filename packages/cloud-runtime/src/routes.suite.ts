@@ -18,7 +18,7 @@ export interface RoutesSubject extends AsyncDisposable {
   createInstance(name: string): Promise<NodeRef>;
   deleteInstance(name: string): Promise<void>;
   /** Of the node's machine, where the cloud routes to addresses. Default: none. */
-  addressesOf?(node: NodeRef): readonly NodeAddress[];
+  readonly addressesOf?: (node: NodeRef) => readonly NodeAddress[];
   /** Requests for two routes to each of two machines that nothing is known of. Default: 1. */
   readonly requestsOfBatch?: number;
   /** Makes a route as somebody else would. */

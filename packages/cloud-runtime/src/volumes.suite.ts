@@ -9,6 +9,10 @@ export interface VolumesSubject extends AsyncDisposable {
   readonly opened: OpenedProvider;
   /** At least two. */
   readonly zones: readonly string[];
+  /** In so many zones a volume can be used at most. Default: 2. */
+  readonly zonesOfVolume?: 1 | 2;
+  /** Requests for two volumes, and one that there is not. Default: 1. */
+  readonly requestsOfBatch?: number;
   /** Makes a volume that can be used in these zones, and gives the PersistentVolume that names it. */
   createVolume(name: string, zones: readonly string[]): Promise<VolumeRef>;
   deleteVolume(name: string): Promise<void>;
@@ -38,15 +42,16 @@ export function volumesSuite(name: string, makeSubject: () => Promise<VolumesSub
   test(`${name}: zone and region of a volume; several zones are joined`, async () => {
     await using subject = await makeSubject();
     const [a = '', b = ''] = subject.zones;
-    const volumes = [await subject.createVolume('one', [b]), await subject.createVolume('both', [a, b])];
+    const several = [a, b].slice(0, subject.zonesOfVolume ?? 2);
+    const volumes = [await subject.createVolume('one', [b]), await subject.createVolume('both', several)];
     const results = await lookUp(subject, volumes);
     const [one, both] = [labelsOf(results[0]), labelsOf(results[1])];
     assert.equal(one[ZONE], b);
     assert.ok(one[REGION]);
-    assert.deepEqual(both[ZONE]?.split('__').toSorted(), [a, b].toSorted());
+    assert.deepEqual(both[ZONE]?.split('__').toSorted(), several.toSorted());
   });
 
-  test(`${name}: answers in the order of the question, in one request`, async () => {
+  test(`${name}: answers in the order of the question, in as few requests as the cloud allows`, async () => {
     await using subject = await makeSubject();
     const [zone = ''] = subject.zones;
     const [x, y] = [await subject.createVolume('x', [zone]), await subject.createVolume('y', [zone])];
@@ -56,7 +61,7 @@ export function volumesSuite(name: string, makeSubject: () => Promise<VolumesSub
       results.map(({ kind }) => kind),
       ['found', 'unknown', 'found', 'found'],
     );
-    assert.equal((await subject.requests()) - before, 1);
+    assert.equal((await subject.requests()) - before, subject.requestsOfBatch ?? 1);
   });
 
   test(`${name}: what is not of this cloud, or gone, is unknown and no error`, async () => {

@@ -18,10 +18,13 @@ import { readCloudConfig, type ConfigEnvironment } from './config/read-cloud-con
 import { OpenStackInstances } from './instances/openstack-instances.ts';
 import { OpenStackLoadBalancers } from './load-balancer/openstack-load-balancers.ts';
 import { OpenStackRoutes } from './routes/openstack-routes.ts';
+import { OpenStackVolumes } from './volumes/openstack-volumes.ts';
 
 export interface OpenStackProviderOptions {
   /** The prefix of its provider IDs, and its load balancer class: `outrigger.dev/<name>`. Default: `openstack`. */
   readonly name?: string;
+  /** Goes before the provider's own name in the `User-Agent`, the last first. Default: nothing. */
+  readonly userAgent?: readonly string[];
   /** Default: the process's own. */
   readonly environment?: ConfigEnvironment;
   /** Sends in place of connections of the provider's own. */
@@ -97,8 +100,10 @@ class OpenStackProvider implements CloudProvider {
       host.logger.warn(`${fileName}: [Global] tls-insecure: nobody checks that OpenStack's servers are who they say`);
     }
     const connection = await connectionOf(config, fileName, environment.env);
-    const { fetch } = this.#options;
-    return { config, client: new OpenStackClient({ connection, host, userAgent: USER_AGENT, fetch }) };
+    const { fetch, userAgent = [] } = this.#options;
+    // As upstream's --user-agent, which puts each before what is there (`NewOpenStackClient`).
+    const agent = [...userAgent.toReversed(), USER_AGENT].join(' ');
+    return { config, client: new OpenStackClient({ connection, host, userAgent: agent, fetch }) };
   }
 
   /** A capability that the change does not concern stays the same object: its controllers go on undisturbed. */
@@ -125,6 +130,7 @@ class OpenStackProvider implements CloudProvider {
         routerId === undefined
           ? undefined
           : ((sameRouter ? old.routes : undefined) ?? new OpenStackRoutes({ client, routerId, clock })),
+      volumes: old.volumes ?? new OpenStackVolumes(client),
     };
   }
 

@@ -16,8 +16,8 @@ export interface FakeRouterOptions {
   readonly clock?: Clock;
   /** What Neutron does not have. */
   readonly without?: readonly string[];
-  /** More lines of the cloud config. */
-  readonly config?: string;
+  /** A type that the catalogue does not have. */
+  readonly withoutService?: string;
 }
 
 export class FakeRouterRig implements AsyncDisposable {
@@ -35,10 +35,11 @@ export class FakeRouterRig implements AsyncDisposable {
   static async open({
     clock = new FakeClock(),
     without = [],
-    config = '',
+    withoutService,
   }: FakeRouterOptions = {}): Promise<FakeRouterRig> {
     const cloud = createFakeOpenStack({ clock, random: seededRandom(1) });
     for (const alias of without) cloud.extensions.aliases.delete(alias);
+    cloud.catalogue = cloud.catalogue.filter(({ type }) => type !== withoutService);
     const seeded = seedProject(cloud);
     const text = `
 [Global]
@@ -50,8 +51,7 @@ tenant-name = k8s
 tenant-domain-id = default
 region = ${cloud.region}
 [Route]
-router-id = ${seeded.router.id}
-${config}`;
+router-id = ${seeded.router.id}`;
     const environment = { env: {}, workingDirectory: '/', homeDirectory: '/' };
     const opened = await openProvider(createOpenStackProvider({ environment, fetch: inProcessFetch(cloud) }), {
       cluster: { id: 'cluster-1', name: 'test' },

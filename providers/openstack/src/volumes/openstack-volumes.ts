@@ -1,0 +1,66 @@
+/** The availability zones of cinder's volumes, for PersistentVolumes of the in-tree source `cinder`. Those of `csi` know theirs. */
+import {
+  isCloudError,
+  type CallContext,
+  type VolumeRef,
+  type VolumeResult,
+  type VolumeTopology,
+} from '@outrigger/cloud-provider';
+import type { ApiClient } from '../client/api-client.ts';
+import { labelValueOf } from '../instances/label-value.ts';
+
+interface CinderVolume {
+  /** `null` in a cinder without zones. */
+  readonly availability_zone: string | null;
+}
+
+export class OpenStackVolumes implements VolumeTopology {
+  readonly batchSize = 50;
+  readonly #client: ApiClient;
+
+  constructor(client: ApiClient) {
+    this.#client = client;
+  }
+
+  /** One `GET` a volume: who is no admin cannot list by IDs, and projects have far more volumes than are asked for. */
+  async lookUp(volumes: readonly VolumeRef[], call: CallContext): Promise<readonly VolumeResult[]> {
+    const handles = new Set(volumes.filter(isCinder).map(({ handle }) => handle));
+    if (handles.size === 0 || !(await this.#client.hasService(call, 'block-storage'))) {
+      return volumes.map(() => ({ kind: 'unknown' }));
+    }
+    const found = await Promise.all(
+      Array.from(handles, async (handle) => [handle, await this.#lookUpOne(handle, call)] as const),
+    );
+    const byHandle = new Map(found);
+    return volumes.map((volume) => (isCinder(volume) && byHandle.get(volume.handle)) || { kind: 'unknown' });
+  }
+
+  async #lookUpOne(handle: string, call: CallContext): Promise<VolumeResult> {
+    try {
+      const { volume } = await this.#client.request<{ readonly volume: CinderVolume }>(call, {
+        service: 'block-storage',
+        operation: 'GET /volumes/{id}',
+        method: 'GET',
+        path: `/volumes/${encodeURIComponent(handle)}`,
+      });
+      return this.#resultOf(volume);
+    } catch (error) {
+      if (isCloudError(error, 'not-found')) return { kind: 'unknown' };
+      return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
+    }
+  }
+
+  /** The names that nodes have their zone and region by: a pod finds its volume by these. */
+  #resultOf({ availability_zone: zone }: CinderVolume): VolumeResult {
+    const [zoneLabel, regionLabel] = [labelValueOf(zone), labelValueOf(this.#client.region)];
+    const labels = {
+      ...(zoneLabel !== undefined && { 'topology.kubernetes.io/zone': zoneLabel }),
+      ...(regionLabel !== undefined && { 'topology.kubernetes.io/region': regionLabel }),
+    };
+    return zoneLabel === undefined ? { kind: 'unknown' } : { kind: 'found', labels };
+  }
+}
+
+function isCinder({ source }: VolumeRef): boolean {
+  return source === 'cinder';
+}
