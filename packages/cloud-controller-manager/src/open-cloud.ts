@@ -133,12 +133,13 @@ export async function openClouds(
 
 function load({ environment, options }: Foundation, { name, spec }: ProviderSpec): Promise<CloudProvider> {
   const { builtInProviders, workingDirectory } = environment;
-  const { providerPath } = options.cloud;
+  const { providerPath, userAgent } = options.cloud;
   return loadProvider(spec, {
     builtIn: builtInProviders,
     workingDirectory,
     providerPath: providerPath === '' ? undefined : providerPath,
     name,
+    userAgent,
   });
 }
 

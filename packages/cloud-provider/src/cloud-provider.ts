@@ -33,6 +33,8 @@ export interface ProviderFactoryOptions {
    * One that cannot take it keeps its own, and the program says so and does not start. Default: its own.
    */
   readonly name?: string;
+  /** `--user-agent`: what else goes into the `User-Agent` of its requests. Default: nothing. */
+  readonly userAgent?: readonly string[];
 }
 
 /**

@@ -59,6 +59,19 @@ test('built-in, .js, .mjs, .ts, package in the working directory, package in the
   });
 });
 
+test('the provider is handed what it is to be called, and what goes into its User-Agent; else nothing', async () => {
+  const given: unknown[] = [];
+  const factory = (options: { name?: string }): unknown => {
+    given.push(options);
+    return { name: options.name ?? 'own', open: async () => ({}), close: async () => {} };
+  };
+  const options = { builtIn: { own: async () => ({ default: factory }) }, workingDirectory: '/' };
+  await loadProvider('own', options);
+  await loadProvider('own', { ...options, userAgent: [] });
+  await loadProvider('own', { ...options, name: 'north', userAgent: ['a/1'] });
+  assert.deepEqual(given, [{}, {}, { name: 'north', userAgent: ['a/1'] }]);
+});
+
 test('what cannot be loaded is one clear line', async () => {
   const files = {
     'none.mjs': 'export const x = 1;',

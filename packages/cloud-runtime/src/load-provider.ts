@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { CloudError, type CloudProvider } from '@outrigger/cloud-provider';
+import { CloudError, type CloudProvider, type ProviderFactoryOptions } from '@outrigger/cloud-provider';
 
 export interface LoadProviderOptions {
   /** Names that come with the program, each with a lazy import of the module. They win over packages of the same name. */
@@ -14,6 +14,8 @@ export interface LoadProviderOptions {
   readonly providerPath?: string | undefined;
   /** The name that the provider is to have. Default: its own. */
   readonly name?: string | undefined;
+  /** Handed to the provider. Default: nothing. */
+  readonly userAgent?: readonly string[] | undefined;
 }
 
 /** `.cjs` is not taken: the contract is an ES module's default export. */
@@ -28,9 +30,9 @@ const PROVIDER_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
  */
 export async function loadProvider(spec: string, options: LoadProviderOptions): Promise<CloudProvider> {
   const builtIn = Object.hasOwn(options.builtIn, spec) ? options.builtIn[spec] : undefined;
-  if (builtIn) return makeProvider(await importModule(spec, spec, builtIn), spec, options.name);
+  if (builtIn) return makeProvider(await importModule(spec, spec, builtIn), spec, options);
   const file = looksLikePath(spec) ? await findModule(spec, options) : await findPackage(spec, options);
-  return makeProvider(await importModule(spec, file, () => importFile(file)), spec, options.name);
+  return makeProvider(await importModule(spec, file, () => importFile(file)), spec, options);
 }
 
 function looksLikePath(spec: string): boolean {
@@ -145,7 +147,11 @@ async function importModule(spec: string, from: string, load: () => Promise<unkn
   }
 }
 
-function makeProvider(module: unknown, spec: string, name: string | undefined): CloudProvider {
+function makeProvider(
+  module: unknown,
+  spec: string,
+  { name, userAgent = [] }: Pick<LoadProviderOptions, 'name' | 'userAgent'>,
+): CloudProvider {
   const factory = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
   if (factory === undefined)
     throw refuse(spec, 'the module has no default export; it must be a function that makes the provider');
@@ -157,7 +163,11 @@ function makeProvider(module: unknown, spec: string, name: string | undefined): 
   }
   let provider: unknown;
   try {
-    provider = (factory as (options: object) => unknown)(name === undefined ? {} : { name });
+    const options: ProviderFactoryOptions = {
+      ...(name !== undefined && { name }),
+      ...(userAgent.length > 0 && { userAgent }),
+    };
+    provider = (factory as (options: object) => unknown)(options);
   } catch (error) {
     throw refuse(spec, `its factory failed: ${firstLine(error)}`);
   }

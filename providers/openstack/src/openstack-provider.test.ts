@@ -119,6 +119,32 @@ test('a wrong password is one line, whoever asks', async () => {
   assert.equal(rig.cloud.calls.all().length, 1);
 });
 
+test('what --user-agent says goes before its own name, the last first', async () => {
+  const clock = new FakeClock();
+  const cloud = createFakeOpenStack({ clock, random: seededRandom(1) });
+  seedProject(cloud);
+  const agents = new Set<string | undefined>();
+  const send = inProcessFetch(cloud);
+  const provider = createOpenStackProvider({
+    environment,
+    userAgent: ['a/1', 'b/2'],
+    fetch: (url, init) => {
+      agents.add(init.headers['user-agent']);
+      return send(url, init);
+    },
+  });
+  await using opened = await openProvider(provider, {
+    cluster: { id: 'cluster-1', name: 'test' },
+    config: { text: config('k8s'), fileName: 'cloud.conf' },
+    clock,
+    logger: silentLogger,
+    random: () => 0,
+    budget: { maxAttempts: 1 },
+  });
+  await opened.reconfigure({ text: config('k8s'), fileName: 'cloud.conf' });
+  assert.deepEqual([...agents], ['b/2 a/1 outrigger-provider-openstack']);
+});
+
 test('a config that is not right does not open', async () => {
   const opening = (text: string): Promise<Rig> => openRig(text);
   await assert.rejects(opening('[Global'), code('configuration', /^cloud\.conf:1: expected \]/u));

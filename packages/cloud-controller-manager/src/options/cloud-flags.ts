@@ -5,6 +5,7 @@ export interface CloudOptions {
   cloudProvider: string;
   cloudConfig: string;
   providerPath: string;
+  userAgent: readonly string[];
   clusterName: string;
   clusterCidr: string;
   allocateNodeCidrs: boolean;
@@ -31,6 +32,12 @@ export const cloudFlags: FlagGroup<CloudOptions> = {
       type: string,
       default: '',
       usage: 'Directory in whose node_modules --cloud-provider is looked for, after the working directory.',
+    },
+    userAgent: {
+      type: strings,
+      default: [],
+      usage:
+        "What else goes into the User-Agent of requests to the cloud, before the provider's own; as the provider takes it.",
     },
     clusterName: { type: string, default: 'kubernetes', usage: 'Name of the cluster, for what is made in the cloud.' },
     clusterCidr: {
