@@ -16,7 +16,10 @@ export interface FakeCluster extends AsyncDisposable {
   readonly opened: OpenedProvider;
 }
 
-export async function openFakeCluster(): Promise<FakeCluster> {
+/** `networking`: lines of `[Networking]`. */
+export async function openFakeCluster({
+  networking = '',
+}: { readonly networking?: string } = {}): Promise<FakeCluster> {
   const clock = new FakeClock();
   const cloud = createFakeOpenStack({ clock, random: seededRandom(1) });
   const seeded = seedProject(cloud);
@@ -29,6 +32,8 @@ user-domain-id = default
 tenant-name = k8s
 tenant-domain-id = default
 region = ${cloud.region}
+[Networking]
+${networking}
 `;
   const environment = { env: {}, workingDirectory: '/', homeDirectory: '/' };
   const opened = await openProvider(createOpenStackProvider({ environment, fetch: inProcessFetch(cloud) }), {

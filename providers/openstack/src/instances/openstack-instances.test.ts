@@ -156,6 +156,20 @@ test('a failed list fails the look-up, and a failed read that node alone', async
   await assert.rejects(instances.read(byId('s1'), 'state', call), /too late/);
 });
 
+test('where nova answers nothing at all, the whole look-up fails, so that the host asks each but once', async () => {
+  const { instances, client } = rig(Array.from({ length: 2_000 }, (_, at) => server(`s${at}`)));
+  const nodes = ['s1', 's2', 's3'].map(byId);
+  await instances.lookUp(nodes, 'state', call);
+  client.onRead = () => {
+    throw new CloudError('unavailable', '503');
+  };
+  await assert.rejects(instances.lookUp(nodes, 'state', call), { code: 'unavailable' });
+  client.onRead = () => {
+    throw new CloudError('conflict', '409');
+  };
+  assert.deepEqual((await instances.lookUp(nodes, 'state', call)).map(said), Array(3).fill('failed conflict'));
+});
+
 test('an answer that is not of the server that was asked for proves nothing', async () => {
   const { instances, client } = rig([server('a')]);
   for (const answer of [server('b'), { servers: [] }, null]) {

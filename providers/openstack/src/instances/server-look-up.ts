@@ -1,5 +1,5 @@
 /** Servers of nova: one directly, or many by the cheaper of the project's list and one request for each. */
-import { CloudError, isCloudError, type CallContext, type Clock } from '@outrigger/cloud-provider';
+import { CloudError, isCloudError, type CallContext, type Clock, type CloudErrorCode } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
 import { isCheaper, listCost } from './look-up-cost.ts';
 import type { AskedServer } from './provider-ids.ts';
@@ -43,13 +43,15 @@ export class ServerLookUp {
     return this.#inProject ?? 0;
   }
 
-  /** In the order of `asked`. Rejects when the list could not be had. */
+  /** In the order of `asked`. Rejects when nothing at all could be found out. */
   async many(asked: readonly AskedServer[], call: CallContext): Promise<readonly ServerAnswer[]> {
     const inCloud = asked.filter(({ by }) => by === 'id' || by === 'name').length;
     // A project that was never listed is taken to be the cluster: the first list says what it is.
     const list = listCost(this.#inProject ?? inCloud, PAGE_SIZE);
     if (!isCheaper(list, { requests: inCloud, items: inCloud })) {
-      return Promise.all(asked.map((one) => this.#settled(one, call)));
+      const read = await Promise.all(asked.map((one) => this.#settled(one, call)));
+      throwWhereAllFailed(read, inCloud);
+      return read;
     }
     const listed = await this.#list(call);
     const answers = asked.map((one) => this.#fromList(one, listed));
@@ -189,6 +191,23 @@ export class ServerLookUp {
     }
     return max;
   }
+}
+
+/** Codes that say nothing of the one server: nova, or the way to it, does not work. */
+const OF_THE_SERVICE: readonly CloudErrorCode[] = [
+  'unavailable',
+  'timeout',
+  'throttled',
+  'unauthenticated',
+  'forbidden',
+];
+
+/** The host then asks each once, and not as often as the call budget allows, until it works again. */
+function throwWhereAllFailed(answers: readonly ServerAnswer[], inCloud: number): void {
+  const errors = answers.flatMap(({ result }) => (result.kind === 'failed' ? [result.error] : []));
+  const ofTheService = errors.filter((error) => OF_THE_SERVICE.some((code) => isCloudError(error, code)));
+  const [first] = ofTheService;
+  if (first && ofTheService.length === inCloud) throw first;
 }
 
 interface Listed {

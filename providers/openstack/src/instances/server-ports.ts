@@ -1,6 +1,6 @@
 /** The Neutron ports of servers, as far as node addresses need them. */
 
-export interface FixedIP {
+interface FixedIP {
   readonly ip_address: string;
   readonly subnet_id?: string;
 }

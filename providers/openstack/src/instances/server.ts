@@ -20,12 +20,12 @@ export interface Server {
   readonly 'OS-EXT-AZ:availability_zone'?: string | null;
 }
 
-export interface ServerAddress {
+interface ServerAddress {
   readonly addr: string;
   readonly 'OS-EXT-IPS:type'?: 'fixed' | 'floating';
 }
 
-export interface Flavor {
+interface Flavor {
   /** From 2.47 on: the name that the flavor had when the server got it. */
   readonly original_name?: string;
   /** Below 2.47 only. */
