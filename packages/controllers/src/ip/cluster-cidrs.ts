@@ -1,5 +1,5 @@
-import { parseCidr, type Cidr } from '@outrigger/cloud-provider';
 /** `--cluster-cidr`: the ranges of the pods. */
+import { parseCidr, type Cidr } from '@outrigger/cloud-provider';
 
 /**
  * One range, or one of each family, comma-separated; none for an empty text. Throws a `RangeError` that says what is wrong.

@@ -1,5 +1,5 @@
-import { ADDRESS_BITS, cidrAt, overlaps, type Cidr } from '@outrigger/cloud-provider';
 /** The ranges of one size within one cluster range, and how many hold each of them. A byte a range. */
+import { ADDRESS_BITS, cidrAt, overlaps, type Cidr } from '@outrigger/cloud-provider';
 
 /** 2²⁰ ranges: 1 MB. */
 const MOST_RANGE_BITS = 20;

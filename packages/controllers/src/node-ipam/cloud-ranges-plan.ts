@@ -1,5 +1,5 @@
-import { parseCidr } from '@outrigger/cloud-provider';
 /** What is done about the pod CIDRs of a node whose cloud gives its machine ranges too. Pure. */
+import { parseCidr } from '@outrigger/cloud-provider';
 
 /** `from-cloud`: the cloud chooses, the node is told. `to-cloud`: the cluster has chosen, the cloud is told. */
 export type RangeDirection = 'from-cloud' | 'to-cloud';

@@ -1,5 +1,5 @@
-import { cidrAt, overlaps, type Cidr } from '@outrigger/cloud-provider';
 /** How many hold each of any ranges: for ranges that somebody else chose, of which no size and no cluster range is known. */
+import { cidrAt, overlaps, type Cidr } from '@outrigger/cloud-provider';
 
 interface Counted {
   readonly cidr: Cidr;
