@@ -1,7 +1,12 @@
 // Over 400 lines: one rig, and one test for each way in which Services, clouds, writers and crashes can be in the way.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adaptLoadBalancers, CloudError, loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
+import {
+  adaptLoadBalancers,
+  CloudError,
+  loadBalancerOwnerAnnotation,
+  type LoadBalancerPart,
+} from '@outrigger/cloud-provider';
 import { CLUSTER } from './memory-provider.suite.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 import { cleanupFinalizer, releaseAnnotation } from './well-known-names.ts';
@@ -256,6 +261,32 @@ test('lists that lag behind hide no part from the one who waits for them', async
   rig.api.delete('web');
   await rig.clock.advance(120_000);
   rig.cloud.configure({ listLagMs: 0 });
+  assert.deepEqual([rig.api.get('web'), rig.cloud.parts()], [undefined, []]);
+  await rig.stop();
+});
+
+test('parts that are seen going away are expected no more: the finalizer goes when they have gone', async () => {
+  const rig = await served();
+  const { plan } = rig.provider;
+  const observe = rig.provider.observe.bind(rig.provider);
+  // A cloud that takes ten seconds for a deletion, and shows meanwhile what goes.
+  let shown: readonly LoadBalancerPart[] = [];
+  let goneAt = Infinity;
+  rig.provider.observe = async (services, call) =>
+    (await observe(services, call)).map((look) => {
+      if (look.kind !== 'parts') return look;
+      if (look.parts.length > 0) shown = look.parts.map((part) => ({ ...part, state: 'deleting' }));
+      else goneAt = Math.min(goneAt, rig.clock.monotonic() + 10_000);
+      return look.parts.length === 0 && rig.clock.monotonic() < goneAt ? { ...look, parts: shown } : look;
+    });
+  rig.provider.plan = (desired, parts) =>
+    parts.some(({ state }) => state === 'deleting')
+      ? { actions: [], complete: false, ingress: [] }
+      : plan(desired, parts);
+  rig.api.delete('web');
+  await rig.clock.advance(5_000);
+  assert.ok(rig.api.get('web'), 'they are still seen');
+  await rig.clock.advance(30_000);
   assert.deepEqual([rig.api.get('web'), rig.cloud.parts()], [undefined, []]);
   await rig.stop();
 });

@@ -399,8 +399,10 @@ class Run {
         if (timed.startedAt - tracked.nothingSince < NOTHING_BELIEVED_MS) return { kind: 'look-again' };
       } else {
         tracked.nothingSince = undefined;
-        tracked.parts = new Set([...tracked.parts, ...parts.map(nameOf)]);
-        tracked.expectsParts ||= parts.length > 0;
+        // What is seen going away may be gone at the next look.
+        const staying = parts.filter(({ state }) => state !== 'deleting');
+        tracked.parts = new Set([...tracked.parts, ...staying.map(nameOf)]);
+        tracked.expectsParts ||= staying.length > 0;
       }
     }
     const observed = { ...this.#observed(service, tracked), observation: timed?.observation };
