@@ -19,7 +19,7 @@ const fault: fc.Arbitrary<FaultRule> = fc
     kind: fc.constantFrom('lost', 'refused', 'status', 'lost'),
     status: fc.constantFrom(409, 412, 429, 500, 503),
     service: fc.constantFrom('network', 'load-balancer'),
-    nth: fc.integer({ min: 1, max: 12 }),
+    nth: fc.integer({ min: 1, max: 8 }),
     write: fc.boolean(),
   })
   .map(({ kind, nth, service, status, write }): FaultRule => {
@@ -43,8 +43,8 @@ const step = fc.record({
   wanted: fc.constantFrom(true, true, false),
   byForce: fc.boolean(),
   shape,
-  faults: fc.array(fault, { maxLength: 2 }),
-  passes: fc.integer({ min: 1, max: 6 }),
+  faults: fc.array(fault, { minLength: 1, maxLength: 4 }),
+  passes: fc.integer({ min: 2, max: 8 }),
   dies: fc.boolean(),
 });
 
@@ -136,9 +136,9 @@ test('property: nothing is left, nothing of another’s is touched, and it ends'
       assert.deepEqual(await rig.provider.listOwned(callContext()), []);
       assert.deepEqual(await kept(rig), others, 'all is as it was before');
     }),
-    { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 60) },
+    { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 40) },
   );
-  assert.ok(lost > 20, `the faults reach the program: ${lost}`);
+  assert.ok(lost >= 10, `the faults reach the program: ${lost}`);
 });
 
 test('the writes that the faults are to hit are those that are made', async () => {

@@ -105,3 +105,17 @@ test('two Services that share one under CPO share it here, in whichever order th
     assert.deepEqual(idsOf(await rig.everything()), idsOf(before));
   }
 });
+
+test('a Service that goes leaves the load balancer, and its address, to one that CPO still serves', async () => {
+  const rig = await Rig.open();
+  const first = await cpoEnsure(rig, web);
+  const loadBalancerId = first.annotations['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  const second = await cpoEnsure(rig, serviceNamed('second', { ports: [portOf(81)] }), { loadBalancerId });
+  const plan = await rig.bring(first);
+  await rig.bring(served(first, plan), false);
+  assert.deepEqual(await cpoWouldChange(rig, second), []);
+  const left = Object.entries(await rig.everything()).filter(([key]) =>
+    /^(loadbalancers|listeners|floatingips)/.test(key),
+  );
+  assert.deepEqual([left.length, JSON.stringify(left).includes('outrigger')], [3, false]);
+});

@@ -126,3 +126,16 @@ test('a load balancer of nobody’s making is used, and left as it was', async (
   const left = after[`loadbalancers ${loadbalancer.id}`] as WireLoadBalancer;
   assert.deepEqual([left.name, left.tags?.filter(Boolean)], ['by-hand', ['team-a']]);
 });
+
+test('one that goes by force before it has a listener does not keep the load balancer alive', async () => {
+  const rig = await Rig.open();
+  const first = serviceNamed('first');
+  const plan = await rig.bring(first);
+  const second = sharerOf(plan, 'second', 81);
+  for (const passes of [1, 2, 3]) {
+    for (let pass = 0; pass < passes; pass++) await rig.pass(rig.desired(second));
+    await rig.bring(goneService(second), false);
+  }
+  await rig.bring(served(first, plan), false);
+  assert.deepEqual(await look(rig), { balancers: [], listeners: [], addresses: [] });
+});

@@ -105,8 +105,10 @@ function changedTags(
   before: readonly string[],
   { add, loadBalancerId, maxShared, passOn, remove }: ChangeOf<'tags'>,
 ): readonly string[] {
-  const shares = sharesIn(before.filter((tag) => !add.includes(tag)));
-  if (maxShared !== undefined && shares + 1 > maxShared) {
+  const shares = sharesIn(before);
+  // What was sent before, and whose answer was lost, is there already.
+  const isNew = !add.every((tag) => before.includes(tag));
+  if (maxShared !== undefined && isNew && shares + 1 > maxShared) {
     const text = `the load balancer ${loadBalancerId} is used by ${shares} Services already (max-shared-lb ${maxShared})`;
     throw new CloudError('quota', text);
   }

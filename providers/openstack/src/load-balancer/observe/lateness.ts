@@ -3,15 +3,18 @@ import type { Clock } from '@outrigger/cloud-provider';
 import type { Lateness } from '../observed-tree.ts';
 import type { ProvisioningStatus } from '../octavia-wire.ts';
 
+interface Patience {
+  readonly finishMs: number;
+  readonly rebuildMs: number;
+}
+
 /**
- * Octavia of Zed left children of a populated POST in PENDING_CREATE although the load balancer was ACTIVE. One that is only
- * slow takes a second; a change of it, which the load balancer permits, takes it along.
+ * Octavia of Zed leaves children of a populated POST in PENDING_CREATE although the load balancer is ACTIVE. One that is only slow
+ * takes a moment; else a change of it, which the load balancer permits, takes it along; else it is deleted and made again.
  */
-const FINISH_AFTER_MS = 10_000;
-/** Then it is deleted and made again. */
-const REBUILD_AFTER_MS = 60_000;
-/** A load balancer waits for its machine to boot: minutes are usual. */
-const LOAD_BALANCER_PATIENCE = 6;
+const CHILD: Patience = { finishMs: 3_000, rebuildMs: 60_000 };
+/** It waits for its machine to boot: minutes are usual. In ERROR it is given up after the first of the two. */
+const LOAD_BALANCER: Patience = { finishMs: 60_000, rebuildMs: 360_000 };
 const FORGET_AFTER_MS = 3_600_000;
 
 interface Wait {
@@ -29,7 +32,7 @@ export class LatenessTracker {
   }
 
   /** To be asked on each look at each thing. */
-  of(id: string, status: ProvisioningStatus, patience = 1): Lateness {
+  of(id: string, status: ProvisioningStatus, { finishMs, rebuildMs }: Patience = CHILD): Lateness {
     const now = this.#clock.monotonic();
     if (status === 'ACTIVE') {
       this.#waits.delete(id);
@@ -39,12 +42,12 @@ export class LatenessTracker {
     const wait = before?.status === status ? before : { status, since: now, seenAt: now };
     wait.seenAt = now;
     this.#waits.set(id, wait);
-    const age = (now - wait.since) / patience;
-    return age >= REBUILD_AFTER_MS ? 'rebuild' : age >= FINISH_AFTER_MS ? 'finish' : 'no';
+    const age = now - wait.since;
+    return age >= rebuildMs ? 'rebuild' : age >= finishMs ? 'finish' : 'no';
   }
 
   ofLoadBalancer(id: string, status: ProvisioningStatus): Lateness {
-    return this.of(id, status, LOAD_BALANCER_PATIENCE);
+    return this.of(id, status, LOAD_BALANCER);
   }
 
   /** Drops what has not been seen for an hour: it is gone. */

@@ -68,7 +68,7 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
 
 function join(part: LoadBalancerPart, context: ServingContext): Begin {
   const { desired, identity, tree } = context;
-  const { existing, names } = tree.loadBalancer;
+  const { existing } = tree.loadBalancer;
   const loadBalancer = loadBalancerIn(part);
   const { children, id, tags } = loadBalancer;
   if (part.state !== 'ready' || !children || !existing) return waitOrFail(part);
@@ -83,9 +83,10 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
   const change = {
     op: 'tags',
     loadBalancerId: id,
-    add: [sharerTag(desired.owner), names.loadBalancer],
+    add: [sharerTag(desired.owner)],
     remove: [],
-    maxShared: existing.maxShared,
+    // CPO has counted it already.
+    ...(!counted && { maxShared: existing.maxShared }),
   } as const;
   return act(
     actionOf('create', { kind: 'shared-load-balancer' }, `use the load balancer ${id} together with its owner`, change),

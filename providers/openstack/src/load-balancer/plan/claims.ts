@@ -59,8 +59,11 @@ export function isClaimable(part: LoadBalancerPart, { names, service }: ServiceI
   const { id, name, tags } = loadBalancerIn(part);
   if (part.owner !== undefined || ownersIn(tags).taken || !namedBy(service).includes(id)) return false;
   if (service.adopt?.some((one) => one.kind === 'load-balancer' && one.id === id)) return true;
-  if (names.some(({ legacy, loadBalancer }) => name === loadBalancer || name === legacy)) return true;
+  const isNamed = names.some(({ legacy, loadBalancer }) => name === loadBalancer || name === legacy);
   const cpoTags = tags.filter((tag) => tag.startsWith(cpoPrefix));
-  const onlyOurs = cpoTags.length > 0 && cpoTags.every((tag) => names.some(({ loadBalancer }) => tag === loadBalancer));
-  return name.startsWith(cpoPrefix) && onlyOurs;
+  if (cpoTags.length === 0) return isNamed;
+  const ours = cpoTags.filter((tag) => names.some(({ loadBalancer }) => tag === loadBalancer));
+  // Without ours the Service has left it to the others, under its name.
+  if (ours.length === 0) return false;
+  return isNamed || (name.startsWith(cpoPrefix) && ours.length === cpoTags.length);
 }

@@ -115,7 +115,8 @@ function diffTree(
   const tags = [owns ? ownerTag(owner) : sharerTag(owner), name].filter((tag) => !loadBalancer.tags.includes(tag));
   const change = { op: 'tags', loadBalancerId: loadBalancer.id, add: tags, remove: [] } as const;
   const tagging = tags.length === 0 ? [] : [actionOf('update', target, 'write the tags of the load balancer', change)];
-  return { steps: [...tagging, ...actionsOf(steps, loadBalancer.id, target)], waiting };
+  // CPO's tag says that there are listeners: it comes after them.
+  return { steps: steps.length > 0 || waiting ? actionsOf(steps, loadBalancer.id, target) : tagging, waiting };
 }
 
 /** What comes once traffic could flow: Neutron's part, and what this load balancer has replaced. */

@@ -75,10 +75,16 @@ function handOver(part: LoadBalancerPart, target: Target, { identity }: Removing
   return actionOf('update', target, `leave the load balancer ${part.id} to those who share it`, change);
 }
 
-/** Services of a CPO that is still at work, whose tags are the only sign of them. */
+/**
+ * Services of a CPO that is still at work. Their listeners say so: CPO puts its tag on the load balancer after it has made them, and
+ * a tag of which there is no listener is what somebody left behind.
+ */
 export function isSharedByOthers(part: LoadBalancerPart, context: RemovingContext): boolean {
   const ours = ourCpoTags(part, context);
-  return loadBalancerIn(part).tags.some((tag) => tag.startsWith(cpoPrefix) && !ours.includes(tag));
+  const listeners = loadBalancerIn(part).children?.listeners ?? [];
+  return listeners.some(
+    (one) => !isOurs(one, part, context) && one.tags.some((tag) => tag.startsWith(cpoPrefix) && !ours.includes(tag)),
+  );
 }
 
 function removeOwnChildren(

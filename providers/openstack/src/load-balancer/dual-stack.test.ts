@@ -1,0 +1,43 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import { Rig, served, serviceNamed } from './rig.suite.ts';
+
+const both = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' } as const;
+
+test('one load balancer with two VIPs: the floating IP stands for the first, the second is reached as it is', async () => {
+  const rig = await Rig.open();
+  const before = Object.keys(await rig.everything());
+  const web = serviceNamed('web', both);
+  const plan = await rig.bring(web);
+  assert.deepEqual(
+    plan.ingress.map(({ ip }) => ip?.replace(/[\d.]*$|(?<=^fd20::).*$/, '')),
+    ['', 'fd20::'],
+  );
+  assert.match(plan.ingress[0]?.ip ?? '', /^203\.0\.113\./);
+  assert.ok((await rig.pass(rig.desired(served(web, plan)))).complete);
+  await rig.bring(served(web, plan), false);
+  assert.deepEqual(Object.keys(await rig.everything()), before);
+});
+
+test('source ranges and two VIPs never meet: neither at the making nor later', async () => {
+  const rig = await Rig.open();
+  const sourceRanges = ['192.0.2.0/24'];
+  const atOnce = await rig.bring(serviceNamed('at-once', { ...both, sourceRanges }));
+  assert.ok(atOnce.refused);
+  const web = serviceNamed('web', both);
+  const plan = await rig.bring(web);
+  const before = await rig.everything();
+  const later = await rig.bring({ ...served(web, plan), ipFamilyPolicy: 'PreferDualStack', sourceRanges });
+  assert.match(later.refused?.message ?? '', /source ranges/);
+  assert.deepEqual(await rig.everything(), before);
+});
+
+test('a second family that comes later is refused where it is required, and told of where it is not', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web');
+  const one = served(web, await rig.bring(web));
+  const required = await rig.bring({ ...one, ...both });
+  assert.match(required.refused?.message ?? '', /only when it is made/);
+  const preferred = await rig.bring({ ...one, ...both, ipFamilyPolicy: 'PreferDualStack' });
+  assert.deepEqual([preferred.complete, preferred.warnings?.map(({ reason }) => reason)], [true, ['NoSecondAddress']]);
+});
