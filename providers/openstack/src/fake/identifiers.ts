@@ -17,6 +17,8 @@ export function createIdentifiers(clock: Clock, random: () => number): Identifie
     Math.floor(random() * 2 ** 32)
       .toString(16)
       .padStart(8, '0');
+  let macs = 0;
+  let written = { at: Number.NaN, text: '' };
   const hex = (): string => word() + word() + word() + word();
   return {
     hex,
@@ -25,9 +27,14 @@ export function createIdentifiers(clock: Clock, random: () => number): Identifie
       return `${all.slice(0, 8)}-${all.slice(8, 12)}-4${all.slice(13, 16)}-a${all.slice(17, 20)}-${all.slice(20)}`;
     },
     mac: () => {
-      const all = word();
-      return `fa:16:3e:${all.slice(0, 2)}:${all.slice(2, 4)}:${all.slice(4, 6)}`;
+      // All 24 bits before any comes again: drawn by lot, two of 10,000 would soon be the same.
+      const all = ((++macs * 0x9e3779) & 0xffffff).toString(16).padStart(6, '0');
+      return `fa:16:3e:${all.slice(0, 2)}:${all.slice(2, 4)}:${all.slice(4)}`;
     },
-    timestamp: () => new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+    timestamp: () => {
+      const now = clock.now();
+      if (now !== written.at) written = { at: now, text: new Date(now).toISOString().replace(/\.\d+Z$/, 'Z') };
+      return written.text;
+    },
   };
 }

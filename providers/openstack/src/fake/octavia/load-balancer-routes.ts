@@ -9,7 +9,7 @@ import { isDoomed } from './octavia-rules.ts';
 import { isVisible } from './octavia-store.ts';
 import type { Octavia } from './octavia.ts';
 import { attributesOf, checkAttributes, present, type Attributes } from './request-attributes.ts';
-import { takeVip } from './vip.ts';
+import { releaseVip, takeVip } from './vip.ts';
 
 const ROOT = '/v2.0/lbaas/loadbalancers';
 const KIND = 'Load Balancer';
@@ -75,7 +75,7 @@ export function addLoadBalancerRoutes(routes: RouteTable, octavia: Octavia): voi
         outcome: mayFail(found),
         onDone: () => {
           for (const each of tree) store.remove(each);
-          if (found.ownsPort) octavia.networking.ports.remove(found.vip_port_id);
+          releaseVip(octavia.networking, found);
         },
       });
       return { status: 204 };
@@ -118,7 +118,7 @@ function create(octavia: Octavia, given: Attributes, caller: Caller): FakeLoadBa
     populate(octavia, loadBalancer, own, caller);
   } catch (error) {
     for (const each of store.treeOf(loadBalancer)) store.remove(each);
-    if (vip.ownsPort) networking.ports.remove(vip.vip_port_id);
+    releaseVip(networking, vip);
     throw error;
   }
   store.loadBalancers.set(loadBalancer.id, loadBalancer);

@@ -6,6 +6,9 @@ import type { Networking } from '../neutron/networking.ts';
 import { invalid, octaviaRefusal } from './octavia-error.ts';
 import type { AdditionalVip } from './octavia-objects.ts';
 
+/** The VIP's port is in a group of octavia's own project, which the owner of the load balancer does not see. */
+const OCTAVIA_PROJECT = 'octavia';
+
 export interface VipRequest {
   readonly vip_port_id?: string;
   readonly vip_network_id?: string;
@@ -52,6 +55,7 @@ export function takeVip(
       device_owner: 'Octavia',
       admin_state_up: false,
       status: 'DOWN',
+      security_groups: [networking.securityGroups.addGroup(OCTAVIA_PROJECT, `lb-${loadBalancerId}`).id],
       fixed_ips: wanted,
     });
     return {
@@ -70,6 +74,17 @@ export function takeVip(
     if (!(error instanceof Refusal)) throw error;
     const { message = '' } = (error.response.body as { NeutronError?: { message: string } }).NeutronError ?? {};
     throw octaviaRefusal(500, `Provider '${provider}' reports error: ${message}`);
+  }
+}
+
+/** What `takeVip` took, given back: a port of the user's own stays. */
+export function releaseVip({ ports, securityGroups }: Networking, { vip_port_id, ownsPort }: Vip): void {
+  if (!ownsPort) return;
+  const groups = ports.ports.get(vip_port_id)?.security_groups ?? [];
+  ports.remove(vip_port_id);
+  for (const id of groups) {
+    const group = securityGroups.groups.get(id);
+    if (group?.project_id === OCTAVIA_PROJECT) securityGroups.removeGroup(group);
   }
 }
 

@@ -37,6 +37,14 @@ export function shapeOf(value: unknown, key = ''): unknown {
   return FORMATS.find(([, pattern]) => pattern.test(value))?.[0] ?? 'string';
 }
 
+/** How many there are in each list of an answer: what a filter or a page lets through. */
+export function lengthsOf(answer: unknown): Readonly<Record<string, number>> {
+  const lists = Object.entries(answer ?? {}).flatMap(([name, value]) =>
+    Array.isArray(value) ? [[name, value.length]] : [],
+  );
+  return Object.fromEntries(lists) as Record<string, number>;
+}
+
 /** The text of a refusal without the IDs, addresses and numbers of one day. */
 export function wordsOf(refusal: unknown): string {
   return JSON.stringify(sorted(refusal))

@@ -13,7 +13,8 @@ export interface Recording {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly status: number;
-  /** Lists of more than six are cut to two. */
+  /** Lists of more than six are cut to two in the answer. */
+  readonly isCut?: boolean;
   readonly answer?: unknown;
 }
 

@@ -6,6 +6,22 @@ import type { FakeRouter } from '../neutron/routers.ts';
 import { seededRandom } from '../seeded-random.ts';
 import type { Recording } from './recording.ts';
 
+/** Through parts of the API that the fake has not: what a cluster's machines are made with, and never asked by the provider. */
+const BY_HAND = new Set([
+  'neutron-network-create',
+  'neutron-subnet-create',
+  'neutron-subnet6-create',
+  'neutron-router-create',
+  'neutron-router-add-interface',
+  'neutron-router-add-interface6',
+  'nova-server-create',
+  'nova-server-stop',
+  'nova-server-pause',
+  'nova-server-delete',
+]);
+
+export const isByHand = ({ name }: Recording): boolean => BY_HAND.has(name);
+
 type Json = Readonly<Record<string, never>> & { readonly id: string };
 
 export class ReplayedWorld {
@@ -69,36 +85,36 @@ export class ReplayedWorld {
     }
   }
 
-  /** Does by hand what the fake's API has not; false where it has. */
-  doByHand({ name, answer, body }: Recording): boolean {
+  /** Does what the fake's API has not, and what came before a request without being recorded. */
+  prepare({ name, answer, body }: Recording): void {
     const { networking, octavia } = this.cloud;
     const { networks, routers } = networking;
     switch (name) {
       case 'neutron-network-create':
         this.#network = networks.addNetwork({ name: 'rec-net', project_id: this.#projectId });
         this.learn(answer as Json, this.#network.id, 'network');
-        return true;
+        break;
       case 'neutron-subnet-create':
       case 'neutron-subnet6-create': {
         const { cidr } = (body as { subnet: { cidr: string } }).subnet;
         const subnet = networks.addSubnet(this.#network as FakeNetwork, { name: 'rec-sub', cidr });
         this.learn(answer as Json, subnet.id, 'subnet');
-        return true;
+        break;
       }
       case 'neutron-router-create':
         this.#router = routers.add({ name: 'rec-router', project_id: this.#projectId, external: this.#publicNetwork });
         this.learn(answer as Json, this.#router.id, 'router');
-        return true;
+        break;
       case 'neutron-router-add-interface':
       case 'neutron-router-add-interface6': {
         const { subnet_id } = body as { subnet_id: string };
         const subnet = networks.subnets.get(this.translate(subnet_id));
         if (subnet) routers.addInterface(this.#router as FakeRouter, subnet);
-        return true;
+        break;
       }
       case 'nova-server-create':
         this.#createServer(body as { server: { name: string; metadata?: Record<string, string> } }, answer as Json);
-        return true;
+        break;
       case 'octavia-vip-floatingip': {
         // Made in between, by a request that was not recorded.
         const [{ port_id, id } = { port_id: '', id: '' }] = (
@@ -111,21 +127,20 @@ export class ReplayedWorld {
           description: 'rec',
         });
         this.#remember(id, made.id);
-        return false;
+        break;
       }
       case 'octavia-flavors': {
         const [{ id } = { id: '' }] = (answer as { flavors: Json[] }).flavors;
         octavia.settings.flavors = new Map([[this.translate(id), 'rec-small']]);
         octavia.settings.availabilityZones = new Set(['rec-az-1']);
-        return false;
+        break;
       }
       case 'nova-server-stop':
       case 'nova-server-pause':
       case 'nova-server-delete':
         this.#changeServer(name);
-        return true;
+        break;
       default:
-        return false;
     }
   }
 
