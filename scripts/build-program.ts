@@ -26,7 +26,7 @@ const COMMONJS_NAMES = [
   'const __dirname = __dirnameOf(__filename);',
 ].join('\n');
 
-/** Of undici the program uses two classes. The package's entry brings fetch, caches and mocks along: 400 kB of text in memory. */
+/** Of undici the program uses three classes. The package's entry brings fetch, caches and mocks along: 400 kB of text in memory. */
 const onlyDispatchers: Plugin = {
   name: 'only-dispatchers-of-undici',
   setup: (builder) => {
@@ -44,6 +44,7 @@ const onlyDispatchers: Plugin = {
         "import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';",
         'Object.assign(Dispatcher.prototype, api);',
         "export { default as Agent } from 'undici/lib/dispatcher/agent.js';",
+        "export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';",
         "export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';",
       ].join('\n'),
     }));

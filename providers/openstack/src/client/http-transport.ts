@@ -1,6 +1,6 @@
 /** One HTTP request and its whole answer. Knows nothing of OpenStack. */
 import { CloudError, type Clock } from '@outrigger/cloud-provider';
-import { Agent, EnvHttpProxyAgent, fetch as fetchWith, type Dispatcher } from 'undici';
+import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import type { HttpMethod } from './api-client.ts';
 import type { Proxies, TlsSettings } from './connection.ts';
 
@@ -29,7 +29,11 @@ export type Fetch = (
     readonly redirect: 'manual';
     readonly signal: AbortSignal;
   },
-) => Promise<Pick<Response, 'status' | 'headers' | 'text'>>;
+) => Promise<{
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}>;
 
 export interface HttpTransportOptions {
   readonly tls: TlsSettings;
@@ -53,9 +57,7 @@ export class HttpTransport implements AsyncDisposable {
     const plain = createAgent(options, proxies.http);
     const secure = createAgent(options, proxies.https);
     this.#agents = [plain, secure];
-    this.#fetch =
-      options.fetch ??
-      ((url, init) => fetchWith(url, { ...init, dispatcher: url.startsWith('https:') ? secure : plain }));
+    this.#fetch = options.fetch ?? ((url, init) => sendThrough(url.startsWith('https:') ? secure : plain, url, init));
   }
 
   /** Rejects with `unavailable` or `timeout` when there is no answer, and with the signal's reason. */
@@ -111,6 +113,21 @@ function createAgent({ tls, proxies, requestTimeoutMs }: HttpTransportOptions, p
     httpsProxy: proxy,
     noProxy: proxies.except,
   });
+}
+
+/** `fetch` without what surrounds it: the program's bundle has of undici what sends, and no more. */
+async function sendThrough(
+  agent: Dispatcher,
+  url: string,
+  { method, headers, body, signal }: Parameters<Fetch>[1],
+): ReturnType<Fetch> {
+  const { origin, pathname, search } = new URL(url);
+  const answer = await agent.request({ origin, path: `${pathname}${search}`, method, headers, body, signal });
+  const get = (name: string): string | null => {
+    const value = answer.headers[name];
+    return (Array.isArray(value) ? value[0] : value) ?? null;
+  };
+  return { status: answer.statusCode, headers: { get }, text: () => answer.body.text() };
 }
 
 /** `ECONNREFUSED`, `certificate has expired`: what a person can look up. `fetch` hides it in its cause. */
