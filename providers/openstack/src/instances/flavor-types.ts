@@ -1,16 +1,16 @@
 /** Instance types: the names of flavors, as far as they can be label values. */
 import type { CallContext } from '@outrigger/cloud-provider';
 import { isLabelValue, labelValueOf } from './label-value.ts';
-import type { ServerLookUp } from './server-look-up.ts';
+import type { NovaServers } from './nova-servers.ts';
 import type { Server } from './server.ts';
 
 export class FlavorTypes {
-  readonly #servers: ServerLookUp;
+  readonly #nova: NovaServers;
   /** IDs of flavors whose name is no label value, by all that a server says of its flavor. */
   readonly #ids = new Map<string, Promise<string | undefined>>();
 
-  constructor(servers: ServerLookUp) {
-    this.#servers = servers;
+  constructor(nova: NovaServers) {
+    this.#nova = nova;
   }
 
   /**
@@ -23,7 +23,7 @@ export class FlavorTypes {
     const key = JSON.stringify(flavor);
     let read = this.#ids.get(key);
     if (!read) {
-      read = this.#servers.flavorIdOf(id, call);
+      read = this.#nova.flavorIdOf(id, call);
       this.#ids.set(key, read);
       read.catch(() => this.#ids.delete(key));
     }

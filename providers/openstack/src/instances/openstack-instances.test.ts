@@ -201,6 +201,13 @@ test('a name is taken as it is, without regard to case, and never stands for two
   }
 });
 
+test('a server that is in two pages is one server', async () => {
+  const { instances, client } = rig([server('a'), server('b')]);
+  client.onList = (_request, items) => [...items, ...items];
+  const answers = await instances.lookUp(['node-a', 'node-b'].map(byName), 'state', call);
+  assert.deepEqual(answers.map(said), ['found running', 'found running']);
+});
+
 test("another region's server is an error, and another provider's ID is missing", async () => {
   const { instances } = rig([server('a')]);
   const nodes = [

@@ -13,6 +13,7 @@ import type { CloudConfig } from '../config/cloud-config.ts';
 import { FlavorTypes } from './flavor-types.ts';
 import { labelValueOf } from './label-value.ts';
 import { nodeAddresses } from './node-addresses.ts';
+import { NovaServers } from './nova-servers.ts';
 import { PortLookUp } from './port-look-up.ts';
 import { askedServer, providerIDOf, type ProviderIDRules } from './provider-ids.ts';
 import { ServerLookUp, type ServerAnswer } from './server-look-up.ts';
@@ -38,9 +39,10 @@ export class OpenStackInstances implements Instances {
 
   constructor(options: OpenStackInstancesOptions) {
     this.#options = options;
-    this.#servers = new ServerLookUp(options.client, options.clock);
+    const nova = new NovaServers(options.client);
+    this.#servers = new ServerLookUp(nova, options.clock);
     this.#ports = new PortLookUp(options.client);
-    this.#types = new FlavorTypes(this.#servers);
+    this.#types = new FlavorTypes(nova);
   }
 
   async lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]> {

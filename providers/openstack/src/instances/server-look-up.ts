@@ -1,7 +1,7 @@
 /** Servers of nova: one directly, or many by the cheaper of the project's list and one request for each. */
 import { CloudError, isCloudError, type CallContext, type Clock, type CloudErrorCode } from '@outrigger/cloud-provider';
-import type { ApiClient } from '../client/api-client.ts';
 import { isCheaper, listCost } from './look-up-cost.ts';
+import type { NovaServers } from './nova-servers.ts';
 import type { AskedServer } from './provider-ids.ts';
 import type { Server } from './server.ts';
 
@@ -21,20 +21,14 @@ const PAGE_SIZE = 1000;
 /** Servers that are not in a list and are asked for one by one, in one look-up: a lost cell is not asked for each of its own. */
 const MOST_CONFIRMED = 20;
 
-/** From here on, nova says UNKNOWN of servers in a cell that it cannot reach; below, it leaves them out of lists, and a GET is a 500. */
-const WITH_UNKNOWN = '2.69';
-/** From here on, the flavor's name is in the server. */
-const WITH_FLAVOR = '2.47';
-
 export class ServerLookUp {
-  readonly #client: () => ApiClient;
+  readonly #nova: NovaServers;
   readonly #clock: Clock;
   /** Servers of the project when it was last listed. */
   #inProject: number | undefined;
-  #warned = false;
 
-  constructor(client: () => ApiClient, clock: Clock) {
-    this.#client = client;
+  constructor(nova: NovaServers, clock: Clock) {
+    this.#nova = nova;
     this.#clock = clock;
   }
 
@@ -71,17 +65,6 @@ export class ServerLookUp {
     }
   }
 
-  /** The server as nova's first microversion shows it: with the flavor's ID. */
-  async flavorIdOf(id: string, call: CallContext): Promise<string | undefined> {
-    const { server } = await this.#client().request<{ server?: Server }>(call, {
-      service: 'compute',
-      operation: 'GET /servers/{id}',
-      method: 'GET',
-      path: pathOf(id),
-    });
-    return server?.flavor?.id;
-  }
-
   async #settled(asked: AskedServer, call: CallContext): Promise<ServerAnswer> {
     const asOf = this.#clock.monotonic();
     try {
@@ -92,36 +75,12 @@ export class ServerLookUp {
   }
 
   async #byId(id: string, call: CallContext): Promise<ServerResult> {
-    const path = pathOf(id);
-    const microversion = await this.#microversion(call);
-    try {
-      const { server } = await this.#client().request<{ server?: Server }>(call, {
-        service: 'compute',
-        operation: 'GET /servers/{id}',
-        method: 'GET',
-        path,
-        microversion,
-      });
-      if (server?.id !== id) throw new CloudError('unavailable', `GET ${path}: nova's answer is not of this server`);
-      return { kind: 'found', server };
-    } catch (error) {
-      if (!isCloudError(error, 'not-found')) throw error;
-      // nova names the server that it does not have. What does not, may be a 404 about something else.
-      if (error.message.includes(id)) return { kind: 'absent', proof: `GET ${path}: ${error.message}` };
-      throw new CloudError('unavailable', `GET ${path}: a 404 that does not name the server: ${error.message}`);
-    }
+    const read = await this.#nova.read(id, call);
+    return 'absent' in read ? { kind: 'absent', proof: read.absent } : { kind: 'found', server: read };
   }
 
-  /** nova's filter is a regular expression, and some databases pay no heed to case: what it lets through is looked at again. */
   async #byName(name: string, call: CallContext): Promise<ServerResult> {
-    const servers = await this.#client().list<Server>(call, {
-      service: 'compute',
-      operation: 'GET /servers/detail?name',
-      path: '/servers/detail',
-      collection: 'servers',
-      query: [['name', `^${name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`]],
-      microversion: await this.#microversion(call),
-    });
+    const servers = await this.#nova.like(name, call);
     return theOnly(
       name,
       servers.filter((server) => nameKey(server.name) === nameKey(name)),
@@ -130,20 +89,11 @@ export class ServerLookUp {
 
   async #list(call: CallContext): Promise<Listed> {
     const asOf = this.#clock.monotonic();
-    // Without `limit`: with it, nova leaves out the servers of a cell that it cannot reach even where one page holds all.
-    const servers = await this.#client().list<Server>(call, {
-      service: 'compute',
-      operation: 'GET /servers/detail',
-      path: '/servers/detail',
-      collection: 'servers',
-      microversion: await this.#microversion(call),
-    });
+    const servers = await this.#nova.list(call);
     this.#inProject = servers.length;
-    return {
-      asOf,
-      byId: new Map(servers.map((server) => [server.id, server])),
-      byName: Map.groupBy(servers, ({ name }) => nameKey(name)),
-    };
+    // Pages move when servers come and go between them: one server may be in two.
+    const byId = new Map(servers.map((server) => [server.id, server]));
+    return { asOf, byId, byName: Map.groupBy(byId.values(), ({ name }) => nameKey(name)) };
   }
 
   #fromList(asked: AskedServer, { asOf, byId, byName }: Listed): ServerAnswer {
@@ -173,23 +123,6 @@ export class ServerLookUp {
         return this.#settled(one, call);
       }),
     );
-  }
-
-  /** The least that says all that is needed. A nova that is older serves too, and what is lost is said once. */
-  async #microversion(call: CallContext): Promise<string> {
-    const max = await this.#client().maxMicroversion(call, 'compute');
-    if (max !== undefined && minor(max) >= minor(WITH_UNKNOWN)) return WITH_UNKNOWN;
-    if (max === undefined || minor(max) < minor(WITH_FLAVOR)) {
-      const message = `nova offers microversion ${max ?? '2.1'}, and at least ${WITH_FLAVOR} (OpenStack Pike) is needed`;
-      throw new CloudError('unsupported', message);
-    }
-    if (!this.#warned) {
-      call.logger.warn('nova is older than 2.69: servers of a cell that it cannot reach are missing, not UNKNOWN', {
-        max,
-      });
-      this.#warned = true;
-    }
-    return max;
   }
 }
 
@@ -232,12 +165,4 @@ function theOnly(name: string, servers: readonly Server[]): ServerResult {
 /** A kubelet registers its host name in small letters, whatever the server's name is. */
 function nameKey(name = ''): string {
   return name.toLowerCase();
-}
-
-function pathOf(id: string): string {
-  return `/servers/${encodeURIComponent(id)}`;
-}
-
-function minor(version: string): number {
-  return Number(version.split('.')[1]);
 }

@@ -1,0 +1,100 @@
+/** What is asked of nova about servers, request by request. */
+import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { ApiClient } from '../client/api-client.ts';
+import type { Server } from './server.ts';
+
+/** From here on, nova says UNKNOWN of servers in a cell that it cannot reach; below, it leaves them out of lists, and a GET is a 500. */
+const WITH_UNKNOWN = '2.69';
+/** From here on, the flavor's name is in the server. */
+const WITH_FLAVOR = '2.47';
+
+export class NovaServers {
+  readonly #client: () => ApiClient;
+  #warned = false;
+
+  constructor(client: () => ApiClient) {
+    this.#client = client;
+  }
+
+  /** The server, or nova's own word that there is none. */
+  async read(id: string, call: CallContext): Promise<Server | { readonly absent: string }> {
+    const path = pathOf(id);
+    const microversion = await this.#microversion(call);
+    try {
+      const { server } = await this.#client().request<{ server?: Server }>(call, {
+        service: 'compute',
+        operation: 'GET /servers/{id}',
+        method: 'GET',
+        path,
+        microversion,
+      });
+      if (server?.id === id) return server;
+      throw new CloudError('unavailable', `GET ${path}: nova's answer is not of this server`);
+    } catch (error) {
+      if (!isCloudError(error, 'not-found')) throw error;
+      // nova names the server that it does not have. What does not, may be a 404 about something else.
+      if (error.message.includes(id)) return { absent: `GET ${path}: ${error.message}` };
+      throw new CloudError('unavailable', `GET ${path}: a 404 that does not name the server: ${error.message}`);
+    }
+  }
+
+  /** Those that nova's filter lets through: a regular expression, for which some databases pay no heed to case. */
+  async like(name: string, call: CallContext): Promise<readonly Server[]> {
+    return this.#client().list<Server>(call, {
+      service: 'compute',
+      operation: 'GET /servers/detail?name',
+      path: '/servers/detail',
+      collection: 'servers',
+      query: [['name', `^${name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`]],
+      microversion: await this.#microversion(call),
+    });
+  }
+
+  /** Those of the project, as far as nova can see them now. */
+  async list(call: CallContext): Promise<readonly Server[]> {
+    // Without `limit`: with it, nova leaves out the servers of a cell that it cannot reach even where one page holds all.
+    return this.#client().list<Server>(call, {
+      service: 'compute',
+      operation: 'GET /servers/detail',
+      path: '/servers/detail',
+      collection: 'servers',
+      microversion: await this.#microversion(call),
+    });
+  }
+
+  /** Of the server as nova's first microversion shows it. */
+  async flavorIdOf(id: string, call: CallContext): Promise<string | undefined> {
+    const { server } = await this.#client().request<{ server?: Server }>(call, {
+      service: 'compute',
+      operation: 'GET /servers/{id}',
+      method: 'GET',
+      path: pathOf(id),
+    });
+    return server?.flavor?.id;
+  }
+
+  /** The least that says all that is needed. A nova that is older serves too, and what is lost is said once. */
+  async #microversion(call: CallContext): Promise<string> {
+    const max = await this.#client().maxMicroversion(call, 'compute');
+    if (max !== undefined && minor(max) >= minor(WITH_UNKNOWN)) return WITH_UNKNOWN;
+    if (max === undefined || minor(max) < minor(WITH_FLAVOR)) {
+      const message = `nova offers microversion ${max ?? '2.1'}, and at least ${WITH_FLAVOR} (OpenStack Pike) is needed`;
+      throw new CloudError('unsupported', message);
+    }
+    if (!this.#warned) {
+      call.logger.warn('nova is older than 2.69: servers of a cell that it cannot reach are missing, not UNKNOWN', {
+        max,
+      });
+      this.#warned = true;
+    }
+    return max;
+  }
+}
+
+function pathOf(id: string): string {
+  return `/servers/${encodeURIComponent(id)}`;
+}
+
+function minor(version: string): number {
+  return Number(version.split('.')[1]);
+}
