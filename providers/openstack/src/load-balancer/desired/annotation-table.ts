@@ -19,7 +19,7 @@ export interface AnnotationRow {
   readonly shownBy?: ShownBy;
 }
 
-export type ShownBy = 'lab' | 'lab, seeded' | 'fake';
+type ShownBy = 'lab' | 'lab, seeded' | 'fake';
 
 const PREFIX = 'loadbalancer.openstack.org/';
 
@@ -83,6 +83,7 @@ export const annotationTable: AnnotationTable = {
     values: 'string',
     description: 'Only nodes with all these labels: `env=production, region`. Default: `node-selector`.',
     answer: 'served',
+    shownBy: 'fake',
   },
   class: {
     name: `${PREFIX}class`,
@@ -95,12 +96,14 @@ export const annotationTable: AnnotationTable = {
     values: 'uuid',
     description: 'Network of the floating IP. Default: `floating-network-id`, else the first external network.',
     answer: 'served',
+    shownBy: 'fake',
   },
   floatingSubnetId: {
     name: `${PREFIX}floating-subnet-id`,
     values: 'uuid',
     description: 'Subnet of the floating IP; goes before the two below. Default: `floating-subnet-id`.',
     answer: 'served',
+    shownBy: 'fake',
   },
   floatingSubnet: {
     name: `${PREFIX}floating-subnet`,
@@ -123,6 +126,7 @@ export const annotationTable: AnnotationTable = {
     values: 'boolean',
     description: 'The floating IP outlives the Service. Default: false.',
     answer: 'served',
+    shownBy: 'fake',
   },
   networkId: {
     name: `${PREFIX}network-id`,
@@ -130,6 +134,7 @@ export const annotationTable: AnnotationTable = {
     description: 'Network of the VIP. Default: `network-id`, else the nodes’ own.',
     answer: 'served',
     note: AT_CREATION,
+    shownBy: 'fake',
   },
   subnetId: {
     name: `${PREFIX}subnet-id`,
@@ -137,12 +142,14 @@ export const annotationTable: AnnotationTable = {
     description: 'Subnet of the VIP, and of the members where nothing else names it. Default: `subnet-id`.',
     answer: 'served',
     note: AT_CREATION,
+    shownBy: 'fake',
   },
   memberSubnetId: {
     name: `${PREFIX}member-subnet-id`,
     values: 'uuid',
     description: 'Subnet in which members are reached. Default: `member-subnet-id`, else `subnet-id`.',
     answer: 'served',
+    shownBy: 'fake',
   },
   portId: {
     name: `${PREFIX}port-id`,
@@ -150,6 +157,7 @@ export const annotationTable: AnnotationTable = {
     description: 'A port that has the VIP already.',
     answer: 'served',
     note: AT_CREATION,
+    shownBy: 'fake',
   },
   connectionLimit: {
     name: `${PREFIX}connection-limit`,
@@ -199,6 +207,7 @@ export const annotationTable: AnnotationTable = {
     description: 'Time to connect to a member, in milliseconds. Default: 5,000.',
     answer: 'served',
     note: NOT_OVN,
+    shownBy: 'fake',
   },
   timeoutMemberData: {
     name: `${PREFIX}timeout-member-data`,
@@ -207,6 +216,7 @@ export const annotationTable: AnnotationTable = {
     description: 'Idle time of a member, in milliseconds. Default: 50,000.',
     answer: 'served',
     note: NOT_OVN,
+    shownBy: 'fake',
   },
   timeoutTcpInspect: {
     name: `${PREFIX}timeout-tcp-inspect`,
@@ -215,6 +225,7 @@ export const annotationTable: AnnotationTable = {
     description: 'Wait for more packets to inspect, in milliseconds. Default: 0.',
     answer: 'served',
     note: NOT_OVN,
+    shownBy: 'fake',
   },
   enableHealthMonitor: {
     name: `${PREFIX}enable-health-monitor`,
@@ -230,6 +241,7 @@ export const annotationTable: AnnotationTable = {
     description: 'Seconds between two probes. Default: `monitor-delay`.',
     answer: 'served',
     note: 'Of UDP Octavia takes 3 or more, unless its administrator has set `udp_connect_min_interval_health_monitor`.',
+    shownBy: 'fake',
   },
   healthMonitorTimeout: {
     name: `${PREFIX}health-monitor-timeout`,
@@ -237,6 +249,7 @@ export const annotationTable: AnnotationTable = {
     range: COUNT_RANGE,
     description: 'Seconds for one probe. Default: `monitor-timeout`.',
     answer: 'served',
+    shownBy: 'fake',
   },
   healthMonitorMaxRetries: {
     name: `${PREFIX}health-monitor-max-retries`,
@@ -244,6 +257,7 @@ export const annotationTable: AnnotationTable = {
     range: RETRIES_RANGE,
     description: 'Good probes until a member is up. Default: `monitor-max-retries`.',
     answer: 'served',
+    shownBy: 'fake',
   },
   healthMonitorMaxRetriesDown: {
     name: `${PREFIX}health-monitor-max-retries-down`,
@@ -251,6 +265,7 @@ export const annotationTable: AnnotationTable = {
     range: RETRIES_RANGE,
     description: 'Bad probes until a member is down. Default: `monitor-max-retries-down`.',
     answer: 'served',
+    shownBy: 'fake',
   },
   flavorId: {
     name: `${PREFIX}flavor-id`,
@@ -275,6 +290,7 @@ export const annotationTable: AnnotationTable = {
       'TLS ends at the load balancer, with this certificate. TCP ports only. Default: `default-tls-container-ref`.',
     answer: 'served',
     note: `With \`container-store=barbican\` it ends in \`/containers/…\` or \`/secrets/…\`; Octavia itself looks whether it is there. ${NO_OVN}`,
+    shownBy: 'fake',
   },
   hostname: {
     name: `${PREFIX}hostname`,
@@ -288,11 +304,13 @@ export const annotationTable: AnnotationTable = {
     values: 'uuid',
     description: 'The load balancer that is used; written when one was made. Another Service’s is shared with it.',
     answer: 'served',
+    shownBy: 'fake',
   },
   loadBalancerAddress: {
     name: `${PREFIX}load-balancer-address`,
     values: 'string',
     description: 'Where the address is written, also with `hostname`.',
     answer: 'written',
+    shownBy: 'fake',
   },
 };

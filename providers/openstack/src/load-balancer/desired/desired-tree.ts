@@ -67,7 +67,7 @@ export interface VipWish {
 }
 
 /** In the subnet of this family of the first VIP's network; more than one such subnet is refused. */
-export interface AdditionalVipWish {
+interface AdditionalVipWish {
   readonly family: IPFamily;
   /** `RequireDualStack`: where it cannot be had, the Service is refused. Else it is served with one VIP, and a warning. */
   readonly required: boolean;

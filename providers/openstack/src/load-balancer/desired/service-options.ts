@@ -33,7 +33,7 @@ export interface ServiceOptions {
 }
 
 /** Delay and timeout in seconds. */
-export interface MonitorOptions {
+interface MonitorOptions {
   readonly delay: number;
   readonly timeout: number;
   readonly maxRetries: number;

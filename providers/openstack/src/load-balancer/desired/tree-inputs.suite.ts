@@ -60,7 +60,7 @@ export function backEndOf(
 }
 
 /** What the cloud config says where it says nothing (CPO's `ReadConfig`). */
-export const defaultLoadBalancer: LoadBalancerConfig = {
+const defaultLoadBalancer: LoadBalancerConfig = {
   enabled: true,
   subnetId: undefined,
   memberSubnetId: undefined,
