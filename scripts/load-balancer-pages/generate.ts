@@ -4,15 +4,25 @@ import { loadBalancerFeaturesPage, main } from '@outrigger/cloud-controller-mana
 import { openProvider } from '@outrigger/cloud-runtime';
 import { silentLogger, systemClock, systemRandom } from '@outrigger/kube';
 import { createMemoryProvider } from '@outrigger/provider-memory';
+import { createOpenStackProvider } from '@outrigger/provider-openstack';
 
+/** What is deployed as it is generated; of another cloud it depends on the cloud config. */
 const providers = { memory: createMemoryProvider };
+
+/** As much as is needed to say what it can do. */
+const cloudConf = { text: '[Global]\nauth-url = http://keystone.test\ntoken = none', fileName: 'cloud.conf' };
+const shown = [
+  { name: 'memory', provider: createMemoryProvider, config: undefined },
+  { name: 'openstack', provider: createOpenStackProvider, config: cloudConf },
+] as const;
 
 export async function featuresPage(): Promise<string> {
   const declared = [];
-  for (const [name, create] of Object.entries(providers)) {
+  for (const { name, provider, config } of shown) {
     const cluster = { id: '', name: '' };
-    await using opened = await openProvider(create(), {
+    await using opened = await openProvider(provider(), {
       cluster,
+      config,
       clock: systemClock,
       logger: silentLogger,
       random: systemRandom,

@@ -14,7 +14,10 @@ export interface ApiRequest {
   /** The metric label: `GET /servers/{id}`. Never with IDs in it. */
   readonly operation: string;
   readonly method: HttpMethod;
-  /** Below the service's versioned root: `/servers/detail`, `/v2.0/ports`, `/v2.0/lbaas/loadbalancers/…`; each ID encoded. */
+  /**
+   * Below the service's versioned root: `/servers/detail`, `/volumes/…`; of network, load balancer and key manager with the version
+   * in it: `/v2.0/ports`, `/v2.0/lbaas/loadbalancers/…`, `/v1/secrets/…`. Each ID encoded.
+   */
   readonly path: string;
   readonly query?: Query;
   /** Sent as JSON. */
