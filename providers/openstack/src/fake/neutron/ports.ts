@@ -6,7 +6,7 @@ import { badRequest, neutronRefusal } from './neutron-error.ts';
 import type { FixedIp, Networks } from './networks.ts';
 import type { Quotas } from './quotas.ts';
 
-export interface AddressPair {
+interface AddressPair {
   readonly ip_address: string;
   readonly mac_address?: string;
 }

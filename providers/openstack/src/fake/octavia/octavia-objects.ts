@@ -1,7 +1,7 @@
 /** What octavia keeps: load balancers, and below each its listeners, pools, members and health monitors. */
 
 export type ProvisioningStatus = 'ACTIVE' | 'PENDING_CREATE' | 'PENDING_UPDATE' | 'PENDING_DELETE' | 'ERROR';
-export type OperatingStatus = 'ONLINE' | 'OFFLINE' | 'DEGRADED' | 'ERROR' | 'NO_MONITOR' | 'DRAINING';
+type OperatingStatus = 'ONLINE' | 'OFFLINE' | 'DEGRADED' | 'ERROR' | 'NO_MONITOR' | 'DRAINING';
 
 export interface OctaviaObject {
   readonly id: string;
@@ -52,7 +52,7 @@ export interface FakeListener extends OctaviaObject {
   allowed_cidrs: readonly string[] | null;
 }
 
-export interface SessionPersistence {
+interface SessionPersistence {
   readonly type: string;
   readonly cookie_name?: string | null;
   readonly persistence_timeout?: number | null;

@@ -59,7 +59,7 @@ export class Octavia {
     quotas: {},
     fails: () => false,
   };
-  readonly store: OctaviaStore = new OctaviaStore();
+  readonly #store: OctaviaStore = new OctaviaStore();
   readonly views: OctaviaViews;
   readonly provisioning: Provisioning;
   readonly networking: Networking;
@@ -68,8 +68,14 @@ export class Octavia {
   constructor({ clock, ids, networking }: OctaviaOptions) {
     this.ids = ids;
     this.networking = networking;
-    this.views = new OctaviaViews(this.store);
-    this.provisioning = new Provisioning(clock, this.store, () => this.timestamp());
+    this.views = new OctaviaViews(this.#store);
+    this.provisioning = new Provisioning(clock, this.#store, () => this.timestamp());
+  }
+
+  /** As it is at this moment of the clock. */
+  get store(): OctaviaStore {
+    this.provisioning.settle();
+    return this.#store;
   }
 
   /** As octavia writes it, without a zone: `2026-01-01T00:00:00`. */
