@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Instances, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
 import type { FakeCall } from '../fake/call-log.ts';
-import { nodeOf, openFakeCluster } from './fake-cluster.suite.ts';
+import { makeFakeProject, nodeOf, openFakeCluster, type FakeProject } from './fake-cluster.suite.ts';
 
 const KINDS: readonly (readonly [title: string, is: (call: FakeCall) => boolean])[] = [
   ['nova `GET /servers/detail`', ({ operation, target }) => isList(operation) && !target.includes('name=')],
@@ -16,19 +16,18 @@ const isList = (operation: string): boolean => operation === 'GET /servers/detai
 const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
 
 /** Servers of the project, with a port each; and how many of them are nodes. */
-const CLUSTERS = [
-  { nodes: 1, inProject: 10_000 },
-  { nodes: 20, inProject: 10_000 },
-  { nodes: 500, inProject: 10_000 },
-  { nodes: 5_000, inProject: 10_000 },
-  { nodes: 20, inProject: 20 },
-  { nodes: 500, inProject: 500 },
+const PROJECTS = [
+  { inProject: 10_000, clusters: [1, 20, 500, 5_000] },
+  { inProject: 20, clusters: [20] },
+  { inProject: 500, clusters: [500] },
 ] as const;
 
 export async function apiCallsPage(): Promise<string> {
   const rows: string[] = [];
-  for (const { nodes, inProject } of CLUSTERS) {
-    rows.push(...(await measure(nodes, inProject)));
+  for (const { inProject, clusters } of PROJECTS) {
+    const project = makeFakeProject();
+    seed(project, inProject);
+    for (const nodes of clusters) rows.push(...(await measure(nodes, inProject, project)));
   }
   return `# Requests of the instances
 
@@ -45,16 +44,19 @@ asked for by ID beside it, 20 servers in one look-up at most. [How it is decided
 `;
 }
 
-async function measure(count: number, inProject: number): Promise<readonly string[]> {
-  await using cluster = await openFakeCluster();
-  const { cloud, seeded, opened } = cluster;
-  const { project, network } = seeded;
-  for (let i = 0; i < inProject; i++) {
+function seed({ cloud, seeded: { project, network } }: FakeProject, count: number): void {
+  for (let i = 0; i < count; i++) {
     const { id } = cloud.compute.addServer({ name: `server-${i}`, projectId: project.id });
     // IPv6 addresses come of it: one drawn at random is met twice among 10,000.
     const mac = `fa:16:3e:00:${hex(i >> 8)}:${hex(i & 0xff)}`;
     cloud.networking.ports.add({ network_id: network.id, project_id: project.id, device_id: id, mac_address: mac });
   }
+}
+
+/** With a provider that has not asked anything yet. */
+async function measure(count: number, inProject: number, project: FakeProject): Promise<readonly string[]> {
+  await using cluster = await openFakeCluster({ project });
+  const { cloud, opened } = cluster;
   const { instances } = opened.capabilities;
   assert.ok(instances);
   const call = opened.callContext({ signal: new AbortController().signal, priority: 'normal' });

@@ -9,20 +9,29 @@ import { seededRandom } from '../fake/seeded-random.ts';
 import { seedProject, type SeededProject } from '../fake/seed-project.ts';
 import { createOpenStackProvider } from '../openstack-provider.ts';
 
-export interface FakeCluster extends AsyncDisposable {
+/** An OpenStack in memory with the project of a cluster in it. */
+export interface FakeProject {
   readonly clock: FakeClock;
   readonly cloud: FakeOpenStack;
   readonly seeded: SeededProject;
+}
+
+export interface FakeCluster extends FakeProject, AsyncDisposable {
   readonly opened: OpenedProvider;
 }
 
-/** `networking`: lines of `[Networking]`. */
-export async function openFakeCluster({
-  networking = '',
-}: { readonly networking?: string } = {}): Promise<FakeCluster> {
+export function makeFakeProject(): FakeProject {
   const clock = new FakeClock();
   const cloud = createFakeOpenStack({ clock, random: seededRandom(1) });
-  const seeded = seedProject(cloud);
+  return { clock, cloud, seeded: seedProject(cloud) };
+}
+
+/** `networking`: lines of `[Networking]`. Default of `project`: one of its own. */
+export async function openFakeCluster({
+  networking = '',
+  project = makeFakeProject(),
+}: { readonly networking?: string; readonly project?: FakeProject } = {}): Promise<FakeCluster> {
+  const { clock, cloud } = project;
   const text = `
 [Global]
 auth-url = ${FAKE_ORIGIN}/identity/v3
@@ -44,7 +53,7 @@ ${networking}
     random: () => 0,
     budget: { maxAttempts: 1, buckets: { default: { qps: 100_000 } } },
   });
-  return { clock, cloud, seeded, opened, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  return { ...project, opened, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
 
 /** The node that a kubelet registers on this server. */
