@@ -14,6 +14,7 @@ import {
   type LoadBalancerPlan,
   type LoadBalancers,
   type LoadBalancerService,
+  type LoadBalancerVerdict,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
 import { createFloatingIP, deleteNeutronPart, moveFloatingIP, writeMark } from './apply/apply-floating-ip.ts';
@@ -89,6 +90,17 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   selectBackEnds(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
     const { config, name } = this.#options;
     return selectBackEnds(service, backEnds, { name, nodeSelector: config().loadBalancer.nodeSelector });
+  }
+
+  /** What cannot be served is refused; what another Service or a quota stands in the way of may change, and is told. */
+  async validate(service: LoadBalancerService, call: CallContext): Promise<LoadBalancerVerdict> {
+    const [observation] = await this.observe([service], call);
+    if (observation?.kind !== 'parts') throw observation?.error ?? new Error('no answer');
+    const owner = { clusterId: this.#options.cluster.id, uid: service.uid };
+    const { refused } = this.plan({ service, wanted: true, owner, backEnds: [] }, observation.parts);
+    if (!refused) return {};
+    const isFinal = isCloudError(refused, 'invalid') || isCloudError(refused, 'unsupported');
+    return isFinal ? { refused } : { warnings: [refused.message] };
   }
 
   async observe(

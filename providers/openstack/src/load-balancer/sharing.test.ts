@@ -107,6 +107,18 @@ test('refused: a third one, a port that is taken, an internal one, one without a
   assert.match(await refusalOf(sharerOf(inside, 'outside', 84)), /no floating IP, and only the Service that owns it/);
 });
 
+test('before it is stored: what can never be is refused, what somebody else stands in the way of is told', async () => {
+  const { rig, first, plan } = await openPair();
+  const verdictOn = (service: LoadBalancerService): ReturnType<Rig['provider']['validate']> =>
+    rig.provider.validate(service, callContext());
+  const before = await rig.everything();
+  assert.deepEqual([await verdictOn(first), await verdictOn(serviceNamed('new'))], [{}, {}]);
+  const wrong = serviceNamed('wrong', { annotations: annotated({ connectionLimit: 'many' }) });
+  assert.match((await verdictOn(wrong)).refused?.message ?? '', /many/);
+  assert.match((await verdictOn(sharerOf(plan, 'third', 82))).warnings?.[0] ?? '', /max-shared-lb/);
+  assert.deepEqual(await rig.everything(), before);
+});
+
 test('a load balancer of nobody’s making is used, and left as it was', async () => {
   const rig = await Rig.open();
   const body = { loadbalancer: { name: 'by-hand', vip_subnet_id: rig.seeded.subnet.id, tags: ['team-a'] } };
