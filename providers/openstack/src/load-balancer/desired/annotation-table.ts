@@ -58,7 +58,7 @@ type Text =
 type Word = 'proxyProtocol' | 'lbMethod';
 
 export type AnnotationKey = Flag | Count | Id | Text | Word;
-export type AnnotationTable = Readonly<
+type AnnotationTable = Readonly<
   Record<Flag, AnnotationRow & { readonly values: 'boolean' }> &
     Record<Count, AnnotationRow & { readonly values: 'integer'; readonly range: readonly [number, number] }> &
     Record<Id, AnnotationRow & { readonly values: 'uuid' }> &

@@ -7,7 +7,7 @@ import { RE2JS } from 're2js';
 import type { FloatingSubnets } from './desired-tree.ts';
 
 /** What is looked at of a Neutron subnet. */
-export interface NamedSubnet {
+interface NamedSubnet {
   readonly id: string;
   readonly name: string;
   readonly tags: readonly string[];
