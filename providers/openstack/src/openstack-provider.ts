@@ -85,7 +85,9 @@ class OpenStackProvider implements CloudProvider {
     this.#capabilities = this.#assemble(host, this.#client, setup.config, before.config);
     host.capabilitiesChanged(this.#capabilities);
     // What is under way ends first; nobody need wait for it.
-    void before.client[Symbol.asyncDispose]();
+    before.client[Symbol.asyncDispose]().catch((error: unknown) => {
+      host.logger.warn('connections of the config before did not close cleanly', { error });
+    });
   }
 
   async close(): Promise<void> {
