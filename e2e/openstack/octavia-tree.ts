@@ -70,7 +70,8 @@ interface PoolRow extends Ref, Status {
   readonly protocol: string;
   readonly lb_algorithm: string;
   readonly session_persistence: { readonly type: string } | null;
-  readonly healthmonitor_id: string | null;
+  /** Not there where there is none. */
+  readonly healthmonitor_id?: string | null;
 }
 
 interface MemberRow extends Status {
@@ -121,12 +122,18 @@ async function listenerOf(cloud: LabCloud, row: ListenerRow): Promise<OctaviaLis
   };
 }
 
-async function poolOf(cloud: LabCloud, id: string): Promise<OctaviaPool> {
-  const [{ pool }, members] = await Promise.all([
-    cloud.request<{ pool: PoolRow }>('load-balancer', 'GET', `/pools/${id}`),
-    cloud.list<MemberRow>('load-balancer', `/pools/${id}/members`),
-  ]);
-  const monitor = pool.healthmonitor_id === null ? undefined : await monitorOf(cloud, pool.healthmonitor_id);
+/** `undefined` when it goes just now. */
+async function poolOf(cloud: LabCloud, id: string): Promise<OctaviaPool | undefined> {
+  const gone = { accept: [404] };
+  const { pool } = await cloud.request<{ pool?: PoolRow }>('load-balancer', 'GET', `/pools/${id}`, gone);
+  const answer = await cloud.request<{ members?: readonly MemberRow[] }>(
+    'load-balancer',
+    'GET',
+    `/pools/${id}/members`,
+    gone,
+  );
+  const { members } = answer;
+  if (!pool || !members) return undefined;
   return {
     protocol: pool.protocol,
     algorithm: pool.lb_algorithm,
@@ -134,14 +141,15 @@ async function poolOf(cloud: LabCloud, id: string): Promise<OctaviaPool> {
     provisioningStatus:
       [pool, ...members].find((part) => part.provisioning_status !== 'ACTIVE')?.provisioning_status ?? 'ACTIVE',
     members: members.map(({ address, protocol_port }) => `${address}:${protocol_port}`).toSorted(),
-    monitor,
+    monitor: pool.healthmonitor_id == null ? undefined : await monitorOf(cloud, pool.healthmonitor_id),
   };
 }
 
-async function monitorOf(cloud: LabCloud, id: string): Promise<string> {
+async function monitorOf(cloud: LabCloud, id: string): Promise<string | undefined> {
   const path = `/healthmonitors/${id}`;
-  const { healthmonitor } = await cloud.request<{ healthmonitor: MonitorRow }>('load-balancer', 'GET', path);
-  const { type, url_path } = healthmonitor;
+  const answer = await cloud.request<{ healthmonitor?: MonitorRow }>('load-balancer', 'GET', path, { accept: [404] });
+  if (!answer.healthmonitor) return undefined;
+  const { type, url_path } = answer.healthmonitor;
   return type === 'HTTP' ? `${type} ${url_path}` : type;
 }
 

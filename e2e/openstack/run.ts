@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { holdLab } from './lab.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-const REPORTER = fileURLToPath(new URL('../../scripts/test-reporter.ts', import.meta.url));
 /** No file may hang the run. Not a bound of any test: a machine may be busy. */
 const FILE_LIMIT_MINUTES = 20;
 
@@ -20,14 +19,7 @@ if (files.length === 0) throw new Error(`no test is called ${process.argv.slice(
 await using _lab = await holdLab((line) => process.stdout.write(`${line}\n`));
 const child = spawn(
   process.execPath,
-  [
-    '--test',
-    `--test-reporter=${REPORTER}`,
-    '--test-reporter-destination=stdout',
-    `--test-timeout=${FILE_LIMIT_MINUTES * 60_000}`,
-    '--test-concurrency=1',
-    ...files,
-  ],
+  ['--test', '--test-reporter=spec', `--test-timeout=${FILE_LIMIT_MINUTES * 60_000}`, '--test-concurrency=1', ...files],
   { cwd: HERE, stdio: ['ignore', 'inherit', 'inherit'] },
 );
 // Its tests end what they have started; then the lab ends with this process.

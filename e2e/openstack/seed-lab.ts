@@ -112,6 +112,8 @@ async function seedNetworks(services: string, cluster: string): Promise<{ readon
   const outside = await make('network', '/networks', 'network', {
     name: 'outside',
     'router:external': true,
+    // Else its subnets are seen by the administrator alone, and no Service could name one.
+    shared: true,
     'provider:network_type': 'flat',
     'provider:physical_network': 'outside',
   });
