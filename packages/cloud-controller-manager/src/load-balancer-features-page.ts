@@ -18,10 +18,11 @@ below, made by \`outrigger admission-policy --cloud-provider=<name>\`, which als
 at that moment is asked by [a webhook](../guides/service-webhook.md).
 
 Network load balancing only: HTTP routing, TLS termination and host names are not a Service's to ask for, and no annotation for
-them is read. They are the work of controllers of Ingress and of the Gateway API, which have the objects to say it with
+them is invented here. They are the work of controllers of Ingress and of the Gateway API, which have the objects to say it with
 (listeners, routes, certificates, and whose each is); a second way to say it, in annotations of a Service, would be another
 language in each cloud, which nothing validates. Such a controller asks for the address that it listens on with a Service, and
-that is served here.
+that is served here. Where a provider below reads such annotations all the same, they are those of a predecessor, whose Services
+it takes over as they are.
 `;
 
 export function loadBalancerFeaturesPage(providers: readonly DeclaredLoadBalancers[]): string {
