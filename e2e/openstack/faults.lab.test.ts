@@ -45,8 +45,9 @@ test('services while things go wrong', async (t) => {
         const name = `killed-${round}`;
         await services.create(plain(name));
         await killed();
+        const addresses = await services.untilServed(name);
         const tree = await services.untilActive(name);
-        assert.deepEqual(await services.untilServed(name), [tree.floatingIP], `round ${round}`);
+        assert.deepEqual(addresses, [tree.floatingIP], `round ${round}`);
         const floating = await lab.user.list('network', '/floatingips');
         assert.equal(floating.length, 1, `round ${round}: ${JSON.stringify(floating)}`);
         await services.beginDelete(name);
