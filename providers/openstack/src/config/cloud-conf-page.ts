@@ -23,7 +23,8 @@ it. Of a key that is set twice the last counts, but for those that are repeatabl
 A section or a key that is not here is read over, with a warning that names the file and the line. A value that cannot be
 used ends the start with one line that does; at a reload it leaves the config before in use.
 
-*served*: as upstream. *own*: upstream has no such key, and reads over it. *refused*: the config is not taken.
+*served*: as upstream. *own*: upstream has no such key, and reads over it. *refused*: the config is not taken. What is shown by
+what: [marks](lab.md#marks).
 `;
 
 const AFTER = `## How it authenticates
@@ -52,7 +53,7 @@ directory, in \`~/.config/openstack\` and in \`/etc/openstack\`; \`clouds-public
 |---|---|
 | \`OS_CCM_REGIONAL\` | \`true\`: provider IDs are \`openstack://<region>/<id>\`, else \`openstack:///<id>\`; both are understood always |
 | \`OS_CLIENT_CONFIG_FILE\`, \`OS_CLOUD\` | as above |
-| \`HTTPS_PROXY\`, \`HTTP_PROXY\`, \`NO_PROXY\` | proxies for all requests to OpenStack; never for this machine itself |
+| \`HTTPS_PROXY\`, \`HTTP_PROXY\`, \`NO_PROXY\` | proxies for all requests to OpenStack; never for this machine itself. \`NO_PROXY\` takes names, their endings and addresses, no ranges |
 `;
 
 export function cloudConfPage(): string {
