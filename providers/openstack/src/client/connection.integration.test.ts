@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { webcrypto } from 'node:crypto';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -161,7 +162,6 @@ test('auth-url with a version or without, and what is none', async () => {
 test('a proxy is asked for what it is for, and never for this machine', async () => {
   const asked: string[] = [];
   await using proxy = await startScriptedCloud(systemClock);
-  const { createServer } = await import('node:http');
   const tunnels = createServer();
   tunnels.on('connect', (request, socket) => {
     asked.push(request.url ?? '');
@@ -174,14 +174,16 @@ test('a proxy is asked for what it is for, and never for this machine', async ()
   await new Promise<void>((resolve) => tunnels.listen(0, '127.0.0.1', resolve));
   try {
     const { port } = tunnels.address() as { port: number };
-    const env = { https_proxy: `http://127.0.0.1:${port}`, NO_PROXY: 'inside.test' };
+    const url = `http://127.0.0.1:${port}`;
+    const env = { https_proxy: url, HTTP_PROXY: url, NO_PROXY: '127.0.0.2' };
     const ask = async (authUrl: string): Promise<unknown> => {
       await using rig = await openClient({ ...passwordOf(proxy), authUrl }, systemClock, { env });
       return await rig.client.connect(rig.call()).catch((error: unknown) => error);
     };
     await ask('https://outside.test/identity');
     assert.deepEqual(asked, ['outside.test:443']);
-    await ask('https://inside.test/identity');
+    // Nobody listens there, and no name has to be looked up for it.
+    await ask('https://127.0.0.2:9/identity');
     assert.equal(await ask(`${proxy.origin}/identity`), undefined);
     assert.deepEqual(asked, ['outside.test:443']);
   } finally {
