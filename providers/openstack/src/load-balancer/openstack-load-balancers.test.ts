@@ -1,8 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
+import type { LoadBalancerService } from '@outrigger/cloud-provider';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import { callContext, goneService, Rig, served, serviceNamed } from './rig.suite.ts';
-import type { WireListener, WireLoadBalancer, WirePool } from './octavia-wire.ts';
+import type { WireFloatingIP, WireSecurityGroup } from './neutron-wire.ts';
+import type { WireListener, WireLoadBalancer, WireMonitor, WirePool } from './octavia-wire.ts';
 
 const idsOf = (everything: Readonly<Record<string, unknown>>): readonly string[] => Object.keys(everything).toSorted();
 const ofKind = <T>(everything: Readonly<Record<string, unknown>>, kind: string): readonly T[] =>
@@ -90,6 +92,82 @@ test('another protocol on the same port: the old listener makes room', async () 
     [listener?.protocol, listener?.insert_headers, others.length],
     ['HTTP', { 'X-Forwarded-For': 'true' }, 0],
   );
+});
+
+for (const serial of [false, true]) {
+  test(`session affinity, monitors and source ranges come, change and go${serial ? ', one call each' : ''}`, async () => {
+    const rig = await Rig.open({ loadBalancer: { providerRequiresSerialApiCalls: serial } });
+    const web = serviceNamed('web');
+    const now = served(web, await rig.bring(web));
+    const look = async (): Promise<readonly unknown[]> => {
+      const all = await rig.everything();
+      const [pool] = ofKind<WirePool>(all, 'pools');
+      const [listener] = ofKind<WireListener>(all, 'listeners');
+      const monitors = ofKind<WireMonitor>(all, 'healthmonitors').map(({ delay, type }) => `${type} ${delay}`);
+      return [pool?.session_persistence?.type, monitors, listener?.allowed_cidrs];
+    };
+    const monitored = (delay: string): Pick<LoadBalancerService, 'annotations'> => ({
+      annotations: { ...now.annotations, ...annotated({ enableHealthMonitor: 'true', healthMonitorDelay: delay }) },
+    });
+    const open = ['0.0.0.0/0'];
+    await rig.bring({
+      ...now,
+      ...monitored('7'),
+      clientIPAffinitySeconds: 100,
+      sourceRanges: ['192.0.2.0/24', '198.51.100.0/24'],
+    });
+    assert.deepEqual(await look(), ['SOURCE_IP', ['TCP 7'], ['192.0.2.0/24', '198.51.100.0/24']]);
+    await rig.bring({ ...now, ...monitored('9'), externalTrafficPolicy: 'Local', healthCheckNodePort: 32_100 });
+    assert.deepEqual(await look(), [undefined, ['HTTP 9'], open]);
+    await rig.bring(now);
+    assert.deepEqual(await look(), [undefined, [], open]);
+  });
+}
+
+test('what a lost answer has made twice is there once in the end: the older one', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const web = serviceNamed('web');
+  const plan = await rig.bring(web);
+  const before = await rig.everything();
+  const [first] = ofKind<WireLoadBalancer>(before, 'loadbalancers');
+  const [address] = ofKind<WireFloatingIP>(before, 'floatingips');
+  const group = ofKind<WireSecurityGroup>(before, 'security-groups').find(({ name }) => name.startsWith('lb-sg'));
+  assert.ok(first?.tags && address?.description && group?.description);
+  await rig.clock.sleep(2_000);
+  const post = async (service: 'load-balancer' | 'network', path: string, body: object): Promise<void> => {
+    await rig.client.request(callContext(), { service, operation: 'x', method: 'POST', path, body });
+  };
+  const twin = { name: first.name, tags: first.tags, vip_subnet_id: rig.seeded.subnet.id };
+  await post('load-balancer', '/v2.0/lbaas/loadbalancers', { loadbalancer: twin });
+  const floatingip = { floating_network_id: rig.seeded.publicNetwork.id, description: address.description };
+  await post('network', '/v2.0/floatingips', { floatingip });
+  await post('network', '/v2.0/security-groups', {
+    security_group: { name: group.name, description: group.description },
+  });
+  const again = await rig.bring({ ...served(web, plan), annotations: {} });
+  assert.deepEqual(again.ingress, plan.ingress);
+  const left = await rig.everything();
+  for (const kind of ['loadbalancers', 'floatingips']) {
+    assert.deepEqual(
+      ofKind<WirePool>(left, kind).map(({ id }) => id),
+      ofKind<WirePool>(before, kind).map(({ id }) => id),
+    );
+  }
+  assert.equal(ofKind<WireSecurityGroup>(left, 'security-groups').filter(({ name }) => name === group.name).length, 1);
+});
+
+test('it is gone when Octavia says so, and not before', async () => {
+  const rig = await Rig.open();
+  rig.cloud.octavia.settings.deleteMs = 20_000;
+  const web = serviceNamed('web');
+  const plan = served(web, await rig.bring(web));
+  let passes = 0;
+  while (!(await rig.pass(rig.desired(plan, false))).complete) {
+    passes++;
+    await rig.clock.sleep(1_000);
+  }
+  assert.ok(passes > 15);
+  assert.deepEqual(ofKind(await rig.everything(), 'loadbalancers'), []);
 });
 
 test('one call for each thing where the provider needs it', async () => {

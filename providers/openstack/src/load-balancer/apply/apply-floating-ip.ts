@@ -95,6 +95,9 @@ export async function createFloatingIP(
   await writeMark(client, { op: 'mark', collection: 'floatingips', id, description, owner }, call);
 }
 
+/** Of a subnet that is full, or not for this project. A quota is said in the same way, and then by each. */
+const SUBNET_REFUSALS = ['conflict', 'invalid', 'quota'] as const;
+
 const subnetBody = (subnetId: string | undefined): Readonly<Record<string, unknown>> =>
   subnetId === undefined ? {} : { subnet_id: subnetId };
 
@@ -106,26 +109,27 @@ async function postInOneOf(
   body: Readonly<Record<string, unknown>>,
   call: CallContext,
 ): Promise<WireFloatingIP> {
-  if (!wish) return post(client, body, call);
+  // One that is named need not be seen: subnets of a network that is not shared are the administrator's.
+  if (!wish || wish.subnetId !== undefined) return post(client, { ...body, ...subnetBody(wish?.subnetId) }, call);
   const subnets = await subnetsOf(client, networkId, call);
   const matching = matchFloatingSubnets(
     wish,
     subnets.map((one) => ({ ...one, tags: one.tags ?? [] })),
   );
-  let last: unknown;
+  let last: Error | undefined;
   for (const { id } of matching) {
     try {
       return await post(client, { ...body, subnet_id: id }, call);
     } catch (error) {
-      if (!isCloudError(error, 'conflict') && !isCloudError(error, 'invalid')) throw error;
-      last = error;
+      if (!SUBNET_REFUSALS.some((code) => isCloudError(error, code))) throw error;
+      last = error as Error;
     }
   }
   const which = JSON.stringify(wish);
   const text =
     matching.length === 0
-      ? `the network ${networkId} has no subnet that matches ${which}; correct floating-subnet, -id or -tags`
-      : `none of the ${matching.length} subnets of the network ${networkId} that match ${which} has a free address`;
+      ? `the network ${networkId} has no subnet that matches ${which}, or shows this project none because it is not shared; correct floating-subnet or -tags, or name floating-subnet-id`
+      : `none of the ${matching.length} subnets of the network ${networkId} that match ${which} gave an address; the last said: ${last?.message}`;
   throw new CloudError(matching.length === 0 ? 'invalid' : 'quota', text, { cause: last });
 }
 

@@ -61,11 +61,11 @@ function diffMembers(wanted: readonly DesiredMember[], pool: ObservedPool, conte
     return { steps, waiting: false };
   }
   const there = new Set(
-    pool.members.map(({ address, monitorPort, name, port }) => keyOf(name, address, port, monitorPort)),
+    pool.members.map(({ address, monitorPort, name, port }) => keyOf(name, address, port, monitorPort ?? port)),
   );
   const same =
     there.size === wanted.length &&
-    wanted.every(({ address, monitorPort, name, port }) => there.has(keyOf(name, address, port, monitorPort ?? null)));
+    wanted.every(({ address, monitorPort, name, port }) => there.has(keyOf(name, address, port, monitorPort ?? port)));
   if (same && !healths.has('finish')) return NOTHING;
   const subnet: MemberSubnet = {
     family: loadBalancer.vipAddress?.includes(':') ? 'IPv6' : 'IPv4',
@@ -73,7 +73,14 @@ function diffMembers(wanted: readonly DesiredMember[], pool: ObservedPool, conte
   };
   if (tree.loadBalancer.serial) return { steps: oneByOne(wanted, pool, subnet), waiting: false };
   const summary = `send ${pool.name} to ${wanted.length} members`;
-  const body = wanted.map((member) => memberBody(member, subnet));
+  // What is left out of a batch stays as it is: where a monitor asked another port, the member's own is said instead.
+  const monitored = new Set(
+    pool.members.filter((one) => one.monitorPort !== null).map(({ address, port }) => `${address} ${port}`),
+  );
+  const body = wanted.map((member) => ({
+    ...(monitored.has(`${member.address} ${member.port}`) && { monitor_port: member.port }),
+    ...memberBody(member, subnet),
+  }));
   return { steps: [{ summary, request: putMembersRequest(pool.id, body) }], waiting: false };
 }
 
@@ -86,9 +93,10 @@ function oneByOne(wanted: readonly DesiredMember[], pool: ObservedPool, subnet: 
       const request = memberRequest('POST', pool.id, undefined, memberBody(member, subnet));
       return [{ summary: `send ${pool.name} to ${member.name}`, request }];
     }
-    const same = there.name === member.name && there.monitorPort === (member.monitorPort ?? null);
+    const same =
+      there.name === member.name && (there.monitorPort ?? there.port) === (member.monitorPort ?? member.port);
     if (same && healthOf(there) === 'ready') return [];
-    const body = { name: member.name, monitor_port: member.monitorPort ?? null };
+    const body = { name: member.name, monitor_port: member.monitorPort ?? member.port };
     return [
       { summary: `change ${member.name} in ${pool.name}`, request: memberRequest('PUT', pool.id, there.id, body) },
     ];
@@ -102,7 +110,7 @@ function oneByOne(wanted: readonly DesiredMember[], pool: ObservedPool, subnet: 
   return [...additions, ...removals];
 }
 
-function keyOf(name: string, address: string, port: number, monitorPort: number | null): string {
+function keyOf(name: string, address: string, port: number, monitorPort: number): string {
   return JSON.stringify([name, address, port, monitorPort]);
 }
 
