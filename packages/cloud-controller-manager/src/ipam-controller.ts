@@ -66,7 +66,20 @@ function buildRangeAllocator(context: LeaderContext): Running {
 }
 
 function buildCloudRanges(context: LeaderContext): Running {
-  const { client, clock, eventsOf, explanations, journal, metrics, options, provider, random, runs, stores } = context;
+  const {
+    client,
+    clock,
+    eventsOf,
+    exclusive,
+    explanations,
+    journal,
+    metrics,
+    options,
+    provider,
+    random,
+    runs,
+    stores,
+  } = context;
   const logger = context.logger.with({ controller: IPAM_CONTROLLER });
   const direction = options.ipam.cidrAllocatorType === 'IPAMFromCluster' ? 'to-cloud' : 'from-cloud';
   const events = eventsOf(IPAM_CONTROLLER);
@@ -94,6 +107,7 @@ function buildCloudRanges(context: LeaderContext): Running {
               metrics,
               random,
               journal: journal.of(IPAM_CONTROLLER),
+              exclusive,
               options: {
                 direction,
                 providerName: provider.name,

@@ -17,6 +17,8 @@ export class CloudRangesRig implements AsyncDisposable {
   /** Requests of each `assign`. */
   readonly batches: number[] = [];
   setsNetworkCondition = true;
+  /** For so long another allocator is looked for. */
+  observeMs = 0;
   /** Called before each request to the API server; throw for a failure. */
   beforeRequest: () => void = () => {};
   /** Called before each request to the cloud, and after each assignment took effect. */
@@ -93,6 +95,7 @@ export class CloudRangesRig implements AsyncDisposable {
       logger: silentLogger,
       metrics: noMetrics,
       random: () => 0,
+      observeMs: this.observeMs,
       options: {
         direction: this.#direction,
         providerName: 'test',

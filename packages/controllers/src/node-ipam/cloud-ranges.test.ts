@@ -118,6 +118,68 @@ const ranges = fc.array(fc.constantFrom('10.0.0.0/24', '10.0.0.0/25', '10.0.0.12
   maxLength: 2,
 });
 
+/** As the server keeps it: who wrote the pod CIDRs, and when. */
+function givenBy(rig: CloudRangesRig, name: string, manager: string, podCIDRs: readonly string[], agoMs = 0): void {
+  const node = rig.api.nodes.get(name);
+  const time = new Date(rig.clock.now() - agoMs).toISOString();
+  const managedFields = [{ manager, time, operation: 'Update', fieldsV1: { 'f:spec': { 'f:podCIDRs': {} } } }];
+  rig.api.put({
+    ...node,
+    metadata: { ...node?.metadata, managedFields },
+    spec: { ...node?.spec, podCIDRs: [...podCIDRs] },
+  });
+}
+
+test('while another allocator has written a short while ago, nothing is written, and one Event says so', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.machines.set('a', ['10.0.0.0/24']).set('b', ['10.0.1.0/24']);
+  rig.join('a');
+  rig.join('b');
+  givenBy(rig, 'a', 'kube-controller-manager', ['10.0.0.0/24'], 60_000);
+  await rig.start();
+  for (let i = 0; i < 8; i++) await rig.advance(MINUTE);
+  assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('a')], [[], ['CIDRAllocatorConflict']]);
+  for (let i = 0; i < 3; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.cidrsOf('b'), ['10.0.1.0/24'], 'ten minutes after its last sign');
+});
+
+test('what a program like this one wrote, and what was long ago, is no sign of another allocator', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.observeMs = 10_000;
+  rig.machines.set('a', ['10.0.0.0/24']).set('b', ['10.0.1.0/24']).set('c', ['10.0.2.0/24']);
+  for (const name of ['a', 'b', 'c']) rig.join(name);
+  givenBy(rig, 'a', 'outrigger-node-ipam', ['10.0.0.0/24'], 60_000);
+  givenBy(rig, 'b', 'kube-controller-manager', ['10.0.1.0/24'], 3_600_000);
+  await rig.start();
+  assert.deepEqual([rig.cidrsOf('c'), rig.eventsOf('a'), rig.eventsOf('b')], [['10.0.2.0/24'], [], []]);
+});
+
+test('the first node waits for so long as another allocator would need, and is left to it when there is one', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.observeMs = 10_000;
+  rig.machines.set('a', ['10.0.0.0/24']).set('b', ['10.0.1.0/24']);
+  rig.join('a');
+  rig.join('b');
+  await rig.start();
+  await rig.advance(5_000);
+  assert.deepEqual([rig.cidrsOf('a'), rig.cidrsOf('b')], [[], []]);
+  // Another one is there after all.
+  givenBy(rig, 'a', 'kube-controller-manager', ['10.244.0.0/24']);
+  await rig.settle();
+  for (let i = 0; i < 9; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.cidrsOf('b'), []);
+  assert.ok(rig.eventsOf('a').includes('CIDRAllocatorConflict'));
+});
+
+test('to the cloud, the range allocator is who looks for another one', async () => {
+  await using rig = new CloudRangesRig('to-cloud');
+  rig.machines.set('a', []);
+  rig.join('a');
+  givenBy(rig, 'a', 'kube-controller-manager', ['10.0.0.0/24']);
+  await rig.start();
+  assert.deepEqual([rig.machines.get('a'), rig.eventsOf('a')], [['10.0.0.0/24'], []]);
+});
+
 test('property: a plan changes nothing that is set, and writes to one side what the other has', () => {
   fc.assert(
     fc.property(

@@ -37,6 +37,9 @@ import { hasRouteCondition, routeCondition } from '../route/network-condition.ts
 import { reasonOf } from '../service/failure.ts';
 import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
+import { AllocatorWatch } from './allocator-watch.ts';
+import { inputsOf, rangesIn } from './cloud-ranges-inputs.ts';
+import { findingOfRanges } from './cloud-ranges-words.ts';
 import {
   firstOfEachFamily,
   planCloudRanges,
@@ -73,6 +76,10 @@ export interface CloudRangesDependencies {
   readonly random: () => number;
   /** Default: nothing is remembered, and everything done. */
   readonly journal?: ControllerJournal;
+  /** From the cloud: another allocator is looked for during so many milliseconds after the first node that waits. Default: 10,000. */
+  readonly observeMs?: number;
+  /** Nobody else allocates: what the lock is for, in a leader migration. Default: false. */
+  readonly exclusive?: boolean;
   readonly options: {
     readonly direction: RangeDirection;
     /** The prefix of our provider IDs. */
@@ -113,6 +120,8 @@ class Run {
   readonly #journal: ControllerJournal;
   readonly #written = new WrittenVersions();
   readonly #queue: WorkQueue<string>;
+  /** Where the cluster chooses, its range allocator looks for another one. */
+  readonly #other: AllocatorWatch | undefined;
   /** By UID: nodes that are as they should be, and with which pod CIDRs. */
   readonly #settled = new Map<string, string>();
 
@@ -122,7 +131,12 @@ class Run {
     this.#signal = signal;
     this.#nodes = client.of(resources.nodes);
     this.#told = new ToldEvents(events, clock);
-    this.#metrics = createIpamMetrics(metrics, () => []);
+    const { exclusive = false, observeMs, options } = deps;
+    if (options.direction === 'from-cloud' && !exclusive) {
+      this.#other = new AllocatorWatch({ nodes: this.#nodes, clock, told: this.#told, logger, observeMs });
+    }
+    const other = this.#other;
+    this.#metrics = createIpamMetrics(metrics, () => [], other && (() => other.refusesForMs > 0));
     this.#journal = deps.journal ?? noJournal;
     const rateLimiter = exponentialBackoff<string>({ baseMs: 50, maxMs: 300_000, random });
     this.#queue = createWorkQueue({ name: 'node_ipam_cloud', clock, metrics, rateLimiter });
@@ -147,7 +161,10 @@ class Run {
     try {
       await store.whenSynced(this.#signal);
       stops.push(store.subscribe((change) => this.#changed(change)));
-      await listUntilComplete({ nodes: this.#nodes, clock, logger, signal: this.#signal }, (node) => this.#hold(node));
+      await listUntilComplete({ nodes: this.#nodes, clock, logger, signal: this.#signal }, (node) => {
+        this.#hold(node);
+        this.#other?.inspect(node);
+      });
       // Of a node that has gone meanwhile, nobody may have been told.
       for (const name of this.#ranges.names()) if (!store.get(name)) this.#queue.add(name);
       stops.push(lookups.snapshot.subscribe((node, need, answer) => this.#heard(node.name, need, answer)));
@@ -181,11 +198,13 @@ class Run {
       this.#forget(key, uid);
     } else {
       const { metadata } = change.object;
+      const isSuspect = this.#other?.changed(change, this.#ranges) ?? false;
       this.#hold(change.object);
       if (change.type === 'update') {
         const { previous } = change;
         if (previous.metadata?.uid !== metadata?.uid) this.#forget(key, previous.metadata?.uid ?? '');
-        else if (inputsOf(previous) === inputsOf(change.object) || this.#isSettled(key, change.object)) return;
+        else if (inputsOf(previous) === inputsOf(change.object)) return;
+        else if (!isSuspect && this.#isSettled(key, change.object)) return;
       }
       this.#settled.delete(metadata?.uid ?? '');
     }
@@ -258,6 +277,7 @@ class Run {
     const node = this.#deps.store.get(key);
     const { uid = '' } = node?.metadata ?? {};
     for (const held of this.#ranges.uidsOf(key)) if (held !== uid) await this.#releaseIfGone(key, held, signal);
+    await this.#other?.clear(key, signal);
     if (!node || !this.#isOurs(node) || this.#settled.has(uid) || this.#written.isBehind(key, node)) return undefined;
 
     const answer = this.#answerFor(key, uid);
@@ -275,6 +295,9 @@ class Run {
       return undefined;
     }
     if (!needsCloud) return undefined;
+    const writes = plan.actions.some(({ kind }) => kind === 'set-pod-cidrs');
+    const waitMs = writes ? (this.#other?.waitMs(uid) ?? 0) : 0;
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
     for (const action of plan.actions) {
       if (await this.#carryOut(node, action, signal)) continue;
       this.#rounds.askLater(key, uid);
@@ -363,34 +386,15 @@ class Run {
   explain(key: string): Finding | undefined {
     const { clock, lookups, store } = this.#deps;
     const node = store.get(key);
-    const { uid = '' } = node?.metadata ?? {};
     if (!node || !this.#isOurs(node)) return undefined;
-    const has = podCidrsOf(node);
-    const answer = lookups.snapshot.get(uid, 'metadata');
+    const answer = lookups.snapshot.get(node.metadata?.uid ?? '', 'metadata');
     const found = rangesIn(answer);
-    const { actions, problem } = this.#plan(node, found && firstOfEachFamily(found));
-    return {
-      controller: 'node-ipam-controller',
-      about: [uid],
-      observed: [
-        { text: has.length > 0 ? `It has the pod CIDRs ${has.join(', ')}.` : 'It has no pod CIDR.' },
-        ...(answer ? [factOfAnswer(answer, clock.monotonic(), 'asked last')] : []),
-        ...(found ? [{ text: `Its machine has the ranges ${found.join(', ') || '(none)'}.` }] : []),
-      ],
-      planned:
-        actions.length > 0
-          ? actions.map((action) => ({ text: `${summaryOf(action)}.` }))
-          : [{ text: problem ? `Nothing: ${problem.message}` : 'Nothing.' }],
-    };
+    return findingOfRanges({
+      node,
+      found,
+      answered: answer && factOfAnswer(answer, clock.monotonic(), 'asked last'),
+      plan: this.#plan(node, found && firstOfEachFamily(found)),
+      refusesMs: this.#other?.refusesForMs ?? 0,
+    });
   }
-}
-
-function rangesIn(answer: InstanceAnswer | undefined): readonly string[] | undefined {
-  return answer?.result.kind === 'found' ? answer.result.instance.podCidrs : undefined;
-}
-
-/** What of a node is looked at. */
-function inputsOf(node: Node): string {
-  const { metadata, spec } = node;
-  return [spec?.providerID, metadata?.deletionTimestamp, hasRouteCondition(node, true), ...podCidrsOf(node)].join(' ');
 }

@@ -2,7 +2,7 @@
  * Whether somebody else gives nodes their pod CIDRs. Two allocators keep two books, and would give two nodes one range: as long
  * as there are signs of another one, nothing is written.
  */
-import type { Clock, Node, ObjectMeta } from '@outrigger/kube';
+import type { Clock, EventNote, Node, ObjectMeta } from '@outrigger/kube';
 import { podCidrsOf } from '../pod-cidrs.ts';
 
 /** Under which our writes are in managedFields. */
@@ -69,6 +69,12 @@ export class OtherAllocator {
     this.#waiting.clear();
     return 0;
   }
+}
+
+/** What a person is told who runs two. */
+export function otherAllocatorNote({ metadata }: Node): EventNote {
+  const message = `Somebody else allocated the pod CIDR of node ${metadata?.name ?? ''} less than 10 minutes ago. No pod CIDR is allocated here until that has stopped: turn it off there (kube-controller-manager: --controllers=*,-node-ipam-controller), or here.`;
+  return { type: 'Warning', reason: 'CIDRAllocatorConflict', message };
 }
 
 /** Whether the pod CIDRs of this node, as the server has it, were written by a program like this one: a former leader is nobody else. */

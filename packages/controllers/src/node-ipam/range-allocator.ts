@@ -36,7 +36,7 @@ import { createIpamMetrics, type IpamMetrics } from './ipam-metrics.ts';
 import type { IpamRanges } from './ipam-ranges.ts';
 import { listUntilComplete } from './list-until-complete.ts';
 import { NodeRanges } from './node-ranges.ts';
-import { FIELD_MANAGER, isWrittenByUs, OtherAllocator } from './other-allocator.ts';
+import { FIELD_MANAGER, isWrittenByUs, OtherAllocator, otherAllocatorNote } from './other-allocator.ts';
 import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
 
 const BACKOFF = { baseMs: 50, maxMs: 300_000 };
@@ -217,10 +217,8 @@ class Run {
   }
 
   #tellOther(node: Node): void {
-    const name = node.metadata?.name ?? '';
-    const message = `Somebody else allocated the pod CIDR of node ${name} less than 10 minutes ago. No pod CIDR is allocated here until that has stopped: turn it off there (kube-controller-manager: --controllers=*,-node-ipam-controller), or here.`;
-    if (this.#told.tell(node, { type: 'Warning', reason: 'CIDRAllocatorConflict', message }))
-      this.#deps.logger.error(message);
+    const note = otherAllocatorNote(node);
+    if (this.#told.tell(node, note)) this.#deps.logger.error(note.message);
   }
 
   /** From memory alone. */

@@ -1,0 +1,78 @@
+/** Watches for another allocator, for a controller that writes pod CIDRs which it has not chosen itself. */
+import { isNotFound, type Clock, type Logger, type Node, type ResourceClient, type StoreChange } from '@outrigger/kube';
+import { podCidrsOf } from '../pod-cidrs.ts';
+import type { ToldEvents } from '../told-events.ts';
+import type { NodeRanges } from './node-ranges.ts';
+import { isWrittenByUs, OtherAllocator, otherAllocatorNote } from './other-allocator.ts';
+
+/** Nothing is written while it is not known who gave a node its pod CIDRs. */
+const SUSPECT_MS = 1_000;
+
+export interface AllocatorWatchOptions {
+  readonly nodes: Pick<ResourceClient<Node>, 'get'>;
+  readonly clock: Clock;
+  readonly told: ToldEvents;
+  readonly logger: Logger;
+  /** Default: 10,000. */
+  readonly observeMs?: number | undefined;
+}
+
+export class AllocatorWatch {
+  readonly #options: AllocatorWatchOptions;
+  readonly #other: OtherAllocator;
+  /** Nodes that got pod CIDRs which are not in the books. */
+  readonly #suspects = new Set<string>();
+
+  constructor(options: AllocatorWatchOptions) {
+    this.#options = options;
+    this.#other = new OtherAllocator(options.clock, options.observeMs);
+  }
+
+  /** Milliseconds for which nothing may be written, as somebody else has; 0 when there is no sign of anybody. */
+  get refusesForMs(): number {
+    return this.#other.refusesForMs;
+  }
+
+  /** A node, as the server has it. */
+  inspect(node: Node): void {
+    if (this.#other.inspect(node)) this.#tell(node);
+  }
+
+  /** Before the change is in the books. Returns whether the node is to be looked into: by `clear`. */
+  changed(change: StoreChange<Node>, ranges: NodeRanges): boolean {
+    if (change.type !== 'update') return false;
+    const { key, object, previous } = change;
+    const { uid = '' } = object.metadata ?? {};
+    const cidrs = podCidrsOf(object);
+    // A node that has registered again may bring some.
+    const isNew = previous.metadata?.uid === uid && podCidrsOf(previous).length === 0 && cidrs.length > 0;
+    const isSuspect = isNew && ranges.heldBy(uid)?.join() !== cidrs.join();
+    if (isSuspect) this.#suspects.add(key);
+    return isSuspect;
+  }
+
+  /** Finds out who gave this node its pod CIDRs, if that is not known. */
+  async clear(name: string, signal: AbortSignal): Promise<void> {
+    if (!this.#suspects.has(name)) return;
+    let live: Node | undefined;
+    try {
+      live = await this.#options.nodes.get({ name }, { signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    this.#suspects.delete(name);
+    if (!live || podCidrsOf(live).length === 0 || isWrittenByUs(live)) return;
+    this.#other.seen();
+    this.#tell(live);
+  }
+
+  /** Milliseconds until this node, which has no pod CIDRs, may get them from us; 0 when it may now. */
+  waitMs(uid: string): number {
+    return this.#suspects.size > 0 ? SUSPECT_MS : this.#other.waitMs(uid);
+  }
+
+  #tell(node: Node): void {
+    const note = otherAllocatorNote(node);
+    if (this.#options.told.tell(node, note)) this.#options.logger.error(note.message);
+  }
+}
