@@ -4,7 +4,7 @@ import { addListener, addPool, addPoolChildren, checkDefaultPool } from './octav
 import { notFound, octaviaRefusal } from './octavia-error.ts';
 import { listShown } from './octavia-list.ts';
 import type { FakeListener, FakeLoadBalancer, OctaviaObject } from './octavia-objects.ts';
-import { checkListener, isDoomed } from './octavia-rules.ts';
+import { checkListener } from './octavia-rules.ts';
 import { isVisible } from './octavia-store.ts';
 import type { Octavia } from './octavia.ts';
 import { attributesOf, checkAttributes, type Attributes } from './request-attributes.ts';
@@ -35,8 +35,6 @@ export function addListenerRoutes(routes: RouteTable, octavia: Octavia): void {
     if (!found) throw notFound('Load Balancer', loadBalancerId);
     return found;
   };
-  const outcome = (loadBalancer: FakeLoadBalancer) => (): 'done' | 'error' =>
-    settings.fails(loadBalancer.id) || isDoomed(loadBalancer, store.listenersOf(loadBalancer.id)) ? 'error' : 'done';
   routes
     .on(`GET ${ROOT}`, ({ request, caller }) => {
       const all = [...store.listeners.values()].filter((each) => isVisible(each, caller));
@@ -64,7 +62,12 @@ export function addListenerRoutes(routes: RouteTable, octavia: Octavia): void {
         addPoolChildren(octavia, loadBalancer, pool, attributes, caller);
         created.push(...store.poolTree(pool));
       }
-      provisioning.begin({ loadBalancer, durationMs: settings.updateMs, created, outcome: outcome(loadBalancer) });
+      provisioning.begin({
+        loadBalancer,
+        durationMs: settings.updateMs,
+        created,
+        settles: store.listenersOf(loadBalancer.id),
+      });
       return { status: 201, body: { listener: views.listener(listener) } };
     })
     .on(`PUT ${ROOT}/{id}`, ({ request, params, caller }) => {
@@ -86,7 +89,6 @@ export function addListenerRoutes(routes: RouteTable, octavia: Octavia): void {
         loadBalancer,
         durationMs: settings.updateMs,
         touched: [found],
-        outcome: outcome(loadBalancer),
       });
       return { status: 200, body: { listener: views.listener(found) } };
     })
@@ -98,7 +100,6 @@ export function addListenerRoutes(routes: RouteTable, octavia: Octavia): void {
         loadBalancer,
         durationMs: settings.updateMs,
         removed: [found],
-        outcome: () => (settings.fails(loadBalancer.id) ? 'error' : 'done'),
       });
       return { status: 204 };
     });

@@ -5,7 +5,6 @@ import { addListener, addPool, addPoolChildren } from './octavia-births.ts';
 import { invalid, octaviaRefusal } from './octavia-error.ts';
 import { listShown } from './octavia-list.ts';
 import type { FakeLoadBalancer } from './octavia-objects.ts';
-import { isDoomed } from './octavia-rules.ts';
 import { isVisible } from './octavia-store.ts';
 import type { Octavia } from './octavia.ts';
 import { attributesOf, checkAttributes, present, type Attributes } from './request-attributes.ts';
@@ -16,8 +15,6 @@ const KIND = 'Load Balancer';
 
 export function addLoadBalancerRoutes(routes: RouteTable, octavia: Octavia): void {
   const { store, views, provisioning, settings } = octavia;
-  const mayFail = (loadBalancer: FakeLoadBalancer) => (): 'done' | 'error' =>
-    settings.fails(loadBalancer.id) || isDoomed(loadBalancer, store.listenersOf(loadBalancer.id)) ? 'error' : 'done';
   routes
     .on(`GET ${ROOT}`, ({ request, caller }) => {
       const all = [...store.loadBalancers.values()].filter((each) => isVisible(each, caller));
@@ -47,8 +44,7 @@ export function addLoadBalancerRoutes(routes: RouteTable, octavia: Octavia): voi
         loadBalancer: made,
         status: 'PENDING_CREATE',
         durationMs: settings.createMs,
-        created: areLate ? [] : children,
-        outcome: mayFail(made),
+        settles: areLate ? [] : children,
       });
       if (areLate) provisioning.finishLate(children, settings.createMs + settings.childrenLateMs);
       return { status: 201, body: { loadbalancer: views.loadBalancer(made, true) } };
@@ -58,7 +54,7 @@ export function addLoadBalancerRoutes(routes: RouteTable, octavia: Octavia): voi
       const given = attributesOf(request, 'loadbalancer PUT');
       checkStatus(found, ['ACTIVE']);
       Object.assign(found, present(given));
-      provisioning.begin({ loadBalancer: found, durationMs: settings.updateMs, outcome: mayFail(found) });
+      provisioning.begin({ loadBalancer: found, durationMs: settings.updateMs });
       return { status: 200, body: { loadbalancer: views.loadBalancer(found) } };
     })
     .on(`DELETE ${ROOT}/{id}`, ({ request, params, caller }) => {
@@ -72,7 +68,6 @@ export function addLoadBalancerRoutes(routes: RouteTable, octavia: Octavia): voi
         loadBalancer: found,
         status: 'PENDING_DELETE',
         durationMs: settings.deleteMs,
-        outcome: mayFail(found),
         onDone: () => {
           for (const each of tree) store.remove(each);
           releaseVip(octavia.networking, found);

@@ -26,14 +26,14 @@ export function addMemberRoutes(routes: RouteTable, octavia: Octavia): void {
     if (member?.poolId !== pool.id) throw notFound('Member', id);
     return member;
   };
-  const begin = (pool: FakePool, { touched = [], ...change }: MemberChange): void => {
+  const begin = (pool: FakePool, change: MemberChange): void => {
     const loadBalancer = ownerOf(octavia, pool);
     provisioning.begin({
       loadBalancer,
       durationMs: settings.updateMs,
       ...change,
-      touched: [...touched, pool, ...store.listenersOfPool(pool.id)],
-      outcome: () => (settings.fails(loadBalancer.id) ? 'error' : 'done'),
+      above: [pool, ...store.listenersOfPool(pool.id)],
+      settles: store.listenersOf(loadBalancer.id),
     });
   };
   routes

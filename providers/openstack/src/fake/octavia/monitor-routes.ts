@@ -34,8 +34,8 @@ export function addMonitorRoutes(routes: RouteTable, octavia: Octavia): void {
       loadBalancer,
       durationMs: settings.updateMs,
       ...change,
-      touched: [...(change.touched ?? []), pool, ...store.listenersOfPool(pool.id)],
-      outcome: () => (settings.fails(loadBalancer.id) ? 'error' : 'done'),
+      above: [pool, ...store.listenersOfPool(pool.id)],
+      settles: store.listenersOf(loadBalancer.id),
     });
   };
   routes

@@ -159,19 +159,51 @@ test('ovn takes one algorithm and no source ranges; amphora not that one', async
   assert.equal(await ask('amphora', 'SOURCE_IP_PORT'), 501);
 });
 
-test('what ends in ERROR takes no change, and can be deleted', async () => {
+test('a change that fails: what it was about is in ERROR, and what is above can be changed again', async () => {
   const { cloud, seeded, get, post, remove } = await start();
+  const made = await post('/loadbalancers', populated(seeded.subnet.id));
+  const { id } = (made.body as { loadbalancer: Shown }).loadbalancer;
+  const { pools } = (await get('/pools')).body as { pools: Shown[] };
+  cloud.octavia.settings.fails = (each) => each === id;
+  const added = await post(`/pools/${pools[0]?.id}/members`, { member: { address: '10.0.0.12', protocol_port: 80 } });
+  const { member } = added.body as { member: Shown };
+  assert.equal(cloud.octavia.store.members.get(member.id)?.provisioning_status, 'ERROR');
+  cloud.octavia.settings.fails = () => false;
+  const statuses = cloud.octavia.store.treeOf(cloud.octavia.store.loadBalancers.get(id) as never);
+  assert.deepEqual(
+    statuses.filter(({ provisioning_status: status }) => status !== 'ACTIVE').map((each) => each.id),
+    [member.id],
+  );
+  assert.equal((await remove(`/pools/${pools[0]?.id}/members/${member.id}`)).status, 204);
+});
+
+test('a load balancer in ERROR takes no change, and can be deleted', async () => {
+  const { cloud, seeded, get, post, remove } = await start();
+  cloud.octavia.settings.fails = () => true;
   const made = await post('/loadbalancers', { loadbalancer: { vip_subnet_id: seeded.subnet.id } });
   const { id } = (made.body as { loadbalancer: Shown }).loadbalancer;
-  cloud.octavia.settings.fails = (each) => each === id;
-  await get(`/loadbalancers/${id}`);
+  assert.equal(cloud.octavia.store.loadBalancers.get(id)?.provisioning_status, 'ERROR');
   cloud.octavia.settings.fails = () => false;
-  const shown = (await get(`/loadbalancers/${id}`)).body as { loadbalancer: Shown };
-  assert.equal(shown.loadbalancer.provisioning_status, 'ERROR');
-  assert.equal(
-    (await post('/listeners', { listener: { loadbalancer_id: id, protocol: 'TCP', protocol_port: 1 } })).status,
-    409,
-  );
+  const listener = { loadbalancer_id: id, protocol: 'TCP', protocol_port: 1 };
+  assert.equal((await post('/listeners', { listener })).status, 409);
   assert.equal((await remove(`/loadbalancers/${id}`)).status, 204);
   assert.equal((await get(`/loadbalancers/${id}`)).status, 404);
+});
+
+test('children that came late: a change of one pool makes every listener ACTIVE, and no other pool', async () => {
+  const { cloud, seeded, get, post, put } = await start();
+  cloud.octavia.settings.childrenLateMs = Number.POSITIVE_INFINITY;
+  const listeners = [80, 81].map((protocol_port) => {
+    return { protocol: 'TCP', protocol_port, default_pool: { protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' } };
+  });
+  await post('/loadbalancers', { loadbalancer: { vip_subnet_id: seeded.subnet.id, listeners } });
+  const statusesOf = async (kind: string): Promise<readonly string[]> => {
+    const { [kind]: all = [] } = (await get(`/${kind}`)).body as Record<string, Shown[]>;
+    return all.map(({ provisioning_status }) => provisioning_status);
+  };
+  assert.deepEqual(await statusesOf('listeners'), ['PENDING_CREATE', 'PENDING_CREATE']);
+  const { pools } = (await get('/pools')).body as { pools: Shown[] };
+  await put(`/pools/${pools[0]?.id}`, { pool: { name: 'again' } });
+  assert.deepEqual(await statusesOf('listeners'), ['ACTIVE', 'ACTIVE']);
+  assert.deepEqual(await statusesOf('pools'), ['ACTIVE', 'PENDING_CREATE']);
 });

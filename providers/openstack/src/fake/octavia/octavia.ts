@@ -4,10 +4,11 @@ import type { Caller } from '../fake-http.ts';
 import type { Identifiers } from '../identifiers.ts';
 import type { Networking } from '../neutron/networking.ts';
 import { octaviaRefusal } from './octavia-error.ts';
-import type { OctaviaObject, ProvisioningStatus } from './octavia-objects.ts';
+import type { FakeLoadBalancer, OctaviaObject, ProvisioningStatus } from './octavia-objects.ts';
+import { isDoomed } from './octavia-rules.ts';
 import { OctaviaStore } from './octavia-store.ts';
 import { OctaviaViews } from './octavia-views.ts';
-import { Provisioning } from './provisioning.ts';
+import { Provisioning, type Outcome } from './provisioning.ts';
 
 /** What octavia's quotas count, under the name that a refusal gives it. */
 export type OctaviaQuota = 'Load Balancer' | 'Listener' | 'Pool' | 'Member' | 'Health Monitor';
@@ -35,7 +36,7 @@ export interface OctaviaSettings {
   tlsContainers: ReadonlySet<string>;
   /** Most that a project may have. Default: no limit. */
   quotas: Readonly<Partial<Record<OctaviaQuota, number>>>;
-  /** Whether a change ends in ERROR. Default: none does. */
+  /** Whether a change fails: what it was about ends in ERROR. Default: none does. */
   fails: (loadBalancerId: string) => boolean;
 }
 
@@ -69,7 +70,12 @@ export class Octavia {
     this.ids = ids;
     this.networking = networking;
     this.views = new OctaviaViews(this.#store);
-    this.provisioning = new Provisioning(clock, this.#store, () => this.timestamp());
+    this.provisioning = new Provisioning({
+      clock,
+      store: this.#store,
+      timestamp: () => this.timestamp(),
+      outcomeOf: (loadBalancer) => this.#outcomeOf(loadBalancer),
+    });
   }
 
   /** As it is at this moment of the clock. */
@@ -104,6 +110,11 @@ export class Octavia {
     if (limit === undefined || more <= 0) return;
     const used = [...all.values()].filter(({ project_id }) => project_id === caller.projectId).length;
     if (used + more > limit) throw octaviaRefusal(403, `Quota has been met for resources: ${kind}`);
+  }
+
+  #outcomeOf(loadBalancer: FakeLoadBalancer): Outcome {
+    if (isDoomed(loadBalancer, this.#store.listenersOf(loadBalancer.id))) return 'broken';
+    return this.settings.fails(loadBalancer.id) ? 'failed' : 'done';
   }
 
   /** A test's own hand: any object's status. */

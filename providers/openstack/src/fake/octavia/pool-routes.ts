@@ -20,9 +20,10 @@ export function addPoolRoutes(routes: RouteTable, octavia: Octavia): void {
     provisioning.begin({
       loadBalancer,
       durationMs: settings.updateMs,
-      touched: [...store.listenersOfPool(pool.id), ...(isEnd ? [] : [pool])],
+      touched: isEnd ? [] : [pool],
       removed: isEnd ? store.poolTree(pool) : [],
-      outcome: () => (settings.fails(loadBalancer.id) ? 'error' : 'done'),
+      above: store.listenersOfPool(pool.id),
+      settles: store.listenersOf(loadBalancer.id),
     });
   };
   routes
@@ -48,8 +49,8 @@ export function addPoolRoutes(routes: RouteTable, octavia: Octavia): void {
         loadBalancer,
         durationMs: settings.updateMs,
         created: store.poolTree(pool),
-        touched: listener ? [listener] : [],
-        outcome: () => (settings.fails(loadBalancer.id) ? 'error' : 'done'),
+        above: listener ? [listener] : [],
+        settles: store.listenersOf(loadBalancer.id),
       });
       return { status: 201, body: { pool: views.pool(pool) } };
     })

@@ -13,30 +13,39 @@ export interface Change {
   readonly touched?: readonly OctaviaObject[];
   /** PENDING_DELETE until then, gone afterwards. */
   readonly removed?: readonly OctaviaObject[];
+  /** Above those: PENDING_UPDATE until then, and ACTIVE afterwards however it ends. */
+  readonly above?: readonly OctaviaObject[];
+  /** Made along with the load balancer, or still not finished: ACTIVE afterwards unless in ERROR. */
+  readonly settles?: readonly OctaviaObject[];
   /** Of the load balancer. Default: PENDING_UPDATE. */
   readonly status?: 'PENDING_CREATE' | 'PENDING_UPDATE' | 'PENDING_DELETE';
-  /** What the work ends with. Default: as it should. `error` leaves the load balancer in ERROR. */
-  readonly outcome?: () => 'done' | 'error';
   readonly onDone?: () => void;
 }
 
+/** `failed`: what the change was about ends in ERROR. `broken`: the load balancer itself does. */
+export type Outcome = 'done' | 'failed' | 'broken';
+
+export interface ProvisioningOptions {
+  readonly clock: Clock;
+  readonly store: OctaviaStore;
+  readonly timestamp: () => string;
+  /** Asked when a change is due. */
+  readonly outcomeOf: (loadBalancer: FakeLoadBalancer) => Outcome;
+}
+
 export class Provisioning {
-  readonly #clock: Clock;
-  readonly #store: OctaviaStore;
-  readonly #timestamp: () => string;
+  readonly #options: ProvisioningOptions;
   #late: readonly { readonly due: number; readonly objects: readonly OctaviaObject[] }[] = [];
   /** By load balancer. */
   readonly #running = new Map<string, { readonly due: number; readonly change: Change }>();
 
-  constructor(clock: Clock, store: OctaviaStore, timestamp: () => string) {
-    this.#clock = clock;
-    this.#store = store;
-    this.#timestamp = timestamp;
+  constructor(options: ProvisioningOptions) {
+    this.#options = options;
   }
 
   /** Ends whatever is due. Before each request, so that the clock alone moves the statuses on. */
   settle(): void {
-    const now = this.#clock.monotonic();
+    const now = this.#options.clock.monotonic();
     this.#late = this.#late.filter(({ due, objects }) => {
       if (due > now) return true;
       for (const each of objects) if (each.provisioning_status === 'PENDING_CREATE') this.#activate(each);
@@ -51,7 +60,7 @@ export class Provisioning {
 
   /** Leaves what is still PENDING_CREATE so for `durationMs`, and then makes it ACTIVE, outside of any change. */
   finishLate(objects: readonly OctaviaObject[], durationMs: number): void {
-    this.#late = [...this.#late, { due: this.#clock.monotonic() + durationMs, objects }];
+    this.#late = [...this.#late, { due: this.#options.clock.monotonic() + durationMs, objects }];
   }
 
   /** Throws 409 unless the load balancer takes changes: while it is pending, and in ERROR, it does not. */
@@ -60,27 +69,35 @@ export class Provisioning {
   }
 
   begin(change: Change): void {
-    const { loadBalancer, durationMs, touched = [], removed = [], status = 'PENDING_UPDATE' } = change;
+    const { loadBalancer, durationMs, touched = [], removed = [], above = [], status = 'PENDING_UPDATE' } = change;
     loadBalancer.provisioning_status = status;
-    for (const each of touched) each.provisioning_status = 'PENDING_UPDATE';
+    for (const each of [...touched, ...above]) each.provisioning_status = 'PENDING_UPDATE';
     for (const each of removed) each.provisioning_status = 'PENDING_DELETE';
-    this.#running.set(loadBalancer.id, { due: this.#clock.monotonic() + durationMs, change });
+    this.#running.set(loadBalancer.id, { due: this.#options.clock.monotonic() + durationMs, change });
   }
 
-  #end({ loadBalancer, created = [], touched = [], removed = [], outcome, onDone }: Change): void {
-    if (outcome?.() === 'error') {
-      for (const each of [...created, ...touched, ...removed, loadBalancer]) each.provisioning_status = 'ERROR';
+  #end({ loadBalancer, created = [], touched = [], removed = [], above = [], settles = [], onDone }: Change): void {
+    const outcome = this.#options.outcomeOf(loadBalancer);
+    if (outcome === 'broken') {
+      loadBalancer.provisioning_status = 'ERROR';
       return;
     }
-    for (const each of [...created, ...touched, loadBalancer]) {
-      this.#activate(each);
+    if (outcome === 'failed') {
+      // What is above stays usable (octavia/controller/worker/v2/tasks/lifecycle_tasks.py; a member's end on Zed).
+      const subjects = [...created, ...touched, ...removed];
+      for (const each of subjects.length > 0 ? subjects : [loadBalancer]) each.provisioning_status = 'ERROR';
+      if (subjects.length > 0) for (const each of [...above, loadBalancer]) this.#activate(each);
+      return;
     }
-    for (const each of removed) this.#store.remove(each);
+    for (const each of [...created, ...touched, ...above, loadBalancer]) this.#activate(each);
+    for (const each of settles) if (each.provisioning_status !== 'ERROR') this.#activate(each);
+    for (const each of removed) this.#options.store.remove(each);
     onDone?.();
   }
+
   #activate(object: OctaviaObject): void {
     object.provisioning_status = 'ACTIVE';
-    object.updated_at = this.#timestamp();
+    object.updated_at = this.#options.timestamp();
     if (object.operating_status === 'OFFLINE' && object.admin_state_up) object.operating_status = 'ONLINE';
   }
 }
