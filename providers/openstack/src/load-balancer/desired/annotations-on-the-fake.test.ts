@@ -24,11 +24,9 @@ interface Row {
 
 const REF = 'https://barbican.example/v1/containers/7';
 const monitored = { enableHealthMonitor: 'true' };
-/** A second subnet outside, which the project sees: Neutron shows those of a shared network alone. */
-function outside({ cloud: { networking }, seeded }: Rig): string {
-  networking.networks.networks.change(seeded.publicNetwork.id, { shared: true });
-  return networking.networks.addSubnet(seeded.publicNetwork, { name: 'second', cidr: '198.51.100.0/24' }).id;
-}
+/** A second subnet outside. The project does not see it: Neutron shows those of a shared network alone. */
+const outside = ({ cloud: { networking }, seeded }: Rig): string =>
+  networking.networks.addSubnet(seeded.publicNetwork, { name: 'second', cidr: '198.51.100.0/24' }).id;
 
 /** A port in a network of IPv4 alone: of one with two addresses Octavia asks which. */
 function vipPort({ cloud: { networking }, seeded: { project } }: Rig): string {
