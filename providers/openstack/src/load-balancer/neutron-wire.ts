@@ -16,7 +16,7 @@ export interface WireSecurityGroup {
   readonly security_group_rules?: readonly WireRule[];
 }
 
-export interface WireRule {
+interface WireRule {
   readonly id: string;
   readonly direction: string;
   readonly ethertype: string;

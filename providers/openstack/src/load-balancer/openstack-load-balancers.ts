@@ -132,6 +132,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     switch (change.op) {
       case 'create-load-balancer':
         return this.#octavia.create(change, call);
+      case 'delete-load-balancer':
+        return this.#octavia.delete(change, call);
       case 'octavia':
         return this.#octavia.change(change, call);
       case 'tags':

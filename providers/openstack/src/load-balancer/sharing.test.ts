@@ -93,6 +93,24 @@ for (const byForce of [false, true]) {
   });
 }
 
+test('who has begun to share while the owner’s deletion was planned keeps the load balancer', async () => {
+  const rig = await Rig.open();
+  const first = serviceNamed('first');
+  const plan = await rig.bring(first);
+  const gone = rig.desired(goneService(first), false);
+  const deletion = rig.provider.plan(gone, await rig.look(gone.service));
+  const second = sharerOf(plan, 'second', 81);
+  await rig.bring(second);
+  const last = deletion.actions.at(-1);
+  assert.equal(last?.kind, 'delete');
+  await assert.rejects(rig.provider.apply(last, gone, callContext()), /is shared by now/);
+  await rig.bring(gone.service, false);
+  assert.deepEqual(
+    (await look(rig)).listeners.map((one) => one.protocol_port),
+    [81],
+  );
+});
+
 test('refused: a third one, a port that is taken, an internal one, one without a floating IP to share', async () => {
   const { rig, plan } = await openPair();
   const before = await rig.everything();

@@ -7,7 +7,7 @@ import { ownersIn, ownerTag, sharerTag } from '../ownership.ts';
 import type { Change, OctaviaRequest } from '../plan/change.ts';
 import { sharesIn } from '../plan/listener-owner.ts';
 import { populatedListeners } from '../plan/octavia-bodies.ts';
-import { postRequest, putRequest } from '../plan/octavia-requests.ts';
+import { deleteRequest, postRequest, putRequest } from '../plan/octavia-requests.ts';
 import { findPlacement } from './placement.ts';
 import { POLL_MS, type Settling } from './settling.ts';
 
@@ -41,17 +41,28 @@ export class OctaviaChanges {
     return this.#pending(loadbalancer.id);
   }
 
-  /** What is gone already need not be deleted. */
   async change(
     { loadBalancerId: id, request }: ChangeOf<'octavia'>,
     call: CallContext,
   ): Promise<LoadBalancerActionResult> {
     return this.#whenReady(id, call, async () => {
-      try {
-        await this.#send(request, call);
-      } catch (error) {
-        if (request.method !== 'DELETE' || !isCloudError(error, 'not-found')) throw error;
+      if (request.method === 'DELETE') await this.#sendDelete(request, call);
+      else await this.#send(request, call);
+    });
+  }
+
+  /** Its plan is some time ago, and who shares it by now would lose what runs through it. */
+  async delete(
+    { cascade, loadBalancerId: id }: ChangeOf<'delete-load-balancer'>,
+    call: CallContext,
+  ): Promise<LoadBalancerActionResult> {
+    return this.#whenReady(id, call, async () => {
+      const there = await readLoadBalancer(this.#client(), id, call);
+      if (!there) return;
+      if (ownersIn(there.tags ?? []).sharers.length > 0) {
+        throw new CloudError('conflict', `the load balancer ${id} is shared by now; it is looked at again`);
       }
+      await this.#sendDelete(deleteRequest('loadbalancers', id, { cascade }), call);
     });
   }
 
@@ -81,6 +92,15 @@ export class OctaviaChanges {
         this.#settling.noteBusy(id);
         if (attempt === 2) throw error;
       }
+    }
+  }
+
+  /** What is gone already need not be deleted. */
+  async #sendDelete(request: OctaviaRequest, call: CallContext): Promise<void> {
+    try {
+      await this.#send(request, call);
+    } catch (error) {
+      if (!isCloudError(error, 'not-found')) throw error;
     }
   }
 

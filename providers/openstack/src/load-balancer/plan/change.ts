@@ -22,6 +22,8 @@ export interface MemberAddress {
 export type Change =
   | { readonly op: 'create-load-balancer'; readonly tree: DesiredTree; readonly tags: readonly string[] }
   | { readonly op: 'octavia'; readonly loadBalancerId: string; readonly request: OctaviaRequest }
+  /** Unless somebody shares it by now. */
+  | { readonly op: 'delete-load-balancer'; readonly loadBalancerId: string; readonly cascade: boolean }
   /** The tags are read again right before: others write theirs. */
   | {
       readonly op: 'tags';

@@ -165,9 +165,10 @@ function planFailed(
       warnings,
     };
   }
-  const message = served
-    ? `Octavia says that the load balancer ${part.id} is in ERROR: it takes no change until it is failed over (openstack loadbalancer failover)`
-    : `Octavia could not make the load balancer ${part.id} (ERROR): it is deleted and made again`;
+  const message =
+    served || part.kind !== 'load-balancer'
+      ? `Octavia says that the load balancer ${part.id} is in ERROR: it takes no change until it is failed over (openstack loadbalancer failover)`
+      : `Octavia could not make the load balancer ${part.id} (ERROR): it is deleted and made again`;
   return { actions: [], complete: false, warnings: [...warnings, { reason: 'LoadBalancerInError', message }] };
 }
 

@@ -7,7 +7,6 @@ import { actionOf, type Target } from './change.ts';
 import { removeListener } from './diff-listeners.ts';
 import { removePool, type Step } from './diff.ts';
 import { cpoPrefix, isOwnChild } from './listener-owner.ts';
-import { deleteRequest } from './octavia-requests.ts';
 
 export interface RemovingContext {
   readonly identity: ServiceIdentity;
@@ -27,10 +26,10 @@ export function removeLoadBalancer(part: LoadBalancerPart, context: RemovingCont
       handOver(part, target, context),
     ];
   }
-  const removal = deleteRequest('loadbalancers', id, { cascade: context.cascadeDelete || status === 'ERROR' });
-  const change = { op: 'octavia', loadBalancerId: id, request: removal } as const;
+  const cascade = context.cascadeDelete || status === 'ERROR';
+  const change = { op: 'delete-load-balancer', loadBalancerId: id, cascade } as const;
   const action = actionOf('delete', target, `delete the load balancer ${name}`, change);
-  if (context.cascadeDelete || status === 'ERROR' || !children) return [action];
+  if (cascade || !children) return [action];
   const steps = [
     ...children.listeners.flatMap(removeListener),
     ...children.loosePools.map((pool) => removePool(pool.id, pool.name)),
