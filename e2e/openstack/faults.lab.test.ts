@@ -88,6 +88,8 @@ test('services while things go wrong', async (t) => {
     } finally {
       await lab.admin.request('load-balancer', 'DELETE', path);
     }
+    // It is tried again after the longest delay, or when the Service changes.
+    await services.patch('too-many', { metadata: { annotations: { example: 'raised' } } });
     await services.untilActive('too-many');
     await services.delete('too-many');
     await nothingIsLeft();
