@@ -1,0 +1,55 @@
+/** What Octavia of Zed does to children, and how it is got over. */
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import { isCloudError, type LoadBalancerPlan } from '@outrigger/cloud-provider';
+import { portOf } from './desired/tree-inputs.suite.ts';
+import type { WirePool } from './octavia-wire.ts';
+import { Rig, serviceNamed } from './rig.suite.ts';
+
+async function all<T>(rig: Rig, kind: string): Promise<readonly T[]> {
+  const entries = Object.entries(await rig.everything());
+  return entries.flatMap(([key, one]) => (key.startsWith(`${kind} `) ? [one as T] : []));
+}
+
+test('children that no change takes along are deleted and made again, one by one', async () => {
+  const rig = await Rig.open();
+  rig.cloud.octavia.settings.childrenLateMs = Number.POSITIVE_INFINITY;
+  const web = serviceNamed('web', { ports: [portOf(80), portOf(443)] });
+  // Pools stay as they are, whatever is sent to them; their members are not reached by that.
+  const when = ({ path }: { readonly path: string }): boolean => !path.endsWith('/members');
+  rig.cloud.faults.set({ effect: 'status', status: 409, service: 'load-balancer', operation: 'PUT /pools', when });
+  let plan: LoadBalancerPlan | undefined;
+  let before: readonly WirePool[] = [];
+  const began = rig.clock.monotonic();
+  while (!plan?.complete && rig.clock.monotonic() - began < 300_000) {
+    try {
+      plan = await rig.pass(rig.desired(web));
+    } catch (error) {
+      if (!isCloudError(error, 'conflict')) throw error;
+    }
+    if (before.length === 0) before = await all(rig, 'pools');
+    await rig.clock.sleep(2_000);
+  }
+  assert.ok(plan?.complete && plan.ingress.length > 0);
+  const after = await all<WirePool>(rig, 'pools');
+  assert.deepEqual([before.length, after.length], [2, 2]);
+  for (const { id } of before) assert.ok(!after.some((one) => one.id === id), 'another one in its place');
+  for (const pool of after) assert.deepEqual([pool.members.length, pool.provisioning_status], [2, 'ACTIVE']);
+});
+
+test('two nodes with one address are one member: Octavia would take both, and never be ready again', async () => {
+  const rig = await Rig.open();
+  const [node] = rig.backEnds;
+  assert.ok(node);
+  rig.backEnds = [...rig.backEnds, { ...node, node: { ...node.node, name: 'replaced', uid: 'replaced' } }];
+  const web = serviceNamed('web');
+  assert.ok((await rig.bring(web)).complete);
+  for (const pool of await all<WirePool>(rig, 'pools')) assert.equal(pool.members.length, 2);
+  rig.backEnds = rig.backEnds.toReversed();
+  rig.cloud.calls.reset();
+  assert.ok((await rig.bring(web)).complete);
+  assert.ok(
+    rig.cloud.calls.all().every(({ operation }) => operation.startsWith('GET')),
+    'the order of nodes is no change',
+  );
+});
