@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { test } from 'node:test';
-import type { Logger } from '@outrigger/kube';
+import { isCloudError } from '@outrigger/cloud-provider';
+import { silentLogger, type Logger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import type { GlobalConfig } from '../config/cloud-config.ts';
 import { openClient, passwordOf, startScriptedCloud, type ScriptedAnswer } from './scripted-cloud.suite.ts';
@@ -33,13 +34,14 @@ for (const [kind, set] of Object.entries(credentials)) {
     const write = (...args: unknown[]): void =>
       void shown.push(args.map((arg) => inspect(arg, { depth: 9 })).join(' '));
     const verbose: Logger['verbose'] = (_level, ...rest) => write(...rest);
-    const logger = { error: write, warn: write, info: write, verbose } as unknown as Logger;
+    const logger: Logger = { ...silentLogger, error: write, warn: write, info: write, verbose, enabled: () => true };
     await using cloud = await startScriptedCloud(clock);
     const note = async (work: Promise<unknown>): Promise<void> => {
       const error: unknown = await work.then(
         () => undefined,
         (thrown: unknown) => thrown,
       );
+      assert.ok(error === undefined || isCloudError(error), String(error));
       shown.push(inspect(error, { depth: 9, showHidden: true }), String(error), JSON.stringify([error]));
     };
     for (const answer of talkative(CANARY)) {
