@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isCloudError, type LoadBalancerPlan } from '@outrigger/cloud-provider';
 import { portOf } from './desired/tree-inputs.suite.ts';
 import type { WirePool } from './octavia-wire.ts';
-import { Rig, serviceNamed } from './rig.suite.ts';
+import { Rig, served, serviceNamed } from './rig.suite.ts';
 
 async function all<T>(rig: Rig, kind: string): Promise<readonly T[]> {
   const entries = Object.entries(await rig.everything());
@@ -52,4 +52,29 @@ test('two nodes with one address are one member: Octavia would take both, and ne
     rig.cloud.calls.all().every(({ operation }) => operation.startsWith('GET')),
     'the order of nodes is no change',
   );
+});
+
+test('a 409 is waited for on the load balancer’s status and sent once more; one that stays is told', async () => {
+  const rig = await Rig.open();
+  rig.cloud.octavia.settings.updateMs = 3_000;
+  const web = serviceNamed('web');
+  const plan = await rig.bring(web);
+  rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
+  const [loadBalancer] = await all<WirePool>(rig, 'loadbalancers');
+  assert.ok(loadBalancer);
+  const meddle = (): void => {
+    const found = rig.cloud.octavia.store.loadBalancers.get(loadBalancer.id);
+    if (found) rig.cloud.octavia.provisioning.begin({ loadBalancer: found, durationMs: 3_000 });
+  };
+  rig.cloud.faults.set({ effect: 'run', service: 'load-balancer', operation: 'PUT /pools', times: 1, run: meddle });
+  const before = rig.clock.monotonic();
+  await rig.pass(rig.desired(served(web, plan)));
+  assert.ok(rig.clock.monotonic() - before >= 3_000, 'until the other change is over');
+  assert.ok((await rig.bring(served(web, plan))).complete);
+
+  rig.backEnds = rig.backEnds.slice(1);
+  rig.cloud.faults.set({ effect: 'status', status: 409, service: 'load-balancer', operation: 'PUT /pools' });
+  rig.cloud.calls.reset();
+  await assert.rejects(rig.pass(rig.desired(served(web, plan))), (error) => isCloudError(error, 'conflict'));
+  assert.equal(rig.cloud.calls.counts()['load-balancer PUT /pools/{pool}/members'], 2);
 });

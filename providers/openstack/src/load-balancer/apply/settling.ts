@@ -12,6 +12,8 @@ const PATIENCE_MS = 10_000;
 
 type Statuses = ReadonlyMap<string, WireLoadBalancer['provisioning_status']>;
 
+const isPending = (status: string | undefined): boolean => status?.startsWith('PENDING_') === true;
+
 export class Settling {
   readonly #client: () => ApiClient;
   readonly #clock: Clock;
@@ -33,10 +35,10 @@ export class Settling {
   async isReady(id: string, call: CallContext): Promise<boolean> {
     const until = this.#clock.monotonic() + PATIENCE_MS;
     while (this.#changed.has(id)) {
-      const status = (await this.#statuses(call)).get(id);
+      const statuses = await this.#statuses(call);
       // One that the list does not show is found out about by the request itself.
-      if (status === undefined || !status.startsWith('PENDING_')) this.#changed.delete(id);
-      else if (this.#clock.monotonic() >= until) return false;
+      if (!isPending(statuses.get(id))) return true;
+      if (this.#clock.monotonic() >= until) return false;
     }
     return true;
   }
@@ -75,6 +77,9 @@ export class Settling {
       ],
       collection: 'loadbalancers',
     });
-    return new Map(all.map((one) => [one.id, one.provisioning_status]));
+    const statuses = new Map(all.map((one) => [one.id, one.provisioning_status]));
+    // Also those that nobody asks about any more: a load balancer that was deleted.
+    for (const id of this.#changed) if (!isPending(statuses.get(id))) this.#changed.delete(id);
+    return statuses;
   }
 }
