@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isCloudError, type LoadBalancerPlan } from '@outrigger/cloud-provider';
 import { portOf } from './desired/tree-inputs.suite.ts';
 import type { WirePool } from './octavia-wire.ts';
-import { Rig, served, serviceNamed } from './rig.suite.ts';
+import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
 
 async function all<T>(rig: Rig, kind: string): Promise<readonly T[]> {
   const entries = Object.entries(await rig.everything());
@@ -77,4 +77,17 @@ test('a 409 is waited for on the load balancer’s status and sent once more; on
   rig.cloud.calls.reset();
   await assert.rejects(rig.pass(rig.desired(served(web, plan))), (error) => isCloudError(error, 'conflict'));
   assert.equal(rig.cloud.calls.counts()['load-balancer PUT /pools/{pool}/members'], 2);
+});
+
+test('what somebody has deleted since it was planned is deleted', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web', { ports: [portOf(80), portOf(443)] });
+  const plan = await rig.bring(web);
+  const less = { ...served(web, plan), ports: [portOf(80)] };
+  const planned = rig.provider.plan(rig.desired(less), await rig.look(less));
+  const other = await rig.restarted();
+  await other.bring(less);
+  assert.ok(planned.actions.length >= 2);
+  for (const action of planned.actions) await rig.provider.apply(action, rig.desired(less), callContext());
+  assert.ok((await rig.bring(less)).complete);
 });
