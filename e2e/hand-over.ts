@@ -56,7 +56,7 @@ const REQUESTS_IN_A_ROW = 4;
 export class HandOver {
   readonly #options: HandOverOptions;
   #probe: Probe | undefined;
-  readonly #handOvers: { readonly to: string; readonly at: number; readonly boundMs: number }[] = [];
+  readonly #handOvers: { readonly to: string; at: number; readonly boundMs: number }[] = [];
 
   constructor(options: HandOverOptions) {
     this.#options = options;
@@ -106,6 +106,12 @@ export class HandOver {
     await this.works(to, begin);
     const after = await this.#options.settled();
     for (const [name, look] of before) assert.equal(after.get(name), look, `${name} was changed by the hand-over`);
+  }
+
+  /** For an `end` that has something to prepare: the bound counts from now on. */
+  endsNow(): void {
+    const current = this.#handOvers.at(-1);
+    if (current) current.at = systemClock.now();
   }
 
   /**
