@@ -36,7 +36,11 @@ interface Rig {
   readonly until: (what: string, holds: () => Promise<boolean> | boolean) => Promise<void>;
 }
 
-async function setUp(t: TestContext, { directory, kubeconfig }: ApiServer): Promise<Rig> {
+async function setUp(
+  t: TestContext,
+  { directory, kubeconfig }: ApiServer,
+  flags: readonly string[] = [],
+): Promise<Rig> {
   const owned = new AsyncDisposableStack();
   t.after(() => owned.disposeAsync());
   const clouds = [1, 2].map(() => createMemoryCloud({ clock: systemClock, random: () => 0.5 }));
@@ -58,6 +62,7 @@ async function setUp(t: TestContext, { directory, kubeconfig }: ApiServer): Prom
         '--leader-elect=false',
         '--secure-port=0',
         '-v=4',
+        ...flags,
       ],
       log,
     ),
@@ -162,5 +167,74 @@ export function testSeveralProviders(subject: string, start: StartServer): void 
       }
       return north.parts().length + south.parts().length === 0;
     });
+  });
+
+  test(`${subject}: each provider has the routes and the orphans of its own cloud, whatever the other does`, async (t) => {
+    const server = await start(t);
+    if (!server) return;
+    const orphans = ['policy=delete', 'grace-period=0s', 'check-period=1s', 'max-fraction=1'];
+    const flags = ['--cluster-cidr=10.244.0.0/16', ...orphans.map((flag) => `--orphan-${flag}`)];
+    const { client, north, south, until } = await setUp(t, server, flags);
+    const nodes = client.of(resources.nodes);
+    const register = (name: string, podCIDR: string): Promise<Node> => {
+      const node = hollowNode({ name, images: 1 });
+      return nodes.create({ ...node, spec: { ...node.spec, podCIDR, podCIDRs: [podCIDR] } });
+    };
+    const routesOf = (cloud: MemoryCloud): readonly string[] =>
+      cloud
+        .routes()
+        .map(({ destination, instanceId }) => `${destination} → ${instanceId}`)
+        .toSorted();
+    const has = (cloud: MemoryCloud, ...wanted: readonly string[]): (() => boolean) => {
+      const all = wanted.toSorted().join();
+      return () => routesOf(cloud).join() === all;
+    };
+    const [n1, n2, s1, s2] = ['10.244.1.0/24 → n1', '10.244.2.0/24 → n2', '10.244.3.0/24 → s1', '10.244.4.0/24 → s2'];
+
+    for (const name of ['n1', 'n2']) north.createInstance({ name });
+    for (const name of ['s1', 's2']) south.createInstance({ name });
+    await register('n1', '10.244.1.0/24');
+    await register('s1', '10.244.3.0/24');
+    await until('each cloud has the route of its own node, and no other', () => has(north, n1)() && has(south, s1)());
+
+    south.setFaults([{ effect: 'status', status: 500 }]);
+    await register('n2', '10.244.2.0/24');
+    await until('n2 has its route while south fails', has(north, n1, n2));
+    south.setFaults([]);
+    await register('s2', '10.244.4.0/24');
+    await until('south makes its own once it works again', has(south, s1, s2));
+
+    await nodes.delete({ name: 's1' });
+    await until('the route of s1 goes', has(south, s2));
+    assert.deepEqual(routesOf(north), [n1, n2], 'routes of another cloud’s nodes are none that lead nowhere');
+
+    // A list of no Service at all would not be believed.
+    const metadata = { namespace: 'default', name: 'kept' };
+    await client
+      .of(resources.services)
+      .create({ apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 80 }] } });
+    // What is left of Services and nodes that are gone, in both clouds, and what another cluster has.
+    const { metadata: { uid: clusterId = '' } = {} } = await client
+      .of(resources.namespaces)
+      .get({ name: 'kube-system' });
+    south.setFaults([{ operation: 'GET /parts', effect: 'status', status: 500 }]);
+    for (const cloud of [north, south]) {
+      cloud.createInstance({ name: 'spare' });
+      cloud.createRoute({ destination: '10.9.1.0/24', instanceId: 'spare', nodeName: 'gone', clusterId });
+      cloud.createRoute({ destination: '10.9.2.0/24', instanceId: 'spare', nodeName: 'gone', clusterId: 'another' });
+      cloud.createPart({ kind: 'address', tags: { clusterId, uid: 'gone' }, attributes: {} });
+      cloud.createPart({ kind: 'address', tags: { clusterId: 'another', uid: 'gone' }, attributes: {} });
+    }
+    const others = '10.9.2.0/24 → spare';
+    await until('north’s orphans are removed', () => has(north, n1, n2, others)() && north.parts().length === 1);
+    await until('south’s route too, though its parts cannot be listed', has(south, s2, others));
+    assert.equal(south.parts().length, 2, 'what could not be listed is left');
+    south.setFaults([]);
+    await until('south’s part is removed once it is seen', () => south.parts().length === 1);
+    for (const cloud of [north, south])
+      assert.deepEqual(
+        cloud.parts().map(({ tags }) => tags.clusterId),
+        ['another'],
+      );
   });
 }
