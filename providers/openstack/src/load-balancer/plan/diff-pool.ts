@@ -2,14 +2,7 @@
 import type { DesiredHealthMonitor, DesiredMember, DesiredPool } from '../desired/desired-tree.ts';
 import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import { healthOf, missingTags, removePool, type Diff, type Step, type TreeContext } from './diff.ts';
-import {
-  distinctMembers,
-  memberBody,
-  type MemberSubnet,
-  monitorBody,
-  monitorSettings,
-  poolBody,
-} from './octavia-bodies.ts';
+import { memberBody, type MemberSubnet, monitorBody, monitorSettings, poolBody } from './octavia-bodies.ts';
 import { deleteRequest, memberRequest, postRequest, putMembersRequest, putRequest } from './octavia-requests.ts';
 
 const NOTHING: Diff = { steps: [], waiting: false };
@@ -27,7 +20,7 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
   if (health === 'rebuild' || there.protocol !== wanted.protocol) {
     return { steps: [removePool(there.id, there.name), creation], waiting: false };
   }
-  const members = diffMembers(distinctMembers(wanted.members), there, context);
+  const members = diffMembers(wanted.members, there, context);
   const monitor = diffMonitor(wanted.monitor, there);
   if (members.waiting || monitor.waiting) return WAITING;
   const below = [...members.steps, ...monitor.steps];

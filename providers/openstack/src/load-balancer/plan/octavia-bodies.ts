@@ -59,14 +59,6 @@ export interface MemberSubnet {
   readonly id: string | undefined;
 }
 
-/**
- * Each address and port once. Octavia of Zed takes a member twice in one batch, and leaves the load balancer in PENDING_UPDATE
- * for good; two nodes have one address while a machine is replaced.
- */
-export function distinctMembers(members: readonly DesiredMember[]): readonly DesiredMember[] {
-  return [...new Map(members.toReversed().map((one) => [`${one.address} ${one.port}`, one])).values()].toReversed();
-}
-
 export function memberBody(wanted: DesiredMember, fallback: MemberSubnet): Body {
   const isOfFamily = wanted.address.includes(':') === (fallback.family === 'IPv6');
   const subnet = wanted.subnetId ?? (isOfFamily ? fallback.id : undefined);
@@ -110,7 +102,7 @@ export function populatedListeners(
     ...listenerBody(listener, tags),
     default_pool: {
       ...poolBody(listener.pool, tags),
-      members: distinctMembers(listener.pool.members).map((member) => memberBody(member, subnet)),
+      members: listener.pool.members.map((member) => memberBody(member, subnet)),
       ...(listener.pool.monitor && { healthmonitor: monitorBody(listener.pool.monitor) }),
     },
   }));
