@@ -1,9 +1,9 @@
 /**
  * Whose the routes are, in a cloud that keeps no owner with them. Pure.
  *
- * Such a route is this cluster's when its destination is the pod CIDR of a node and its next hop is, or by the record was, an
- * address of one of our nodes; or when the record has the two together, as the node may be gone by now. Everything else is
- * foreign, also inside of the cluster's ranges.
+ * Such a route is this cluster's when its destination is the pod CIDR of a node and its next hop an address of one of our nodes; or
+ * when the record has the two together, as the node may be gone by now, or its address another. Everything else is foreign, also
+ * inside of the cluster's ranges, and also from the pod CIDR of one node to where another one was.
  */
 import { canonicalIp, parseCidr, type Route } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
@@ -14,11 +14,9 @@ import { podCidrsOf } from '../pod-cidrs.ts';
 export interface KnownHops {
   /** Whether one led from here to all of these. */
   has(destination: string, hops: readonly string[]): boolean;
-  /** Whether any led there. */
-  hasHop(hop: string): boolean;
 }
 
-export const NOTHING_KNOWN: KnownHops = { has: () => false, hasHop: () => false };
+export const NOTHING_KNOWN: KnownHops = { has: () => false };
 
 export interface RouteOwnersOptions {
   readonly nodes: Iterable<Node>;
@@ -50,7 +48,7 @@ export class RouteOwners {
     const { record } = this.#options;
     if (record.has(destination, hops)) return true;
     const { byAddress, destinations } = this.#nodes;
-    return destinations.has(destination) && hops.every((hop) => byAddress.has(hop) || record.hasHop(hop));
+    return destinations.has(destination) && hops.every((hop) => byAddress.has(hop));
   }
 
   /** The node that it leads to, by the addresses of our nodes alone; `undefined`: to none, or to several. */

@@ -8,8 +8,6 @@ import { hopsOf, type KnownHops } from './route-owners.ts';
 export class RouteRecord implements KnownHops {
   /** By `destination hop`: when it was noted last; monotonic. */
   readonly #entries = new Map<string, number>();
-  /** How many entries name the hop. */
-  readonly #hops = new Map<string, number>();
   #version = 0;
 
   /** Grows with each change of what `text` says. */
@@ -21,18 +19,11 @@ export class RouteRecord implements KnownHops {
     return hops.every((hop) => this.#entries.has(entryOf(destination, hop)));
   }
 
-  hasHop(hop: string): boolean {
-    return this.#hops.has(hop);
-  }
-
   /** Both in canonical form. `at`: monotonic; no list from before forgets it. */
   note(destination: string, hops: readonly string[], at: number): void {
     for (const hop of hops) {
       const entry = entryOf(destination, hop);
-      if (!this.#entries.has(entry)) {
-        this.#hops.set(hop, (this.#hops.get(hop) ?? 0) + 1);
-        this.#version++;
-      }
+      if (!this.#entries.has(entry)) this.#version++;
       this.#entries.set(entry, Math.max(at, this.#entries.get(entry) ?? at));
     }
   }
@@ -52,7 +43,9 @@ export class RouteRecord implements KnownHops {
       const destination = parseCidr(route.destination)?.text ?? route.destination;
       for (const hop of hopsOf(route)) there.add(entryOf(destination, hop));
     }
-    for (const [entry, at] of this.#entries) if (at < asOf && !there.has(entry)) this.#forget(entry);
+    for (const [entry, at] of this.#entries) {
+      if (at < asOf && !there.has(entry) && this.#entries.delete(entry)) this.#version++;
+    }
   }
 
   /** One entry a line. */
@@ -66,15 +59,6 @@ export class RouteRecord implements KnownHops {
       const [destination, hop] = line.split(' ');
       if (destination && hop) this.note(destination, [hop], at);
     }
-  }
-
-  #forget(entry: string): void {
-    const [, hop = ''] = entry.split(' ');
-    const left = (this.#hops.get(hop) ?? 1) - 1;
-    if (left > 0) this.#hops.set(hop, left);
-    else this.#hops.delete(hop);
-    this.#entries.delete(entry);
-    this.#version++;
   }
 }
 
