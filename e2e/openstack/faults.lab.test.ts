@@ -108,6 +108,11 @@ test('services while things go wrong', async (t) => {
     const told = [await readFile(cluster.log, 'utf8'), ...(await cluster.eventsAbout('refused', 'Service'))];
     assert.ok(told.every((text) => !text.includes(WRONG_PASSWORD)));
     await cluster.configure({});
+    await cluster.until('the file is read', async () =>
+      (await readFile(cluster.log, 'utf8')).includes('"File reloaded"'),
+    );
+    // It is tried again after the longest delay, or when the Service changes.
+    await services.patch('refused', { metadata: { annotations: { example: 'corrected' } } });
     await services.untilActive('refused');
     await services.delete('refused');
     await nothingIsLeft();
