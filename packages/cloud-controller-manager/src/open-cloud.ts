@@ -158,7 +158,7 @@ function openOptions(
     ...(debugging.dryRun && {
       onWriteRefused: (call: string) => logger.error('A change in the cloud was refused: this is a dry run', { call }),
     }),
-    onSecret: (secret) => redactor.add(secret),
+    onSecret: (secret, options) => redactor.add(secret, options),
   };
 }
 

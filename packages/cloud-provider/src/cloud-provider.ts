@@ -75,6 +75,11 @@ export interface BackgroundOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface SecretOptions {
+  /** One of many that replace each other, such as tokens of an hour: only the newest are remembered. Default: false. */
+  readonly rotating?: boolean;
+}
+
 /** What the host gives to a provider. Valid until `close` returns. */
 export interface ProviderHost {
   readonly cluster: ClusterIdentity;
@@ -90,5 +95,5 @@ export interface ProviderHost {
    */
   capabilitiesChanged(capabilities: Capabilities): void;
   /** Never shows this string again in an error, a log line or a page. Call it with each secret before it is first used. */
-  redact(secret: string): void;
+  redact(secret: string, options?: SecretOptions): void;
 }

@@ -10,6 +10,7 @@ export type {
   ProviderFactory,
   ProviderFactoryOptions,
   ProviderHost,
+  SecretOptions,
 } from './cloud-provider.ts';
 export type { Owner } from './owner.ts';
 

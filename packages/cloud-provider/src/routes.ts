@@ -68,7 +68,8 @@ export interface Routes {
   list(call: CallContext): Promise<RouteList>;
   /**
    * Makes routes; the results are in the order of `requests`. One that is there already is `exists`; one whose destination
-   * leads elsewhere fails as `conflict`, and is not changed, but for one that the request names in `replaces`. Idempotent: an answer may be lost and the request come again.
+   * leads elsewhere fails as `conflict`, and is not changed, but for one that the request names in `replaces`. Idempotent: an
+   * answer may be lost and the request come again.
    * Called when nodes appear. Throw only when none was tried, or what came of them is not known. `quota` fails the routes
    * concerned alone. Upstream: `CreateRoute`.
    */

@@ -10,6 +10,7 @@ import {
   type ConfigText,
   type Instances,
   type ProviderHost,
+  type SecretOptions,
 } from '@outrigger/cloud-provider';
 import { deadlineSignal, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import type { CallBudgetOptions } from './call-budget.ts';
@@ -37,7 +38,7 @@ export interface OpenProviderOptions {
   readonly onWriteRefused?: ((call: string) => void) | undefined;
   readonly budget?: CallBudgetOptions;
   /** Told of each secret that the provider names, for the logs of those who use it. */
-  readonly onSecret?: (secret: string) => void;
+  readonly onSecret?: (secret: string, options?: SecretOptions) => void;
   /** Limit of one contract call. Default: 60,000. */
   readonly callTimeoutMs?: number;
   /** Gives up opening. */
@@ -135,9 +136,9 @@ class Opened implements OpenedProvider {
         if (this.#isOpen) this.#change(capabilities);
         else this.#early = capabilities;
       },
-      redact: (secret) => {
-        this.secrets.add(secret);
-        this.#options.onSecret?.(secret);
+      redact: (secret, options) => {
+        this.secrets.add(secret, options);
+        this.#options.onSecret?.(secret, options);
       },
     };
     const what = `opening the provider ${this.name}`;

@@ -1,16 +1,26 @@
 /** Secrets that a provider has named, kept out of every text that is shown. */
 
+import type { SecretOptions } from '@outrigger/cloud-provider';
+
 const SHOWN_INSTEAD = '[redacted]';
 /** An error's causes further down than this are cut off rather than searched: a cause may be its own cause. */
 const DEEPEST_CAUSE = 8;
+/** How many of the values that replace each other are remembered: an old token may still be in a late message. */
+const ROTATING_KEPT = 32;
 
 export class Secrets {
-  #values: readonly string[] = [];
-
   /** Longest first, so that a secret which contains another leaves no rest behind. */
-  add(secret: string): void {
+  #values: readonly string[] = [];
+  /** Those of them that others replace, oldest first. */
+  #rotating: readonly string[] = [];
+
+  add(secret: string, { rotating = false }: SecretOptions = {}): void {
     if (secret === '' || this.#values.includes(secret)) return;
-    this.#values = [...this.#values, secret].toSorted((a, b) => b.length - a.length);
+    if (rotating) this.#rotating = [...this.#rotating, secret];
+    const forgotten = this.#rotating.slice(0, -ROTATING_KEPT);
+    this.#rotating = this.#rotating.slice(-ROTATING_KEPT);
+    const values = [...this.#values.filter((value) => !forgotten.includes(value)), secret];
+    this.#values = values.toSorted((a, b) => b.length - a.length);
   }
 
   redact(text: string): string {

@@ -61,7 +61,7 @@ export class TokenSource {
         .call({ name: 'POST /v3/auth/tokens', idempotent: true, bucket: 'identity' }, (signal) =>
           authenticate(this.#keystone, signal),
         );
-      this.#host.redact(token.value);
+      this.#host.redact(token.value, { rotating: true });
       this.#token = token;
       this.#refusal = undefined;
       this.#report(undefined);
