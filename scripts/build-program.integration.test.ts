@@ -111,7 +111,8 @@ test('the bundle is one file, small, with one byte a character', async () => {
   const text = await readFile(bundle, 'utf8');
   const beyond = text.match(/[\u0100-\u{10ffff}]/gu) ?? [];
   assert.deepEqual(beyond, [], 'V8 would hold the whole text in two bytes a character');
-  assert.ok(text.length < 2_600_000, `${text.length} bytes`);
+  // Of these, 220 kB are the provider of OpenStack, and 190 kB the engine of its patterns (ADR 0017).
+  assert.ok(text.length < 2_800_000, `${text.length} bytes`);
 });
 
 test('an API server that speaks HTTP/1.1 only is reached by what the bundle holds of undici', async () => {
