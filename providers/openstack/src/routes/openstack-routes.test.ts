@@ -175,6 +175,27 @@ test('of two spellings that lead to one port, the pair goes with the last', asyn
   assert.deepEqual(rig.pairsOf('a'), []);
 });
 
+test('where the address of a node moves on its port, the pair stays with the route that is left', async () => {
+  await using rig = await FakeRouterRig.open();
+  const a = rig.addNode('a');
+  const { ports } = rig.cloud.networking;
+  const [first] = rig.portOf('a').fixed_ips.filter(({ ip_address: ip }) => !ip.includes(':'));
+  assert.ok(first);
+  const second = { subnet_id: first.subnet_id, ip_address: '10.0.99.7' };
+  ports.change(rig.portOf('a'), { fixed_ips: [...rig.portOf('a').fixed_ips, second] });
+  const at = ({ ip_address: address }: { readonly ip_address: string }) => [{ type: 'InternalIP', address }] as const;
+  const request = { node: a, addresses: at(first), destination: '10.244.1.0/24' };
+  assert.deepEqual(codesOf(await rig.routes.create([request], rig.call)), ['done']);
+  const { routes: replaces } = await rig.routes.list(rig.call);
+  const moved = { ...request, addresses: at(second), replaces };
+  assert.deepEqual(codesOf(await rig.routes.create([moved], rig.call)), ['done']);
+  assert.deepEqual(codesOf(await rig.routes.delete(replaces.map(owned), rig.call)), ['done']);
+  assert.deepEqual([rig.stored, rig.pairsOf('a')], [[`10.244.1.0/24 via 10.0.99.7`], ['10.244.1.0/24']]);
+  const { routes: last } = await rig.routes.list(rig.call);
+  await rig.routes.delete(last.map(owned), rig.call);
+  assert.deepEqual([rig.stored, rig.pairsOf('a')], [[], []]);
+});
+
 test('a new hop is added beside the one that it replaces, and beside no other', async () => {
   await using rig = await FakeRouterRig.open();
   const a = rig.addNode('a');

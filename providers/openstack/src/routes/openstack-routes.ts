@@ -5,6 +5,7 @@
  * is there only when the port of its next hop lets the pods' addresses through: the pair comes before the route, and goes before it.
  */
 import {
+  canonicalIp,
   CloudError,
   isCloudError,
   type CallContext,
@@ -95,9 +96,8 @@ export class OpenStackRoutes implements Routes {
       call,
     );
     const steps = leaving.map(({ index, route }): Step => {
-      // Of a second spelling of the range, which leads there too, the pair is needed yet.
-      const isNeeded = staying.some((other) => pathOf(other) === pathOf(route));
-      return { index, route, ports: isNeeded ? [] : (ports?.get(canonicalHop(route)) ?? []) };
+      const own = ports?.get(canonicalHop(route)) ?? [];
+      return { index, route, ports: own.filter((port) => !staying.some((other) => leadsTo(port, other, route))) };
     });
     await this.#writePairs('remove', steps, results, call);
     const removals = steps.filter(({ index }) => results[index]?.kind === 'done');
@@ -197,8 +197,11 @@ function isSame(a: ExtraRoute, b: ExtraRoute): boolean {
   return a.destination === b.destination && a.nexthop === b.nexthop;
 }
 
-function pathOf(route: ExtraRoute): string {
-  return `${canonicalDestination(route)} ${canonicalHop(route)}`;
+/** The range leads to this port yet: by a second spelling, or by another address of the same port. */
+function leadsTo({ fixed_ips: ips }: HopPort, staying: ExtraRoute, leaving: ExtraRoute): boolean {
+  if (canonicalDestination(staying) !== canonicalDestination(leaving)) return false;
+  const hop = canonicalHop(staying);
+  return ips.some(({ ip_address: text }) => (canonicalIp(text) ?? text) === hop);
 }
 
 /** As it was read. */
