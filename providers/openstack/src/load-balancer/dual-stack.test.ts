@@ -41,3 +41,20 @@ test('a second family that comes later is refused where it is required, and told
   const preferred = await rig.bring({ ...one, ...both, ipFamilyPolicy: 'PreferDualStack' });
   assert.deepEqual([preferred.complete, preferred.warnings?.map(({ reason }) => reason)], [true, ['NoSecondAddress']]);
 });
+
+test('a Service with two VIPs that wants one family only is served on: its list of everywhere is not sent', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web', both);
+  const plan = await rig.bring(web);
+  const before = await rig.everything();
+  const single = { ...served(web, plan), ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' } as const;
+  const later = await rig.bring(single);
+  assert.deepEqual([later.refused, later.complete], [undefined, true]);
+  assert.deepEqual(await rig.everything(), before);
+  rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
+  assert.ok((await rig.bring(single)).complete);
+  const pools = Object.values(await rig.everything()).flatMap((one) => (one as { members?: unknown[] }).members ?? []);
+  assert.equal(pools.length, 3);
+  const closed = await rig.bring({ ...single, sourceRanges: ['0.0.0.0/0', '192.0.2.0/24'] });
+  assert.match(closed.refused?.message ?? '', /source ranges/);
+});

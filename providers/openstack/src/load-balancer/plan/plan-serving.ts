@@ -21,7 +21,7 @@ import { removeParts } from './plan-removing.ts';
 import { removeLoadBalancer } from './remove-load-balancer.ts';
 import { planSecurityGroup } from './plan-security-group.ts';
 import { sharingRefusal } from './sharing.ts';
-import { secondVipRefusal, secondVipWarnings } from './second-vip.ts';
+import { secondVipRefusal, secondVipWarnings, treeOnVips } from './second-vip.ts';
 import { ingressOf, lateWarnings, servedAnnotations } from './status.ts';
 
 export interface ServingContext {
@@ -43,7 +43,7 @@ export function planServing(context: ServingContext): LoadBalancerPlan {
   const mine = part.kind === 'load-balancer' ? parts : parts.filter(({ kind }) => kind !== 'floating-ip');
   const claims = planClaims({ ...context, parts: mine }, undefined);
   if (claims.length > 0) return { ...IDLE, actions: claims, warnings };
-  return planChosen(part, context);
+  return planChosen(part, { ...context, tree: treeOnVips(tree, loadBalancerIn(part)) });
 }
 
 const isLoadBalancer = ({ kind }: LoadBalancerPart): boolean =>

@@ -3,6 +3,20 @@ import { CloudError, type LoadBalancerWarning } from '@outrigger/cloud-provider'
 import type { DesiredTree } from '../desired/desired-tree.ts';
 import type { ObservedLoadBalancer } from '../observed-tree.ts';
 
+const EVERYWHERE: readonly string[] = ['0.0.0.0/0', '::/0'];
+
+/**
+ * What is wanted, as a load balancer with these VIPs can have it. A list of everywhere, which is written where the Service wants one
+ * family, holds nobody off: beside a second VIP, from the time when it wanted two, there is none.
+ */
+export function treeOnVips(tree: DesiredTree, { additionalVips }: ObservedLoadBalancer): DesiredTree {
+  if (additionalVips.length === 0) return tree;
+  const listeners = tree.listeners.map((one) =>
+    one.allowedCidrs?.every((cidr) => EVERYWHERE.includes(cidr)) ? { ...one, allowedCidrs: [] } : one,
+  );
+  return { ...tree, listeners };
+}
+
 /**
  * Octavia of Zed took `allowed_cidrs` on a load balancer with two VIPs, ended in ERROR, and could not even delete it by cascade:
  * the pair is never sent.
