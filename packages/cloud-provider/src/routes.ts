@@ -23,8 +23,8 @@ export interface Route {
    * - `owned`: with proof that this cluster made it.
    * - `foreign`: anything else. Never touched.
    * - `unmarked`: the cloud keeps no owner with a route. The host decides, by `destination` and `nextHops`, which must be there:
-   *   it is this cluster's when its destination is the pod CIDR of a node and its next hop an address of a node, or when both
-   *   were so by the host's record. What the host calls its own comes to `delete` as `owned`.
+   *   it is this cluster's when its destination is the pod CIDR of a node and its next hop an address of the same node, or when
+   *   both were so by the host's record. What the host calls its own comes to `delete` as `owned`.
    */
   readonly ownership: 'owned' | 'foreign' | 'unmarked';
 }

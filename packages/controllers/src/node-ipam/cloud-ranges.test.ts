@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { overlaps, parseCidr, type Cidr } from '@outrigger/cloud-provider';
-import { StatusError } from '@outrigger/kube';
+import { StatusError, type Node } from '@outrigger/kube';
 import { CloudRangesRig } from './cloud-ranges-rig.suite.ts';
 import { planCloudRanges } from './cloud-ranges-plan.ts';
 
@@ -274,4 +274,20 @@ test('property: whatever the cloud says, through restarts, lost answers and late
     }),
     { numRuns: 200 },
   );
+});
+
+test('what another allocator gave to a second node while the first one waited is not given to the first', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.observeMs = 10_000;
+  rig.machines.set('a', ['10.0.0.0/24']).set('b', ['10.0.1.0/24']);
+  rig.join('a');
+  await rig.start();
+  await rig.advance(2_000);
+  rig.join('b');
+  await rig.advance(1_000);
+  const { metadata, spec } = rig.api.nodes.get('b') ?? {};
+  rig.api.put({ metadata, spec: { ...spec, podCIDRs: ['10.0.0.0/24'] } } as Node);
+  await rig.settle();
+  for (let i = 0; i < 14; i++) await rig.advance(60_000);
+  assert.deepEqual([rig.cidrsOf('a'), rig.cidrsOf('b')], [[], ['10.0.0.0/24']]);
 });

@@ -266,6 +266,8 @@ class Run {
   /** The node holds them from here on, unless another one has a part of them. */
   #clashes({ metadata: { name = '', uid = '' } = {} }: Node, cloud: readonly string[]): readonly string[] {
     const held = this.#ranges.heldBy(uid);
+    // Anew, also where it holds just these: another node may have been given a part of them while this one waited.
+    this.#ranges.release(uid);
     const shared = this.#ranges.hold(name, uid, cloud);
     if (shared.length === 0) return [];
     this.#ranges.release(uid);

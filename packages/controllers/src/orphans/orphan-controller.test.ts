@@ -332,3 +332,15 @@ test('without owners in the cloud, a route is an orphan by the record alone', as
   await rig.passes(4);
   assert.deepEqual(unmarked.done, ['- 10.1.2.0/24 via 192.168.0.2']);
 });
+
+test('a record of routes that cannot be read keeps no load balancer from being found, and takes no route for an orphan', async () => {
+  await using rig = withTen(new OrphanRig());
+  const unmarked = new UnmarkedCloud(rig.clock);
+  unmarked.routes.add('10.1.2.0/24 via 192.168.0.2');
+  rig.loadBalancer('gone');
+  rig.recordFails = true;
+  await rig.start({ policy: 'report' }, (provider) => ({ ...provider, routes: unmarked }));
+  await rig.passes(2);
+  assert.ok(rig.controller?.explain('gone'));
+  assert.equal(rig.controller?.explain('10.1.2.0/24'), undefined);
+});

@@ -177,7 +177,8 @@ class Run {
     const at = clock.monotonic();
     const parts = await this.#parts();
     const record = await this.#record();
-    const routes = await this.#listedRoutes();
+    // Without the record nothing can be said of routes that have no owner.
+    const routes = record && (await this.#listedRoutes());
     const live = await readLiveObjects(
       client,
       { clusterId: options.clusterId, parts: parts ?? [], routes: (routes ?? []).length > 0 },
@@ -185,7 +186,16 @@ class Run {
     );
     const now = clock.monotonic();
     const before = this.#last?.plan.suspects ?? new Map<string, number>();
-    const plan = planOrphans({ parts, routes, live, record, before, now, leaderSince, options });
+    const plan = planOrphans({
+      parts,
+      routes,
+      live,
+      record: record ?? new RouteRecord(),
+      before,
+      now,
+      leaderSince,
+      options,
+    });
     this.#last = { plan, at };
     const { loadBalancers } = this.#deps.provider;
     const isComplete = (parts || !loadBalancers) && (routes || !this.#routes);
@@ -222,7 +232,7 @@ class Run {
   }
 
   /** As the route controller has written it; read anew, as it is another's. */
-  async #record(): Promise<RouteRecord> {
+  async #record(): Promise<RouteRecord | undefined> {
     const { client, clock, options, provider } = this.#deps;
     if (!provider.routes?.unmarked) return new RouteRecord();
     const stored = new StoredRouteRecord({
@@ -231,8 +241,14 @@ class Run {
       providerName: options.providerName,
       signal: this.#signal,
     });
-    await stored.load();
-    return stored.record;
+    try {
+      await stored.load();
+      return stored.record;
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      this.#deps.logger.warn('The record of routes could not be read; no orphan is sought among them', { error });
+      return undefined;
+    }
   }
 
   #report(plan: OrphanPlan, known: Readonly<Record<OrphanKind, boolean>>): void {

@@ -42,6 +42,7 @@ export class OrphanRig implements AsyncDisposable {
   clusterUid: string = CLUSTER;
   /** The record of routes, as stored. */
   record: Readonly<Record<string, string>> = {};
+  recordFails = false;
   controller: OrphanController | undefined;
   readonly #ended = new AbortController();
   #running: Promise<void> | undefined;
@@ -146,6 +147,7 @@ export class OrphanRig implements AsyncDisposable {
     return {
       get: async ({ name }: { readonly name: string }) => {
         await Promise.resolve();
+        if (plural === 'configmaps' && this.recordFails) throw new Error('forbidden');
         return { metadata: { name, uid: this.clusterUid }, ...(plural === 'configmaps' && { data: this.record }) };
       },
       pages: async function* () {

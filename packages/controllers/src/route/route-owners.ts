@@ -1,9 +1,9 @@
 /**
  * Whose the routes are, in a cloud that keeps no owner with them. Pure.
  *
- * Such a route is this cluster's when its destination is the pod CIDR of a node and its next hop an address of one of our nodes; or
- * when the record has the two together, as the node may be gone by now, or its address another. Everything else is foreign, also
- * inside of the cluster's ranges, and also from the pod CIDR of one node to where another one was.
+ * Such a route is this cluster's when it leads from the pod CIDR of one of our nodes to an address of the same node; or when the
+ * record has the two together, as the node may be gone by now, or its address another. Everything else is foreign, also inside of
+ * the cluster's ranges, and also from the pod CIDR of one node to where another one is or was.
  */
 import { canonicalIp, parseCidr, type Route } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
@@ -26,10 +26,10 @@ export interface RouteOwnersOptions {
 }
 
 interface NodesByAddress {
-  /** The pod CIDRs of all nodes. */
-  readonly destinations: ReadonlySet<string>;
   /** Our nodes. */
   readonly byAddress: ReadonlyMap<string, Node>;
+  /** The pod CIDRs of our nodes, each with the addresses of those that have it. */
+  readonly addresses: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export class RouteOwners {
@@ -47,8 +47,8 @@ export class RouteOwners {
     if (hops.length === 0) return false;
     const { record } = this.#options;
     if (record.has(destination, hops)) return true;
-    const { byAddress, destinations } = this.#nodes;
-    return destinations.has(destination) && hops.every((hop) => byAddress.has(hop));
+    const addresses = this.#nodes.addresses.get(destination);
+    return addresses !== undefined && hops.every((hop) => addresses.has(hop));
   }
 
   /** The node that it leads to, by the addresses of our nodes alone; `undefined`: to none, or to several. */
@@ -60,14 +60,18 @@ export class RouteOwners {
   /** Where the cloud names owners and machines, nobody asks. */
   get #nodes(): NodesByAddress {
     if (this.#known) return this.#known;
-    const destinations = new Set<string>();
     const byAddress = new Map<string, Node>();
+    const addresses = new Map<string, Set<string>>();
     for (const node of this.#options.nodes) {
-      for (const cidr of podCidrsOf(node)) destinations.add(parseCidr(cidr)?.text ?? cidr);
       if (ownerOf(node.spec?.providerID, this.#options.providerName) !== 'ours') continue;
-      for (const address of addressesOf(node)) byAddress.set(address, node);
+      const own = addressesOf(node);
+      for (const address of own) byAddress.set(address, node);
+      for (const cidr of podCidrsOf(node)) {
+        const destination = parseCidr(cidr)?.text ?? cidr;
+        addresses.set(destination, new Set([...(addresses.get(destination) ?? []), ...own]));
+      }
     }
-    return (this.#known = { destinations, byAddress });
+    return (this.#known = { byAddress, addresses });
   }
 }
 

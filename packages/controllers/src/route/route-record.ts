@@ -1,6 +1,7 @@
 /**
  * Which routes this cluster has, in a cloud that keeps no owner with them: when a node is gone, or its address has changed, nothing
- * else says that the route to it was ours. Noted before a route is made, and forgotten when a list no longer has it.
+ * else says that the route to it was ours. Noted before a route is made, and forgotten when two lists, one after the other, no
+ * longer have it: one may lack what is there.
  */
 import { parseCidr, type Route } from '@outrigger/cloud-provider';
 import { hopsOf, type KnownHops } from './route-owners.ts';
@@ -8,6 +9,8 @@ import { hopsOf, type KnownHops } from './route-owners.ts';
 export class RouteRecord implements KnownHops {
   /** By `destination hop`: when it was noted last; monotonic. */
   readonly #entries = new Map<string, number>();
+  /** Those that the last list did not have, and when that was. */
+  readonly #missing = new Map<string, number>();
   #version = 0;
 
   /** Grows with each change of what `text` says. */
@@ -24,6 +27,7 @@ export class RouteRecord implements KnownHops {
     for (const hop of hops) {
       const entry = entryOf(destination, hop);
       if (!this.#entries.has(entry)) this.#version++;
+      this.#missing.delete(entry);
       this.#entries.set(entry, Math.max(at, this.#entries.get(entry) ?? at));
     }
   }
@@ -44,8 +48,18 @@ export class RouteRecord implements KnownHops {
       for (const hop of hopsOf(route)) there.add(entryOf(destination, hop));
     }
     for (const [entry, at] of this.#entries) {
-      if (at < asOf && !there.has(entry) && this.#entries.delete(entry)) this.#version++;
+      if (at >= asOf) continue;
+      const missingSince = this.#missing.get(entry);
+      if (there.has(entry)) this.#missing.delete(entry);
+      else if (missingSince === undefined) this.#missing.set(entry, asOf);
+      else if (missingSince < asOf) this.#forget(entry);
     }
+  }
+
+  #forget(entry: string): void {
+    this.#entries.delete(entry);
+    this.#missing.delete(entry);
+    this.#version++;
   }
 
   /** One entry a line. */

@@ -95,6 +95,48 @@ test('another program’s routes to our nodes are taken as they are, and are our
   assert.deepEqual(rig.cloud.done, ['- 10.0.1.0/24 via 192.168.0.1']);
 });
 
+test('a route that somebody else leads to one of our nodes stays foreign when its destination becomes the pod CIDR of another', async () => {
+  await using rig = new UnmarkedRig();
+  rig.cloud.routes.add('10.0.8.0/24 via 192.168.0.2');
+  rig.api.put(addressedNode('b', ['10.0.2.0/24'], '192.168.0.2'));
+  await rig.start();
+  await rig.advance(MINUTE);
+  rig.api.put(addressedNode('c', ['10.0.8.0/24'], '192.168.0.3'));
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.cloud.done, ['+ 10.0.2.0/24 via 192.168.0.2']);
+  assert.match(rig.events[0]?.message ?? '', /taken by the route 10\.0\.8\.0\/24 via 192\.168\.0\.2/);
+});
+
+test('one list that lacks a route makes it nobody’s no more than it makes it gone', async () => {
+  await using rig = new UnmarkedRig();
+  // A clock on which no two moments are the same, as on a real one.
+  const monotonic = rig.clock.monotonic.bind(rig.clock);
+  let reads = 0;
+  rig.clock.monotonic = () => monotonic() + reads++ / 1_000;
+  for (const n of [1, 2, 3]) rig.api.put(addressedNode(`n${n}`, [`10.0.${n}.0/24`], `192.168.0.${n}`));
+  await rig.start();
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  rig.cloud.before = (request) => {
+    if (request === 'delete') throw new Error('unwell');
+  };
+  rig.api.remove('n1');
+  await rig.advance(3_000);
+  const list = rig.cloud.list.bind(rig.cloud);
+  let isCut = true;
+  rig.cloud.list = async () => {
+    const all = await list();
+    const wasCut = isCut;
+    isCut = false;
+    return wasCut ? { ...all, routes: [] } : all;
+  };
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  rig.cloud.before = () => {};
+  for (let i = 0; i < 40; i++) await rig.advance(MINUTE);
+  assert.equal(isCut, false);
+  assert.deepEqual(rig.routes, ['10.0.2.0/24 via 192.168.0.2', '10.0.3.0/24 via 192.168.0.3']);
+  assert.deepEqual(rig.recorded, ['10.0.2.0/24 192.168.0.2', '10.0.3.0/24 192.168.0.3']);
+});
+
 test('a foreign hop for the pod CIDR of a node is in the way, and is said to be', async () => {
   await using rig = new UnmarkedRig();
   rig.cloud.routes.add('10.0.1.0/24 via 192.168.0.77');
@@ -140,7 +182,8 @@ test('while the record cannot be read nothing is planned', async () => {
   rig.configMap = { apiVersion: 'v1', kind: 'ConfigMap', data: { cloud: '10.0.1.0/24 192.168.0.77', other: 'x y' } };
   for (let i = 0; i < 3; i++) await rig.advance(MINUTE);
   assert.deepEqual(rig.routes, ['10.0.1.0/24 via 192.168.0.1']);
-  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  // Two lists of the resync without it.
+  for (let i = 0; i < 24; i++) await rig.advance(MINUTE);
   assert.deepEqual(rig.configMap.data, { cloud: '10.0.1.0/24 192.168.0.1', other: 'x y' });
   const writes = rig.recordWrites;
   for (let i = 0; i < 30; i++) await rig.advance(MINUTE);
