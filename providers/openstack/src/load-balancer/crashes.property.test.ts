@@ -53,7 +53,7 @@ const world = fc.record({
   serial: fc.boolean(),
   groups: fc.boolean(),
   late: fc.constantFrom(0, 0, 15_000, Number.POSITIVE_INFINITY),
-  updateMs: fc.constantFrom(0, 700, 4_000),
+  updateMs: fc.constantFrom(0, 700, 4_000, 12_000, 30_000),
   cascade: fc.boolean(),
   shares: fc.boolean(),
 });

@@ -1,14 +1,15 @@
 /** For tests: the load balancers over the fake OpenStack, brought to their goal as the host does it, without the host. */
 import { strict as assert } from 'node:assert';
-import type {
-  BackEnd,
-  CallContext,
-  Clock,
-  DesiredLoadBalancer,
-  LoadBalancerAction,
-  LoadBalancerPart,
-  LoadBalancerPlan,
-  LoadBalancerService,
+import {
+  isCloudError,
+  type BackEnd,
+  type CallContext,
+  type Clock,
+  type DesiredLoadBalancer,
+  type LoadBalancerAction,
+  type LoadBalancerPart,
+  type LoadBalancerPlan,
+  type LoadBalancerService,
 } from '@outrigger/cloud-provider';
 import { silentLogger } from '@outrigger/kube';
 import { connectionOf } from '../client/connection.ts';
@@ -53,7 +54,8 @@ function patient(clock: Clock): Clock {
   };
 }
 
-const MOST_PASSES = 40;
+/** An Octavia that takes half a minute for each change is looked at some seven times meanwhile. */
+const MOST_PASSES = 150;
 
 const COLLECTIONS = [
   { service: 'load-balancer', path: 'loadbalancers' },
@@ -200,7 +202,14 @@ region = ${world.cloud.region}`;
   async bring(service: LoadBalancerService, wanted = true): Promise<LoadBalancerPlan> {
     let polls = 0;
     for (let pass = 0; pass < MOST_PASSES; pass++) {
-      const plan = await this.pass(this.desired(service, wanted));
+      let plan: LoadBalancerPlan;
+      try {
+        plan = await this.pass(this.desired(service, wanted));
+      } catch (error) {
+        if (!isCloudError(error, 'retry-after')) throw error;
+        await this.clock.sleep(error.retryAfterMs ?? 5_000);
+        continue;
+      }
       if (plan.refused || plan.complete) return plan;
       // As the host waits.
       polls = plan.actions.length > 0 ? 0 : polls + 1;

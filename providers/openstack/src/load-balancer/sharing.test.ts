@@ -93,6 +93,22 @@ for (const byForce of [false, true]) {
   });
 }
 
+for (const updateMs of [12_000, 15_000, 18_000, 25_000, 31_000]) {
+  for (const [i, who] of ['owner', 'one that shares'].entries()) {
+    test(`the ${who} goes where each change takes ${updateMs / 1000} s: nothing of it stays`, async () => {
+      const { rig, first, second } = await openPair();
+      const one = [first, second][i] ?? first;
+      const leaver = { ...one, ports: [...one.ports, portOf(90)] };
+      await rig.bring(leaver);
+      rig.cloud.octavia.settings.updateMs = updateMs;
+      await rig.bring(leaver, false);
+      const left = Object.entries(await rig.everything()).filter(([key]) => /^(listeners|pools)/.test(key));
+      assert.equal(left.length, 2);
+      assert.equal(JSON.stringify(left).includes(leaver.uid), false, JSON.stringify(left));
+    });
+  }
+}
+
 test('who has begun to share while the owner’s deletion was planned keeps the load balancer', async () => {
   const rig = await Rig.open();
   const first = serviceNamed('first');

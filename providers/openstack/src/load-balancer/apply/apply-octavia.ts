@@ -80,10 +80,16 @@ export class OctaviaChanges {
     });
   }
 
-  /** Sends it when Octavia takes it; a 409 is waited for once, and then told. */
+  /**
+   * Sends it when Octavia takes it; a 409 is waited for once, and then told. What has not been sent ends the plan: what comes after it
+   * counts on it.
+   */
   async #whenReady(id: string, call: CallContext, send: () => Promise<void>): Promise<LoadBalancerActionResult> {
     for (let attempt = 1; ; attempt++) {
-      if (!(await this.#settling.isReady(id, call))) return this.#pending(id);
+      if (!(await this.#settling.isReady(id, call))) {
+        const text = `the load balancer ${id} is busy with an earlier change; it is looked at again`;
+        throw new CloudError('retry-after', text, { retryAfterMs: POLL_MS });
+      }
       try {
         await send();
         return this.#pending(id);

@@ -20,11 +20,7 @@ export function removeLoadBalancer(part: LoadBalancerPart, context: RemovingCont
   if (status !== 'ACTIVE' && status !== 'ERROR') return [];
   const target = { kind: 'load-balancer', id } as const;
   if (ownersIn(tags).sharers.length > 0 || isSharedByOthers(part, context)) {
-    return [
-      ...dropCpoTags(part, target, context),
-      ...removeOwnChildren(part, target, context),
-      handOver(part, target, context),
-    ];
+    return removeShare(part, target, handOver(part, target, context), context);
   }
   const cascade = context.cascadeDelete || status === 'ERROR';
   const change = { op: 'delete-load-balancer', loadBalancerId: id, cascade } as const;
@@ -44,11 +40,20 @@ export function leaveLoadBalancer(part: LoadBalancerPart, context: RemovingConte
   const target = { kind: 'shared-load-balancer', id } as const;
   const { owner } = context.identity;
   const change = { op: 'tags', loadBalancerId: id, add: [], remove: [sharerTag(owner)] } as const;
-  return [
-    ...dropCpoTags(part, target, context),
-    ...removeOwnChildren(part, target, context),
-    actionOf('update', target, `leave the load balancer ${id} to those who share it`, change),
-  ];
+  const leave = actionOf('update', target, `leave the load balancer ${id} to those who share it`, change);
+  return removeShare(part, target, leave, context);
+}
+
+/** By the tag that goes at the end alone it is known that something of ours is here: it goes once nothing of ours is seen any more. */
+function removeShare(
+  part: LoadBalancerPart,
+  target: Target,
+  end: LoadBalancerAction,
+  context: RemovingContext,
+): readonly LoadBalancerAction[] {
+  if (!loadBalancerIn(part).children) return [];
+  const children = removeOwnChildren(part, target, context);
+  return [...dropCpoTags(part, target, context), ...(children.length > 0 ? children : [end])];
 }
 
 /**
