@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { LoadBalancerService } from '@outrigger/cloud-provider';
 import { cpoDelete, cpoEnsure, cpoName, cpoWouldChange } from './cpo-calls.suite.ts';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
+import type { WireFloatingIP } from './neutron-wire.ts';
 import { Rig, served, serviceNamed } from './rig.suite.ts';
 
 const idsOf = (everything: Readonly<Record<string, unknown>>): readonly string[] => Object.keys(everything).toSorted();
@@ -118,4 +119,17 @@ test('a Service that goes leaves the load balancer, and its address, to one that
     /^(loadbalancers|listeners|floatingips)/.test(key),
   );
   assert.deepEqual([left.length, JSON.stringify(left).includes('outrigger')], [3, false]);
+});
+
+test('the address of a load balancer that is named, and was never taken over, is nobody’s to let go', async () => {
+  const rig = await Rig.open();
+  const theirs = await cpoEnsure(rig, serviceNamed('theirs'));
+  const id = theirs.annotations['loadbalancer.openstack.org/load-balancer-id'];
+  const plan = await rig.bring(web);
+  const address = Object.values(await rig.everything()).find(
+    (one): one is WireFloatingIP => (one as WireFloatingIP).floating_ip_address === theirs.ingress[0]?.ip,
+  );
+  const moved = { ...served(web, plan), annotations: annotated({ loadBalancerId: id ?? '' }) };
+  await rig.bring(moved, false);
+  assert.deepEqual((await rig.everything())[`floatingips ${address?.id}`], address);
 });

@@ -20,6 +20,7 @@ import {
   type ClusterNames,
   type ServiceIdentity,
 } from './concerns.ts';
+import { isClaimable } from '../plan/claims.ts';
 import { LatenessTracker } from './lateness.ts';
 import { floatingIPPart, loadBalancerPart, ownedParts, securityGroupPart, type Related } from './parts.ts';
 import { readChildren, type Children } from './read-children.ts';
@@ -116,21 +117,20 @@ export class Observer {
   ): Promise<readonly LoadBalancerPart[]> {
     const { facts } = this.#options;
     const parts: LoadBalancerPart[] = [];
+    const ownVips = new Set<string | null>();
     for (const one of related) {
       const below = children.get(one.wire.id);
       if (below instanceof Error) throw below;
-      parts.push(
-        loadBalancerPart(one, identity, {
-          children: below && (await this.#withSubnets(one.wire, below, call)),
-          late: this.#lateness.ofLoadBalancer(one.wire.id, one.wire.provisioning_status),
-          floatingIPs,
-          noFloatingNetwork: facts.hasNoFloatingNetwork(one.wire.id),
-        }),
-      );
+      const part = loadBalancerPart(one, identity, {
+        children: below && (await this.#withSubnets(one.wire, below, call)),
+        late: this.#lateness.ofLoadBalancer(one.wire.id, one.wire.provisioning_status),
+        floatingIPs,
+        noFloatingNetwork: facts.hasNoFloatingNetwork(one.wire.id),
+      });
+      parts.push(part);
+      // Naming a load balancer makes nobody its owner, nor its address's.
+      if (one.relation === 'own' || isClaimable(part, identity)) ownVips.add(one.wire.vip_port_id);
     }
-    const ownVips = new Set(
-      related.filter(({ relation }) => relation === 'own' || relation === 'named').map(({ wire }) => wire.vip_port_id),
-    );
     for (const one of floatingIPs) {
       const mark = markOf(one.description ?? '', one.tags ?? []);
       const isOurs = mark && sameOwner(mark.owner, identity.owner);
