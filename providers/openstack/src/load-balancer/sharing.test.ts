@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { LoadBalancerPlan, LoadBalancerService } from '@outrigger/cloud-provider';
+import type { LoadBalancerPart, LoadBalancerPlan, LoadBalancerService } from '@outrigger/cloud-provider';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import type { WireFloatingIP } from './neutron-wire.ts';
+import { loadBalancerIn } from './observed-tree.ts';
 import type { WireListener, WireLoadBalancer } from './octavia-wire.ts';
 import { markOf, ownerTag, sharerTag } from './ownership.ts';
 import { callContext, goneService, Rig, served, serviceNamed } from './rig.suite.ts';
@@ -185,3 +186,22 @@ test('one that goes by force before it has a listener does not keep the load bal
   await rig.bring(served(first, plan), false);
   assert.deepEqual(await look(rig), { balancers: [], listeners: [], addresses: [] });
 });
+
+for (const [status, state, late, reason] of [
+  ['ERROR', 'failed', 'no', 'LoadBalancerInError'],
+  ['PENDING_UPDATE', 'pending', 'rebuild', 'LoadBalancerStuck'],
+] as const) {
+  test(`one that shares goes, and the load balancer is ${status}: it is waited for, and told`, async () => {
+    const { rig, second } = await openPair();
+    const seen = (await rig.look(second)).map((part) => {
+      const loadBalancer = { ...loadBalancerIn(part), status, late };
+      return { ...part, state, attributes: { loadBalancer } } satisfies LoadBalancerPart;
+    });
+    const plan = rig.provider.plan(rig.desired(second, false), seen);
+    assert.deepEqual([plan.actions, plan.complete], [[], false]);
+    assert.deepEqual(
+      plan.warnings?.map((one) => one.reason),
+      [reason],
+    );
+  });
+}

@@ -1,5 +1,10 @@
 /** What is to be done so that nothing of a Service is left, and nothing of anybody else is touched. Pure. */
-import type { LoadBalancerAction, LoadBalancerPart, LoadBalancerPlan } from '@outrigger/cloud-provider';
+import type {
+  LoadBalancerAction,
+  LoadBalancerPart,
+  LoadBalancerPlan,
+  LoadBalancerWarning,
+} from '@outrigger/cloud-provider';
 import { keepsFloatingIP } from '../desired/declared.ts';
 import { floatingIPIn, loadBalancerIn, type PartKind } from '../observed-tree.ts';
 import { markedDescription, ownersIn, sameOwner, unmarked } from '../ownership.ts';
@@ -27,9 +32,22 @@ export function planRemoving(parts: readonly LoadBalancerPart[], context: Removi
   const claimed = ownsOne ? parts : parts.filter(({ kind }) => kind !== 'floating-ip');
   const claims = planClaims({ identity, parts: claimed }, predecessors[0]);
   if (claims.length > 0) return { actions: claims, complete: false, ingress: [] };
-  const balancers = mine.filter(({ kind }) => kind === 'load-balancer');
+  const shared = mine.filter(({ kind }) => kind === 'shared-load-balancer');
+  const balancers = [...mine.filter(({ kind }) => kind === 'load-balancer'), ...shared];
   const actions = removeParts(mine, context);
-  return { actions, complete: mine.length === 0, ingress: [], warnings: lateWarnings(balancers) };
+  const warnings = [...lateWarnings(balancers), ...errorWarnings(shared)];
+  return { actions, complete: mine.length === 0, ingress: [], warnings };
+}
+
+/** Of those that the Service may not delete, which is what leads out of it. */
+function errorWarnings(parts: readonly LoadBalancerPart[]): readonly LoadBalancerWarning[] {
+  return parts
+    .map(loadBalancerIn)
+    .filter(({ status }) => status === 'ERROR')
+    .map(({ id }) => ({
+      reason: 'LoadBalancerInError',
+      message: `Octavia says that the load balancer ${id} is in ERROR: nothing of this Service can be taken off it until it is failed over (openstack loadbalancer failover)`,
+    }));
 }
 
 /** All of one Service's. */
