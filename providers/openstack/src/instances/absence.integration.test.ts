@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { isCloudError, type InstanceAnswer } from '@outrigger/cloud-provider';
 import * as fc from 'fast-check';
 import type { FaultRule } from '../fake/fault-rules.ts';
+import { idOf } from '../load-balancer/desired/tree-inputs.suite.ts';
 import { nodeOf, openFakeCluster } from './fake-cluster.suite.ts';
 
 // Not 429, after which the call budget waits for the clock: the contract suite has it.
@@ -24,12 +25,12 @@ test('property: whatever the services and what is before them answer, no live se
   // Pages of three: a fault may hit any of them.
   cloud.compute.maxLimit = 3;
   const names = Array.from({ length: 8 }, (_, at) => `node-${at}`);
-  for (const [at, name] of names.entries()) seeded.addNode({ name, id: `id-${name}`, cell: `cell-${at % 2}` });
+  for (const [at, name] of names.entries()) seeded.addNode({ name, id: idOf(name), cell: `cell-${at % 2}` });
   const { instances } = opened.capabilities;
   assert.ok(instances);
   const call = opened.callContext({ signal: new AbortController().signal, priority: 'normal' });
   const failures = new Set<string>();
-  const nodes = [...names.map((name) => nodeOf(name, `id-${name}`)), ...names.map((name) => nodeOf(name))];
+  const nodes = [...names.map((name) => nodeOf(name, idOf(name))), ...names.map((name) => nodeOf(name))];
   await fc.assert(
     fc.asyncProperty(
       fc.array(rule, { minLength: 1, maxLength: 4 }),
@@ -71,8 +72,8 @@ test('a cell that is lost between two pages makes nothing absent', async () => {
   const { cloud, opened, seeded } = cluster;
   cloud.compute.maxLimit = 10;
   const names = Array.from({ length: 100 }, (_, at) => `node-${at}`);
-  for (const [at, name] of names.entries()) seeded.addNode({ name, id: `id-${name}`, cell: `cell-${at % 2}` });
-  const nodes = names.map((name) => nodeOf(name, `id-${name}`));
+  for (const [at, name] of names.entries()) seeded.addNode({ name, id: idOf(name), cell: `cell-${at % 2}` });
+  const nodes = names.map((name) => nodeOf(name, idOf(name)));
   const { instances } = opened.capabilities;
   assert.ok(instances);
   const call = opened.callContext({ signal: new AbortController().signal, priority: 'normal' });

@@ -9,7 +9,8 @@ import { callOf, ScriptedClient } from './scripted-client.ts';
 import type { Server } from './server.ts';
 
 const COUNT = 12;
-const ids = Array.from({ length: COUNT }, (_, at) => `s${at}`);
+const idAt = (at: number): string => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
+const ids = Array.from({ length: COUNT }, (_, at) => idAt(at));
 const server = (id: string): Server => ({ id, status: 'ACTIVE', name: `node-${id}`, flavor: { original_name: 'm1' } });
 
 /** What one request meets. `cell`: nova cannot reach the cell of the servers with an odd number. */
@@ -19,7 +20,7 @@ const faults: readonly Fault[] = [
   ...(['unavailable', 'timeout', 'throttled', 'forbidden', 'unauthenticated', 'conflict', 'invalid'] as const),
 ];
 
-const isOdd = (id: string): boolean => Number(id.slice(1)) % 2 === 1;
+const isOdd = (id: string): boolean => Number(id.slice(-12)) % 2 === 1;
 
 function listed(fault: Fault, isPaged: boolean, items: readonly Server[]): readonly Server[] {
   if (fault === 'empty') return [];
@@ -94,7 +95,7 @@ test('property: no mix of faults makes a live server absent, in a look-up or a r
 });
 
 test('a cell that is lost in the middle makes nothing absent, and its servers are back with it', async () => {
-  const all = Array.from({ length: 400 }, (_, at) => server(`s${at}`));
+  const all = Array.from({ length: 400 }, (_, at) => server(idAt(at)));
   const nodes = all.map(({ id, name = '' }) => ({
     name,
     uid: id,

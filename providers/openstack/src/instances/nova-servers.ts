@@ -1,6 +1,7 @@
 /** What is asked of nova about servers, request by request. */
 import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
+import { isUuid } from '../uuid.ts';
 import type { Server } from './server.ts';
 
 /** From here on, nova says UNKNOWN of servers in a cell that it cannot reach; below, it leaves them out of lists, and a GET is a 500. */
@@ -32,6 +33,11 @@ export class NovaServers {
       throw new CloudError('unavailable', `GET ${path}: nova's answer is not of this server`);
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
+      if (!isUuid(id)) {
+        // nova answers the same for whatever it does not find, and finds IDs only as it writes them.
+        const message = `GET ${path}: ${JSON.stringify(id)} is no server ID as nova writes them (a UUID in small letters, with dashes); nothing is concluded from its 404: correct the node's provider ID`;
+        throw new CloudError('invalid', message);
+      }
       // nova names the server that it does not have. What does not, may be a 404 about something else.
       if (error.message.includes(id)) return { absent: `GET ${path}: ${error.message}` };
       throw new CloudError('unavailable', `GET ${path}: a 404 that does not name the server: ${error.message}`);

@@ -2,6 +2,12 @@ import { providerSuite } from '../../../../packages/cloud-runtime/src/provider.s
 import type { FaultEffect } from '../fake/fault-rules.ts';
 import { nodeOf, openFakeCluster } from './fake-cluster.suite.ts';
 
+/** The suite looks at whether the ID of a server with a one-letter name ends with it. */
+function idOf(name: string): string {
+  const hex = name.length === 1 ? name : Buffer.from(name).toString('hex');
+  return `00000000-0000-4000-8000-${hex.padStart(12, '0')}`;
+}
+
 /** What the suite's failures are: of the services themselves, and of what stands between us and them. */
 const subjects: readonly (readonly [name: string, status: (status: number) => FaultEffect, empty: FaultEffect])[] = [
   ['openstack', (status) => ({ effect: 'status', status }), { effect: 'empty' }],
@@ -12,7 +18,6 @@ for (const [subject, status, empty] of subjects) {
   providerSuite(subject, async () => {
     const cluster = await openFakeCluster();
     const { clock, cloud, opened, seeded } = cluster;
-    const idOf = (name: string): string => `server-${name}`;
     return {
       opened,
       // Servers, and their ports.

@@ -4,6 +4,7 @@ import { CloudError, type Instance, type InstanceAnswer, type NodeRef } from '@o
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import type { NetworkingConfig } from '../config/cloud-config.ts';
+import { idOf } from '../load-balancer/desired/tree-inputs.suite.ts';
 import { OpenStackInstances } from './openstack-instances.ts';
 import { callOf, ScriptedClient } from './scripted-client.ts';
 import type { Port } from './server-ports.ts';
@@ -97,21 +98,31 @@ test('a status that nova has learnt since is running; UNKNOWN is unknown', async
 });
 
 test("a server is absent by nova's own 404 alone, also one that was SOFT_DELETED before", async () => {
-  const { instances, client } = rig([server('a', { status: 'SOFT_DELETED' })]);
+  const id = idOf('a');
+  const { instances, client } = rig([server(id, { status: 'SOFT_DELETED' })]);
   // nova leaves it out of lists.
   client.onList = () => [];
-  assert.equal(said(await instances.read(byId('a'), 'state', call)), 'found running');
+  assert.equal(said(await instances.read(byId(id), 'state', call)), 'found running');
   client.servers = [];
-  const { result } = await instances.read(byId('a'), 'state', call);
-  assert.deepEqual(result, { kind: 'absent', proof: 'GET /servers/a: Instance a could not be found.' });
+  const { result } = await instances.read(byId(id), 'state', call);
+  assert.deepEqual(result, { kind: 'absent', proof: `GET /servers/${id}: Instance ${id} could not be found.` });
   client.onRead = () => {
     throw new CloudError('not-found', 'The resource could not be found.');
   };
-  await assert.rejects(instances.read(byId('a'), 'state', call), { code: 'unavailable' });
+  await assert.rejects(instances.read(byId(id), 'state', call), { code: 'unavailable' });
+});
+
+test('a 404 for what is no ID of nova’s concludes nothing, also where it is one in another form', async () => {
+  const { instances } = rig([server(idOf('a'))]);
+  for (const id of ['my-server', '..', idOf('a').replaceAll('-', ''), idOf('jklmno').toUpperCase()]) {
+    await assert.rejects(instances.read(byId(id), 'state', call), { code: 'invalid', message: /nothing is concluded/ });
+    const [, answer] = await instances.lookUp([byId(idOf('a')), byId(id)], 'state', call);
+    assert.equal(answer && said(answer), 'failed invalid');
+  }
 });
 
 test('what a list lacks is asked for by ID, twenty in one look-up at most', async () => {
-  const all = Array.from({ length: 200 }, (_, at) => server(`s${at}`));
+  const all = Array.from({ length: 200 }, (_, at) => server(idOf(`s${at}`)));
   const { instances, client } = rig(all);
   const nodes = all.map(({ id }) => byId(id));
   client.onList = (_request, items) => items.slice(0, 100);
