@@ -281,6 +281,17 @@ test('what the annotation names and is gone: made anew where the program wrote i
   assert.match(wrong.refused?.message ?? '', new RegExp(`${id}.*does not exist`));
 });
 
+test('an annotation that names no ID is refused, and holds up no deletion', async () => {
+  const rig = await Rig.open();
+  for (const loadBalancerId of ['..', '.', 'a/b', 'web', '%']) {
+    const wrong = serviceNamed('wrong', { annotations: annotated({ loadBalancerId }) });
+    assert.match((await rig.bring(wrong)).refused?.message ?? '', /is not an ID/);
+    rig.cloud.calls.reset();
+    assert.ok((await rig.bring(wrong, false)).complete);
+    assert.equal(rig.cloud.calls.counts()['load-balancer GET /v2.0/lbaas/loadbalancers/{id}'], undefined);
+  }
+});
+
 test('nobody else’s load balancer of the same name is taken, and none is made beside it', async () => {
   const rig = await Rig.open();
   const other = await rig.restarted({ clusterId: 'cluster-2' });

@@ -1,8 +1,7 @@
 /** The annotations of one Service, read and checked. CPO lets a bad value fall back to the default; here it is refused. */
 import { CloudError } from '@outrigger/cloud-provider';
 import { annotationTable, type AnnotationKey, type AnnotationRow, type AnnotationValues } from './annotation-table.ts';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+import { isUuid } from '../../uuid.ts';
 
 /**
  * All of them, in the table's order. One that is empty counts as not set, but for text, which is the empty text then: so a Service
@@ -28,8 +27,10 @@ function valueOf({ name, range, values, answer }: AnnotationRow, text: string | 
     throw new CloudError('invalid', `annotation ${name}: ${JSON.stringify(text)} is not ${wanted}`);
   };
   if (values === 'boolean') return text === 'true' || (text !== 'false' && refuse('"true" or "false"'));
-  if (values === 'uuid')
-    return UUID.test(text) ? text.toLowerCase() : refuse('an ID (a UUID; names are not looked up)');
+  if (values === 'uuid') {
+    const id = text.toLowerCase();
+    return isUuid(id) ? id : refuse('an ID (a UUID; names are not looked up)');
+  }
   if (values === 'integer') {
     const [least, most] = range ?? [0, 0];
     const number = /^[+-]?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;

@@ -1,5 +1,6 @@
 /** Which load balancers of a list concern a Service, and how. Pure. */
 import type { ClusterIdentity, LoadBalancerService, Owner } from '@outrigger/cloud-provider';
+import { isUuid } from '../../uuid.ts';
 import { annotationTable } from '../desired/annotation-table.ts';
 import { loadBalancerNames, type LoadBalancerNames } from '../desired/load-balancer-names.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
@@ -48,10 +49,13 @@ export function relationOf(wire: WireLoadBalancer, identity: ServiceIdentity): R
   return isNamesake && !tagged.taken && wire.provisioning_status !== 'PENDING_DELETE' ? 'namesake' : undefined;
 }
 
-/** IDs of the load balancers that the Service names. */
+/** IDs of the load balancers that the Service names. What is no ID names none: a path of `..` would lead elsewhere. */
 export function namedBy({ adopt = [], annotations }: LoadBalancerService): readonly string[] {
   const id = annotations[annotationTable.loadBalancerId.name]?.toLowerCase();
-  return [...(id ? [id] : []), ...adopt.filter(({ kind }) => kind === 'load-balancer').map((one) => one.id)];
+  return [
+    ...(id && isUuid(id) ? [id] : []),
+    ...adopt.filter(({ kind }) => kind === 'load-balancer').map((one) => one.id),
+  ];
 }
 
 /** CPO's words on the floating IPs that it makes, by which it knows them again. */
