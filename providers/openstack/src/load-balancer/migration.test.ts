@@ -1,10 +1,11 @@
 /** Load balancers from cloud-provider-openstack to here, and back. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { LoadBalancerService } from '@outrigger/cloud-provider';
+import type { LoadBalancerPart, LoadBalancerService } from '@outrigger/cloud-provider';
 import { cpoDelete, cpoEnsure, cpoName, cpoWouldChange } from './cpo-calls.suite.ts';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import type { WireFloatingIP } from './neutron-wire.ts';
+import { loadBalancerIn } from './observed-tree.ts';
 import { Rig, served, serviceNamed } from './rig.suite.ts';
 
 const idsOf = (everything: Readonly<Record<string, unknown>>): readonly string[] => Object.keys(everything).toSorted();
@@ -69,6 +70,26 @@ test('a Service that goes before it was taken over leaves nothing', async () => 
   await rig.bring(theirs, false);
   assert.deepEqual(idsOf(await rig.everything()), idsOf(before));
 });
+
+for (const [status, state, reasons] of [
+  ['ERROR', 'failed', ['LoadBalancerInError']],
+  ['PENDING_UPDATE', 'pending', []],
+] as const) {
+  test(`a Service that goes before it was taken over waits while its load balancer is ${status}`, async () => {
+    const rig = await Rig.open();
+    const theirs = await cpoEnsure(rig, web, { securityGroup: true });
+    const seen = (await rig.look(theirs)).map((part): LoadBalancerPart => {
+      if (part.kind !== 'load-balancer') return part;
+      return { ...part, state, attributes: { loadBalancer: { ...loadBalancerIn(part), status } } };
+    });
+    const plan = rig.provider.plan(rig.desired(theirs, false), seen);
+    assert.deepEqual([plan.actions, plan.complete], [[], false]);
+    assert.deepEqual(
+      plan.warnings?.map((one) => one.reason),
+      reasons,
+    );
+  });
+}
 
 test('without the annotation, of another name, or with another’s tag, nothing is taken over', async () => {
   const rig = await Rig.open();

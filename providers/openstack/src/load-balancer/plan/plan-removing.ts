@@ -24,19 +24,20 @@ import { lateWarnings } from './status.ts';
 export function planRemoving(parts: readonly LoadBalancerPart[], context: RemovingContext): LoadBalancerPlan {
   const { identity } = context;
   // What a predecessor made goes as well: but only once it is ours.
-  const predecessors = parts.filter(
-    (part) => part.kind === 'load-balancer' && part.state === 'ready' && isClaimable(part, identity),
-  );
+  const claimable = parts.filter((part) => part.kind === 'load-balancer' && isClaimable(part, identity));
+  const predecessors = claimable.filter(({ state }) => state === 'ready');
+  // Octavia takes no tag of them now. Their address and group stay as they are until it does.
+  const waitedFor = claimable.filter(({ state }) => state !== 'ready');
   const mine = parts.filter(({ owner }) => sameOwner(owner, identity.owner));
   const ownsOne = predecessors.length > 0 || mine.some(({ kind }) => kind === 'load-balancer');
   const claimed = ownsOne ? parts : parts.filter(({ kind }) => kind !== 'floating-ip');
-  const claims = planClaims({ identity, parts: claimed }, predecessors[0]);
+  const claims = waitedFor.length > 0 ? [] : planClaims({ identity, parts: claimed }, predecessors[0]);
   if (claims.length > 0) return { actions: claims, complete: false, ingress: [] };
   const shared = mine.filter(({ kind }) => kind === 'shared-load-balancer');
   const balancers = [...mine.filter(({ kind }) => kind === 'load-balancer'), ...shared];
   const actions = removeParts(mine, context);
-  const warnings = [...lateWarnings(balancers), ...errorWarnings(shared)];
-  return { actions, complete: mine.length === 0, ingress: [], warnings };
+  const warnings = [...lateWarnings([...balancers, ...waitedFor]), ...errorWarnings([...shared, ...waitedFor])];
+  return { actions, complete: mine.length === 0 && waitedFor.length === 0, ingress: [], warnings };
 }
 
 /** Of those that the Service may not delete, which is what leads out of it. */
