@@ -1,5 +1,5 @@
 /** What was seen of one load balancer, in the words of the plan. JSON: it is the attributes of a part, logged and shown. */
-import type { LoadBalancerPart } from '@outrigger/cloud-provider';
+import type { LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
 import type { ProvisioningStatus } from './octavia-wire.ts';
 
 /**
@@ -86,8 +86,8 @@ export interface ObservedLoadBalancer {
   readonly additionalVips: readonly { readonly address: string; readonly subnetId: string }[];
   /** On the VIP's port, whoever made them. */
   readonly floatingIPs: readonly ObservedFloatingIP[];
-  /** The one with the address that the Service asks for. */
-  readonly requestedFloatingIP: ObservedFloatingIP | null;
+  /** The one with the address that the Service asks for, and whose mark it carries. */
+  readonly requestedFloatingIP: (ObservedFloatingIP & { readonly owner: Owner | null }) | null;
   /** None was named, and the project sees none that has a subnet. */
   readonly noFloatingNetwork: boolean;
   /** `undefined`: not looked at, since nothing can be changed before it is ACTIVE. */

@@ -1,6 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { LoadBalancerPart, LoadBalancerPlan, LoadBalancerService } from '@outrigger/cloud-provider';
+import {
+  isCloudError,
+  type LoadBalancerPart,
+  type LoadBalancerPlan,
+  type LoadBalancerService,
+} from '@outrigger/cloud-provider';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import type { WireFloatingIP } from './neutron-wire.ts';
 import { loadBalancerIn } from './observed-tree.ts';
@@ -205,3 +210,23 @@ for (const [status, state, late, reason] of [
     );
   });
 }
+
+test('the floating IP of another Service, or cluster, is not attached here while it is detached for a moment', async () => {
+  const { rig, plan } = await openPair();
+  const [address] = (await look(rig)).addresses;
+  const body = { floatingip: { port_id: null } };
+  const put = {
+    service: 'network',
+    operation: 'x',
+    method: 'PUT',
+    path: `/v2.0/floatingips/${address?.id}`,
+    body,
+  } as const;
+  await rig.client.request(callContext(), put);
+  const asking = serviceNamed('asking', { ports: [portOf(82)], requestedIP: plan.ingress[0]?.ip ?? '' });
+  for (const one of [rig, await rig.restarted({ clusterId: 'cluster-2', clusterName: 'two' })]) {
+    const { refused } = await one.bring(asking);
+    assert.ok(isCloudError(refused, 'not-owned') && refused.message.includes('belongs to'), refused?.message);
+    assert.equal((await look(rig)).addresses.find(({ id }) => id === address?.id)?.port_id, null);
+  }
+});

@@ -49,7 +49,12 @@ export function loadBalancerPart(
     floatingIPs: floatingIPs
       .filter((one) => one.port_id !== null && one.port_id === wire.vip_port_id)
       .map(floatingIPOf),
-    requestedFloatingIP: requested ? floatingIPOf(requested) : null,
+    requestedFloatingIP: requested
+      ? {
+          ...floatingIPOf(requested),
+          owner: markOf(requested.description ?? '', requested.tags ?? [])?.owner ?? null,
+        }
+      : null,
     noFloatingNetwork,
     ...(children && { children }),
   };

@@ -8,7 +8,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { FloatingIPWish } from '../desired/desired-tree.ts';
 import { floatingIPIn, type ObservedFloatingIP, type ObservedLoadBalancer } from '../observed-tree.ts';
-import { markedDescription } from '../ownership.ts';
+import { markedDescription, sameOwner } from '../ownership.ts';
 import { actionOf, type Target } from './change.ts';
 
 export interface FloatingIPContext {
@@ -39,7 +39,7 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
     return { ...vip, actions: all.flatMap((one) => dismissal(one, wish.keep, context)) };
   }
   if (vipPortId === null) return { ...vip, actions: [], address: undefined };
-  const chosen = choose(wish, own, loadBalancer);
+  const chosen = choose(wish, own, context);
   if (chosen instanceof CloudError) return { ...vip, actions: [], refused: chosen };
   if (chosen === 'make') {
     if (noFloatingNetwork) {
@@ -70,7 +70,7 @@ type Wish = Exclude<FloatingIPWish, { kind: 'none' }>;
 function choose(
   wish: Wish,
   own: readonly ObservedFloatingIP[],
-  { floatingIPs, requestedFloatingIP, vipPortId }: ObservedLoadBalancer,
+  { loadBalancer: { floatingIPs, requestedFloatingIP, vipPortId }, owner }: FloatingIPContext,
 ): ObservedFloatingIP | 'make' | CloudError {
   if (wish.kind === 'any') {
     // The one that is attached stays, whichever: as CPO does.
@@ -78,7 +78,13 @@ function choose(
   }
   const there = requestedFloatingIP ?? own.find((one) => one.address === wish.address);
   if (!there) return 'make';
-  if (there.portId === null || there.portId === vipPortId) return there;
+  if (there.portId === vipPortId) return there;
+  const other = requestedFloatingIP?.owner;
+  if (other && !sameOwner(other, owner)) {
+    const text = `the floating IP ${wish.address} (${there.id}), which loadBalancerIP asks for, belongs to the Service ${other.uid} of the cluster ${other.clusterId}; ask for another`;
+    return new CloudError('not-owned', text);
+  }
+  if (there.portId === null) return there;
   const text = `the floating IP ${wish.address} (${there.id}), which loadBalancerIP asks for, is attached to the port ${there.portId}; free it, or ask for another`;
   return new CloudError('conflict', text);
 }
