@@ -1,6 +1,25 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
+import type { LoadBalancerService } from '@outrigger/cloud-provider';
+import { portOf } from './desired/tree-inputs.suite.ts';
+import { loadBalancerIn } from './observed-tree.ts';
 import { Rig, served, serviceNamed } from './rig.suite.ts';
+
+/** Nodes with an address of each family. */
+function withBoth({ backEnds, cloud }: Rig): Rig['backEnds'] {
+  return backEnds.map((one) => {
+    const [port] = cloud.networking.ports.ports.where('device_id', one.node.providerID?.split('/').at(-1) ?? '');
+    const addresses = port?.fixed_ips.map(({ ip_address: address }) => ({ type: 'InternalIP', address }) as const);
+    return { ...one, addresses: addresses ?? [] };
+  });
+}
+
+async function membersOf(rig: Rig, service: LoadBalancerService): Promise<readonly string[]> {
+  const parts = (await rig.look(service)).filter(({ kind }) => kind === 'load-balancer');
+  const listeners = parts.flatMap((part) => loadBalancerIn(part).children?.listeners ?? []);
+  const members = listeners.flatMap(({ pool }) => pool?.members ?? []);
+  return members.map(({ address }) => (address.includes(':') ? 'IPv6' : 'IPv4')).toSorted();
+}
 
 const both = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' } as const;
 
@@ -53,8 +72,34 @@ test('a Service with two VIPs that wants one family only is served on: its list 
   assert.deepEqual(await rig.everything(), before);
   rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
   assert.ok((await rig.bring(single)).complete);
-  const pools = Object.values(await rig.everything()).flatMap((one) => (one as { members?: unknown[] }).members ?? []);
-  assert.equal(pools.length, 3);
+  assert.equal((await membersOf(rig, single)).length, 3);
   const closed = await rig.bring({ ...single, sourceRanges: ['0.0.0.0/0', '192.0.2.0/24'] });
   assert.match(closed.refused?.message ?? '', /source ranges/);
 });
+
+for (const protocol of ['UDP', 'SCTP'] as const) {
+  test(`${protocol}: members of both families behind two VIPs, and behind one those of its own`, async () => {
+    const prefer = { ...both, ipFamilyPolicy: 'PreferDualStack', ports: [portOf(53, protocol)] } as const;
+    const two = await Rig.open();
+    two.backEnds = withBoth(two);
+    const first = serviceNamed('first', prefer);
+    assert.ok((await two.bring(first)).complete);
+    assert.deepEqual(await membersOf(two, first), ['IPv4', 'IPv4', 'IPv6', 'IPv6']);
+    for (const providerRequiresSerialApiCalls of [false, true]) {
+      const one = await Rig.open({ loadBalancer: { providerRequiresSerialApiCalls } });
+      one.backEnds = withBoth(one);
+      // Of two subnets none is the one for the second VIP.
+      one.cloud.networking.networks.addSubnet(one.seeded.network, { cidr: 'fd21::/64' });
+      const web = serviceNamed('web', prefer);
+      const plan = await one.bring(web);
+      assert.deepEqual(
+        plan.warnings?.map(({ reason }) => reason),
+        ['NoSecondAddress'],
+      );
+      assert.deepEqual(await membersOf(one, web), ['IPv4', 'IPv4']);
+      one.backEnds = one.backEnds.slice(1);
+      assert.ok((await one.bring(served(web, plan))).complete);
+      assert.deepEqual(await membersOf(one, web), ['IPv4']);
+    }
+  });
+}

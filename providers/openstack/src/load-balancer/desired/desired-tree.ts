@@ -92,7 +92,7 @@ export interface DesiredListener {
   readonly connectionLimit: number;
   /**
    * Sorted, canonical. Empty: none, and those that are there go. Absent: API or provider has none. Not to be put on a load
-   * balancer that has a second VIP, whatever was wanted when it was made: the Service is refused then.
+   * balancer that has a second VIP, whatever was wanted when it was made: the Service is refused then, and a list of everywhere left out.
    */
   readonly allowedCidrs?: readonly string[];
   /** Absent: not sent (API or provider has none). */

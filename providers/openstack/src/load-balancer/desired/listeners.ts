@@ -11,7 +11,7 @@ import type {
 } from './desired-tree.ts';
 import { childName } from './load-balancer-names.ts';
 import { membersOf, type MemberNode, type MemberOptions } from './members.ts';
-import type { OctaviaFeatures } from './octavia-features.ts';
+import { carriesPackets, type OctaviaFeatures } from './octavia-features.ts';
 import { cloudOf, type ServiceOptions } from './service-options.ts';
 
 export interface ListenerContext {
@@ -102,7 +102,7 @@ export function memberFamilies(
   { families, features }: ListenerContext,
   { protocol }: ServicePort,
 ): Pick<MemberOptions, 'each' | 'families'> {
-  return { families: familiesIn(families), each: protocol !== 'TCP' || !features.proxies };
+  return { families: familiesIn(families), each: carriesPackets(features.provider, protocol) };
 }
 
 /** With `externalTrafficPolicy: Local` kube-proxy says on a port of its own which nodes have end points; where Octavia can ask it. */

@@ -54,6 +54,10 @@ export function octaviaFeatures(apiVersion: string, provider: string): OctaviaFe
   };
 }
 
+/** What is no proxy reaches a client's family by members of that family alone. */
+export const carriesPackets = (provider: string, protocol: string): boolean =>
+  provider === 'ovn' || protocol === 'UDP' || protocol === 'SCTP';
+
 function methodsOf(provider: string): readonly LbMethod[] {
   if (provider === 'ovn') return ['SOURCE_IP_PORT'];
   return AMPHORAE.includes(provider) ? lbMethods.filter((one) => one !== 'SOURCE_IP_PORT') : lbMethods;

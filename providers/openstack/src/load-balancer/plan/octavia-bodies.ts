@@ -7,6 +7,7 @@ import type {
   DesiredPool,
   DesiredTree,
 } from '../desired/desired-tree.ts';
+import { treeOnOneVip } from './second-vip.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -92,12 +93,13 @@ export function monitorSettings({
 
 export const monitorBody = (wanted: DesiredHealthMonitor): Body => ({ ...monitorSettings(wanted), type: wanted.type });
 
-/** All listeners with what hangs below them, for the one POST. */
-export function populatedListeners(
-  { listeners }: DesiredTree,
-  tags: readonly string[],
-  subnet: MemberSubnet,
-): readonly Body[] {
+/**
+ * All listeners with what hangs below them, for the one POST. Where it is not certain that there will be a second VIP, the members that
+ * need it come once it is there.
+ */
+export function populatedListeners(tree: DesiredTree, tags: readonly string[], subnet: MemberSubnet): readonly Body[] {
+  const isCertain = tree.loadBalancer.additionalVips.every(({ required }) => required);
+  const { listeners } = isCertain ? tree : treeOnOneVip(tree, subnet.family);
   return listeners.map((listener) => ({
     ...listenerBody(listener, tags),
     default_pool: {

@@ -1,5 +1,6 @@
 /** What a second VIP, which is had at creation or never, rules out later. Pure. */
-import { CloudError, type LoadBalancerWarning } from '@outrigger/cloud-provider';
+import { CloudError, type IPFamily, type LoadBalancerWarning } from '@outrigger/cloud-provider';
+import { carriesPackets } from '../desired/octavia-features.ts';
 import type { DesiredTree } from '../desired/desired-tree.ts';
 import type { ObservedLoadBalancer } from '../observed-tree.ts';
 
@@ -7,13 +8,27 @@ const EVERYWHERE: readonly string[] = ['0.0.0.0/0', '::/0'];
 
 /**
  * What is wanted, as a load balancer with these VIPs can have it. A list of everywhere, which is written where the Service wants one
- * family, holds nobody off: beside a second VIP, from the time when it wanted two, there is none.
+ * family, holds nobody off: beside a second VIP, from the time when it wanted two, there is none. Where the second VIP could not be
+ * had, the members are those of one.
  */
-export function treeOnVips(tree: DesiredTree, { additionalVips }: ObservedLoadBalancer): DesiredTree {
-  if (additionalVips.length === 0) return tree;
+export function treeOnVips(tree: DesiredTree, { additionalVips, vipAddress }: ObservedLoadBalancer): DesiredTree {
+  if (additionalVips.length === 0)
+    return vipAddress ? treeOnOneVip(tree, vipAddress.includes(':') ? 'IPv6' : 'IPv4') : tree;
   const listeners = tree.listeners.map((one) =>
     one.allowedCidrs?.every((cidr) => EVERYWHERE.includes(cidr)) ? { ...one, allowedCidrs: [] } : one,
   );
+  return { ...tree, listeners };
+}
+
+/** Octavia answers 501 to members whose family has no VIP where packets are not carried from one to the other (`amphora_driver/v2`). */
+export function treeOnOneVip(tree: DesiredTree, family: IPFamily): DesiredTree {
+  const { additionalVips, provider } = tree.loadBalancer;
+  if (additionalVips.length === 0) return tree;
+  const listeners = tree.listeners.map((one) => {
+    if (!carriesPackets(provider, one.protocol)) return one;
+    const members = one.pool.members.filter(({ address }) => address.includes(':') === (family === 'IPv6'));
+    return { ...one, pool: { ...one.pool, members } };
+  });
   return { ...tree, listeners };
 }
 
