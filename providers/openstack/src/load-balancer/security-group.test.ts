@@ -98,3 +98,48 @@ test('a port without port security is left alone, and does not keep the Service 
   await rig.bring(serviceNamed('web'));
   assert.deepEqual((await look(rig)).ports.find(({ id }) => id === port.id)?.security_groups, []);
 });
+
+test('of many ports an action changes so few that its time is enough', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const before = await rig.everything();
+  rig.backEnds = Array.from({ length: 45 }, (_, i) => rig.addNode(`many-${i}`));
+  const web = serviceNamed('web');
+  const service = served(web, await rig.bring(web));
+  const { groups, ports } = await look(rig);
+  assert.equal(ports.filter((port) => port.security_groups.includes(groups[0]?.id ?? '')).length, 45);
+  const most = 20;
+  const changesOfPorts = async (wanted: boolean): Promise<readonly number[]> => {
+    const counts: number[] = [];
+    rig.cloud.calls.reset();
+    await rig.pass(rig.desired(service, wanted), () => {
+      counts.push(putsOfPorts(rig));
+      rig.cloud.calls.reset();
+    });
+    return [...counts, putsOfPorts(rig)].filter((count) => count > 0);
+  };
+  assert.deepEqual(await changesOfPorts(false), [most, most, 5]);
+  const other = serviceNamed('other');
+  for (let pass = 0; ; pass++) {
+    const plan = rig.provider.plan(rig.desired(other), await rig.look(other));
+    const summaries = plan.actions.map(({ summary }) => summary).filter((one) => one.startsWith('put the security'));
+    if (summaries.length > 0) {
+      assert.deepEqual(
+        summaries.map((one) => Number(/\d+/.exec(one)?.[0])),
+        [most, most, 5],
+      );
+      break;
+    }
+    assert.ok(pass < 40);
+    await rig.pass(rig.desired(other));
+    await rig.clock.sleep(1_000);
+  }
+  for (const one of [service, other]) await rig.bring(one, false);
+  const left = Object.keys(await rig.everything()).filter((key) => !key.startsWith('ports'));
+  assert.deepEqual(
+    left,
+    Object.keys(before).filter((key) => !key.startsWith('ports')),
+  );
+});
+
+const putsOfPorts = (rig: Rig): number =>
+  rig.cloud.calls.all().filter(({ operation }) => /^PUT .*\/ports\//.test(operation)).length;

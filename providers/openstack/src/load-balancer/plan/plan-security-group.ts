@@ -52,11 +52,22 @@ export function removeGroup(part: LoadBalancerPart): readonly LoadBalancerAction
   ];
 }
 
-function detachment(groupId: string, portIds: readonly string[]): readonly LoadBalancerAction[] {
-  if (portIds.length === 0) return [];
-  const change = { op: 'detach-security-group', groupId, portIds } as const;
+/**
+ * Ports are changed one after the other, and what an action may take is a minute: the last of a large cluster's would never be reached.
+ */
+const PORTS_PER_ACTION = 20;
+
+function inBatches<T>(all: readonly T[]): readonly (readonly T[])[] {
+  const count = Math.ceil(all.length / PORTS_PER_ACTION);
+  return Array.from({ length: count }, (_, i) => all.slice(i * PORTS_PER_ACTION, (i + 1) * PORTS_PER_ACTION));
+}
+
+function detachment(groupId: string, allPortIds: readonly string[]): readonly LoadBalancerAction[] {
   const target = { kind: 'security-group', id: groupId } as const;
-  return [actionOf('update', target, `take the security group off ${portIds.length} ports`, change)];
+  return inBatches(allPortIds).map((portIds) => {
+    const change = { op: 'detach-security-group', groupId, portIds } as const;
+    return actionOf('update', target, `take the security group off ${portIds.length} ports`, change);
+  });
 }
 
 function diffRules(
@@ -125,19 +136,15 @@ function diffPorts(
   const covered = new Set([...group.ports.flatMap(({ addresses }) => addresses), ...group.withoutPort]);
   const missing = [...wanted].filter((address) => !covered.has(address)).toSorted();
   const obsolete = group.ports.filter(({ addresses }) => !addresses.some((address) => wanted.has(address)));
-  const attachment = {
-    op: 'attach-security-group',
-    groupId: group.id,
-    members: missing.map((address): MemberAddress => {
+  const target = { kind: 'security-group', id: group.id } as const;
+  const attach = inBatches(missing).map((addresses) => {
+    const members = addresses.map((address): MemberAddress => {
       const providerID = providerIDs.get(address);
       return { address, ...(providerID !== undefined && { providerID }) };
-    }),
-  } as const;
-  const target = { kind: 'security-group', id: group.id } as const;
-  const attach =
-    missing.length === 0
-      ? []
-      : [actionOf('update', target, `put the security group on ${missing.length} ports`, attachment)];
+    });
+    const change = { op: 'attach-security-group', groupId: group.id, members } as const;
+    return actionOf('update', target, `put the security group on ${members.length} ports`, change);
+  });
   return [
     ...attach,
     ...detachment(
