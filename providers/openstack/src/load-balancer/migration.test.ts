@@ -6,7 +6,7 @@ import { cpoDelete, cpoEnsure, cpoName, cpoWouldChange } from './cpo-calls.suite
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import type { WireFloatingIP } from './neutron-wire.ts';
 import { loadBalancerIn } from './observed-tree.ts';
-import { Rig, served, serviceNamed } from './rig.suite.ts';
+import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
 
 const idsOf = (everything: Readonly<Record<string, unknown>>): readonly string[] => Object.keys(everything).toSorted();
 const web = serviceNamed('web', { ports: [portOf(80), portOf(53, 'UDP')] });
@@ -127,6 +127,27 @@ test('two Services that share one under CPO share it here, in whichever order th
     assert.deepEqual(idsOf(await rig.everything()), idsOf(before));
   }
 });
+
+for (const firstIs of ['CPO’s', 'taken over']) {
+  test(`a Service that shares goes before it has joined here: what CPO made for it goes too (the first is ${firstIs})`, async () => {
+    const rig = await Rig.open();
+    const first = await cpoEnsure(rig, web);
+    const loadBalancerId = first.annotations['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+    const alone = await rig.everything();
+    const second = await cpoEnsure(rig, serviceNamed('second', { ports: [portOf(81)] }), { loadBalancerId });
+    if (firstIs === 'taken over') await rig.bring(first);
+    // Somebody changes it just then: it is PENDING, and its listeners are not looked at.
+    rig.cloud.octavia.settings.updateMs = 12_000;
+    const body = { loadbalancer: { admin_state_up: true } };
+    const path = `/v2.0/lbaas/loadbalancers/${loadBalancerId}`;
+    await rig.client.request(callContext(), { service: 'load-balancer', operation: 'x', method: 'PUT', path, body });
+    await rig.bring(second, false);
+    const left = await rig.everything();
+    assert.deepEqual(idsOf(left), idsOf(alone));
+    assert.equal(JSON.stringify(left).includes(cpoName(second)), false);
+    assert.deepEqual(await cpoWouldChange(rig, first), []);
+  });
+}
 
 test('a Service that goes leaves the load balancer, and its address, to one that CPO still serves', async () => {
   const rig = await Rig.open();

@@ -9,7 +9,7 @@ import type {
 import type { ApiClient } from '../../client/api-client.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort, WireSecurityGroup } from '../neutron-wire.ts';
-import type { ObservedChildren } from '../observed-tree.ts';
+import type { ObservedChildren, PartKind } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { markOf, sameOwner } from '../ownership.ts';
 import {
@@ -20,7 +20,7 @@ import {
   type ClusterNames,
   type ServiceIdentity,
 } from './concerns.ts';
-import { isClaimable } from '../plan/claims.ts';
+import { hasPredecessorsShare, isClaimable } from '../plan/claims.ts';
 import { LatenessTracker } from './lateness.ts';
 import { floatingIPPart, loadBalancerPart, ownedParts, securityGroupPart, type Related } from './parts.ts';
 import { readChildren, type Children } from './read-children.ts';
@@ -130,6 +130,11 @@ export class Observer {
       parts.push(part);
       // Naming a load balancer makes nobody its owner, nor its address's.
       if (one.relation === 'own' || isClaimable(part, identity)) ownVips.add(one.wire.vip_port_id);
+      else if (one.relation === 'named' && hasPredecessorsShare(part, identity)) {
+        // After the load balancer itself, which is what a Service that is to be served joins.
+        const kind: PartKind = 'shared-load-balancer';
+        parts.push({ ...part, kind, owner: identity.owner });
+      }
     }
     for (const one of floatingIPs) {
       const mark = markOf(one.description ?? '', one.tags ?? []);

@@ -5,7 +5,7 @@ import { namedBy } from '../observe/concerns.ts';
 import { floatingIPIn, loadBalancerIn, securityGroupIn } from '../observed-tree.ts';
 import { markedDescription, ownersIn, ownerTag } from '../ownership.ts';
 import { actionOf } from './change.ts';
-import { cpoPrefix } from './listener-owner.ts';
+import { cpoPrefix, isOwnChild } from './listener-owner.ts';
 
 interface Claimant {
   readonly identity: ServiceIdentity;
@@ -66,4 +66,18 @@ export function isClaimable(part: LoadBalancerPart, { names, service }: ServiceI
   // Without ours the Service has left it to the others, under its name.
   if (ours.length === 0) return false;
   return isNamed || (name.startsWith(cpoPrefix) && ours.length === cpoTags.length);
+}
+
+/**
+ * Whether the predecessor has made listeners for the Service on a load balancer that is another's, which the Service names: they are its
+ * own, and go with it, whether it has joined here or not. As long as nothing is seen of them the predecessor's tag stands for them.
+ */
+export function hasPredecessorsShare(part: LoadBalancerPart, { names, owner, service }: ServiceIdentity): boolean {
+  const { children, id, name, tags } = loadBalancerIn(part);
+  if (!namedBy(service).includes(id)) return false;
+  // Under the Service's own name it is taken over whole, or was by somebody of the same name.
+  if (names.some(({ legacy, loadBalancer }) => name === loadBalancer || name === legacy)) return false;
+  const own = names.map(({ loadBalancer }) => loadBalancer);
+  if (!children) return own.some((tag) => tags.includes(tag));
+  return children.listeners.some((one) => isOwnChild(one, { owner, names: own, ownsLoadBalancer: false }));
 }

@@ -58,13 +58,15 @@ function removeShare(
 
 /**
  * First of all, while our listeners are there to say which they are: without them, a tag of CPO's that stayed would keep the load
- * balancer for a Service that is gone.
+ * balancer for a Service that is gone. Where CPO's tag was all that stood for a share, ours takes its place until the listeners are gone.
  */
 function dropCpoTags(part: LoadBalancerPart, target: Target, context: RemovingContext): readonly LoadBalancerAction[] {
   const { id, tags } = loadBalancerIn(part);
   const remove = ourCpoTags(part, context).filter((tag) => tags.includes(tag));
-  if (remove.length === 0) return [];
-  const change = { op: 'tags', loadBalancerId: id, add: [], remove } as const;
+  const stays = part.kind === 'shared-load-balancer' ? [sharerTag(context.identity.owner)] : [];
+  const add = stays.filter((tag) => !tags.includes(tag));
+  if (remove.length === 0 && add.length === 0) return [];
+  const change = { op: 'tags', loadBalancerId: id, add, remove } as const;
   return [actionOf('update', target, `take the tag of this Service off the load balancer ${id}`, change)];
 }
 
