@@ -33,6 +33,7 @@ const SESSION_WINDOW_BYTES = 1 << 24;
 const MAX_SESSION_MEMORY_MB = 128;
 /** Milliseconds that a connection without requests may take to close in good order. */
 const LINGER_MS = 1_000;
+const SETTINGS = { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES };
 /** Of idle connections each n-th PING is sent. */
 const IDLE_PINGS = 3;
 
@@ -61,7 +62,7 @@ export class H2Session {
     this.#onEnd = onEnd;
     this.#session = connect(server, {
       createConnection: () => socket,
-      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
+      settings: SETTINGS,
       maxSessionMemory: MAX_SESSION_MEMORY_MB,
     });
     this.#ready = new Promise((resolve, reject) => {
@@ -213,10 +214,13 @@ export class H2Session {
       return;
     }
     this.#awaitAnswer(this.#ping.pingTimeoutMs);
-    this.#session.ping(() => {
+    const answered = (): void => {
       this.#timer?.cancel();
       if (!this.#session.destroyed) this.#schedulePing();
-    });
+    };
+    // After a GOAWAY Node calls every PING off at once, though watches may go on for long. Settings are acknowledged just as well.
+    if (this.#session.closed) this.#session.settings(SETTINGS, answered);
+    else this.#session.ping(answered);
   }
 
   #awaitAnswer(withinMs: number): void {

@@ -35,9 +35,9 @@ async function textOf(answer: TransportResponse): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-async function until(condition: () => boolean, what: string): Promise<void> {
+async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const end = systemClock.monotonic() + 30_000;
-  while (!condition()) {
+  while (!(await condition())) {
     assert.ok(systemClock.monotonic() < end, `after 30 s still not: ${what}`);
     await sleep(10);
   }
@@ -348,6 +348,37 @@ export function transportContract(protocol: Protocol): void {
     const again = await transport.send(watch('/watch'));
     await again.body[Symbol.asyncIterator]().return?.();
   });
+
+  if (protocol === 'h2') {
+    it('notices a frozen peer also on a connection that takes no more requests', async () => {
+      await using server = await serve();
+      await using proxy = await startFreezableProxy(server.port);
+      const url = server.url.replace(String(server.port), String(proxy.port));
+      const clock = new FakeClock();
+      await using transport = await open(url, {}, { clock, pingIntervalMs: 150, pingTimeoutMs: 200 });
+      const body = (await transport.send(watch('/watch'))).body[Symbol.asyncIterator]();
+      assert.equal((await body.next()).done, false);
+      server.goaway();
+      // On another connection: the one with the watch is drained by then.
+      await until(async () => {
+        await textOf(await transport.send(get('/ok')));
+        return server.connections.made > 1;
+      }, 'the GOAWAY has arrived');
+      let failure: unknown;
+      body.next().catch((error: unknown) => (failure = error));
+      for (let ping = 1; ping <= 3; ping++) {
+        await clock.advance(150);
+        await clock.settle();
+        assert.equal(failure, undefined, 'it is well');
+      }
+      proxy.freeze();
+      await until(async () => {
+        await clock.advance(50);
+        return failure !== undefined;
+      }, 'it is noticed');
+      assert.equal((failure as { code?: string }).code, 'peer-unresponsive');
+    });
+  }
 
   it('leaves a watch alone that is silent while the peer is well', async () => {
     await using server = await serve();
