@@ -38,6 +38,10 @@ test: $(SETUP) ## Run every check and test (KUBERNETES=1.33 for another release 
 unit: $(SETUP) ## Run the unit tests only: seconds
 	@node scripts/test.ts unit
 
+.PHONY: properties
+properties: $(SETUP) ## Run the property tests with new seeds (ROUNDS=n times)
+	@node scripts/test.ts properties
+
 .PHONY: lint
 lint: $(SETUP) ## Run the linter, the formatter's check, the type-check and the dead-code check
 	@node scripts/test.ts lint format types knip

@@ -101,6 +101,8 @@ function controlPlane(): Stage {
 
 interface TestOptions {
   readonly pattern: string;
+  /** Only the files that hold this text. */
+  readonly holding?: string;
   /** Files that match the pattern and are left out. */
   readonly except?: readonly string[];
   readonly always?: boolean;
@@ -124,12 +126,15 @@ function tests(name: string, options: TestOptions): Stage {
         );
         return { passed: 0, failed: 1, skipped: 0 };
       }
-      const files = found.filter((path) => !except.includes(path));
+      const files = found.filter(
+        (path) => !except.includes(path) && readFileSync(path, 'utf8').includes(options.holding ?? ''),
+      );
       if (files.length === 0) return { passed: 0, failed: 0, skipped: 0 };
       const directory = mkdtempSync(join(tmpdir(), 'outrigger-test-'));
       const counts = join(directory, 'counts');
       const args = [
         '--test',
+        '--import=./scripts/property-seed.ts',
         '--test-reporter=./scripts/test-reporter.ts',
         '--test-reporter-destination=stdout',
         `--test-timeout=${TEST_LIMIT_MINUTES * 60_000}`,
@@ -162,6 +167,33 @@ function tests(name: string, options: TestOptions): Stage {
   };
 }
 
+/** The property tests alone, each round with seeds of its own. */
+function properties(): Stage {
+  const round = tests('properties', {
+    pattern: FAST,
+    holding: "from 'fast-check'",
+    env: { OUTRIGGER_PROPERTY_SEED: process.env['OUTRIGGER_PROPERTY_SEED'] ?? 'random' },
+  });
+  return {
+    ...round,
+    always: false,
+    run: async () => {
+      const rounds = Number(process.env['ROUNDS'] || '1');
+      if (!Number.isInteger(rounds) || rounds < 1) {
+        throw new Error(`ROUNDS=${process.env['ROUNDS']} is no whole number of at least 1`);
+      }
+      const sum: Totals = { passed: 0, failed: 0, skipped: 0 };
+      for (let n = 0; n < rounds; n++) {
+        const { passed, failed, skipped } = await round.run();
+        sum.passed += passed;
+        sum.failed += failed;
+        sum.skipped += skipped;
+      }
+      return sum;
+    },
+  };
+}
+
 function readTotals(file: string): Totals {
   try {
     const counts = JSON.parse(readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? '') as Totals & {
@@ -181,6 +213,7 @@ const stages: readonly Stage[] = [
   check('advisories', 'node', ['scripts/advisories.ts']),
   controlPlane(),
   tests('unit', { pattern: UNIT, always: false, isolation: 'none' }),
+  properties(),
   tests('fast', { pattern: FAST, coverage: true }),
   tests('control-plane', { pattern: CONTROL_PLANE, concurrency: 1 }),
   tests('control-plane-oldest', {

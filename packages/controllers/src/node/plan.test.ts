@@ -292,10 +292,14 @@ test('beta labels are copied without asking the cloud', async () => {
 
 // --- Properties: any node, any answer.
 
-const address = fc.record({
-  type: fc.constantFrom<NodeAddress['type'][]>('InternalIP', 'ExternalIP', 'Hostname', 'InternalDNS'),
-  address: fc.constantFrom('10.0.0.1', '10.0.0.2', 'fd00::1', 'host'),
-});
+// What comes out of JSON has a prototype, and a deep comparison tells an object that has none from it.
+const address = fc.record(
+  {
+    type: fc.constantFrom<NodeAddress['type'][]>('InternalIP', 'ExternalIP', 'Hostname', 'InternalDNS'),
+    address: fc.constantFrom('10.0.0.1', '10.0.0.2', 'fd00::1', 'host'),
+  },
+  { noNullPrototype: true },
+);
 const addresses = fc.array(address, { maxLength: 4 });
 const value = fc.constantFrom('x', 'y', 'not valid');
 const labels = fc.dictionary(
@@ -309,6 +313,7 @@ const labels = fc.dictionary(
     'x.k8s.io/y',
   ),
   value,
+  { noNullPrototype: true },
 );
 const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined });
