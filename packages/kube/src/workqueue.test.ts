@@ -177,12 +177,13 @@ class NaiveQueue {
   readonly queued = new Map<string, { priority: number; readyAt: number; order: number | undefined }>();
   readonly processing = new Set<string>();
 
-  add(key: string, delayMs: number, priority: number): void {
+  /** Without a priority: that of what is queued already, or 0. */
+  add(key: string, delayMs: number, priority?: number): void {
     const entry = this.queued.get(key);
     const readyAt = this.time + delayMs;
-    if (!entry) this.queued.set(key, { priority, readyAt, order: undefined });
+    if (!entry) this.queued.set(key, { priority: priority ?? 0, readyAt, order: undefined });
     else {
-      entry.priority = Math.max(entry.priority, priority);
+      entry.priority = Math.max(entry.priority, priority ?? entry.priority);
       entry.readyAt = Math.min(entry.readyAt, readyAt);
     }
     this.#ripen();
@@ -240,7 +241,7 @@ test('the queue does what a naive model does, whatever happens to it', async () 
         } else if (one.do === 'delay') {
           const ms = one.ms + ++unique / 1_000;
           queue.add(one.key, { delayMs: ms });
-          model.add(one.key, ms, 0);
+          model.add(one.key, ms);
         } else if (one.do === 'advance') {
           await clock.advance(one.ms);
           model.advance(one.ms);

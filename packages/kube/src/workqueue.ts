@@ -8,7 +8,7 @@ import { createQueueMetrics, type QueueMetrics } from './internal/queue-metrics.
 export interface AddOptions {
   /** Not before this many milliseconds from now. The earliest of several wins. */
   readonly delayMs?: number;
-  /** Higher goes first; first come, first served within one. Default 0. */
+  /** Higher goes first; first come, first served within one. Default: that of the key if it is queued already, else 0. */
   readonly priority?: number;
 }
 
