@@ -5,16 +5,21 @@ import type { ToldEvents } from '../told-events.ts';
 import type { NodeRanges } from './node-ranges.ts';
 import { isWrittenByUs, OtherAllocator, otherAllocatorNote } from './other-allocator.ts';
 
-/** Nothing is written while it is not known who gave a node its pod CIDRs. */
-const SUSPECT_MS = 1_000;
+/** Nothing is written while it is not known who gave a node its pod CIDRs; it is read within this time. */
+const SUSPECT_MS = 200;
 
 export interface AllocatorWatchOptions {
   readonly nodes: Pick<ResourceClient<Node>, 'get'>;
   readonly clock: Clock;
   readonly told: ToldEvents;
   readonly logger: Logger;
-  /** Default: 10,000. */
+  /** For so long, in milliseconds, the first node that waits is watched: another allocator would give it its range. Default: 10,000. */
   readonly observeMs?: number | undefined;
+  /**
+   * Others allocate under the same lock: what they wrote before the start says nothing of now, and no node is watched. One that
+   * writes all the same is noticed as ever. Default: false.
+   */
+  readonly exclusive?: boolean | undefined;
 }
 
 export class AllocatorWatch {
@@ -25,7 +30,7 @@ export class AllocatorWatch {
 
   constructor(options: AllocatorWatchOptions) {
     this.#options = options;
-    this.#other = new OtherAllocator(options.clock, options.observeMs);
+    this.#other = new OtherAllocator(options.clock, options.exclusive ? 0 : options.observeMs);
   }
 
   /** Milliseconds for which nothing may be written, as somebody else has; 0 when there is no sign of anybody. */
@@ -33,9 +38,14 @@ export class AllocatorWatch {
     return this.#other.refusesForMs;
   }
 
-  /** A node, as the server has it. */
+  /** A node of the list at the start, as the server has it. */
   inspect(node: Node): void {
-    if (this.#other.inspect(node)) this.#tell(node);
+    if (!this.#options.exclusive && this.#other.inspect(node)) this.#tell(node);
+  }
+
+  /** All of the list at the start is in the books: whatever the former holder of the lock wrote is in it. */
+  listed(): void {
+    if (this.#options.exclusive) this.#suspects.clear();
   }
 
   /** Before the change is in the books. Returns whether the node is to be looked into: by `clear`. */
@@ -61,9 +71,14 @@ export class AllocatorWatch {
       if (!isNotFound(error)) throw error;
     }
     this.#suspects.delete(name);
-    if (!live || podCidrsOf(live).length === 0 || isWrittenByUs(live)) return;
+    if (live) this.judge(live);
+  }
+
+  /** A node, as the server has it, whose pod CIDRs are not those of the books. */
+  judge(node: Node): void {
+    if (podCidrsOf(node).length === 0 || isWrittenByUs(node)) return;
     this.#other.seen();
-    this.#tell(live);
+    this.#tell(node);
   }
 
   /** Milliseconds until this node, which has no pod CIDRs, may get them from us; 0 when it may now. */

@@ -19,6 +19,7 @@ export class CloudRangesRig implements AsyncDisposable {
   setsNetworkCondition = true;
   /** For so long another allocator is looked for. */
   observeMs = 0;
+  exclusive = false;
   /** Called before each request to the API server; throw for a failure. */
   beforeRequest: () => void = () => {};
   /** Called before each request to the cloud, and after each assignment took effect. */
@@ -96,6 +97,7 @@ export class CloudRangesRig implements AsyncDisposable {
       metrics: noMetrics,
       random: () => 0,
       observeMs: this.observeMs,
+      exclusive: this.exclusive,
       options: {
         direction: this.#direction,
         providerName: 'test',

@@ -171,6 +171,22 @@ test('the first node waits for so long as another allocator would need, and is l
   assert.ok(rig.eventsOf('a').includes('CIDRAllocatorConflict'));
 });
 
+test('under a lock that the other one seeks too, what it gave before is no sign of it; what it gives now is', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.observeMs = 10_000;
+  rig.exclusive = true;
+  rig.machines.set('a', ['10.0.0.0/24']).set('b', ['10.0.1.0/24']);
+  for (const name of ['a', 'b', 'c']) rig.join(name);
+  givenBy(rig, 'a', 'kube-controller-manager', ['10.0.0.0/24'], 1_000);
+  await rig.start();
+  assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('a')], [['10.0.1.0/24'], []]);
+  givenBy(rig, 'c', 'kube-controller-manager', ['10.244.0.0/24']);
+  rig.machines.set('d', ['10.0.3.0/24']);
+  rig.join('d');
+  await rig.advance(MINUTE);
+  assert.deepEqual([rig.cidrsOf('d'), rig.eventsOf('c')], [[], ['CIDRAllocatorConflict']]);
+});
+
 test('to the cloud, the range allocator is who looks for another one', async () => {
   await using rig = new CloudRangesRig('to-cloud');
   rig.machines.set('a', []);

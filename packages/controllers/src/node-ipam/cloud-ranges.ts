@@ -37,7 +37,7 @@ import { hasRouteCondition, routeCondition } from '../route/network-condition.ts
 import { reasonOf } from '../service/failure.ts';
 import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
-import { AllocatorWatch } from './allocator-watch.ts';
+import { AllocatorWatch, type AllocatorWatchOptions } from './allocator-watch.ts';
 import { inputsOf, rangesIn } from './cloud-ranges-inputs.ts';
 import { findingOfRanges } from './cloud-ranges-words.ts';
 import {
@@ -61,7 +61,7 @@ const FRESH_MS = 30_000;
 /** Rounds without a range before a person is told: a new machine gets its ranges a little later than it is there. */
 const PATIENT_ROUNDS = 3;
 
-export interface CloudRangesDependencies {
+export interface CloudRangesDependencies extends Pick<AllocatorWatchOptions, 'observeMs' | 'exclusive'> {
   readonly client: Pick<Client, 'of'>;
   readonly store: Store<Node>;
   readonly lookups: Pick<InstanceLookups, 'lookUp' | 'snapshot'>;
@@ -76,10 +76,6 @@ export interface CloudRangesDependencies {
   readonly random: () => number;
   /** Default: nothing is remembered, and everything done. */
   readonly journal?: ControllerJournal;
-  /** From the cloud: another allocator is looked for during so many milliseconds after the first node that waits. Default: 10,000. */
-  readonly observeMs?: number;
-  /** Nobody else allocates: what the lock is for, in a leader migration. Default: false. */
-  readonly exclusive?: boolean;
   readonly options: {
     readonly direction: RangeDirection;
     /** The prefix of our provider IDs. */
@@ -126,14 +122,13 @@ class Run {
   readonly #settled = new Map<string, string>();
 
   constructor(deps: CloudRangesDependencies, signal: AbortSignal) {
-    const { client, clock, events, logger, lookups, metrics, podRanges, random, store } = deps;
+    const { client, clock, events, exclusive, logger, lookups, metrics, observeMs, podRanges, random, store } = deps;
     this.#deps = deps;
     this.#signal = signal;
     this.#nodes = client.of(resources.nodes);
     this.#told = new ToldEvents(events, clock);
-    const { exclusive = false, observeMs, options } = deps;
-    if (options.direction === 'from-cloud' && !exclusive) {
-      this.#other = new AllocatorWatch({ nodes: this.#nodes, clock, told: this.#told, logger, observeMs });
+    if (deps.options.direction === 'from-cloud') {
+      this.#other = new AllocatorWatch({ nodes: this.#nodes, clock, told: this.#told, logger, observeMs, exclusive });
     }
     const other = this.#other;
     this.#metrics = createIpamMetrics(metrics, () => [], other && (() => other.refusesForMs > 0));
@@ -165,6 +160,7 @@ class Run {
         this.#hold(node);
         this.#other?.inspect(node);
       });
+      this.#other?.listed();
       // Of a node that has gone meanwhile, nobody may have been told.
       for (const name of this.#ranges.names()) if (!store.get(name)) this.#queue.add(name);
       stops.push(lookups.snapshot.subscribe((node, need, answer) => this.#heard(node.name, need, answer)));

@@ -32,18 +32,17 @@ import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import { ToldEvents } from '../told-events.ts';
 import { parseRangeLines, setAdditionalRanges } from './additional-ranges.ts';
+import { AllocatorWatch, type AllocatorWatchOptions } from './allocator-watch.ts';
 import { createIpamMetrics, type IpamMetrics } from './ipam-metrics.ts';
 import type { IpamRanges } from './ipam-ranges.ts';
 import { listUntilComplete } from './list-until-complete.ts';
 import { NodeRanges } from './node-ranges.ts';
-import { FIELD_MANAGER, isWrittenByUs, OtherAllocator, otherAllocatorNote } from './other-allocator.ts';
+import { FIELD_MANAGER } from './other-allocator.ts';
 import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
 
 const BACKOFF = { baseMs: 50, maxMs: 300_000 };
-/** A node of which it is not known who gave it its pod CIDRs is read within this time. */
-const SUSPECT_MS = 200;
 
-export interface RangeAllocatorDependencies {
+export interface RangeAllocatorDependencies extends Pick<AllocatorWatchOptions, 'observeMs' | 'exclusive'> {
   readonly client: Pick<Client, 'of'>;
   readonly store: Store<Node>;
   readonly events: EventRecorder;
@@ -58,13 +57,6 @@ export interface RangeAllocatorDependencies {
   readonly ranges: IpamRanges;
   /** Nodes that are written at a time. Default: 30, as upstream. */
   readonly concurrentWrites?: number;
-  /** For so long, in milliseconds, the first node is watched: another allocator would give it its range. Default: 10,000. */
-  readonly observeMs?: number;
-  /**
-   * It runs under a lock that other allocators seek as well (leader migration): what they wrote before says nothing of now, and
-   * no node is watched. One that writes all the same is noticed as ever. Default: false.
-   */
-  readonly exclusive?: boolean;
 }
 
 export interface RangeAllocator extends Explains {
@@ -92,27 +84,24 @@ class Run {
   readonly #signal: AbortSignal;
   readonly #nodes: ResourceClient<Node>;
   readonly #ranges: NodeRanges;
-  readonly #other: OtherAllocator;
+  readonly #other: AllocatorWatch;
   readonly #told: ToldEvents;
   readonly #metrics: IpamMetrics;
   readonly #journal: ControllerJournal;
   readonly #queue: WorkQueue<string>;
-  /** Nodes that got pod CIDRs which are not in the books: nothing is given away until it is known who gave them. */
-  readonly #suspects = new Set<string>();
   /** All that nodes have is in the books. */
   #isOpen = false;
   /** Nodes that got nothing because nothing was left. */
   readonly #starved = new Set<string>();
 
   constructor(deps: RangeAllocatorDependencies, signal: AbortSignal) {
-    const { client, clock, events, exclusive = false, metrics, random, ranges } = deps;
-    const observeMs = exclusive ? 0 : deps.observeMs;
+    const { client, clock, events, exclusive, logger, metrics, observeMs, random, ranges } = deps;
     this.#deps = deps;
     this.#signal = signal;
     this.#nodes = client.of(resources.nodes);
     this.#ranges = new NodeRanges(ranges.sets, ranges.reserved);
-    this.#other = new OtherAllocator(clock, observeMs);
     this.#told = new ToldEvents(events, clock);
+    this.#other = new AllocatorWatch({ nodes: this.#nodes, clock, told: this.#told, logger, observeMs, exclusive });
     this.#metrics = createIpamMetrics(
       metrics,
       () => this.#ranges.sets,
@@ -151,13 +140,12 @@ class Run {
 
   /** What the server has, whatever the store has seen of it: nothing is given away before this is complete. */
   async #openBooks(): Promise<void> {
-    const { clock, exclusive = false, logger, store } = this.#deps;
+    const { clock, logger, store } = this.#deps;
     await listUntilComplete({ nodes: this.#nodes, clock, logger, signal: this.#signal }, (node) => {
       this.#hold(node);
-      if (!exclusive && this.#other.inspect(node)) this.#tellOther(node);
+      this.#other.inspect(node);
     });
-    // Whatever the former holder of the lock wrote is in this list.
-    if (exclusive) this.#suspects.clear();
+    this.#other.listed();
     this.#isOpen = true;
     // Of a node that has gone meanwhile, nobody may have been told.
     for (const name of this.#ranges.names()) if (!store.get(name)) this.#queue.add(name);
@@ -178,15 +166,11 @@ class Run {
     if (change.type !== 'delete') {
       const { object } = change;
       const before = change.type === 'update' && change.previous.metadata?.uid === object.metadata?.uid;
-      const cidrs = podCidrsOf(object);
-      if (cidrs.length > 0) {
+      if (podCidrsOf(object).length > 0) {
         this.#journal.plan(subjectOf('Node', object), []);
         this.#starved.delete(key);
-        const isNew = before && podCidrsOf(change.previous).length === 0;
-        const ours = this.#ranges.heldBy(object.metadata?.uid ?? '');
-        const isSuspect = isNew && !sameList(ours, cidrs);
+        const isSuspect = this.#other.changed(change, this.#ranges);
         this.#hold(object);
-        if (isSuspect) this.#suspects.add(key);
         // Of the node that had this name before, something may be held.
         if (isSuspect || (change.type === 'update' && !before)) this.#queue.add(key, { priority: 1 });
         return;
@@ -209,16 +193,6 @@ class Run {
     if (shared.length === 0) return;
     const message = `Another node, or the Service range, has a part of the pod CIDR ${shared.join(', ')} of node ${name}. Delete one of the nodes and let it register again.`;
     if (this.#told.tell(node, { type: 'Warning', reason: 'PodCIDRClash', message })) this.#deps.logger.error(message);
-  }
-
-  #sawOther(node: Node): void {
-    this.#other.seen();
-    this.#tellOther(node);
-  }
-
-  #tellOther(node: Node): void {
-    const note = otherAllocatorNote(node);
-    if (this.#told.tell(node, note)) this.#deps.logger.error(note.message);
   }
 
   /** From memory alone. */
@@ -252,10 +226,9 @@ class Run {
     const node = this.#deps.store.get(key);
     const { uid = '', deletionTimestamp } = node?.metadata ?? {};
     for (const held of this.#ranges.uidsOf(key)) if (held !== uid) await this.#releaseIfGone(key, held, signal);
-    if (this.#suspects.has(key)) await this.#clear(key, signal);
+    await this.#other.clear(key, signal);
     if (!node || deletionTimestamp || podCidrsOf(node).length > 0) return undefined;
 
-    if (this.#suspects.size > 0) return { requeueAfterMs: SUSPECT_MS };
     const waitMs = this.#other.waitMs(uid);
     if (waitMs > 0) return { requeueAfterMs: waitMs };
 
@@ -306,15 +279,8 @@ class Run {
     }
     const cidrs = podCidrsOf(live);
     if (cidrs.length === 0) throw refusal;
-    if (!isWrittenByUs(live) && !sameList(this.#ranges.heldBy(uid), cidrs)) this.#sawOther(live);
+    if (this.#ranges.heldBy(uid)?.join() !== cidrs.join()) this.#other.judge(live);
     this.#hold(live);
-  }
-
-  /** Who gave this node its pod CIDRs? */
-  async #clear(key: string, signal: AbortSignal): Promise<void> {
-    const live = await this.#read(key, signal);
-    this.#suspects.delete(key);
-    if (live && podCidrsOf(live).length > 0 && !isWrittenByUs(live)) this.#sawOther(live);
   }
 
   /** A store that is behind, or was filled from a server that is, must not set a range free that a node has. */
@@ -347,8 +313,4 @@ class Run {
     for (const key of this.#starved) this.#queue.add(key);
     this.#starved.clear();
   }
-}
-
-function sameList(a: readonly string[] | undefined, b: readonly string[]): boolean {
-  return a?.length === b.length && a.every((one, i) => one === b[i]);
 }
