@@ -25,16 +25,16 @@ fi
 # The name of the file, not that of a link to it, says which of the two it is.
 export OUTRIGGER_PROGRAM="${self##*/}"
 
-# glibc gives each thread an arena of its own, and keeps what was freed in it: two are enough, and save 6 to 11 MiB. What the
-# compilers take for a few milliseconds comes in pieces of 32 KB: mapped one by one, it goes back to the system.
+# glibc gives each thread an arena of its own, and keeps what was freed in it: two are enough. What the compilers take for a
+# few milliseconds comes in pieces of 32 KB: mapped one by one, it goes back to the system.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
 export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-16384}"
 
-# A small young generation keeps garbage from ruling the resident size: 181 MB become 121 MB at 5,000 nodes. The old
-# generation holds them in 256 MB; set OUTRIGGER_OLD_SPACE_MB for larger clusters. Less is inlined, and the HTTP parser's
-# WebAssembly is left to the fast compiler: both cost no time here, and keep compilers from 20 MiB at once. A young generation so
-# small is swept sooner by one thread than by several that have to be woken: it takes 7 % off the processor time. What runs
-# for seconds is left to the quick compilers: the slow one took more time from the other processor than its code gave back.
+# A small young generation keeps garbage from ruling the resident size. The old generation holds 5,000 nodes in 256 MB; set
+# OUTRIGGER_OLD_SPACE_MB for larger clusters. Less is inlined, and the HTTP parser's WebAssembly is left to the fast compiler:
+# both cost no time here, and keep the compilers from taking much at once. A young generation so small is swept sooner by one
+# thread than by several that have to be woken. What runs for seconds is left to the quick compilers: the slow one took more
+# time from the other processor than its code gave back. `make bench` measures what all of this comes to.
 exec "$node" --max-semi-space-size=4 --no-parallel-scavenge --max-old-space-size="${OUTRIGGER_OLD_SPACE_MB:-256}" \
   --liftoff-only --invocation-count-for-turbofan=30000 --max-inlined-bytecode-size-cumulative=200 --max-maglev-inlined-bytecode-size-cumulative=50 \
   "$bin/../dist/cloud-controller-manager.js" "$@"
