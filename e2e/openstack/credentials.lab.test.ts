@@ -6,18 +6,19 @@ import { openProvider } from '@outrigger/cloud-runtime';
 import { silentLogger, systemClock, systemRandom } from '@outrigger/kube';
 import { createOpenStackProvider } from '@outrigger/provider-openstack';
 import { LAB_AUTH_URL } from './lab-cloud.ts';
+import { LabMachines, type Server } from './lab-machines.ts';
 import { openLab, type Lab } from './lab.ts';
 
-const NOBODY = '00000000-0000-4000-8000-000000000000';
-
 let lab: Lab;
+let machines: LabMachines;
+let server: Server;
 let userId: string;
 let adminId: string;
 let projectId: string;
 let credential: { readonly id: string; readonly name: string; readonly secret: string };
 let trustId: string;
 
-/** What nova says of a server that there never was, to who is signed in; the code of the error to who is not. */
+/** What nova says of a server, to who is signed in; the code of the error to who is not. */
 async function ask(lines: string): Promise<string> {
   const text = `[Global]\nauth-url = ${LAB_AUTH_URL}\nregion = RegionOne\n${lines}`;
   await using opened = await openProvider(createOpenStackProvider(), {
@@ -28,7 +29,7 @@ async function ask(lines: string): Promise<string> {
     random: systemRandom,
   });
   const call = opened.callContext({ signal: new AbortController().signal, priority: 'normal' });
-  const node = { name: 'nobody', uid: 'u', providerID: `openstack:///${NOBODY}`, labels: {}, annotations: {} };
+  const node = { name: server.name, uid: 'u', providerID: `openstack:///${server.id}`, labels: {}, annotations: {} };
   try {
     const answer = await opened.capabilities.instances?.read(node, 'state', call);
     return answer?.result.kind ?? 'no instances';
@@ -40,6 +41,8 @@ async function ask(lines: string): Promise<string> {
 
 before(async () => {
   lab = await openLab();
+  machines = new LabMachines(lab.user);
+  server = await machines.create('lab-asked-for');
   const idOf = async (kind: 'users' | 'projects', name: string): Promise<string> => {
     const [found] = await lab.admin.list<{ readonly id: string }>('identity', `/${kind}?name=${name}`);
     return found?.id ?? '';
@@ -71,6 +74,7 @@ before(async () => {
 });
 
 after(async () => {
+  await machines[Symbol.asyncDispose]();
   await lab.user.request('identity', 'DELETE', `/users/${userId}/application_credentials/${credential.id}`);
   await lab.user.request('identity', 'DELETE', `/OS-TRUST/trusts/${trustId}`);
 });
@@ -79,19 +83,19 @@ const user = 'username = k8s\nuser-domain-id = default\n';
 const project = 'tenant-name = k8s\ntenant-domain-name = Default\n';
 
 test('a password, by names, by IDs, with one domain for both, at other end points', async () => {
-  assert.equal(await ask(`${user}${project}password = k8s`), 'absent');
-  assert.equal(await ask(`user-id = ${userId}\ntenant-id = ${projectId}\npassword = k8s`), 'absent');
-  assert.equal(await ask('username = k8s\ntenant-name = k8s\ndomain-id = default\npassword = k8s'), 'absent');
-  assert.equal(await ask(`${user}${project}password = k8s\nos-endpoint-type = internalURL`), 'absent');
+  assert.equal(await ask(`${user}${project}password = k8s`), 'found');
+  assert.equal(await ask(`user-id = ${userId}\ntenant-id = ${projectId}\npassword = k8s`), 'found');
+  assert.equal(await ask('username = k8s\ntenant-name = k8s\ndomain-id = default\npassword = k8s'), 'found');
+  assert.equal(await ask(`${user}${project}password = k8s\nos-endpoint-type = internalURL`), 'found');
   assert.equal(await ask(`${user}${project}password = wrong`), 'unauthenticated');
 });
 
 test('an application credential, by ID and by name', async () => {
   const { id, name, secret } = credential;
-  assert.equal(await ask(`application-credential-id = ${id}\napplication-credential-secret = "${secret}"`), 'absent');
+  assert.equal(await ask(`application-credential-id = ${id}\napplication-credential-secret = "${secret}"`), 'found');
   assert.equal(
     await ask(`${user}application-credential-name = ${name}\napplication-credential-secret = "${secret}"`),
-    'absent',
+    'found',
   );
   assert.equal(
     await ask(`application-credential-id = ${id}\napplication-credential-secret = wrong`),
@@ -100,10 +104,10 @@ test('an application credential, by ID and by name', async () => {
 });
 
 test('a trust, as the trustee and as the user', async () => {
-  assert.equal(await ask(`trust-id = ${trustId}\ntrustee-id = ${adminId}\ntrustee-password = admin`), 'absent');
+  assert.equal(await ask(`trust-id = ${trustId}\ntrustee-id = ${adminId}\ntrustee-password = admin`), 'found');
   assert.equal(
     await ask(`trust-id = ${trustId}\nusername = admin\nuser-domain-id = default\npassword = admin`),
-    'absent',
+    'found',
   );
   assert.equal(await ask(`trust-id = ${trustId}\n${user}password = k8s`), 'unauthenticated');
 });
@@ -115,6 +119,6 @@ test('a token', async () => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ auth: { identity, scope: { project: { id: projectId } } } }),
   });
-  assert.equal(await ask(`token = ${answer.headers.get('x-subject-token')}\ntenant-id = ${projectId}`), 'absent');
+  assert.equal(await ask(`token = ${answer.headers.get('x-subject-token')}\ntenant-id = ${projectId}`), 'found');
   assert.equal(await ask(`token = wrong\ntenant-id = ${projectId}`), 'unauthenticated');
 });
