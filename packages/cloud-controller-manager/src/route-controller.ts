@@ -18,7 +18,7 @@ export function whyNoRoutes({ cloud }: Pick<ProgramOptions, 'cloud'>): string | 
 }
 
 export function buildRouteController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, explanations, metrics, options, provider, random, stores } = context;
+  const { client, clock, cluster, eventsOf, explanations, metrics, options, provider, random, stores } = context;
   const logger = context.logger.with({ controller: ROUTE_CONTROLLER });
   const events = eventsOf(ROUTE_CONTROLLER);
   const store = stores.open(resources.nodes);
@@ -54,6 +54,7 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
               journal: context.journal.of(ROUTE_CONTROLLER),
               options: {
                 providerName: provider.name,
+                clusterId: cluster.id,
                 get clusterCidrs() {
                   return clusterRanges;
                 },

@@ -344,3 +344,14 @@ test('a record of routes that cannot be read keeps no load balancer from being f
   assert.ok(rig.controller?.explain('gone'));
   assert.equal(rig.controller?.explain('10.1.2.0/24'), undefined);
 });
+
+test('another cluster’s record of routes takes none for an orphan, and an Event says whose it is', async () => {
+  await using rig = new OrphanRig();
+  const unmarked = new UnmarkedCloud(rig.clock);
+  unmarked.routes.add('10.1.2.0/24 via 192.168.0.2');
+  rig.record = { memory: '10.1.2.0/24 192.168.0.2', 'memory.cluster-id': 'cluster-of-the-backup' };
+  await rig.start({ policy: 'delete', gracePeriodMs: 0, maxFraction: 1 }, () => ({ routes: unmarked }));
+  await rig.passes(2);
+  assert.deepEqual([unmarked.done, rig.reasons], [[], ['RouteRecordUnusable']]);
+  assert.match(rig.events[0]?.message ?? '', /cluster-of-the-backup/);
+});

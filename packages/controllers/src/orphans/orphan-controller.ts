@@ -17,8 +17,8 @@ import type { Client, Clock, EventNote, EventRecorder, KubeObject, Logger, Metri
 import type { Explains, Finding } from '../finding.ts';
 import { noJournal, type ControllerJournal } from '../journal.ts';
 import { CloudRoutes } from '../route/cloud-routes.ts';
-import { asOwned } from '../route/route-owners.ts';
-import { RouteRecord } from '../route/route-record.ts';
+import { asOwned, NOTHING_KNOWN, type KnownHops } from '../route/route-owners.ts';
+import { recordFailureNote } from '../route/failure-note.ts';
 import { StoredRouteRecord } from '../route/stored-route-record.ts';
 import { Locks } from '../service/locks.ts';
 import { reasonOf } from '../service/failure.ts';
@@ -190,7 +190,7 @@ class Run {
       parts,
       routes,
       live,
-      record: record ?? new RouteRecord(),
+      record: record ?? NOTHING_KNOWN,
       before,
       now,
       leaderSince,
@@ -232,13 +232,14 @@ class Run {
   }
 
   /** As the route controller has written it; read anew, as it is another's. */
-  async #record(): Promise<RouteRecord | undefined> {
+  async #record(): Promise<KnownHops | undefined> {
     const { client, clock, options, provider } = this.#deps;
-    if (!provider.routes?.unmarked) return new RouteRecord();
+    if (!provider.routes?.unmarked) return NOTHING_KNOWN;
     const stored = new StoredRouteRecord({
       client,
       clock,
       providerName: options.providerName,
+      clusterId: options.clusterId,
       signal: this.#signal,
     });
     try {
@@ -247,6 +248,8 @@ class Run {
     } catch (error) {
       this.#signal.throwIfAborted();
       this.#deps.logger.warn('The record of routes could not be read; no orphan is sought among them', { error });
+      const note = recordFailureNote(error, 'No orphan is sought among the routes');
+      if (note) this.#tell(note);
       return undefined;
     }
   }

@@ -19,6 +19,13 @@ export function failureNote({ node, destination }: CreateRoute, error: Error, at
   );
 }
 
+/** What of the record only a person can mend. `undefined`: it may pass by itself. `consequence`: a clause without its full stop. */
+export function recordFailureNote(error: unknown, consequence: string): EventNote | undefined {
+  if (!isCloudError(error, 'forbidden') && !isCloudError(error, 'not-owned')) return undefined;
+  const message = `${consequence}: ${error.message} (${error.code}).`;
+  return { type: 'Warning', reason: 'RouteRecordUnusable', message };
+}
+
 /** Upstream's reason. */
 export function noRouteNote(message: string): EventNote {
   return { type: 'Warning', reason: 'FailedToCreateRoute', message };

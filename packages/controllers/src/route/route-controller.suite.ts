@@ -70,7 +70,11 @@ async function startController(t: TestContext, client: Client, cloud: MemoryClou
     routes,
     callContext: (wanted: { signal: AbortSignal; priority: CallPriority }): CallContext => opened.callContext(wanted),
     events: { record: () => {} },
-    options: { providerName: 'memory', clusterCidrs: parseClusterCidrs('10.64.0.0/12,fd00::/48') },
+    options: {
+      providerName: 'memory',
+      clusterId: 'cluster-1',
+      clusterCidrs: parseClusterCidrs('10.64.0.0/12,fd00::/48'),
+    },
   }).run(ended.signal);
   t.after(async () => {
     ended.abort();

@@ -356,7 +356,7 @@ test('before the store is synced nothing is asked, made or removed', async () =>
 });
 
 test('without a cluster CIDR it cannot be made', () => {
-  const dependencies = { options: { providerName: 'memory', clusterCidrs: [] } };
+  const dependencies = { options: { providerName: 'memory', clusterId: CLUSTER, clusterCidrs: [] } };
   assert.throws(() => createRouteController(dependencies as never), /needs a cluster CIDR/);
 });
 

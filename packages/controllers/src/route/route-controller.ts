@@ -22,6 +22,7 @@ import {
   type Client,
   type Clock,
   type EventRecorder,
+  type KubeObject,
   type Logger,
   type Metrics,
   type Node,
@@ -37,7 +38,7 @@ import type { Explains, Fact, Finding } from '../finding.ts';
 import { noJournal, type ControllerJournal } from '../journal.ts';
 import { ToldEvents } from '../told-events.ts';
 import { CloudRoutes } from './cloud-routes.ts';
-import { failureNote, noRouteNote } from './failure-note.ts';
+import { failureNote, noRouteNote, recordFailureNote } from './failure-note.ts';
 import { KnownRoutes } from './known-routes.ts';
 import { readLiveNodes } from './live-nodes.ts';
 import { RouteConditions } from './route-conditions.ts';
@@ -69,6 +70,8 @@ const RECORD = 'record';
 export interface RouteControllerOptions {
   /** The prefix of our provider IDs. */
   readonly providerName: string;
+  /** `ClusterIdentity.id`. */
+  readonly clusterId: string;
   /** `--cluster-cidr`, by `parseClusterCidrs`: one range, or one of each family. */
   readonly clusterCidrs: readonly Cidr[];
   /** False while there may be others, of which nodes have parts: of a node outside of those above nothing is said. Default: true. */
@@ -135,6 +138,8 @@ class Run {
   readonly #conditions: RouteConditions;
   readonly #metrics: RouteMetrics;
   readonly #journal: ControllerJournal;
+  /** Namespace kube-system, whose UID is the cluster's: what is said about no node in particular is said about it. */
+  readonly #cluster: KubeObject;
   /** Where the cloud keeps no owner with a route. */
   readonly #stored: StoredRouteRecord | undefined;
   /** Dry run: destinations for which something is planned. */
@@ -163,6 +168,8 @@ class Run {
     this.#told = new ToldEvents(events, clock);
     this.#metrics = createRouteMetrics(metrics);
     this.#journal = deps.journal ?? noJournal;
+    const cluster = { name: 'kube-system', uid: deps.options.clusterId };
+    this.#cluster = { apiVersion: 'v1', kind: 'Namespace', metadata: cluster };
     if (routes.unmarked) this.#stored = new StoredRouteRecord({ client, clock, signal, ...deps.options });
     this.#conditions = new RouteConditions({ ...deps, journal: this.#journal, nodes: this.#nodes, signal });
   }
@@ -199,6 +206,8 @@ class Run {
         this.#signal.throwIfAborted();
         const { delayMs } = this.#listRetries.failed(RECORD, error as Error);
         logger.error('The record of the routes could not be read; it is read again', { error, delayMs });
+        const note = recordFailureNote(error, 'No route is made or removed');
+        if (note) this.#told.tell(this.#cluster, note);
         await clock.sleep(Math.min(delayMs, SUSPECT_MS), this.#signal);
       }
     }
@@ -581,9 +590,7 @@ class Run {
     this.#metrics.held.set(held);
     if (held === 0) return;
     const message = `${held} routes lead to nodes that are gone. They are so many that they are kept for 5 minutes: if the nodes are not gone, bring them back.`;
-    // One for the cluster, as there is no node to say it about.
-    const cluster = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
-    if (this.#told.tell(cluster, { type: 'Warning', reason: 'RouteRemovalHeld', message })) {
+    if (this.#told.tell(this.#cluster, { type: 'Warning', reason: 'RouteRemovalHeld', message })) {
       this.#deps.logger.warn(message);
     }
   }

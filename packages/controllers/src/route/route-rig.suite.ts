@@ -97,7 +97,7 @@ export class RouteRig implements AsyncDisposable {
       journal: this.journal.of('route'),
       // Not spread: some of them change.
       options: Object.defineProperties(
-        { providerName: 'memory', clusterCidrs: parseClusterCidrs('10.0.0.0/16,fd00::/48') },
+        { providerName: 'memory', clusterId: CLUSTER, clusterCidrs: parseClusterCidrs('10.0.0.0/16,fd00::/48') },
         Object.getOwnPropertyDescriptors(options),
       ),
     });

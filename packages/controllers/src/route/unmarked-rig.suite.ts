@@ -19,6 +19,9 @@ import { parseClusterCidrs } from '../ip/cluster-cidrs.ts';
 import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
 import { createRouteController } from './route-controller.ts';
 
+/** The UID of kube-system. */
+export const CLUSTER = 'cluster-1';
+
 /** Routes as a router of Neutron has them: a set of `destination via hop`. */
 export class UnmarkedCloud implements Routes {
   readonly batchSize = 3;
@@ -136,7 +139,7 @@ export class UnmarkedRig implements AsyncDisposable {
       logger: silentLogger,
       metrics: noMetrics,
       random: () => 0,
-      options: { providerName: 'cloud', clusterCidrs: parseClusterCidrs('10.0.0.0/16,fd00::/48') },
+      options: { providerName: 'cloud', clusterId: CLUSTER, clusterCidrs: parseClusterCidrs('10.0.0.0/16,fd00::/48') },
     });
     this.#running = controller.run(signal);
     await this.settle();
@@ -181,16 +184,24 @@ export class UnmarkedRig implements AsyncDisposable {
     patch: async (_ref: unknown, patch: Patch) => {
       await this.#askRecord('patch');
       const before = this.#existing();
-      const { data } = (patch as { body: ConfigMap }).body;
-      this.configMap = { ...before, data: { ...before.data, ...data } };
-      this.recordWrites++;
+      const { data, metadata = {} } = (patch as { body: ConfigMap }).body;
+      const { resourceVersion = before.metadata?.resourceVersion } = metadata;
+      if (resourceVersion !== before.metadata?.resourceVersion) {
+        throw new StatusError('configmaps', 409, { reason: 'Conflict', code: 409 });
+      }
+      return this.#store({ ...before, data: { ...before.data, ...data } });
     },
     create: async (object: ConfigMap) => {
       await this.#askRecord('create');
-      this.configMap = object;
-      this.recordWrites++;
+      if (this.configMap) throw new StatusError('configmaps', 409, { reason: 'AlreadyExists', code: 409 });
+      return this.#store(object);
     },
   };
+
+  #store(object: ConfigMap): ConfigMap {
+    const resourceVersion = String(++this.recordWrites);
+    return (this.configMap = { ...object, metadata: { ...object.metadata, resourceVersion } });
+  }
 
   async #askRecord(verb: 'get' | 'patch' | 'create'): Promise<void> {
     await Promise.resolve();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StatusError } from '@outrigger/kube';
-import { addressedNode, UnmarkedRig } from './unmarked-rig.suite.ts';
+import { addressedNode, CLUSTER, UnmarkedRig } from './unmarked-rig.suite.ts';
 
 const MINUTE = 60_000;
 
@@ -179,13 +179,93 @@ test('while the record cannot be read nothing is planned', async () => {
   for (let i = 0; i < 6; i++) await rig.advance(MINUTE);
   assert.deepEqual(rig.events, []);
   isDown = false;
-  rig.configMap = { apiVersion: 'v1', kind: 'ConfigMap', data: { cloud: '10.0.1.0/24 192.168.0.77', other: 'x y' } };
+  const data = { cloud: '10.0.1.0/24 192.168.0.77', other: 'x y' };
+  rig.configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion: 'old' }, data };
   for (let i = 0; i < 3; i++) await rig.advance(MINUTE);
   assert.deepEqual(rig.routes, ['10.0.1.0/24 via 192.168.0.1']);
   // Two lists of the resync without it.
   for (let i = 0; i < 24; i++) await rig.advance(MINUTE);
-  assert.deepEqual(rig.configMap.data, { cloud: '10.0.1.0/24 192.168.0.1', other: 'x y' });
+  assert.deepEqual(rig.configMap.data, {
+    cloud: '10.0.1.0/24 192.168.0.1',
+    'cloud.cluster-id': CLUSTER,
+    other: 'x y',
+  });
   const writes = rig.recordWrites;
   for (let i = 0; i < 30; i++) await rig.advance(MINUTE);
   assert.equal(rig.recordWrites, writes, 'nothing changes: nothing is written');
+});
+
+test('a record that may not be read is told, once', async () => {
+  await using rig = new UnmarkedRig();
+  rig.beforeRecord = () => {
+    throw new StatusError('configmaps', 403, { reason: 'Forbidden', code: 403 });
+  };
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+  await rig.start();
+  for (let i = 0; i < 6; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.events, [
+    {
+      type: 'Warning',
+      reason: 'RouteRecordUnusable',
+      message:
+        "No route is made or removed: the record of the cluster's routes, ConfigMap kube-system/outrigger-routes, could not be read: allow it, as the roles of this release do (forbidden).",
+    },
+  ]);
+});
+
+test('another cluster’s record, from a backup, says nothing of this one’s routes: all stay as they are, and one Event says why', async () => {
+  await using rig = new UnmarkedRig();
+  const theirs = '10.0.7.0/24 via 192.168.0.7';
+  rig.cloud.routes.add(theirs);
+  const data = { cloud: '10.0.7.0/24 192.168.0.7', 'cloud.cluster-id': 'cluster-2' };
+  rig.configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion: 'restored' }, data };
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+  await rig.start();
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual([rig.cloud.done, rig.configMap.data, rig.events.length], [[], data, 1]);
+  assert.match(
+    rig.events[0]?.message ?? '',
+    /kube-system\/outrigger-routes, is another cluster's: its cloud\.cluster-id is cluster-2.* delete the ConfigMap.* cluster-1/,
+  );
+  // As the Event says.
+  rig.configMap = undefined;
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, ['10.0.1.0/24 via 192.168.0.1', theirs]);
+  assert.deepEqual(rig.configMap, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'outrigger-routes', namespace: 'kube-system', resourceVersion: '1' },
+    data: { cloud: '10.0.1.0/24 192.168.0.1', 'cloud.cluster-id': CLUSTER },
+  });
+});
+
+test('a record without a cluster, of a release before, is this one’s, and says so from then on', async () => {
+  await using rig = new UnmarkedRig();
+  rig.cloud.routes.add('10.0.7.0/24 via 192.168.0.7');
+  const data = { cloud: '10.0.7.0/24 192.168.0.7' };
+  rig.configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion: 'old' }, data };
+  rig.api.put(addressedNode('b', [], '192.168.0.9'));
+  await rig.start();
+  assert.equal(rig.configMap.data?.['cloud.cluster-id'], CLUSTER);
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, []);
+});
+
+test('a write of a former leader that arrives late costs no line, neither its own nor a new one', async () => {
+  await using rig = new UnmarkedRig();
+  rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+  rig.api.put(addressedNode('b', [], '192.168.0.9'));
+  await rig.start();
+  // It knew of a node that has gone meanwhile, and not of what was written since; its route came about, too.
+  rig.cloud.routes.add('10.0.2.0/24 via 192.168.0.2');
+  rig.configMap = {
+    ...rig.configMap,
+    metadata: { resourceVersion: 'late' },
+    data: { cloud: '10.0.2.0/24 192.168.0.2', 'cloud.cluster-id': CLUSTER },
+  };
+  rig.api.put(addressedNode('c', ['10.0.3.0/24'], '192.168.0.3'));
+  await rig.settle();
+  assert.deepEqual(rig.recorded, ['10.0.1.0/24 192.168.0.1', '10.0.2.0/24 192.168.0.2', '10.0.3.0/24 192.168.0.3']);
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, ['10.0.1.0/24 via 192.168.0.1', '10.0.3.0/24 via 192.168.0.3']);
 });
