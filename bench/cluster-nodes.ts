@@ -1,7 +1,7 @@
 /** Nodes of a scenario: with their machines in the cloud, NotReady, or with a pod CIDR. */
 import { resources, type Client, type Node } from '@outrigger/kube';
 import { hollowNode } from '@outrigger/testing';
-import { addressOf, inParallel, nodeNames, registerNodes, removeNodes } from './fleet.ts';
+import { addressOf, inParallel, nodeNames, registerNodes, removeNodes, removeServices } from './fleet.ts';
 import { isInitialised } from './node-observer.ts';
 import type { Rig } from './rig.ts';
 
@@ -9,6 +9,7 @@ import type { Rig } from './rig.ts';
 export async function freshCluster({ client, cloud }: Rig, nodes: number): Promise<readonly string[]> {
   cloud.setFaults([]);
   await removeNodes(client);
+  await removeServices(client);
   for (const { id } of cloud.instances()) cloud.deleteInstance(id);
   for (const { id } of cloud.routes()) cloud.deleteRoute(id);
   for (const { id } of cloud.parts()) cloud.deletePart(id);

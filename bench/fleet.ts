@@ -28,6 +28,18 @@ export async function removeNodes(client: Client): Promise<void> {
   await inParallel(items, async ({ metadata }) => nodes.delete({ name: metadata?.name ?? '' }));
 }
 
+/** Those with load balancers, whose finalizers nobody takes off any more. */
+export async function removeServices(client: Client): Promise<void> {
+  const services = client.of(resources.services);
+  const { items } = await services.list();
+  const balanced = items.filter(({ spec }) => spec?.type === 'LoadBalancer');
+  await inParallel(balanced, async ({ metadata: { deletionTimestamp, name = '', namespace = '' } = {} }) => {
+    const ref = { namespace, name };
+    await services.patch(ref, { type: 'merge', body: { metadata: { finalizers: null } } });
+    if (deletionTimestamp === undefined) await services.delete(ref);
+  });
+}
+
 /** So that no subject waits for the lease of the one before. */
 export async function removeLease(client: Client): Promise<void> {
   await client

@@ -12,6 +12,12 @@ export interface RunningSubject {
   readonly signal: AbortSignal;
 }
 
+/** Of what a subject that ended by itself said last. Its log goes with the control plane's directory. */
+const LAST_WORDS_CHARACTERS = 2_000;
+
+/** A subject that did not come to the end of what was asked of it. */
+export class Unfinished extends Error {}
+
 export async function runSubject<T>(
   subject: Subject,
   surroundings: Surroundings,
@@ -20,19 +26,24 @@ export async function runSubject<T>(
 ): Promise<T> {
   const stop = new AbortController();
   const timer = setTimeout(() => {
-    stop.abort(new Error(`${subject.name}: not done within ${limitSeconds} s`));
+    stop.abort(new Unfinished(`${subject.name}: not done within ${limitSeconds} s`));
   }, limitSeconds * 1000);
   const [program, ...args] = subject.command(surroundings);
   const file = join(surroundings.controlPlane.directory, `${subject.name.replaceAll(' ', '-')}.log`);
   const log = createWriteStream(file, { flags: 'a' });
   const startedAt = performance.now();
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  child.stdout.pipe(log);
-  child.stderr.pipe(log);
+  let lastWords = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      log.write(text);
+      lastWords = (lastWords + text).slice(-LAST_WORDS_CHARACTERS);
+    });
+  }
   const exited = new Promise<void>((resolve) => {
     child.once('error', (error) => stop.abort(error));
-    child.once('exit', (code) => {
-      stop.abort(new Error(`${subject.name} ended with code ${code}; see ${file}`));
+    child.once('close', (code) => {
+      stop.abort(new Unfinished(`${subject.name} ended with code ${code}: ${lastWords}`));
       resolve();
     });
   });

@@ -20,9 +20,11 @@ export interface Scenario {
   readonly what: string;
   /** Whether upstream's sample program is measured beside it. */
   readonly upstream: boolean;
-  /** Leaves a cluster without nodes and Services. */
-  run(rig: Rig, subject: Subject): Promise<readonly Figure[]>;
+  /** Records each figure once it is known: who does not come to the end has those until then. */
+  run(rig: Rig, subject: Subject, record: Recorder): Promise<void>;
 }
+
+export type Recorder = (...figures: readonly Figure[]) => void;
 
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
@@ -68,4 +70,12 @@ export async function apiUse({ controlPlane }: Rig, since: AuditMark): Promise<A
     return undefined;
   }, since);
   return counts;
+}
+
+/** `times`: in milliseconds, in order. */
+export function mostInOneSecond(times: readonly number[]): number {
+  return times.reduce((most, end, index) => {
+    const first = times.findIndex((at) => at > end - 1_000);
+    return Math.max(most, index - first + 1);
+  }, 0);
 }

@@ -1,6 +1,6 @@
 import type { FaultRule } from '@outrigger/provider-memory';
 import { areInitialised, freshCluster, joinNodes, listNodes, setNotReady } from '../cluster-nodes.ts';
-import { apiUse, secondsUntil, sleep, type Figure, type Scenario } from '../scenario.ts';
+import { apiUse, mostInOneSecond, secondsUntil, sleep, type Scenario } from '../scenario.ts';
 
 const NODES = 100;
 const PHASE_MS = 120_000;
@@ -20,25 +20,25 @@ export const faults: Scenario = {
   name: 'faults',
   what: `${NODES} nodes are NotReady and alive; the cloud fails for ${PHASE_MS / 1000} s in each way, and then lies for ${LIE_MS / 1000} s`,
   upstream: true,
-  run: async (rig, subject) => {
+  run: async (rig, subject, record) => {
     const { client, cloud } = rig;
     const names = await freshCluster(rig, NODES);
     await joinNodes(rig, names);
-    return rig.run(subject, [], 900, async ({ signal }) => {
-      const figures: Figure[] = [];
+    await rig.run(subject, [], 900, async ({ signal }) => {
       await secondsUntil(() => areInitialised(rig, NODES), signal, 500);
       for (const [name, rules] of PHASES) {
         cloud.setFaults(rules);
         const use = await during(PHASE_MS);
-        figures.push(
-          { what: `${name}: cloud calls`, value: cloud.calls().total, atMost: MOST_CALLS },
+        const { last, total } = cloud.calls();
+        record(
+          { what: `${name}: cloud calls`, value: total, atMost: MOST_CALLS },
+          { what: `${name}: most calls in one second`, value: mostInOneSecond(last.map(({ at }) => at)) },
           { what: `${name}: live nodes deleted`, value: use.deletedNodes, atMost: 0 },
         );
       }
       cloud.setFaults([{ operation: ONE, effect: 'status', status: 404 }, EMPTY]);
       const use = await during(LIE_MS);
-      figures.push({ what: '404 for machines that live: nodes deleted', value: use.deletedNodes, atMost: 0 });
-      return figures;
+      record({ what: '404 for machines that live: nodes deleted', value: use.deletedNodes, atMost: 0 });
     });
 
     async function during(ms: number): ReturnType<typeof apiUse> {

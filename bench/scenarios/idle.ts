@@ -10,9 +10,9 @@ export const idle: Scenario = {
   name: 'idle',
   what: `${NODES} nodes, no routes, nothing new for a minute between two passes and two searches for orphans (each --…=1h)`,
   upstream: true,
-  run: async (rig, subject) => {
+  run: async (rig, subject, record) => {
     await joinNodes(rig, await freshCluster(rig, NODES));
-    return rig.run(subject, flagsOf(subject), 600, async ({ signal }) => {
+    await rig.run(subject, flagsOf(subject), 600, async ({ signal }) => {
       await secondsUntil(() => areInitialised(rig, NODES), signal, 500);
       // A node that is not Ready is asked about, ever more rarely.
       await makeReady(rig);
@@ -21,11 +21,11 @@ export const idle: Scenario = {
       const mark = await rig.controlPlane.auditLog.mark();
       await sleep(WINDOW_MS);
       const { reads, writes } = await apiUse(rig, mark);
-      return [
+      record(
         { what: 'cloud calls', value: rig.cloud.calls().total, atMost: 0 },
         { what: 'API writes, Leases left out', value: writes, atMost: 0 },
         { what: 'API reads', value: reads, atMost: 0 },
-      ];
+      );
     });
   },
 };

@@ -12,17 +12,17 @@ export const ipam: Scenario = {
   name: 'ipam',
   what: `${NODES} nodes get pod CIDRs, beside a bare client that does only the one write a node (--controllers=node-ipam-controller)`,
   upstream: false,
-  run: async (rig, subject) => {
+  run: async (rig, subject, record) => {
     const bare = await assignAll(rig, floor, ['pod-cidr']);
     const flags = ['--controllers=node-ipam-controller', '--allocate-node-cidrs', `--cluster-cidr=${CLUSTER_CIDR}`];
     const measured = await assignAll(rig, subject, flags);
-    return [
+    record(
       { what: 'floor: first write to the last pod CIDR', value: bare.seconds, unit: 's' },
       { what: 'first write to the last pod CIDR', value: measured.seconds, unit: 's' },
       { what: 'nodes a second, as a part of the floor', value: bare.seconds / measured.seconds, atLeast: 0.9 },
       { what: 'API writes a node', value: measured.writes / NODES, atMost: 1.01 },
       { what: 'pod CIDRs that two nodes have', value: measured.shared, atMost: 0 },
-    ];
+    );
   },
 };
 

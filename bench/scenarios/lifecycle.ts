@@ -7,7 +7,7 @@ import {
   makeReady,
   setNotReady,
 } from '../cluster-nodes.ts';
-import { apiUse, secondsUntil, sleep, type Figure, type Scenario } from '../scenario.ts';
+import { apiUse, secondsUntil, sleep, type Scenario } from '../scenario.ts';
 
 const NODES = 500;
 const AFFECTED = 100;
@@ -20,12 +20,11 @@ export const lifecycle: Scenario = {
   name: 'lifecycle',
   what: `${AFFECTED} of ${NODES} nodes are stopped, and then ${AFFECTED} others gone from the cloud`,
   upstream: true,
-  run: async (rig, subject) => {
+  run: async (rig, subject, record) => {
     const { client, cloud } = rig;
     const names = await freshCluster(rig, NODES);
     await joinNodes(rig, names);
-    return rig.run(subject, [], 600, async ({ signal }) => {
-      const figures: Figure[] = [];
+    await rig.run(subject, [], 600, async ({ signal }) => {
       await secondsUntil(() => areInitialised(rig, NODES), signal, 500);
       await makeReady(rig);
       const stopped = names.slice(0, AFFECTED);
@@ -35,12 +34,12 @@ export const lifecycle: Scenario = {
       const isTainted = async (): Promise<boolean> =>
         (await listNodes(client)).filter((node) => hasTaint(node, SHUTDOWN_TAINT)).length === AFFECTED;
       await secondsUntil(isTainted, signal, 200);
-      figures.push({ what: 'stopped: all tainted after', value: since(began), unit: 's', atMost: 3 });
+      record({ what: 'stopped: all tainted after', value: since(began), unit: 's', atMost: 3 });
       cloud.resetCalls();
       const mark = await rig.controlPlane.auditLog.mark();
       await sleep(QUIET_MS);
       const use = await apiUse(rig, mark);
-      figures.push(
+      record(
         { what: 'the minute after: cloud calls', value: cloud.calls().total, atMost: 12 },
         { what: 'the minute after: API reads', value: use.reads, atMost: 0 },
       );
@@ -49,8 +48,7 @@ export const lifecycle: Scenario = {
       const went = performance.now();
       await setNotReady(client, gone);
       await secondsUntil(async () => (await listNodes(client)).length === NODES - AFFECTED, signal, 200);
-      figures.push({ what: 'gone: all deleted after', value: since(went), unit: 's', atMost: GRACE_SECONDS + 2 });
-      return figures;
+      record({ what: 'gone: all deleted after', value: since(went), unit: 's', atMost: GRACE_SECONDS + 2 });
     });
   },
 };

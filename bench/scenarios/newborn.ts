@@ -9,9 +9,9 @@ export const newborn: Scenario = {
   name: 'newborn',
   what: `${NODES} nodes register, and the cloud shows their machines ${LATE_MS / 1000} s later`,
   upstream: true,
-  run: async (rig, subject) => {
+  run: async (rig, subject, record) => {
     const names = await freshCluster(rig, NODES);
-    return rig.run(subject, [], 300, async ({ signal }) => {
+    await rig.run(subject, [], 300, async ({ signal }) => {
       await sleep(3_000);
       rig.cloud.resetCalls();
       const mark = await rig.controlPlane.auditLog.mark();
@@ -22,11 +22,11 @@ export const newborn: Scenario = {
       addMachines(rig, names);
       const { deletedNodes } = await apiUse(rig, mark);
       const seconds = await secondsUntil(() => areInitialised(rig, NODES - deletedNodes), signal);
-      return [
+      record(
         { what: 'live nodes deleted', value: (await apiUse(rig, mark)).deletedNodes, atMost: 0 },
         { what: 'cloud calls while they were not shown', value: calls, atMost: LATE_MS / 1000 },
-        { what: 'shown to initialised, the last', value: seconds, unit: 's' },
-      ];
+      );
+      if (deletedNodes < NODES) record({ what: 'shown to initialised, the last', value: seconds, unit: 's' });
     });
   },
 };

@@ -13,7 +13,7 @@ export const parts: Scenario = {
   name: 'parts',
   what: `${SERVICES} services of four parts come, change and go; ${KILLS} x kill -9; 3 % of the cloud's answers are lost after success`,
   upstream: false,
-  run: async (rig) => {
+  run: async (rig, _subject, record) => {
     await freshCluster(rig, 0);
     const { controlPlane } = rig;
     const directory = join(controlPlane.directory, 'parts');
@@ -29,12 +29,12 @@ export const parts: Scenario = {
     for (const problem of round.problems) console.error(problem);
     await rm(directory, { recursive: true });
     const leaked = round.problems.filter((problem) => problem.includes('leaked')).length;
-    return [
+    record(
       { what: 'parts leaked', value: leaked, atMost: 0 },
       { what: 'parts or services lost or not as wanted', value: round.problems.length - leaked, atMost: 0 },
       { what: 'killed', value: round.kills, atLeast: KILLS },
       { what: 'answers lost', value: round.lostAnswers },
       { what: 'last kill to all as it must be', value: round.settledMs / 1000, unit: 's' },
-    ];
+    );
   },
 };

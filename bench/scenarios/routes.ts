@@ -1,5 +1,6 @@
 import { freshCluster, joinNodesWithPodCidr, listNodes } from '../cluster-nodes.ts';
-import { apiUse, secondsUntil, sleep, type Figure, type Scenario } from '../scenario.ts';
+import { apiUse, secondsUntil, sleep, type Scenario } from '../scenario.ts';
+import { outrigger } from '../subjects.ts';
 
 const NODES = 1_000;
 const IDLE_MS = 60_000;
@@ -7,20 +8,19 @@ const IDLE_MS = 60_000;
 export const routes: Scenario = {
   name: 'routes',
   what: `${NODES} initialised nodes with pod CIDRs and without routes`,
-  upstream: false,
-  run: async (rig, subject) => {
+  upstream: true,
+  run: async (rig, subject, record) => {
     const { cloud, controlPlane } = rig;
     const names = await freshCluster(rig, NODES);
     await joinNodesWithPodCidr(rig, names);
     // Initialised first, by a run without routes: what is measured is the route controller.
-    await rig.run(subject, ['--configure-cloud-routes=false'], 300, async ({ signal }) => {
+    await rig.run(outrigger, ['--configure-cloud-routes=false'], 300, async ({ signal }) => {
       await secondsUntil(async () => (await listNodes(rig.client)).every(({ spec }) => spec?.providerID), signal, 500);
     });
     cloud.resetCalls();
     const mark = await controlPlane.auditLog.mark();
-    const flags = ['--allocate-node-cidrs', '--cluster-cidr=10.0.0.0/8'];
-    return rig.run(subject, flags, 600, async ({ signal }) => {
-      const figures: Figure[] = [];
+    const flags = ['--configure-cloud-routes=true', '--allocate-node-cidrs', '--cluster-cidr=10.0.0.0/8'];
+    await rig.run(subject, flags, 600, async ({ signal }) => {
       await secondsUntil(() => cloud.routes().length > 0, signal, 5);
       const began = performance.now();
       const isSet = async (): Promise<boolean> =>
@@ -28,10 +28,12 @@ export const routes: Scenario = {
           status?.conditions?.some(({ type, status: value }) => type === 'NetworkUnavailable' && value === 'False'),
         );
       const conditions = secondsUntil(isSet, signal, 250);
+      // Awaited below; until then a subject that ends early must not be an unhandled rejection.
+      conditions.catch(() => {});
       await secondsUntil(() => cloud.routes().length === NODES, signal, 5);
-      figures.push({ what: 'first route to all routes', value: since(began), unit: 's', atMost: 2 });
+      record({ what: 'first route to all routes', value: since(began), unit: 's', atMost: 2 });
       await conditions;
-      figures.push(
+      record(
         { what: 'first route to all conditions set', value: since(began), unit: 's', atMost: 6 },
         { what: 'cloud calls', value: cloud.calls().total, atMost: Math.ceil(0.02 * 2_001) },
         { what: 'API requests answered 429', value: (await apiUse(rig, mark)).throttled, atMost: 0 },
@@ -43,8 +45,7 @@ export const routes: Scenario = {
       const asked = Object.entries(byOperation).filter(([operation]) => operation.includes('/routes'));
       // 0.2 a minute is one in five minutes: in one minute it is none, or the one that happens to fall into it.
       const calls = asked.reduce((sum, [, count]) => sum + count, 0);
-      figures.push({ what: 'an idle minute: cloud calls for routes', value: calls, atMost: 1 });
-      return figures;
+      record({ what: 'an idle minute: cloud calls for routes', value: calls, atMost: 1 });
     });
   },
 };

@@ -3,7 +3,7 @@ import { areInitialised, freshCluster, joinNodes } from '../cluster-nodes.ts';
 import { inParallel } from '../fleet.ts';
 import { quantile } from '../node-observer.ts';
 import type { Rig } from '../rig.ts';
-import { secondsUntil, sleep, type Figure, type Scenario } from '../scenario.ts';
+import { secondsUntil, sleep, type Scenario } from '../scenario.ts';
 
 const SERVICES = 200;
 const NODES = 3;
@@ -15,15 +15,14 @@ const SETTLE_MS = 5_000;
 export const services: Scenario = {
   name: 'services',
   what: `${SERVICES} services of one part each are created at once, nodes join, and all are deleted; a load balancer serves after 1 s`,
-  upstream: false,
-  run: async (rig, subject) => {
+  upstream: true,
+  run: async (rig, subject, record) => {
     const { client, cloud } = rig;
     const names = await freshCluster(rig, NODES + 1 + JOINS);
     const first = names.slice(0, NODES);
     await joinNodes(rig, first);
     const flags = [rig.cloudConfig({ loadBalancerParts: ['load-balancer'] })];
-    return rig.run(subject, flags, 600, async ({ signal }) => {
-      const figures: Figure[] = [];
+    await rig.run(subject, flags, 600, async ({ signal }) => {
       await secondsUntil(() => areInitialised(rig, NODES), signal);
       cloud.resetCalls();
       const all = Array.from({ length: SERVICES }, (_, index) => `service-${index}`);
@@ -41,7 +40,7 @@ export const services: Scenario = {
         100,
       );
       const times = [...readyAt.values()];
-      figures.push(
+      record(
         { what: 'created: ready, p50', value: quantile(times, 0.5), unit: 's' },
         { what: 'created: ready, p99', value: quantile(times, 0.99), unit: 's' },
         { what: 'created: all ready after', value: Math.max(...times), unit: 's', atMost: 4 },
@@ -52,7 +51,7 @@ export const services: Scenario = {
       await joinNodes(rig, names.slice(NODES, NODES + 1));
       const joined = await secondsUntil(() => haveBackEnds(rig, NODES + 1), signal);
       await sleep(SETTLE_MS);
-      figures.push(
+      record(
         { what: 'a node joins: all updated after', value: joined, unit: 's', atMost: 3 },
         { what: 'a node joins: updates', value: updates(rig), atMost: SERVICES },
       );
@@ -63,18 +62,17 @@ export const services: Scenario = {
       }
       await secondsUntil(() => haveBackEnds(rig, names.length), signal);
       await sleep(SETTLE_MS);
-      figures.push({ what: `${JOINS} nodes join within 2 s: updates`, value: updates(rig), atMost: SERVICES });
+      record({ what: `${JOINS} nodes join within 2 s: updates`, value: updates(rig), atMost: SERVICES });
 
       cloud.resetCalls();
       const left = performance.now();
       await inParallel(all, (name) => client.of(resources.services).delete({ namespace: NAMESPACE, name }));
       await secondsUntil(async () => (await listServices(client)).length === 0, signal, 100);
-      figures.push(
+      record(
         { what: 'deleted: all gone after', value: (performance.now() - left) / 1000, unit: 's', atMost: 4 },
         { what: 'deleted: cloud calls', value: cloud.calls().total },
         { what: 'deleted: parts leaked', value: cloud.parts().length, atMost: 0 },
       );
-      return figures;
     });
   },
 };

@@ -9,7 +9,7 @@ export const trickle: Scenario = {
   name: 'trickle',
   what: `${NODES} nodes, ten a second`,
   upstream: true,
-  run: async (rig, subject) => {
+  run: async (rig, subject, record) => {
     const { client, cloud } = rig;
     await freshCluster(rig, 0);
     const measured = await measureArrivals({
@@ -26,11 +26,11 @@ export const trickle: Scenario = {
       surroundings: await rig.surroundings(),
       limitSeconds: LIMIT_SECONDS,
     });
-    return [
+    record(
       { what: 'registered to initialised, p50', value: measured.p50Seconds, unit: 's' },
       { what: 'registered to initialised, p99', value: measured.p99Seconds, unit: 's', atMost: 0.15 },
       { what: 'registered to initialised, the last', value: measured.lastSeconds, unit: 's' },
       { what: 'cloud calls', value: measured.cloudCalls },
-    ];
+    );
   },
 };

@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	cloudprovider "k8s.io/cloud-provider"
@@ -18,7 +21,14 @@ type part struct {
 	Kind       string                     `json:"kind"`
 	Tags       map[string]string          `json:"tags"`
 	Attributes map[string]json.RawMessage `json:"attributes"`
+	State      string                     `json:"state,omitempty"`
 }
+
+// In the order of making; they go in the opposite one.
+var allKinds = []string{"address", "load-balancer", "firewall", "dns"}
+
+// A load balancer that is being made is looked at as often as Outrigger's provider for this cloud does it.
+const pollInterval = 500 * time.Millisecond
 
 // The order of the fields is that of Outrigger's provider for this cloud: neither changes what the other one has made.
 type balancedPort struct {
@@ -32,11 +42,12 @@ type openPort struct {
 	Protocol v1.Protocol `json:"protocol"`
 }
 
+// partsOf asks for the parts of one Service, by its tag.
 func (c *memoryCloud) partsOf(ctx context.Context, service *v1.Service) (map[string]part, error) {
 	var answer struct {
 		Parts []part `json:"parts"`
 	}
-	if err := c.get(ctx, "/parts", &answer); err != nil {
+	if err := c.get(ctx, "/parts?uid="+url.QueryEscape(string(service.UID)), &answer); err != nil {
 		return nil, err
 	}
 	own := map[string]part{}
@@ -53,7 +64,7 @@ func (c *memoryCloud) GetLoadBalancer(ctx context.Context, _ string, service *v1
 	if err != nil || len(parts) == 0 {
 		return nil, false, err
 	}
-	return statusOf(parts["address"]), true, nil
+	return statusOf(parts[c.kinds[0]]), true, nil
 }
 
 func (c *memoryCloud) GetLoadBalancerName(_ context.Context, _ string, service *v1.Service) string {
@@ -65,10 +76,25 @@ func (c *memoryCloud) EnsureLoadBalancer(ctx context.Context, _ string, service 
 	if err != nil {
 		return nil, err
 	}
-	address, err := c.ensurePart(ctx, service, parts, "address", map[string]any{})
+	return c.ensureParts(ctx, service, nodes, parts)
+}
+
+// UpdateLoadBalancer makes nothing anew: it is called for Services that are being deleted, too.
+func (c *memoryCloud) UpdateLoadBalancer(ctx context.Context, _ string, service *v1.Service, nodes []*v1.Node) error {
+	parts, err := c.partsOf(ctx, service)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	if _, ok := parts["load-balancer"]; !ok {
+		return fmt.Errorf("%s/%s has no load balancer to change", service.Namespace, service.Name)
+	}
+	_, err = c.ensureParts(ctx, service, nodes, parts)
+	return err
+}
+
+// ensureParts makes or changes the parts one after another, and waits until the load balancer serves. All need the IP, which
+// comes with the first of them.
+func (c *memoryCloud) ensureParts(ctx context.Context, service *v1.Service, nodes []*v1.Node, parts map[string]part) (*v1.LoadBalancerStatus, error) {
 	sources := append([]string{}, service.Spec.LoadBalancerSourceRanges...)
 	var balanced []balancedPort
 	var open []openPort
@@ -81,25 +107,38 @@ func (c *memoryCloud) EnsureLoadBalancer(ctx context.Context, _ string, service 
 		backEnds = append(backEnds, node.Spec.ProviderID)
 	}
 	slices.Sort(backEnds)
-	ip := address.Attributes["ip"]
-	for _, wanted := range []struct {
-		kind       string
-		attributes map[string]any
-	}{
-		{"load-balancer", map[string]any{"ip": ip, "ports": balanced, "backEnds": backEnds}},
-		{"firewall", map[string]any{"ports": open, "sources": sources}},
-		{"dns", map[string]any{"name": service.Name + "." + service.Namespace + ".memory.test", "ip": ip}},
-	} {
-		if _, err := c.ensurePart(ctx, service, parts, wanted.kind, wanted.attributes); err != nil {
+	wanted := map[string]map[string]any{
+		"address":       {},
+		"load-balancer": {"ports": balanced, "backEnds": backEnds},
+		"firewall":      {"ports": open, "sources": sources},
+		"dns":           {"name": service.Name + "." + service.Namespace + ".memory.test"},
+	}
+	var first part
+	for number, kind := range c.kinds {
+		if number > 0 && kind != "firewall" {
+			wanted[kind]["ip"] = first.Attributes["ip"]
+		}
+		made, err := c.ensurePart(ctx, service, parts, kind, wanted[kind])
+		if err != nil {
 			return nil, err
 		}
+		if number == 0 {
+			first = made
+		}
+		for made.State == "pending" {
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(pollInterval):
+			}
+			now, err := c.partsOf(ctx, service)
+			if err != nil {
+				return nil, err
+			}
+			made = now[kind]
+		}
 	}
-	return statusOf(address), nil
-}
-
-func (c *memoryCloud) UpdateLoadBalancer(ctx context.Context, clusterName string, service *v1.Service, nodes []*v1.Node) error {
-	_, err := c.EnsureLoadBalancer(ctx, clusterName, service, nodes)
-	return err
+	return statusOf(first), nil
 }
 
 func (c *memoryCloud) EnsureLoadBalancerDeleted(ctx context.Context, _ string, service *v1.Service) error {
@@ -107,7 +146,7 @@ func (c *memoryCloud) EnsureLoadBalancerDeleted(ctx context.Context, _ string, s
 	if err != nil {
 		return err
 	}
-	for _, kind := range []string{"dns", "firewall", "load-balancer", "address"} {
+	for _, kind := range slices.Backward(allKinds) {
 		if there, ok := parts[kind]; ok {
 			err := c.send(ctx, http.MethodDelete, "/parts/"+there.ID, nil, &struct{}{})
 			if err != nil && !errors.Is(err, errNotFound) {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,8 @@ type memoryCloud struct {
 	client   *http.Client
 	// cluster is the UID of the namespace kube-system: what is made in the cloud is tagged with it.
 	cluster string
+	// kinds are the parts of which each load balancer consists, in the order of making.
+	kinds []string
 }
 
 type instance struct {
@@ -161,7 +164,8 @@ var _ cloudprovider.InstancesV2 = &memoryCloud{}
 
 func open(configuration io.Reader) (cloudprovider.Interface, error) {
 	var parsed struct {
-		Endpoint string `json:"endpoint"`
+		Endpoint          string   `json:"endpoint"`
+		LoadBalancerParts []string `json:"loadBalancerParts"`
 	}
 	if configuration == nil {
 		return nil, errors.New("--cloud-config with an endpoint is needed")
@@ -169,9 +173,16 @@ func open(configuration io.Reader) (cloudprovider.Interface, error) {
 	if err := json.NewDecoder(configuration).Decode(&parsed); err != nil {
 		return nil, err
 	}
+	kinds := allKinds
+	if parsed.LoadBalancerParts != nil {
+		kinds = slices.DeleteFunc(slices.Clone(allKinds), func(kind string) bool {
+			return !slices.Contains(parsed.LoadBalancerParts, kind)
+		})
+	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
-	return &memoryCloud{endpoint: parsed.Endpoint, client: &http.Client{Transport: transport, Timeout: 30 * time.Second}}, nil
+	client := &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	return &memoryCloud{endpoint: parsed.Endpoint, client: client, kinds: kinds}, nil
 }
 
 func main() {

@@ -113,7 +113,7 @@ function findOperation(cloud: MemoryCloud, { method, path, body }: CloudRequest)
     case 'GET /quota':
       return { name: 'GET /quota', run: () => ok({ parts: cloud.settings.quota.parts }) };
     case 'GET /parts':
-      return { name: 'GET /parts', empty: { parts: [] }, run: () => ok({ parts: cloud.parts() }) };
+      return { name: 'GET /parts', empty: { parts: [] }, run: () => ok({ parts: partsOf(cloud, url) }) };
     case 'POST /parts':
       return { name: 'POST /parts', run: () => ok(cloud.createPart(input as unknown as Omit<MemoryPart, 'id'>), 201) };
     case 'PUT /parts/{id}':
@@ -129,6 +129,12 @@ function findOperation(cloud: MemoryCloud, { method, path, body }: CloudRequest)
     default:
       return { name: 'unknown', run: () => refused(404, 'invalid', `there is no ${method} ${url.pathname}`) };
   }
+}
+
+/** `?uid=`: those with that tag. */
+function partsOf(cloud: MemoryCloud, { searchParams }: URL): readonly MemoryPart[] {
+  const uid = searchParams.get('uid');
+  return cloud.parts().filter(({ tags }) => uid === null || tags.uid === uid);
 }
 
 /** A route outlives its instance, as a blackhole. */

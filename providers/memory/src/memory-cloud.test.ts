@@ -5,7 +5,13 @@ import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { handleRequest } from './cloud-api.ts';
 import { handleControl } from './cloud-control.ts';
-import { createMemoryCloud, createMemoryProvider, type MemoryCloud, type MemoryCloudSettings } from './index.ts';
+import {
+  createMemoryCloud,
+  createMemoryProvider,
+  type MemoryCloud,
+  type MemoryCloudSettings,
+  type MemoryPart,
+} from './index.ts';
 
 const signal = new AbortController().signal;
 const call: CallContext = {
@@ -42,6 +48,19 @@ test('lists lag behind, reads do not', async () => {
   cloud.deleteInstance('a');
   assert.equal(cloud.instances().length, 1);
   assert.equal(cloud.instance('a'), undefined);
+});
+
+test('parts are asked for by the Service whose they are', async () => {
+  const { cloud } = setUp();
+  for (const uid of ['a', 'b']) cloud.createPart({ kind: 'dns', tags: { clusterId: 'c', uid }, attributes: {} });
+  const uidsOf = async (path: string): Promise<readonly (string | undefined)[]> => {
+    const { body } = await handleRequest(cloud, { method: 'GET', path }, signal);
+    return (body as { parts: readonly MemoryPart[] }).parts.map(({ tags }) => tags.uid);
+  };
+  assert.deepEqual(
+    [await uidsOf('/parts'), await uidsOf('/parts?uid=b'), await uidsOf('/parts?uid=d')],
+    [['a', 'b'], ['b'], []],
+  );
 });
 
 test('rate limit, quota, latency and faults by rule', async () => {
