@@ -13,7 +13,7 @@ import type { Subject, Surroundings } from './subjects.ts';
 
 /** What one call to the simulated cloud takes, in milliseconds. */
 const CLOUD_LATENCY_MS = 20;
-/** After which a new load balancer serves. */
+/** After which a load balancer that is new or was changed serves. */
 const LOAD_BALANCER_DELAY_MS = 1_000;
 
 export interface Rig extends AsyncDisposable {

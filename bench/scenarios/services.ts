@@ -14,7 +14,7 @@ const SETTLE_MS = 5_000;
 
 export const services: Scenario = {
   name: 'services',
-  what: `${SERVICES} services of one part each are created at once, nodes join, and all are deleted; a load balancer serves after 1 s`,
+  what: `${SERVICES} services of one part each are created at once, nodes join, and all are deleted; a load balancer that is new or was changed serves after 1 s`,
   upstream: true,
   run: async (rig, subject, record) => {
     const { client, cloud } = rig;
@@ -96,7 +96,9 @@ function haveBackEnds({ cloud }: Rig, count: number): boolean {
   const balancers = cloud.parts().filter(({ kind }) => kind === 'load-balancer');
   return (
     balancers.length === SERVICES &&
-    balancers.every(({ attributes }) => (attributes['backEnds'] as readonly string[]).length === count)
+    balancers.every(
+      ({ attributes, state }) => state === 'ready' && (attributes['backEnds'] as readonly string[]).length === count,
+    )
   );
 }
 

@@ -62,7 +62,7 @@ export interface MemoryCloudSettings {
   readonly rateLimit?: { readonly qps: number; readonly burst: number } | undefined;
   /** Most instances, routes and parts there may be. Default: no limit. */
   readonly quota: Readonly<Partial<Record<'instances' | 'routes' | 'parts', number>>>;
-  /** Time after which a new load balancer is `ready`, in milliseconds. Default: 0. */
+  /** Time after which a load balancer that is new or was changed is `ready`, in milliseconds. Default: 0. */
   readonly loadBalancerDelayMs: number;
   /** Lists and batches show what was so long ago, in milliseconds. Default: 0. */
   readonly listLagMs: number;

@@ -63,6 +63,22 @@ test('parts are asked for by the Service whose they are', async () => {
   );
 });
 
+test('a load balancer that is new or was changed serves a while later', async () => {
+  const { clock, cloud } = setUp({ loadBalancerDelayMs: 1000 });
+  const tags = { clusterId: 'c', uid: 'a' };
+  const { id, state } = cloud.createPart({ kind: 'load-balancer', tags, attributes: {} });
+  const states = [state];
+  await clock.advance(1000);
+  states.push(cloud.updatePart(id, { tags }).state, cloud.updatePart(id, { attributes: { backEnds: ['n'] } }).state);
+  await clock.advance(999);
+  states.push(cloud.parts()[0]?.state);
+  await clock.advance(1);
+  states.push(cloud.parts()[0]?.state);
+  assert.deepEqual(states, ['pending', 'ready', 'pending', 'pending', 'ready']);
+  const dns = cloud.createPart({ kind: 'dns', tags, attributes: {} });
+  assert.equal(cloud.updatePart(dns.id, { attributes: { name: 'n' } }).state, 'ready');
+});
+
 test('rate limit, quota, latency and faults by rule', async () => {
   const { clock, cloud } = setUp({ rateLimit: { qps: 1, burst: 2 }, quota: { instances: 1 }, latencyMs: 50 });
   const get = { method: 'GET', path: '/instances' } as const;

@@ -224,9 +224,7 @@ export class MemoryCloud {
     const made = needsIP ? { ip: `203.0.113.${(number % 254) + 1}` } : {};
     const part = { ...given, id, attributes: { ...given.attributes, ...made } };
     this.#put(this.#parts, id, part);
-    if (part.kind === 'load-balancer') {
-      this.#readyAt.set(id, this.clock.monotonic() + this.#settings.loadBalancerDelayMs);
-    }
+    this.#beginWork(part);
     return this.#withState(part);
   }
 
@@ -239,7 +237,13 @@ export class MemoryCloud {
     if (!part) throw new Refusal(404, 'not-found', `there is no part ${id}`);
     const changed = { ...part, tags: tags ?? part.tags, attributes: { ...part.attributes, ...attributes } };
     this.#put(this.#parts, id, changed);
-    return changed;
+    if (attributes) this.#beginWork(changed);
+    return this.#withState(changed);
+  }
+
+  /** A load balancer serves as it was told only a while later. */
+  #beginWork({ id, kind }: MemoryPart): void {
+    if (kind === 'load-balancer') this.#readyAt.set(id, this.clock.monotonic() + this.#settings.loadBalancerDelayMs);
   }
 
   deletePart(id: string): boolean {

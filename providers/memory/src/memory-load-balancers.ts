@@ -128,11 +128,13 @@ export class MemoryLoadBalancers implements LoadBalancers {
         const body = { kind: part, tags: { clusterId: owner.clusterId, uid: owner.uid }, attributes: input };
         const request = { method: 'POST', path: '/parts', body } as const;
         const { id, state } = await this.#client().request<MemoryPart>(call, 'POST /parts', request);
-        return state === 'pending' ? { kind: 'pending', handle: id, pollAfterMs: POLL_MS } : { kind: 'done' };
+        return resultOf(id, state);
       }
-      case 'update':
-        await this.#client().request(call, 'PUT /parts/{id}', { method: 'PUT', path, body: { attributes: input } });
-        return { kind: 'done' };
+      case 'update': {
+        const request = { method: 'PUT', path, body: { attributes: input } } as const;
+        const { state } = await this.#client().request<MemoryPart>(call, 'PUT /parts/{id}', request);
+        return resultOf(id, state);
+      }
       case 'delete':
         try {
           await this.#client().request(call, 'DELETE /parts/{id}', { method: 'DELETE', path });
@@ -169,6 +171,10 @@ export class MemoryLoadBalancers implements LoadBalancers {
       return { id, kind, owner, state, attributes };
     });
   }
+}
+
+function resultOf(id: string, state: MemoryPart['state']): LoadBalancerActionResult {
+  return state === 'pending' ? { kind: 'pending', handle: id, pollAfterMs: POLL_MS } : { kind: 'done' };
 }
 
 function planClaiming(parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
