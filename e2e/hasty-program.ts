@@ -4,7 +4,10 @@ import { main } from '@outrigger/cloud-controller-manager';
 import { quickClock } from './quick-clock.ts';
 
 const code = await main(process.argv.slice(2), {
-  builtInProviders: { memory: () => import('@outrigger/provider-memory') },
+  builtInProviders: {
+    memory: () => import('@outrigger/provider-memory'),
+    openstack: () => import('@outrigger/provider-openstack'),
+  },
   env: process.env,
   stdout: process.stdout,
   stderr: process.stderr,
