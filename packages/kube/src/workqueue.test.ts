@@ -261,10 +261,11 @@ test('the queue does what a naive model does, whatever happens to it', async () 
 
 test('100,000 keys go through in seconds at most', async () => {
   const queue = createWorkQueue<string>({ name: 'many', clock: new FakeClock(), metrics: noMetrics });
-  const startedAt = process.hrtime.bigint();
+  const before = process.cpuUsage();
   for (let i = 0; i < 100_000; i++) queue.add(`n${i}`, { priority: i % 7 });
   for (let i = 0; i < 100_000; i++) queue.done((await queue.get()) ?? '');
-  const tookMs = Number(process.hrtime.bigint() - startedAt) / 1e6;
+  // Processor time: the clock says how busy the machine is.
+  const tookMs = process.cpuUsage(before).user / 1_000;
   assert.equal(queue.length, 0);
   // Far above what it takes: only a queue that is not O(log n) takes longer.
   assert.ok(tookMs < 10_000, `took ${tookMs} ms`);
