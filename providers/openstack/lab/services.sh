@@ -25,7 +25,8 @@ alive() { [[ -s $run/$1.pid ]] && kill -0 "$(<"$run/$1.pid")" 2>/dev/null; }
 web() { # SERVICE PORT APPLICATION [ENVIRONMENT…]
   local service=$1 port=$2 application=$3
   shift 3
-  spawn "$service" env "$@" uwsgi_python3 --http-socket "127.0.0.1:$port" --wsgi-file "$application" --master --die-on-term \
+  spawn "$service" env LAB_APPLICATION="$application" "$@" uwsgi_python3 --http-socket "127.0.0.1:$port" \
+    --wsgi-file /opt/lab/threaded.py --master --die-on-term \
     --processes 1 --threads 4 --enable-threads --lazy-apps --need-app --thunder-lock --buffer-size 65535 --disable-logging \
     --procname-prefix "$service-" --add-header 'Connection: close'
 }
