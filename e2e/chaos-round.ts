@@ -291,8 +291,8 @@ class Round {
   async #stopReplicas(): Promise<void> {
     for (const replica of this.#replicas) {
       for (const problem of await replica.problems()) this.#problem(problem);
-      const code = await replica.stop();
-      if (code !== 0) this.#problem(`${replica.user} ended with ${code ?? 'a signal'} after SIGTERM`);
+      const problem = await replica.stop();
+      if (problem !== undefined) this.#problem(problem);
     }
     const { spec } = await this.#client.of(resources.leases).get(LEASE);
     const holder = spec?.holderIdentity;

@@ -36,6 +36,11 @@ export class Manager implements AsyncDisposable {
     return this.#child !== undefined;
   }
 
+  /** Of the process that runs now. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
   /** Of the process that was started last: resolves with its exit code when it is gone, `null` after a signal. */
   get ended(): Promise<number | null> {
     return this.#ended;

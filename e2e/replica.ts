@@ -98,13 +98,19 @@ export class Replica implements AsyncDisposable {
     this.#manager.signal('SIGCONT');
   }
 
-  /** SIGTERM, for good. Resolves with the exit code. */
-  async stop(): Promise<number | null> {
+  /** SIGTERM, for good. Resolves with what was wrong with its end, `undefined` if nothing was. */
+  async stop(): Promise<string | undefined> {
     this.#stopping = true;
-    const wasRunning = this.#manager.running;
+    const { pid } = this.#manager;
     const code = await this.#manager.end('SIGTERM');
     await this.#supervised;
-    return wasRunning ? code : 0;
+    if (pid === undefined || code === 0) return undefined;
+    const own = (await readFile(this.log, 'utf8')).split('\n').filter((line) => line.includes(` ${pid} `));
+    // Started a moment ago: the signal ends what has not begun to listen to it.
+    if (code === null && own.length === 0) return undefined;
+    // It was ending already.
+    if (own.some((line) => line.includes('Leadership lost'))) return undefined;
+    return `${this.user} ended with ${code ?? 'a signal'} after SIGTERM`;
   }
 
   async lastLines(count: number): Promise<string> {
