@@ -21,6 +21,9 @@ function refusal(
 const html = (status: string): string => `<html><head><title>${status}</title></head><body>nginx</body></html>`;
 const neutron = (type: string, message = 'said'): object => ({ NeutronError: { type, message, detail: '' } });
 const octavia = (faultstring: string): object => ({ faultcode: 'Client', faultstring, debuginfo: null });
+/** Neutron's words, as octavia passes them on. */
+const overQuota = (last: string): string =>
+  `Quota exceeded for resources: ['port'].\nNeutron server returns request_ids: ['req-001bba84-9139-451e-ad0a-e575f8605a4${last}']`;
 const auth = {
   error: { message: 'The request you have made requires authentication.', code: 401, title: 'Unauthorized' },
 };
@@ -111,6 +114,8 @@ const codes: readonly (readonly [ServiceType, number, unknown, CloudErrorCode])[
   ['load-balancer', 404, octavia('Not Found'), 'unavailable'],
   ['load-balancer', 404, html('404 Not Found'), 'unavailable'],
   ['load-balancer', 403, octavia('Quota has been met for resources: Load Balancer'), 'quota'],
+  ['load-balancer', 500, octavia(`Provider 'amphora' reports error: ${overQuota('1')}`), 'quota'],
+  ['load-balancer', 500, octavia("Provider 'amphora' reports error: quota of 3"), 'unavailable'],
   ['load-balancer', 403, octavia('Policy does not allow this request to be performed.'), 'forbidden'],
   ['load-balancer', 409, octavia('Load Balancer 7d6f is immutable and cannot be updated.'), 'conflict'],
   ['load-balancer', 429, html('429 Too Many Requests'), 'throttled'],
@@ -147,6 +152,19 @@ test('says who refused what, in the words of the service, on one line', () => {
     "nova (compute) refused GET /things/{id}: a page that is not the service's own: 502 Bad Gateway (502)",
   );
   assert.ok(refusal('compute', 400, { badRequest: { code: 400, message: 'x'.repeat(9000) } }).message.length < 500);
+});
+
+test('the same refusal has the same words each time: no IDs of requests', () => {
+  const said = refusal('load-balancer', 500, octavia(`Provider 'amphora' reports error: ${overQuota('1')}`)).message;
+  assert.equal(
+    said,
+    "octavia (load-balancer) refused GET /things/{id}: Provider 'amphora' reports error: Quota exceeded for resources: ['port']. (500)",
+  );
+  const nova = (id: string): object => ({ badRequest: { code: 400, message: `Failed in ${id}, sorry` } });
+  assert.match(
+    refusal('compute', 400, nova('req-e452350b-268f-44b8-ac13-9a89da6de346')).message,
+    /: Failed in, sorry \(/u,
+  );
 });
 
 test('Retry-After: seconds, a date, nonsense; nova with it is throttled', () => {

@@ -57,9 +57,14 @@ const EXHAUSTED: readonly string[] = [
   'ExternalIpAddressExhausted',
 ];
 
-/** Octavia: 403 "Quota has been met for resources: …"; nova: 403 "Quota exceeded for …"; neutron: 409 OverQuota. */
+/**
+ * Octavia: 403 "Quota has been met for resources: …"; nova: 403 "Quota exceeded for …"; neutron: 409 OverQuota. What neutron said of
+ * the port of an address, octavia passes on as a 500, and keeps nothing [Zed].
+ */
 function isQuota(status: number, { message, type }: OwnWords): boolean {
-  return EXHAUSTED.includes(type) || ([403, 409].includes(status) && /\bquota\b/iu.test(message));
+  if (EXHAUSTED.includes(type)) return true;
+  if (status === 500) return /\bquota exceeded for resources\b/iu.test(message);
+  return [403, 409].includes(status) && /\bquota\b/iu.test(message);
 }
 
 /**
@@ -133,9 +138,11 @@ function parse(text: string): Body | undefined {
 }
 
 const LONGEST_MESSAGE = 400;
+/** Others each time: with them, the same refusal would be another Event whenever it is tried again. The log has the request's. */
+const REQUEST_IDS = /\s*(?:Neutron server returns request_ids: \[[^\]]*\]|\breq-[\da-f]{8}-[\da-f-]{27})/gu;
 
 function oneLine(message: string): string {
-  return message.replaceAll(/\s+/gu, ' ').trim().slice(0, LONGEST_MESSAGE);
+  return message.replaceAll(REQUEST_IDS, '').replaceAll(/\s+/gu, ' ').trim().slice(0, LONGEST_MESSAGE);
 }
 
 function title(page: string): string {
