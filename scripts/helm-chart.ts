@@ -4,10 +4,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildGoProgram } from '@outrigger/testing';
+import { silentLogger } from '@outrigger/kube';
+import { cachedGoProgram } from '@outrigger/testing';
 import { chartDigest } from './chart-digest.ts';
 
 const VERSION = 'v4.3.1';
@@ -35,14 +35,16 @@ async function findHelm(): Promise<string> {
     const path = join(folder, 'helm');
     if (existsSync(path) && run(path, ['version', '--template={{.Version}}']).stdout.startsWith('v4.')) return path;
   }
-  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  const destination = join(cache, 'outrigger', 'helm', VERSION, 'helm');
-  if (!existsSync(destination)) {
-    console.error(`helm ${VERSION} is built from its Go module: some minutes, once`);
-    const linkerFlags = `-s -w -X ${MODULE}/internal/version.version=${VERSION}`;
-    await buildGoProgram({ module: MODULE, version: VERSION, source: `${MODULE}/cmd/helm`, linkerFlags, destination });
-  }
-  return destination;
+  return cachedGoProgram(
+    {
+      name: 'helm',
+      module: MODULE,
+      version: VERSION,
+      source: `${MODULE}/cmd/helm`,
+      linkerFlags: `-s -w -X ${MODULE}/internal/version.version=${VERSION}`,
+    },
+    { logger: { ...silentLogger, info: (message) => console.error(message) } },
+  );
 }
 
 function run(command: string, args: readonly string[]): Run {

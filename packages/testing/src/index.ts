@@ -39,7 +39,8 @@ export {
   type FoundBinary,
 } from './control-plane/find-binaries.ts';
 export { downloadGoModule, type GoModule } from './control-plane/go-module.ts';
-export { buildGoProgram, type GoProgram } from './control-plane/build-binaries.ts';
+export type { GoProgram } from './control-plane/build-binaries.ts';
+export { cachedGoProgram, type CachedGoProgram, type CacheOptions } from './control-plane/cached-go-program.ts';
 export { parseKubernetesMinor, RELEASES, type Component, type KubernetesMinor } from './control-plane/releases.ts';
 
 // Hollow nodes

@@ -1,5 +1,5 @@
 /** Builds the programs of a control plane from their Go modules: the way that works wherever a Go module proxy does. */
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { downloadGoModule, GO_ENVIRONMENT } from './go-module.ts';
@@ -35,9 +35,14 @@ export interface GoProgram {
   /** Path of the module, and its exact version with the leading `v`. */
   readonly module: string;
   readonly version: string;
-  /** Import path of the command. */
-  readonly source: string;
+  /**
+   * Import path of the command; or of a package whose tests become the program, as by `go test -c`; or a folder with a command of
+   * one's own, without a go.mod, that imports what the module has.
+   */
+  readonly source: string | { readonly testsOf: string } | { readonly folder: string };
   readonly linkerFlags: string;
+  /** Build tags. Default: none. */
+  readonly tags?: readonly string[];
   /** Where the program ends up; its folder is made. */
   readonly destination: string;
   readonly signal?: AbortSignal | undefined;
@@ -51,13 +56,12 @@ export async function buildGoProgram(program: GoProgram): Promise<void> {
     const command = { cwd: workspace, env: GO_ENVIRONMENT, signal };
     const upstream = await readFile((await downloadGoModule(module, version, signal)).goMod, 'utf8');
     await writeFile(join(workspace, 'go.mod'), generateGoMod(module, version, upstream));
-    // The import keeps the requirement that `go build` of another module's command needs.
-    await writeFile(join(workspace, 'tools.go'), `//go:build tools\n\npackage tools\n\nimport _ "${source}"\n`);
+    const { verb, target } = await prepareSource(workspace, source);
     const beside = `${destination}.${process.pid}.partial`;
     await mkdir(join(destination, '..'), { recursive: true });
     try {
-      const flags = `-ldflags=${program.linkerFlags}`;
-      await runCommand('go', ['build', '-trimpath', flags, '-o', beside, source], command);
+      const flags = [`-ldflags=${program.linkerFlags}`, `-tags=${(program.tags ?? []).join()}`];
+      await runCommand('go', [...verb, '-trimpath', ...flags, '-o', beside, target], command);
       await rename(beside, destination);
     } finally {
       await rm(beside, { force: true });
@@ -65,6 +69,21 @@ export async function buildGoProgram(program: GoProgram): Promise<void> {
   } finally {
     await rm(workspace, { recursive: true, force: true });
   }
+}
+
+/** What `go` is to do with what. */
+async function prepareSource(
+  workspace: string,
+  source: GoProgram['source'],
+): Promise<{ readonly verb: readonly string[]; readonly target: string }> {
+  if (typeof source === 'object' && 'folder' in source) {
+    await cp(source.folder, join(workspace, 'program'), { recursive: true });
+    return { verb: ['build'], target: './program' };
+  }
+  const [verb, target] = typeof source === 'string' ? [['build'], source] : [['test', '-c'], source.testsOf];
+  // The import keeps the requirement that `go build` of another module's package needs.
+  await writeFile(join(workspace, 'tools.go'), `//go:build tools\n\npackage tools\n\nimport _ "${target}"\n`);
+  return { verb, target };
 }
 
 /**

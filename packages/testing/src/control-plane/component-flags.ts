@@ -37,6 +37,9 @@ export interface PkiFiles {
   readonly authority: string;
   readonly servingCertificate: string;
   readonly servingKey: string;
+  /** With which the API server asks kubelets. */
+  readonly kubeletClientCertificate: string;
+  readonly kubeletClientKey: string;
   readonly serviceAccountKey: string;
   readonly serviceAccountPublicKey: string;
   readonly tokens: string;
@@ -63,6 +66,10 @@ export function apiServerFlags(options: {
     'tls-cert-file': pki.servingCertificate,
     'tls-private-key-file': pki.servingKey,
     'token-auth-file': pki.tokens,
+    'kubelet-client-certificate': pki.kubeletClientCertificate,
+    'kubelet-client-key': pki.kubeletClientKey,
+    // As kubeadm has it: names of nodes need not be names of hosts.
+    'kubelet-preferred-address-types': 'InternalIP,ExternalIP,Hostname',
     'service-account-issuer': 'https://kubernetes.default.svc',
     'service-account-signing-key-file': pki.serviceAccountKey,
     'service-account-key-file': pki.serviceAccountPublicKey,

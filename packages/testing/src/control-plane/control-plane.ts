@@ -133,6 +133,7 @@ class RealControlPlane implements ControlPlane {
       ips: ['127.0.0.1', '::1', '10.96.0.1'],
     });
     const serviceAccounts = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const kubeletClient = await authority.signClient({ user: 'kube-apiserver', groups: ['system:masters'] });
     const tokens = new Map<string, string>();
     const rows: string[] = [];
     for (const { user, groups = [] } of [ADMIN, ...(settings.tokenUsers ?? [])]) {
@@ -149,6 +150,8 @@ class RealControlPlane implements ControlPlane {
       authority: await write('ca.crt', authority.certificate),
       servingCertificate: await write('kube-apiserver.crt', serving.certificate),
       servingKey: await write('kube-apiserver.key', serving.key),
+      kubeletClientCertificate: await write('kubelet-client.crt', kubeletClient.certificate),
+      kubeletClientKey: await write('kubelet-client.key', kubeletClient.key),
       serviceAccountKey: await write('sa.key', serviceAccounts.privateKey.export({ type: 'sec1', format: 'pem' })),
       serviceAccountPublicKey: await write('sa.pub', serviceAccounts.publicKey.export({ type: 'spki', format: 'pem' })),
       tokens: await write('tokens.csv', rows.join('')),

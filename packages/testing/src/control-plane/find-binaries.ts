@@ -2,12 +2,13 @@
  * Finds the programs of a control plane: `KUBEBUILDER_ASSETS`, `PATH`, the cache, the official download, a build from
  * the Go modules, in this order. A program of another version than the one asked for is passed over.
  */
-import { access, constants, mkdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { silentLogger, systemClock, type Clock, type Logger } from '@outrigger/kube';
 import { buildBinary } from './build-binaries.ts';
 import { acquireBuildLock } from './build-lock.ts';
+import { buildLockPath, cacheDirectory } from './cache-directory.ts';
+import { isExecutable } from './cached-go-program.ts';
 import { ControlPlaneError } from './control-plane-error.ts';
 import { downloadBinary } from './download-binaries.ts';
 import { RELEASES, versionOf, type Component, type KubernetesMinor, type Release } from './releases.ts';
@@ -101,9 +102,8 @@ async function makeBinaries<C extends Component>(
 ): Promise<Partial<Record<C, FoundBinary>>> {
   const { env = process.env, logger = silentLogger, clock = systemClock, signal, makers = MAKERS } = options;
   const release = RELEASES[kubernetes];
-  const root = cacheDirectory(env);
-  await mkdir(root, { recursive: true });
-  await using _lock = await acquireBuildLock(join(root, '.lock'), { clock, signal });
+  await mkdir(cacheDirectory(env), { recursive: true });
+  await using _lock = await acquireBuildLock(buildLockPath(env), { clock, signal });
   const found: Partial<Record<C, FoundBinary>> = {};
   for (const component of components) {
     const destination = cachedPath(component, release, env);
@@ -141,14 +141,9 @@ async function makeBinary(
   );
 }
 
-/** `$XDG_CACHE_HOME/outrigger/control-plane`, by default below `~/.cache`. */
-function cacheDirectory(env: NodeJS.ProcessEnv): string {
-  return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'outrigger', 'control-plane');
-}
-
 function cachedPath(component: Component, release: Release, env: NodeJS.ProcessEnv): string {
   const folder = component === 'etcd' ? `etcd-${release.etcd}` : release.kubernetes;
-  return join(cacheDirectory(env), folder, component);
+  return join(cacheDirectory(env), 'control-plane', folder, component);
 }
 
 async function hasVersion(component: Component, path: string, version: string): Promise<boolean> {
@@ -160,11 +155,4 @@ async function hasVersion(component: Component, path: string, version: string): 
     'version'
   ];
   return `v${said}` === version;
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
