@@ -35,6 +35,8 @@ export const STORY_FLAGS: readonly string[] = [
 
 export class CloudStory implements AsyncDisposable {
   readonly cloud: MemoryCloud;
+  /** Where it is served, with its control endpoint. */
+  readonly endpoint: string;
   /** Path, for `--cloud-config`. */
   readonly cloudConfig: string;
   readonly client: Client;
@@ -42,8 +44,15 @@ export class CloudStory implements AsyncDisposable {
   readonly programs: GrantedProgram[] = [];
   readonly #owned: AsyncDisposableStack;
 
-  private constructor(cloud: MemoryCloud, cloudConfig: string, client: Client, owned: AsyncDisposableStack) {
+  private constructor(
+    cloud: MemoryCloud,
+    endpoint: string,
+    cloudConfig: string,
+    client: Client,
+    owned: AsyncDisposableStack,
+  ) {
     this.cloud = cloud;
+    this.endpoint = endpoint;
     this.cloudConfig = cloudConfig;
     this.client = client;
     this.#owned = owned;
@@ -56,7 +65,7 @@ export class CloudStory implements AsyncDisposable {
     const cloudConfig = join(controlPlane.directory, 'cloud.json');
     await writeFile(cloudConfig, JSON.stringify({ endpoint }));
     const transport = opening.use(createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path })));
-    return new CloudStory(cloud, cloudConfig, createClient(transport), opening.move());
+    return new CloudStory(cloud, endpoint, cloudConfig, createClient(transport), opening.move());
   }
 
   /** A kubelet registers, on a machine that there is. */

@@ -40,8 +40,15 @@ export function kubectl(controlPlane: ControlPlane, args: readonly string[], inp
   return run(controlPlane.kubectl ?? '', ['--kubeconfig', controlPlane.kubeconfig.path, cache, ...args], input);
 }
 
+/** Makes the account and grants it what the program says that it needs with these flags. */
+export async function grant(controlPlane: ControlPlane, account: string, flags: readonly string[]): Promise<void> {
+  await controlPlane.serviceAccountToken(NAMESPACE, account);
+  await kubectl(controlPlane, ['apply', '-f', '-'], await printRbac(account, flags));
+  await untilGranted(controlPlane, account);
+}
+
 /** What the program prints for these flags. */
-export function printRbac(account: string, flags: readonly string[]): Promise<string> {
+function printRbac(account: string, flags: readonly string[]): Promise<string> {
   return run(process.execPath, [PROGRAM, 'rbac', `--service-account=${account}`, ...flags]);
 }
 

@@ -31,8 +31,25 @@ const FLAGS = [
   '--bind-address=127.0.0.1',
 ];
 
+/** Each of these begins a line that appears only once something has happened. */
+export const EVERY_SERIES: readonly string[] = [
+  'cloudprovider_api_throttled_requests_total{',
+  'kubernetes_healthchecks_total{',
+  'node_ipam_controller_cidrset_cidrs_allocations_total{',
+  'outrigger_load_balancer_actions_total{action="create",part="address",result="failed"}',
+  'outrigger_node_initialization_waits_total{',
+  'outrigger_node_ipam_cidr_not_available_total',
+  'outrigger_orphan_passes_total{result="complete"}',
+  'outrigger_orphan_passes_total{result="partial"}',
+  'outrigger_orphan_removals_total{',
+  'outrigger_reload_successful{',
+  'outrigger_route_operations_total{operation="create",result="failed"}',
+];
+
 export interface Scrape {
-  /** `/metrics` and `/metrics/slis`, one after the other. */
+  /** `/metrics` and `/metrics/slis`. */
+  readonly pages: readonly string[];
+  /** One after the other. */
   readonly text: string;
   readonly log: string;
 }
@@ -87,9 +104,10 @@ export async function scrapeProgram(awaited: readonly string[], providers: reado
   try {
     for (;;) {
       await page(asked, '/healthz');
-      const text = `${await page(asked, '/metrics')}\n${await page(asked, '/metrics/slis')}`;
+      const pages = [await page(asked, '/metrics'), await page(asked, '/metrics/slis')];
+      const text = pages.join('\n');
       const missing = awaited.filter((start) => !text.split('\n').some((line) => line.startsWith(start)));
-      if (missing.length === 0) return { text, log };
+      if (missing.length === 0) return { pages, text, log };
       assert.ok(
         isRunning && systemClock.monotonic() < deadline,
         `not seen: ${missing.join(', ')}\n${text}\n${log.slice(-6000)}`,

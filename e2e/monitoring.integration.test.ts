@@ -2,27 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { scrapeProgram } from './monitored-program.ts';
+import { EVERY_SERIES, scrapeProgram } from './monitored-program.ts';
 import { selectorsOf, type Matcher, type Selector } from './promql-selectors.ts';
 
 /** Labels that Prometheus gives to a target, and its own metric. */
 const TARGET = new Set(['job', 'instance', 'pod', 'namespace', 'service', 'endpoint', 'container']);
 const UP = 'up';
-
-/** Each of these appears only once something has happened. */
-const AWAITED = [
-  'cloudprovider_api_throttled_requests_total{',
-  'kubernetes_healthchecks_total{',
-  'node_ipam_controller_cidrset_cidrs_allocations_total{',
-  'outrigger_load_balancer_actions_total{action="create",part="address",result="failed"}',
-  'outrigger_node_initialization_waits_total{',
-  'outrigger_node_ipam_cidr_not_available_total',
-  'outrigger_orphan_passes_total{result="complete"}',
-  'outrigger_orphan_passes_total{result="partial"}',
-  'outrigger_orphan_removals_total{',
-  'outrigger_reload_successful{',
-  'outrigger_route_operations_total{operation="create",result="failed"}',
-];
 
 /** Values that this run does not bring about: what else names them. */
 const ELSEWHERE: readonly string[] = [
@@ -122,7 +107,7 @@ function problemsOf({ labels, matchers, metric }: Selector, served: ReadonlyMap<
 }
 
 test('all that alerts and dashboard ask for is in the metrics of a running program, and so is the page of metrics', async (t) => {
-  const one = await scrapeProgram(AWAITED);
+  const one = await scrapeProgram(EVERY_SERIES);
   const several = await scrapeProgram(['outrigger_provider_open{'], ['north', 'south']);
   const provider = 'outrigger_provider_open';
   const open = metricsOf(several.text).get(provider);

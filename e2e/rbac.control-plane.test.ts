@@ -11,14 +11,7 @@ import {
   type ControlPlane,
 } from '@outrigger/testing';
 import { CloudStory, STORY_FLAGS } from './cloud-story.ts';
-import {
-  grantedTo,
-  kubectl,
-  printRbac,
-  startGrantedProgram,
-  untilGranted,
-  type GrantedProgram,
-} from './granted-program.ts';
+import { grant, grantedTo, kubectl, startGrantedProgram, type GrantedProgram } from './granted-program.ts';
 
 /** Every cluster has them; the rules in them are not ours to choose. */
 const BUILT_IN = ['system:auth-delegator', 'extension-apiserver-authentication-reader'];
@@ -28,12 +21,6 @@ const EVERY_CONTROLLER = '--controllers=*,node-ipam-controller,persistent-volume
 
 async function theRest(story: CloudStory): Promise<void> {
   await Promise.all([story.serve('web'), story.shutDownAndStart('n2'), story.takeAway('n3'), story.labelVolume('v1')]);
-}
-
-async function grant(controlPlane: ControlPlane, account: string, flags: readonly string[]): Promise<void> {
-  await controlPlane.serviceAccountToken('kube-system', account);
-  await kubectl(controlPlane, ['apply', '-f', '-'], await printRbac(account, flags));
-  await untilGranted(controlPlane, account);
 }
 
 /** Somebody who may scrape, and nothing else. */
