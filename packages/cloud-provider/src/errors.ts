@@ -86,7 +86,7 @@ export const cloudErrorCodes: Readonly<Record<CloudErrorCode, CloudErrorMeaning>
   },
   configuration: {
     meaning: 'The cloud config or the environment is wrong.',
-    host: 'At start: one clear line and exit 1. At a reload: the old configuration stays.',
+    host: 'At start: one clear line and exit 1. At a reload: the old configuration stays. In an answer: nothing is concluded.',
   },
 };
 

@@ -5,7 +5,8 @@ import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { createFakeOpenStack, type FakeOpenStack } from './fake/fake-openstack.ts';
-import { FAKE_ORIGIN, inProcessFetch } from './fake/in-process-fetch.ts';
+import { fakeCloudConf, NOWHERE as environment } from './fake/fake-cloud-conf.ts';
+import { inProcessFetch } from './fake/in-process-fetch.ts';
 import { seededRandom } from './fake/seeded-random.ts';
 import { seedProject } from './fake/seed-project.ts';
 import createProvider from './index.ts';
@@ -15,34 +16,27 @@ interface Rig extends AsyncDisposable {
   readonly cloud: FakeOpenStack;
   readonly opened: OpenedProvider;
   readonly node: NodeRef;
+  /** Warnings and errors, without what goes with them. */
   readonly lines: readonly string[];
+  /** Waits for an event. */
+  until(holds: () => boolean): Promise<void>;
   /** The node's addresses, or the code of why not. */
   look(): Promise<readonly string[] | string>;
 }
 
-const config = (password: string, more = ''): string => `
-[Global]
-auth-url = ${FAKE_ORIGIN}/identity/v3
-username = k8s
-password = ${password}
-user-domain-id = default
-tenant-name = k8s
-tenant-domain-id = default
-region = RegionOne
-${more}`;
+const config = (password: string, more = ''): string => fakeCloudConf({ password, more });
 
-const environment = { env: {}, workingDirectory: '/nowhere', homeDirectory: '/nowhere' };
-
-async function openRig(text: string, name?: string): Promise<Rig> {
+/** `before`: what there is when the provider opens. */
+async function openRig(text: string, before: (cloud: FakeOpenStack) => void = () => {}): Promise<Rig> {
   const clock = new FakeClock();
   const cloud = createFakeOpenStack({ clock, random: seededRandom(1) });
   const { server } = seedProject(cloud).addNode({ name: 'node-1' });
+  before(cloud);
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
   const provider = createOpenStackProvider({
     environment,
     fetch: inProcessFetch(cloud),
-    ...(name !== undefined && { name }),
   });
   const opened = await openProvider(provider, {
     cluster: { id: 'cluster-1', name: 'test' },
@@ -64,6 +58,9 @@ async function openRig(text: string, name?: string): Promise<Rig> {
     opened,
     node,
     lines,
+    until: async (holds) => {
+      while (!holds()) await clock.settle();
+    },
     look: async () => {
       const call = opened.callContext({ signal: new AbortController().signal, priority: 'normal' });
       const codeOf = (error: unknown): string => (isCloudError(error) ? error.code : String(error));
@@ -89,9 +86,11 @@ const code = (wanted: CloudErrorCode, message: RegExp) => (error: unknown) => {
   return true;
 };
 
-test('opening asks the cloud nothing; the config says what there is', async () => {
-  await using plain = await openRig(config('k8s'));
-  assert.deepEqual(plain.cloud.calls.all(), []);
+test('opening waits for no cloud; the config says what there is', async () => {
+  await using plain = await openRig(config('k8s'), (cloud) =>
+    cloud.faults.set({ service: 'identity', effect: 'hang' }),
+  );
+  plain.cloud.faults.set();
   const plainly = capabilitiesOf(plain);
   assert.deepEqual(
     [plainly.includes('instances'), plainly.includes('loadBalancers'), plainly.includes('routes')],
@@ -100,12 +99,30 @@ test('opening asks the cloud nothing; the config says what there is', async () =
   await using routed = await openRig(config('k8s', '[Route]\nrouter-id = r1\n[LoadBalancer]\nenabled = no'));
   const routedly = capabilitiesOf(routed);
   assert.deepEqual([routedly.includes('loadBalancers'), routedly.includes('routes')], [false, true]);
-  assert.deepEqual((await plain.look()).length, 2);
+});
+
+test('what is wrong is one line soon after the start, though nothing is asked for', async () => {
+  const down = (cloud: FakeOpenStack): void => cloud.faults.set({ service: 'identity', effect: 'refused' });
+  await using noKeystone = await openRig(config('k8s'), down);
+  await noKeystone.until(() => noKeystone.lines.length > 0);
+  assert.deepEqual(noKeystone.lines, ['keystone gives no token']);
+  assert.equal(noKeystone.cloud.calls.all().length, 1);
+  await using noNova = await openRig(config('k8s'), (cloud) => {
+    cloud.catalogue = cloud.catalogue.filter(({ type }) => type !== 'compute');
+  });
+  await noNova.until(() => noNova.lines.length > 0);
+  assert.deepEqual(noNova.lines, ['OpenStack cannot be asked as the cloud config says']);
+  await using well = await openRig(config('k8s'));
+  await well.until(() => well.cloud.calls.all().length > 0);
+  assert.equal((await well.look()).length, 2);
+  assert.equal(well.cloud.calls.counts()['identity POST /auth/tokens'], 1);
+  assert.deepEqual(well.lines, []);
 });
 
 test('a keystone that is down at the start ends nothing, and is found when it is up', async () => {
-  await using rig = await openRig(config('k8s'));
-  rig.cloud.faults.set({ service: 'identity', effect: 'proxy', status: 503 });
+  await using rig = await openRig(config('k8s'), (cloud) =>
+    cloud.faults.set({ service: 'identity', effect: 'proxy', status: 503 }),
+  );
   assert.equal(await rig.look(), 'unavailable');
   rig.cloud.faults.set();
   assert.equal((await rig.look()).length, 2);
@@ -197,4 +214,82 @@ test('a changed config is taken while keystone is down', async () => {
   rig.cloud.faults.set();
   assert.equal((await rig.look()).length, 1);
   assert.ok(rig.lines.includes('the changed cloud config is in use, and could not be tried'));
+});
+
+/** The user's other project, with a server of the same name. */
+function otherProject({ identity, compute }: FakeOpenStack): void {
+  const project = identity.addProject('other');
+  const [user] = [...identity.users.values()].filter(({ name }) => name === 'k8s');
+  assert.ok(user);
+  identity.grant(user, project, ['member', 'reader']);
+  compute.addServer({ name: 'node-1', projectId: project.id });
+}
+
+const elsewhere: Readonly<Record<string, string>> = {
+  'another project': fakeCloudConf({ project: 'other' }),
+  'another region': fakeCloudConf({ region: 'RegionTwo' }),
+};
+
+for (const [what, text] of Object.entries(elsewhere)) {
+  test(`a changed config that leads to ${what} is refused, and the old one stays in use`, async () => {
+    await using rig = await openRig(config('k8s'), otherProject);
+    assert.equal((await rig.look()).length, 2);
+    const change = rig.opened.reconfigure({ text, fileName: 'cloud.conf' });
+    await assert.rejects(
+      change,
+      code('configuration', /^the cloud config leads to project .*, and this cluster is in/u),
+    );
+    assert.deepEqual(rig.lines, [], 'whoever reloads has the error, and tells it');
+    assert.equal((await rig.look()).length, 2);
+  });
+
+  test(`one that is taken while keystone is down asks nothing of ${what}`, async () => {
+    await using rig = await openRig(config('k8s'), otherProject);
+    assert.equal((await rig.look()).length, 2);
+    rig.cloud.faults.set({ service: 'identity', effect: 'proxy', status: 503 });
+    await rig.opened.reconfigure({ text, fileName: 'cloud.conf' });
+    rig.cloud.faults.set();
+    rig.cloud.calls.reset();
+    for (let i = 0; i < 3; i++) assert.equal(await rig.look(), 'configuration');
+    assert.deepEqual(rig.cloud.calls.counts(), { 'identity POST /auth/tokens': 1 });
+    assert.deepEqual(rig.lines, [
+      'the changed cloud config is in use, and could not be tried',
+      'the token of keystone is not used',
+    ]);
+    await rig.opened.reconfigure({ text: config('k8s'), fileName: 'cloud.conf' });
+    assert.equal((await rig.look()).length, 2);
+  });
+}
+
+test('in a project with none of the cluster’s servers nothing is absent, and the config can be corrected', async () => {
+  await using rig = await openRig(fakeCloudConf({ project: 'other' }), otherProject);
+  for (let i = 0; i < 3; i++) assert.equal(await rig.look(), 'configuration');
+  assert.deepEqual(rig.lines, ['A server is not here, and no other of this cluster: is this its project and region?']);
+  await rig.opened.reconfigure({ text: config('k8s'), fileName: 'cloud.conf' });
+  assert.equal((await rig.look()).length, 2);
+  rig.cloud.compute.remove(rig.node.providerID?.slice('openstack:///'.length) ?? '');
+  assert.equal(await rig.look(), 'absent');
+});
+
+test('a region without nova can be corrected too', async () => {
+  await using rig = await openRig(fakeCloudConf({ region: 'RegionTwo' }));
+  await rig.until(() => rig.lines.length > 0);
+  await rig.opened.reconfigure({ text: config('k8s'), fileName: 'cloud.conf' });
+  assert.equal((await rig.look()).length, 2);
+});
+
+test('the last server of a cluster is absent while nova knows what was done with it, and by a server that was seen', async () => {
+  await using restarted = await openRig(config('k8s'));
+  const id = restarted.node.providerID?.slice('openstack:///'.length) ?? '';
+  restarted.cloud.compute.remove(id);
+  assert.equal(await restarted.look(), 'absent');
+  await using late = await openRig(config('k8s'));
+  late.cloud.compute.remove(id);
+  late.cloud.compute.archive();
+  assert.equal(await late.look(), 'configuration');
+  await using awake = await openRig(config('k8s'));
+  assert.equal((await awake.look()).length, 2);
+  awake.cloud.compute.remove(id);
+  awake.cloud.compute.archive();
+  assert.equal(await awake.look(), 'absent');
 });

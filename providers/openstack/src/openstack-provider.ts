@@ -5,6 +5,7 @@ import {
   isCloudError,
   type CallContext,
   type Capabilities,
+  type CloudErrorCode,
   type CloudProvider,
   type ConfigText,
   type ProviderHost,
@@ -15,6 +16,7 @@ import { OpenStackClient } from './client/openstack-client.ts';
 import { ReplaceableClient } from './client/replaceable-client.ts';
 import type { CloudConfig } from './config/cloud-config.ts';
 import { readCloudConfig, type ConfigEnvironment } from './config/read-cloud-config.ts';
+import { Home } from './home.ts';
 import { OpenStackInstances } from './instances/openstack-instances.ts';
 import { OpenStackLoadBalancers } from './load-balancer/openstack-load-balancers.ts';
 import { OpenStackRoutes } from './routes/openstack-routes.ts';
@@ -41,6 +43,8 @@ export function createOpenStackProvider(options: OpenStackProviderOptions = {}):
   return new OpenStackProvider(options);
 }
 
+/** Of errors that a changed config does not mend by waiting. */
+const OF_THE_CONFIG: readonly CloudErrorCode[] = ['configuration', 'unauthenticated', 'unsupported'];
 const USER_AGENT = 'outrigger-provider-openstack';
 
 class OpenStackProvider implements CloudProvider {
@@ -50,31 +54,36 @@ class OpenStackProvider implements CloudProvider {
   #setup: Setup | undefined;
   #client: ReplaceableClient | undefined;
   #capabilities: Capabilities = {};
+  readonly #home = new Home();
 
   constructor(options: OpenStackProviderOptions) {
     this.name = options.name ?? 'openstack';
     this.#options = options;
   }
 
-  /** Asks the cloud nothing: whether it is there, and takes the credentials, shows with the first request. */
+  /** Waits for no cloud. Whether it is there, and takes the credentials, is found out meanwhile. */
   async open(host: ProviderHost): Promise<Capabilities> {
     this.#host = host;
     this.#setup = await this.#setUp(host, host.config);
     this.#client = new ReplaceableClient(this.#setup.client);
     this.#capabilities = this.#assemble(host, this.#client, this.#setup.config);
+    void this.#tryOut(host, this.#setup.client);
     return this.#capabilities;
   }
 
-  /** Credentials that keystone refuses keep the old config; a keystone that cannot be reached does not. */
+  /**
+   * What is wrong with the config itself (credentials that keystone refuses, another project or region, a nova that is not in the
+   * catalogue) keeps the old one; a keystone that cannot be reached does not.
+   */
   async reconfigure(text: ConfigText, call: CallContext): Promise<void> {
     const host = this.#host;
     const before = this.#setup;
     if (!host || !before || !this.#client) throw new CloudError('unavailable', `the provider ${this.name} is not open`);
-    const setup = await this.#setUp(host, text);
+    const setup = await this.#setUp(host, text, { connectTells: true });
     try {
       await setup.client.connect(call);
     } catch (error) {
-      if (isCloudError(error, 'unauthenticated')) {
+      if (isCloudError(error) && OF_THE_CONFIG.includes(error.code)) {
         await setup.client[Symbol.asyncDispose]();
         throw error;
       }
@@ -94,7 +103,23 @@ class OpenStackProvider implements CloudProvider {
     await this.#setup?.client[Symbol.asyncDispose]();
   }
 
-  async #setUp(host: ProviderHost, text: ConfigText | undefined): Promise<Setup> {
+  /** A cluster may have nothing to ask for hours: what is wrong is told now. Never throws. */
+  async #tryOut(host: ProviderHost, client: OpenStackClient): Promise<void> {
+    try {
+      await client.connect(host.callContext());
+    } catch (error) {
+      // What keystone says has its line already.
+      if (!isCloudError(error, 'unsupported') && !isCloudError(error, 'configuration')) return;
+      this.#home.doubt();
+      host.logger.error('OpenStack cannot be asked as the cloud config says', { code: error.code, why: error.message });
+    }
+  }
+
+  async #setUp(
+    host: ProviderHost,
+    text: ConfigText | undefined,
+    { connectTells }: { readonly connectTells?: boolean } = {},
+  ): Promise<Setup> {
     const environment = this.#options.environment ?? ownEnvironment();
     const config = await readCloudConfig(text, environment, (warning) => host.logger.warn(warning));
     const fileName = text?.fileName ?? '';
@@ -105,7 +130,9 @@ class OpenStackProvider implements CloudProvider {
     const { fetch, userAgent = [] } = this.#options;
     // As upstream's --user-agent, which puts each before what is there (`NewOpenStackClient`).
     const agent = [...userAgent.toReversed(), USER_AGENT].join(' ');
-    return { config, client: new OpenStackClient({ connection, host, userAgent: agent, fetch }) };
+    const home = this.#home;
+    const client = new OpenStackClient({ connection, connectTells, home, host, userAgent: agent, fetch });
+    return { config, client };
   }
 
   /** A capability that the change does not concern stays the same object: its controllers go on undisturbed. */
@@ -117,7 +144,8 @@ class OpenStackProvider implements CloudProvider {
   ): Capabilities {
     const { name } = this;
     const old = this.#capabilities;
-    const current = { name, clock, cluster, client: () => client, config: () => this.#config() };
+    const home = this.#home;
+    const current = { name, clock, cluster, home, client: () => client, config: () => this.#config() };
     const { routerId } = route;
     const { enabled, previousClusterName } = loadBalancer;
     const sameOwner = before?.loadBalancer.previousClusterName === previousClusterName;

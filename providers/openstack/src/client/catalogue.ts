@@ -6,12 +6,14 @@ import type { ServiceType } from './api-client.ts';
 /** As in keystone's answer (`token.catalog`). */
 export interface CatalogueEntry {
   readonly type?: string;
-  readonly endpoints?: readonly {
-    readonly interface?: string;
-    readonly region?: string;
-    readonly region_id?: string;
-    readonly url?: string;
-  }[];
+  readonly endpoints?: readonly Endpoint[];
+}
+
+interface Endpoint {
+  readonly interface?: string;
+  readonly region?: string;
+  readonly region_id?: string;
+  readonly url?: string;
 }
 
 /** The official type first, then what it was called before: https://service-types.openstack.org. */
@@ -37,6 +39,17 @@ export interface EndpointChoice {
   readonly endpointType: EndpointType;
 }
 
+function endpointsOf(
+  catalogue: readonly CatalogueEntry[],
+  type: string,
+  endpointType: EndpointType,
+): readonly Endpoint[] {
+  return catalogue
+    .filter((entry) => entry.type === type)
+    .flatMap((entry) => entry.endpoints ?? [])
+    .filter((endpoint) => endpoint.interface === endpointType);
+}
+
 /** The URL of a service, without a slash at its end; `undefined` where this region has no such end point. */
 export function findEndpoint(
   catalogue: readonly CatalogueEntry[],
@@ -44,11 +57,9 @@ export function findEndpoint(
   { region, endpointType }: EndpointChoice,
 ): string | undefined {
   for (const type of TYPES[service]) {
-    const urls = catalogue
-      .filter((entry) => entry.type === type)
-      .flatMap((entry) => entry.endpoints ?? [])
-      .filter((endpoint) => endpoint.interface === endpointType)
-      .filter((endpoint) => region === undefined || [endpoint.region, endpoint.region_id].includes(region));
+    const urls = endpointsOf(catalogue, type, endpointType).filter(
+      (endpoint) => region === undefined || [endpoint.region, endpoint.region_id].includes(region),
+    );
     const regions = [...new Set(urls.map((endpoint) => endpoint.region ?? endpoint.region_id ?? ''))];
     if (regions.length > 1) {
       throw new CloudError(
@@ -60,6 +71,17 @@ export function findEndpoint(
     if (url !== undefined && url !== '') return url.replace(/\/+$/u, '');
   }
   return undefined;
+}
+
+/** The region that is asked: the one that is named, or the one that the catalogue has alone. */
+export function regionOf(
+  catalogue: readonly CatalogueEntry[],
+  service: ServiceType,
+  { region, endpointType }: EndpointChoice,
+): string | undefined {
+  if (region !== undefined) return region;
+  const endpoints = TYPES[service].flatMap((type) => endpointsOf(catalogue, type, endpointType));
+  return endpoints.map((endpoint) => endpoint.region ?? endpoint.region_id).find((found) => found !== undefined);
 }
 
 /** Where the catalogue has it: what a person who looks for a service needs to know. */

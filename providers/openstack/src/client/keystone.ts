@@ -9,6 +9,8 @@ export interface Token {
   /** A secret. */
   readonly value: string;
   readonly catalogue: readonly CatalogueEntry[];
+  /** Of the project that it is for. */
+  readonly projectId: string;
   /** Wall clock, by this machine: keystone's may be another. */
   readonly expiresAt: number;
   /** From here on a new one is asked for, while this one still serves. */
@@ -60,7 +62,7 @@ function tokenOf({ url, auth }: KeystoneOptions, answer: HttpAnswer, now: number
     throw new CloudError('unavailable', `keystone at ${url} gave an answer without a token: is it keystone?`);
   }
   const { issued_at, expires_at, catalog = [], project } = token;
-  if (!project) {
+  if (project?.id === undefined) {
     throw new CloudError(
       'unauthenticated',
       `keystone at ${url} gave ${auth.as} a token without a project: name one with tenant-id or tenant-name in [Global] of cloud.conf`,
@@ -70,7 +72,8 @@ function tokenOf({ url, auth }: KeystoneOptions, answer: HttpAnswer, now: number
   const lifeMs = Math.max(0, Date.parse(expires_at ?? '') - Date.parse(issued_at ?? ''));
   if (Number.isNaN(lifeMs)) throw new CloudError('unavailable', `keystone at ${url} gave a token without its times`);
   const renewBeforeMs = Math.min(LATEST_MS, lifeMs * LAST_PART);
-  return { value, catalogue: catalog, expiresAt: now + lifeMs, renewAt: now + lifeMs - renewBeforeMs };
+  const expiresAt = now + lifeMs;
+  return { value, catalogue: catalog, projectId: project.id, expiresAt, renewAt: expiresAt - renewBeforeMs };
 }
 
 function refused({ url, auth, clock }: KeystoneOptions, answer: HttpAnswer): CloudError {

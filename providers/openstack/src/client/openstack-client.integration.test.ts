@@ -186,7 +186,7 @@ test('answers of something that is no keystone', async () => {
     [{ status: 404, body: '<title>Not Found</title>' }, 'unavailable', /is auth-url in \[Global\]/u],
     [{ status: 201, body: { token: project } }, 'unavailable', /an answer without a token/u],
     [{ status: 201, headers: subject, body: { token: project } }, 'unauthenticated', /a token without a project/u],
-    [{ status: 201, headers: subject, body: { token: { project: {} } } }, 'unavailable', /without its times/u],
+    [{ status: 201, headers: subject, body: { token: { project: { id: 'p' } } } }, 'unavailable', /without its times/u],
   ] as const) {
     await using rig = await openClient(passwordOf(cloud), clock);
     cloud.keystone = () => answer;

@@ -1,7 +1,8 @@
 /** The `ApiClient` over HTTP: tokens, end points, versions, pages, errors. */
 import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { Home } from '../home.ts';
 import type { ApiClient, ApiRequest, ListRequest, Query, ServiceType } from './api-client.ts';
-import { findEndpoint, missingEndpoint, SERVICE_NAMES } from './catalogue.ts';
+import { findEndpoint, missingEndpoint, regionOf, SERVICE_NAMES, type CatalogueEntry } from './catalogue.ts';
 import type { Connection } from './connection.ts';
 import { HttpTransport, type Fetch, type HttpAnswer } from './http-transport.ts';
 import type { Token } from './keystone.ts';
@@ -19,6 +20,10 @@ export interface OpenStackClientOptions {
   readonly userAgent: string;
   /** Sends in place of the client's own connections. */
   readonly fetch?: Fetch | undefined;
+  /** What its tokens must lead to. Default: anywhere. */
+  readonly home?: Home | undefined;
+  /** Whoever calls `connect` tells of its failure: no line in the log. Default: false. */
+  readonly connectTells?: boolean | undefined;
 }
 
 /** A request, ready but for the token and the root of its service. */
@@ -42,7 +47,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
   readonly #extensions: SharedAnswer<ReadonlySet<string>>;
 
   constructor(options: OpenStackClientOptions) {
-    const { connection, host, userAgent, fetch } = options;
+    const { connection, connectTells, home, host, userAgent, fetch } = options;
     this.#options = options;
     this.region = connection.region;
     this.#transport = new HttpTransport({ ...connection, clock: host.clock, fetch });
@@ -52,13 +57,17 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
       transport: this.#transport,
       headers: { accept: 'application/json', 'user-agent': userAgent },
       clock: host.clock,
+      admit: ({ catalogue, projectId }) =>
+        home?.admit({ projectId, region: regionOf(catalogue, 'compute', connection) }),
+      firstFailureIsTold: connectTells,
     });
     this.#extensions = new SharedAnswer(() => this.#askExtensions());
   }
 
-  /** Gets a token, if there is none. Rejects as every request would. */
+  /** Gets a token, if there is none, and looks for nova in its catalogue. Rejects as every request to nova would. */
   async connect(call: CallContext): Promise<void> {
-    await this.#tokens.get(call);
+    const { catalogue } = await this.#tokens.get(call);
+    this.#endpoint(catalogue, 'compute');
   }
 
   async request<T>(call: CallContext, request: ApiRequest): Promise<T> {
@@ -149,10 +158,8 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
 
   async #sendWith(call: CallContext, prepared: Prepared, { value, catalogue }: Token): Promise<unknown> {
     const { service, operation, method, path, headers, body, idempotent } = prepared;
-    const { connection, host, userAgent } = this.#options;
-    const endpoint = findEndpoint(catalogue, service, connection);
-    if (endpoint === undefined) throw missingEndpoint(catalogue, service, connection);
-    const urls = serviceUrls(service, endpoint);
+    const { host, userAgent } = this.#options;
+    const urls = serviceUrls(service, this.#endpoint(catalogue, service));
     const url =
       path === undefined ? urls.versions : `${urls.root ?? (await this.#versionsOf(call, service)).root}${path}`;
     // A bucket for each service: octavia that is slow to take requests must not hold up nova.
@@ -180,12 +187,9 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
   }
 
   async #askVersions(service: ServiceType): Promise<ServiceVersions> {
-    const { connection, host } = this.#options;
-    const call = host.callContext({ priority: 'critical' });
+    const call = this.#options.host.callContext({ priority: 'critical' });
     const { catalogue } = await this.#tokens.get(call);
-    const endpoint = findEndpoint(catalogue, service, connection);
-    if (endpoint === undefined) throw missingEndpoint(catalogue, service, connection);
-    const urls = serviceUrls(service, endpoint);
+    const urls = serviceUrls(service, this.#endpoint(catalogue, service));
     const body = await this.#send(call, {
       service,
       operation: 'GET / (versions)',
@@ -195,6 +199,13 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
       idempotent: true,
     });
     return readVersions(service, urls, body);
+  }
+
+  #endpoint(catalogue: readonly CatalogueEntry[], service: ServiceType): string {
+    const { connection } = this.#options;
+    const endpoint = findEndpoint(catalogue, service, connection);
+    if (endpoint === undefined) throw missingEndpoint(catalogue, service, connection);
+    return endpoint;
   }
 
   async #askExtensions(): Promise<ReadonlySet<string>> {

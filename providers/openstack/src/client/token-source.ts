@@ -1,7 +1,14 @@
 /** The token that all requests share: got when it is first needed, renewed before it expires and when a service refuses it. */
-import { isCloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
+import { isCloudError, type CallContext, type CloudErrorCode, type ProviderHost } from '@outrigger/cloud-provider';
 import { authenticate, type KeystoneOptions, type Token } from './keystone.ts';
 import { SharedAnswer } from './shared-answer.ts';
+
+export interface TokenSourceOptions extends KeystoneOptions {
+  /** Throws where a token leads to what must not be asked. */
+  readonly admit?: ((token: Token) => void) | undefined;
+  /** Whoever asks first tells of the failure. Default: false. */
+  readonly firstFailureIsTold?: boolean | undefined;
+}
 
 export type TokenHost = Pick<ProviderHost, 'callContext' | 'clock' | 'logger' | 'redact'>;
 
@@ -15,16 +22,18 @@ const EARLY_AGAIN_MS = 10_000;
 
 export class TokenSource {
   readonly #host: TokenHost;
-  readonly #keystone: KeystoneOptions;
+  readonly #keystone: TokenSourceOptions;
   readonly #asking: SharedAnswer<Token>;
   #token: Token | undefined;
   #refusal: { readonly error: Error; readonly until: number } | undefined;
   #earlyAgainAt = 0;
   #failed = false;
+  #isTold: boolean;
 
-  constructor(host: TokenHost, keystone: KeystoneOptions) {
+  constructor(host: TokenHost, keystone: TokenSourceOptions) {
     this.#host = host;
     this.#keystone = keystone;
+    this.#isTold = keystone.firstFailureIsTold ?? false;
     for (const secret of keystone.auth.secrets) host.redact(secret);
     this.#asking = new SharedAnswer(() => this.#ask());
   }
@@ -62,12 +71,13 @@ export class TokenSource {
           authenticate(this.#keystone, signal),
         );
       this.#host.redact(token.value, { rotating: true });
+      this.#keystone.admit?.(token);
       this.#token = token;
       this.#refusal = undefined;
       this.#report(undefined);
       return token;
     } catch (error) {
-      if (isCloudError(error, 'unauthenticated')) {
+      if (isCloudError(error, 'unauthenticated') || isCloudError(error, 'configuration')) {
         this.#refusal = { error, until: this.#host.clock.now() + REFUSED_FOR_MS };
       }
       this.#report(error);
@@ -81,13 +91,25 @@ export class TokenSource {
   #report(error: unknown): void {
     const { logger } = this.#host;
     const { url, auth } = this.#keystone;
+    const isTold = this.#isTold;
+    this.#isTold = false;
     if (error === undefined) {
       if (this.#failed) logger.info('keystone gives tokens again', { url });
       this.#failed = false;
-    } else if (isCloudError(error)) {
-      if (!this.#failed)
-        logger.error('keystone gives no token', { url, as: auth.as, code: error.code, why: error.message });
+    } else if (isCloudError(error) && !isTold) {
+      const { code, message: why } = error;
+      if (!this.#failed) logger.error(lineOf(code), { url, as: auth.as, code, why, next: nextOf(code) });
       this.#failed = true;
     }
   }
+}
+
+function lineOf(code: CloudErrorCode): string {
+  return code === 'configuration' ? 'the token of keystone is not used' : 'keystone gives no token';
+}
+
+/** What is to be done. */
+function nextOf(code: CloudErrorCode): string {
+  if (code === 'configuration' || code === 'unauthenticated') return 'correct the cloud config: it is read again';
+  return 'check auth-url in [Global] of cloud.conf, and the way there: keystone is asked again with the next request';
 }

@@ -34,11 +34,15 @@ With the first of these that is set: a trust (\`trust-id\`, as the trustee, else
 have their own. An ID goes before a name. A name needs a domain: its own (\`user-domain-…\`, \`tenant-domain-…\`), else
 \`domain-id\` or \`domain-name\`.
 
-Keystone is first asked when something is needed of the cloud, so it may be down at the start. A token is renewed when a
+Keystone is first asked soon after the start, by a standby too; nothing waits for it. A keystone that is down, one that is not there,
+credentials that it refuses and a region without nova are one line in the log each. A token is renewed when a
 tenth of its life is left, 5 minutes at most, and once when a service refuses it. After keystone has refused the credentials it
 is not asked again for 30 seconds: it locks accounts that are tried too often.
 
-At a reload the changed credentials are tried first; refused, they leave those before in use.
+At a reload the changed config is tried first. One whose credentials keystone refuses, or that leads to another project or region than
+before, leaves the one before in use: there, all of the cluster would seem to be gone. While keystone is down it is taken, and then
+asks nothing of another project. Restart the program when the cluster has moved. A first config that leads to the wrong
+project can be corrected without that, as long as no server of the cluster was seen there.
 
 ## clouds.yaml
 

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudError, type CloudErrorCode, type NodeRef } from '@outrigger/cloud-provider';
 import { silentLogger } from '@outrigger/kube';
-import { FakeClock } from '@outrigger/testing';
 import * as fc from 'fast-check';
-import { OpenStackInstances } from './openstack-instances.ts';
-import { callOf, ScriptedClient } from './scripted-client.ts';
+import { callOf } from './scripted-client.ts';
+import { scriptedInstances } from './scripted-instances.suite.ts';
 import type { Server } from './server.ts';
 
 const COUNT = 12;
@@ -48,21 +47,7 @@ test('property: no mix of faults makes a live server absent, in a look-up or a r
   });
   await fc.assert(
     fc.asyncProperty(fc.subarray(ids), fc.array(step, { minLength: 1, maxLength: 4 }), async (live, steps) => {
-      const client = new ScriptedClient();
-      const instances = new OpenStackInstances({
-        name: 'openstack',
-        client: () => client,
-        clock: new FakeClock(),
-        config: () => ({
-          regional: false,
-          networking: {
-            ipv6SupportDisabled: false,
-            publicNetworkName: [],
-            internalNetworkName: [],
-            addressSortOrder: [],
-          },
-        }),
-      });
+      const { client, instances } = scriptedInstances();
       client.servers = live.map(server);
       for (const { asked, named, faults: met, paged, need } of steps) {
         let at = 0;
@@ -104,21 +89,7 @@ test('a cell that is lost in the middle makes nothing absent, and its servers ar
     annotations: {},
   }));
   for (const paged of [true, false]) {
-    const client = new ScriptedClient();
-    const instances = new OpenStackInstances({
-      name: 'openstack',
-      client: () => client,
-      clock: new FakeClock(),
-      config: () => ({
-        regional: false,
-        networking: {
-          ipv6SupportDisabled: false,
-          publicNetworkName: [],
-          internalNetworkName: [],
-          addressSortOrder: [],
-        },
-      }),
-    });
+    const { client, instances } = scriptedInstances();
     client.servers = all;
     const kinds = async (): Promise<Record<string, number>> => {
       const answers = await instances.lookUp(nodes, 'state', callOf(silentLogger));

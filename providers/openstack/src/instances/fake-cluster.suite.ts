@@ -4,7 +4,8 @@ import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { createFakeOpenStack, type FakeOpenStack } from '../fake/fake-openstack.ts';
-import { FAKE_ORIGIN, inProcessFetch } from '../fake/in-process-fetch.ts';
+import { fakeCloudConf, NOWHERE } from '../fake/fake-cloud-conf.ts';
+import { inProcessFetch } from '../fake/in-process-fetch.ts';
 import { seededRandom } from '../fake/seeded-random.ts';
 import { seedProject, type SeededProject } from '../fake/seed-project.ts';
 import { createOpenStackProvider } from '../openstack-provider.ts';
@@ -32,20 +33,8 @@ export async function openFakeCluster({
   project = makeFakeProject(),
 }: { readonly networking?: string; readonly project?: FakeProject } = {}): Promise<FakeCluster> {
   const { clock, cloud } = project;
-  const text = `
-[Global]
-auth-url = ${FAKE_ORIGIN}/identity/v3
-username = k8s
-password = k8s
-user-domain-id = default
-tenant-name = k8s
-tenant-domain-id = default
-region = ${cloud.region}
-[Networking]
-${networking}
-`;
-  const environment = { env: {}, workingDirectory: '/', homeDirectory: '/' };
-  const opened = await openProvider(createOpenStackProvider({ environment, fetch: inProcessFetch(cloud) }), {
+  const text = fakeCloudConf({ region: cloud.region, more: `[Networking]\n${networking}` });
+  const opened = await openProvider(createOpenStackProvider({ environment: NOWHERE, fetch: inProcessFetch(cloud) }), {
     cluster: { id: 'cluster-1', name: 'test' },
     config: { fileName: 'cloud.conf', text },
     clock,

@@ -9,6 +9,10 @@ const WITH_UNKNOWN = '2.69';
 /** From here on, the flavor's name is in the server. */
 const WITH_FLAVOR = '2.47';
 
+interface InstanceAction {
+  readonly instance_uuid?: string;
+}
+
 export class NovaServers {
   readonly #client: () => ApiClient;
   #warned = false;
@@ -41,6 +45,29 @@ export class NovaServers {
       // nova names the server that it does not have. What does not, may be a 404 about something else.
       if (error.message.includes(id)) return { absent: `GET ${path}: ${error.message}` };
       throw new CloudError('unavailable', `GET ${path}: a 404 that does not name the server: ${error.message}`);
+    }
+  }
+
+  /**
+   * Whether nova still knows what was done with a server that is not there any more: it shows that to the server's own project,
+   * until its database is cleaned of what was deleted.
+   */
+  async had(id: string, call: CallContext): Promise<boolean> {
+    try {
+      const { instanceActions = [] } = await this.#client().request<{ instanceActions?: readonly InstanceAction[] }>(
+        call,
+        {
+          service: 'compute',
+          operation: 'GET /servers/{id}/os-instance-actions',
+          method: 'GET',
+          path: `${pathOf(id)}/os-instance-actions`,
+          microversion: await this.#microversion(call),
+        },
+      );
+      return instanceActions.some((action) => action.instance_uuid === id);
+    } catch (error) {
+      if (isCloudError(error, 'not-found') || isCloudError(error, 'forbidden')) return false;
+      throw error;
     }
   }
 

@@ -2,20 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudError, type Instance, type InstanceAnswer, type NodeRef } from '@outrigger/cloud-provider';
 import { silentLogger } from '@outrigger/kube';
-import { FakeClock } from '@outrigger/testing';
-import type { NetworkingConfig } from '../config/cloud-config.ts';
 import { idOf } from '../load-balancer/desired/tree-inputs.suite.ts';
-import { OpenStackInstances } from './openstack-instances.ts';
-import { callOf, ScriptedClient } from './scripted-client.ts';
+import { callOf } from './scripted-client.ts';
+import { scriptedInstances, type ScriptedInstances } from './scripted-instances.suite.ts';
 import type { Port } from './server-ports.ts';
 import { serverStates, type Server } from './server.ts';
-
-const networking: NetworkingConfig = {
-  ipv6SupportDisabled: false,
-  publicNetworkName: [],
-  internalNetworkName: [],
-  addressSortOrder: [],
-};
 
 const server = (id: string, changes: Partial<Server> = {}): Server => ({
   id,
@@ -39,20 +30,8 @@ const port = (id: string, of: string, address: string, changes: Partial<Port> = 
 const byId = (id: string): NodeRef => ({ ...byName(`node-${id}`), providerID: `openstack:///${id}` });
 const byName = (name: string): NodeRef => ({ name, uid: `uid-${name}`, labels: {}, annotations: {} });
 
-interface Rig {
-  readonly client: ScriptedClient;
-  readonly instances: OpenStackInstances;
-  readonly clock: FakeClock;
-}
-
-function rig(servers: readonly Server[] = [], options: { regional?: boolean } = {}): Rig {
-  const client = new ScriptedClient();
-  client.servers = servers;
-  const clock = new FakeClock();
-  const config = { networking, regional: options.regional ?? false };
-  const instances = new OpenStackInstances({ name: 'openstack', client: () => client, config: () => config, clock });
-  return { client, instances, clock };
-}
+const rig = (servers: readonly Server[] = [], options: { readonly regional?: boolean } = {}): ScriptedInstances =>
+  scriptedInstances({ servers, ...options });
 
 const call = callOf(silentLogger);
 

@@ -10,6 +10,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
 import type { CloudConfig } from '../config/cloud-config.ts';
+import { Home } from '../home.ts';
 import { FlavorTypes } from './flavor-types.ts';
 import { labelValueOf } from './label-value.ts';
 import { nodeAddresses } from './node-addresses.ts';
@@ -27,6 +28,8 @@ export interface OpenStackInstancesOptions {
   readonly client: () => ApiClient;
   readonly config: () => Pick<CloudConfig, 'networking' | 'regional'>;
   readonly clock: Clock;
+  /** Default: one of its own. */
+  readonly home?: Home;
 }
 
 export class OpenStackInstances implements Instances {
@@ -40,7 +43,7 @@ export class OpenStackInstances implements Instances {
   constructor(options: OpenStackInstancesOptions) {
     this.#options = options;
     const nova = new NovaServers(options.client);
-    this.#servers = new ServerLookUp(nova, options.clock);
+    this.#servers = new ServerLookUp({ nova, clock: options.clock, home: options.home ?? new Home() });
     this.#ports = new PortLookUp(options.client);
     this.#types = new FlavorTypes(nova);
   }

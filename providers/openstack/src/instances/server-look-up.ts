@@ -1,5 +1,6 @@
 /** Servers of nova: one directly, or many by the cheaper of the project's list and one request for each. */
 import { CloudError, isCloudError, type CallContext, type Clock, type CloudErrorCode } from '@outrigger/cloud-provider';
+import type { Home } from '../home.ts';
 import { isCheaper, listCost } from './look-up-cost.ts';
 import type { NovaServers } from './nova-servers.ts';
 import type { AskedServer } from './provider-ids.ts';
@@ -21,15 +22,24 @@ const PAGE_SIZE = 1000;
 /** Servers that are not in a list and are asked for one by one, in one look-up: a lost cell is not asked for each of its own. */
 const MOST_CONFIRMED = 20;
 
+export interface ServerLookUpOptions {
+  readonly nova: NovaServers;
+  readonly clock: Clock;
+  /** Told of the servers that are found, and asked what a 404 proves. */
+  readonly home: Home;
+}
+
 export class ServerLookUp {
   readonly #nova: NovaServers;
   readonly #clock: Clock;
+  readonly #home: Home;
   /** Servers of the project when it was last listed. */
   #inProject: number | undefined;
 
-  constructor(nova: NovaServers, clock: Clock) {
+  constructor({ clock, home, nova }: ServerLookUpOptions) {
     this.#nova = nova;
     this.#clock = clock;
+    this.#home = home;
   }
 
   /** Servers of the project, as far as is known; 0 before its first list. */
@@ -76,15 +86,40 @@ export class ServerLookUp {
 
   async #byId(id: string, call: CallContext): Promise<ServerResult> {
     const read = await this.#nova.read(id, call);
-    return 'absent' in read ? { kind: 'absent', proof: read.absent } : { kind: 'found', server: read };
+    if (!('absent' in read)) {
+      this.#home.sawById();
+      return { kind: 'found', server: read };
+    }
+    const proof = read.absent;
+    if (this.#home.provesAbsence(id)) return { kind: 'absent', proof };
+    if (await this.#nova.had(id, call)) {
+      this.#home.sawById();
+      return { kind: 'absent', proof: `${proof} Its actions are still known here.` };
+    }
+    const error = new CloudError(
+      'configuration',
+      `${proof} No server of this cluster has been seen in this project and region yet, so nothing is concluded: check tenant and region in [Global] of cloud.conf; if all servers of the cluster are gone, delete their nodes by hand`,
+    );
+    if (this.#home.doubt()) {
+      call.logger.error('A server is not here, and no other of this cluster: is this its project and region?', {
+        error,
+      });
+    }
+    throw error;
   }
 
   async #byName(name: string, call: CallContext): Promise<ServerResult> {
     const servers = await this.#nova.like(name, call);
-    return theOnly(
+    return this.#theOnly(
       name,
       servers.filter((server) => nameKey(server.name) === nameKey(name)),
     );
+  }
+
+  #theOnly(name: string, servers: readonly Server[]): ServerResult {
+    const result = theOnly(name, servers);
+    if (result.kind === 'found') this.#home.sawByName(result.server.id);
+    return result;
   }
 
   async #list(call: CallContext): Promise<Listed> {
@@ -100,10 +135,11 @@ export class ServerLookUp {
     switch (asked.by) {
       case 'id': {
         const server = byId.get(asked.id);
+        if (server) this.#home.sawById();
         return { asOf, result: server ? { kind: 'found', server } : { kind: 'missing' } };
       }
       case 'name':
-        return { asOf, result: theOnly(asked.name, byName.get(nameKey(asked.name)) ?? []) };
+        return { asOf, result: this.#theOnly(asked.name, byName.get(nameKey(asked.name)) ?? []) };
       default:
         return { asOf, result: notAsked(asked) };
     }

@@ -17,7 +17,8 @@ import { OpenStackClient } from '../client/openstack-client.ts';
 import type { LoadBalancerConfig } from '../config/cloud-config.ts';
 import { readCloudConfig } from '../config/read-cloud-config.ts';
 import { createFakeOpenStack, type FakeOpenStack } from '../fake/fake-openstack.ts';
-import { FAKE_ORIGIN, inProcessFetch } from '../fake/in-process-fetch.ts';
+import { fakeCloudConf, NOWHERE } from '../fake/fake-cloud-conf.ts';
+import { inProcessFetch } from '../fake/in-process-fetch.ts';
 import { seededRandom } from '../fake/seeded-random.ts';
 import { seedProject, type SeededProject } from '../fake/seed-project.ts';
 import { serviceOf } from './desired/tree-inputs.suite.ts';
@@ -127,17 +128,8 @@ export class Rig {
   }
 
   static async #over(world: Pick<Rig, 'clock' | 'cloud' | 'seeded'>, options: RigOptions): Promise<Rig> {
-    const text = `
-[Global]
-auth-url = ${FAKE_ORIGIN}/identity/v3
-username = k8s
-password = k8s
-user-domain-id = default
-tenant-name = k8s
-tenant-domain-id = default
-region = ${world.cloud.region}`;
-    const environment = { env: {}, workingDirectory: '/', homeDirectory: '/' };
-    const config = await readCloudConfig({ fileName: 'cloud.conf', text }, environment, () => {});
+    const text = fakeCloudConf({ region: world.cloud.region });
+    const config = await readCloudConfig({ fileName: 'cloud.conf', text }, NOWHERE, () => {});
     const connection = await connectionOf(config, 'cloud.conf', {});
     const host = {
       clock: patient(world.clock),

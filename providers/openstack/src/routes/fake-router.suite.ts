@@ -4,7 +4,8 @@ import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
 import { silentLogger, type Clock } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { createFakeOpenStack, type FakeOpenStack } from '../fake/fake-openstack.ts';
-import { FAKE_ORIGIN, inProcessFetch } from '../fake/in-process-fetch.ts';
+import { fakeCloudConf, NOWHERE } from '../fake/fake-cloud-conf.ts';
+import { inProcessFetch } from '../fake/in-process-fetch.ts';
 import type { FakePort } from '../fake/neutron/ports.ts';
 import type { FakeRouter } from '../fake/neutron/routers.ts';
 import { seededRandom } from '../fake/seeded-random.ts';
@@ -41,19 +42,8 @@ export class FakeRouterRig implements AsyncDisposable {
     for (const alias of without) cloud.extensions.aliases.delete(alias);
     cloud.catalogue = cloud.catalogue.filter(({ type }) => type !== withoutService);
     const seeded = seedProject(cloud);
-    const text = `
-[Global]
-auth-url = ${FAKE_ORIGIN}/identity/v3
-username = k8s
-password = k8s
-user-domain-id = default
-tenant-name = k8s
-tenant-domain-id = default
-region = ${cloud.region}
-[Route]
-router-id = ${seeded.router.id}`;
-    const environment = { env: {}, workingDirectory: '/', homeDirectory: '/' };
-    const opened = await openProvider(createOpenStackProvider({ environment, fetch: inProcessFetch(cloud) }), {
+    const text = fakeCloudConf({ region: cloud.region, more: `[Route]\nrouter-id = ${seeded.router.id}` });
+    const opened = await openProvider(createOpenStackProvider({ environment: NOWHERE, fetch: inProcessFetch(cloud) }), {
       cluster: { id: 'cluster-1', name: 'test' },
       clock,
       logger: silentLogger,

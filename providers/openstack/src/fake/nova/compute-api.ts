@@ -77,6 +77,31 @@ export function computeRoutes({ compute, networksOf }: ComputeApiOptions): Route
     const view = viewServer(server, { ...context, ...networksOf(server) });
     return { status: 200, body: { server: version >= 71 ? { ...view, server_groups: [] } : view } };
   };
+  /** From 2.21 on, of servers that are gone too (nova/api/openstack/compute/instance_actions.py). */
+  const actions = ({ caller, params }: Arrival, version: Microversion): FakeResponse => {
+    const id = params['id'] ?? '';
+    const there = compute.server(id);
+    const server = there ?? (version >= 21 ? compute.removed(id) : undefined);
+    if (!server || (server.projectId !== caller.projectId && !caller.roles.includes('admin'))) {
+      throw novaRefusal(404, `Instance ${id} could not be found.`);
+    }
+    const done = [...(there ? [] : [['delete', server.updated]]), ['create', server.created]];
+    return {
+      status: 200,
+      body: {
+        instanceActions: done.map(([action, start]) => ({
+          action,
+          instance_uuid: id,
+          request_id: `req-${id}`,
+          user_id: server.userId,
+          project_id: server.projectId,
+          start_time: start,
+          message: null,
+          ...(version >= 58 ? { updated_at: start } : {}),
+        })),
+      },
+    };
+  };
   const flavor = ({ request, params }: Arrival, version: Microversion): FakeResponse => {
     const found = compute.flavors.get(params['id'] ?? '');
     if (!found) throw novaRefusal(404, `Flavor ${params['id']} could not be found.`);
@@ -120,6 +145,7 @@ export function computeRoutes({ compute, networksOf }: ComputeApiOptions): Route
     .on('GET /v2.1/servers', versioned(brief))
     .on('GET /v2.1/servers/detail', versioned(detail))
     .on('GET /v2.1/servers/{id}', versioned(show))
+    .on('GET /v2.1/servers/{id}/os-instance-actions', versioned(actions))
     .on('GET /v2.1/flavors/{id}', versioned(flavor));
 }
 

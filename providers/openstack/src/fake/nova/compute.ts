@@ -12,6 +12,7 @@ export class Compute {
   readonly flavors: Map<string, FakeFlavor> = new Map();
   readonly #ids: Identifiers;
   readonly #servers = new Map<string, FakeServer>();
+  readonly #removed = new Map<string, FakeServer>();
   readonly #downCells = new Set<string>();
   #newestFirst: readonly FakeServer[] | undefined;
   #positions: ReadonlyMap<string, number> | undefined;
@@ -58,10 +59,21 @@ export class Compute {
     return server;
   }
 
-  /** Gone: 404 from now on. */
+  /** Gone: 404 from now on. What was done with it stays known until `archive`. */
   remove(id: string): boolean {
+    const server = this.#servers.get(id);
+    if (server) this.#removed.set(id, server);
     this.#forget();
     return this.#servers.delete(id);
+  }
+
+  /** Nothing is known any more of servers that are gone: `nova-manage db archive_deleted_rows`. */
+  archive(): void {
+    this.#removed.clear();
+  }
+
+  removed(id: string): FakeServer | undefined {
+    return this.#removed.get(id);
   }
 
   server(id: string): FakeServer | undefined {
