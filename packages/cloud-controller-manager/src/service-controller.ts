@@ -38,6 +38,7 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
               random,
               journal: context.journal.of(NAME),
               locks: context.loadBalancerLocks,
+              onReconfigured: (listener) => provider.onReconfigured(listener),
               options: {
                 providerName: provider.name,
                 clusterId: cluster.id,

@@ -76,6 +76,10 @@ class Joined implements OpenedProvider {
     return this.#provider.onCapabilitiesChanged(listener);
   }
 
+  onReconfigured(listener: () => void): () => void {
+    return this.#provider.onReconfigured(listener);
+  }
+
   callContext(options: Parameters<MakeCallContext>[0]): ReturnType<MakeCallContext> {
     return this.#provider.callContext(options);
   }

@@ -3,6 +3,7 @@ import { CloudError, type Capabilities, type CloudProvider, type ConfigText } fr
 import type { Gauge } from '@outrigger/kube';
 import type { InstanceLookups, MakeCallContext } from './instance-lookups.ts';
 import type { CallRecord } from './call-log.ts';
+import { Listeners } from './listeners.ts';
 import { openProvider, type OpenedProvider, type OpenProviderOptions } from './open-provider.ts';
 
 const FIRST_PAUSE_MS = 1_000;
@@ -35,7 +36,8 @@ class Late implements LateProvider {
   readonly firstAttempt: Promise<void>;
   readonly #options: LateProviderOptions;
   readonly #closed = new AbortController();
-  readonly #listeners = new Set<(capabilities: Capabilities) => void>();
+  readonly #changed: Listeners<Capabilities>;
+  readonly #reconfigured: Listeners<void>;
   readonly #gauge: Gauge | undefined;
   readonly #running: Promise<void>;
   #config: ConfigText | undefined;
@@ -49,6 +51,8 @@ class Late implements LateProvider {
     this.name = options.name;
     this.#options = options;
     this.#config = options.config;
+    this.#changed = new Listeners('the capabilities', options.name, options.logger);
+    this.#reconfigured = new Listeners('the cloud config', options.name, options.logger);
     this.#gauge = options.metrics?.gauge({
       name: 'outrigger_provider_open',
       help: 'Whether a provider, of several, is open: 1 or 0.',
@@ -73,8 +77,11 @@ class Late implements LateProvider {
   }
 
   onCapabilitiesChanged(listener: (capabilities: Capabilities) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#changed.add(listener);
+  }
+
+  onReconfigured(listener: () => void): () => void {
+    return this.#reconfigured.add(listener);
   }
 
   callContext(options: Parameters<MakeCallContext>[0]): ReturnType<MakeCallContext> {
@@ -146,20 +153,14 @@ class Late implements LateProvider {
     if (signal.aborted) return opened[Symbol.asyncDispose]();
     this.#opened = opened;
     opened.onCapabilitiesChanged((capabilities) => this.#change(capabilities));
+    opened.onReconfigured(() => this.#reconfigured.tell());
     this.#gauge?.set(1, { provider: this.name });
     logger.info('The provider is open', { provider: this.name });
     this.#change(opened.capabilities);
   }
 
   #change(given: Capabilities): void {
-    const { admit, logger } = this.#options;
-    this.#capabilities = admit?.(given) ?? given;
-    for (const listener of this.#listeners) {
-      try {
-        listener(this.#capabilities);
-      } catch (error) {
-        logger.error('a listener of the capabilities failed', { provider: this.name, error });
-      }
-    }
+    this.#capabilities = this.#options.admit?.(given) ?? given;
+    this.#changed.tell(this.#capabilities);
   }
 }

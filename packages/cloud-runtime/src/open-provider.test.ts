@@ -295,13 +295,20 @@ test('a new configuration that is wrong is reported; closing ends the contexts',
   const provider: CloudProvider = new Recorded();
   const { opened } = open(provider);
   const it = await opened;
+  let heard = 0;
+  const stop = it.onReconfigured(() => void heard++);
   await assert.rejects(it.reconfigure({ fileName: 'cloud.json', text: '' }), /restart/);
   provider.reconfigure = async () => {
     throw new CloudError('configuration', 'cloud.json: no endpoint');
   };
   await assert.rejects(it.reconfigure({ fileName: 'cloud.json', text: '' }), /no endpoint/);
   provider.reconfigure = async () => {};
+  assert.equal(heard, 0, 'nothing was taken');
   await it.reconfigure({ fileName: 'cloud.json', text: '' });
+  assert.equal(heard, 1);
+  stop();
+  await it.reconfigure({ fileName: 'cloud.json', text: '' });
+  assert.equal(heard, 1);
   const background = (provider as Recorded).host!.callContext();
   const stuck = background.call({ name: 'GET' }, () => new Promise<never>(() => {}));
   stuck.catch(() => undefined);

@@ -18,6 +18,7 @@ import type { CallRecord } from './call-log.ts';
 import { checkCapabilities } from './capabilities-check.ts';
 import { CloudCaller, closedError } from './cloud-caller.ts';
 import { createInstanceLookups, type InstanceLookups } from './instance-lookups.ts';
+import { Listeners } from './listeners.ts';
 import { raceAbort } from './race-abort.ts';
 import { readOnlyCapabilities, type ReadOnlyViews } from './read-only-capabilities.ts';
 import { redactingLogger } from './redacting-logger.ts';
@@ -51,6 +52,8 @@ export interface OpenedProvider extends AsyncDisposable {
   readonly capabilities: Capabilities;
   /** Hears of later capabilities. Returns the way to stop. */
   onCapabilitiesChanged(listener: (capabilities: Capabilities) => void): () => void;
+  /** Hears of each changed cloud config that was taken. Returns the way to stop. */
+  onReconfigured(listener: () => void): () => void;
   /** Look-ups of the instances; `undefined` while the provider has none. A new object after its `instances` changed. */
   readonly lookups: InstanceLookups | undefined;
   /** Makes the context of one contract call. Aborts when the provider is closed too. */
@@ -97,7 +100,8 @@ class Opened implements OpenedProvider {
   readonly #logger: Logger;
   readonly #caller: CloudCaller;
   readonly #closed = new AbortController();
-  readonly #listeners = new Set<(capabilities: Capabilities) => void>();
+  readonly #changed: Listeners<Capabilities>;
+  readonly #reconfigured: Listeners<void>;
   readonly #views: ReadOnlyViews = new WeakMap();
   #capabilities: Capabilities = {};
   #lookups: InstanceLookups | undefined;
@@ -112,6 +116,8 @@ class Opened implements OpenedProvider {
     this.#provider = provider;
     this.#options = options;
     this.#logger = redactingLogger(options.logger, this.secrets);
+    this.#changed = new Listeners('the capabilities', provider.name, this.#logger);
+    this.#reconfigured = new Listeners('the cloud config', provider.name, this.#logger);
     this.#caller = new CloudCaller({ ...options, providerName: provider.name, secrets: this.secrets });
   }
 
@@ -157,8 +163,11 @@ class Opened implements OpenedProvider {
   }
 
   onCapabilitiesChanged(listener: (capabilities: Capabilities) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#changed.add(listener);
+  }
+
+  onReconfigured(listener: () => void): () => void {
+    return this.#reconfigured.add(listener);
   }
 
   callContext({
@@ -222,6 +231,7 @@ class Opened implements OpenedProvider {
       this.secrets.redactError(error);
       throw error;
     }
+    this.#reconfigured.tell();
   }
 
   #change(given: Capabilities): void {
@@ -236,14 +246,7 @@ class Opened implements OpenedProvider {
       this.#lookups = instances && this.#createLookups(instances);
     }
     this.#capabilities = capabilities;
-    for (const listener of this.#listeners) {
-      try {
-        listener(capabilities);
-      } catch (error) {
-        // Thrown on, it would reach the provider, whose fault it is not, and the other listeners would not hear.
-        this.#logger.error('a listener of the capabilities failed', { provider: this.name, error });
-      }
-    }
+    this.#changed.tell(capabilities);
   }
 
   #createLookups(instances: Instances): InstanceLookups {

@@ -88,6 +88,8 @@ export interface Rig {
   readonly locks: Locks;
   readonly events: (EventNote & { readonly name: string })[];
   readonly reasons: (name: string) => readonly string[];
+  /** A changed cloud config was taken. */
+  readonly reconfigured: () => void;
   /** Parts that this Service owns, by kind. */
   readonly partsOf: (uid: string) => readonly MemoryPart[];
   start(options?: Partial<ServiceControllerOptions>): Promise<void>;
@@ -102,6 +104,7 @@ export async function createRig(): Promise<Rig> {
   const locks = new Locks();
   const events: (EventNote & { name: string })[] = [];
   let stop: () => Promise<void> = () => Promise.resolve();
+  const reconfigured = new Set<() => void>();
   return {
     api,
     cloud,
@@ -110,6 +113,7 @@ export async function createRig(): Promise<Rig> {
     locks,
     events,
     reasons: (name) => events.filter((event) => event.name === name).map(({ reason }) => reason),
+    reconfigured: () => reconfigured.forEach((listener) => listener()),
     partsOf: (uid) => cloud.parts().filter(({ tags }) => tags.uid === uid && tags.clusterId === CLUSTER),
     start: async (options = {}) => {
       const ended = new AbortController();
@@ -125,6 +129,10 @@ export async function createRig(): Promise<Rig> {
         metrics: noMetrics,
         random: () => 0,
         locks,
+        onReconfigured: (listener) => {
+          reconfigured.add(listener);
+          return () => void reconfigured.delete(listener);
+        },
         options: { providerName: 'memory', clusterId: CLUSTER, ...options },
       }).run(ended.signal);
       stop = async () => {

@@ -346,6 +346,30 @@ test('failures are told once, retried from 5 s up to 300 s, and end', async () =
   await rig.stop();
 });
 
+for (const code of ['unauthenticated', 'quota', 'forbidden', 'invalid', 'unavailable'] as const) {
+  test(`what failed with ${code} is tried again as soon as a changed cloud config is taken`, async () => {
+    const rig = await createRig();
+    rig.api.nodes.put(nodeOf('n1'));
+    rig.provider.before = () => {
+      throw new CloudError(code, 'not with this config');
+    };
+    rig.api.apply('web', webSpec);
+    await rig.start();
+    await rig.clock.advance(280_000);
+    const { length: before } = rig.provider.applied;
+    rig.provider.before = () => {};
+    rig.reconfigured();
+    await rig.clock.advance(1_000);
+    assert.deepEqual([before, kindsOf(rig)], [0, KINDS]);
+    // What is served is not looked at for it.
+    const { observes } = rig.provider;
+    rig.reconfigured();
+    await rig.clock.advance(10_000);
+    assert.equal(rig.provider.observes, observes);
+    await rig.stop();
+  });
+}
+
 test('retry-after is obeyed without an Event; implemented-elsewhere is left alone silently', async () => {
   const rig = await createRig();
   rig.api.nodes.put(nodeOf('n1'));

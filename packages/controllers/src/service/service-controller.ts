@@ -117,6 +117,8 @@ export interface ServiceControllerDependencies {
   readonly journal?: ControllerJournal;
   /** Shared with whoever else changes load balancers of this provider. Default: nobody does. */
   readonly locks?: Locks;
+  /** Calls back for each changed cloud config that was taken, and returns the way to stop. Default: none is ever taken. */
+  readonly onReconfigured?: (listener: () => void) => () => void;
   readonly options: ServiceControllerOptions;
 }
 
@@ -202,7 +204,7 @@ class Run {
   }
 
   async run(): Promise<void> {
-    const { clock, logger, metrics, nodes, options, services } = this.#deps;
+    const { clock, logger, metrics, nodes, onReconfigured, options, services } = this.#deps;
     try {
       // Without all nodes every set of back ends would be too small.
       await Promise.all([services.whenSynced(this.#signal), nodes.whenSynced(this.#signal)]);
@@ -218,6 +220,7 @@ class Run {
     });
     started = true;
     const stopServices = services.subscribe((change) => this.#changed(change));
+    const stopReconfigured = onReconfigured?.(() => this.#tryAgain());
     try {
       await runController({
         name: 'service',
@@ -230,6 +233,7 @@ class Run {
         signal: this.#signal,
       });
     } finally {
+      stopReconfigured?.();
       stopServices();
       stopNodes();
       this.#nodeChanges.stop();
@@ -702,6 +706,15 @@ class Run {
     const requeueAfterMs = retry.kind === 'back-off' ? backoffMs : longest;
     tracked.lastFailure = { error, at: failedAt, retryAfterMs: requeueAfterMs };
     if (requeueAfterMs !== undefined) return { requeueAfterMs };
+  }
+
+  /** Credentials, a quota's project, a network: what Services failed for may be what was changed. */
+  #tryAgain(): void {
+    for (const [key, { lastFailure }] of this.#tracked) {
+      if (!lastFailure) continue;
+      this.#backoff.forget(key);
+      this.#queue.add(key);
+    }
   }
 
   #nodesSettled(): void {
