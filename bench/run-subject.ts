@@ -13,9 +13,9 @@ export interface RunningSubject {
 }
 
 /** Of what a subject that ended by itself said last. Its log goes with the control plane's directory. */
-const LAST_WORDS_CHARACTERS = 2_000;
+const LAST_WORDS_CHARACTERS = 1_000;
 
-/** A subject that did not come to the end of what was asked of it. */
+/** A subject that did not come to the end of what was asked of it: why, and on the lines below what it said last. */
 export class Unfinished extends Error {}
 
 export async function runSubject<T>(
@@ -43,7 +43,7 @@ export async function runSubject<T>(
   const exited = new Promise<void>((resolve) => {
     child.once('error', (error) => stop.abort(error));
     child.once('close', (code) => {
-      stop.abort(new Unfinished(`${subject.name} ended with code ${code}: ${lastWords}`));
+      stop.abort(new Unfinished(`${subject.name} ended with code ${code}\n${lastWords}`));
       resolve();
     });
   });

@@ -81,7 +81,7 @@ async function measure(rig: Rig, scenario: Scenario, subject: Subject): Promise<
   } catch (error) {
     if (subject === outrigger || !(error instanceof Unfinished)) throw error;
     console.log(`  ${error.message}`);
-    return { subject: subject.name, figures, unfinished: error.message };
+    return { subject: subject.name, figures, unfinished: error.message.split('\n', 1).join() };
   }
 }
 
