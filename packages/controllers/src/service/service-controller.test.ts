@@ -490,6 +490,40 @@ test('a cloud that is gone for good: an Event says what fails, and the annotatio
   await rig.stop();
 });
 
+test('what is let go names also the parts that were going away when they were last heard of', async () => {
+  const rig = await served();
+  const observe = rig.provider.observe.bind(rig.provider);
+  let isGone = false;
+  rig.provider.observe = async (services, call) => {
+    if (isGone) throw new CloudError('unavailable', 'for good');
+    return (await observe(services, call)).map((look) =>
+      look.kind === 'parts'
+        ? {
+            ...look,
+            parts: look.parts.map((part) => ({ ...part, ...(part.kind === 'firewall' && { state: 'deleting' }) })),
+          }
+        : look,
+    );
+  };
+  rig.api.delete('web');
+  // One is asked to go as well, and the answer never comes.
+  rig.provider.before = ({ part }) => {
+    isGone = true;
+    throw new CloudError('timeout', `${part}: no answer`);
+  };
+  await rig.clock.advance(600_000);
+  rig.api.apply('web', webSpec, {
+    annotations: { ...rig.api.get('web')?.metadata?.annotations, [releaseAnnotation]: 'true' },
+  });
+  await rig.clock.advance(600_000);
+  assert.equal(rig.api.get('web'), undefined);
+  const { message = '' } = rig.events.at(-1) ?? {};
+  for (const kind of KINDS) assert.match(message, new RegExp(`${kind} ${kind}-\\d`, 'u'));
+  assert.match(message, /firewall firewall-\d \(being deleted\)/u);
+  assert.equal(message.match(/being deleted/gu)?.length, 2, message);
+  await rig.stop();
+});
+
 test('the annotation changes nothing while the cloud answers', async () => {
   const rig = await served();
   rig.api.apply('web', webSpec, {

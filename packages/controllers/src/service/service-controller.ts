@@ -69,6 +69,7 @@ import {
 } from './service-words.ts';
 import { asRecorded, letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
 import {
+  lastKnownParts,
   NOTHING_BELIEVED_MS,
   sameBackEnds,
   trackService,
@@ -406,6 +407,7 @@ class Run {
         // What is seen going away may be gone at the next look.
         const staying = parts.filter(({ state }) => state !== 'deleting');
         tracked.parts = new Set([...tracked.parts, ...staying.map(nameOf)]);
+        tracked.leaving = new Set(parts.filter(({ state }) => state === 'deleting').map(nameOf));
         tracked.expectsParts ||= staying.length > 0;
       }
     }
@@ -474,11 +476,9 @@ class Run {
       case 'failed':
         return this.#fail(pass, plan.error, plan.wanted);
       case 'release': {
-        this.#deps.events.record(service, releasedNote(plan.error, [...tracked.parts]));
-        context.logger.warn('A load balancer is let go without being deleted', {
-          error: plan.error,
-          parts: [...tracked.parts],
-        });
+        const parts = lastKnownParts(tracked);
+        this.#deps.events.record(service, releasedNote(plan.error, parts));
+        context.logger.warn('A load balancer is let go without being deleted', { error: plan.error, parts });
         return this.#letGo(pass);
       }
       case 'bring':
@@ -539,6 +539,8 @@ class Run {
             result.kind === 'failed' ? result : result.kind === 'pending' ? { pending: result.handle } : undefined;
           this.#journal.note(aboutOf(pass), [noted], outcome);
           if (result.kind === 'pending') tracked.handles = [...tracked.handles, result.handle];
+          const mayGo = result.kind === 'pending' || (result.kind === 'failed' && isUncertain(result.error));
+          if (action.kind === 'delete' && mayGo) tracked.leaving = new Set([...tracked.leaving, nameOf(action)]);
         },
       });
       if (desired.wanted) tracked.expectsParts ||= succeeded > 0;

@@ -37,6 +37,8 @@ export interface TrackedService {
   nodesChangedAt: number | undefined;
   /** Parts that were seen and that we have not deleted: kind and ID. */
   parts: ReadonlySet<string>;
+  /** Parts that were going away when they were last heard of: kind and ID. */
+  leaving: ReadonlySet<string>;
   /** Whether something of it should be there: then a look that shows nothing may be a lie. */
   expectsParts: boolean;
   /** Since when looks show nothing although something is expected; monotonic. */
@@ -64,6 +66,7 @@ export function trackService(service: Service, providerName: string, startedAt: 
     quietFrom: isRecorded(service, providerName) ? startedAt + UNCERTAIN_MS : startedAt,
     nodesChangedAt: undefined,
     parts: new Set(),
+    leaving: new Set(),
     expectsParts: isRecorded(service, providerName) || ingressOf(service).length > 0,
     nothingSince: undefined,
     lettingGo: false,
@@ -71,6 +74,12 @@ export function trackService(service: Service, providerName: string, startedAt: 
     handles: [],
     lastFailure: undefined,
   };
+}
+
+/** What a person has to look for in the cloud when the controller does not: kind and ID, and which of it was going away. */
+export function lastKnownParts({ leaving, parts }: TrackedService): readonly string[] {
+  const staying = [...parts].filter((part) => !leaving.has(part));
+  return [...staying, ...Array.from(leaving, (part) => `${part} (being deleted)`)];
 }
 
 /** All of a Service that a load balancer may depend on, without what this controller writes itself. */
