@@ -33,7 +33,7 @@ export function openControllerClients(
       account: { namespace: ACCOUNT_NAMESPACE, name: account },
       clock,
       logger,
-      onSecret: (secret) => redactor.add(secret, { rotating: true }),
+      onSecret: (secret) => redactor.add(secret, { rotating: `account ${account}` }),
     });
     // A client certificate would say who it is before the token does.
     const { certificate: _certificate, key: _key, ...tls } = config.tls ?? {};

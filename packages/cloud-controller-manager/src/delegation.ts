@@ -54,7 +54,8 @@ async function configOf(
     env: environment.env,
     clock,
     logger,
-    onSecret: (secret, how) => redactor.add(secret, how),
+    onSecret: (secret, { rotating } = {}) =>
+      redactor.add(secret, { rotating: rotating && `${kubeconfigFlag} ${rotating}` }),
   });
 }
 

@@ -158,7 +158,8 @@ function openOptions(
     ...(debugging.dryRun && {
       onWriteRefused: (call: string) => logger.error('A change in the cloud was refused: this is a dry run', { call }),
     }),
-    onSecret: (secret, options) => redactor.add(secret, options),
+    onSecret: (secret, options) =>
+      redactor.add(secret, { rotating: options?.rotating ? `cloud ${provider.name}` : undefined }),
   };
 }
 

@@ -1,37 +1,27 @@
 /** Secrets that a provider has named, kept out of every text that is shown. */
 
 import type { SecretOptions } from '@outrigger/cloud-provider';
+import { KnownSecrets } from '@outrigger/kube';
 
 const SHOWN_INSTEAD = '[redacted]';
 /** An error's causes further down than this are cut off rather than searched: a cause may be its own cause. */
 const DEEPEST_CAUSE = 8;
-/** How many of the values that replace each other are remembered: an old token may still be in a late message. */
-const ROTATING_KEPT = 32;
 
 export class Secrets {
-  /** Longest first, so that a secret which contains another leaves no rest behind. */
-  #values: readonly string[] = [];
-  /** Those of them that others replace, oldest first. */
-  #rotating: readonly string[] = [];
+  readonly #known = new KnownSecrets();
 
   add(secret: string, { rotating = false }: SecretOptions = {}): void {
-    if (secret === '' || this.#values.includes(secret)) return;
-    if (rotating) this.#rotating = [...this.#rotating, secret];
-    const forgotten = this.#rotating.slice(0, -ROTATING_KEPT);
-    this.#rotating = this.#rotating.slice(-ROTATING_KEPT);
-    const values = [...this.#values.filter((value) => !forgotten.includes(value)), secret];
-    this.#values = values.toSorted((a, b) => b.length - a.length);
+    // A provider is one source.
+    this.#known.add(secret, rotating ? 'rotating' : undefined);
   }
 
   redact(text: string): string {
-    let shown = text;
-    for (const value of this.#values) shown = shown.replaceAll(value, SHOWN_INSTEAD);
-    return shown;
+    return this.#known.replaceIn(text, SHOWN_INSTEAD);
   }
 
   /** Cleans an error, its causes and what it gathers in place: its identity, class and code are what others know it by. */
   redactError(error: unknown): void {
-    if (this.#values.length > 0) this.#redactError(error, 0);
+    if (!this.#known.isEmpty) this.#redactError(error, 0);
   }
 
   #redactError(error: unknown, depth: number): void {
@@ -55,7 +45,7 @@ export class Secrets {
 
   /** Log fields: strings at any depth; errors are cleaned in place. */
   redactFields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    if (this.#values.length === 0) return fields;
+    if (this.#known.isEmpty) return fields;
     return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, this.#redactValue(value, 0)]));
   }
 

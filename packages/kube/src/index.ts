@@ -2,6 +2,7 @@
 
 // Time, logs, metrics
 export { deadlineSignal, sleepOn, systemClock, type Clock, type Timer } from './clock.ts';
+export { KnownSecrets } from './known-secrets.ts';
 export { onAbort } from './on-abort.ts';
 export { whyUnreadable } from './read-failure.ts';
 export { systemRandom } from './system-random.ts';

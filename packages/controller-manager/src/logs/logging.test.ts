@@ -229,8 +229,8 @@ test('a secret that contains another leaves no rest behind, whichever came first
 test('of rotating secrets the newest are remembered, of others all', () => {
   const redactor = new Redactor();
   redactor.add('for-ever');
-  for (let i = 0; i < 100; i++) redactor.add(`token-number-${i}.`, { rotating: true });
-  redactor.add('for-ever', { rotating: true });
+  for (let i = 0; i < 100; i++) redactor.add(`token-number-${i}.`, { rotating: 'token' });
+  redactor.add('for-ever', { rotating: 'token' });
   assert.equal(redactor.redact('for-ever token-number-99. token-number-0.'), '[redacted] [redacted] token-number-0.');
 });
 
@@ -254,4 +254,18 @@ test('the verbosity can be changed while the program runs, for loggers that are 
     lines.map((line) => /"(\w+)"/u.exec(line)?.[1]),
     ['during', 'always'],
   );
+});
+
+test('the keys of an exec plugin push no token out, and each line of the newest key is masked, however long it is', () => {
+  const redactor = new Redactor();
+  const lineOf = (key: number, line: number): string => `MIIJKAIBAAKCAgEA${key}x${line}x`;
+  redactor.add('token-of-the-hour', { rotating: 'token' });
+  for (let key = 0; key < 40; key++) {
+    const lines = Array.from({ length: 51 }, (_, line) => lineOf(key, line));
+    redactor.add(['-----BEGIN RSA KEY-----', ...lines, '-----END RSA KEY-----', ''].join('\n'), { rotating: 'key' });
+  }
+  assert.equal(redactor.redact('with token-of-the-hour'), 'with [redacted]');
+  for (let line = 0; line < 51; line++) assert.equal(redactor.redact(`line ${lineOf(39, line)}`), 'line [redacted]');
+  assert.equal(redactor.redact('-----BEGIN RSA KEY-----'), '-----BEGIN RSA KEY-----');
+  assert.equal(redactor.redact(lineOf(0, 0)), lineOf(0, 0), 'a key of long ago');
 });

@@ -2,6 +2,7 @@
  * Takes secrets out of text. Two nets: values that the program has read and registered, and shapes that are secrets
  * wherever they turn up (JSON web tokens, `Authorization` values, private keys, passwords in URLs).
  */
+import { KnownSecrets } from '@outrigger/kube';
 
 const MASK = '[redacted]';
 /** A shorter registered value would take innocent words out of every line. */
@@ -20,35 +21,17 @@ const HINT = /eyJ|PRIVATE KEY|bearer|basic|negotiate|:\/\/|passw|secret|token|ke
 /** Fields whose value is never printed, whatever it is. */
 const SECRET_FIELD = /passw|secret|token$|^token|authorization|credential|private.?key|api.?key|cookie/iu;
 
-/** How many of the values that replace each other are remembered: an old token may still be in a late message. */
-const ROTATING_KEPT = 32;
-
 export class Redactor {
-  readonly #kept = new Set<string>();
-  readonly #rotating = new Set<string>();
-  /** All forms of all values, the longest first, so that a value which contains another leaves no rest behind. */
-  #forms: readonly string[] = [];
+  readonly #secrets = new KnownSecrets(formsOfAll);
 
   /**
-   * From now on this value, as it is, URL-encoded and in base64, is masked. Values under 6 characters are not taken. Of
-   * those that are `rotating`, such as tokens of an hour, only the newest are remembered.
+   * From now on this value, as it is, URL-encoded and in base64, is masked; of one of several lines, such as a private key, each
+   * line too. Values under 6 characters are not taken. `rotating`: the source of values that replace each other, such as tokens of
+   * an hour; of each source only the newest are remembered.
    */
-  add(secret: string, options: { readonly rotating?: boolean } = {}): void {
+  add(secret: string, options: { readonly rotating?: string | undefined } = {}): void {
     const value = secret.trim();
-    if (value.length < SHORTEST_SECRET || this.#kept.has(value)) return;
-    if (options.rotating) {
-      // Put last again: it is in use.
-      this.#rotating.delete(value);
-      this.#rotating.add(value);
-      for (const oldest of this.#rotating) {
-        if (this.#rotating.size <= ROTATING_KEPT) break;
-        this.#rotating.delete(oldest);
-      }
-    } else {
-      this.#kept.add(value);
-    }
-    const forms = new Set([...this.#kept, ...this.#rotating].flatMap(formsOf));
-    this.#forms = [...forms].toSorted((a, b) => b.length - a.length);
+    if (value.length >= SHORTEST_SECRET) this.#secrets.add(value, options.rotating);
   }
 
   /** Whether a field of this name is masked whole. */
@@ -57,12 +40,19 @@ export class Redactor {
   }
 
   redact(text: string): string {
-    let clean = text;
-    for (const form of this.#forms) if (clean.includes(form)) clean = clean.replaceAll(form, MASK);
+    let clean = this.#secrets.replaceIn(text, MASK);
     if (!HINT.test(clean)) return clean;
     for (const [shape, replacement] of SHAPES) clean = clean.replace(shape, replacement);
     return clean;
   }
+}
+
+function formsOfAll(value: string): readonly string[] {
+  if (!value.includes('\n')) return formsOf(value);
+  // The first and the last line of a PEM block are those of all of them.
+  const lines = value.split('\n').map((line) => line.trim());
+  const secret = lines.filter((line) => line.length >= SHORTEST_SECRET && !line.startsWith('-----'));
+  return [value, ...secret].flatMap(formsOf);
 }
 
 function formsOf(value: string): readonly string[] {

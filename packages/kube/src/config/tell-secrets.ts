@@ -2,13 +2,16 @@
 import type { ClusterConfig } from './cluster-config.ts';
 import type { Credential, Credentials } from './credentials.ts';
 
-/** Takes a secret: a token, a password, a private key. `rotating`: one of many in the life of the program, newest last. */
-export type OnSecret = (secret: string, options?: { readonly rotating?: boolean }) => void;
+/**
+ * Takes a secret: a token, a password, a private key in PEM, whose lines a message may quote one by one. `rotating`: what gives it,
+ * `token` or `key`, where it is one of many in the life of the program, the newest last.
+ */
+export type OnSecret = (secret: string, options?: { readonly rotating?: string }) => void;
 
 /** The same configuration; what its credentials give from now on is told first. */
 export function tellSecrets(config: ClusterConfig, onSecret: OnSecret): ClusterConfig {
   const { credentials, proxyUrl, tls } = config;
-  if (tls?.key !== undefined && 'data' in tls.key) tellKey(tls.key.data, onSecret, false);
+  if (tls?.key !== undefined && 'data' in tls.key) onSecret(tls.key.data);
   const password = proxyUrl === undefined ? '' : (URL.parse(proxyUrl)?.password ?? '');
   if (password !== '') onSecret(decodeURIComponent(password));
   return credentials === undefined ? config : { ...config, credentials: telling(credentials, onSecret) };
@@ -20,8 +23,8 @@ function telling(source: Credentials, onSecret: OnSecret): Credentials {
     if (told.has(credential)) return credential;
     told.add(credential);
     const value = credential.headers['authorization']?.replace(/^(?:Bearer|Basic) /u, '');
-    if (value !== undefined) onSecret(value, { rotating: true });
-    if (credential.certificate) tellKey(credential.certificate.key, onSecret, true);
+    if (value !== undefined) onSecret(value, { rotating: 'token' });
+    if (credential.certificate) onSecret(credential.certificate.key, { rotating: 'key' });
     return credential;
   };
   return {
@@ -31,9 +34,4 @@ function telling(source: Credentials, onSecret: OnSecret): Credentials {
       return renewed && tell(renewed);
     },
   };
-}
-
-/** The lines of a PEM key one by one: a message may quote any of them. */
-function tellKey(pem: string, onSecret: OnSecret, rotating: boolean): void {
-  for (const line of pem.split('\n')) if (!line.startsWith('-----')) onSecret(line.trim(), { rotating });
 }
