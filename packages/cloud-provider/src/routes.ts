@@ -58,7 +58,7 @@ export interface Routes {
   readonly batchSize: number;
   /**
    * Its routes are `unmarked`. The host then keeps a record of those that it has made, in the ConfigMap `outrigger-routes` of
-   * namespace kube-system. Default: false.
+   * namespace kube-system, and asks for no route to a node that has no IP address yet. Default: false.
    */
   readonly unmarked?: boolean;
   /**

@@ -5,7 +5,7 @@ import { podCidrsOf } from '../pod-cidrs.ts';
 import { ownerOf } from '../provider-id.ts';
 import type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './planned-route.ts';
 import { remember } from './remember.ts';
-import { NOTHING_KNOWN, RouteOwners, type KnownHops } from './route-owners.ts';
+import { addressesOf, hopsOf, NOTHING_KNOWN, RouteOwners, type KnownHops } from './route-owners.ts';
 import { wantedRoutes } from './wanted-routes.ts';
 
 const wantedOf = remember(wantedRoutes);
@@ -24,7 +24,10 @@ export interface ObservedRoutes {
   readonly clusterCidrs: readonly Cidr[];
   /** The prefix of our provider IDs. */
   readonly providerName: string;
-  /** What else is known of routes that are `unmarked`. Default: nothing. */
+  /**
+   * Given where routes are `unmarked`: what else is known of them. They lead to addresses alone there, and none is made to a node
+   * that has none. Default: they have owners.
+   */
   readonly record?: KnownHops;
 }
 
@@ -33,6 +36,7 @@ export function planRoutes(given: ObservedRoutes): RoutePlan {
   // Gone through twice.
   const observed: ObservedRoutes = { ...given, nodes: [...given.nodes] };
   const owners = new RouteOwners({ record: NOTHING_KNOWN, ...observed });
+  const leadToAddresses = observed.record !== undefined;
   const claims = new Claims(observed, owners);
   const routes = routesByDestination(observed);
   const creates: CreateRoute[] = [];
@@ -52,6 +56,8 @@ export function planRoutes(given: ObservedRoutes): RoutePlan {
   for (const { node, destinations, problems: given } of claims.ours) {
     const problems = [...given];
     const missing: string[] = [];
+    // Its addresses come with what the cloud knows of it, or from its kubelet: a pod CIDR may be there before.
+    const waits = leadToAddresses && addressesOf(node).length === 0;
     let complete = problems.length === 0;
     for (const destination of destinations) {
       const there = routes.get(destination) ?? [];
@@ -70,6 +76,7 @@ export function planRoutes(given: ObservedRoutes): RoutePlan {
         );
         continue;
       }
+      if (waits) continue;
       const key = `${node.metadata?.uid ?? ''} ${destination}`;
       missing.push(key);
       if (!node.metadata?.deletionTimestamp && !there.some((route) => leaving.has(route))) {
@@ -77,7 +84,7 @@ export function planRoutes(given: ObservedRoutes): RoutePlan {
         creates.push({ key, node, destination, replaces: there.filter(({ id }) => id !== '') });
       }
     }
-    nodes.push({ node, complete, problems, missing });
+    nodes.push({ node, complete, problems, missing, waits });
   }
   return { creates, deletes, nodes, owned };
 }
@@ -121,13 +128,18 @@ class Claims {
   readonly #byDestination = new Map<string, Claim[]>();
   /** Names and provider IDs of nodes that have no pod CIDR yet. */
   readonly #waiting = new Set<string>();
+  /** Their addresses. */
+  readonly #waitingAddresses = new Set<string>();
+  /** One of them is not initialised, and no address is known of it: it may be anywhere. */
+  #waitsUnknown = false;
   readonly #owners: RouteOwners;
 
   constructor({ nodes, clusterCidrs, providerName }: ObservedRoutes, owners: RouteOwners) {
     this.#owners = owners;
     for (const node of nodes) {
       const { destinations, problems } = wantedOf(node, clusterCidrs);
-      const ours = ownerOf(node.spec?.providerID, providerName) === 'ours';
+      const owner = ownerOf(node.spec?.providerID, providerName);
+      const ours = owner === 'ours';
       for (const destination of destinations) {
         const claims = this.#byDestination.get(destination);
         if (claims) claims.push({ node, ours });
@@ -138,6 +150,10 @@ class Claims {
       } else {
         if (node.metadata?.name) this.#waiting.add(node.metadata.name);
         if (node.spec?.providerID) this.#waiting.add(node.spec.providerID);
+        if (!ours && owner !== 'none') continue;
+        const addresses = addressesOf(node);
+        for (const address of addresses) this.#waitingAddresses.add(address);
+        this.#waitsUnknown ||= owner === 'none' && addresses.length === 0;
       }
     }
   }
@@ -170,8 +186,12 @@ class Claims {
   #isOfWaitingNode(route: Route): boolean {
     const { blackhole, targetNodeName, targetProviderID } = route;
     if (blackhole) return false;
-    const name = targetNodeName ?? this.#owners.nodeAt(route)?.metadata?.name ?? '';
-    return this.#waiting.has(name) || this.#waiting.has(targetProviderID ?? '');
+    if (targetNodeName !== undefined || targetProviderID !== undefined) {
+      return this.#waiting.has(targetNodeName ?? '') || this.#waiting.has(targetProviderID ?? '');
+    }
+    const hops = hopsOf(route);
+    if (hops.length > 0 && hops.every((hop) => this.#waitingAddresses.has(hop))) return true;
+    return this.#waitsUnknown && this.#owners.nodeAt(route) === undefined;
   }
 }
 

@@ -37,6 +37,8 @@ export interface NodeRoutes {
   readonly problems: readonly string[];
   /** Keys of the routes to be made. */
   readonly missing: readonly string[];
+  /** None can be made before the node has an IP address, where routes lead to addresses alone. */
+  readonly waits: boolean;
 }
 
 /** Creates name only what can be made now: where an old route is in the way, the plan after its removal has the new one. */

@@ -315,6 +315,7 @@ class Run {
     const planned: readonly Fact[] = [
       ...creates.map((one) => this.#factOfCreate(one)),
       ...deletes.map((one) => this.#factOfDelete(one)),
+      ...(about?.waits ? [{ text: 'No route can be made before the node has an IP address.' }] : []),
       ...(about?.problems ?? []).map((text) => ({ text: `No route can be made: ${text}` })),
     ];
     return {

@@ -116,6 +116,8 @@ export class UnmarkedRig implements AsyncDisposable {
   /** The record, as stored; `undefined`: there is no ConfigMap. */
   configMap: ConfigMap | undefined;
   recordWrites: number = 0;
+  /** What is observed and planned for a node, in words. */
+  explain: (key: string) => readonly string[] = () => [];
   /** Before each request of the ConfigMap; throw to fail it. */
   beforeRecord: (verb: 'get' | 'patch' | 'create') => void = () => {};
   #ended = new AbortController();
@@ -141,6 +143,10 @@ export class UnmarkedRig implements AsyncDisposable {
       random: () => 0,
       options: { providerName: 'cloud', clusterId: CLUSTER, clusterCidrs: parseClusterCidrs('10.0.0.0/16,fd00::/48') },
     });
+    this.explain = (key) => {
+      const { observed = [], planned = [] } = controller.explain(key) ?? {};
+      return [...observed, ...planned].map(({ text }) => text);
+    };
     this.#running = controller.run(signal);
     await this.settle();
   }
@@ -163,6 +169,12 @@ export class UnmarkedRig implements AsyncDisposable {
 
   get recorded(): readonly string[] {
     return (this.configMap?.data?.cloud ?? '').split('\n').filter((line) => line !== '');
+  }
+
+  /** The status of NetworkUnavailable. */
+  condition(name: string): string | undefined {
+    const conditions = this.api.nodes.get(name)?.status?.conditions;
+    return conditions?.find(({ type }) => type === 'NetworkUnavailable')?.status;
   }
 
   get routes(): readonly string[] {

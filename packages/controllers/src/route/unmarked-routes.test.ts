@@ -269,3 +269,40 @@ test('a write of a former leader that arrives late costs no line, neither its ow
   for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
   assert.deepEqual(rig.routes, ['10.0.1.0/24 via 192.168.0.1', '10.0.3.0/24 via 192.168.0.3']);
 });
+
+test('a node that has a pod CIDR before its addresses waits for them: nothing has failed', async () => {
+  await using rig = new UnmarkedRig();
+  await rig.start();
+  const node = addressedNode('a', ['10.0.1.0/24'], '192.168.0.1');
+  rig.api.put({ ...node, status: { ...node.status, addresses: [{ type: 'Hostname', address: 'a' }] } });
+  await rig.advance(MINUTE);
+  assert.deepEqual([rig.cloud.done, rig.events, rig.condition('a')], [[], [], undefined]);
+  assert.deepEqual(rig.explain('a'), [
+    'The cloud has no route for it.',
+    'No route can be made before the node has an IP address.',
+  ]);
+  rig.api.put({ ...node, metadata: { ...rig.api.nodes.get('a')?.metadata } });
+  await rig.settle();
+  assert.deepEqual([rig.routes, rig.condition('a')], [['10.0.1.0/24 via 192.168.0.1'], 'False']);
+});
+
+for (const addresses of [[], [{ type: 'InternalIP', address: '192.168.0.1' }]]) {
+  test(`a node that registers again keeps its route until it is known which pod CIDR it has (${addresses.length} addresses)`, async () => {
+    await using rig = new UnmarkedRig();
+    rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1'));
+    await rig.start();
+    rig.api.remove('a');
+    rig.api.put({ metadata: { name: 'a', uid: 'uid-again' }, spec: {}, status: { addresses } });
+    for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+    assert.deepEqual(rig.cloud.done, ['+ 10.0.1.0/24 via 192.168.0.1']);
+    rig.api.put(addressedNode('a', ['10.0.1.0/24'], '192.168.0.1', 'uid-again'));
+    for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+    assert.deepEqual(rig.cloud.done, ['+ 10.0.1.0/24 via 192.168.0.1'], 'the same again');
+    rig.api.put({
+      ...addressedNode('a', ['10.0.1.0/24'], '192.168.0.1', 'uid-third'),
+      spec: { providerID: 'cloud:///a', podCIDRs: ['10.0.2.0/24'] },
+    });
+    for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+    assert.deepEqual(rig.routes, ['10.0.2.0/24 via 192.168.0.1'], 'another one');
+  });
+}
