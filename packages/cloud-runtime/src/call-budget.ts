@@ -20,7 +20,8 @@ const PRIORITIES: readonly CallPriority[] = ['critical', 'normal', 'background']
 /** A class that was passed over this often in a row is served next: background work is slow under load, never stopped. */
 const PASSED_OVER_AT_MOST = 9;
 const DEFAULT_CONCURRENCY = 32;
-const DEFAULT_BUCKET = 'default';
+/** Of operations that name none. */
+export const DEFAULT_BUCKET = 'default';
 
 interface Waiter {
   readonly priority: CallPriority;

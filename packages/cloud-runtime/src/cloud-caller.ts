@@ -2,7 +2,7 @@
 import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
 import { CloudError, isCloudError, type CallPriority, type CloudOperation } from '@outrigger/cloud-provider';
 import { exponentialBuckets, noMetrics, type Clock, type Metrics } from '@outrigger/kube';
-import { CallBudget, type Admission, type CallBudgetOptions } from './call-budget.ts';
+import { CallBudget, DEFAULT_BUCKET, type Admission, type CallBudgetOptions } from './call-budget.ts';
 import { CallLog } from './call-log.ts';
 import { retryAfterOf, statusOf } from './http-answer.ts';
 import { raceAbort } from './race-abort.ts';
@@ -13,8 +13,12 @@ import type { Secrets } from './secrets.ts';
 export interface CloudCallTrace {
   readonly provider: string;
   readonly operation: string;
+  /** `CloudOperation.bucket`, which is the service in a cloud of several; `default` where the provider names none. */
+  readonly bucket: string;
   readonly priority: CallPriority;
   readonly attempt: number;
+  /** What came of it, as the metrics have it: `ok`, the code of a `CloudError`, `http-404` … Set before `asyncEnd` and `error`. */
+  code?: string;
 }
 
 /** `node:diagnostics_channel` tracing channel: start, end, asyncStart, asyncEnd, error. No cost without subscribers. */
@@ -114,16 +118,26 @@ export class CloudCaller {
   ): Promise<Outcome<T>> {
     const { clock, secrets, providerName: provider } = this.#options;
     const startedAt = clock.now();
-    const trace: CloudCallTrace = { provider, operation: operation.name, priority, attempt };
-    const run = (): Promise<T> => raceAbort(send(signal), signal);
-    let outcome: Outcome<T>;
-    try {
-      const answer = await (this.#trace.hasSubscribers ? this.#trace.tracePromise(run, trace) : run());
-      outcome = { kind: 'answer', answer, ...codeOfAnswer(answer, clock.now()) };
-    } catch (error) {
-      secrets.redactError(error);
-      outcome = { kind: 'error', error, ...codeOfError(error, signal) };
-    }
+    const { bucket = DEFAULT_BUCKET, name } = operation;
+    const trace: CloudCallTrace = { provider, operation: name, bucket, priority, attempt };
+    const settled = Promise.withResolvers<Outcome<T>>();
+    const settle = (outcome: Outcome<T>): void => {
+      trace.code = outcome.code;
+      settled.resolve(outcome);
+    };
+    // Resolves to nothing: there may be a secret in an answer, which subscribers have no need of.
+    const run = async (): Promise<void> => {
+      try {
+        const answer = await raceAbort(send(signal), signal);
+        settle({ kind: 'answer', answer, ...codeOfAnswer(answer, clock.now()) });
+      } catch (error) {
+        secrets.redactError(error);
+        settle({ kind: 'error', error, ...codeOfError(error, signal) });
+        throw error;
+      }
+    };
+    await (this.#trace.hasSubscribers ? this.#trace.tracePromise(run, trace) : run()).catch(() => undefined);
+    const outcome = await settled.promise;
     const { code, retryAfterMs } = outcome;
     if (code === 'throttled') {
       admission.bucket.slowDown(admission.sentAt, retryAfterMs);

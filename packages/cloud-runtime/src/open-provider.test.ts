@@ -207,15 +207,34 @@ test('a secret reaches no error, no log line and no text', async () => {
   assert.equal((await opened).redact('a hunter2 b'), 'a [redacted] b');
 });
 
-test('the tracing channel sees each send', async () => {
-  const seen: unknown[] = [];
-  const onStart = (message: unknown): void => void seen.push(message);
-  subscribe('tracing:outrigger:cloud:call:start', onStart);
+test('the tracing channel sees each send and what came of it, and no answer', async () => {
+  const seen: Record<string, unknown>[] = [];
+  const onEnd = (message: unknown): void => void seen.push(message as Record<string, unknown>);
+  subscribe('tracing:outrigger:cloud:call:asyncEnd', onEnd);
   const { opened } = open(new Recorded());
-  await (await opened).callContext({ signal, priority: 'critical' }).call({ name: 'GET' }, async () => 1);
-  unsubscribe('tracing:outrigger:cloud:call:start', onStart);
-  const { provider, operation, priority, attempt } = seen[0] as Record<string, unknown>;
-  assert.deepEqual([provider, operation, priority, attempt], ['recorded', 'GET', 'critical', 1]);
+  const call = (await opened).callContext({ signal, priority: 'critical' });
+  assert.equal(await call.call({ name: 'GET' }, async () => 'a secret'), 'a secret');
+  const refused = call.call({ name: 'GET /x', bucket: 'x' }, () => Promise.reject(new CloudError('quota', 'full')));
+  await assert.rejects(refused, (error) => isCloudError(error, 'quota'));
+  unsubscribe('tracing:outrigger:cloud:call:asyncEnd', onEnd);
+  assert.deepEqual(
+    seen.map(({ provider, operation, bucket, priority, attempt, code }) => [
+      provider,
+      operation,
+      bucket,
+      priority,
+      attempt,
+      code,
+    ]),
+    [
+      ['recorded', 'GET', 'default', 'critical', 1, 'ok'],
+      ['recorded', 'GET /x', 'x', 'critical', 1, 'quota'],
+    ],
+  );
+  assert.deepEqual(
+    seen.map(({ result }) => result),
+    [undefined, undefined],
+  );
 });
 
 test('what open throws is thrown after close; wrong capabilities are named', async () => {
