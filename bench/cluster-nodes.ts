@@ -1,5 +1,5 @@
 /** Nodes of a scenario: with their machines in the cloud, NotReady, or with a pod CIDR. */
-import { resources, type Client, type Node } from '@outrigger/kube';
+import { isNotFound, resources, type Client, type Node } from '@outrigger/kube';
 import { hollowNode } from '@outrigger/testing';
 import { addressOf, inParallel, nodeNames, registerNodes, removeNodes, removeServices } from './fleet.ts';
 import { isInitialised } from './node-observer.ts';
@@ -35,13 +35,17 @@ export async function listNodes(client: Client): Promise<readonly Node[]> {
   return (await client.of(resources.nodes).list()).items;
 }
 
-/** As the control plane does when a kubelet is silent. */
+/** As the control plane does when a kubelet is silent. A node that a subject has deleted meanwhile is left out. */
 export async function setNotReady(client: Client, names: readonly string[]): Promise<void> {
   const at = new Date().toISOString();
   const ready = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: at, lastTransitionTime: at };
   const patch = { type: 'strategic', body: { status: { conditions: [ready] } } } as const;
   await inParallel(names, async (name) => {
-    await client.of(resources.nodes).patch({ name }, patch, { subresource: 'status' });
+    try {
+      await client.of(resources.nodes).patch({ name }, patch, { subresource: 'status' });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
   });
 }
 
