@@ -39,6 +39,15 @@ test('real control plane: Events of every shape are accepted, counted up, and fo
     random: () => 0.5,
     maxPending: 20,
   });
+  const written = async () =>
+    (await client.of(resources.coreEvents).list({ namespace: 'default', fieldSelector: 'reason=Tried' })).items;
+  const until = async (what: string, holds: (items: Awaited<ReturnType<typeof written>>) => boolean): Promise<void> => {
+    const deadline = systemClock.monotonic() + 60_000;
+    while (!holds(await written())) {
+      assert.ok(systemClock.monotonic() < deadline, `not within 60 s: ${what}: ${errors.join('\n')}`);
+      await systemClock.sleep(20);
+    }
+  };
   const node = (name: string): KubeObject => ({
     apiVersion: 'v1',
     kind: 'Node',
@@ -52,13 +61,13 @@ test('real control plane: Events of every shape are accepted, counted up, and fo
   of({ metadata: { name: 'no-kind' } }, 'about an object without kind');
   of(node('a'), 'x'.repeat(3_000));
   of(node('b'), 'first');
-  await systemClock.sleep(500);
+  await until('all are written', (items) => items.length === 5);
   of(node('b'), 'first');
-  await systemClock.sleep(500);
+  await until('it is counted up', (items) => items.some(({ count }) => count === 2));
   for (let i = 0; i < 60; i++) of(node(`n${i}`), 'flood');
   await recorder.close();
 
-  const { items } = await client.of(resources.coreEvents).list({ namespace: 'default', fieldSelector: 'reason=Tried' });
+  const items = await written();
   const about = (name: string): (typeof items)[number] | undefined =>
     items.find(({ involvedObject }) => involvedObject?.name === name);
   assert.equal(about('b')?.count, 2);
