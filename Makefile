@@ -71,12 +71,16 @@ bench: $(SETUP) ## Measure node initialisation against the floor and upstream's 
 	@node $(if $(filter start-up,$(SCENARIO)),bench/start-up.ts,$(if $(SCENARIO),bench/scenarios.ts --scenario=$(SCENARIO),bench/node-initialisation.ts))
 
 .PHONY: chaos
-chaos: $(SETUP) ## Kill, cut and restart things while nodes and services come, change and go (PART=nodes,services,faults ROUNDS=n)
+chaos: $(SETUP) ## Kill, cut and restart things while nodes and services come, change and go (PART=nodes,services,faults ROUNDS=n; PART=openstack as root)
 	@node e2e/chaos.ts
 
 .PHONY: e2e-openstack
 e2e-openstack: $(SETUP) ## Run the program against a real OpenStack on 127.0.0.1, which it brings up and ends; needs root and Debian archives
 	@node e2e/openstack/run.ts $(TESTS)
+
+.PHONY: judges
+judges: $(SETUP) ## Have upstream's end-to-end specs, real kubelets and promtool judge the program; builds them once (TESTS=kubelets: some)
+	@node e2e/judges/run.ts $(TESTS)
 
 .PHONY: chart
 chart: $(SETUP) ## Lint the Helm chart and compare what it renders with its snapshots (UPDATE=1 writes them); builds Helm once

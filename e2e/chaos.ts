@@ -1,6 +1,7 @@
 /**
  * `make chaos`: rounds of chaos on one control plane, ending with `N passed, N failed`. PART=nodes,services,faults: which of them,
- * default all. ROUNDS=n: of each part; default 20, 30 and 1. NODES=500; SEED=n: the seed of the first round, those after it count
+ * default all three; PART=openstack: with the OpenStack lab, which needs root and is brought up and ended unless it is up.
+ * ROUNDS=n: of each part; default 20, 30, 1 and 30. NODES=500; SEED=n: the seed of the first round, those after it count
  * up. LOGS=directory: keep the programs' logs, also of rounds that pass.
  */
 import { randomInt } from 'node:crypto';
@@ -10,6 +11,8 @@ import { join } from 'node:path';
 import { startControlPlane, type ControlPlane } from '@outrigger/testing';
 import { chaosLine, REPLICA_USERS, runChaosRound } from './chaos-round.ts';
 import { faultLine, runFaultRound } from './fault-chaos.ts';
+import { runKillRound } from './openstack/kill-round.ts';
+import { holdLab } from './openstack/lab.ts';
 import { runServiceRound, serviceLine } from './service-chaos.ts';
 
 const FAULTS_MS = 300_000;
@@ -22,6 +25,10 @@ interface Round {
 
 interface Part {
   readonly rounds: number;
+  /** What its rounds need beside the control plane. */
+  readonly hold?: () => Promise<AsyncDisposable>;
+  /** Only where it is named. */
+  readonly named?: true;
   /** Gives one line about the round, and what must not be. */
   run(round: Round): Promise<{ readonly line: string; readonly problems: readonly string[] }>;
 }
@@ -48,6 +55,12 @@ const parts: Readonly<Record<string, Part>> = {
       return { line: faultLine(report), problems: report.problems };
     },
   },
+  openstack: {
+    rounds: 30,
+    hold: () => holdLab(console.log),
+    named: true,
+    run: async (round) => ({ line: await runKillRound(round), problems: [] }),
+  },
 };
 
 function wholeNumber(name: string, byDefault: number, least: number): number {
@@ -66,7 +79,8 @@ function refuse(text: string): never {
 }
 
 function chosenParts(): readonly (readonly [name: string, part: Part])[] {
-  const names = (process.env['PART'] || Object.keys(parts).join()).split(',');
+  const byDefault = Object.keys(parts).filter((name) => !parts[name]?.named);
+  const names = (process.env['PART'] || byDefault.join()).split(',');
   return names.map((name) => [
     name,
     parts[name] ?? refuse(`PART=${name}: must be of ${Object.keys(parts).join(', ')}`),
@@ -82,6 +96,7 @@ const logs = process.env['LOGS'] ?? (await mkdtemp(join(tmpdir(), 'outrigger-cha
 let passed = 0;
 const failed: string[] = [];
 for (const [name, part] of chosen) {
+  await using _held = await part.hold?.();
   await using controlPlane = await startControlPlane({ tokenUsers: REPLICA_USERS });
   const rounds = wholeNumber('ROUNDS', part.rounds, 1);
   for (let round = 0; round < rounds; round++) {

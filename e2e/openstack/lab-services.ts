@@ -61,6 +61,17 @@ export class LabServices {
     return trees.filter((tree) => tree.name.endsWith(`_${NAMESPACE}_${name}`));
   }
 
+  /** What Octavia says of them, without a look at what hangs on them, which may be going. */
+  async statuses(name: string): Promise<readonly string[]> {
+    const rows = await this.#cluster.lab.user.list<{ readonly name: string; readonly provisioning_status: string }>(
+      'load-balancer',
+      '/loadbalancers',
+    );
+    return rows
+      .filter((row) => row.name.endsWith(`_${NAMESPACE}_${name}`))
+      .map(({ provisioning_status }) => provisioning_status);
+  }
+
   /** Its only one, when it and all that hangs on it are ACTIVE. */
   async untilActive(name: string): Promise<OctaviaTree> {
     let found: readonly OctaviaTree[] = [];

@@ -1,11 +1,12 @@
 /** Nodes of servers that nova really has: initialised, shut down, started, gone; and a keystone that is stopped amid it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock, type Node } from '@outrigger/kube';
+import type { Node } from '@outrigger/kube';
 import { UNINITIALIZED_TAINT } from '@outrigger/testing';
 import type { Port, Server } from './lab-machines.ts';
 import { differenceOf, listProject } from './lab-listing.ts';
 import { OpenStackCluster } from './openstack-cluster.ts';
+import { voidTokens } from './void-tokens.ts';
 
 const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
 
@@ -80,7 +81,7 @@ test('nodes on real servers', async (t) => {
   await t.test(
     'when all tokens are void the program signs in again, and a node that joins is initialised',
     async () => {
-      await voidTokens(cluster);
+      await voidTokens(lab);
       await cluster.join('lab-node-4');
       await cluster.until('it is initialised', isInitialised('lab-node-4'));
     },
@@ -100,14 +101,4 @@ function isDescribed(node: Node | undefined, server: Server, port: Port): void {
   assert.equal(labels['topology.kubernetes.io/region'], 'RegionOne');
   const expected = [`Hostname ${server.name}`, ...port.fixed_ips.map(({ ip_address }) => `InternalIP ${ip_address}`)];
   assert.deepEqual(addressesOf(node).toSorted(), expected.toSorted());
-}
-
-/** A new password voids the tokens that were got with the old one, also when it is the same. */
-async function voidTokens({ lab }: OpenStackCluster): Promise<void> {
-  const users = await lab.admin.list<{ readonly id: string; readonly name: string }>('identity', '/users?name=k8s');
-  const [user] = users;
-  assert.ok(user);
-  await lab.admin.request('identity', 'PATCH', `/users/${user.id}`, { body: { user: { password: 'k8s' } } });
-  // A revocation counts in whole seconds: a token of the same second is void, too.
-  await systemClock.sleep(1_500);
 }

@@ -20,7 +20,9 @@ import { idOf, LabMachines, type Server } from './lab-machines.ts';
 import { openLab, type Lab } from './lab.ts';
 
 /** For a machine that has other things to do, and a load balancer that is made in a queue of eight. */
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 900_000;
+/** Each look at what Octavia has is a dozen requests, which the program waits behind. */
+const POLL_MS = 1_000;
 const CLUSTER_NAME = 'lab';
 
 interface Named {
@@ -100,21 +102,32 @@ export class OpenStackCluster implements AsyncDisposable {
 
   /** `undefined` where there is no control plane; the test is skipped then. The program runs when this resolves. */
   static async start(t: TestContext, options: OpenStackClusterOptions = {}): Promise<OpenStackCluster | undefined> {
-    const lab = await openLab();
-    const ids = await idsOf(lab);
     const controlPlane = await controlPlaneOrSkip(t, {
       kubeControllerManager: true,
       // So that a silent kubelet is noticed within the test.
       flags: { 'kube-controller-manager': { 'node-monitor-grace-period': '13s', 'node-monitor-period': '1s' } },
     });
     if (!controlPlane) return undefined;
+    const cluster = await OpenStackCluster.open(controlPlane, options);
+    t.after(() => cluster[Symbol.asyncDispose]());
+    return cluster;
+  }
+
+  /** On a control plane that is there. `directory`: for the program's log and cloud config; default: the control plane's. */
+  static async open(
+    controlPlane: ControlPlane,
+    options: OpenStackClusterOptions = {},
+    directory: string = controlPlane.directory,
+  ): Promise<OpenStackCluster> {
+    const lab = await openLab();
+    const ids = await idsOf(lab);
     await using opening = new AsyncDisposableStack();
-    const cloudConfig = join(controlPlane.directory, 'cloud.conf');
+    const cloudConfig = join(directory, 'cloud.conf');
     await writeCloudConfig(cloudConfig, ids, options);
     const transport = opening.use(createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path })));
     const client = createClient(transport);
     const machines = opening.use(new LabMachines(lab.user));
-    const log = join(controlPlane.directory, 'manager.log');
+    const log = join(directory, 'manager.log');
     const manager = opening.use(
       new Manager(
         [
@@ -144,9 +157,7 @@ export class OpenStackCluster implements AsyncDisposable {
     );
     manager.start();
     const parts = { lab, ids, controlPlane, client, machines, manager, log };
-    const cluster = new OpenStackCluster(parts, cloudConfig, kubelets, joining, opening.move());
-    t.after(() => cluster[Symbol.asyncDispose]());
-    return cluster;
+    return new OpenStackCluster(parts, cloudConfig, kubelets, joining, opening.move());
   }
 
   /** Another cloud config, for the process that is started next. */
@@ -184,23 +195,32 @@ export class OpenStackCluster implements AsyncDisposable {
   }
 
   /** All Events about one object, as `<reason>: <message>`. */
-  async eventsAbout(name: string, kind: 'Node' | 'Service'): Promise<readonly string[]> {
+  async eventsAbout(name: string, kind: 'Node' | 'Service', of?: 'Warning'): Promise<readonly string[]> {
     const { items } = await this.client.of(resources.events).list();
     return items
-      .filter(({ regarding }) => regarding?.name === name && regarding.kind === kind)
+      .filter(({ regarding, type }) => regarding?.name === name && regarding.kind === kind && (!of || type === of))
       .map(({ note, reason }) => `${reason}: ${note}`);
   }
 
   /** Fails at once when the program has ended by itself, and with the end of its log. */
   async until(what: string, holds: () => Promise<boolean>, patienceMs: number = PATIENCE_MS): Promise<void> {
+    await this.#until(what, holds, patienceMs, () => this.manager.running);
+  }
+
+  /** The same of what does not need the program, which may not run. */
+  async settled(what: string, holds: () => Promise<boolean>): Promise<void> {
+    await this.#until(what, holds, PATIENCE_MS, () => true);
+  }
+
+  async #until(what: string, holds: () => Promise<boolean>, patienceMs: number, mayHold: () => boolean): Promise<void> {
     const deadline = systemClock.monotonic() + patienceMs;
     while (!(await holds())) {
       const late = systemClock.monotonic() > deadline;
-      if (late || !this.manager.running) {
+      if (late || !mayHold()) {
         const why = late ? `not within ${patienceMs / 1_000} s` : 'the program has ended';
         assert.fail(`${why}: ${what}\n${await this.lastLines()}`);
       }
-      await systemClock.sleep(250);
+      await systemClock.sleep(POLL_MS);
     }
   }
 
