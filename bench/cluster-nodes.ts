@@ -35,6 +35,12 @@ export async function listNodes(client: Client): Promise<readonly Node[]> {
   return (await client.of(resources.nodes).list()).items;
 }
 
+/** Without reading them all. */
+export async function countNodes(client: Client): Promise<number> {
+  const { items, remainingItemCount = 0 } = await client.of(resources.nodes).list({ limit: 1 });
+  return items.length + remainingItemCount;
+}
+
 /** As the control plane does when a kubelet is silent. A node that a subject has deleted meanwhile is left out. */
 export async function setNotReady(client: Client, names: readonly string[]): Promise<void> {
   const at = new Date().toISOString();

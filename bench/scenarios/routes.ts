@@ -1,4 +1,6 @@
+import { resources, type Node } from '@outrigger/kube';
 import { freshCluster, joinNodesWithPodCidr, listNodes, makeReady } from '../cluster-nodes.ts';
+import { observeNodes } from '../node-observer.ts';
 import { apiUse, secondsUntil, sleep, type Scenario } from '../scenario.ts';
 import { outrigger } from '../subjects.ts';
 
@@ -10,7 +12,7 @@ export const routes: Scenario = {
   what: `${NODES} initialised nodes with pod CIDRs and without routes`,
   upstream: true,
   run: async (rig, subject, record) => {
-    const { cloud, controlPlane } = rig;
+    const { client, cloud, controlPlane } = rig;
     const names = await freshCluster(rig, NODES);
     await joinNodesWithPodCidr(rig, names);
     // Initialised first, by a run without routes: what is measured is the route controller.
@@ -22,23 +24,21 @@ export const routes: Scenario = {
     await makeReady(rig);
     record({ what: `a bare client: ${NODES} other conditions set`, value: since(bare), unit: 's' });
     cloud.resetCalls();
+    const { resourceVersion } = await client.of(resources.nodes).list({ limit: 1 });
     const mark = await controlPlane.auditLog.mark();
     const flags = ['--configure-cloud-routes=true', '--allocate-node-cidrs', '--cluster-cidr=10.0.0.0/8'];
     await rig.run(subject, flags, 600, async ({ signal }) => {
-      await secondsUntil(() => cloud.routes().length > 0, signal, 5);
-      const began = performance.now();
-      const isSet = async (): Promise<boolean> =>
-        (await listNodes(rig.client)).every(({ status }) =>
-          status?.conditions?.some(({ type, status: value }) => type === 'NetworkUnavailable' && value === 'False'),
-        );
-      const conditions = secondsUntil(isSet, signal, 250);
+      // By a watch: to list a thousand nodes again and again would keep the API server from what is measured.
+      const conditions = observeNodes(client, NODES, resourceVersion, signal, hasNetwork);
       // Awaited below; until then a subject that ends early must not be an unhandled rejection.
       conditions.catch(() => {});
+      await secondsUntil(() => cloud.routes().length > 0, signal, 5);
+      const began = performance.now();
       await secondsUntil(() => cloud.routes().length === NODES, signal, 5);
       record({ what: 'first route to all routes', value: since(began), unit: 's', atMost: 2 });
-      await conditions;
+      const { lastDoneAt } = await conditions;
       record(
-        { what: 'first route to all conditions set', value: since(began), unit: 's', atMost: 6 },
+        { what: 'first route to all conditions set', value: (lastDoneAt - began) / 1000, unit: 's', atMost: 6 },
         { what: 'cloud calls', value: cloud.calls().total, atMost: Math.ceil(0.02 * 2_001) },
         { what: 'API requests answered 429', value: (await apiUse(rig, mark)).throttled, atMost: 0 },
       );
@@ -53,6 +53,10 @@ export const routes: Scenario = {
     });
   },
 };
+
+function hasNetwork({ status }: Node): boolean {
+  return status?.conditions?.some((one) => one.type === 'NetworkUnavailable' && one.status === 'False') ?? false;
+}
 
 function since(began: number): number {
   return (performance.now() - began) / 1000;

@@ -37,7 +37,7 @@ export const services: Scenario = {
           return readyAt.size === SERVICES;
         },
         signal,
-        100,
+        200,
       );
       const times = [...readyAt.values()];
       record(
