@@ -65,6 +65,7 @@ test('beside the allocator of kube-controller-manager nothing is allocated, and 
   for (let i = 0; i < 50; i++) await nodes.create(hollowNode({ name: `n${i}`, images: 2 }));
   await allHave(51);
   assert.equal(new Set(await cidrs()).size, 51);
+  for (let i = 0; i < 600 && reasons.length === 0; i++) await systemClock.sleep(100);
   assert.ok(reasons.length > 0 && reasons.every((reason) => reason === 'CIDRAllocatorConflict'), reasons.join());
   const writers = (await nodes.list()).items.flatMap(({ metadata }) =>
     (metadata?.managedFields ?? []).map((entry) => (entry as { manager?: string }).manager),
