@@ -84,6 +84,8 @@ export class LabCloud {
       method,
       headers: {
         accept: 'application/json',
+        // Services close what has been idle; on a busy machine that meets the next request.
+        connection: 'close',
         'x-auth-token': this.#token,
         'content-type': content ? 'application/octet-stream' : 'application/json',
         ...(service === 'compute' ? { 'openstack-api-version': `compute ${microversion}` } : {}),

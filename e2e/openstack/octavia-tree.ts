@@ -9,6 +9,8 @@ export interface OctaviaTree {
   readonly availabilityZone: string | null;
   readonly tags: readonly string[];
   readonly vip: string;
+  readonly vipPortId: string;
+  readonly vipSubnetId: string;
   readonly additionalVips: readonly string[];
   /** Of the VIP's port. */
   readonly floatingIP: string | undefined;
@@ -20,6 +22,7 @@ export interface OctaviaListener {
   /** `TCP 80`. */
   readonly at: string;
   readonly provisioningStatus: string;
+  readonly tags: readonly string[];
   readonly allowedCidrs: readonly string[];
   readonly connectionLimit: number;
   readonly clientTimeoutMs: number;
@@ -53,12 +56,14 @@ interface LoadBalancerRow extends Ref, Status {
   readonly tags: readonly string[];
   readonly vip_address: string;
   readonly vip_port_id: string;
+  readonly vip_subnet_id: string;
   readonly additional_vips: readonly { readonly ip_address: string }[];
 }
 
 interface ListenerRow extends Ref, Status {
   readonly protocol: string;
   readonly protocol_port: number;
+  readonly tags: readonly string[];
   readonly allowed_cidrs: readonly string[] | null;
   readonly connection_limit: number;
   readonly timeout_client_data: number;
@@ -104,6 +109,8 @@ async function treeOf(cloud: LabCloud, row: LoadBalancerRow): Promise<OctaviaTre
     availabilityZone: row.availability_zone,
     tags: row.tags,
     vip: row.vip_address,
+    vipPortId: row.vip_port_id,
+    vipSubnetId: row.vip_subnet_id,
     additionalVips: row.additional_vips.map(({ ip_address }) => ip_address),
     floatingIP: floating[0]?.floating_ip_address,
     listeners: described.toSorted((one, other) => (one.at < other.at ? -1 : 1)),
@@ -114,6 +121,7 @@ async function listenerOf(cloud: LabCloud, row: ListenerRow): Promise<OctaviaLis
   return {
     at: `${row.protocol} ${row.protocol_port}`,
     provisioningStatus: row.provisioning_status,
+    tags: row.tags,
     allowedCidrs: (row.allowed_cidrs ?? []).toSorted(),
     connectionLimit: row.connection_limit,
     clientTimeoutMs: row.timeout_client_data,

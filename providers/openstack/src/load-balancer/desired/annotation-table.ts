@@ -304,7 +304,7 @@ export const annotationTable: AnnotationTable = {
     values: 'uuid',
     description: 'The load balancer that is used; written when one was made. Another Service’s is shared with it.',
     answer: 'served',
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   loadBalancerAddress: {
     name: `${PREFIX}load-balancer-address`,
