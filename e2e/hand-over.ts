@@ -7,12 +7,12 @@ import { readFile } from 'node:fs/promises';
 import { systemClock } from '@outrigger/kube';
 import type { AuditEntry, AuditMark, ControlPlane } from '@outrigger/testing';
 
-/** Short, so that a hand-over takes seconds. */
-export const LEASE_MS = 3_000;
+/** Short, so that a hand-over takes seconds; and so long that a manager on a machine which is busy loses no lock of itself. */
+export const LEASE_MS = 6_000;
 export const ELECTION: Readonly<Record<string, string>> = {
   'leader-elect': 'true',
   'leader-elect-lease-duration': `${LEASE_MS}ms`,
-  'leader-elect-renew-deadline': '2s',
+  'leader-elect-renew-deadline': '4s',
   'leader-elect-retry-period': '500ms',
 };
 /** Name of the Lease under which the controllers run that are handed over. */
