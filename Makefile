@@ -82,6 +82,10 @@ chaos: $(SETUP) ## Kill, cut and restart things while nodes and services come, c
 e2e-openstack: $(SETUP) ## Run the program against a real OpenStack on 127.0.0.1, which it brings up and ends; needs root and Debian archives
 	@node e2e/openstack/run.ts $(TESTS)
 
+.PHONY: judges
+judges: $(SETUP) ## Have real kubelets judge the program, in a network namespace; builds one once
+	@node e2e/judges/run.ts
+
 .PHONY: chart
 chart: $(SETUP) ## Lint the Helm chart and compare what it renders with its snapshots (UPDATE=1 writes them); builds Helm once
 	@node scripts/helm-chart.ts

@@ -1,0 +1,100 @@
+/** What the judges judge: a real control plane with kube-controller-manager, the cloud in memory, real kubelets, and the program with the rights that it asks for and no others. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { resources, type Node } from '@outrigger/kube';
+import { startControlPlane, type ControlPlane } from '@outrigger/testing';
+import { CloudStory, STORY_FLAGS } from '../cloud-story.ts';
+import { grant, startGrantedProgram } from '../granted-program.ts';
+import { HollowKubelets, NODE_ADDRESSES } from './hollow-kubelets.ts';
+import { KUBERNETES } from './programs.ts';
+
+const ACCOUNT = 'outrigger';
+const PROGRAM = fileURLToPath(new URL('../../distribution/src/cloud-controller-manager.ts', import.meta.url));
+
+export class JudgedCluster implements AsyncDisposable {
+  readonly controlPlane: ControlPlane;
+  readonly story: CloudStory;
+  readonly kubelets: HollowKubelets;
+  readonly #owned: AsyncDisposableStack;
+
+  private constructor(parts: Pick<JudgedCluster, 'controlPlane' | 'story' | 'kubelets'>, owned: AsyncDisposableStack) {
+    ({ controlPlane: this.controlPlane, story: this.story, kubelets: this.kubelets } = parts);
+    this.#owned = owned;
+  }
+
+  static async start(): Promise<JudgedCluster> {
+    await using starting = new AsyncDisposableStack();
+    const controlPlane = starting.use(
+      await startControlPlane({
+        kubernetes: KUBERNETES,
+        kubectl: true,
+        kubeControllerManager: true,
+        // A silent kubelet is noticed sooner than within the default 50 s; it renews its Lease every 10 s.
+        flags: { 'kube-controller-manager': { 'node-monitor-grace-period': '30s', 'node-monitor-period': '1s' } },
+      }),
+    );
+    const story = starting.use(await CloudStory.open(controlPlane));
+    const kubelets = starting.use(await HollowKubelets.create(controlPlane));
+    return new JudgedCluster({ controlPlane, story, kubelets }, starting.move());
+  }
+
+  /** A machine for each node, and the kubelet on it. */
+  async boot(name: string, ...flags: readonly string[]): Promise<void> {
+    this.story.cloud.createInstance({
+      name,
+      addresses: [
+        { type: 'InternalIP', address: NODE_ADDRESSES[name] ?? '' },
+        { type: 'ExternalIP', address: `203.0.113.${name.replace(/\D+/gu, '')}` },
+        { type: 'Hostname', address: name },
+      ],
+    });
+    await this.kubelets.start(name, ...flags);
+  }
+
+  node(name: string): Promise<Node> {
+    return this.story.client.of(resources.nodes).get({ name });
+  }
+
+  /** With no flags but those of the story, and every right that it says it needs with these. */
+  async startProgram(): Promise<void> {
+    const args = [
+      ...STORY_FLAGS,
+      '--leader-elect=false',
+      '--controllers=*,node-ipam-controller',
+      `--cloud-config=${this.story.cloudConfig}`,
+    ];
+    await grant(this.controlPlane, ACCOUNT, args);
+    const program = await startGrantedProgram({ controlPlane: this.controlPlane, account: ACCOUNT, args });
+    this.#owned.use(program.manager);
+    this.story.programs.push(program);
+  }
+
+  /** All nodes are ready, initialised, and nothing keeps Pods away from them. */
+  async isReady(...names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      await this.story.isServed(name);
+      await this.story.until(`node ${name} is ready, without taints`, async () => {
+        const { spec, status } = await this.node(name);
+        const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+        return ready?.status === 'True' && (spec?.taints ?? []).length === 0;
+      });
+    }
+  }
+
+  /** A command of the program, as whom the kubeconfig says; resolves with what it printed, whatever its exit code. */
+  outrigger(kubeconfig: string, ...args: readonly string[]): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [PROGRAM, ...args, `--kubeconfig=${kubeconfig}`], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let output = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+      child.on('error', reject);
+      child.on('close', () => resolve(output));
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#owned.disposeAsync();
+  }
+}
