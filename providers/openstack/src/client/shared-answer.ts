@@ -1,4 +1,5 @@
 /** One question that many ask at a time, and the answer to which is kept. */
+import { untilAborted } from './until-aborted.ts';
 
 /** Asks once for all who wait; a failure is told to all of them, and the next one asks again. */
 export class SharedAnswer<T> {
@@ -26,16 +27,5 @@ export class SharedAnswer<T> {
   /** The next one asks anew. */
   forget(): void {
     this.#asking = undefined;
-  }
-}
-
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason as Error);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }

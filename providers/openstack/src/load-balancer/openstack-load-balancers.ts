@@ -25,6 +25,7 @@ import {
   createSecurityGroup,
   detachSecurityGroup,
 } from './apply/apply-security-group.ts';
+import { PortTurns } from './apply/port-turns.ts';
 import { Settling } from './apply/settling.ts';
 import { declaredAnnotations, declaredFeatures, lockKeyOf, selectBackEnds } from './desired/declared.ts';
 import { desiredTree } from './desired/desired-tree-of.ts';
@@ -58,6 +59,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   readonly annotations: LoadBalancers['annotations'] = declaredAnnotations;
   readonly #options: OpenStackLoadBalancersOptions;
   readonly #facts: LearnedFacts;
+  readonly #turns = new PortTurns();
   readonly #observer: Observer;
   readonly #octavia: OctaviaChanges;
   /** Of the cloud's Octavia, as the last look found it. */
@@ -160,10 +162,10 @@ export class OpenStackLoadBalancers implements LoadBalancers {
         await deleteNeutronPart(client, 'security-group-rules', change.ruleId, call);
         break;
       case 'attach-security-group':
-        await attachSecurityGroup(client, change, this.#facts, call);
+        await attachSecurityGroup(client, change, { facts: this.#facts, turns: this.#turns }, call);
         break;
       case 'detach-security-group':
-        await detachSecurityGroup(client, change, call);
+        await detachSecurityGroup(client, change, this.#turns, call);
         break;
       case 'delete-security-group':
         await deleteNeutronPart(client, 'security-groups', change.groupId, call);

@@ -83,6 +83,19 @@ test('a port that somebody changes in between keeps what they have written', asy
   assert.ok(groups.includes(theirs.id) && groups.length === 3, JSON.stringify(groups));
 });
 
+test('many Services that want the same ports at once take turns: no pass fails, and no group is lost', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const services = Array.from({ length: 20 }, (_, i) => serviceNamed(`web-${i}`));
+  await Promise.all(services.map((service) => rig.bring(service)));
+  const { groups, ports } = await look(rig);
+  const servers = rig.backEnds.map(({ node }) => node.providerID?.slice('openstack:///'.length));
+  const members = ports.filter(({ device_id }) => servers.includes(device_id));
+  assert.deepEqual([groups.length, members.length], [services.length, 2]);
+  for (const { id } of groups) assert.ok(members.every((port) => port.security_groups.includes(id)));
+  await Promise.all(services.map((service) => rig.bring(service, false)));
+  assert.deepEqual((await look(rig)).groups, []);
+});
+
 test('a port without port security is left alone, and does not keep the Service from being served', async () => {
   const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
   const [port] = (await look(rig)).ports;

@@ -5,6 +5,7 @@ import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort } from '../neutron-wire.ts';
 import type { Change } from '../plan/change.ts';
 import { writeMark } from './apply-floating-ip.ts';
+import type { PortTurns } from './port-turns.ts';
 import { portsByAddress, serverIdOf } from './ports-by-address.ts';
 
 type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
@@ -50,7 +51,7 @@ export async function createRule(
 export async function attachSecurityGroup(
   client: ApiClient,
   { groupId, members }: ChangeOf<'attach-security-group'>,
-  facts: LearnedFacts,
+  { facts, turns }: { readonly facts: LearnedFacts; readonly turns: PortTurns },
   call: CallContext,
 ): Promise<void> {
   const ports = await portsByAddress(
@@ -67,8 +68,16 @@ export async function attachSecurityGroup(
         one.port_security_enabled !== false &&
         one.fixed_ips.some((fixed) => fixed.ip_address === address),
     );
-    if (port) await changeGroups(client, port, (groups) => [...groups.filter((id) => id !== groupId), groupId], call);
-    else without.push(address);
+    const withGroup = (groups: readonly string[]): readonly string[] => [
+      ...groups.filter((id) => id !== groupId),
+      groupId,
+    ];
+    if (port) {
+      await turns.take(port.id, call.signal, async (waited) => {
+        const current = waited ? await readPort(client, port.id, call) : port;
+        await changeGroups(client, current, withGroup, call);
+      });
+    } else without.push(address);
   }
   facts.noteWithoutPort(groupId, without);
 }
@@ -76,12 +85,15 @@ export async function attachSecurityGroup(
 export async function detachSecurityGroup(
   client: ApiClient,
   { groupId, portIds }: ChangeOf<'detach-security-group'>,
+  turns: PortTurns,
   call: CallContext,
 ): Promise<void> {
   for (const id of portIds) {
     try {
-      const port = await readPort(client, id, call);
-      await changeGroups(client, port, (groups) => groups.filter((one) => one !== groupId), call);
+      await turns.take(id, call.signal, async () => {
+        const port = await readPort(client, id, call);
+        await changeGroups(client, port, (groups) => groups.filter((one) => one !== groupId), call);
+      });
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
     }
