@@ -107,18 +107,20 @@ test('what does not answer, answers with an error or with nonsense is unknown', 
   t.after(() => rm(directory, { recursive: true }));
   const kubeconfig = path.join(directory, 'kubeconfig');
   await writeFile(kubeconfig, server.kubeconfig('token').yaml.replaceAll(server.url, proxy.url));
-  proxy.add({ match: { resource: 'services' }, fault: { type: 'hang' } });
   proxy.add({ match: { resource: 'leases' }, fault: { type: 'status', code: 403 } });
-  proxy.add({ match: { resource: 'persistentvolumes' }, fault: { type: 'half-line' } });
-  // Alone: nothing that does answer has to be in time for it.
-  const silent = await check(kubeconfig, '--request-timeout=1500ms', '--steps=services');
-  assert.equal(silent.code, 2, silent.out);
-  assert.match(silent.out, /Services could not be listed: timeout/u);
-  const { code, out } = await check(kubeconfig, '--request-timeout=60s', '--steps=leader,volumes,nodes');
+  const { code, out } = await check(kubeconfig, '--request-timeout=60s', '--steps=leader,nodes');
   assert.equal(code, 2, out);
   assert.match(out, /Leases of kube-system could not be listed: Forbidden \(403\)/u);
-  assert.match(out, /PersistentVolumes could not be listed/u);
-  assert.match(out, /Nothing is known to be missing\. Unknown: volumes, leader\./u);
+  assert.match(out, /Nothing is known to be missing\. Unknown: leader\./u);
+
+  // Judged without those that answer: on a busy machine they need not be in time for it.
+  proxy.add({ match: { resource: 'services' }, fault: { type: 'hang' } });
+  proxy.add({ match: { resource: 'persistentvolumes' }, fault: { type: 'half-line' } });
+  const silent = await check(kubeconfig, '--request-timeout=1500ms', '--steps=services,volumes');
+  assert.equal(silent.code, 2, silent.out);
+  assert.match(silent.out, /Services could not be listed: timeout/u);
+  assert.match(silent.out, /PersistentVolumes could not be listed/u);
+  assert.match(silent.out, /Nothing is known to be missing\. Unknown: volumes, services\./u);
 
   await server[Symbol.asyncDispose]();
   const gone = await check(kubeconfig, '--request-timeout=1500ms', '--steps=nodes,services');
