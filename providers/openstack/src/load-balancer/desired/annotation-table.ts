@@ -83,27 +83,28 @@ export const annotationTable: AnnotationTable = {
     values: 'string',
     description: 'Only nodes with all these labels: `env=production, region`. Default: `node-selector`.',
     answer: 'served',
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   class: {
     name: `${PREFIX}class`,
     values: 'string',
     description: 'Name of a `[LoadBalancerClass "…"]` of the cloud config.',
     answer: 'served',
+    shownBy: 'lab, seeded',
   },
   floatingNetworkId: {
     name: `${PREFIX}floating-network-id`,
     values: 'uuid',
     description: 'Network of the floating IP. Default: `floating-network-id`, else the first external network.',
     answer: 'served',
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   floatingSubnetId: {
     name: `${PREFIX}floating-subnet-id`,
     values: 'uuid',
     description: 'Subnet of the floating IP; goes before the two below. Default: `floating-subnet-id`.',
     answer: 'served',
-    shownBy: 'fake',
+    shownBy: 'lab, seeded',
   },
   floatingSubnet: {
     name: `${PREFIX}floating-subnet`,
@@ -134,7 +135,7 @@ export const annotationTable: AnnotationTable = {
     description: 'Network of the VIP. Default: `network-id`, else the nodes’ own.',
     answer: 'served',
     note: AT_CREATION,
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   subnetId: {
     name: `${PREFIX}subnet-id`,
@@ -142,14 +143,14 @@ export const annotationTable: AnnotationTable = {
     description: 'Subnet of the VIP, and of the members where nothing else names it. Default: `subnet-id`.',
     answer: 'served',
     note: AT_CREATION,
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   memberSubnetId: {
     name: `${PREFIX}member-subnet-id`,
     values: 'uuid',
     description: 'Subnet in which members are reached. Default: `member-subnet-id`, else `subnet-id`.',
     answer: 'served',
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   portId: {
     name: `${PREFIX}port-id`,
@@ -157,7 +158,7 @@ export const annotationTable: AnnotationTable = {
     description: 'A port that has the VIP already.',
     answer: 'served',
     note: AT_CREATION,
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   connectionLimit: {
     name: `${PREFIX}connection-limit`,
@@ -207,7 +208,7 @@ export const annotationTable: AnnotationTable = {
     description: 'Time to connect to a member, in milliseconds. Default: 5,000.',
     answer: 'served',
     note: NOT_OVN,
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   timeoutMemberData: {
     name: `${PREFIX}timeout-member-data`,
@@ -216,7 +217,7 @@ export const annotationTable: AnnotationTable = {
     description: 'Idle time of a member, in milliseconds. Default: 50,000.',
     answer: 'served',
     note: NOT_OVN,
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   timeoutTcpInspect: {
     name: `${PREFIX}timeout-tcp-inspect`,
@@ -225,7 +226,7 @@ export const annotationTable: AnnotationTable = {
     description: 'Wait for more packets to inspect, in milliseconds. Default: 0.',
     answer: 'served',
     note: NOT_OVN,
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   enableHealthMonitor: {
     name: `${PREFIX}enable-health-monitor`,
@@ -241,7 +242,7 @@ export const annotationTable: AnnotationTable = {
     description: 'Seconds between two probes. Default: `monitor-delay`.',
     answer: 'served',
     note: 'Of UDP Octavia takes 3 or more, unless its administrator has set `udp_connect_min_interval_health_monitor`.',
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   healthMonitorTimeout: {
     name: `${PREFIX}health-monitor-timeout`,
@@ -249,7 +250,7 @@ export const annotationTable: AnnotationTable = {
     range: COUNT_RANGE,
     description: 'Seconds for one probe. Default: `monitor-timeout`.',
     answer: 'served',
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   healthMonitorMaxRetries: {
     name: `${PREFIX}health-monitor-max-retries`,
@@ -257,7 +258,7 @@ export const annotationTable: AnnotationTable = {
     range: RETRIES_RANGE,
     description: 'Good probes until a member is up. Default: `monitor-max-retries`.',
     answer: 'served',
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   healthMonitorMaxRetriesDown: {
     name: `${PREFIX}health-monitor-max-retries-down`,
@@ -265,7 +266,7 @@ export const annotationTable: AnnotationTable = {
     range: RETRIES_RANGE,
     description: 'Bad probes until a member is down. Default: `monitor-max-retries-down`.',
     answer: 'served',
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   flavorId: {
     name: `${PREFIX}flavor-id`,

@@ -15,9 +15,12 @@ test('the page of annotations is the one that is generated', () => {
 test('what is called seen on the lab is asked for there', () => {
   const cwd = new URL('e2e/openstack/', repository);
   const tests = globSync('*.ts', { cwd }).map((file) => readFileSync(new URL(file, cwd), 'utf8'));
+  const keysIn = (text: string): readonly string[] => text.match(/annotated\(\{.*?\}\)/gs) ?? [];
   const asked = ({ name }: AnnotationRow): boolean => {
     const [word = ''] = name.split('/').slice(-1);
-    return tests.some((text) => new RegExp(`[/}]${word}['"\`]`).test(text));
+    const inFull = new RegExp(`[/}]${word}['"\`]`);
+    const asKey = new RegExp(`[ ']${word}'?: `);
+    return tests.some((text) => inFull.test(text) || keysIn(text).some((keys) => asKey.test(keys)));
   };
   const marked = rows.filter(({ shownBy }) => shownBy?.startsWith('lab'));
   assert.deepEqual(
