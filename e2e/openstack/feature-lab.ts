@@ -16,7 +16,7 @@ interface LabNode {
   readonly addresses: { readonly IPv4: string; readonly IPv6: string };
 }
 
-interface FeatureLab {
+export interface FeatureLab {
   readonly cluster: OpenStackCluster;
   readonly services: LabServices;
   readonly nodes: readonly LabNode[];
