@@ -83,8 +83,8 @@ e2e-openstack: $(SETUP) ## Run the program against a real OpenStack on 127.0.0.1
 	@node e2e/openstack/run.ts $(TESTS)
 
 .PHONY: judges
-judges: $(SETUP) ## Have real kubelets judge the program, in a network namespace; builds one once
-	@node e2e/judges/run.ts
+judges: $(SETUP) ## Have real kubelets and upstream's own specs judge the program, in a network namespace; builds them once (TESTS=kubelets: some)
+	@node e2e/judges/run.ts $(TESTS)
 
 .PHONY: chart
 chart: $(SETUP) ## Lint the Helm chart and compare what it renders with its snapshots (UPDATE=1 writes them); builds Helm once

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ProcessGroup, type ControlPlane, type Program } from '@outrigger/testing';
-import { hollowKubelet } from './programs.ts';
+import { judgeProgram } from './programs.ts';
 
 /** An API server asks no kubelet on a loopback address, so these are made where the tests run: `run.ts`. */
 export const NODE_ADDRESSES: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ export class HollowKubelets implements AsyncDisposable {
     if (missing.length > 0) {
       throw new Error(`no interface has ${missing.join(', ')}: run this by make judges, in a network of its own`);
     }
-    return new HollowKubelets(controlPlane, await hollowKubelet());
+    return new HollowKubelets(controlPlane, await judgeProgram('hollow-kubelet'));
   }
 
   /** Resolves when its process runs; flags of kubelet come after the usual ones. */

@@ -1,7 +1,7 @@
 /** What the judges judge: a real control plane with kube-controller-manager, the cloud in memory, real kubelets, and the program with the rights that it asks for and no others. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { resources, type Node } from '@outrigger/kube';
+import { isNotFound, resources, type Node } from '@outrigger/kube';
 import { startControlPlane, type ControlPlane } from '@outrigger/testing';
 import { CloudStory, STORY_FLAGS } from '../cloud-story.ts';
 import { grant, startGrantedProgram } from '../granted-program.ts';
@@ -9,6 +9,8 @@ import { HollowKubelets, NODE_ADDRESSES } from './hollow-kubelets.ts';
 import { KUBERNETES } from './programs.ts';
 
 const ACCOUNT = 'outrigger';
+/** As whom the API server knows the program. */
+export const PROGRAM_USER: string = `system:serviceaccount:kube-system:${ACCOUNT}`;
 const PROGRAM = fileURLToPath(new URL('../../distribution/src/cloud-controller-manager.ts', import.meta.url));
 
 export class JudgedCluster implements AsyncDisposable {
@@ -38,7 +40,7 @@ export class JudgedCluster implements AsyncDisposable {
     return new JudgedCluster({ controlPlane, story, kubelets }, starting.move());
   }
 
-  /** A machine for each node, and the kubelet on it. */
+  /** A machine, and the kubelet on it; resolves once that has registered its node. */
   async boot(name: string, ...flags: readonly string[]): Promise<void> {
     this.story.cloud.createInstance({
       name,
@@ -49,6 +51,15 @@ export class JudgedCluster implements AsyncDisposable {
       ],
     });
     await this.kubelets.start(name, ...flags);
+    await this.story.until(`the kubelet has registered ${name}`, async () => {
+      try {
+        await this.node(name);
+        return true;
+      } catch (error) {
+        if (isNotFound(error)) return false;
+        throw error;
+      }
+    });
   }
 
   node(name: string): Promise<Node> {

@@ -1,7 +1,7 @@
 /** Real kubelets and the program: what one leaves to the other, and what `migrate check` reads of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isNotFound, type Node } from '@outrigger/kube';
+import type { Node } from '@outrigger/kube';
 import { UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { kubectl } from '../granted-program.ts';
 import { NODE_ADDRESSES } from './hollow-kubelets.ts';
@@ -36,15 +36,6 @@ test('kubelets with --cloud-provider=external, the program, and migrate check', 
   await t.test('a kubelet registers its node tainted, and with what it knows itself', async () => {
     for (const name of NODES) {
       await cluster.boot(name);
-      await story.until(`the kubelet has registered ${name}`, async () => {
-        try {
-          await cluster.node(name);
-          return true;
-        } catch (error) {
-          if (isNotFound(error)) return false;
-          throw error;
-        }
-      });
       const { metadata, spec, status } = await cluster.node(name);
       assert.ok(spec?.taints?.some(({ key, effect }) => key === UNINITIALIZED_TAINT && effect === 'NoSchedule'));
       assert.equal(spec?.providerID, undefined);

@@ -1,7 +1,7 @@
 /** Programs of others to judge with: built once from their Go modules, and kept in the cache. */
 import { fileURLToPath } from 'node:url';
 import { silentLogger } from '@outrigger/kube';
-import { cachedGoProgram, RELEASES, type KubernetesMinor } from '@outrigger/testing';
+import { cachedGoProgram, RELEASES, type GoProgram, type KubernetesMinor } from '@outrigger/testing';
 
 /** The programs are written against the code of this release. */
 export const KUBERNETES: KubernetesMinor = '1.36';
@@ -10,18 +10,32 @@ const { kubernetes: version } = RELEASES[KUBERNETES];
 const [major, minor] = version.slice(1).split('.');
 const VERSION_PACKAGE = 'k8s.io/component-base/version';
 
-/** The path of the real kubelet with nothing below it. The first time takes minutes, of which standard error is told. */
-export function hollowKubelet(): Promise<string> {
+type JudgeProgram = 'hollow-kubelet' | 'cloud-specs' | 'e2e.test';
+
+const SOURCES: Readonly<Record<JudgeProgram, GoProgram['source']>> = {
+  /** The real kubelet with nothing below it. */
+  'hollow-kubelet': ownFolder('hollow-kubelet'),
+  /** Kubernetes' specs of SIG cloud-provider, with a cloud in which they can delete. */
+  'cloud-specs': ownFolder('cloud-specs'),
+  /** Kubernetes' own end-to-end tests, as they are. */
+  'e2e.test': { testsOf: 'k8s.io/kubernetes/test/e2e' },
+};
+
+function ownFolder(name: string): { readonly folder: string } {
+  return { folder: fileURLToPath(new URL(`go/${name}`, import.meta.url)) };
+}
+
+/** Its path. The first time takes minutes, of which standard error is told. */
+export function judgeProgram(name: JudgeProgram): Promise<string> {
   const values = { gitVersion: version, gitMajor: major, gitMinor: minor };
   const said = Object.entries(values).map(([key, value]) => ` -X ${VERSION_PACKAGE}.${key}=${value}`);
   return cachedGoProgram(
-    {
-      name: 'hollow-kubelet',
-      module: 'k8s.io/kubernetes',
-      version,
-      source: { folder: fileURLToPath(new URL('go/hollow-kubelet', import.meta.url)) },
-      linkerFlags: `-s -w${said.join('')}`,
-    },
+    { name, module: 'k8s.io/kubernetes', version, source: SOURCES[name], linkerFlags: `-s -w${said.join('')}` },
     { logger: { ...silentLogger, info: (message) => void process.stderr.write(`${message}\n`) } },
   );
+}
+
+/** One after the other: they share most of what is compiled. */
+export async function buildJudges(): Promise<void> {
+  for (const name of Object.keys(SOURCES) as readonly JudgeProgram[]) await judgeProgram(name);
 }
