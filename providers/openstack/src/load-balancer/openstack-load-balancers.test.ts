@@ -257,6 +257,16 @@ test('a floating IP of the user is attached and never deleted; one to be kept is
     new Set([floatingip.floating_ip_address, kept.ingress[0]?.ip]),
   );
   for (const one of left) assert.ok(one.port_id === null && !one.description.includes('outrigger'));
+
+  // Nor does it go with a Service that asks for it later, and has not made it.
+  const again = serviceNamed('again', { requestedIP: kept.ingress[0]?.ip ?? '' });
+  const found = await rig.bring(again);
+  assert.deepEqual(found.ingress, kept.ingress);
+  await rig.bring(served(again, found), false);
+  const later = ofKind<(typeof left)[number]>(await rig.everything(), 'floatingips');
+  const described = (all: typeof left): readonly string[] =>
+    all.map((one) => `${one.floating_ip_address} ${one.port_id} ${one.description}`).toSorted();
+  assert.deepEqual(described(later), described(left));
 });
 
 test('an internal Service gives its floating IP back, and has its VIP', async () => {

@@ -6,6 +6,7 @@ import type {
   LoadBalancerWarning,
 } from '@outrigger/cloud-provider';
 import { keepsFloatingIP } from '../desired/declared.ts';
+import { cpoFloatingIPText } from '../observe/concerns.ts';
 import { floatingIPIn, loadBalancerIn, type PartKind } from '../observed-tree.ts';
 import { markedDescription, ownersIn, sameOwner, unmarked } from '../ownership.ts';
 import { actionOf } from './change.ts';
@@ -88,8 +89,12 @@ function removeFloatingIP(
     op: 'mark',
     collection: 'floatingips',
     id: part.id,
-    description: unmarked(one.description),
+    description: ofNobody(one.description),
     owner: null,
   } as const;
   return actionOf('update', target, `let go of the floating IP ${one.address}`, change);
 }
+
+/** Without our mark, and without the words by which we, as CPO does, know what was made for a Service: it is the user's now. */
+const ofNobody = (description: string): string =>
+  unmarked(description).replace(cpoFloatingIPText, 'Floating IP kept from Kubernetes service');
