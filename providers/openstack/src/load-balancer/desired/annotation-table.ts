@@ -127,7 +127,7 @@ export const annotationTable: AnnotationTable = {
     values: 'boolean',
     description: 'The floating IP outlives the Service. Default: false.',
     answer: 'served',
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
   networkId: {
     name: `${PREFIX}network-id`,
@@ -312,6 +312,6 @@ export const annotationTable: AnnotationTable = {
     values: 'string',
     description: 'Where the address is written, also with `hostname`.',
     answer: 'written',
-    shownBy: 'fake',
+    shownBy: 'lab',
   },
 };
