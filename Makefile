@@ -72,7 +72,7 @@ bench: $(SETUP) ## Measure node initialisation against the floor and upstream's 
 
 .PHONY: crowd
 crowd: $(SETUP) ## 200 Services and 1,000 nodes come and go at once, with kube-controller-manager (SERVICES=n NODES=n)
-	@SERVICES=$(or $(SERVICES),200) NODES=$(or $(NODES),1000) node --import=./scripts/property-seed.ts --test e2e/whole-cluster.control-plane.test.ts
+	@SERVICES=$(or $(SERVICES),200) NODES=$(or $(NODES),1000) node --test e2e/whole-cluster.control-plane.test.ts
 
 .PHONY: chaos
 chaos: $(SETUP) ## Kill, cut and restart things while nodes and services come, change and go (PART=nodes,services,faults ROUNDS=n; PART=openstack as root)
