@@ -28,6 +28,8 @@ interface Server {
 
 export default (): CloudProvider => ({
   name: NAME,
+  // Before anything is connected to: a wrong config is told at once, and not only when the API server has answered.
+  checkConfig: async (config) => void readConfig(config),
   async open(host) {
     const { endpoint, token } = readConfig(host.config);
     host.redact(token); // before it is first used

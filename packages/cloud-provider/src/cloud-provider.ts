@@ -12,12 +12,26 @@ import type { VolumeTopology } from './volume-topology.ts';
 export interface CloudProvider {
   /** The prefix of its provider IDs (`aws` in `aws:///eu-1a/i-1`): letters, digits and dashes. Upstream: `ProviderName`. */
   readonly name: string;
+  /** What the credentials have to be granted in the cloud. `outrigger rbac` prints what the controllers that run need of it. Default: nothing is said. */
+  readonly permissions?: CloudPermissions;
+  /**
+   * Names of the buckets that its calls are counted in (`CloudOperation.bucket`), beside `default`: `--cloud-call-limits` may name these.
+   * Default: it is not known which there are, and any name is taken.
+   */
+  readonly buckets?: readonly string[];
   /**
    * Called once, before anything else, when the program starts (before it leads). Reads the configuration and says what the
    * cloud can do. May connect later: a cloud that is down must not keep the program from starting. Throw a `CloudError`
    * `configuration` for what a person has to correct: the program exits with its message. Upstream: `Initialize`.
    */
   open(host: ProviderHost): Promise<Capabilities>;
+  /**
+   * Called before `open`, and before the program connects to anything: a person with a wrong config should hear of it whether or
+   * not the API server answers. Reads the config, and the files that it names; asks no cloud. Throw a `CloudError`
+   * `configuration`, as `open` would. No host is there yet that would redact: no secret may be in the message. Without it, what is
+   * wrong is told by `open`.
+   */
+  checkConfig?(config: ConfigText | undefined): Promise<void>;
   /**
    * Called when the cloud config has changed on disk; never while `open` or another `reconfigure` runs. Throwing keeps the
    * old configuration in full: change nothing before all of the new one is checked. Without it, a change asks for a restart.
@@ -52,6 +66,9 @@ export interface Capabilities {
   readonly volumes?: VolumeTopology | undefined;
   readonly podRanges?: PodRanges | undefined;
 }
+
+/** For each capability what has to be granted for it, in the words of the cloud's administrator: a role, an action of a policy. */
+export type CloudPermissions = Readonly<Partial<Record<keyof Capabilities, readonly string[]>>>;
 
 /** Which cluster this is. Goes onto everything that is made in the cloud. Upstream: `HasClusterID`, `--cluster-name`. */
 export interface ClusterIdentity {

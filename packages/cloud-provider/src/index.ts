@@ -4,6 +4,7 @@ export type { CallContext, CallPriority, CloudOperation } from './call-context.t
 export type {
   BackgroundOptions,
   Capabilities,
+  CloudPermissions,
   CloudProvider,
   ClusterIdentity,
   ConfigText,

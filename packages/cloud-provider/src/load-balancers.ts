@@ -1,7 +1,7 @@
 /** Load balancers as parts that are observed, planned and applied. Upstream: `LoadBalancer`, where each step is opaque. */
 import type { CallContext } from './call-context.ts';
 import type { LoadBalancerFeatures, ServiceAnnotation } from './load-balancer-features.ts';
-import type { BackEnd, LoadBalancerService } from './load-balancer-service.ts';
+import type { BackEnd, LoadBalancerService, PartName } from './load-balancer-service.ts';
 import type { LoadBalancerIngress } from './load-balancer-status.ts';
 import type { Owner } from './owner.ts';
 
@@ -46,6 +46,11 @@ export interface LoadBalancerAction {
   readonly summary: string;
   /** For the provider's own `apply`. JSON; no secrets. */
   readonly input: Readonly<Record<string, unknown>>;
+  /**
+   * Observed parts that are the Service's no more once this took effect, beside the one that a `delete` names: that one's
+   * address which goes with it, or what an `update` leaves to others. The host does not expect to see them again. Default: none.
+   */
+  readonly ends?: readonly PartName[] | undefined;
 }
 
 /** What a person should know. Becomes an Event of type Warning on the Service. */
@@ -78,7 +83,10 @@ export interface LoadBalancerVerdict {
   readonly warnings?: readonly string[];
 }
 
-/** What came of an action. `pending`: observe again after `pollAfterMs`; `handle` names the cloud's own task, for people. */
+/**
+ * What came of an action. `pending`: observe again after `pollAfterMs`, and then ever more seldom by that measure; `handle`
+ * names the cloud's own task, for people.
+ */
 export type LoadBalancerActionResult =
   | { readonly kind: 'done' }
   | { readonly kind: 'pending'; readonly handle: string; readonly pollAfterMs: number }

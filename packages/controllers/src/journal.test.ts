@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger } from '@outrigger/kube';
+import { noMetrics, silentLogger, type Metrics } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { Journal, type Subject } from './journal.ts';
 
@@ -68,4 +68,35 @@ test('of each object the last 8 actions are kept, of all the last 256, and route
   assert.equal(journal.applied('uid-0').length, 8);
   assert.deepEqual([last(), last('uid-0'), last('Route 10.0.0.0/24')], ['299', '298', '299']);
   assert.deepEqual(journal.applied('nobody'), []);
+});
+
+test('what comes of the actions of each controller is counted, and in a dry run what is planned', async () => {
+  const sums: Record<string, number> = {};
+  const of = (name: string, labels: object | undefined): string => `${name} ${Object.values(labels ?? {}).join(' ')}`;
+  const metrics: Metrics = {
+    ...noMetrics,
+    counter: ({ name }) => ({
+      inc: (labels, by = 1) => void (sums[of(name, labels)] = (sums[of(name, labels)] ?? 0) + by),
+    }),
+    gauge: ({ name }) => ({ set: (value, labels) => void (sums[of(name, labels)] = value) }),
+  };
+  const options = { clock: new FakeClock(), logger: silentLogger, redact: (text: string) => text, metrics };
+  const own = new Journal({ ...options, dryRun: false }).of('one');
+  await own.perform(node, [action, action], () => Promise.resolve());
+  await assert.rejects(own.perform(node, [action], () => Promise.reject(new Error('no'))));
+  own.note(node, [action], { pending: 'task-1' });
+  const dry = new Journal({ ...options, dryRun: true });
+  dry.of('one').plan(node, [action, { ...action, summary: 'set its taints' }]);
+  dry.of('one').plan({ ...node, name: 'b' }, [action]);
+  dry.of('two').plan(node, [action]);
+  dry.of('two').plan(node, []);
+  dry.of('two').plan(node, []);
+  dry.of('one').plan(node, [action]);
+  assert.deepEqual(sums, {
+    'outrigger_actions_total one patch-object done': 2,
+    'outrigger_actions_total one patch-object failed': 1,
+    'outrigger_actions_total one patch-object pending': 1,
+    'outrigger_actions_planned one': 2,
+    'outrigger_actions_planned two': 0,
+  });
 });

@@ -2,7 +2,15 @@
  * What the controllers do to each object, and in a dry run would do: the one place between a plan and its writes. Explanations
  * and the page of a dry run are made from it.
  */
-import type { Clock, KubeObject, Logger } from '@outrigger/kube';
+import {
+  noMetrics,
+  type Clock,
+  type Counter,
+  type Gauge,
+  type KubeObject,
+  type Logger,
+  type Metrics,
+} from '@outrigger/kube';
 
 /** One action of a plan, in words. No secrets. */
 export interface NotedAction {
@@ -75,6 +83,7 @@ export const noJournal: ControllerJournal = {
 export interface JournalOptions {
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics?: Metrics;
   readonly dryRun: boolean;
   /** Takes secrets out of a text that will be shown. */
   readonly redact: (text: string) => string;
@@ -92,10 +101,25 @@ export class Journal {
   readonly #plans = new Map<string, PlannedActions>();
   readonly #applied: AppliedAction[] = [];
   readonly #byObject = new Map<string, readonly AppliedAction[]>();
+  readonly #appliedTotal: Counter;
+  readonly #planned: Gauge;
+  /** Actions, by controller. */
+  readonly #plannedOf = new Map<string, number>();
 
   constructor(options: JournalOptions) {
+    const { metrics = noMetrics } = options;
     this.dryRun = options.dryRun;
     this.#options = options;
+    this.#appliedTotal = metrics.counter({
+      name: 'outrigger_actions_total',
+      help: 'Actions of the plans of each controller, by what came of them: done, pending or failed.',
+      labels: ['controller', 'action', 'result'],
+    });
+    this.#planned = metrics.gauge({
+      name: 'outrigger_actions_planned',
+      help: 'In a dry run: actions that each controller would carry out now.',
+      labels: ['controller'],
+    });
   }
 
   /** `controller`: its name, as in `--controllers`. */
@@ -151,6 +175,7 @@ export class Journal {
     const { clock, logger } = this.#options;
     const key = `${controller} ${subject.kind} ${subject.name}`;
     const known = this.#plans.get(key);
+    this.#countPlanned(controller, actions.length - (known?.actions.length ?? 0));
     if (actions.length === 0) {
       this.#plans.delete(key);
       return;
@@ -162,7 +187,15 @@ export class Journal {
       logger.info('Planned, and not done', { controller, kind, name, action: summary });
   }
 
+  #countPlanned(controller: string, more: number): void {
+    const count = (this.#plannedOf.get(controller) ?? 0) + more;
+    this.#plannedOf.set(controller, count);
+    this.#planned.set(count, { controller });
+  }
+
   #note(applied: AppliedAction): void {
+    const { controller, kind: action, result } = applied;
+    this.#appliedTotal.inc({ controller, action, result });
     this.#applied.push(applied);
     if (this.#applied.length > REMEMBERED) this.#applied.shift();
     const { kind, name, uid } = applied.subject;

@@ -55,6 +55,8 @@ export function createMemoryProvider({ cloud, name = 'memory' }: MemoryProviderO
   };
   return {
     name,
+    buckets: [],
+    checkConfig: async (config) => void parseConfig(config),
     open,
     reconfigure: async (config: ConfigText, _call: CallContext) => {
       const parsed = parseConfig(config);
@@ -112,6 +114,9 @@ function parseConfig(config: ConfigText | undefined): Config {
   ) {
     throw refuse('instances must be a list of objects with a name');
   }
+  const ids = ((instances ?? []) as readonly NewInstance[]).map(({ id, name }) => id ?? name);
+  const twice = ids.find((id, i) => ids.indexOf(id) < i);
+  if (twice !== undefined) throw refuse(`instances: ${twice} is there twice`);
   const kinds: readonly string[] = loadBalancerParts;
   if (
     parts !== undefined &&

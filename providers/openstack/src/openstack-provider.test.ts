@@ -173,6 +173,14 @@ test('a config that is not right does not open', async () => {
   assert.equal(createProvider({ name: 'north' }).name, 'north');
 });
 
+test('what is refused before anything is opened says what it was warned of too: a misspelt key may be the reason', async () => {
+  const text = '[Global]\nauth-url=http://127.0.0.1:1/v3\nusername=a\npasswrod=b\n';
+  await assert.rejects(
+    async () => createOpenStackProvider({ environment }).checkConfig?.({ text, fileName: 'cloud.conf' }),
+    /^CloudError: cloud\.conf: \[Global\] has no password.*; cloud\.conf:4: .*passwrod/u,
+  );
+});
+
 test('a changed config is in use with the next request; one that is wrong changes nothing', async () => {
   await using rig = await openRig(config('k8s'));
   const before = rig.opened.capabilities;
@@ -292,4 +300,10 @@ test('the last server of a cluster is absent while nova knows what was done with
   awake.cloud.compute.remove(id);
   awake.cloud.compute.archive();
   assert.equal(await awake.look(), 'absent');
+});
+
+test('each capability says what it has to be granted', async () => {
+  await using rig = await openRig(config('k8s', '[Route]\nrouter-id = r1'));
+  const { permissions = {} } = createOpenStackProvider();
+  assert.deepEqual(Object.keys(permissions).toSorted(), capabilitiesOf(rig).toSorted());
 });

@@ -6,11 +6,13 @@ import {
   type CallContext,
   type Capabilities,
   type CloudErrorCode,
+  type CloudPermissions,
   type CloudProvider,
   type ConfigText,
   type ProviderHost,
 } from '@outrigger/cloud-provider';
-import { connectionOf } from './client/connection.ts';
+import { serviceTypes } from './client/api-client.ts';
+import { connectionOf, type Connection } from './client/connection.ts';
 import type { Fetch } from './client/http-transport.ts';
 import { OpenStackClient } from './client/openstack-client.ts';
 import { ReplaceableClient } from './client/replaceable-client.ts';
@@ -19,6 +21,7 @@ import { readCloudConfig, type ConfigEnvironment } from './config/read-cloud-con
 import { Home } from './home.ts';
 import { OpenStackInstances } from './instances/openstack-instances.ts';
 import { OpenStackLoadBalancers } from './load-balancer/openstack-load-balancers.ts';
+import { permissions } from './permissions.ts';
 import { OpenStackRoutes } from './routes/openstack-routes.ts';
 import { OpenStackVolumes } from './volumes/openstack-volumes.ts';
 
@@ -49,6 +52,8 @@ const USER_AGENT = 'outrigger-provider-openstack';
 
 class OpenStackProvider implements CloudProvider {
   readonly name: string;
+  readonly permissions: CloudPermissions = permissions;
+  readonly buckets: readonly string[] = ['identity', ...serviceTypes];
   readonly #options: OpenStackProviderOptions;
   #host: ProviderHost | undefined;
   #setup: Setup | undefined;
@@ -59,6 +64,17 @@ class OpenStackProvider implements CloudProvider {
   constructor(options: OpenStackProviderOptions) {
     this.name = options.name ?? 'openstack';
     this.#options = options;
+  }
+
+  /** What is only to be warned of is told by `open`; and here where that is not reached: it may be the reason, such as a misspelt key. */
+  async checkConfig(text: ConfigText | undefined): Promise<void> {
+    const warnings: string[] = [];
+    try {
+      await this.#read(text, (warning) => void warnings.push(warning));
+    } catch (error) {
+      if (!isCloudError(error) || warnings.length === 0) throw error;
+      throw new CloudError(error.code, [error.message, ...warnings].join('; '), { cause: error });
+    }
   }
 
   /** Waits for no cloud. Whether it is there, and takes the credentials, is found out meanwhile. */
@@ -120,19 +136,26 @@ class OpenStackProvider implements CloudProvider {
     text: ConfigText | undefined,
     { connectTells }: { readonly connectTells?: boolean } = {},
   ): Promise<Setup> {
-    const environment = this.#options.environment ?? ownEnvironment();
-    const config = await readCloudConfig(text, environment, (warning) => host.logger.warn(warning));
+    const { config, connection } = await this.#read(text, (warning) => host.logger.warn(warning));
     const fileName = text?.fileName ?? '';
     if (config.global.tlsInsecure) {
       host.logger.warn(`${fileName}: [Global] tls-insecure: nobody checks that OpenStack's servers are who they say`);
     }
-    const connection = await connectionOf(config, fileName, environment.env);
     const { fetch, userAgent = [] } = this.#options;
     // As upstream's --user-agent, which puts each before what is there (`NewOpenStackClient`).
     const agent = [...userAgent.toReversed(), USER_AGENT].join(' ');
     const home = this.#home;
     const client = new OpenStackClient({ connection, connectTells, home, host, userAgent: agent, fetch });
     return { config, client };
+  }
+
+  async #read(
+    text: ConfigText | undefined,
+    warn: (message: string) => void,
+  ): Promise<{ readonly config: CloudConfig; readonly connection: Connection }> {
+    const environment = this.#options.environment ?? ownEnvironment();
+    const config = await readCloudConfig(text, environment, warn);
+    return { config, connection: await connectionOf(config, text?.fileName ?? '', environment.env) };
   }
 
   /** A capability that the change does not concern stays the same object: its controllers go on undisturbed. */

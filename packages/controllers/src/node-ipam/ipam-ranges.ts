@@ -1,5 +1,5 @@
 /** What the flags say about the ranges that nodes get. */
-import { overlaps, type Cidr } from '@outrigger/cloud-provider';
+import type { Cidr } from '@outrigger/cloud-provider';
 import { parseClusterCidrs } from '../ip/cluster-cidrs.ts';
 import { CidrSet } from './cidr-set.ts';
 
@@ -34,7 +34,8 @@ export function readIpamRanges(flags: IpamRangeFlags): IpamRanges {
       throw new RangeError(`--node-cidr-mask-size: ${(error as Error).message}`, { cause: error });
     }
   });
-  return { sets, reserved: reserved.filter((one) => clusters.some((cluster) => overlaps(cluster, one))) };
+  // Also those that no cluster range touches: ranges are added while the program runs.
+  return { sets, reserved };
 }
 
 function parseWith(flag: string, text: string): readonly Cidr[] {

@@ -18,6 +18,13 @@ function writtenBy(manager: string, time: string): unknown[] {
   return [{ manager, time, operation: 'Update', fieldsV1: { 'f:spec': { 'f:podCIDR': {}, 'f:podCIDRs': {} } } }];
 }
 
+function metricsInto(values: Map<string, number>): Metrics {
+  return {
+    ...noMetrics,
+    counter: ({ name }) => ({ inc: (_labels, by = 1) => void values.set(name, (values.get(name) ?? 0) + by) }),
+  };
+}
+
 test('each node gets a range of each family, by one write', async () => {
   await using rig = new IpamRig({ clusterCidr: '10.0.0.0/21,fd00::/60' });
   rig.join('a');
@@ -46,6 +53,8 @@ test('ranges that nodes have are kept, over a restart too', async () => {
 
 test('when nothing is left, a person is told once; what a node gives back is given to the one that waits', async () => {
   await using rig = new IpamRig({ clusterCidr: '10.0.0.0/23', serviceClusterIpRange: '10.0.1.0/24' });
+  const counted = new Map<string, number>();
+  rig.metrics = metricsInto(counted);
   rig.join('a');
   rig.join('b');
   await started(rig);
@@ -53,9 +62,20 @@ test('when nothing is left, a person is told once; what a node gives back is giv
   for (let i = 0; i < 20; i++) rig.api.put({ ...rig.api.nodes.get('b')! });
   await rig.advance(MINUTE);
   assert.deepEqual(rig.eventsOf('b'), ['CIDRNotAvailable']);
+  assert.equal(counted.get('outrigger_node_ipam_cidr_not_available_total'), 1);
   rig.api.remove('a');
   await rig.advance(1_000);
   assert.deepEqual(rig.given, { b: '10.0.0.0/24' });
+});
+
+test('a node that is being deleted gets no range', async () => {
+  await using rig = new IpamRig();
+  rig.join('a');
+  await started(rig);
+  const metadata = { name: 'b', uid: 'uid-b', deletionTimestamp: '2026-01-01T00:00:00Z' };
+  rig.api.put({ apiVersion: 'v1', kind: 'Node', metadata, spec: {} });
+  await rig.advance(MINUTE);
+  assert.deepEqual(rig.given, { a: '10.0.0.0/24', b: '' });
 });
 
 test('a store that loses a node which is there sets no range free', async () => {
@@ -142,6 +162,32 @@ test('the metric says that another one allocates for as long as that counts, whe
   assert.equal(refusing(), 1);
   await rig.advance(2 * MINUTE);
   assert.equal(refusing(), 0);
+});
+
+test('while it is not known who gave a node its range, no other node gets one', async () => {
+  await using rig = new IpamRig();
+  rig.join('a');
+  rig.join('b');
+  await started(rig);
+  assert.equal(rig.api.writes.length, 2);
+  let isReadable = false;
+  const { before } = rig.api;
+  rig.api.before = (request) => {
+    if (request.verb === 'get' && !isReadable) throw new StatusError('GET', 503, { code: 503 });
+    before(request);
+  };
+  // Between its registration and the first write of ours.
+  rig.api.holdWatch = true;
+  rig.join('c');
+  rig.api.holdWatch = false;
+  rig.api.publish();
+  rig.give('c', '10.0.7.0/24');
+  rig.join('d');
+  await rig.advance(5_000);
+  assert.deepEqual(rig.given, { a: '10.0.0.0/24', b: '10.0.1.0/24', c: '10.0.7.0/24', d: '' });
+  isReadable = true;
+  await rig.advance(5_000);
+  assert.deepEqual([rig.eventsOf('c'), rig.cidrsOf('d')], [['CIDRAllocatorConflict'], []]);
 });
 
 test('managed fields tell who allocates: another one’s are refused, our own need no wait', async () => {
@@ -241,6 +287,37 @@ test('ranges are added while it runs: a node that waits gets one of them, and no
   rig.addRanges('# more\n10.1.0.0/23 # for b\n\n');
   await rig.settle();
   assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('b')], [['10.1.1.0/24'], ['CIDRNotAvailable']]);
+});
+
+test('of a range that is added no node gets what is a part of the Service range', async () => {
+  await using rig = new IpamRig({ clusterCidr: '10.0.0.0/24', serviceClusterIpRange: '10.1.0.0/24' });
+  rig.join('a');
+  await started(rig);
+  rig.addRanges('10.1.0.0/23');
+  rig.join('b');
+  rig.join('c');
+  await rig.settle();
+  assert.deepEqual(rig.given, { a: '10.0.0.0/24', b: '10.1.1.0/24', c: '' });
+});
+
+test('before it is known what nodes have, ranges are added and none is taken away', async () => {
+  await using rig = new IpamRig({ clusterCidr: '10.0.0.0/24' });
+  rig.api.holdWatch = true;
+  rig.join('a', ['10.1.0.0/24']);
+  rig.api.beforeList = () => {
+    throw new Error('the server is down');
+  };
+  await rig.start();
+  rig.addRanges('10.1.0.0/24');
+  assert.throws(() => rig.addRanges(''), /have not been listed yet/);
+  rig.api.beforeList = () => {};
+  await rig.advance(MINUTE);
+  rig.api.holdWatch = false;
+  rig.join('b');
+  rig.join('c');
+  await rig.advance(11_000);
+  assert.deepEqual(rig.given, { a: '10.1.0.0/24', b: '10.0.0.0/24', c: '' });
+  assert.throws(() => rig.addRanges(''), /cannot be taken away/);
 });
 
 test('a range that is in use is not taken away, and what is wrong with a file is said; the old ranges stay', async () => {

@@ -382,6 +382,22 @@ test('a node that is Ready again while the store has not heard of it is not dele
   assert.ok(rig.api.gets < 10, `${rig.api.gets} reads`);
 });
 
+test('a node whose kubelet was heard while the store has not heard of it is not deleted', async () => {
+  await using rig = new LifecycleRig();
+  rig.join('n1');
+  await rig.start();
+  rig.vanish('n1');
+  await rig.advance(10_000);
+  rig.api.holdWatch = true;
+  rig.ready('n1', 'Unknown', { heartbeat: true });
+  await rig.advance(120_000);
+  assert.deepEqual(rig.deleted, []);
+  rig.api.holdWatch = false;
+  rig.api.publish();
+  await rig.advance(180_000);
+  assert.deepEqual(rig.deleted, ['n1']);
+});
+
 test('another node of the same name is never deleted for the first', async () => {
   await using rig = new LifecycleRig();
   rig.join('n1');

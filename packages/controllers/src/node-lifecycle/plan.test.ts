@@ -87,6 +87,14 @@ test('an answer of a batch is never a proof, even if it says so', () => {
   assert.equal(plan(node, evidence, 80_000).kind, 'read');
 });
 
+test('what was asked before the node stopped being Ready says nothing about it, for the machine or against it', () => {
+  const evidence = noEvidence(10);
+  for (const result of [found('running'), missing, absent, failed]) {
+    assert.deepEqual(withLookUp(evidence, { asOf: 9, result }), evidence);
+    assert.deepEqual(withRead(evidence, { asOf: 9, result }, 11), evidence);
+  }
+});
+
 test('without a grace period there are still two proofs', () => {
   const node = nodeOf('n1', { ready: 'Unknown' });
   const once = withRead(withLookUp(noEvidence(0), { asOf: 5, result: missing }), { asOf: 9, result: absent }, 9);

@@ -163,6 +163,9 @@ test('a changed address, another first one, one more and one less are changes; a
   assert.ok(sameAddresses([a, b, c], [c, a, b]));
   for (const other of [
     [b, a, c],
+    // Of a node with two of one type, either alone.
+    [internal('10.0.0.2'), b, c],
+    [a, internal('fd00::2'), c],
     [a, b],
     [a, b, c, host],
     [a, b, external('1.2.3.5')],

@@ -35,6 +35,8 @@ export class FakeNodeApi {
   after: BeforeRequest = () => {};
   /** While true, the store does not hear of changes. */
   holdWatch: boolean = false;
+  /** Throw to fail a list. */
+  beforeList: () => void = () => {};
   readonly #seen = new Map<string, Node>();
   readonly #listeners = new Set<(change: StoreChange<Node>) => void>();
   #version = 100;
@@ -109,8 +111,10 @@ export class FakeNodeApi {
       return this.#existing(name, `PATCH ${name}`);
     };
     const { nodes } = this;
+    const beforeList = (): void => this.beforeList();
     const pages = async function* (): AsyncIterable<ListPage<Node>> {
       await Promise.resolve();
+      beforeList();
       yield { items: [...nodes.values()], resourceVersion: '1' };
     };
     return { get, pages, patch } as Pick<ResourceClient<Node>, 'get' | 'pages' | 'patch'>;

@@ -32,6 +32,8 @@ test('what belongs to no Service is reported once it was seen in two passes, and
   assert.match(rig.events[0]?.message ?? '', /1 load balancer .*--orphan-policy=delete: .*UID gone\)/);
   await rig.passes(PASSES_IN_GRACE + 2);
   assert.ok(rig.left.includes('gone'));
+  assert.equal(rig.warnings.length, 1, 'the log names it once');
+  assert.match(rig.warnings[0] ?? '', /^Orphan in the cloud: .*address address-\d+.*UID gone/u);
 });
 
 test('with the policy delete it is removed after the grace period, by the steps of the provider, and the gauge goes back', async () => {
@@ -47,6 +49,23 @@ test('with the policy delete it is removed after the grace period, by the steps 
   assert.ok(rig.reasons.includes('OrphanRemoved'));
   await rig.passes(1);
   assert.equal(rig.metrics.get('outrigger_orphans dns'), 0);
+});
+
+test('a dry run removes nothing; it says what it would, until somebody else has done it', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.dryRun = true;
+  rig.loadBalancer('gone');
+  rig.nodes.set('n1', { metadata: { name: 'n1', uid: 'n1' } });
+  rig.route('gone', '10.1.4.0/24');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 });
+  await rig.passes(3);
+  assert.ok(rig.left.includes('gone'));
+  assert.deepEqual(rig.destinations, ['10.1.4.0/24']);
+  assert.equal(rig.planned().length, 5, rig.planned().join());
+  for (const { id, tags } of rig.cloud.parts()) if (tags.uid === 'gone') rig.cloud.deletePart(id);
+  for (const { id } of rig.cloud.routes()) rig.cloud.deleteRoute(id);
+  await rig.passes(1);
+  assert.deepEqual(rig.planned(), []);
 });
 
 test('what carries the identity of another cluster, or none, is nothing to us', async () => {

@@ -4,6 +4,7 @@ import { silentLogger, type EventNote, type KubeObject, type Metrics, type Node,
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
 import { FakeClock } from '@outrigger/testing';
 import { callContext, CLUSTER } from '../service/memory-provider.suite.ts';
+import { Journal } from '../journal.ts';
 import type { Locks } from '../service/locks.ts';
 import { createOrphanController, type OrphanController, type OrphanControllerOptions } from './orphan-controller.ts';
 
@@ -43,6 +44,11 @@ export class OrphanRig implements AsyncDisposable {
   /** The record of routes, as stored. */
   record: Readonly<Record<string, string>> = {};
   recordFails = false;
+  dryRun = false;
+  /** Warnings, and what each is about. */
+  readonly warnings: string[] = [];
+  /** What is planned, in a dry run. */
+  planned: () => readonly string[] = () => [];
   controller: OrphanController | undefined;
   readonly #ended = new AbortController();
   #running: Promise<void> | undefined;
@@ -100,6 +106,8 @@ export class OrphanRig implements AsyncDisposable {
       histogram: () => ({ observe: () => {} }),
       onCollect: () => {},
     };
+    const journal = new Journal({ clock, logger: silentLogger, dryRun: this.dryRun, redact: (text) => text });
+    this.planned = () => journal.plans().flatMap(({ actions }) => actions.map(({ summary }) => summary));
     this.controller = createOrphanController({
       client: { of: (resource) => this.#client(resource.plural) as never },
       provider,
@@ -108,9 +116,13 @@ export class OrphanRig implements AsyncDisposable {
       leaderSince: clock.monotonic(),
       events: { record: (_about: KubeObject, note) => void this.events.push(note) },
       clock,
-      logger: silentLogger,
+      logger: {
+        ...silentLogger,
+        warn: (message, fields = {}) => void this.warnings.push(`${message}: ${JSON.stringify(fields['orphan'])}`),
+      },
       metrics,
       random: () => 0,
+      journal: journal.of('orphan-controller'),
       options: {
         providerName: 'memory',
         clusterId: CLUSTER,

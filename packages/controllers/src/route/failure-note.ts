@@ -1,5 +1,5 @@
 /** What a person is told about a route that could not be made. */
-import { isCloudError } from '@outrigger/cloud-provider';
+import { isCloudError, type Route } from '@outrigger/cloud-provider';
 import type { EventNote } from '@outrigger/kube';
 import type { CreateRoute } from './planned-route.ts';
 
@@ -24,6 +24,17 @@ export function recordFailureNote(error: unknown, consequence: string): EventNot
   if (!isCloudError(error, 'forbidden') && !isCloudError(error, 'not-owned')) return undefined;
   const message = `${consequence}: ${error.message} (${error.code}).`;
   return { type: 'Warning', reason: 'RouteRecordUnusable', message };
+}
+
+/** Named in one Event; how many there are is said besides. */
+const MOST_NAMED = 3;
+
+/** About a node that is never initialised. */
+export function keptNote(routes: readonly Route[]): EventNote {
+  const named = routes.map(({ destination }) => destination).toSorted();
+  const more = named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} more` : '';
+  const message = `This node has no provider ID, no address and no pod CIDR: routes that no other node has (${named.slice(0, MOST_NAMED).join(', ')}${more}) may be its own, and are kept. Delete the Node if its machine is gone.`;
+  return { type: 'Warning', reason: 'RouteRemovalHeld', message };
 }
 
 /** Upstream's reason. */

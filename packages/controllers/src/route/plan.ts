@@ -3,7 +3,7 @@ import { canonicalIp, type Cidr, contains, parseCidr, type Route } from '@outrig
 import type { Node } from '@outrigger/kube';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import { ownerOf } from '../provider-id.ts';
-import type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './planned-route.ts';
+import type { CreateRoute, DeleteRoute, KeptRoutes, NodeRoutes, RoutePlan } from './planned-route.ts';
 import { remember } from './remember.ts';
 import { addressesOf, hopsOf, NOTHING_KNOWN, RouteOwners, type KnownHops } from './route-owners.ts';
 import { wantedRoutes } from './wanted-routes.ts';
@@ -86,7 +86,7 @@ export function planRoutes(given: ObservedRoutes): RoutePlan {
     }
     nodes.push({ node, complete, problems, missing, waits });
   }
-  return { creates, deletes, nodes, owned };
+  return { creates, deletes, nodes, owned, kept: claims.kept };
 }
 
 /** Whether the route brings packets to the machine of this node. */
@@ -130,8 +130,10 @@ class Claims {
   readonly #waiting = new Set<string>();
   /** Their addresses. */
   readonly #waitingAddresses = new Set<string>();
-  /** One of them is not initialised, and no address is known of it: it may be anywhere. */
-  #waitsUnknown = false;
+  /** Those of them that are not initialised, and of which no address is known: they may be anywhere. */
+  readonly #unknown: Node[] = [];
+  /** Routes that may lead to one of those. */
+  readonly #kept: Route[] = [];
   readonly #owners: RouteOwners;
 
   constructor({ nodes, clusterCidrs, providerName }: ObservedRoutes, owners: RouteOwners) {
@@ -153,9 +155,14 @@ class Claims {
         if (!ours && owner !== 'none') continue;
         const addresses = addressesOf(node);
         for (const address of addresses) this.#waitingAddresses.add(address);
-        this.#waitsUnknown ||= owner === 'none' && addresses.length === 0;
+        if (owner === 'none' && addresses.length === 0) this.#unknown.push(node);
       }
     }
+  }
+
+  /** By what `removal` has been asked about. */
+  get kept(): KeptRoutes {
+    return { routes: this.#kept, nodes: this.#kept.length > 0 ? this.#unknown : [] };
   }
 
   /** Of several nodes with one pod CIDR the one that has the route keeps it; without a route, the oldest gets it. */
@@ -191,7 +198,9 @@ class Claims {
     }
     const hops = hopsOf(route);
     if (hops.length > 0 && hops.every((hop) => this.#waitingAddresses.has(hop))) return true;
-    return this.#waitsUnknown && this.#owners.nodeAt(route) === undefined;
+    if (this.#unknown.length === 0 || this.#owners.nodeAt(route) !== undefined) return false;
+    this.#kept.push(route);
+    return true;
   }
 }
 

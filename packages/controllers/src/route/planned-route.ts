@@ -41,6 +41,13 @@ export interface NodeRoutes {
   readonly waits: boolean;
 }
 
+/** Routes of no node that is known which stay, as nothing is known yet of nodes that they may lead to. */
+export interface KeptRoutes {
+  readonly routes: readonly Route[];
+  /** Neither initialised nor with an address or a pod CIDR. */
+  readonly nodes: readonly Node[];
+}
+
 /** Creates name only what can be made now: where an old route is in the way, the plan after its removal has the new one. */
 export interface RoutePlan {
   readonly creates: readonly CreateRoute[];
@@ -49,4 +56,5 @@ export interface RoutePlan {
   readonly nodes: readonly NodeRoutes[];
   /** Of all routes inside of the cluster's ranges, those of this cluster. */
   readonly owned: ReadonlySet<Route>;
+  readonly kept: KeptRoutes;
 }

@@ -41,15 +41,22 @@ test('a new node costs one batched create, a dual-stack one too; a heartbeat cos
 });
 
 test('idle costs one list each ten minutes, of which a tenth is left to chance; an explicit period is kept', async () => {
-  await using unset = new RouteRig();
-  many(unset, 3);
-  await unset.start();
-  unset.takeCalls();
-  await unset.advance(60 * MINUTE);
-  assert.deepEqual(unset.takeCalls(), { [LIST]: 6 });
+  for (const [chance, lists] of [
+    [0, 5],
+    [1, 6],
+  ] as const) {
+    await using unset = new RouteRig();
+    unset.chance = chance;
+    many(unset, 3);
+    await unset.start();
+    unset.takeCalls();
+    await unset.advance(54 * MINUTE + 1_000);
+    assert.deepEqual(unset.takeCalls(), { [LIST]: lists });
+  }
 
   await using explicit = new RouteRig();
   many(explicit, 3);
+  explicit.chance = 1;
   await explicit.start({ routeReconciliationPeriodMs: 30_000 });
   explicit.takeCalls();
   await explicit.advance(10 * MINUTE);

@@ -38,15 +38,15 @@ import type { Explains, Fact, Finding } from '../finding.ts';
 import { noJournal, type ControllerJournal } from '../journal.ts';
 import { ToldEvents } from '../told-events.ts';
 import { CloudRoutes } from './cloud-routes.ts';
-import { failureNote, noRouteNote, recordFailureNote } from './failure-note.ts';
+import { failureNote, keptNote, noRouteNote, recordFailureNote } from './failure-note.ts';
 import { KnownRoutes } from './known-routes.ts';
 import { readLiveNodes } from './live-nodes.ts';
 import { RouteConditions } from './route-conditions.ts';
 import { planRoutes } from './plan.ts';
-import type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './planned-route.ts';
+import type { CreateRoute, DeleteRoute, KeptRoutes, NodeRoutes, RoutePlan } from './planned-route.ts';
 import { RemovalBreaker } from './removal-breaker.ts';
 import { Retries } from './retries.ts';
-import { factOfRoute, notedCreate, notedDelete, subjectOfCreate, subjectOfDelete } from './route-words.ts';
+import { factOfKept, factOfRoute, notedCreate, notedDelete, subjectOfCreate, subjectOfDelete } from './route-words.ts';
 import { addressesOf, asOwned, hopsOf } from './route-owners.ts';
 import { StoredRouteRecord } from './stored-route-record.ts';
 import { createRouteMetrics, type RouteMetrics } from './route-metrics.ts';
@@ -63,6 +63,8 @@ const SLOW_MS = 2_000;
 const PLANNED_LIST_MS = 30_000;
 /** After the outcome of a request was unknown. */
 const SUSPECT_MS = 30_000;
+/** A node that has just registered has an address and a pod CIDR long before. */
+const KEPT_TOLD_MS = 600_000;
 
 /** Key of the retries. */
 const RECORD = 'record';
@@ -153,6 +155,8 @@ class Run {
   #listing = false;
   #listAt = 0;
   #listStartedAt = Number.NEGATIVE_INFINITY;
+  /** Since when each node of which nothing is known keeps routes, by its UID; monotonic. */
+  #keepsSince: ReadonlyMap<string, number> = new Map();
   #timer: Timer | undefined;
   #awake = false;
 
@@ -258,6 +262,7 @@ class Run {
         nextInMs = Number.POSITIVE_INFINITY,
       } = this.#breaker.release(plan.deletes, { nodes: store.size, owned: plan.owned.size });
       this.#tellHeld(held);
+      waits.push(this.#tellKept(plan.kept, now));
       this.#retries.keepOnly(
         new Set([
           ...plan.nodes.flatMap(({ missing }) => missing),
@@ -315,6 +320,7 @@ class Run {
     const planned: readonly Fact[] = [
       ...creates.map((one) => this.#factOfCreate(one)),
       ...deletes.map((one) => this.#factOfDelete(one)),
+      ...(routes.some((route) => plan.kept.routes.includes(route)) ? [factOfKept(plan.kept)] : []),
       ...(about?.waits ? [{ text: 'No route can be made before the node has an IP address.' }] : []),
       ...(about?.problems ?? []).map((text) => ({ text: `No route can be made: ${text}` })),
     ];
@@ -594,6 +600,27 @@ class Run {
     if (this.#told.tell(this.#cluster, { type: 'Warning', reason: 'RouteRemovalHeld', message })) {
       this.#deps.logger.warn(message);
     }
+  }
+
+  /** Safe, and without an end where such a node is never initialised. Milliseconds until it is told. */
+  #tellKept({ routes, nodes }: KeptRoutes, now: number): number {
+    const since = new Map<string, number>();
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const node of nodes) {
+      const uid = node.metadata?.uid ?? '';
+      const keepsSince = this.#keepsSince.get(uid) ?? now;
+      since.set(uid, keepsSince);
+      const leftMs = keepsSince + KEPT_TOLD_MS - now;
+      if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
+      else if (this.#told.tell(node, keptNote(routes))) {
+        this.#deps.logger.warn(
+          'Routes of no node that is known are kept, as they may lead to a node that is not initialised',
+          { node: node.metadata?.name, routes: routes.length },
+        );
+      }
+    }
+    this.#keepsSince = since;
+    return nextMs;
   }
 
   #settle({ node, complete, problems, missing }: NodeRoutes): void {

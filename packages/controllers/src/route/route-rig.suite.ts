@@ -39,6 +39,8 @@ export class RouteRig implements AsyncDisposable {
   readonly journal: Journal;
   explain: (key: string) => readonly string[] | undefined = () => undefined;
   replan: () => void = () => {};
+  /** Of the controller, from 0 to 1. */
+  chance = 0;
   readonly #ended = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -93,7 +95,7 @@ export class RouteRig implements AsyncDisposable {
       clock,
       logger: silentLogger,
       metrics,
-      random: () => 0,
+      random: () => this.chance,
       journal: this.journal.of('route'),
       // Not spread: some of them change.
       options: Object.defineProperties(

@@ -2,7 +2,7 @@
 import type { Route } from '@outrigger/cloud-provider';
 import type { Fact } from '../finding.ts';
 import type { NotedAction, Subject } from '../journal.ts';
-import type { CreateRoute, DeleteRoute } from './planned-route.ts';
+import type { CreateRoute, DeleteRoute, KeptRoutes } from './planned-route.ts';
 
 const REASONS: Readonly<Record<DeleteRoute['reason'], string>> = {
   'node-gone': 'no node has its destination any more',
@@ -33,5 +33,12 @@ export function factOfRoute({ blackhole, destination, id, ...target }: Route, is
   return {
     text: `The cloud has ${id === '' ? 'a route' : `the route ${id}`} of ${destination}: it ${where}; ${whose}.`,
     agoMs,
+  };
+}
+
+export function factOfKept({ nodes }: KeptRoutes): Fact {
+  const names = nodes.map(({ metadata }) => metadata?.name ?? '').join(', ');
+  return {
+    text: `It is of no node that is known, and is kept: it may lead to ${names}, without an address or a pod CIDR yet.`,
   };
 }

@@ -306,3 +306,50 @@ for (const addresses of [[], [{ type: 'InternalIP', address: '192.168.0.1' }]]) 
     assert.deepEqual(rig.routes, ['10.0.2.0/24 via 192.168.0.1'], 'another one');
   });
 }
+
+test('a node that is never initialised keeps routes that may be its own, and that is told after ten minutes, once', async () => {
+  await using rig = new UnmarkedRig();
+  for (const i of [1, 2, 3, 4]) rig.api.put(addressedNode(`n${i}`, [`10.0.${i}.0/24`], `192.168.0.${i}`));
+  rig.api.put(addressedNode('stays', ['10.0.9.0/24'], '192.168.0.9'));
+  await rig.start();
+  const made = rig.cloud.done.length;
+  for (const i of [1, 2, 3, 4]) rig.api.remove(`n${i}`);
+  rig.api.put({ metadata: { name: 'lost', uid: 'uid-lost' }, spec: {}, status: {} });
+  for (let i = 0; i < 9; i++) await rig.advance(MINUTE);
+  assert.deepEqual([rig.cloud.done.length, rig.events], [made, []]);
+  for (let i = 0; i < 25; i++) await rig.advance(MINUTE);
+  assert.equal(rig.cloud.done.length, made);
+  assert.deepEqual(rig.events, [
+    {
+      type: 'Warning',
+      reason: 'RouteRemovalHeld',
+      message:
+        'This node has no provider ID, no address and no pod CIDR: routes that no other node has (10.0.1.0/24, 10.0.2.0/24, 10.0.3.0/24 and 1 more) may be its own, and are kept. Delete the Node if its machine is gone.',
+    },
+  ]);
+  assert.equal(
+    rig.explain('10.0.1.0/24').at(-1),
+    'It is of no node that is known, and is kept: it may lead to lost, without an address or a pod CIDR yet.',
+  );
+  rig.api.remove('lost');
+  await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, ['10.0.9.0/24 via 192.168.0.9']);
+});
+
+test('a node that has just registered is not told of, however long others keep routes', async () => {
+  await using rig = new UnmarkedRig();
+  rig.api.put(addressedNode('n1', ['10.0.1.0/24'], '192.168.0.1'));
+  rig.api.put(addressedNode('stays', ['10.0.9.0/24'], '192.168.0.9'));
+  await rig.start();
+  rig.api.remove('n1');
+  const registers = (i: number): void =>
+    rig.api.put({ metadata: { name: `f${i}`, uid: `uid-f${i}` }, spec: {}, status: {} });
+  registers(0);
+  for (let i = 1; i <= 22; i++) {
+    await rig.advance(20_000);
+    registers(i);
+    await rig.advance(10_000);
+    rig.api.put(addressedNode(`f${i - 1}`, [`10.0.${20 + i}.0/24`], `192.168.1.${i}`));
+  }
+  assert.deepEqual(rig.events, []);
+});

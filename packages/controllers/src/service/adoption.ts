@@ -13,7 +13,7 @@ import {
   type PartName,
 } from '@outrigger/cloud-provider';
 import type { Patch, Service } from '@outrigger/kube';
-import { isOwnedBy } from './check-plan.ts';
+import { isNamed, isOwnedBy } from './check-plan.ts';
 
 /** Of type `True` while it is asked for; its message names the parts: `address/a-1 load-balancer/lb-7`. */
 export const adoptCondition = 'outrigger.dev/AdoptLoadBalancer';
@@ -82,8 +82,4 @@ export function whyNotAdopted(
     }
   }
   return undefined;
-}
-
-function isNamed(part: LoadBalancerPart, { id, kind }: PartName): boolean {
-  return part.id === id && part.kind === kind;
 }

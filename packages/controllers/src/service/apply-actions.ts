@@ -28,8 +28,6 @@ export interface ApplyOptions {
 }
 
 export interface Applied {
-  /** How many actions took effect, or are about to. */
-  readonly succeeded: number;
   /** Set where an action goes on in the cloud: when to look again. */
   readonly pollAfterMs: number | undefined;
   /** The first failure; nothing after it was begun. */
@@ -43,7 +41,6 @@ export async function applyActions(
 ): Promise<Applied> {
   const { isCurrent, logger, metrics, signal } = options;
   let pollAfterMs: number | undefined;
-  let succeeded = 0;
   for (const action of actions) {
     signal.throwIfAborted();
     if (!isCurrent()) break;
@@ -53,13 +50,12 @@ export async function applyActions(
     const fields = { action: action.kind, part: action.part, id: action.id, summary: action.summary };
     if (result.kind === 'failed') {
       logger.warn('An action on a load balancer failed', { ...fields, error: result.error });
-      return { succeeded, pollAfterMs, error: result.error };
+      return { pollAfterMs, error: result.error };
     }
-    succeeded += 1;
     logger.verbose(2, 'An action on a load balancer', { ...fields, result: result.kind });
     if (result.kind === 'pending') pollAfterMs = Math.max(pollAfterMs ?? 0, result.pollAfterMs);
   }
-  return { succeeded, pollAfterMs, error: undefined };
+  return { pollAfterMs, error: undefined };
 }
 
 async function applyOne(

@@ -36,6 +36,9 @@ const step: fc.Arbitrary<Step> = fc.record({
   ),
 });
 
+/** A new process finds out again what there is; an old one has to know. `delayMs`: of the cloud, for a load balancer. */
+const anEnd = fc.record({ delayMs: fc.constantFrom(0, 4_000), restarts: fc.boolean() });
+
 class Dead extends Error {}
 
 /** Lets one process run at a time; after its death nothing that it does has an effect. */
@@ -170,8 +173,9 @@ function checkEnd({ api, cloud, partsOf }: Rig): void {
 
 test('whatever happens, no part is leaked or lost, and nothing foreign is touched', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), anEnd, async (steps, { delayMs, restarts }) => {
       const rig = await createRig();
+      rig.cloud.configure({ loadBalancerDelayMs: delayMs });
       const world = new World(rig);
       const foreign = [
         rig.cloud.createPart({ kind: 'address', tags: { clusterId: 'another', uid: 'uid-1' }, attributes: {} }),
@@ -181,7 +185,7 @@ test('whatever happens, no part is leaked or lost, and nothing foreign is touche
       await rig.start();
       for (const [i, one] of steps.entries()) await take(world, one, i);
       world.arm(undefined);
-      await world.restart();
+      if (restarts || world.dying) await world.restart();
       await rig.clock.advance(1_300_000);
       checkEnd(rig);
       for (const part of foreign)
@@ -193,4 +197,39 @@ test('whatever happens, no part is leaked or lost, and nothing foreign is touche
     }),
     { numRuns: Number(process.env['HISTORIES'] ?? 300) },
   );
+});
+
+/** Much less than what passes before nothing is believed. */
+const lie = fc.record({ step, liesMs: fc.constantFrom(0, 0, 500, 5_000, 60_000) });
+
+test('property: a cloud that shows nothing for up to a minute, at whatever moment, leaks nothing and gets nothing made twice', async () => {
+  let lies = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(lie, { minLength: 3, maxLength: 14 }), async (steps) => {
+      const rig = await createRig();
+      const world = new World(rig);
+      rig.api.nodes.put(nodeOf('n0'));
+      await rig.start();
+      for (const [i, { liesMs, step: one }] of steps.entries()) {
+        // An answer that is lost, and then lists that lie: nobody could tell that something was made.
+        const dies = one.mishap?.what.startsWith('die') ?? false;
+        await take(world, { ...one, mishap: dies ? one.mishap : undefined }, i);
+        if (liesMs === 0) continue;
+        lies += 1;
+        rig.cloud.setFaults([{ operation: 'GET /parts', effect: 'empty' }]);
+        await rig.clock.advance(liesMs);
+        rig.cloud.setFaults([]);
+        // The truth is seen before the next lie.
+        await rig.clock.advance(31_000);
+        if (world.dying) await world.restart();
+      }
+      world.arm(undefined);
+      await world.restart();
+      await rig.clock.advance(1_300_000);
+      checkEnd(rig);
+      await rig.stop();
+    }),
+    { numRuns: Number(process.env['HISTORIES'] ?? 100) },
+  );
+  assert.ok(lies > 100);
 });

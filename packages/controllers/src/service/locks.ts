@@ -1,3 +1,6 @@
+/** So long after the last action under a lock nobody holds an answer from before it any more. */
+const REMEMBERED_MS = 3_600_000;
+
 /**
  * One worker at a time for each load balancer, which several Services may share, whichever controller it works for. Waits hold
  * no worker.
@@ -5,7 +8,7 @@
 export class Locks {
   /** By lock: who waits for it, and how they are woken. */
   readonly #held = new Map<string, Map<string, () => void>>();
-  /** By lock, when the last action under it ended; monotonic. */
+  /** By lock, when the last action under it ended; monotonic, the oldest first. */
   readonly #appliedAt = new Map<string, number>();
 
   /** Takes the lock; or else `wake` is called once it is free: once for each `key`. */
@@ -24,7 +27,13 @@ export class Locks {
 
   /** Something was changed: what was seen before does not hold any more. */
   noteApplied(lock: string, at: number): void {
+    this.#appliedAt.delete(lock);
     this.#appliedAt.set(lock, at);
+    // Locks that are shared are forgotten by nobody else.
+    for (const [other, then] of this.#appliedAt) {
+      if (then > at - REMEMBERED_MS) break;
+      this.#appliedAt.delete(other);
+    }
   }
 
   appliedAt(lock: string): number {

@@ -245,6 +245,14 @@ test('a patch is only made where something differs', () => {
     }),
     undefined,
   );
+  const annotated = serviceWith({}, { annotations: { 'cloud.test/id': 'lb-1' } });
+  const given = { ingress: [], now };
+  for (const annotations of [{ 'cloud.test/id': 'lb-1' }, { 'cloud.test/other': null }]) {
+    assert.equal(servedPatch(annotated, { ...given, annotations }), undefined);
+  }
+  for (const annotations of [{ 'cloud.test/id': 'lb-2' }, { 'cloud.test/id': null }]) {
+    assert.ok(servedPatch(annotated, { ...given, annotations }));
+  }
   assert.equal(letGoPatch(serviceWith()), undefined);
   const proxy = servedPatch(serviceWith({}, {}, { loadBalancer: { ingress } }), {
     ingress: [{ ip: '192.0.2.1', ipMode: 'Proxy' }],

@@ -9,10 +9,15 @@ import type {
 import { noMetrics, silentLogger, type EventNote, type Node, type Service } from '@outrigger/kube';
 import { createMemoryCloud, type MemoryCloud, type MemoryPart } from '@outrigger/provider-memory';
 import { FakeClock } from '@outrigger/testing';
+import type { Fact } from '../finding.ts';
 import { FakeApi } from './fake-api.suite.ts';
 import { Locks } from './locks.ts';
 import { callContext, CLUSTER, openLoadBalancers } from './memory-provider.suite.ts';
-import { createServiceController, type ServiceControllerOptions } from './service-controller.ts';
+import {
+  createServiceController,
+  type ServiceController,
+  type ServiceControllerOptions,
+} from './service-controller.ts';
 
 export const webSpec: NonNullable<Service['spec']> = {
   type: 'LoadBalancer',
@@ -88,6 +93,8 @@ export interface Rig {
   readonly locks: Locks;
   readonly events: (EventNote & { readonly name: string })[];
   readonly reasons: (name: string) => readonly string[];
+  /** What is planned for a Service, in words. */
+  readonly planned: (name: string) => readonly Fact[];
   /** A changed cloud config was taken. */
   readonly reconfigured: () => void;
   /** Parts that this Service owns, by kind. */
@@ -104,6 +111,7 @@ export async function createRig(): Promise<Rig> {
   const locks = new Locks();
   const events: (EventNote & { name: string })[] = [];
   let stop: () => Promise<void> = () => Promise.resolve();
+  let explain: ServiceController['explain'] = () => undefined;
   const reconfigured = new Set<() => void>();
   return {
     api,
@@ -113,11 +121,12 @@ export async function createRig(): Promise<Rig> {
     locks,
     events,
     reasons: (name) => events.filter((event) => event.name === name).map(({ reason }) => reason),
+    planned: (name) => explain(`default/${name}`)?.planned ?? [],
     reconfigured: () => reconfigured.forEach((listener) => listener()),
     partsOf: (uid) => cloud.parts().filter(({ tags }) => tags.uid === uid && tags.clusterId === CLUSTER),
     start: async (options = {}) => {
       const ended = new AbortController();
-      const running = createServiceController({
+      const controller = createServiceController({
         client: api.client,
         services: api.services.store,
         nodes: api.nodes.store,
@@ -134,7 +143,9 @@ export async function createRig(): Promise<Rig> {
           return () => void reconfigured.delete(listener);
         },
         options: { providerName: 'memory', clusterId: CLUSTER, ...options },
-      }).run(ended.signal);
+      });
+      explain = (key) => controller.explain(key);
+      const running = controller.run(ended.signal);
       stop = async () => {
         ended.abort();
         await clock.advance(31_000);

@@ -51,6 +51,24 @@ test('a Service gets all parts, its finalizer and owner first, then its status, 
   await rig.stop();
 });
 
+test("what is pending is looked at in the provider's own measure, ever more seldom", async () => {
+  const rig = await createRig();
+  rig.cloud.configure({ loadBalancerDelayMs: 4_000 });
+  const looks: number[] = [];
+  rig.provider.observing = () => void looks.push(rig.clock.monotonic());
+  rig.api.apply('web', webSpec);
+  const begun = rig.clock.monotonic();
+  await rig.start();
+  await rig.clock.advance(6_000);
+  assert.deepEqual(kindsOf(rig), KINDS);
+  const waits = looks.slice(1).map((at, i) => at - (looks[i] ?? begun));
+  assert.deepEqual(
+    waits.filter((ms) => ms > 0),
+    [500, 500, 750, 1_125, 1_687.5],
+  );
+  await rig.stop();
+});
+
 test('a deleted Service goes when all its parts are gone, the last one made first', async () => {
   const rig = await served();
   rig.provider.applied.length = 0;
@@ -99,6 +117,65 @@ test('a class of another controller is left alone; changed to one, our parts go 
   await rig.clock.advance(10_000);
   assert.equal(kindsOf(rig, 'uid-3').length, 0);
   assert.deepEqual(rig.api.get('ours')?.metadata?.finalizers, []);
+  await rig.stop();
+});
+
+test('what the controller of the new class has written to the status is not cleared with our finalizer', async () => {
+  for (const restart of [false, true]) {
+    const rig = await served();
+    const [ours] = rig.api.get('web')?.status?.loadBalancer?.ingress ?? [];
+    assert.ok(ours);
+    if (restart) await rig.stop();
+    // The moment in which it writes: with the change of the class, or while our parts go.
+    rig.provider.before = ({ kind, part }) => {
+      if (kind === 'delete' && part === 'address' && !restart) theirs();
+    };
+    const theirs = (): void => {
+      const service = rig.api.get('web') ?? {};
+      rig.api.services.put({ ...service, status: { loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } } });
+    };
+    rig.api.apply('web', { ...webSpec, loadBalancerClass: 'example.com/other' });
+    if (restart) {
+      theirs();
+      await rig.start();
+    }
+    await rig.clock.advance(20_000);
+    assert.deepEqual([kindsOf(rig), rig.api.get('web')?.metadata?.finalizers], [[], []]);
+    assert.deepEqual(ingressOf(rig), [{ ip: '198.51.100.7' }]);
+    await rig.stop();
+  }
+});
+
+test('addresses that we wrote go with our finalizer where the class is another; not those that come as it goes', async () => {
+  for (const late of [false, true]) {
+    const rig = await served();
+    rig.api.before = () => {
+      rig.api.before = () => {};
+      if (!late) return;
+      const service = rig.api.get('web') ?? {};
+      rig.api.services.put({ ...service, status: { loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } } });
+    };
+    rig.api.apply('web', { ...webSpec, loadBalancerClass: 'example.com/other' });
+    await rig.clock.advance(20_000);
+    assert.deepEqual([kindsOf(rig), rig.api.get('web')?.metadata?.finalizers], [[], []]);
+    assert.deepEqual(ingressOf(rig), late ? [{ ip: '198.51.100.7' }] : undefined);
+    await rig.stop();
+  }
+});
+
+test('a Service that is wanted again while it is let go is served, and nothing of it stays when it goes by force', async () => {
+  const rig = await served();
+  rig.api.before = () => {
+    rig.api.before = () => {};
+    rig.api.apply('web', webSpec);
+  };
+  rig.api.apply('web', { ...webSpec, loadBalancerClass: 'example.com/other' });
+  await rig.clock.advance(20_000);
+  assert.deepEqual([kindsOf(rig), rig.api.get('web')?.metadata?.finalizers], [KINDS, [cleanupFinalizer]]);
+  rig.api.delete('web');
+  rig.api.services.remove('default/web');
+  await rig.clock.advance(20_000);
+  assert.deepEqual(rig.cloud.parts(), []);
   await rig.stop();
 });
 
@@ -168,6 +245,55 @@ test("readiness, the autoscaler's taint, foreign and unknown nodes wake nothing"
   rig.api.nodes.put(nodeOf('g', { spec: {} }));
   await rig.clock.advance(60_000);
   assert.deepEqual([rig.provider.applied, rig.provider.observes], [[], 0]);
+  await rig.stop();
+});
+
+/** A cloud that takes five seconds for a change, and a Service that is served there. */
+async function slowlyServed(): Promise<Rig> {
+  const rig = await served();
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(5_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1', 'memory://r/n2']);
+  rig.cloud.configure({ loadBalancerDelayMs: 5_000 });
+  return rig;
+}
+
+test('a change that is taken back while the cloud is at work on it is taken back there too', async () => {
+  const rig = await slowlyServed();
+  const portOf = (): unknown => rig.cloud.parts().find(({ kind }) => kind === 'load-balancer')?.attributes.ports;
+  const before = portOf();
+  rig.api.apply('web', { ...webSpec, ports: [{ port: 81, nodePort: 30_081 }] });
+  await rig.clock.advance(1_000);
+  assert.notDeepEqual(portOf(), before, 'it has begun');
+  rig.api.apply('web', webSpec);
+  await rig.clock.advance(30_000);
+  assert.deepEqual(portOf(), before);
+  assert.equal(rig.reasons('web').at(-1), 'EnsuredLoadBalancer');
+  await rig.stop();
+});
+
+test('a node that comes back while the cloud takes it out is a back end again', async () => {
+  const rig = await slowlyServed();
+  rig.api.nodes.remove('n2');
+  while ((backEndsOf(rig) as readonly string[]).length > 1) await rig.clock.advance(100);
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(30_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1', 'memory://r/n2']);
+  await rig.stop();
+});
+
+test('a Service that wants its load balancer again while it is being deleted gets all of it', async () => {
+  const rig = await served();
+  // One part cannot be deleted yet.
+  rig.provider.before = ({ kind, part }) => {
+    if (kind === 'delete' && part === 'load-balancer') throw new CloudError('conflict', 'busy');
+  };
+  rig.api.apply('web', { ...webSpec, type: 'ClusterIP' });
+  await rig.clock.advance(1_000);
+  assert.deepEqual(kindsOf(rig), ['address', 'load-balancer']);
+  rig.api.apply('web', webSpec);
+  await rig.clock.advance(30_000);
+  assert.deepEqual(kindsOf(rig), KINDS);
   await rig.stop();
 });
 
@@ -261,6 +387,34 @@ test('lists that lag behind hide no part from the one who waits for them', async
   rig.api.delete('web');
   await rig.clock.advance(120_000);
   rig.cloud.configure({ listLagMs: 0 });
+  assert.deepEqual([rig.api.get('web'), rig.cloud.parts()], [undefined, []]);
+  await rig.stop();
+});
+
+test('who is woken while one list lags behind the others lets nothing go that it does not show yet', async () => {
+  const rig = await createRig();
+  rig.provider.listLagMs = 3_000;
+  const madeAt = new Map<string, number>();
+  rig.provider.after = ({ kind, part }) => void (kind === 'create' && madeAt.set(part, rig.clock.monotonic()));
+  const observe = rig.provider.observe.bind(rig.provider);
+  const isShown = ({ kind }: LoadBalancerPart): boolean =>
+    kind === 'address' || rig.clock.monotonic() - (madeAt.get(kind) ?? 0) >= 3_000;
+  rig.provider.observe = async (services, call) =>
+    (await observe(services, call)).map((look) =>
+      look.kind === 'parts' ? { ...look, parts: look.parts.filter(isShown) } : look,
+    );
+  rig.api.onGone = ({ metadata }) => assert.deepEqual(kindsOf(rig, metadata?.uid), []);
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  while (rig.cloud.parts().length < 4) await rig.clock.advance(100);
+  rig.api.delete('web');
+  for (let i = 0; i < 20; i++) {
+    const { metadata, spec = {} } = rig.api.get('web') ?? {};
+    assert.ok(metadata);
+    rig.api.apply('web', spec, { annotations: { ...metadata.annotations, changed: String(i) } });
+    await rig.clock.advance(100);
+  }
+  await rig.clock.advance(60_000);
   assert.deepEqual([rig.api.get('web'), rig.cloud.parts()], [undefined, []]);
   await rig.stop();
 });
@@ -476,8 +630,13 @@ test('a cloud that is gone for good: an Event says what fails, and the annotatio
   const rig = await served();
   rig.cloud.setFaults([{ effect: 'status', status: 503 }]);
   rig.api.delete('web');
-  await rig.clock.advance(600_000);
-  assert.ok(rig.api.get('web'));
+  for (const no of ['', 'false', 'yes']) {
+    rig.api.apply('web', webSpec, {
+      annotations: { ...rig.api.get('web')?.metadata?.annotations, [releaseAnnotation]: no },
+    });
+    await rig.clock.advance(300_000);
+    assert.ok(rig.api.get('web'), `${releaseAnnotation}=${no}`);
+  }
   assert.equal(rig.reasons('web').at(-1), 'DeleteLoadBalancerFailed');
   rig.api.apply('web', webSpec, {
     annotations: { ...rig.api.get('web')?.metadata?.annotations, [releaseAnnotation]: 'true' },
@@ -550,6 +709,128 @@ test('Services that share a load balancer are never worked on at the same time',
   await rig.start();
   await rig.clock.advance(2_000);
   assert.equal(rig.cloud.parts().length, 20);
+  await rig.stop();
+});
+
+test('what was seen before somebody else changed the load balancer is not acted on', async () => {
+  const rig = await createRig();
+  rig.provider.lockKey = () => 'shared';
+  let changes = 3;
+  rig.provider.observing = async () => {
+    if (changes-- <= 0) return;
+    await rig.clock.sleep(10);
+    rig.locks.noteApplied('shared', rig.clock.monotonic());
+  };
+  let looksBefore: number | undefined;
+  rig.provider.before = () => void (looksBefore ??= rig.provider.observes);
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(1_000);
+  assert.deepEqual([looksBefore, kindsOf(rig)], [4, KINDS]);
+  await rig.stop();
+});
+
+test('a cloud that never shows what it was told to do is told ever more seldom', async () => {
+  const rig = await served();
+  const [part] = rig.cloud.parts().filter(({ kind }) => kind === 'firewall');
+  const action = { kind: 'update', part: 'firewall', id: part?.id, summary: '', input: {} } as const;
+  rig.provider.plan = () => ({ actions: [action], complete: false, ingress: [] });
+  rig.provider.applied.length = 0;
+  rig.api.apply('web', { ...webSpec, ports: [{ port: 81, nodePort: 30_081 }] });
+  await rig.clock.advance(600_000);
+  const { length } = rig.provider.applied;
+  assert.ok(length > 5 && length < 40, `${length} times in ten minutes`);
+  await rig.stop();
+});
+
+test('of a Service that was never ours and goes the cloud is not asked', async () => {
+  const rig = await createRig();
+  await rig.start();
+  rig.api.apply('theirs', { ...webSpec, loadBalancerClass: 'example.com/other' }, { finalizers: [cleanupFinalizer] });
+  rig.api.delete('theirs');
+  rig.api.services.remove('default/theirs');
+  await rig.clock.advance(200_000);
+  assert.equal(rig.provider.observes, 0);
+  await rig.stop();
+});
+
+test('what was seen of a Service says nothing of the next one of its name', async () => {
+  const rig = await createRig();
+  let answer = (): void => {};
+  const asked: string[] = [];
+  rig.provider.observe = async (services) => {
+    const uids = services.map(({ uid }) => uid);
+    asked.push(...uids);
+    if (asked.length === 1) await new Promise<void>((resolve) => (answer = resolve));
+    return uids.map((uid) => {
+      const owner = { clusterId: CLUSTER, uid };
+      const part = { kind: 'load-balancer', id: uid, owner, state: 'ready', attributes: {} } as const;
+      return { kind: 'parts', asOf: rig.clock.monotonic(), parts: uid === 'uid-1' ? [part] : [] };
+    });
+  };
+  rig.provider.plan = (_desired, parts) =>
+    parts.length > 0
+      ? { actions: [], complete: true, ingress: [{ hostname: 'lb.test' }] }
+      : {
+          actions: [{ kind: 'create', part: 'address', summary: '', input: {} }],
+          complete: false,
+          ingress: [],
+        };
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(10);
+  rig.api.services.remove('default/web');
+  rig.api.apply('web', webSpec);
+  await rig.clock.advance(10);
+  answer();
+  await rig.clock.advance(10);
+  assert.deepEqual(asked.slice(0, 2), ['uid-1', 'uid-2']);
+  assert.deepEqual([ingressOf(rig), rig.provider.applied[0]], [undefined, 'create address web']);
+  await rig.stop();
+});
+
+test('the end ends what is under way, a change of back ends too, and nothing starts afterwards', async () => {
+  const rig = await served();
+  const apply = rig.provider.apply.bind(rig.provider);
+  let signal: AbortSignal | undefined;
+  rig.provider.apply = (_action, _desired, call) => {
+    signal = call.signal;
+    return new Promise((_resolve, reject) => {
+      call.signal.addEventListener('abort', () => reject(call.signal.reason as Error), { once: true });
+    });
+  };
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(2_000);
+  assert.equal(signal?.aborted, false);
+  rig.provider.apply = apply;
+  const before = [rig.provider.observes, rig.provider.applied.length, rig.api.patches.length, rig.events.length];
+  await rig.stop();
+  assert.equal(signal?.aborted, true);
+  rig.api.nodes.put(nodeOf('n3'));
+  rig.api.apply('another', webSpec);
+  await rig.clock.advance(600_000);
+  assert.deepEqual(
+    [rig.provider.observes, rig.provider.applied.length, rig.api.patches.length, rig.events.length],
+    before,
+  );
+});
+
+test('a provider narrows the back ends of a Service; a node that it does not choose changes nothing', async () => {
+  const rig = await createRig();
+  rig.provider.selectBackEnds = ({ name }, backEnds) => backEnds.filter(({ node }) => node.name.startsWith(name));
+  rig.api.nodes.put(nodeOf('web-1'));
+  rig.api.nodes.put(nodeOf('other-1'));
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(10);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/web-1']);
+  rig.provider.observes = 0;
+  rig.api.nodes.put(nodeOf('other-2'));
+  await rig.clock.advance(10_000);
+  assert.equal(rig.provider.observes, 0);
+  rig.api.nodes.put(nodeOf('web-2'));
+  await rig.clock.advance(10_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/web-1', 'memory://r/web-2']);
   await rig.stop();
 });
 

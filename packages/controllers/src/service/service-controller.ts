@@ -1,14 +1,6 @@
 // Over 400 lines: one state machine, which is read best in one piece; what can be said without it is in the files beside it.
 /** The service-lb-controller: gives Services of type LoadBalancer what they ask for in the cloud. Entry point: `createServiceController`. */
-import type {
-  BackEnd,
-  CallContext,
-  CallPriority,
-  LoadBalancerAction,
-  LoadBalancerPart,
-  LoadBalancers,
-  LoadBalancerService,
-} from '@outrigger/cloud-provider';
+import type { BackEnd, CallContext, CallPriority, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
 import {
   createWorkQueue,
   exponentialBackoff,
@@ -69,7 +61,6 @@ import {
 } from './service-words.ts';
 import { asRecorded, letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
 import {
-  lastKnownParts,
   NOTHING_BELIEVED_MS,
   sameBackEnds,
   trackService,
@@ -316,7 +307,9 @@ class Run {
       : look.observation.kind === 'failed'
         ? [{ text: `The cloud, asked what there is, failed: ${look.observation.error.message}.`, agoMs }]
         : factsOfParts(look.observation.parts, agoMs);
-    const plan = planService({ ...this.#observed(service, tracked), observation: look?.observation });
+    const plan =
+      (look && this.#doubt(tracked, look)) ??
+      planService({ ...this.#observed(service, tracked), observation: look?.observation });
     return {
       controller: 'service-lb-controller',
       about: [tracked.uid],
@@ -382,8 +375,8 @@ class Run {
 
   /** Whether it is served, and was so when the cloud was last looked at. */
   #isSettled(service: Service, tracked: TrackedService): boolean {
-    const { settled } = tracked;
-    if (!settled || settled.text !== wakingText(service) || roleOf(service, this.#planOptions) !== 'serve')
+    const { settled, touched } = tracked;
+    if (!settled || touched || settled.text !== wakingText(service) || roleOf(service, this.#planOptions) !== 'serve')
       return false;
     if (!isRecorded(service, this.#planOptions.providerName)) return false;
     if (!sameIngress(ingressOf(service), settled.ingress)) return false;
@@ -399,20 +392,29 @@ class Run {
     if (timed) tracked.lastLook = timed;
     if (timed?.observation.kind === 'parts') {
       const { parts } = timed.observation;
-      if (parts.length === 0 && tracked.expectsParts) {
+      const { expected } = tracked;
+      if (expected.isHiddenIn(parts)) {
         tracked.nothingSince ??= timed.startedAt;
-        if (timed.startedAt - tracked.nothingSince < NOTHING_BELIEVED_MS) return { kind: 'look-again' };
-      } else {
-        tracked.nothingSince = undefined;
-        // What is seen going away may be gone at the next look.
-        const staying = parts.filter(({ state }) => state !== 'deleting');
-        tracked.parts = new Set([...tracked.parts, ...staying.map(nameOf)]);
-        tracked.leaving = new Set(parts.filter(({ state }) => state === 'deleting').map(nameOf));
-        tracked.expectsParts ||= staying.length > 0;
+        const doubt = this.#doubt(tracked, timed);
+        if (doubt) return doubt;
+        expected.noteOnly(parts);
       }
+      const { clusterId } = this.#planOptions;
+      tracked.nothingSince = undefined;
+      expected.noteSeen(parts, { clusterId, uid: tracked.uid }, identityOf(service));
     }
     const observed = { ...this.#observed(service, tracked), observation: timed?.observation };
     return leftover ? planLeftover(observed) : planService(observed);
+  }
+
+  /** Why what a look shows is not believed yet: it leaves out what should be there. */
+  #doubt({ expected, nothingSince }: TrackedService, look: TimedObservation): ServicePlan | undefined {
+    const { observation, startedAt } = look;
+    if (observation.kind === 'failed' || !expected.isHiddenIn(observation.parts)) return undefined;
+    const believedAt = (nothingSince ?? startedAt) + NOTHING_BELIEVED_MS;
+    if (startedAt >= believedAt) return undefined;
+    const inMs = Math.max(0, believedAt - this.#deps.clock.monotonic());
+    return { kind: 'look-again', expected: expected.lastKnown(), inMs };
   }
 
   #observed(service: Service, tracked: TrackedService): ObservedService {
@@ -476,7 +478,7 @@ class Run {
       case 'failed':
         return this.#fail(pass, plan.error, plan.wanted);
       case 'release': {
-        const parts = lastKnownParts(tracked);
+        const parts = tracked.expected.lastKnown();
         this.#deps.events.record(service, releasedNote(plan.error, parts));
         context.logger.warn('A load balancer is let go without being deleted', { error: plan.error, parts });
         return this.#letGo(pass);
@@ -521,10 +523,11 @@ class Run {
     const notes = new Map(plan.actions.map((action, i) => [action, notedOf(bring)[i]] as const));
     tracked.handles = [];
     this.#begin(pass, desired.wanted, desired.backEnds.length === 0);
+    tracked.touched = true;
     const isCurrent = (): boolean =>
       !desired.wanted || leftover || wakingText(this.#subject(key) ?? {}) === wakingText(service);
     try {
-      const { error, pollAfterMs, succeeded } = await applyActions(plan.actions, desired, {
+      const { error, pollAfterMs } = await applyActions(plan.actions, desired, {
         provider,
         callContext: (signal) => callContext({ signal, priority: 'normal', about: [tracked.uid] }),
         clock,
@@ -533,24 +536,15 @@ class Run {
         signal: context.signal,
         isCurrent,
         onResult: (action, result) => {
+          tracked.expected.noteApplied(action, result);
           const noted = notes.get(action);
           if (!noted) return;
           const outcome =
             result.kind === 'failed' ? result : result.kind === 'pending' ? { pending: result.handle } : undefined;
           this.#journal.note(aboutOf(pass), [noted], outcome);
           if (result.kind === 'pending') tracked.handles = [...tracked.handles, result.handle];
-          const mayGo = result.kind === 'pending' || (result.kind === 'failed' && isUncertain(result.error));
-          if (action.kind === 'delete' && mayGo) tracked.leaving = new Set([...tracked.leaving, nameOf(action)]);
         },
       });
-      if (desired.wanted) tracked.expectsParts ||= succeeded > 0;
-      else {
-        // What was asked for and not answered counts too: whether it is gone is then seen.
-        const asked = plan.actions.slice(0, succeeded + (error && isUncertain(error) ? 1 : 0));
-        const gone = new Set(asked.map((action) => (action.kind === 'delete' ? nameOf(action) : '')));
-        tracked.parts = new Set([...tracked.parts].filter((part) => !gone.has(part)));
-        tracked.expectsParts = tracked.parts.size > 0;
-      }
       if (error) {
         if (isUncertain(error)) tracked.quietFrom = clock.monotonic() + UNCERTAIN_MS;
         return this.#fail(pass, error, desired.wanted);
@@ -560,6 +554,7 @@ class Run {
       const repeated = tracked.lastActions === done;
       tracked.lastActions = done;
       if (!repeated) tracked.polls = 0;
+      tracked.pollMs = pollAfterMs || undefined;
       const afterMs = Math.max(pollAfterMs ?? 0, provider.listLagMs ?? 0, repeated ? nextPollMs(tracked) : 0);
       if (afterMs > 0) return { requeueAfterMs: afterMs };
     } finally {
@@ -591,6 +586,7 @@ class Run {
     this.#observations.forget(key);
     const { backEnds } = bring.desired;
     tracked.settled = { text: wakingText(service), backEnds, ingress: bring.plan.ingress };
+    tracked.touched = false;
     tracked.polls = 0;
     tracked.lastActions = undefined;
     tracked.lastFailure = undefined;
@@ -638,11 +634,12 @@ class Run {
       this.#forgetLock(pass);
       return this.#forget(key);
     }
-    const patch = letGoPatch(service);
+    const patch = letGoPatch(service, tracked.settled?.ingress);
     tracked.lettingGo = true;
     try {
       if (patch && !(await this.#write(pass, [letGoAction], patch))) {
-        if (this.#journal.dryRun) tracked.lettingGo = false;
+        // A Service that stays may be served again, and be deleted by force then.
+        if (this.#journal.dryRun || !service.metadata?.deletionTimestamp) tracked.lettingGo = false;
         return;
       }
     } catch (error) {
@@ -748,12 +745,8 @@ function isAboutUid(error: unknown): boolean {
   return isInvalid(error) && (error.details.causes ?? []).some(({ field }) => field === 'metadata.uid');
 }
 
-function nameOf(part: LoadBalancerPart | LoadBalancerAction): string {
-  return `${'part' in part ? part.part : part.kind} ${part.id}`;
-}
-
 function nextPollMs(tracked: TrackedService): number {
-  return Math.min(LONGEST_POLL_MS, FIRST_POLL_MS * 1.5 ** tracked.polls++);
+  return Math.min(LONGEST_POLL_MS, (tracked.pollMs ?? FIRST_POLL_MS) * 1.5 ** tracked.polls++);
 }
 
 /** Only the back ends of a load balancer that was served before have changed: an update. */

@@ -36,9 +36,16 @@ export function asRecorded(service: Service, providerName: string): Service {
 /** What of the status is about this load balancer alone. */
 const ownConditions: ReadonlySet<string> = new Set([adoptCondition, portsErrorCondition]);
 
-/** Lets the Service go: no finalizer, no owner, no address, in one step. `undefined` when all that is so already. */
-export function letGoPatch(service: Service): Patch | undefined {
-  const { metadata = {}, status = {} } = service;
+/**
+ * Lets the Service go: no finalizer, no owner, no address, in one step. `undefined` when all that is so already. One that asks for
+ * a load balancer of another class may have the addresses of that one's controller by now: of it only `written` is taken away,
+ * what this process wrote last, and only while the Service is as it was judged by (409 otherwise).
+ */
+export function letGoPatch(service: Service, written?: readonly LoadBalancerIngress[]): Patch | undefined {
+  const { metadata = {}, spec, status = {} } = service;
+  const isServedByOther = spec?.type === 'LoadBalancer' && metadata.deletionTimestamp === undefined;
+  const ingress = ingressOf(service);
+  const isIngressOurs = !isServedByOther || (written !== undefined && sameIngress(ingress, written));
   const conditions = (status.conditions ?? []).filter(({ type }) => ownConditions.has(type));
   const cleared = {
     ...(metadata.finalizers?.includes(cleanupFinalizer) && {
@@ -49,11 +56,13 @@ export function letGoPatch(service: Service): Patch | undefined {
     }),
   };
   const newStatus = {
-    ...(status.loadBalancer?.ingress?.length && { loadBalancer: { ingress: null } }),
+    ...(ingress.length > 0 && isIngressOurs && { loadBalancer: { ingress: null } }),
     ...(conditions.length > 0 && { conditions: conditions.map(({ type }) => ({ type, $patch: 'delete' })) }),
   };
   if (Object.keys(cleared).length + Object.keys(newStatus).length === 0) return undefined;
-  return patchOf(service, { metadata: cleared, status: newStatus });
+  const { resourceVersion } = metadata;
+  const unchanged = isServedByOther && resourceVersion ? { resourceVersion } : {};
+  return patchOf(service, { metadata: { ...cleared, ...unchanged }, status: newStatus });
 }
 
 export interface ServedStatus {

@@ -78,10 +78,12 @@ export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
       return [{ text: `${capital(recordAction.summary)}: nothing is made in the cloud before.` }];
     case 'observe':
       return [{ text: 'Ask the cloud what there is.' }];
-    case 'look-again':
-      return [
-        { text: 'Look again: the cloud shows nothing where something is expected, and that is not believed at once.' },
-      ];
+    case 'look-again': {
+      const what =
+        plan.expected.length > 0 ? plan.expected.join(', ') : 'what may have been made before this process began';
+      const text = `Look again: the cloud shows nothing, which is not believed at once. Expected is ${what}.`;
+      return [{ text, inMs: plan.inMs }];
+    }
     case 'hold':
       return [{ text: 'Nothing yet: no back end is left, and that is not believed at once.' }];
     case 'refuse':

@@ -1,6 +1,7 @@
 /** What is remembered about one Service while this process runs. All of it can be lost: a new process finds out again. */
 import { loadBalancerOwnerAnnotation, type BackEnd, type LoadBalancerIngress } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
+import { ExpectedParts } from './expected-parts.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import type { TimedObservation } from './observations.ts';
 import { isRecorded } from './role.ts';
@@ -24,24 +25,24 @@ export interface TrackedService {
   seen: string | undefined;
   /** What was last seen to be as it should. */
   settled: Settled | undefined;
+  /** Something was asked of the cloud since then: it is no more as it was, also for who wants just that again. */
+  touched: boolean;
   /** Set between the first action and the end. */
   episode: Episode | undefined;
   /** The actions of the last plan that was carried out; JSON. */
   lastActions: string | undefined;
   polls: number;
+  /** The provider's own measure for what it was last asked to do; then ever longer. */
+  pollMs: number | undefined;
   /** Since when no back end is left; monotonic. */
   emptySince: number | undefined;
   /** Nothing that was asked for earlier can still take effect from here on; monotonic. */
   quietFrom: number;
   /** When the change of nodes settled that it is being updated for; monotonic. */
   nodesChangedAt: number | undefined;
-  /** Parts that were seen and that we have not deleted: kind and ID. */
-  parts: ReadonlySet<string>;
-  /** Parts that were going away when they were last heard of: kind and ID. */
-  leaving: ReadonlySet<string>;
-  /** Whether something of it should be there: then a look that shows nothing may be a lie. */
-  expectsParts: boolean;
-  /** Since when looks show nothing although something is expected; monotonic. */
+  /** What of it should be there. */
+  readonly expected: ExpectedParts;
+  /** Since when looks leave out what is expected; monotonic. */
   nothingSince: number | undefined;
   /** All is gone, and the finalizer is being removed. */
   lettingGo: boolean;
@@ -59,27 +60,21 @@ export function trackService(service: Service, providerName: string, startedAt: 
     uid: service.metadata?.uid ?? '',
     seen: undefined,
     settled: undefined,
+    touched: false,
     episode: undefined,
     lastActions: undefined,
     polls: 0,
+    pollMs: undefined,
     emptySince: undefined,
     quietFrom: isRecorded(service, providerName) ? startedAt + UNCERTAIN_MS : startedAt,
     nodesChangedAt: undefined,
-    parts: new Set(),
-    leaving: new Set(),
-    expectsParts: isRecorded(service, providerName) || ingressOf(service).length > 0,
+    expected: new ExpectedParts(isRecorded(service, providerName) || ingressOf(service).length > 0),
     nothingSince: undefined,
     lettingGo: false,
     lastLook: undefined,
     handles: [],
     lastFailure: undefined,
   };
-}
-
-/** What a person has to look for in the cloud when the controller does not: kind and ID, and which of it was going away. */
-export function lastKnownParts({ leaving, parts }: TrackedService): readonly string[] {
-  const staying = [...parts].filter((part) => !leaving.has(part));
-  return [...staying, ...Array.from(leaving, (part) => `${part} (being deleted)`)];
 }
 
 /** All of a Service that a load balancer may depend on, without what this controller writes itself. */

@@ -2,7 +2,8 @@
 import type { CallContext } from '@outrigger/cloud-provider';
 
 /** The service types of the catalogue that the provider uses. */
-export type ServiceType = 'compute' | 'network' | 'load-balancer' | 'block-storage' | 'key-manager';
+export const serviceTypes = ['compute', 'network', 'load-balancer', 'block-storage', 'key-manager'] as const;
+export type ServiceType = (typeof serviceTypes)[number];
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

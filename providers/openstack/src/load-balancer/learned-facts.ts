@@ -9,6 +9,8 @@ export class LearnedFacts {
   readonly #noFloatingNetwork = new Map<string, number>();
   /** By the security group's ID, then the address. */
   readonly #withoutPort = new Map<string, Map<string, number>>();
+  /** By the ID of a floating IP or a security group. */
+  readonly #triedTags = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -35,9 +37,20 @@ export class LearnedFacts {
     return [...known].flatMap(([address, at]) => (this.#isFresh(at) ? [address] : [])).toSorted();
   }
 
+  /** Tags were written on this part, or could not be: its description says whose it is, and its Service waits for no tag. */
+  noteTriedTags(id: string): void {
+    this.#triedTags.set(id, this.#clock.monotonic());
+  }
+
+  hasTriedTags(id: string): boolean {
+    return this.#isFresh(this.#triedTags.get(id));
+  }
+
   /** What is told of parts that are gone is of no use. */
   prune(): void {
-    for (const [id, at] of this.#noFloatingNetwork) if (!this.#isFresh(at)) this.#noFloatingNetwork.delete(id);
+    for (const dated of [this.#noFloatingNetwork, this.#triedTags]) {
+      for (const [id, at] of dated) if (!this.#isFresh(at)) dated.delete(id);
+    }
     for (const [id, known] of this.#withoutPort) {
       for (const [address, at] of known) if (!this.#isFresh(at)) known.delete(address);
       if (known.size === 0) this.#withoutPort.delete(id);

@@ -38,6 +38,19 @@ test('taken over as it is, with its address and its group; handed back, and dele
   assert.deepEqual(idsOf(await rig.everything()), idsOf(before));
 });
 
+for (const serial of [false, true]) {
+  const how = serial ? 'one by one' : 'by one batch';
+  test(`made by CPO in one call whose children stay behind: what finishes them ${how} is nothing that CPO would change`, async () => {
+    const rig = await Rig.open({ loadBalancer: { providerRequiresSerialApiCalls: serial } });
+    rig.cloud.octavia.settings.childrenLateMs = Number.POSITIVE_INFINITY;
+    const theirs = await cpoEnsure(rig, web);
+    const made = idsOf(await rig.everything());
+    await rig.bring(theirs);
+    assert.deepEqual(idsOf(await rig.everything()), made);
+    assert.deepEqual(await cpoWouldChange(rig, theirs), []);
+  });
+}
+
 test('what was made here goes to CPO as it is', async () => {
   const rig = await Rig.open();
   const before = await rig.everything();

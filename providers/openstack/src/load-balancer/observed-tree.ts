@@ -94,6 +94,13 @@ export interface ObservedLoadBalancer {
   readonly children?: ObservedChildren;
 }
 
+/** What is known of floating IP and security group as parts. */
+interface ObservedMark {
+  readonly description: string;
+  /** The tags say whose it is too; or it has none to write, or that was tried a while ago. */
+  readonly tagged: boolean;
+}
+
 export interface ObservedRule {
   readonly id: string;
   readonly protocol: string;
@@ -121,9 +128,7 @@ export const loadBalancerIn = ({ attributes }: LoadBalancerPart): ObservedLoadBa
   attributes.loadBalancer as ObservedLoadBalancer;
 export const floatingIPIn = ({
   attributes,
-}: LoadBalancerPart): ObservedFloatingIP & { readonly keep: boolean; readonly description: string } =>
-  attributes.floatingIP as ObservedFloatingIP & { keep: boolean; description: string };
-export const securityGroupIn = ({
-  attributes,
-}: LoadBalancerPart): ObservedSecurityGroup & { readonly description: string } =>
-  attributes.securityGroup as ObservedSecurityGroup & { description: string };
+}: LoadBalancerPart): ObservedFloatingIP & ObservedMark & { readonly keep: boolean } =>
+  attributes.floatingIP as ObservedFloatingIP & ObservedMark & { keep: boolean };
+export const securityGroupIn = ({ attributes }: LoadBalancerPart): ObservedSecurityGroup & ObservedMark =>
+  attributes.securityGroup as ObservedSecurityGroup & ObservedMark;

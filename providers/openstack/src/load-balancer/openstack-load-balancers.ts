@@ -17,7 +17,13 @@ import {
   type LoadBalancerVerdict,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
-import { createFloatingIP, deleteNeutronPart, moveFloatingIP, writeMark } from './apply/apply-floating-ip.ts';
+import {
+  createFloatingIP,
+  deleteNeutronPart,
+  moveFloatingIP,
+  writeMark,
+  writeNeutronTags,
+} from './apply/apply-floating-ip.ts';
 import { OctaviaChanges } from './apply/apply-octavia.ts';
 import {
   attachSecurityGroup,
@@ -150,10 +156,13 @@ export class OpenStackLoadBalancers implements LoadBalancers {
         await deleteNeutronPart(client, 'floatingips', change.floatingIPId, call);
         break;
       case 'mark':
-        await writeMark(client, change, call);
+        await writeMark(client, change, this.#facts, call);
+        break;
+      case 'neutron-tags':
+        await writeNeutronTags(client, change, this.#facts, call);
         break;
       case 'create-security-group':
-        await createSecurityGroup(client, change, call);
+        await createSecurityGroup(client, change, this.#facts, call);
         break;
       case 'create-rule':
         await createRule(client, change, call);

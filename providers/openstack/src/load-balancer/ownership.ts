@@ -72,6 +72,12 @@ export function neutronTags({ clusterId, uid }: Owner): readonly string[] {
 export const isNeutronOwnerTag = (tag: string): boolean =>
   tag.startsWith(NEUTRON_CLUSTER) || tag.startsWith(NEUTRON_OWNER);
 
+/** Whether the tags say so once more, and of nobody else: a program that died between the two has left the description alone. */
+export function hasNeutronTags(tags: readonly string[], owner: Owner): boolean {
+  const own = neutronTags(owner);
+  return own.every((tag) => tags.includes(tag)) && tags.filter(isNeutronOwnerTag).length === own.length;
+}
+
 /** The description counts, which is written first; where it has no mark any more, both tags do. */
 export function markOf(description: string, tags: readonly string[]): OwnerMark | undefined {
   const [, text, keep] = MARK.exec(description) ?? [];

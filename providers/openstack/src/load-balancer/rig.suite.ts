@@ -10,6 +10,8 @@ import {
   type LoadBalancerPart,
   type LoadBalancerPlan,
   type LoadBalancerService,
+  type Owner,
+  type PartName,
 } from '@outrigger/cloud-provider';
 import { silentLogger } from '@outrigger/kube';
 import { connectionOf } from '../client/connection.ts';
@@ -176,8 +178,13 @@ export class Rig {
   }
 
   /** One look, one plan, and what it says; fails on a plan that the host would refuse. */
-  async pass(desired: DesiredLoadBalancer, onAction?: (action: LoadBalancerAction) => void): Promise<LoadBalancerPlan> {
+  async pass(
+    desired: DesiredLoadBalancer,
+    onAction?: (action: LoadBalancerAction) => void,
+    onLook?: (parts: readonly LoadBalancerPart[]) => void,
+  ): Promise<LoadBalancerPlan> {
     const parts = await this.look(desired.service);
+    onLook?.(parts);
     const plan = this.provider.plan(desired, parts);
     assert.deepEqual(this.provider.plan(desired, parts), plan, 'the same input gives the same plan');
     assertAllowed(plan, desired, parts);
@@ -193,15 +200,25 @@ export class Rig {
   /** Passes until all is as it should be, or is refused. */
   async bring(service: LoadBalancerService, wanted = true): Promise<LoadBalancerPlan> {
     let polls = 0;
+    // What the host would go on to expect, and wait for, although nothing is left to be done.
+    const expected = new Set<string>();
+    const { owner } = this.desired(service, wanted);
+    const onLook = (parts: readonly LoadBalancerPart[]): void => {
+      for (const part of parts) if (isOwn(part, owner) && part.state !== 'deleting') expected.add(nameOf(part));
+    };
+    const onAction = ({ ends = [], id = '', kind, part }: LoadBalancerAction): void => {
+      for (const one of kind === 'delete' ? [{ kind: part, id }, ...ends] : ends) expected.delete(nameOf(one));
+    };
     for (let pass = 0; pass < MOST_PASSES; pass++) {
       let plan: LoadBalancerPlan;
       try {
-        plan = await this.pass(this.desired(service, wanted));
+        plan = await this.pass(this.desired(service, wanted), onAction, onLook);
       } catch (error) {
         if (!isCloudError(error, 'retry-after')) throw error;
         await this.clock.sleep(error.retryAfterMs ?? 5_000);
         continue;
       }
+      if (plan.complete && !wanted) assert.deepEqual([...expected], [], 'it is known what became of each part');
       if (plan.refused || plan.complete) return plan;
       // As the host waits.
       polls = plan.actions.length > 0 ? 0 : polls + 1;
@@ -233,14 +250,16 @@ export function callContext(signal: AbortSignal = new AbortController().signal):
   return { signal, priority: 'normal', logger: silentLogger, call: (_operation, send) => send(signal) };
 }
 
+const nameOf = ({ id, kind }: PartName): string => `${kind} ${id}`;
+const isOwn = ({ owner }: LoadBalancerPart, one: Owner): boolean =>
+  owner?.clusterId === one.clusterId && owner.uid === one.uid;
+
 /** The rules of the host's own last look at a plan. */
 function assertAllowed(
   { actions, complete }: LoadBalancerPlan,
   { owner, wanted }: DesiredLoadBalancer,
   parts: readonly LoadBalancerPart[],
 ): void {
-  const isOwn = (part: LoadBalancerPart): boolean =>
-    part.owner?.clusterId === owner.clusterId && part.owner.uid === owner.uid;
   for (const { id, kind, part: kindOfPart, summary } of actions) {
     if (kind === 'create') {
       assert.ok(wanted, 'nothing is made for what is to go');
@@ -248,8 +267,8 @@ function assertAllowed(
     }
     const part = parts.find((one) => one.kind === kindOfPart && one.id === id);
     assert.ok(part, `${summary}: was not observed`);
-    assert.ok(kind === 'claim' ? part.owner === undefined : isOwn(part), `${summary}: is not ours`);
+    assert.ok(kind === 'claim' ? part.owner === undefined : isOwn(part, owner), `${summary}: is not ours`);
   }
   assert.ok(!complete || actions.length === 0);
-  assert.ok(wanted || !complete || !parts.some(isOwn), 'a part of ours is left');
+  assert.ok(wanted || !complete || !parts.some((part) => isOwn(part, owner)), 'a part of ours is left');
 }

@@ -42,32 +42,70 @@ export async function moveFloatingIP(
   });
 }
 
-/** The description first, which says it for sure; the tags say it once more. */
+/** The description first, which says it for sure; the tags say it once more. Without an owner the tags must say nothing either. */
 export async function writeMark(
   client: ApiClient,
   { collection, description, id, owner }: ChangeOf<'mark'>,
+  facts: LearnedFacts,
+  call: CallContext,
+): Promise<void> {
+  const singular = collection === 'floatingips' ? 'floatingip' : 'security_group';
+  await client.request(call, {
+    service: 'network',
+    operation: `PUT /v2.0/${collection}/{id}`,
+    method: 'PUT',
+    path: `/v2.0/${collection}/${encodeURIComponent(id)}`,
+    body: { [singular]: { description } },
+  });
+  try {
+    await putTags(client, { collection, id, owner }, call);
+  } catch (error) {
+    if (!owner || !TAG_REFUSALS.some((code) => isCloudError(error, code))) throw error;
+    noteWithoutTags(id, error, facts, call);
+  }
+}
+
+/** Says the owner once more. The description says it for sure, so nothing waits for it: it is tried again after a while. */
+export async function writeNeutronTags(
+  client: ApiClient,
+  change: ChangeOf<'neutron-tags'>,
+  facts: LearnedFacts,
+  call: CallContext,
+): Promise<void> {
+  try {
+    await putTags(client, change, call);
+    facts.noteTriedTags(change.id);
+  } catch (error) {
+    if (call.signal.aborted) throw error;
+    noteWithoutTags(change.id, error, facts, call);
+  }
+}
+
+const TAG_REFUSALS = ['forbidden', 'invalid', 'quota'] as const;
+
+function noteWithoutTags(id: string, error: unknown, facts: LearnedFacts, call: CallContext): void {
+  facts.noteTriedTags(id);
+  call.logger.warn('Neutron does not take the tags that say whose a part is; its description says it', { id, error });
+}
+
+/** Read right before, so that others' tags stay. */
+async function putTags(
+  client: ApiClient,
+  { collection, id, owner }: Pick<ChangeOf<'mark'>, 'collection' | 'id' | 'owner'>,
   call: CallContext,
 ): Promise<void> {
   const service = 'network';
-  const path = `/v2.0/${collection}/${encodeURIComponent(id)}`;
-  const singular = collection === 'floatingips' ? 'floatingip' : 'security_group';
-  const put = { service, method: 'PUT' } as const;
-  await client.request(call, {
-    ...put,
-    operation: `PUT /v2.0/${collection}/{id}`,
-    path,
-    body: { [singular]: { description } },
-  });
-  const operation = `GET /v2.0/${collection}/{id}/tags`;
+  const path = `/v2.0/${collection}/${encodeURIComponent(id)}/tags`;
+  const operation = `/v2.0/${collection}/{id}/tags`;
   const { tags } = await client.request<{ tags: readonly string[] }>(call, {
     service,
-    operation,
+    operation: `GET ${operation}`,
     method: 'GET',
-    path: `${path}/tags`,
+    path,
   });
   const others = tags.filter((tag) => !isNeutronOwnerTag(tag));
   const body = { tags: [...others, ...(owner ? neutronTags(owner) : [])] };
-  await client.request(call, { ...put, operation: `PUT /v2.0/${collection}/{id}/tags`, path: `${path}/tags`, body });
+  await client.request(call, { service, operation: `PUT ${operation}`, method: 'PUT', path, body });
 }
 
 export async function createFloatingIP(
@@ -92,7 +130,7 @@ export async function createFloatingIP(
     wish.kind === 'address'
       ? await post(client, { ...body, floating_ip_address: wish.address, ...subnetBody(wish.subnetId) }, call)
       : await postInOneOf(client, networkId, wish, body, call);
-  await writeMark(client, { op: 'mark', collection: 'floatingips', id, description, owner }, call);
+  await writeMark(client, { op: 'mark', collection: 'floatingips', id, description, owner }, facts, call);
 }
 
 /** Of a subnet that is full, or not for this project. A quota is said in the same way, and then by each. */

@@ -16,6 +16,7 @@ const ATTEMPTS = 4;
 export async function createSecurityGroup(
   client: ApiClient,
   { description, name, owner }: ChangeOf<'create-security-group'>,
+  facts: LearnedFacts,
   call: CallContext,
 ): Promise<void> {
   const { security_group: group } = await client.request<{ security_group: { readonly id: string } }>(call, {
@@ -25,7 +26,8 @@ export async function createSecurityGroup(
     path: '/v2.0/security-groups',
     body: { security_group: { name, description } },
   });
-  await writeMark(client, { op: 'mark', collection: 'security-groups', id: group.id, description, owner }, call);
+  const mark = { op: 'mark', collection: 'security-groups', id: group.id, description, owner } as const;
+  await writeMark(client, mark, facts, call);
 }
 
 /** A rule that is there already is answered with 409. */

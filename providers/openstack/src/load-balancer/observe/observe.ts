@@ -142,15 +142,14 @@ export class Observer {
       const isPredecessors =
         !mark && one.description?.startsWith(cpoFloatingIPText) && one.port_id !== null && ownVips.has(one.port_id);
       const isAdopted = identity.service.adopt?.some(({ kind, id }) => kind === 'floating-ip' && id === one.id);
-      if (isOurs || isPredecessors || isAdopted) parts.push(floatingIPPart(one, mark));
+      if (isOurs || isPredecessors || isAdopted) parts.push(floatingIPPart(one, mark, facts.hasTriedTags(one.id)));
     }
     for (const group of securityGroups) {
       const relation = groupRelation(group, identity);
       if (relation) {
+        const owner = relation === 'own' ? identity.owner : undefined;
         const withoutPort = facts.addressesWithoutPort(group.id);
-        parts.push(
-          securityGroupPart(group, { owner: relation === 'own' ? identity.owner : undefined, ports, withoutPort }),
-        );
+        parts.push(securityGroupPart(group, { owner, ports, withoutPort, triedTags: facts.hasTriedTags(group.id) }));
       }
     }
     return parts;

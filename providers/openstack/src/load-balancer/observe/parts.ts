@@ -6,11 +6,11 @@ import type {
   ObservedChildren,
   ObservedFloatingIP,
   ObservedLoadBalancer,
-  ObservedSecurityGroup,
   PartKind,
+  securityGroupIn,
 } from '../observed-tree.ts';
 import type { ProvisioningStatus, WireLoadBalancer } from '../octavia-wire.ts';
-import { markOf, ownersIn, type OwnerMark } from '../ownership.ts';
+import { hasNeutronTags, markOf, ownersIn, type OwnerMark } from '../ownership.ts';
 import type { Relation, ServiceIdentity } from './concerns.ts';
 import type { Lists } from './read-lists.ts';
 
@@ -63,8 +63,17 @@ export function loadBalancerPart(
   return { kind, id: wire.id, owner: whose, state: stateOf(wire.provisioning_status), attributes: { loadBalancer } };
 }
 
-export function floatingIPPart(wire: WireFloatingIP, mark: OwnerMark | undefined): LoadBalancerPart {
-  const floatingIP = { ...floatingIPOf(wire), description: wire.description ?? '', keep: mark?.keep ?? false };
+export function floatingIPPart(
+  wire: WireFloatingIP,
+  mark: OwnerMark | undefined,
+  triedTags: boolean,
+): LoadBalancerPart {
+  const floatingIP = {
+    ...floatingIPOf(wire),
+    description: wire.description ?? '',
+    keep: mark?.keep ?? false,
+    tagged: triedTags || isTagged(wire, mark?.owner),
+  };
   const kind: PartKind = 'floating-ip';
   return { kind, id: wire.id, owner: mark?.owner, state: 'ready', attributes: { floatingIP } };
 }
@@ -73,15 +82,17 @@ interface AroundGroup {
   readonly owner: Owner | undefined;
   readonly ports: readonly WirePort[];
   readonly withoutPort: readonly string[];
+  readonly triedTags: boolean;
 }
 
 export function securityGroupPart(
   wire: WireSecurityGroup,
-  { owner, ports, withoutPort }: AroundGroup,
+  { owner, ports, triedTags, withoutPort }: AroundGroup,
 ): LoadBalancerPart {
-  const securityGroup: ObservedSecurityGroup & { readonly description: string } = {
+  const securityGroup: ReturnType<typeof securityGroupIn> = {
     id: wire.id,
     description: wire.description ?? '',
+    tagged: triedTags || isTagged(wire, owner),
     rules: (wire.security_group_rules ?? [])
       .filter((rule) => rule.direction === 'ingress' && !rule.remote_group_id)
       .map((rule) => ({
@@ -99,6 +110,11 @@ export function securityGroupPart(
   };
   const kind: PartKind = 'security-group';
   return { kind, id: wire.id, owner, state: 'ready', attributes: { securityGroup } };
+}
+
+/** A Neutron without tags does not show any. */
+function isTagged({ tags }: WireFloatingIP | WireSecurityGroup, owner: Owner | undefined): boolean {
+  return owner === undefined || tags === undefined || hasNeutronTags(tags, owner);
 }
 
 /** All that carries this cluster's ID; without what hangs below. */

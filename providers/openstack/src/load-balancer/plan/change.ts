@@ -61,6 +61,13 @@ export type Change =
       readonly description: string;
       readonly owner: Owner | null;
     }
+  /** Says it in the tags too: the description of this Neutron part says it already. */
+  | {
+      readonly op: 'neutron-tags';
+      readonly collection: 'floatingips' | 'security-groups';
+      readonly id: string;
+      readonly owner: Owner;
+    }
   | { readonly op: 'create-security-group'; readonly name: string; readonly description: string; readonly owner: Owner }
   | { readonly op: 'create-rule'; readonly groupId: string; readonly rule: Readonly<Record<string, unknown>> }
   | { readonly op: 'delete-rule'; readonly ruleId: string }
@@ -81,6 +88,12 @@ export function actionOf(
   change: Change,
 ): LoadBalancerAction {
   return { kind, part, ...(id !== undefined && { id }), summary, input: { ...change } };
+}
+
+/** The part stays, and is the Service's no more once this took effect. */
+export function leaving(action: LoadBalancerAction): LoadBalancerAction {
+  const { id, part } = action;
+  return id === undefined ? action : { ...action, ends: [{ kind: part, id }] };
 }
 
 /** The change of an action that this provider planned. */

@@ -86,10 +86,11 @@ function oneByOne(wanted: readonly DesiredMember[], pool: ObservedPool, subnet: 
       const request = memberRequest('POST', pool.id, undefined, memberBody(member, subnet));
       return [{ summary: `send ${pool.name} to ${member.name}`, request }];
     }
-    const same =
-      there.name === member.name && (there.monitorPort ?? there.port) === (member.monitorPort ?? member.port);
-    if (same && healthOf(there) === 'ready') return [];
-    const body = { name: member.name, monitor_port: member.monitorPort ?? member.port };
+    const monitorPort = member.monitorPort ?? member.port;
+    const isMonitored = (there.monitorPort ?? there.port) === monitorPort;
+    if (isMonitored && there.name === member.name && healthOf(there) === 'ready') return [];
+    // A port that is said differs for CPO from one that is not, whichever it is.
+    const body = { name: member.name, ...(!isMonitored && { monitor_port: monitorPort }) };
     return [
       { summary: `change ${member.name} in ${pool.name}`, request: memberRequest('PUT', pool.id, there.id, body) },
     ];

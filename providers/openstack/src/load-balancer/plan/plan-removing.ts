@@ -9,7 +9,7 @@ import { keepsFloatingIP } from '../desired/declared.ts';
 import { cpoFloatingIPText } from '../observe/concerns.ts';
 import { floatingIPIn, loadBalancerIn, type PartKind } from '../observed-tree.ts';
 import { markedDescription, ownersIn, sameOwner, unmarked } from '../ownership.ts';
-import { actionOf } from './change.ts';
+import { actionOf, leaving } from './change.ts';
 import { isClaimable, planClaims } from './claims.ts';
 import { deletion } from './plan-floating-ip.ts';
 import { removeGroup } from './plan-security-group.ts';
@@ -80,7 +80,8 @@ function removeFloatingIP(
   if (heir) {
     const description = markedDescription(one.description, { owner: heir, keep: one.keep });
     const change = { op: 'mark', collection: 'floatingips', id: part.id, description, owner: heir } as const;
-    return actionOf('update', target, `leave the floating IP ${one.address} to the Service ${heir.uid}`, change);
+    const summary = `leave the floating IP ${one.address} to the Service ${heir.uid}`;
+    return leaving(actionOf('update', target, summary, change));
   }
   const keep = one.keep || keepsFloatingIP(context.identity.service);
   const elsewhere = one.portId !== null && (!under || isSharedByOthers(under, context));
@@ -92,7 +93,7 @@ function removeFloatingIP(
     description: ofNobody(one.description),
     owner: null,
   } as const;
-  return actionOf('update', target, `let go of the floating IP ${one.address}`, change);
+  return leaving(actionOf('update', target, `let go of the floating IP ${one.address}`, change));
 }
 
 /** Without our mark, and without the words by which we, as CPO does, know what was made for a Service: it is the user's now. */

@@ -19,6 +19,7 @@ import { isOwnChild } from './listener-owner.ts';
 import { planFloatingIP, type FloatingIPPlan } from './plan-floating-ip.ts';
 import { removeParts } from './plan-removing.ts';
 import { removeLoadBalancer } from './remove-load-balancer.ts';
+import { planNeutronTags } from './plan-neutron-tags.ts';
 import { planSecurityGroup } from './plan-security-group.ts';
 import { sharingRefusal } from './sharing.ts';
 import { secondVipRefusal, secondVipWarnings, treeOnVips } from './second-vip.ts';
@@ -144,10 +145,11 @@ function planRest(
   if (actions.length > 0) return actions;
   const replaced = parts.filter((one) => one !== part && isLoadBalancer(one) && one.owner && isOurs(one, context));
   const addresses = part.kind === 'load-balancer' ? [] : parts.filter(({ kind }) => kind === 'floating-ip');
-  return removeParts([...addresses, ...replaced], {
+  const removed = removeParts([...addresses, ...replaced], {
     identity: context.identity,
     cascadeDelete: tree.loadBalancer.cascadeDelete,
   });
+  return removed.length > 0 ? removed : planNeutronTags(parts, desired.owner);
 }
 
 /** An operator can fail it over; by our own rights there is only another one, which has another address. */

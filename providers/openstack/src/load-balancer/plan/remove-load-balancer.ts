@@ -3,7 +3,7 @@ import type { LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-prov
 import type { ServiceIdentity } from '../observe/concerns.ts';
 import { loadBalancerIn, type ObservedListener } from '../observed-tree.ts';
 import { ownersIn, ownerTag, sharerTag } from '../ownership.ts';
-import { actionOf, type Target } from './change.ts';
+import { actionOf, leaving, type Target } from './change.ts';
 import { removeListener } from './diff-listeners.ts';
 import { removePool, type Step } from './diff.ts';
 import { cpoPrefix, isOwnChild } from './listener-owner.ts';
@@ -41,7 +41,7 @@ export function leaveLoadBalancer(part: LoadBalancerPart, context: RemovingConte
   const { owner } = context.identity;
   const change = { op: 'tags', loadBalancerId: id, add: [], remove: [sharerTag(owner)] } as const;
   const leave = actionOf('update', target, `leave the load balancer ${id} to those who share it`, change);
-  return removeShare(part, target, leave, context);
+  return removeShare(part, target, leaving(leave), context);
 }
 
 /** By the tag that goes at the end alone it is known that something of ours is here: it goes once nothing of ours is seen any more. */
@@ -78,7 +78,7 @@ function handOver(part: LoadBalancerPart, target: Target, { identity }: Removing
     remove: [ownerTag(identity.owner)],
     passOn: true,
   } as const;
-  return actionOf('update', target, `leave the load balancer ${part.id} to those who share it`, change);
+  return leaving(actionOf('update', target, `leave the load balancer ${part.id} to those who share it`, change));
 }
 
 /**

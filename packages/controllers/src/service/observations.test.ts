@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
+import { FakeClock } from '@outrigger/testing';
+import { identityOf } from './load-balancer-service.ts';
+import { callContext } from './memory-provider.suite.ts';
+import { Observations } from './observations.ts';
+
+interface Asked {
+  readonly clock: FakeClock;
+  readonly observations: Observations;
+  /** Names of each question. */
+  readonly batches: string[][];
+  readonly answered: string[];
+}
+
+function setUp(observe: LoadBalancers['observe'], batchSize = 3): Asked {
+  const clock = new FakeClock();
+  const batches: string[][] = [];
+  const answered: string[] = [];
+  const { signal } = new AbortController();
+  const observations = new Observations({
+    provider: {
+      batchSize,
+      observe: (services, call) => {
+        batches.push(services.map(({ name }) => name));
+        return observe(services, call);
+      },
+    },
+    callContext: (given) => callContext(given, 'normal'),
+    clock,
+    signal,
+    serviceOf: (name) => (name === 'gone' ? undefined : identityOf({ metadata: { name, uid: `uid-${name}` } })),
+    onAnswer: (key) => void answered.push(key),
+  });
+  return { clock, observations, batches, answered };
+}
+
+const nothing = (asOf: () => number) => (services: readonly LoadBalancerService[]) =>
+  Promise.resolve(services.map(() => ({ kind: 'parts', asOf: asOf(), parts: [] }) as const));
+
+test('an answer is as old as what it rests on: before the question where a provider has a cache, never after it', async () => {
+  for (const [asOf, startedAt] of [
+    [400, 400],
+    [9_000, 1_000],
+  ] as const) {
+    const { clock, observations } = setUp(nothing(() => asOf));
+    await clock.advance(1_000 - clock.monotonic());
+    observations.ask('a');
+    await clock.settle();
+    assert.equal(observations.answer('a')?.startedAt, startedAt);
+  }
+});
+
+test('what is asked in one turn goes together, as many as the provider takes; what comes meanwhile goes with the next', async () => {
+  let release = (): void => {};
+  const { batches, answered, clock, observations } = setUp(async (services) => {
+    if (batches.length === 1) await new Promise<void>((resolve) => (release = resolve));
+    return nothing(() => 0)(services);
+  });
+  for (const name of ['a', 'b', 'gone', 'c', 'd']) observations.ask(name);
+  await clock.settle();
+  for (const name of ['a', 'e']) observations.ask(name);
+  await clock.settle();
+  assert.deepEqual(batches, [['a', 'b', 'c']]);
+  release();
+  await clock.settle();
+  assert.deepEqual(batches.slice(1), [['d', 'e']]);
+  assert.deepEqual(answered, ['a', 'b', 'c', 'd', 'e']);
+});
