@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, type Client } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
-import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '@outrigger/testing';
+import { freePort, startControlPlane, type ControlPlane, type ControlPlaneOptions } from '@outrigger/testing';
 import { connect } from './connect.ts';
 import { removeLease } from './fleet.ts';
-import { freePort } from './free-port.ts';
 import { runSubject, type RunningSubject } from './run-subject.ts';
 import type { Subject, Surroundings } from './subjects.ts';
 

@@ -1,26 +1,29 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClient, createTransport, loadConfig, resources } from '@outrigger/kube';
-import { controlPlaneOrSkip, startHollowNodes, UNINITIALIZED_TAINT } from '@outrigger/testing';
+import { controlPlaneOrSkip, freePort, startHollowNodes, UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { buildProgram } from '../scripts/build-program.ts';
 
 const COUNT = 20;
 const NAMES = Array.from({ length: COUNT }, (_, index) => `node-${index}`);
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
+/** The TCP ports on which a process listens, as Linux says. */
+async function listeningPorts(pid: number): Promise<readonly number[]> {
+  const descriptors = await readdir(`/proc/${pid}/fd`);
+  const links = await Promise.all(descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
+  const own = new Set(links.map((link) => /^socket:\[(\d+)\]$/u.exec(link)?.[1]));
+  const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'utf8')));
+  return tables
+    .flatMap((table) => table.trim().split('\n').slice(1))
+    .map((line) => line.trim().split(/\s+/u))
+    .filter((fields) => fields[3] === '0A' && own.has(fields[9]))
+    .map((fields) => Number.parseInt(fields[1]?.split(':')[1] ?? '', 16));
 }
 
 function page(url: string): Promise<string> {
@@ -85,6 +88,7 @@ test('the bundled program initialises nodes on a real control plane with two wri
     assert.ok(status?.addresses?.some(({ type }) => type === 'InternalIP'));
   }
   assert.equal(await page(`https://127.0.0.1:${port}/healthz`), 'ok');
+  assert.deepEqual(await listeningPorts(child.pid ?? 0), [port], 'no other port is open');
   const metrics = await page(`https://127.0.0.1:${port}/metrics`);
   assert.match(metrics, /^leader_election_master_status\{name="cloud-controller-manager"\} 1$/mu);
 

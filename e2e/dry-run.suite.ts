@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { main } from '@outrigger/cloud-controller-manager';
 import {
@@ -17,7 +16,7 @@ import {
   type Node,
 } from '@outrigger/kube';
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
-import { UNINITIALIZED_TAINT } from '@outrigger/testing';
+import { freePort, UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { quickClock } from './quick-clock.ts';
 
 /** An API server, and its own record of what the program asked for. */
@@ -253,13 +252,4 @@ async function debugPlan(transport: ReturnType<typeof createTransport>): Promise
     // It does not listen yet.
     return undefined;
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

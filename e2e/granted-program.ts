@@ -1,7 +1,6 @@
 /** The shipped program as a pod runs it: with the token of a service account that has been granted what `outrigger rbac` says, and nothing else. */
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -12,7 +11,7 @@ import {
   type KubeObject,
   type Resource,
 } from '@outrigger/kube';
-import type { AccessObject, ControlPlane, FaultProxy } from '@outrigger/testing';
+import { freePort, type AccessObject, type ControlPlane, type FaultProxy } from '@outrigger/testing';
 import { Manager } from './manager.ts';
 
 const PROGRAM = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
@@ -179,14 +178,4 @@ export async function startGrantedProgram(options: GrantedProgramOptions): Promi
   let code: number | null = 0;
   void manager.ended.then((ended) => (code = ended));
   return { manager, port, log, failed: () => code !== 0 };
-}
-
-/** A port of 127.0.0.1 that nobody listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { main } from '@outrigger/cloud-controller-manager';
 import { createClient, createTransport, loadConfig, resources, systemClock, type Client } from '@outrigger/kube';
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
-import { hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
+import { freePort, hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
 import { quickClock } from './quick-clock.ts';
 
 /** Waits of seconds are over sooner; nothing else depends on it. */
@@ -160,13 +159,4 @@ async function page(transport: ReturnType<typeof createTransport>, path: string)
     // It does not listen yet.
     return '';
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -16,7 +16,7 @@ const { kubernetes: version } = RELEASES[KUBERNETES];
 const [major, minor] = version.slice(1).split('.');
 const VERSION_PACKAGE = 'k8s.io/component-base/version';
 
-type JudgeProgram = 'hollow-kubelet' | 'cloud-specs' | 'e2e.test' | 'promtool';
+type JudgeProgram = 'hollow-kubelet' | 'cloud-specs' | 'e2e.test' | 'kubeadm' | 'promtool';
 
 const PROGRAMS: Readonly<Record<JudgeProgram, Omit<CachedGoProgram, 'name'>>> = {
   /** The real kubelet with nothing below it. */
@@ -25,6 +25,8 @@ const PROGRAMS: Readonly<Record<JudgeProgram, Omit<CachedGoProgram, 'name'>>> = 
   'cloud-specs': ofKubernetes(ownFolder('cloud-specs')),
   /** Kubernetes' own end-to-end tests, as they are. */
   'e2e.test': ofKubernetes({ testsOf: 'k8s.io/kubernetes/test/e2e' }),
+  /** As it is. */
+  kubeadm: ofKubernetes('k8s.io/kubernetes/cmd/kubeadm'),
   /** Without service discovery, which neither rules nor metrics need, and which is most of its modules. */
   promtool: {
     module: 'github.com/prometheus/prometheus',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTransport, systemClock } from '@outrigger/kube';
-import { freePort } from '../granted-program.ts';
+import { freePort } from '@outrigger/testing';
 import { differenceOf, listProject } from './lab-listing.ts';
 import { LabServices } from './lab-services.ts';
 import { OpenStackCluster } from './openstack-cluster.ts';

@@ -1,5 +1,5 @@
 /** A region of the lab whose neutron and octavia are reached through proxies that fail on demand. Entry point: `openFaultyRegion`. */
-import { startFaultProxy, type FaultProxy } from '@outrigger/testing';
+import { FakeClock, startFaultProxy, type FaultProxy } from '@outrigger/testing';
 import type { Lab } from './lab.ts';
 
 const REGION = 'FaultyRegion';
@@ -14,14 +14,17 @@ export interface FaultyRegion extends AsyncDisposable {
   readonly name: string;
   readonly network: FaultProxy;
   readonly loadBalancer: FaultProxy;
+  /** Of the proxies: a `latency` lasts until a test lets its time pass. */
+  readonly clock: FakeClock;
 }
 
 /** Made by the administrator, and gone when it is disposed of. */
 export async function openFaultyRegion({ admin }: Lab): Promise<FaultyRegion> {
   await using opening = new AsyncDisposableStack();
+  const clock = new FakeClock();
   const [network, loadBalancer] = await Promise.all([
-    startFaultProxy({ target: ENDPOINTS.network }),
-    startFaultProxy({ target: ENDPOINTS['load-balancer'] }),
+    startFaultProxy({ target: ENDPOINTS.network, clock }),
+    startFaultProxy({ target: ENDPOINTS['load-balancer'], clock }),
   ]);
   opening.use(network);
   opening.use(loadBalancer);
@@ -38,5 +41,5 @@ export async function openFaultyRegion({ admin }: Lab): Promise<FaultyRegion> {
     opening.defer(async () => void (await admin.request('identity', 'DELETE', `/endpoints/${endpoint.id}`)));
   }
   const owned = opening.move();
-  return { name: REGION, network, loadBalancer, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { name: REGION, network, loadBalancer, clock, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -1,9 +1,9 @@
 /** The real program, as a child process with a log of its own. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@outrigger/testing';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** A clean stop takes milliseconds; one that takes longer than this has failed. */
@@ -86,16 +86,5 @@ function endOf(child: ChildProcess): Promise<number> {
   return new Promise((resolve) => {
     child.once('error', () => resolve(255));
     child.once('exit', (code) => resolve(code ?? 255));
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
   });
 }

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { test } from 'node:test';
 import { createClient, createTransport, loadConfig, systemClock } from '@outrigger/kube';
-import { controlPlaneOrSkip, type ControlPlane } from '@outrigger/testing';
+import { controlPlaneOrSkip, freePort, type ControlPlane } from '@outrigger/testing';
 import { main } from './main.ts';
-import { freePort, greenCloud } from './program-bench.suite.ts';
+import { greenCloud } from './program-bench.suite.ts';
 import { upstreamMetrics } from './upstream-metrics.suite.ts';
 
 const CLUSTER_ROLE = {

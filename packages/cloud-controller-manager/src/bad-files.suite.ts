@@ -57,6 +57,7 @@ export const badFiles: Readonly<Record<string, string>> = {
   'kube/ca-text': kubeconfig('server: "https://127.0.0.1:1", certificate-authority-data: "aGVsbG8="'),
   'kube/token': kubeconfig('server: "https://127.0.0.1:1"', 'tokenFile: none'),
   'kube/exec': kubeconfig('server: "https://127.0.0.1:1"', 'exec: { command: x }'),
+  'kube/nowhere': kubeconfig('server: "https://127.0.0.1:1"'),
   'kube/far': kubeconfig('server: "https://api.invalid:6443"'),
 
   'syntax.mjs': 'export default (',

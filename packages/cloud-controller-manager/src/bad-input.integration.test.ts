@@ -8,14 +8,13 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { CloudError, type CloudProvider } from '@outrigger/cloud-provider';
 import { systemClock } from '@outrigger/kube';
-import { startEmbeddedApiServer, type EmbeddedApiServer } from '@outrigger/testing';
+import { freePort, startEmbeddedApiServer, type EmbeddedApiServer } from '@outrigger/testing';
 import { makeSelfSignedCertificate } from '../../controller-manager/src/serving/self-signed-certificate.ts';
 import { badFiles } from './bad-files.suite.ts';
 import { badInputs, inputsRefusedByOthers, type BadInput } from './bad-input.suite.ts';
 import { main } from './main.ts';
-import { freePort } from './program-bench.suite.ts';
 
-const PROVIDERS = ['green', 'odd', 'picky', 'stubborn'] as const;
+const PROVIDERS = ['careless', 'green', 'odd', 'picky', 'strict', 'stubborn'] as const;
 
 /** Of what was touched. */
 let opened = 0;
@@ -30,6 +29,10 @@ function provider(of: (typeof PROVIDERS)[number], name: string = of): CloudProvi
       const capabilities: object = of === 'odd' ? { instances: 7 } : {};
       return Promise.resolve(capabilities);
     },
+    ...(of === 'careless' && { checkConfig: () => Promise.reject(new RangeError('no such index')) }),
+    ...(of === 'strict' && {
+      checkConfig: () => Promise.reject(new CloudError('configuration', 'region is not set')),
+    }),
     close: () => Promise.resolve(),
   };
 }
@@ -143,6 +146,38 @@ for (const input of inputsRefusedByOthers) {
     assert.deepEqual(requests, ['GET /api/v1/namespaces/kube-system']);
   });
 }
+
+test('of several clouds, a config that is refused is told before the API server is asked, and keeps nobody from the start', async () => {
+  const signals = new EventEmitter();
+  let log = '';
+  const code = await main(
+    ['--cloud-provider=green,strict', `--kubeconfig=${join(directory, 'kube/nowhere')}`, '--secure-port=0'],
+    {
+      builtInProviders: {
+        green: async () => ({ default: () => provider('green') }),
+        strict: async () => ({ default: () => provider('strict') }),
+      },
+      env: { HOME: directory },
+      stdout: { write: () => assert.fail('nothing to print') },
+      stderr: {
+        write: (text) => {
+          log += text;
+          if (text.includes('API server not reached')) signals.emit('SIGTERM', 'SIGTERM');
+        },
+      },
+      signals,
+      exit: () => assert.fail('must not exit by itself'),
+      workingDirectory: directory,
+      hostname: 'test',
+    },
+  );
+  assert.equal(code, 0, log);
+  const refused =
+    /^E.*"The cloud config is refused".* err="provider strict: region is not set; --cloud-config is not set"/mu;
+  const found = refused.exec(log);
+  assert.ok(found, log);
+  assert.ok(found.index < log.indexOf('API server not reached'), log);
+});
 
 test('there are many, and none stands twice', () => {
   const all = [...badInputs, ...inputsRefusedByOthers];

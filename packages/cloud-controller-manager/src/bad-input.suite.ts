@@ -276,14 +276,26 @@ KUBECONFIG={dir}/none:{dir}/nothing --kubeconfig=
   --cloud-config=north=a,north=b: there are two files for the provider north
 --cloud-provider=north=green,south=green --cloud-config=north=none
   --cloud-config=none: there is no such file
+--cloud-provider=strict --cloud-config=cloud.json
+  provider strict: region is not set; see --cloud-config=cloud.json
+--cloud-provider=strict
+  provider strict: region is not set; --cloud-config is not set
+--cloud-provider=strict --kubeconfig={dir}/kube/far
+  provider strict: region is not set; --cloud-config is not set
+--cloud-provider=careless --cloud-config=cloud.json
+  checking the config of the provider careless failed: no such index; see --cloud-config=cloud.json
+--cloud-call-limits=green
+  invalid value "green" for --cloud-call-limits: "green" is not provider=qps, provider=qps:burst or provider/bucket=qps:burst
+--cloud-call-limits=green=1,grey/volumes=2
+  --cloud-call-limits=grey/volumes=2: no provider grey; there are green
 --cloud-provider=green,green
   --cloud-provider=green,green: two providers have the name green; give one of them another: <name>=<provider>
 --cloud-provider=north=stubborn
   --cloud-provider=stubborn: this provider takes no other name: it is stubborn, and not north
 --cloud-provider=grean
-  --cloud-provider=grean: neither a built-in provider (green, odd, picky, stubborn), nor the path of a module, nor an npm package installed in {dir}
+  --cloud-provider=grean: neither a built-in provider (careless, green, odd, picky, strict, stubborn), nor the path of a module, nor an npm package installed in {dir}
 --cloud-provider=grean --provider-path=directory
-  --cloud-provider=grean: neither a built-in provider (green, odd, picky, stubborn), nor the path of a module, nor an npm package installed in {dir} and directory
+  --cloud-provider=grean: neither a built-in provider (careless, green, odd, picky, strict, stubborn), nor the path of a module, nor an npm package installed in {dir} and directory
 --cloud-provider=./none.ts
   --cloud-provider=./none.ts: there is no file {dir}/none.ts
 --cloud-provider=./cloud.json

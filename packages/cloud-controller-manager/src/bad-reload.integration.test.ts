@@ -6,8 +6,9 @@ import { test } from 'node:test';
 import { connect } from 'node:tls';
 import type { CloudProvider } from '@outrigger/cloud-provider';
 import { sleepOn, systemClock, type Clock } from '@outrigger/kube';
+import { freePort } from '@outrigger/testing';
 import { makeSelfSignedCertificate } from '../../controller-manager/src/serving/self-signed-certificate.ts';
-import { Bench, freePort, greenCloud, page } from './program-bench.suite.ts';
+import { Bench, greenCloud, page } from './program-bench.suite.ts';
 
 /** Looks at files each 20 ms, not each 10 s, and is in all else the system's. */
 const LOOK_MS = 10_000;
@@ -20,6 +21,7 @@ const lookingClock: Clock = {
 
 /** By the name under which it is reloaded: the file that goes bad, and the words of its refusal. */
 const RELOADED = {
+  config: ['config.yml', /config\.yml:1: the file must be a mapping/u],
   'cloud-config': ['cloud.conf', /region is not set/u],
   'serving-certificate': ['serving.crt', /PEM|certificate/iu],
   'sni-certificates': ['sni.crt', /PEM|certificate/iu],
@@ -30,6 +32,8 @@ const RELOADED = {
   'route-ranges': ['ranges', /line 1: \\"bad\\" is not a CIDR range/u],
   'node-ipam-ranges': ['ranges', /line 1: \\"bad\\" is not a CIDR range/u],
 } as const satisfies Record<string, readonly [string, RegExp]>;
+
+const CONFIG = 'apiVersion: cloudcontrollermanager.config.k8s.io/v1alpha1\nkind: CloudControllerManagerConfiguration\n';
 
 /** What a caller of this port is shown, who asks for this name. */
 function shownCertificate(port: number, servername: string): Promise<string> {
@@ -59,7 +63,7 @@ test('a bad new file is one warning and a metric, what was read before stays in 
     await writeFile(file(`${name}.key`), key);
     good.set(name === 'sni' ? 'clients.pem' : 'proxies.pem', cert);
   }
-  good.set('cloud.conf', 'region: a').set('ranges', '10.9.0.0/16');
+  good.set('cloud.conf', 'region: a').set('ranges', '10.9.0.0/16').set('config.yml', CONFIG);
   for (const [name, text] of good) await put(name, text);
 
   const inForce: string[] = [];
@@ -75,6 +79,7 @@ test('a bad new file is one warning and a metric, what was read before stays in 
   const program = await bench.run(
     provider,
     '--leader-elect=false',
+    '--config=config.yml',
     '--cloud-config=cloud.conf',
     `--tls-cert-file=${file('serving.crt')}`,
     `--tls-private-key-file=${file('serving.key')}`,
@@ -141,6 +146,40 @@ test('a bad new file is one warning and a metric, what was read before stays in 
   await until(1);
   assert.deepEqual(await shown(), before);
   assert.deepEqual(inForce, ['region: b']);
+  program.signal('SIGTERM');
+  assert.equal(await program.ended, 0, program.log());
+});
+
+test('how fast a cloud is asked is changed by the file of --config, for requests that wait already', async () => {
+  await using bench = await Bench.start();
+  bench.clock = lookingClock;
+  const put = async (limit: string): Promise<void> => {
+    const file = join(bench.directory, 'config.yml');
+    await writeFile(`${file}.new`, `${CONFIG}outrigger: { cloudCallLimits: ["${limit}"] }\n`);
+    await rename(`${file}.new`, file);
+  };
+  await put('green=0.0001:1');
+  let sent = 0;
+  const all = Promise.withResolvers<void>();
+  const waiting = Promise.withResolvers<void>();
+  const provider: CloudProvider = {
+    name: 'green',
+    open: (host) => {
+      const call = host.callContext();
+      const ask = (): Promise<void> => call.call({ name: 'GET /machines' }, async () => void sent++);
+      // The first takes the token of the burst; the others would wait for hours.
+      void ask().then(() => waiting.resolve());
+      void Promise.all([ask(), ask()]).then(() => all.resolve());
+      return Promise.resolve({});
+    },
+    close: () => Promise.resolve(),
+  };
+  const program = await bench.run(provider, '--leader-elect=false', '--config=config.yml');
+  await waiting.promise;
+  assert.equal(sent, 1);
+  await put('green=1000');
+  await all.promise;
+  assert.equal(sent, 3);
   program.signal('SIGTERM');
   assert.equal(await program.ended, 0, program.log());
 });

@@ -1,5 +1,5 @@
 /** The controllers of this program, and which of them the command line turns on. */
-import type { ClusterIdentity } from '@outrigger/cloud-provider';
+import type { Capabilities, ClusterIdentity } from '@outrigger/cloud-provider';
 import type { OpenedProvider } from '@outrigger/cloud-runtime';
 import {
   FlagError,
@@ -69,6 +69,10 @@ export interface CloudController extends ControllerName {
   readonly rules: readonly ApiRule[];
   /** What it asks for besides, with some flags only. */
   readonly rulesWith?: (options: Pick<ProgramOptions, 'ipam' | 'of'>) => readonly ApiRule[];
+  /** What of a cloud it uses. Default: nothing. */
+  readonly uses?: readonly (keyof Capabilities)[];
+  /** What it uses besides, with some flags only. */
+  readonly usesWith?: (options: Pick<ProgramOptions, 'ipam' | 'of'>) => readonly (keyof Capabilities)[];
   /** `cluster`: built once, with the first provider. Default: built once for each provider. */
   readonly scope?: 'cluster';
   readonly build: (context: LeaderContext) => Omit<RunningController, 'name'>;
@@ -84,6 +88,7 @@ export const defaultControllers: readonly CloudController[] = [
     aliases: ['cloud-node'],
     account: 'node-controller',
     rules: nodeControllerRules,
+    uses: ['instances'],
     build: buildNodeController,
   },
   {
@@ -91,6 +96,7 @@ export const defaultControllers: readonly CloudController[] = [
     aliases: ['cloud-node-lifecycle'],
     account: 'node-controller',
     rules: nodeLifecycleControllerRules,
+    uses: ['instances'],
     build: buildNodeLifecycleController,
   },
   {
@@ -98,6 +104,7 @@ export const defaultControllers: readonly CloudController[] = [
     aliases: ['service', 'service-controller'],
     account: 'service-controller',
     rules: serviceControllerRules,
+    uses: ['loadBalancers'],
     build: buildServiceController,
   },
   {
@@ -106,6 +113,7 @@ export const defaultControllers: readonly CloudController[] = [
     whyNot: whyNoRoutes,
     account: 'route-controller',
     rules: routeControllerRules,
+    uses: ['routes'],
     build: buildRouteController,
   },
   {
@@ -113,6 +121,7 @@ export const defaultControllers: readonly CloudController[] = [
     aliases: ['orphans'],
     account: 'orphan-controller',
     rules: orphanControllerRules,
+    uses: ['loadBalancers', 'routes'],
     build: buildOrphanController,
   },
   {
@@ -124,6 +133,7 @@ export const defaultControllers: readonly CloudController[] = [
     account: 'node-controller',
     rules: nodeIpamControllerRules,
     rulesWith: ({ ipam }) => (ipam.cidrAllocatorType === 'RangeAllocator' ? [] : cloudIpamRules),
+    usesWith: ({ ipam }) => (ipam.cidrAllocatorType === 'RangeAllocator' ? [] : ['instances', 'podRanges']),
     build: buildIpamController,
   },
   {
@@ -132,6 +142,7 @@ export const defaultControllers: readonly CloudController[] = [
     aliases: ['pvlabel'],
     disabledByDefault: true,
     rules: pvLabelControllerRules,
+    uses: ['volumes'],
     build: buildPvLabelController,
   },
 ];

@@ -22,8 +22,36 @@ or when \`--authorization-always-allow-paths\` lists it; it answers 403 if not.
 
 `;
 
+/** A whole file for `--config`. */
+export const CONFIG_EXAMPLE = `apiVersion: cloudcontrollermanager.config.k8s.io/v1alpha1
+kind: CloudControllerManagerConfiguration
+generic:
+  controllers: ['*', '-node-route-controller']
+kubeCloudShared:
+  cloudProvider:
+    name: openstack
+    cloudConfigFile: /etc/outrigger/cloud.conf
+  clusterName: production
+outrigger:
+  verbosity: 2
+  cloudCallLimits: [openstack=20, 'openstack/load-balancer=2:4']
+`;
+
 export function flagsPage(): string {
-  return `${HEAD}${renderFlagPage(programFlags)}\n${gatesSection()}`;
+  return `${HEAD}${renderFlagPage(programFlags)}\n${configSection()}\n${gatesSection()}`;
+}
+
+function configSection(): string {
+  return `## The file of \`--config\`
+
+Keys are those of \`/configz\`, as it prints them or in lowerCamelCase; what is on the command line wins. Anything else is refused
+with file, line and key. \`outrigger\` is what upstream's type does not have: how much is logged (\`--v\`), and how fast each cloud is asked
+(\`--cloud-call-limits\`). The file is read again every 10 s: these two change without a restart, and a file that changes anything
+else, or is wrong, is refused as a whole, with one warning and \`outrigger_reload_successful{file="config"} 0\`.
+
+\`\`\`yaml
+${CONFIG_EXAMPLE}\`\`\`
+`;
 }
 
 function gatesSection(): string {

@@ -8,12 +8,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '@outrigger/kube';
+import { freePort } from '@outrigger/testing';
 import { parseAllDocuments } from 'yaml';
 import { planZoneLabel, zoneLabelController } from '../examples/fork/zone-label-controller.ts';
 import { newCloudControllerManager } from './cloud-controller-manager.ts';
 import { defaultControllers, type CloudController } from './controllers.ts';
 import { nodeFlags } from './options/node-flags.ts';
-import { Bench, freePort } from './program-bench.suite.ts';
+import { Bench } from './program-bench.suite.ts';
 
 const examples = new URL('../examples/fork/', import.meta.url);
 const ZONE = 'topology.kubernetes.io/zone';

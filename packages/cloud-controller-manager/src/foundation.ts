@@ -4,10 +4,14 @@ import type { Journal } from '@outrigger/controllers';
 import type { Clock, Logger } from '@outrigger/kube';
 import type { Explanations } from './explain/explanations.ts';
 import type { Environment } from './environment.ts';
+import type { LiveOptions } from './live-options.ts';
 import type { ProgramOptions } from './options/program-options.ts';
 
 export interface Foundation {
+  /** As they were at the start. */
   readonly options: ProgramOptions;
+  /** As they are now. */
+  readonly live: LiveOptions;
   readonly environment: Environment;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -19,7 +19,10 @@ test('a node is initialised, health and metrics are served, and SIGTERM leaves i
   assert.equal(node.metadata?.labels?.['topology.kubernetes.io/zone'], 'z1');
 
   assert.equal(await page(`${program.url}/healthz`), 'ok');
-  assert.match(await page(`${program.url}/readyz?verbose`), /readyz check passed/u);
+  const ready = await page(`${program.url}/readyz?verbose`);
+  for (const name of ['cloud-node-controller', 'service-lb-controller'])
+    assert.ok(ready.includes(`[+]${name} ok\n`), ready);
+  assert.match(ready, /readyz check passed/u);
   const metrics = await page(`${program.url}/metrics`);
   for (const line of [
     /^running_managed_controllers\{name="cloud-node-controller",manager="cloud-controller-manager"\} 1$/mu,

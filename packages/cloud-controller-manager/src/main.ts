@@ -20,8 +20,8 @@ import { Explanations } from './explain/explanations.ts';
 import { commandOf, renderCommands } from './commands/commands.ts';
 import { controllerFlags } from './controllers.ts';
 import type { Environment } from './environment.ts';
-import { readConfigFile } from './options/config-file.ts';
-import { configFileOf, flagSetOf, readProgramOptions, type ProgramOptions } from './options/program-options.ts';
+import { LiveOptions } from './live-options.ts';
+import { configFileOf, flagSetOf, type ProgramOptions } from './options/program-options.ts';
 import { runProgram } from './run-program.ts';
 import { version, versionInfo } from './version.ts';
 import { watchFaults } from './watch-faults.ts';
@@ -57,16 +57,17 @@ export async function main(args: readonly string[], environment: Environment): P
 
 async function runManager(args: readonly string[], environment: Environment): Promise<number> {
   const flags = flagSetOf(controllerFlags(environment.controllers));
-  let options: ProgramOptions;
+  let live: LiveOptions;
   try {
     const config = configFileOf(args, flags);
-    const file = config === '' ? [] : await readConfigFile(path.resolve(environment.workingDirectory, config), flags);
-    options = readProgramOptions(args, file, flags);
+    const file = config === '' ? '' : path.resolve(environment.workingDirectory, config);
+    live = await LiveOptions.read({ args, file, flags });
   } catch (error) {
     if (!(error instanceof FlagError)) throw error;
     environment.stderr.write(`cloud-controller-manager: ${error.message}\n`);
     return 1;
   }
+  const options = live.current;
   if (options.global.help) {
     const help = renderHelp(ABOUT, flags, environment.stdout.columns);
     environment.stdout.write(`${help}\n${renderCommands()}`);
@@ -78,14 +79,15 @@ async function runManager(args: readonly string[], environment: Environment): Pr
   }
   const logging = openLog(options, environment);
   try {
-    return await runLogged(options, environment, logging);
+    return await runLogged(live, environment, logging);
   } finally {
     logging.flush();
   }
 }
 
-async function runLogged(options: ProgramOptions, environment: Environment, logging: Logging): Promise<number> {
+async function runLogged(live: LiveOptions, environment: Environment, logging: Logging): Promise<number> {
   const { logger, redactor, setVerbosity } = logging;
+  const options = live.current;
   for (const warning of options.warnings) logger.warn(warning);
   const { clock = systemClock } = environment;
   const metrics = new PrometheusMetrics({ processMetrics: true });
@@ -93,7 +95,7 @@ async function runLogged(options: ProgramOptions, environment: Environment, logg
   recordBuild(metrics);
   const { dryRun } = options.debugging;
   const redact = (text: string): string => redactor.redact(text);
-  const journal = new Journal({ clock, logger, dryRun, redact });
+  const journal = new Journal({ clock, logger, metrics, dryRun, redact });
   const exitNow = (): void => {
     logging.flush();
     environment.exit(1);
@@ -104,6 +106,7 @@ async function runLogged(options: ProgramOptions, environment: Environment, logg
     return await runProgram(
       {
         options,
+        live,
         environment,
         clock,
         logger,

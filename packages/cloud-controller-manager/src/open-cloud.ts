@@ -9,6 +9,7 @@ import {
   type ConfigText,
 } from '@outrigger/cloud-provider';
 import {
+  checkConfig,
   joinProviders,
   LoadBalancerClasses,
   loadProvider,
@@ -20,6 +21,7 @@ import {
 import { FlagError } from '@outrigger/controller-manager';
 import { whyUnreadable } from '@outrigger/kube';
 import type { Foundation } from './foundation.ts';
+import { checkCallLimits, limitsOf } from './options/call-limits.ts';
 import { parseCloudConfigs, parseProviderSpecs, type ProviderSpec } from './provider-specs.ts';
 
 /** So long the start waits for several providers, to find what is wrong between them. */
@@ -38,9 +40,12 @@ export interface OpenedClouds extends AsyncDisposable {
   readonly providers: readonly [OpenedProvider, ...OpenedProvider[]];
 }
 
-/** Throws a `CloudError` `configuration`, or a `FlagError` for a file that cannot be read and for two providers of one name. */
+/**
+ * Throws a `CloudError` `configuration`, or a `FlagError` for a file that cannot be read and for two providers of one name. Of several
+ * providers, one that refuses its config is told at once, and keeps the others from nothing.
+ */
 export async function loadClouds(foundation: Foundation): Promise<readonly Cloud[]> {
-  const { environment, options } = foundation;
+  const { environment, logger, options } = foundation;
   const { cloudConfig, cloudProvider } = options.cloud;
   const specs = parseProviderSpecs(cloudProvider);
   const loaded: { readonly provider: CloudProvider; readonly make: () => Promise<CloudProvider> }[] = [];
@@ -54,14 +59,26 @@ export async function loadClouds(foundation: Foundation): Promise<readonly Cloud
     const text = `--cloud-provider=${cloudProvider}: two providers have the name ${twice}; give one of them another: <name>=<provider>`;
     throw new FlagError('invalid-flag', text);
   }
+  checkCallLimits(
+    options,
+    loaded.map(({ provider }) => provider),
+  );
   const files = parseCloudConfigs(cloudConfig, names);
-  return Promise.all(
+  const clouds = await Promise.all(
     loaded.map(async ({ make, provider }): Promise<Cloud> => {
       const file = files.get(provider.name);
       const config = file === undefined ? undefined : await readConfig(environment.workingDirectory, file);
       return { provider, make, config };
     }),
   );
+  for (const cloud of clouds) {
+    const { config, provider } = cloud;
+    await checkConfig(provider, config).catch((error: unknown) => {
+      if (clouds.length === 1) throw withConfigFile(error, cloud);
+      logger.error('The cloud config is refused', { provider: provider.name, error: withConfigFile(error, cloud) });
+    });
+  }
+  return clouds;
 }
 
 /**
@@ -144,12 +161,21 @@ function load({ environment, options }: Foundation, { name, spec }: ProviderSpec
 }
 
 function openOptions(
-  { clock, logger, metrics, options: { debugging }, random, redactor }: Foundation,
+  foundation: Foundation,
   { config, provider }: Cloud,
   options: { readonly cluster: ClusterIdentity; readonly guard: () => void; readonly signal: AbortSignal },
 ): OpenProviderOptions {
+  const {
+    clock,
+    logger,
+    metrics,
+    options: { debugging },
+    random,
+    redactor,
+  } = foundation;
   return {
     ...options,
+    budget: { buckets: (bucket) => limitsOf(foundation.live.current.cloud.cloudCallLimits, provider.name, bucket) },
     config,
     clock,
     logger: logger.with({ component: `cloud-${provider.name}` }),

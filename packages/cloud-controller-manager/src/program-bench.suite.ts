@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CloudProvider, InstanceAnswer } from '@outrigger/cloud-provider';
 import { systemClock, type Clock, type Lease, type Node } from '@outrigger/kube';
-import { hollowNode, startEmbeddedApiServer, type EmbeddedApiServer } from '@outrigger/testing';
+import { freePort, hollowNode, startEmbeddedApiServer, type EmbeddedApiServer } from '@outrigger/testing';
 import { main } from './main.ts';
 
 const UNINITIALIZED = 'node.cloudprovider.kubernetes.io/uninitialized';
@@ -146,15 +145,6 @@ export class Bench implements AsyncDisposable {
 export async function until(what: string, holds: () => boolean, log: () => string): Promise<void> {
   for (let i = 0; i < 3_000 && !holds(); i++) await systemClock.sleep(20);
   assert.ok(holds(), `${what}\n${log()}`);
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 export function page(url: string): Promise<string> {

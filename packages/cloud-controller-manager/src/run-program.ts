@@ -20,7 +20,8 @@ import { buildForEach, type ProviderMember } from './each-provider.ts';
 import { openElections, type Elections } from './elections.ts';
 import { openControllerClients } from './controller-clients.ts';
 import type { Foundation } from './foundation.ts';
-import { loadClouds, openClouds } from './open-cloud.ts';
+import { loadClouds, openClouds, type Cloud } from './open-cloud.ts';
+import { checkCallLimits } from './options/call-limits.ts';
 import { reloadCloudConfigs } from './reload-cloud-config.ts';
 import { serve } from './serve.ts';
 import { checkWebhooks, chosenWebhooks, serveWebhooks } from './webhooks.ts';
@@ -35,6 +36,7 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   const webhooks = chosenWebhooks(foundation.options);
   await checkWebhooks(foundation, webhooks);
   const clouds = await loadClouds(foundation);
+  using _following = followConfig(foundation, clouds);
   const config = await loadClusterConfig(foundation);
 
   let leaderOf = (): string => '';
@@ -73,6 +75,7 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
     clock,
     logger,
     metrics: foundation.metrics,
+    health: foundation.health,
     stop,
     ...(acquire && { acquire }),
     lead: (_signal, term) => {
@@ -100,6 +103,21 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   });
   logger.info('Ended', { how: end.kind });
   return exitCodeOf(end);
+}
+
+/** What `--config` may change while the program runs. */
+function followConfig(foundation: Foundation, clouds: readonly Cloud[]): Disposable {
+  return foundation.live.follow({
+    ...foundation,
+    apply: (next, before) => {
+      checkCallLimits(
+        next,
+        clouds.map(({ provider }) => provider),
+      );
+      // Else what was set by hand since holds on.
+      if (next.logs.v !== before.logs.v) foundation.setVerbosity(next.logs.v);
+    },
+  });
 }
 
 const noElections: Partial<Elections> = {};

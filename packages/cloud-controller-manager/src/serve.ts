@@ -39,7 +39,7 @@ export async function serve(
       setVerbosity: options.debugging.profiling ? setVerbosity : undefined,
       configz: () => renderConfigz(options, migration),
       flagz: options.gates.enabled('ComponentFlagz')
-        ? () => redactor.redact(renderFlagz(NAME, options.flagValues))
+        ? () => redactor.redact(renderFlagz(NAME, foundation.live.current.flagValues))
         : undefined,
       statusz: options.gates.enabled('ComponentStatusz')
         ? (paths) => renderStatusz({ component: NAME, clock, paths, startedAt, version })

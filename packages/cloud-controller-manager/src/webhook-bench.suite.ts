@@ -4,13 +4,12 @@ import { EventEmitter } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { resources, systemClock, type Client, type KubeObject } from '@outrigger/kube';
-import type { ControlPlane } from '@outrigger/testing';
+import { freePort, type ControlPlane } from '@outrigger/testing';
 import { parseAllDocuments } from 'yaml';
 import { createMemoryProvider, type MemoryCloud } from '../../../providers/memory/src/index.ts';
 import { makeSelfSignedCertificate } from '../../controller-manager/src/serving/self-signed-certificate.ts';
 import type { WebhookClientConfig } from './deploy/webhook-service.ts';
 import { main } from './main.ts';
-import { freePort } from './program-bench.suite.ts';
 
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (let i = 0; i < 1_200; i++) {

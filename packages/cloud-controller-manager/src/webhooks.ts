@@ -1,4 +1,5 @@
 /** The webhooks of this program and their listener, which every replica has, leading or not. */
+import type { Capabilities } from '@outrigger/cloud-provider';
 import type { OpenedProvider } from '@outrigger/cloud-runtime';
 import {
   checkSecureServer,
@@ -28,12 +29,13 @@ interface WebhookContext {
 }
 
 export interface KnownWebhook extends ControllerName {
+  readonly uses: readonly (keyof Capabilities)[];
   readonly build: (context: WebhookContext) => Webhook;
 }
 
 const knownWebhooks: readonly KnownWebhook[] = [
-  { name: PV_LABEL_WEBHOOK, build: createPvLabelWebhook },
-  { name: SERVICE_WEBHOOK, build: createServiceWebhook },
+  { name: PV_LABEL_WEBHOOK, uses: ['volumes'], build: createPvLabelWebhook },
+  { name: SERVICE_WEBHOOK, uses: ['loadBalancers'], build: createServiceWebhook },
 ];
 
 /** Upstream's name for the pair in `--webhook-cert-dir`. */

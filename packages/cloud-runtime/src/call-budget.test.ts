@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import type { CallPriority } from '@outrigger/cloud-provider';
 import { FakeClock } from '@outrigger/testing';
 import { CallBudget, type Admission } from './call-budget.ts';
+import type { BucketLimits } from './rate-bucket.ts';
 
 const always = new AbortController().signal;
 const operation = { name: 'GET /things' };
@@ -45,6 +46,34 @@ test('property: never more than burst + rate × time, and never more in flight t
     ),
     { numRuns: 40 },
   );
+});
+
+test('limits that change hold for those who wait already', async () => {
+  const clock = new FakeClock();
+  let limits: BucketLimits = { qps: 0.001, burst: 1 };
+  const asked = new Set<string>();
+  const buckets = (name: string): BucketLimits => {
+    asked.add(name);
+    return limits;
+  };
+  const budget = new CallBudget(clock, { buckets });
+  let sent = 0;
+  const ask = (): void =>
+    void budget.admit({ name: 'GET /things', bucket: 'things' }, 'normal', always).then(() => sent++);
+  for (let i = 0; i < 4; i++) ask();
+  await clock.advance(10_000);
+  assert.equal(sent, 1);
+  limits = { qps: 1, burst: 1 };
+  await clock.advance(1_000);
+  assert.equal(sent, 2, 'time that has passed under the old limit gives no more than the burst');
+  limits = {};
+  await clock.advance(1_000);
+  assert.equal(sent, 4);
+  limits = { qps: 0.001, burst: 1 };
+  for (let i = 0; i < 2; i++) ask();
+  await clock.advance(10_000);
+  assert.equal(sent, 5);
+  assert.deepEqual([...asked], ['things']);
 });
 
 test('critical before normal before background, and each tenth to the class that waits', async () => {

@@ -7,8 +7,11 @@ import type { Clock, Timer } from '@outrigger/kube';
 import { RateBucket, type BucketLimits } from './rate-bucket.ts';
 
 export interface CallBudgetOptions {
-  /** Limits of buckets by name; `default` is the bucket of operations that name none. */
-  readonly buckets?: Readonly<Record<string, BucketLimits>>;
+  /**
+   * Limits of buckets by name; `default` is the bucket of operations that name none. Where they may change, a function that is asked
+   * each time: requests that wait already hear of it within a second.
+   */
+  readonly buckets?: Readonly<Record<string, BucketLimits>> | ((bucket: string) => BucketLimits);
   /** Requests in flight at most. Default: 32. */
   readonly concurrency?: number;
   /** How often an idempotent request is sent at most, the first included. Default: 5. */
@@ -20,6 +23,8 @@ const PRIORITIES: readonly CallPriority[] = ['critical', 'normal', 'background']
 /** A class that was passed over this often in a row is served next: background work is slow under load, never stopped. */
 const PASSED_OVER_AT_MOST = 9;
 const DEFAULT_CONCURRENCY = 32;
+/** So often those who wait look whether limits that may change have changed. */
+const LOOK_MS = 1_000;
 /** Of operations that name none. */
 export const DEFAULT_BUCKET = 'default';
 
@@ -54,7 +59,8 @@ export interface Admission {
 /** Lets requests through, one by one. */
 export class CallBudget {
   readonly #clock: Clock;
-  readonly #limits: Readonly<Record<string, BucketLimits>>;
+  readonly #limitsOf: (bucket: string) => BucketLimits | (() => BucketLimits) | undefined;
+  readonly #longestWaitMs: number;
   readonly #concurrency: number;
   readonly #lines = new Map<string, Line>();
   #asked = 0;
@@ -65,7 +71,8 @@ export class CallBudget {
       throw new RangeError(`call budget: concurrency must be a whole number above 0, got ${concurrency}`);
     }
     this.#clock = clock;
-    this.#limits = buckets;
+    this.#limitsOf = typeof buckets === 'function' ? (name) => () => buckets(name) : (name) => buckets[name];
+    this.#longestWaitMs = typeof buckets === 'function' ? LOOK_MS : Number.POSITIVE_INFINITY;
     this.#concurrency = concurrency;
   }
 
@@ -105,7 +112,7 @@ export class CallBudget {
     let line = this.#lines.get(name);
     if (!line) {
       line = {
-        bucket: new RateBucket(this.#clock, this.#limits[name]),
+        bucket: new RateBucket(this.#clock, this.#limitsOf(name)),
         waiting: { critical: new Set(), normal: new Set(), background: new Set() },
         passedOver: { critical: 0, normal: 0, background: 0 },
         timer: undefined,
@@ -155,7 +162,7 @@ export class CallBudget {
   #wake(line: Line, waitMs: number): void {
     line.timer?.cancel();
     line.timer = this.#clock.setTimer(
-      waitMs,
+      Math.min(waitMs, this.#longestWaitMs),
       () => {
         line.timer = undefined;
         this.#pump();

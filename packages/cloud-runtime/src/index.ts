@@ -2,6 +2,7 @@
 
 // From `--cloud-provider` to a provider in use
 export { loadProvider, type LoadProviderOptions } from './load-provider.ts';
+export { checkConfig } from './check-config.ts';
 export { openProvider, type OpenedProvider, type OpenProviderOptions } from './open-provider.ts';
 
 // Several providers

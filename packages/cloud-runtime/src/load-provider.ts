@@ -182,7 +182,8 @@ function checkShape(provider: unknown, spec: string): asserts provider is CloudP
   if (typeof provider !== 'object' || provider === null || provider instanceof Promise) {
     throw refuse(spec, `its factory must return a provider, not ${typeOf(provider)}`);
   }
-  const { name, open, close, reconfigure } = provider as Record<string, unknown>;
+  const members = provider as Record<string, unknown>;
+  const { name, open, close } = members;
   if (typeof name !== 'string' || !PROVIDER_NAME.test(name)) {
     throw refuse(
       spec,
@@ -191,9 +192,22 @@ function checkShape(provider: unknown, spec: string): asserts provider is CloudP
   }
   if (typeof open !== 'function') throw refuse(spec, `the provider ${name} has no method open(host)`);
   if (typeof close !== 'function') throw refuse(spec, `the provider ${name} has no method close()`);
-  if (reconfigure !== undefined && typeof reconfigure !== 'function') {
-    throw refuse(spec, `reconfigure of the provider ${name} is not a method`);
+  if (members['permissions'] !== undefined && !areWords(members['permissions'])) {
+    throw refuse(spec, `permissions of the provider ${name} must be lists of strings, by capability`);
   }
+  if (members['buckets'] !== undefined && !areWords([members['buckets']])) {
+    throw refuse(spec, `buckets of the provider ${name} must be a list of strings`);
+  }
+  for (const member of ['checkConfig', 'reconfigure']) {
+    if (members[member] !== undefined && typeof members[member] !== 'function') {
+      throw refuse(spec, `${member} of the provider ${name} is not a method`);
+    }
+  }
+}
+
+function areWords(lists: unknown): boolean {
+  if (typeof lists !== 'object' || lists === null) return false;
+  return Object.values(lists).every((words) => Array.isArray(words) && words.every((word) => typeof word === 'string'));
 }
 
 function typeOf(value: unknown): string {

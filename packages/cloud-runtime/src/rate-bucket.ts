@@ -26,8 +26,7 @@ export const LONGEST_RETRY_AFTER_MS = 300_000;
 
 export class RateBucket {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #qps: number;
-  readonly #burst: number;
+  readonly #limits: () => BucketLimits;
   #tokens: number;
   #refilledAt: number;
   /** What the cloud seems to bear; infinite while it has not complained. */
@@ -41,16 +40,25 @@ export class RateBucket {
   #sentInWindow = 0;
   #sentBefore = 0;
 
-  constructor(clock: Pick<Clock, 'monotonic'>, { qps = Number.POSITIVE_INFINITY, burst }: BucketLimits = {}) {
+  /** `limits`: where they may change, asked each time. Throws a `RangeError` for those that are none now. */
+  constructor(clock: Pick<Clock, 'monotonic'>, limits: BucketLimits | (() => BucketLimits) = {}) {
+    this.#clock = clock;
+    this.#limits = typeof limits === 'function' ? limits : () => limits;
+    const { qps = Number.POSITIVE_INFINITY, burst } = this.#limits();
     if (!(qps > 0)) throw new RangeError(`call budget: qps must be above 0, got ${qps}`);
     if (burst !== undefined && !(burst >= 1))
       throw new RangeError(`call budget: burst must be at least 1, got ${burst}`);
-    this.#clock = clock;
-    this.#qps = qps;
-    this.#burst = burst ?? Math.max(1, qps);
     this.#tokens = this.#burst;
     this.#refilledAt = clock.monotonic();
     this.#windowAt = this.#refilledAt;
+  }
+
+  get #qps(): number {
+    return this.#limits().qps ?? Number.POSITIVE_INFINITY;
+  }
+
+  get #burst(): number {
+    return this.#limits().burst ?? Math.max(1, this.#qps);
   }
 
   /** Requests a second that are allowed now; infinite while there is no limit. */
@@ -109,7 +117,10 @@ export class RateBucket {
       this.#windowAt = now;
     }
     const rate = Math.min(this.#qps, this.#learnedQps);
-    if (rate === Number.POSITIVE_INFINITY) return;
+    if (rate === Number.POSITIVE_INFINITY) {
+      this.#tokens = this.#burst;
+      return;
+    }
     const burst = this.#learnedQps < this.#qps ? Math.max(1, Math.min(this.#burst, this.#learnedQps)) : this.#burst;
     this.#tokens = Math.min(burst, this.#tokens + seconds * rate);
     if (this.#learnedQps === Number.POSITIVE_INFINITY) return;

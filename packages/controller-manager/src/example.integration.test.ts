@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
+import { freePort, hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
 import * as example from './example.ts';
 
 /** For what the program does by itself, with nobody to say that it has been done. */
@@ -16,15 +15,6 @@ async function until(what: string, holds: () => boolean | Promise<boolean>, log:
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   assert.fail(`${what}\n${log()}`);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function page(port: number, path: string): Promise<string> {
@@ -78,6 +68,7 @@ test('it leads, greets the nodes there are and those that come, serves health an
     await until('greets', () => greeting('comes-later') === 'hello', log);
     assert.equal(await page(port, '/healthz'), 'ok');
     assert.match(await page(port, '/livez/leaderElection'), /^ok$/u);
+    assert.equal(await page(port, '/livez/greeter'), 'ok');
     const metrics = await page(port, '/metrics');
     assert.match(metrics, /^leader_election_master_status\{name="greeter"\} 1$/mu);
     assert.match(metrics, /^workqueue_adds_total\{name="greeter"\} \d+$/mu);

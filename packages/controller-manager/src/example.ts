@@ -55,5 +55,5 @@ export async function main(args: readonly string[], stop: AbortSignal, log: mana
     return { controllers: [{ name, run }], [Symbol.asyncDispose]: () => owned.disposeAsync() };
   };
   const acquire = (signal: AbortSignal): Promise<kube.Leadership> => elector.acquire(signal);
-  return manager.exitCodeOf(await manager.runControllerManager({ ...parts, stop, acquire, lead }));
+  return manager.exitCodeOf(await manager.runControllerManager({ ...parts, health, stop, acquire, lead }));
 }

@@ -12,6 +12,7 @@ export type { RequestRecord } from './api-server/api-handler.ts';
 
 // Real control plane
 export { startControlPlane } from './control-plane/control-plane.ts';
+export { freePort } from './control-plane/free-port.ts';
 export type {
   ControlPlane,
   ControlPlaneOptions,

@@ -14,7 +14,7 @@ import {
 } from '@outrigger/kube';
 import { startEmbeddedApiServer, startFaultProxy, type EmbeddedApiServer } from '@outrigger/testing';
 import type { Environment } from '../environment.ts';
-import { judgeCluster } from '../migrate/judge-cluster.ts';
+import { judgeCluster, readsOf } from '../migrate/judge-cluster.ts';
 import { readCluster } from '../migrate/read-cluster.ts';
 import { migrateCommand } from './migrate.ts';
 
@@ -89,6 +89,40 @@ test('migrate check reads, judges, says what it could not see, and writes nothin
   assert.deepEqual([foreign.code, /another provider than memory/u.test(foreign.out)], [1, true]);
 });
 
+test('what the chosen steps do not need is not asked for', async (t) => {
+  const { kubeconfig, server } = await start(t);
+  const lists = {
+    csiNodes: '/apis/storage.k8s.io/v1/csinodes',
+    leases: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases',
+    nodes: '/api/v1/nodes',
+    pods: '/api/v1/namespaces/kube-system/pods',
+    services: '/api/v1/services',
+    volumes: '/api/v1/persistentvolumes',
+  };
+  const { csiNodes, leases, nodes, pods, services, volumes } = lists;
+  const kubelet = ['/api/v1/nodes/a/proxy/configz', '/api/v1/nodes/a/proxy/flagz'];
+  for (const [steps, paths] of Object.entries({
+    'kube-controller-manager': [pods],
+    'kube-apiserver': ['/flagz', leases, pods],
+    volumes: [csiNodes, nodes, volumes],
+    kubelets: [nodes, ...kubelet],
+    nodes: [nodes],
+    services: [services],
+    leader: [leases],
+    beside: [leases, pods],
+    'hand-over': [leases, pods],
+    'one-first': [leases, pods],
+    'node-ipam': [pods],
+    'nodes,services,leader': [leases, nodes, services],
+    '': ['/flagz', ...kubelet, ...Object.values(lists)],
+  })) {
+    server.clearRequests();
+    await check(kubeconfig, ...(steps === '' ? [] : [`--steps=${steps}`]));
+    const asked = new Set(server.requests.map(({ path }) => path.replace(/\?.*$/u, '')));
+    assert.deepEqual([...asked].toSorted(), paths.toSorted(), steps);
+  }
+});
+
 test('migrate check refuses what it does not understand', async () => {
   for (const [args, words] of [
     [['--steps=nonsense'], /no step nonsense; there are kube-controller-manager/u],
@@ -151,7 +185,9 @@ test('kubelets are asked through the API server', async (t) => {
     [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
   });
   await using transport = createTransport(await loadConfig({ kubeconfig }), { layers: [answering] });
-  const cluster = await readCluster({ client: createClient(transport), clock: systemClock, timeoutMs: 10_000 });
+  const reads = readsOf(['kubelets']);
+  const client = createClient(transport);
+  const cluster = await readCluster({ client, clock: systemClock, timeoutMs: 10_000, reads });
   assert.deepEqual(cluster.kubelets.get('a')?.providerID, { known: true, value: 'acme://a' });
   const [kubelets] = judgeCluster(cluster, { providerName: 'acme', leaseName: 'x' }, ['kubelets']);
   assert.deepEqual(kubelets?.checks, [{ state: 'ok', text: '1 of 1 kubelets have --cloud-provider=external' }]);

@@ -2,7 +2,7 @@
 import { duration, FlagError, oneOf, string, strings, type FlagGroup } from '@outrigger/controller-manager';
 import { createClient, createTransport, loadConfig, readOnly, systemClock } from '@outrigger/kube';
 import { worst, type CheckState } from '../migrate/check.ts';
-import { judgeCluster, migrationSteps } from '../migrate/judge-cluster.ts';
+import { judgeCluster, migrationSteps, readsOf } from '../migrate/judge-cluster.ts';
 import { readCluster } from '../migrate/read-cluster.ts';
 import { renderSteps } from '../migrate/render-steps.ts';
 import { defineCommand, type Command } from './command.ts';
@@ -21,7 +21,11 @@ const stepNames = migrationSteps.map(({ name }) => name);
 const migrateFlags: FlagGroup<MigrateOptions> = {
   title: 'Migrate',
   flags: {
-    steps: { type: strings, default: [], usage: `Only these: ${stepNames.join(', ')}. Default: all.` },
+    steps: {
+      type: strings,
+      default: [],
+      usage: `Only these, and only what they need is read: ${stepNames.join(', ')}. Default: all.`,
+    },
     cloudProvider: {
       type: string,
       default: '',
@@ -66,7 +70,12 @@ export const migrateCommand: Command = defineCommand({
     // What is busy is asked again as long as the answer may take; a write would be refused before it is sent.
     const retry = { maxTotalMs: options.requestTimeout };
     await using transport = createTransport(config, { clock, retry, layers: [readOnly()] });
-    const cluster = await readCluster({ client: createClient(transport), clock, timeoutMs: options.requestTimeout });
+    const cluster = await readCluster({
+      client: createClient(transport),
+      clock,
+      timeoutMs: options.requestTimeout,
+      reads: readsOf(options.steps),
+    });
     const target = { providerName: options.cloudProvider, leaseName: options.leaderElectResourceName };
     const steps = judgeCluster(cluster, target, options.steps);
     const state = worst(steps.map((one) => one.state));

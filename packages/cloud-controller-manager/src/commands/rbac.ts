@@ -1,9 +1,14 @@
 /** `outrigger rbac`: what the program has to be granted, from the flags that it is to run with. */
 import { FlagError, string, type FlagGroup } from '@outrigger/controller-manager';
 import { controllerFlags } from '../controllers.ts';
+import { debuggingFlags } from '../options/debugging-flags.ts';
+import { readGates } from '../options/feature-gates.ts';
 import { programGroups } from '../options/program-options.ts';
+import { webhookFlags } from '../options/webhook-flags.ts';
+import { cloudPermissions } from '../rbac/cloud-permissions.ts';
 import { OBJECT_NAME, rbacObjects } from '../rbac/rbac-objects.ts';
 import { programAccess, ruleOptionsOf } from '../rbac/program-rules.ts';
+import { chosenWebhooks } from '../webhooks.ts';
 import { planWork } from '../work-plan.ts';
 import { yamlDocuments } from '../yaml-documents.ts';
 import { defineCommand, type Command } from './command.ts';
@@ -30,7 +35,8 @@ const rbacFlags: FlagGroup<RbacOptions> = {
 
 export const rbacCommand: Command = defineCommand({
   name: 'rbac',
-  summary: 'Prints roles and bindings for what the program asks of the API server, with the flags that it is given.',
+  summary:
+    'Prints roles and bindings for what the program asks of the API server, with the flags that it is given; and what its clouds have to grant, where they say so.',
   flags: ({ controllers }) => [rbacFlags, ...programGroups, ...controllerFlags(controllers)],
   run: async (parsed, environment) => {
     const { serviceAccount: name, serviceAccountNamespace: namespace, user } = parsed.of(rbacFlags);
@@ -38,8 +44,22 @@ export const rbacCommand: Command = defineCommand({
       throw new FlagError('invalid-flag', '--service-account and --service-account-namespace must not be empty');
     }
     const options = ruleOptionsOf(parsed);
-    const access = programAccess(options, await planWork({ environment, options }));
+    const plan = await planWork({ environment, options });
+    const access = programAccess(options, plan);
     const objects = rbacObjects(access, { name, namespace }, user === '' ? undefined : user);
+    const webhooks = chosenWebhooks({
+      debugging: parsed.of(debuggingFlags),
+      gates: readGates(options.generic.featureGates),
+      webhook: parsed.of(webhookFlags),
+    });
+    const uses = new Set([
+      ...[...plan.main, ...plan.migrated].flatMap(({ uses = [], usesWith }) => [
+        ...uses,
+        ...(usesWith?.(options) ?? []),
+      ]),
+      ...webhooks.flatMap((webhook) => webhook.uses),
+    ]);
+    environment.stdout.write(await cloudPermissions(options.cloud, uses, environment));
     environment.stdout.write(await yamlDocuments(objects));
     return 0;
   },

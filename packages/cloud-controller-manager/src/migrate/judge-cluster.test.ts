@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { judgeCluster, migrationSteps } from './judge-cluster.ts';
+import { judgeCluster, migrationSteps, readsOf } from './judge-cluster.ts';
 import { TABLE } from './cluster-table.suite.ts';
 import { TARGET, UNSEEN, apiServer, cluster, lease, manager, outrigger } from './observed-cluster.suite.ts';
 import type { ObservedCluster } from './observed-cluster.ts';
@@ -11,6 +11,7 @@ function statesOf(observed: ObservedCluster, target = TARGET): Readonly<Record<s
   return Object.fromEntries(judgeCluster(observed, target).map(({ state, step }) => [step, state]));
 }
 
+const readings = ['nodes', 'leases', 'programs', 'apiServerFlags', 'csiNodes', 'volumes', 'services'] as const;
 const READY = Object.fromEntries(migrationSteps.map(({ name }) => [name, name === 'hand-over' ? 'missing' : 'ok']));
 
 test('a cluster that is ready lacks the hand-over alone, and nothing once that is done', () => {
@@ -52,7 +53,6 @@ test('whatever could not be seen, no step that needs it is ok', () => {
     'node-ipam': [['programs']],
   };
   assert.deepEqual(Object.keys(needs).toSorted(), migrationSteps.map(({ name }) => name).toSorted());
-  const readings = ['nodes', 'leases', 'programs', 'apiServerFlags', 'csiNodes', 'volumes', 'services'] as const;
   const done = cluster({
     pods: [manager, apiServer, outrigger],
     leases: [lease('cloud-controller-manager', 'cp-2_9')],
@@ -70,6 +70,19 @@ test('whatever could not be seen, no step that needs it is ok', () => {
       },
     ),
   );
+});
+
+test('a step is judged by what it says it reads', () => {
+  for (const [what, observed] of [['ready', cluster()] as const, ...TABLE]) {
+    const whole = judgeCluster(observed, TARGET);
+    for (const [index, { name }] of migrationSteps.entries()) {
+      const reads = readsOf([name]);
+      const hidden = readings.filter((one) => !reads.has(one)).map((one) => [one, UNSEEN] as const);
+      const kubelets = reads.has('kubelets') ? observed.kubelets : new Map();
+      const [alone] = judgeCluster({ ...observed, ...Object.fromEntries(hidden), kubelets }, TARGET, [name]);
+      assert.deepEqual(alone, whole[index], `${name}: ${what}`);
+    }
+  }
 });
 
 test('each step is a heading of the guide', () => {

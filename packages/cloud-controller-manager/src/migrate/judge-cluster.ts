@@ -5,7 +5,7 @@ import { judgeBeside, judgeHandOver, judgeLeader, judgeOneFirst } from './judge-
 import { judgeKubelets, judgeNodes } from './judge-nodes.ts';
 import { judgeServices } from './judge-services.ts';
 import { judgeVolumes } from './judge-volumes.ts';
-import type { MigrationTarget, ObservedCluster } from './observed-cluster.ts';
+import type { MigrationTarget, ObservedCluster, Readable, Seen } from './observed-cluster.ts';
 
 /** One step of the guide. */
 export interface MigrationStep {
@@ -14,56 +14,99 @@ export interface MigrationStep {
   readonly title: string;
   /** Heading in the guide under which it is described. */
   readonly heading: string;
+  /** All that it is judged by. */
+  readonly reads: readonly Readable[];
   readonly judge: (cluster: ObservedCluster, target: MigrationTarget) => readonly Check[];
 }
 
+/** A step that is judged by what is not in `reads` does not compile. */
+function step<R extends Readable>(
+  one: Omit<MigrationStep, 'judge' | 'reads'> & {
+    readonly reads: readonly R[];
+    readonly judge: (cluster: Seen<NoInfer<R>>, target: MigrationTarget) => readonly Check[];
+  },
+): MigrationStep {
+  return one;
+}
+
 export const migrationSteps: readonly MigrationStep[] = [
-  {
+  step({
     name: 'kube-controller-manager',
     title: 'No cloud in kube-controller-manager',
     heading: 'In-tree providers',
+    reads: ['programs'],
     judge: judgeControllerManager,
-  },
-  { name: 'kube-apiserver', title: 'No cloud in kube-apiserver', heading: 'In-tree providers', judge: judgeApiServer },
-  {
+  }),
+  step({
+    name: 'kube-apiserver',
+    title: 'No cloud in kube-apiserver',
+    heading: 'In-tree providers',
+    reads: ['apiServerFlags', 'leases', 'programs'],
+    judge: judgeApiServer,
+  }),
+  step({
     name: 'volumes',
     title: 'In-tree volumes have their CSI driver',
     heading: 'In-tree providers',
+    reads: ['csiNodes', 'nodes', 'volumes'],
     judge: judgeVolumes,
-  },
-  {
+  }),
+  step({
     name: 'kubelets',
     title: 'Kubelets leave their nodes to the cloud-controller-manager',
     heading: 'In-tree providers',
+    reads: ['kubelets', 'nodes'],
     judge: judgeKubelets,
-  },
-  { name: 'nodes', title: 'Nodes are initialised', heading: '1. See what is there', judge: judgeNodes },
-  {
+  }),
+  step({
+    name: 'nodes',
+    title: 'Nodes are initialised',
+    heading: '1. See what is there',
+    reads: ['nodes'],
+    judge: judgeNodes,
+  }),
+  step({
     name: 'services',
     title: 'Services are served, and at rest',
     heading: '1. See what is there',
+    reads: ['services'],
     judge: judgeServices,
-  },
-  { name: 'leader', title: 'Somebody leads', heading: '1. See what is there', judge: judgeLeader },
-  {
+  }),
+  step({
+    name: 'leader',
+    title: 'Somebody leads',
+    heading: '1. See what is there',
+    reads: ['leases'],
+    judge: judgeLeader,
+  }),
+  step({
     name: 'beside',
     title: 'Outrigger can wait beside the other manager',
     heading: '2. Start Outrigger beside the other manager',
+    reads: ['leases', 'programs'],
     judge: judgeBeside,
-  },
-  {
+  }),
+  step({
     name: 'hand-over',
     title: 'Outrigger leads, and the other manager is gone',
     heading: '3. End the other manager',
+    reads: ['leases', 'programs'],
     judge: judgeHandOver,
-  },
-  { name: 'one-first', title: 'Leader migration', heading: 'One controller first', judge: judgeOneFirst },
-  {
+  }),
+  step({
+    name: 'one-first',
+    title: 'Leader migration',
+    heading: 'One controller first',
+    reads: ['leases', 'programs'],
+    judge: judgeOneFirst,
+  }),
+  step({
     name: 'node-ipam',
     title: 'One gives out pod CIDRs',
     heading: 'Node IPAM of kube-controller-manager',
+    reads: ['programs'],
     judge: judgeIpam,
-  },
+  }),
 ];
 
 export interface JudgedStep {
@@ -74,13 +117,22 @@ export interface JudgedStep {
 }
 
 /** All steps, or those that are named. */
+function chosenSteps(names: readonly string[]): readonly MigrationStep[] {
+  return migrationSteps.filter(({ name }) => names.length === 0 || names.includes(name));
+}
+
+/** What these steps are judged by: nothing else need be read. Default: of all steps. */
+export function readsOf(names: readonly string[] = []): ReadonlySet<Readable> {
+  return new Set(chosenSteps(names).flatMap(({ reads }) => reads));
+}
+
+/** All steps, or those that are named. */
 export function judgeCluster(
   cluster: ObservedCluster,
   target: MigrationTarget,
   names: readonly string[] = [],
 ): readonly JudgedStep[] {
-  const chosen = migrationSteps.filter(({ name }) => names.length === 0 || names.includes(name));
-  return chosen.map(({ judge, name, title }) => {
+  return chosenSteps(names).map(({ judge, name, title }) => {
     const checks = judge(cluster, target);
     return { step: name, title, state: worst(checks.map(({ state }) => state)), checks };
   });

@@ -2,13 +2,18 @@
 import type { Lease } from '@outrigger/kube';
 import { missing, ok, unknown, type Check } from './check.ts';
 import { isHeld } from './lease-holder.ts';
-import type { ObservedCluster } from './observed-cluster.ts';
+import type { ObservedCluster, Seen } from './observed-cluster.ts';
 import type { ProgramFlags, ProgramName, SeenProgram } from './seen-program.ts';
 
 const MANAGER_FLAGS = '--cloud-provider=external or without, no --cloud-config';
 const IPAM_NAMES = ['node-ipam-controller', 'nodeipam'];
 
-export function judgeApiServer({ apiServerFlags, leases, now, programs }: ObservedCluster): readonly Check[] {
+export function judgeApiServer({
+  apiServerFlags,
+  leases,
+  now,
+  programs,
+}: Seen<'apiServerFlags' | 'leases' | 'programs'>): readonly Check[] {
   const seen = seenOf(programs, 'kube-apiserver');
   // Where pods show them all, those that did not answer are looked at, too.
   const all = seen.length > 0 ? seen : apiServerFlags.known ? [itself(apiServerFlags.value)] : [];
@@ -49,7 +54,7 @@ export function judgeApiServer({ apiServerFlags, leases, now, programs }: Observ
   return [...checks, ...unseen];
 }
 
-export function judgeControllerManager({ programs }: ObservedCluster): readonly Check[] {
+export function judgeControllerManager({ programs }: Seen<'programs'>): readonly Check[] {
   const all = seenOf(programs, 'kube-controller-manager');
   if (all.length === 0) return [unseen(programs, 'kube-controller-manager', `see that it has ${MANAGER_FLAGS}`)];
   return judged(
@@ -65,7 +70,7 @@ export function judgeControllerManager({ programs }: ObservedCluster): readonly 
 }
 
 /** One gives out pod CIDRs, or several that agree on who does. */
-export function judgeIpam({ programs }: ObservedCluster): readonly Check[] {
+export function judgeIpam({ programs }: Seen<'programs'>): readonly Check[] {
   const managers = seenOf(programs, 'kube-controller-manager');
   if (!programs.known || managers.length === 0) {
     const todo = 'see who has --allocate-node-cidrs and the controller node-ipam-controller: only one may';

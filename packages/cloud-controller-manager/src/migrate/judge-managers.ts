@@ -2,7 +2,7 @@
 import { missing, ok, unknown, type Check } from './check.ts';
 import { isOn, MIGRATION_LEASE, seenOf, unknownFlags } from './judge-components.ts';
 import { holderOf, isHeld } from './lease-holder.ts';
-import type { MigrationTarget, ObservedCluster, Reading } from './observed-cluster.ts';
+import type { MigrationTarget, ObservedCluster, Reading, Seen } from './observed-cluster.ts';
 import type { SeenProgram } from './seen-program.ts';
 
 const UPSTREAM_LEASE = 'cloud-controller-manager';
@@ -14,7 +14,7 @@ const TIMES: Readonly<Record<string, string>> = {
 };
 
 /** Before the first step, and after the last one, somebody leads. */
-export function judgeLeader(cluster: ObservedCluster, { leaseName }: MigrationTarget): readonly Check[] {
+export function judgeLeader(cluster: Seen<'leases'>, { leaseName }: MigrationTarget): readonly Check[] {
   const { leases } = cluster;
   if (!leases.known) return [noLeases(leases)];
   const lease = leases.value.find(({ metadata }) => metadata?.name === leaseName);
@@ -48,7 +48,7 @@ export function judgeLeader(cluster: ObservedCluster, { leaseName }: MigrationTa
 }
 
 /** Whether two managers would seek one Lease: else both would be at work. */
-export function judgeBeside(cluster: ObservedCluster, { leaseName }: MigrationTarget): readonly Check[] {
+export function judgeBeside(cluster: Seen<'leases' | 'programs'>, { leaseName }: MigrationTarget): readonly Check[] {
   const { leases, programs } = cluster;
   if (!programs.known) {
     return [
@@ -106,7 +106,7 @@ export function judgeBeside(cluster: ObservedCluster, { leaseName }: MigrationTa
 }
 
 /** Whether the other manager may be ended, or has been. */
-export function judgeHandOver(cluster: ObservedCluster, { leaseName }: MigrationTarget): readonly Check[] {
+export function judgeHandOver(cluster: Seen<'leases' | 'programs'>, { leaseName }: MigrationTarget): readonly Check[] {
   const { leases, now, programs } = cluster;
   if (!programs.known) {
     return [
@@ -149,7 +149,7 @@ export function judgeHandOver(cluster: ObservedCluster, { leaseName }: Migration
 }
 
 /** Leader migration: on where it has a use, and off where it has none any more. */
-export function judgeOneFirst(cluster: ObservedCluster): readonly Check[] {
+export function judgeOneFirst(cluster: Seen<'leases' | 'programs'>): readonly Check[] {
   const { leases, now, programs } = cluster;
   if (!leases.known) return [noLeases(leases)];
   if (!programs.known) {
@@ -200,7 +200,7 @@ export function judgeOneFirst(cluster: ObservedCluster): readonly Check[] {
   ];
 }
 
-function noOther({ now, programs }: ObservedCluster, leases: ObservedCluster['leases'], leaseName: string): Check {
+function noOther({ now, programs }: Seen<'programs'>, leases: ObservedCluster['leases'], leaseName: string): Check {
   if (!leases.known) return noLeases(leases);
   const lease = leases.value.find(({ metadata }) => metadata?.name === leaseName);
   if (!lease || isHeld(lease, now) === 'no') return ok('there is no other cloud-controller-manager to wait beside');

@@ -1,7 +1,7 @@
 /** Nodes: initialised by the cloud that takes over, and by kubelets that leave that to somebody else. Pure. */
 import type { Node } from '@outrigger/kube';
 import { missing, ok, unknown, type Check } from './check.ts';
-import type { MigrationTarget, ObservedCluster, ObservedKubelet } from './observed-cluster.ts';
+import type { MigrationTarget, ObservedKubelet, Seen } from './observed-cluster.ts';
 import { flagsOf } from './seen-program.ts';
 
 const UNINITIALIZED = 'node.cloudprovider.kubernetes.io/uninitialized';
@@ -15,7 +15,7 @@ const LABELS = [
 /** Where distributions write down with which flags a node was started. */
 const NODE_ARGS = ['k3s.io/node-args', 'rke2.io/node-args'];
 
-export function judgeNodes({ nodes }: ObservedCluster, { providerName }: MigrationTarget): readonly Check[] {
+export function judgeNodes({ nodes }: Seen<'nodes'>, { providerName }: MigrationTarget): readonly Check[] {
   if (!nodes.known) return [unknown(`nodes could not be listed: ${nodes.why}`, 'ask as somebody who may list nodes')];
   const all = nodes.value;
   if (all.length === 0) return [ok('there are no nodes')];
@@ -58,7 +58,7 @@ export function judgeNodes({ nodes }: ObservedCluster, { providerName }: Migrati
   return checks.length > 0 ? checks : [ok(`all ${all.length} nodes are initialised, with provider IDs of ${names}`)];
 }
 
-export function judgeKubelets({ kubelets, nodes }: ObservedCluster): readonly Check[] {
+export function judgeKubelets({ kubelets, nodes }: Seen<'kubelets' | 'nodes'>): readonly Check[] {
   if (!nodes.known) return [unknown(`nodes could not be listed: ${nodes.why}`, 'ask as somebody who may list nodes')];
   const judged = nodes.value.map((node) => ({ node, ...judgeKubelet(node, kubelets.get(nameOf(node))) }));
   const of = (state: string): readonly string[] =>

@@ -2,11 +2,11 @@
 import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { missing, ok, unknown, type Check } from './check.ts';
-import type { MigrationTarget, ObservedCluster } from './observed-cluster.ts';
+import type { MigrationTarget, Seen } from './observed-cluster.ts';
 
 const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
 
-export function judgeServices({ services }: ObservedCluster, { providerName }: MigrationTarget): readonly Check[] {
+export function judgeServices({ services }: Seen<'services'>, { providerName }: MigrationTarget): readonly Check[] {
   if (!services.known) {
     return [
       unknown(

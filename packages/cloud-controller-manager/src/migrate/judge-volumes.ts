@@ -1,7 +1,7 @@
 /** Volumes of in-tree clouds: Kubernetes hands them to the CSI driver, which must be there. Pure. */
 import type { CSINode, PersistentVolume } from '@outrigger/kube';
 import { missing, ok, unknown, type Check } from './check.ts';
-import type { ObservedCluster } from './observed-cluster.ts';
+import type { Seen } from './observed-cluster.ts';
 
 /** Source of a PersistentVolume → the driver to which it is translated. Source: `csi-translation-lib`. */
 const DRIVERS: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const DRIVERS: Readonly<Record<string, string>> = {
   vsphereVolume: 'csi.vsphere.vmware.com',
 };
 
-export function judgeVolumes({ csiNodes, nodes, volumes }: ObservedCluster): readonly Check[] {
+export function judgeVolumes({ csiNodes, nodes, volumes }: Seen<'csiNodes' | 'nodes' | 'volumes'>): readonly Check[] {
   if (!volumes.known) {
     return [
       unknown(

@@ -22,6 +22,12 @@ export interface ObservedCluster {
   readonly services: Reading<readonly Service[]>;
 }
 
+/** What can be looked at by itself. */
+export type Readable = Exclude<keyof ObservedCluster, 'now'>;
+
+/** What was seen of these alone. */
+export type Seen<R extends Readable> = Pick<ObservedCluster, R | 'now'>;
+
 /** What a kubelet says of itself, through the API server. */
 export interface ObservedKubelet {
   /** `/flagz`: there from Kubernetes 1.36 on. */

@@ -1,7 +1,7 @@
 /** Reads a cluster that is to be migrated. What cannot be read is said to be unknown; nothing here can write. */
 import type { Client, Clock, KubeObject, ListOptions, Node, Resource, ResourceClient } from '@outrigger/kube';
 import { isNotFound, isStatusError, isTransportError, resources } from '@outrigger/kube';
-import type { ObservedCluster, ObservedKubelet, Reading } from './observed-cluster.ts';
+import type { ObservedCluster, ObservedKubelet, Readable, Reading } from './observed-cluster.ts';
 import { seenPrograms, type ProgramFlags } from './seen-program.ts';
 
 /** The part of a client that this needs. */
@@ -16,6 +16,8 @@ export interface ReadClusterOptions {
   /** Milliseconds for each request. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /** The rest is not asked for, and not known. `kubelets` are those of `nodes`. */
+  readonly reads: ReadonlySet<Readable>;
 }
 
 const SYSTEM = 'kube-system';
@@ -25,18 +27,26 @@ const KUBELETS_AT_ONCE = 16;
 
 /** Never rejects: what fails is a reading that is not known. */
 export async function readCluster(options: ReadClusterOptions): Promise<ObservedCluster> {
+  const { clock, reads } = options;
+  const asked = <T>(what: Readable, read: () => Promise<Reading<T>>): Promise<Reading<T>> =>
+    reads.has(what) ? read() : Promise.resolve({ known: false, why: 'it was not asked for' });
+  const list = <T extends KubeObject>(
+    what: Readable,
+    resource: Resource<T>,
+    where?: Pick<ListOptions, 'namespace'>,
+  ): Promise<Reading<readonly T[]>> => asked(what, () => readList(options, resource, where));
   const [nodes, leases, pods, apiServerFlags, csiNodes, volumes, services] = await Promise.all([
-    readList(options, resources.nodes),
-    readList(options, resources.leases, { namespace: SYSTEM }),
-    readList(options, resources.pods, { namespace: SYSTEM }),
-    readFlags(options, '/flagz'),
-    readList(options, resources.csiNodes),
-    readList(options, resources.persistentVolumes),
-    readList(options, resources.services),
+    list('nodes', resources.nodes),
+    list('leases', resources.leases, { namespace: SYSTEM }),
+    list('programs', resources.pods, { namespace: SYSTEM }),
+    asked('apiServerFlags', () => readFlags(options, '/flagz')),
+    list('csiNodes', resources.csiNodes),
+    list('volumes', resources.persistentVolumes),
+    list('services', resources.services),
   ]);
-  const kubelets = await readKubelets(options, nodes.known ? nodes.value : []);
+  const kubelets = await readKubelets(options, nodes.known && reads.has('kubelets') ? nodes.value : []);
   const programs = pods.known ? ({ known: true, value: seenPrograms(pods.value) } as const) : pods;
-  return { now: options.clock.now(), nodes, kubelets, leases, programs, apiServerFlags, csiNodes, volumes, services };
+  return { now: clock.now(), nodes, kubelets, leases, programs, apiServerFlags, csiNodes, volumes, services };
 }
 
 async function readKubelets(

@@ -1,11 +1,13 @@
 /** Which cloud, which cluster, which controllers. */
 import { bool, string, strings, type FlagGroup } from '@outrigger/controller-manager';
+import { callLimits, type CallLimit } from './call-limits.ts';
 
 export interface CloudOptions {
   cloudProvider: string;
   cloudConfig: string;
   providerPath: string;
   userAgent: readonly string[];
+  cloudCallLimits: readonly CallLimit[];
   clusterName: string;
   clusterCidr: string;
   allocateNodeCidrs: boolean;
@@ -38,6 +40,12 @@ export const cloudFlags: FlagGroup<CloudOptions> = {
       default: [],
       usage:
         "What else goes into the User-Agent of requests to the cloud, before the provider's own; as the provider takes it.",
+    },
+    cloudCallLimits: {
+      type: callLimits,
+      default: [],
+      usage:
+        'Requests a second that a cloud is sent at most: <provider>=<qps> or <provider>=<qps>:<burst>; <provider>/<bucket>=… for one of the buckets that the provider has, such as the services of OpenStack (compute, network, load-balancer). Without: as fast as the cloud takes them, slower after a 429.',
     },
     clusterName: { type: string, default: 'kubernetes', usage: 'Name of the cluster, for what is made in the cloud.' },
     clusterCidr: {

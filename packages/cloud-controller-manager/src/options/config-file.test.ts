@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { renderConfigz } from '../configz.ts';
+import { CONFIG_EXAMPLE } from '../flags-page.ts';
 import { readConfigFile } from './config-file.ts';
 import { toLowerCamelCase } from './config-keys.ts';
 import { programFlags, readProgramOptions } from './program-options.ts';
@@ -38,6 +39,15 @@ NodeController:
   assert.deepEqual(options.cloud.controllers, ['*', '-route']);
   assert.deepEqual([options.cloud.clusterCidr, options.cloud.cloudProvider], ['10.0.0.0/8', 'memory']);
   assert.equal(options.node.concurrentNodeSyncs, 4);
+});
+
+test('the example of the page of flags is read', async () => {
+  const { cloud, logs } = readProgramOptions([], await read(CONFIG_EXAMPLE));
+  assert.deepEqual([cloud.cloudProvider, cloud.clusterName, logs.v], ['openstack', 'production', 2]);
+  assert.deepEqual(
+    cloud.cloudCallLimits.map(({ limits }) => limits),
+    [{ qps: 20 }, { qps: 2, burst: 4 }],
+  );
 });
 
 test('what /configz prints is read, and gives the same configuration', async () => {

@@ -1,6 +1,6 @@
 /** `--config`: a CloudControllerManagerConfiguration in YAML or JSON. Strict: what is not known is refused with file, line and key. */
 import { openYamlFile, type FlagPreset, type FlagSet } from '@outrigger/controller-manager';
-import { API_GROUP, API_VERSION, configKeys, KIND, toLowerCamelCase, type ConfigKey } from './config-keys.ts';
+import { API_GROUP, API_VERSION, configKeys, KIND, ownKeys, toLowerCamelCase, type ConfigKey } from './config-keys.ts';
 
 type Tree = { readonly [name: string]: Tree | ConfigKey };
 
@@ -62,6 +62,7 @@ const KINDS: Readonly<Record<string, string>> = {
   '': 'true or false',
   int: 'a number',
   float: 'a number',
+  Level: 'a number',
   strings: 'a list of strings',
   duration: 'a duration such as 10s',
 };
@@ -73,6 +74,7 @@ function textOf(value: unknown, word: string): string | undefined {
       return typeof value === 'boolean' ? String(value) : undefined;
     case 'int':
     case 'float':
+    case 'Level':
       return typeof value === 'number' ? String(value) : undefined;
     case 'strings':
       if (!Array.isArray(value) || !value.every((item) => typeof item === 'string' && !item.includes(',')))
@@ -101,4 +103,4 @@ function treeOf(keys: readonly ConfigKey[]): Tree {
   return root;
 }
 
-const TREE: Tree = treeOf(configKeys);
+const TREE: Tree = treeOf([...configKeys, ...ownKeys]);

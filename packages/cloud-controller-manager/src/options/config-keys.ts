@@ -66,6 +66,12 @@ export const configKeys: readonly ConfigKey[] = [
   key('Webhook.Webhooks', 'webhooks'),
 ];
 
+/** What upstream's type does not have: read from `--config`, and shown at `/flagz` alone, as all such flags. */
+export const ownKeys: readonly ConfigKey[] = [
+  key('Outrigger.CloudCallLimits', 'cloud-call-limits'),
+  key('Outrigger.Verbosity', 'v'),
+];
+
 /** `CIDRAllocatorType` → `cidrAllocatorType`, `ClusterCIDR` → `clusterCIDR`: as Kubernetes' versioned types write them. */
 export function toLowerCamelCase(name: string): string {
   return name.replace(/^[A-Z]+(?=[A-Z][a-z])|^[A-Z]/u, (head) => head.toLowerCase());

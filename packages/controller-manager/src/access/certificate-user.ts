@@ -1,13 +1,28 @@
 /** The user whom a certificate names: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#x509-client-certificates */
 import type { X509Certificate } from 'node:crypto';
+import type { Clock, Metrics } from '@outrigger/kube';
 import type { CertificateAuthorities } from './certificate-authorities.ts';
 import type { Authenticate, User } from './user.ts';
 
+/** Upstream's: half an hour to a year. */
+const REMAINING_SECONDS = [0, 0.5, 1, 2, 6, 12, 24, 48, 96, 168, 720, 2_160, 4_320, 8_640].map(
+  (hours) => hours * 3_600,
+);
+
 /** `authorities` as they are now; `undefined` while there are none. */
-export function authenticateByCertificate(authorities: () => CertificateAuthorities | undefined): Authenticate {
+export function authenticateByCertificate(
+  authorities: () => CertificateAuthorities | undefined,
+  { clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics },
+): Authenticate {
+  const remaining = metrics.histogram({
+    name: 'apiserver_client_certificate_expiration_seconds',
+    help: 'For how long the certificates of callers are still valid, at each request that one vouched for.',
+    buckets: REMAINING_SECONDS,
+  });
   return ({ certificate }) => {
     const trusted = authorities();
     if (certificate === undefined || !trusted?.vouchFor(certificate)) return Promise.resolve(undefined);
+    remaining.observe((certificate.validToDate.getTime() - clock.now()) / 1_000);
     return Promise.resolve(userOf(certificate));
   };
 }

@@ -35,11 +35,14 @@ interface Serving extends AsyncDisposable {
   readonly clock: FakeClock;
   /** Users about whom the API server was asked. */
   readonly asked: string[];
+  /** For how many seconds the certificates were valid by which callers were known. */
+  readonly remaining: number[];
 }
 
 /** Pages behind delegated access; the API server lets everybody ask whose name begins with `may-`. */
 async function serve(...args: readonly string[]): Promise<Serving> {
   const asked: string[] = [];
+  const remaining: number[] = [];
   const parsed = flags.parse(args.map((arg) => arg.replace('=@', `=${directory}/`)));
   const create = (review: { readonly spec: { readonly user: string; readonly groups: readonly string[] } }) => {
     asked.push(`${review.spec.user} ${review.spec.groups.join()}`);
@@ -54,7 +57,12 @@ async function serve(...args: readonly string[]): Promise<Serving> {
     bindAddress: '127.0.0.1',
     clock,
     logger: silentLogger,
-    metrics: noMetrics,
+    metrics: {
+      ...noMetrics,
+      histogram: ({ name }) => ({
+        observe: (value) => void (name.endsWith('expiration_seconds') && remaining.push(value)),
+      }),
+    },
   });
   const server = await startSecureServer({
     app: createPages({
@@ -75,6 +83,7 @@ async function serve(...args: readonly string[]): Promise<Serving> {
     server,
     clock,
     asked,
+    remaining,
     [Symbol.asyncDispose]: async () => {
       access[Symbol.dispose]();
       await server[Symbol.asyncDispose]();
@@ -101,6 +110,8 @@ test('a client certificate of the authority names the user; any other is nobody'
   assert.equal(await ask(serving, '/metrics'), 403);
   assert.equal(await ask(serving, '/healthz'), 200);
   assert.equal(serving.asked.at(-1), 'system:anonymous system:unauthenticated');
+  assert.equal(serving.remaining.length, 1, 'of the one that was vouched for');
+  assert.ok(serving.remaining.every((seconds) => seconds > 0 && seconds < 7_200));
 });
 
 test('only a proxy may name the user in headers, and a chain to it cannot be made up', async () => {

@@ -79,7 +79,7 @@ export async function delegateAccess(options: DelegatedAccessOptions): Promise<D
   const asksForCertificates = looksUp || clientCaFile !== '' || requestheaderClientCaFile !== '';
   const authenticators: readonly Authenticate[] = [
     authenticateByRequestHeader(() => proxies),
-    authenticateByCertificate(() => clients),
+    authenticateByCertificate(() => clients, options),
     ...(authenticationClient === undefined
       ? []
       : [

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
+import { HealthChecks } from '../serving/health-checks.ts';
 import {
   exitCodeOf,
   runControllerManager,
@@ -124,6 +125,25 @@ test('a controller that fails stops the others, gives the lease back and ends wi
 test('a controller that just ends has failed', async () => {
   const end = await bench({ name: 'quitter', run: () => Promise.resolve() }).run();
   assert.match(String(end.kind === 'failed' && end.error), /controller quitter ended although nothing asked it to/u);
+});
+
+test('each controller has a health check of its name while it runs, which says when it has failed', async () => {
+  const broken = Promise.withResolvers<void>();
+  const ending = Promise.withResolvers<void>();
+  const slow: RunningController = { name: 'node', run: () => ending.promise };
+  const { clock, run } = bench(slow, { name: 'route', run: () => broken.promise });
+  const health = new HealthChecks();
+  const named = async (name: string): Promise<boolean | undefined> => (await health.runOne('livez', name))?.healthy;
+  assert.equal(await named('route'), undefined);
+  const end = run({ health });
+  await clock.settle();
+  assert.match((await health.run('readyz', { verbose: true })).text, /^\[\+\]node ok\n\[\+\]route ok$/mu);
+  broken.reject(new Error('boom'));
+  await clock.settle();
+  assert.deepEqual([await named('node'), await named('route')], [true, false]);
+  ending.resolve();
+  assert.equal((await end).kind, 'failed');
+  assert.deepEqual([await named('node'), await named('route')], [undefined, false]);
 });
 
 test('a controller that does not end is left after the time-out', async () => {

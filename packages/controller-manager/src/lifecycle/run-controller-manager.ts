@@ -3,6 +3,7 @@
  * in order. It decides when things start and end and nothing else; what they are is the program's.
  */
 import type { Clock, Logger, Metrics } from '@outrigger/kube';
+import type { HealthChecks } from '../serving/health-checks.ts';
 
 /** Something that runs until it is told to stop. */
 export interface RunningController {
@@ -38,6 +39,8 @@ export interface ControllerManagerOptions<T extends LeadershipTerm = LeadershipT
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Has a check for each controller, by its name, from when it is started until it has ended as asked. Default: none. */
+  readonly health?: Pick<HealthChecks, 'add'> | undefined;
   /** Aborts when the process is asked to stop. */
   readonly stop: AbortSignal;
   /**
@@ -152,7 +155,7 @@ class ManagerRun<T extends LeadershipTerm> {
 }
 
 async function runOne(
-  { logger, metrics, name: manager }: Pick<ControllerManagerOptions, 'logger' | 'metrics' | 'name'>,
+  { health, logger, metrics, name: manager }: Pick<ControllerManagerOptions, 'health' | 'logger' | 'metrics' | 'name'>,
   controller: RunningController,
   signal: AbortSignal,
   fail: (error: unknown) => void,
@@ -163,17 +166,28 @@ async function runOne(
     help: 'Whether a controller of this manager is running: 1 or 0',
     labels: ['name', 'manager'],
   });
+  let failure: Error | undefined;
+  let forget: (() => void) | undefined;
   logger.info('Controller started', { controller: name });
   running.set(1, { name, manager });
   try {
+    forget = health?.add({
+      name,
+      check: () => {
+        if (failure) throw failure;
+      },
+    });
     await controller.run(signal);
-    if (!signal.aborted) fail(new Error(`controller ${name} ended although nothing asked it to`));
+    if (!signal.aborted) throw new Error(`controller ${name} ended although nothing asked it to`);
   } catch (error) {
     if (!signal.aborted) {
+      failure = error instanceof Error ? error : new Error(String(error));
       logger.error('Controller failed: stopping', { controller: name, error });
       fail(error);
     }
   } finally {
+    // One that has failed is shown for as long as the others take to end.
+    if (failure === undefined) forget?.();
     running.set(0, { name, manager });
     logger.verbose(2, 'Controller ended', { controller: name });
   }

@@ -1,6 +1,7 @@
 /** `Metrics` over the Prometheus client library, with a registry of its own: nothing here is global. */
 import type { Counter, Gauge, Histogram, Labels, MetricDefinition, Metrics } from '@outrigger/kube';
 import * as prometheus from '@prometheus-io/client';
+import { collectLinuxProcess } from './linux-process.ts';
 
 type Kind = 'counter' | 'gauge' | 'histogram';
 
@@ -20,7 +21,9 @@ export class PrometheusMetrics implements Metrics {
   /** `processMetrics`: also CPU, memory, file descriptors, event-loop delay and garbage collection of this process. */
   constructor(options: { readonly processMetrics?: boolean } = {}) {
     // Its names for CPU, memory and file descriptors are those of Go's process collector: dashboards go on working.
-    if (options.processMetrics) prometheus.collectDefaultMetrics({ register: this.#registry });
+    if (!options.processMetrics) return;
+    prometheus.collectDefaultMetrics({ register: this.#registry });
+    collectLinuxProcess(this.#registry);
   }
 
   counter(definition: MetricDefinition): Counter {

@@ -197,3 +197,46 @@ test('the lowest TLS version is what it is set to', async () => {
   assert.equal(await attempt('TLSv1.2'), 'refused');
   assert.equal(await attempt('TLSv1.3'), 'TLSv1.3');
 });
+
+test('with TLS 1.2 no other cipher suite than those that are named is spoken', async () => {
+  const settings = {
+    minVersion: 'VersionTLS12',
+    cipherSuites: ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256'],
+    curvePreferences: [],
+  } as const;
+  await using server = await startSecureServer({ ...base, settings });
+  await using any = await startSecureServer({ ...base, settings: { ...settings, cipherSuites: [] } });
+  const spoken = ({ url }: { readonly url: string }, ciphers: string): Promise<string> =>
+    new Promise((resolve) => {
+      const options = {
+        host: '127.0.0.1',
+        port: Number(new URL(url).port),
+        rejectUnauthorized: false,
+        ciphers,
+      } as const;
+      const socket = connect({ ...options, maxVersion: 'TLSv1.2' }, () => {
+        resolve(socket.getCipher().name);
+        socket.destroy();
+      });
+      socket.on('error', () => resolve('refused'));
+    });
+  const [named, other] = ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384'];
+  assert.equal(await spoken(server, `${other}:${named}`), named);
+  assert.equal(await spoken(server, other), 'refused');
+  assert.equal(await spoken(any, other), other);
+});
+
+test('a request whose headers do not end is refused, and the next caller is served', async () => {
+  await using server = await startSecureServer(base);
+  const answer = await new Promise<string>((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(server.url).port), rejectUnauthorized: false });
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    socket.on('close', () => resolve(text));
+    // The server ends the connection amid what is sent.
+    socket.on('error', () => {});
+    socket.write(`GET /healthz HTTP/1.1\r\nhost: a\r\n${`x: ${'y'.repeat(1_000)}\r\n`.repeat(100)}`);
+  });
+  assert.match(answer, /^(?:HTTP\/1\.1 431 |$)/u);
+  assert.equal((await ask(server.url)).status, 200);
+});

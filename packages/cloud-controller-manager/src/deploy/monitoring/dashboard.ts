@@ -176,6 +176,14 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       unit: 's',
       queries: { [quantile(0.99, 'controller_runtime_reconcile_time_seconds', 'controller')]: '{{controller}}' },
     },
+    {
+      title: 'Actions of plans by result',
+      unit: 'ops',
+      queries: {
+        [`sum by (controller, action, result) (rate(outrigger_actions_total{${LED}}${RATE}))`]:
+          '{{controller}}: {{action}} {{result}}',
+      },
+    },
     { title: 'Keys that wait', unit: 'short', queries: { [`sum by (name) (workqueue_depth{${LED}})`]: '{{name}}' } },
     {
       title: 'How long keys wait, 99 %',

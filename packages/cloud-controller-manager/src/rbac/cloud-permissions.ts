@@ -1,0 +1,38 @@
+/** What the clouds have to grant, from the controllers that run: lines that stand before what the API server has to grant. */
+import type { Capabilities } from '@outrigger/cloud-provider';
+import { loadProvider } from '@outrigger/cloud-runtime';
+import type { Environment } from '../environment.ts';
+import type { CloudOptions } from '../options/cloud-flags.ts';
+import { parseProviderSpecs } from '../provider-specs.ts';
+
+/**
+ * As comments of YAML. Empty without `--cloud-provider`, and for a provider that states nothing. One that is not here (its module is
+ * in the image alone) is said to be unknown.
+ */
+export async function cloudPermissions(
+  { cloudProvider, providerPath }: Pick<CloudOptions, 'cloudProvider' | 'providerPath'>,
+  uses: ReadonlySet<keyof Capabilities>,
+  { builtInProviders, workingDirectory }: Pick<Environment, 'builtInProviders' | 'workingDirectory'>,
+): Promise<string> {
+  if (cloudProvider === '') return '';
+  const lines: string[] = [];
+  for (const { name, spec } of parseProviderSpecs(cloudProvider)) {
+    const options = { builtIn: builtInProviders, workingDirectory, name, providerPath: providerPath || undefined };
+    try {
+      const provider = await loadProvider(spec, options);
+      const granted = Object.entries(provider.permissions ?? {}).filter(([one]) => uses.has(one as keyof Capabilities));
+      if (granted.length === 0) continue;
+      lines.push(`In the cloud ${provider.name}, these controllers need:`);
+      for (const [capability, words] of granted) lines.push(`  ${capability}: ${oneLine(words.join('; '))}`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      lines.push(`What they need in the cloud is not known here: ${oneLine(why)}`);
+    }
+  }
+  return lines.map((line) => `# ${line}\n`).join('');
+}
+
+/** Nothing may end the comment. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/gu, ' ');
+}
