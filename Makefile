@@ -83,7 +83,7 @@ e2e-openstack: $(SETUP) ## Run the program against a real OpenStack on 127.0.0.1
 	@node e2e/openstack/run.ts $(TESTS)
 
 .PHONY: judges
-judges: $(SETUP) ## Have real kubelets, upstream's own specs and promtool judge the program, in a network namespace; builds them once (TESTS=kubelets: some)
+judges: $(SETUP) ## Have real kubelets, upstream's own specs, promtool and kubeadm judge the program, in a network namespace; builds them once (TESTS=kubelets: some)
 	@node e2e/judges/run.ts $(TESTS)
 
 .PHONY: chart

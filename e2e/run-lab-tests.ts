@@ -1,6 +1,7 @@
 /** Runs the `*.lab.test.ts` of a folder, one file after the other: those that need more than `make test` may ask for. */
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 export interface LabTestsOptions {
   readonly folder: string;
@@ -20,10 +21,20 @@ export function labTests({ folder, names }: Pick<LabTestsOptions, 'folder' | 'na
   return wanted;
 }
 
+/** What `make test` counts by. */
+const COUNTING = fileURLToPath(new URL('../scripts/test-reporter.ts', import.meta.url));
+
 /** Resolves with the exit code. A signal to this process ends the tests first, and they what they have started. */
 export async function runLabTests(options: LabTestsOptions): Promise<number> {
   const timeout = options.fileLimitMinutes * 60_000;
-  const test = ['--test', '--test-reporter=spec', `--test-timeout=${timeout}`, '--test-concurrency=1'];
+  const reporters = [
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    ...(process.env['OUTRIGGER_TEST_COUNTS']
+      ? [`--test-reporter=${COUNTING}`, '--test-reporter-destination=stderr']
+      : []),
+  ];
+  const test = ['--test', ...reporters, `--test-timeout=${timeout}`, '--test-concurrency=1'];
   const [command = '', ...args] = [...(options.within ?? []), process.execPath, ...test, ...labTests(options)];
   const child = spawn(command, args, { cwd: options.folder, stdio: ['ignore', 'inherit', 'inherit'] });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => child.kill('SIGTERM'));

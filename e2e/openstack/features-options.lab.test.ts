@@ -229,6 +229,32 @@ subnet-id=${elsewhere.subnet}
         assert.equal(listeners[0]?.pool?.algorithm, 'SOURCE_IP');
       },
     ],
+    [
+      // Both VIPs are part of the one POST, and all that hangs below.
+      asking(
+        'two-vips',
+        {},
+        {
+          ipFamilyPolicy: 'RequireDualStack',
+          ipFamilies: ['IPv4', 'IPv6'],
+          ports: [portOf(80), portOf(53, 'UDP')],
+        },
+      ),
+      async ({ additionalVips, listeners, vip }) => {
+        assert.match(vip, /^10\.20\./u);
+        assert.match(additionalVips.join(), /^fd20:[^,]*$/u);
+        const [http, dns] = (await services.get('two-vips')).spec?.ports ?? [];
+        const membersAt = (family: 'IPv4' | 'IPv6', nodePort = 0): readonly string[] =>
+          nodes.map(({ addresses }) => `${addresses[family]}:${nodePort}`);
+        assert.deepEqual(
+          listeners.map(({ pool }) => pool?.members),
+          [
+            membersAt('IPv4', http?.nodePort).toSorted(),
+            [...membersAt('IPv4', dns?.nodePort), ...membersAt('IPv6', dns?.nodePort)].toSorted(),
+          ],
+        );
+      },
+    ],
   ]);
   await t.test('changed live: the PROXY version, the method, the limit', async () => {
     const before = await services.untilActive('proxy-v1');
@@ -249,7 +275,7 @@ subnet-id=${elsewhere.subnet}
     assert.deepEqual([after.id, after.floatingIP, after.vip], [before.id, before.floatingIP, before.vip]);
   });
   await t.test('deleted, and nothing of these is left', () =>
-    deleted('tuned', 'proxy-v2', 'proxy-v1', 'subnet-by-id', 'subnet-pattern', 'not-subnet', 'undone'),
+    deleted('tuned', 'proxy-v2', 'proxy-v1', 'subnet-by-id', 'subnet-pattern', 'not-subnet', 'undone', 'two-vips'),
   );
 
   await t.test('one call for each thing, no cascade, and defaults of the cloud config', async (t) => {

@@ -15,7 +15,7 @@ const PATIENCE_MS = 30 * 60_000;
 export type LabServiceName = 'keystone' | 'nova-api' | 'neutron' | 'octavia-api' | 'octavia-worker';
 
 /** As openstack-lab.sh finds it. */
-function labDirectory(): string {
+export function labDirectory(): string {
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
   return process.env['OUTRIGGER_OPENSTACK_LAB'] || join(cache, 'outrigger', 'openstack');
 }

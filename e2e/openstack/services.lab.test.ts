@@ -80,16 +80,4 @@ test('services on a real Octavia', async (t) => {
       });
     });
   }
-
-  await t.test('what needs a load balancer no longer loses it: another type', async () => {
-    await services.create(serviceOf({ name: 'turned', listeners: [] }, flavor.id));
-    await services.untilActive('turned');
-    await services.patch('turned', { spec: { type: 'ClusterIP' } });
-    await cluster.until(
-      'its finalizer is gone',
-      async () => ((await services.get('turned')).metadata?.finalizers ?? []).length === 0,
-    );
-    await nothingIsLeft();
-    await services.delete('turned');
-  });
 });
