@@ -9,6 +9,8 @@ export interface Server {
   readonly status: string;
   readonly flavor: { readonly original_name: string };
   readonly 'OS-EXT-AZ:availability_zone': string;
+  /** Why its status is ERROR. */
+  readonly fault?: { readonly message: string };
 }
 
 /** As neutron shows the port of a server. */
@@ -51,7 +53,11 @@ export class LabMachines implements AsyncDisposable {
     };
     const made = await this.#cloud.request<{ server: Named }>('compute', 'POST', '/servers', { body: { server } });
     this.#made.add(made.server.id);
-    await this.until(`server ${name} is ACTIVE`, async () => (await this.get(made.server.id))?.status === 'ACTIVE');
+    await this.until(`server ${name} is ACTIVE`, async () => {
+      const found = await this.get(made.server.id);
+      if (found?.status === 'ERROR') throw new Error(`server ${name} is in ERROR: ${found.fault?.message}`);
+      return found?.status === 'ACTIVE';
+    });
     await this.until(
       `the port of ${name} is ACTIVE`,
       async () => (await this.portOf(made.server.id)).status === 'ACTIVE',

@@ -99,6 +99,21 @@ answers() {
   [[ $status != 000 && $status != 502 && $status != 503 ]]
 }
 
+# Has told the database that it lives since it was started, as the scheduler wants to know before it gives it a server: what the
+# database says of a lab that has just come up is from the day on which it was seeded.
+reports() { # SERVICE
+  local who="host = '$1'"
+  [[ $1 == compute-* ]] || who="\`binary\` = '$1'"
+  [[ -n $(mariadb --no-defaults --socket $run/mariadb.sock --skip-column-names nova --execute \
+    "set time_zone = '+00:00'; select 1 from services where $who and last_seen_up >= from_unixtime($(stat --format %Y "$run/$1.pid")) limit 1") ]]
+}
+
+# What is sent to a queue that nobody has made yet is lost, and the load balancer PENDING for ever.
+consumes() { # QUEUE
+  env HOME=$run/rabbitmq PATH=/usr/lib/rabbitmq/bin:"$PATH" RABBITMQ_NODENAME=lab@localhost ERL_EPMD_PORT=15675 \
+    sh /usr/lib/rabbitmq/bin/rabbitmqctl --quiet list_queues name consumers | grep --quiet "^$1[[:space:]]*[1-9]"
+}
+
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 serves() { # SERVICE: waits until others can use it
@@ -109,6 +124,8 @@ serves() { # SERVICE: waits until others can use it
     glance) until_true 300 answers 19292 ;;
     neutron) until_true 300 answers 19696 ;;
     nova-api) until_true 300 answers 18774 ;;
+    nova-conductor | nova-scheduler | compute-*) until_true 300 reports "$1" ;;
+    octavia-worker) until_true 300 consumes octavia_provisioning_v2 ;;
     octavia-api) until_true 300 answers 19876 ;;
   esac
 }
