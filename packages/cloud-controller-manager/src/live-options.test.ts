@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
 import { FlagError, PrometheusMetrics } from '@outrigger/controller-manager';
 import { silentLogger, type Logger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { LiveOptions } from './live-options.ts';
 import { programFlags, type ProgramOptions } from './options/program-options.ts';
 
+const run = promisify(execFile);
 const HEAD = 'apiVersion: cloudcontrollermanager.config.k8s.io/v1alpha1\nkind: CloudControllerManagerConfiguration\n';
 
 interface Rig {
@@ -16,8 +19,8 @@ interface Rig {
   /** What was handed over: verbosity and limits, before and after. */
   readonly applied: string[];
   readonly refused: string[];
-  /** Swaps the file, and waits until it is taken or refused. */
-  readonly change: (text: string) => Promise<void>;
+  /** Swaps the file, and waits until it is taken or refused. `then`: once more while it is read, and waits for both. */
+  readonly change: (text: string, then?: string) => Promise<void>;
 }
 
 async function setUp(
@@ -51,17 +54,36 @@ async function setUp(
     live,
     applied,
     refused,
-    change: async (next) => {
-      const done = applied.length + refused.length + 1;
-      await writeFile(`${file}.new`, HEAD + next);
-      await rename(`${file}.new`, file);
+    change: async (next, then) => {
+      const done = applied.length + refused.length + (then === undefined ? 1 : 2);
+      if (then !== undefined) await putPipe(file);
+      const swapped = then === undefined ? swap(file, next) : swapWhileRead(file, next, then);
       // Files are read on the thread pool, which no clock moves.
       while (applied.length + refused.length < done) {
         await clock.advance(10_000);
         await new Promise<void>((resolve) => void setImmediate(resolve));
       }
+      await swapped;
     },
   };
+}
+
+async function swap(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, HEAD + text);
+  await rename(`${file}.new`, file);
+}
+
+/** A pipe is read as a file is, and has its end where the writer closes it. */
+async function putPipe(file: string): Promise<void> {
+  await run('mkfifo', [`${file}.new`]);
+  await rename(`${file}.new`, file);
+}
+
+/** Who opens the pipe reads `text`; before it has come to the end, a file with `then` is in its place. */
+async function swapWhileRead(file: string, text: string, then: string): Promise<void> {
+  await using writer = await open(file, 'w');
+  await writer.writeFile(HEAD + text);
+  await swap(file, then);
 }
 
 test('verbosity and limits of calls change while the program runs, and are what is in force then', async (t) => {
@@ -77,6 +99,25 @@ test('the command line wins, as at the start', async (t) => {
   const { applied, change } = await setUp(t, '', ['-v=3', '--cloud-call-limits=green=1']);
   await change('outrigger: { verbosity: 5, cloudCallLimits: [green=2] }');
   assert.deepEqual(applied, ['3 green=1 → 3 green=1']);
+});
+
+test('of a file that changes while it is read, one state is in force, and the other is the next change', async (t) => {
+  const { applied, change, live } = await setUp(t, 'outrigger: { verbosity: 2 }');
+  await change('outrigger: { verbosity: 3 }', 'outrigger: { verbosity: 4 }');
+  assert.deepEqual(applied, ['2 → 3', '3 → 4']);
+  assert.equal(live.current.logs.v, 4);
+});
+
+test('of a file that changes while the program starts, what was read is in force', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-live-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'config.yml');
+  await putPipe(file);
+  const [, live] = await Promise.all([
+    swapWhileRead(file, 'outrigger: { verbosity: 3 }', 'outrigger: { verbosity: 4 }'),
+    LiveOptions.read({ args: ['--cloud-provider=green'], file, flags: programFlags }),
+  ]);
+  assert.equal(live.current.logs.v, 3);
 });
 
 test('a file that changes what needs a restart, or is wrong, is refused as a whole', async (t) => {

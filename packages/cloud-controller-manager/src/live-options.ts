@@ -1,8 +1,7 @@
 /** `--config`, read again while the program runs. */
-import { readFile } from 'node:fs/promises';
-import { FlagError, reloadFiles, type FlagSet } from '@outrigger/controller-manager';
-import { whyUnreadable, type Clock, type Logger, type Metrics } from '@outrigger/kube';
-import { readConfigFile } from './options/config-file.ts';
+import { FlagError, readFlagFile, reloadFiles, type FlagSet } from '@outrigger/controller-manager';
+import type { Clock, Logger, Metrics } from '@outrigger/kube';
+import { parseConfigFile } from './options/config-file.ts';
 import { readProgramOptions, type ProgramOptions } from './options/program-options.ts';
 
 /** What changes without a restart. A file that changes anything else is refused as a whole: what it says would not be so. */
@@ -39,9 +38,8 @@ export class LiveOptions {
   /** Throws a `FlagError`. */
   static async read(source: LiveOptionsSource): Promise<LiveOptions> {
     const { file } = source;
-    // Before it is parsed: a change in between is a change that is seen.
-    const text = file === '' ? '' : await textOf(file);
-    return new LiveOptions(source, text, await optionsOf(source));
+    const text = file === '' ? '' : await readFlagFile('--config', file);
+    return new LiveOptions(source, text, await optionsOf(source, text));
   }
 
   get current(): ProgramOptions {
@@ -57,8 +55,8 @@ export class LiveOptions {
         name: 'config',
         paths: [file],
         current: [this.#text],
-        apply: async () => {
-          const [before, next] = [this.#options, await optionsOf(this.#source)];
+        apply: async ([text = '']) => {
+          const [before, next] = [this.#options, await optionsOf(this.#source, text)];
           refuseFixed(file, before, next);
           apply(next, before);
           this.#options = next;
@@ -73,16 +71,8 @@ export class LiveOptions {
   }
 }
 
-async function optionsOf({ args, file, flags }: LiveOptionsSource): Promise<ProgramOptions> {
-  return readProgramOptions(args, file === '' ? [] : await readConfigFile(file, flags), flags);
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new FlagError('invalid-flag', `--config=${file}: ${whyUnreadable(error)}`);
-  }
+async function optionsOf({ args, file, flags }: LiveOptionsSource, text: string): Promise<ProgramOptions> {
+  return readProgramOptions(args, file === '' ? [] : await parseConfigFile(file, text, flags), flags);
 }
 
 function refuseFixed(file: string, before: ProgramOptions, next: ProgramOptions): void {

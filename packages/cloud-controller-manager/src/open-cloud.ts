@@ -1,6 +1,4 @@
 /** From `--cloud-provider` and `--cloud-config` to providers in use. */
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import {
   CloudError,
   isCloudError,
@@ -18,8 +16,7 @@ import {
   type OpenedProvider,
   type OpenProviderOptions,
 } from '@outrigger/cloud-runtime';
-import { FlagError } from '@outrigger/controller-manager';
-import { whyUnreadable } from '@outrigger/kube';
+import { FlagError, readFlagFile } from '@outrigger/controller-manager';
 import type { Foundation } from './foundation.ts';
 import { checkCallLimits, limitsOf } from './options/call-limits.ts';
 import { parseCloudConfigs, parseProviderSpecs, type ProviderSpec } from './provider-specs.ts';
@@ -66,9 +63,10 @@ export async function loadClouds(foundation: Foundation): Promise<readonly Cloud
   const files = parseCloudConfigs(cloudConfig, names);
   const clouds = await Promise.all(
     loaded.map(async ({ make, provider }): Promise<Cloud> => {
-      const file = files.get(provider.name);
-      const config = file === undefined ? undefined : await readConfig(environment.workingDirectory, file);
-      return { provider, make, config };
+      const fileName = files.get(provider.name);
+      if (fileName === undefined) return { provider, make, config: undefined };
+      const text = await readFlagFile('--cloud-config', fileName, environment.workingDirectory);
+      return { provider, make, config: { fileName, text } };
     }),
   );
   for (const cloud of clouds) {
@@ -196,12 +194,4 @@ function withConfigFile(error: unknown, { config, provider }: Cloud): unknown {
   const { message } = error;
   const whose = message.includes(provider.name) ? '' : `provider ${provider.name}: `;
   return new CloudError('configuration', `${whose}${message}; ${file}`);
-}
-
-async function readConfig(workingDirectory: string, fileName: string): Promise<ConfigText> {
-  try {
-    return { fileName, text: await readFile(path.resolve(workingDirectory, fileName), 'utf8') };
-  } catch (error) {
-    throw new FlagError('invalid-flag', `--cloud-config=${fileName}: ${whyUnreadable(error)}`);
-  }
 }

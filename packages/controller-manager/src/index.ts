@@ -4,6 +4,7 @@
 export { closestName } from './flags/closest-name.ts';
 export { readFeatureGates, type FeatureGate, type FeatureGates } from './flags/feature-gates.ts';
 export { FlagError } from './flags/flag-error.ts';
+export { readFlagFile } from './flags/flag-file.ts';
 export { flagNameOf, type Flag, type FlagGroup } from './flags/flag-group.ts';
 export { renderHelp } from './flags/flag-help.ts';
 export { renderFlagPage } from './flags/flag-page.ts';
@@ -25,7 +26,7 @@ export {
 export type { FlagType } from './flags/flag-type.ts';
 export { listFlagValues } from './flags/flag-values.ts';
 export { formatGoDuration, parseGoDuration } from './flags/go-duration.ts';
-export { openYamlFile, type YamlFile } from './flags/yaml-file.ts';
+export { parseYamlFile, type YamlFile } from './flags/yaml-file.ts';
 
 // Logs
 export { createLogging, fileDescriptorDestination } from './logs/logging.ts';

@@ -1,12 +1,15 @@
 /** `--config`: a CloudControllerManagerConfiguration in YAML or JSON. Strict: what is not known is refused with file, line and key. */
-import { openYamlFile, type FlagPreset, type FlagSet } from '@outrigger/controller-manager';
+import { parseYamlFile, type FlagPreset, type FlagSet } from '@outrigger/controller-manager';
 import { API_GROUP, API_VERSION, configKeys, KIND, ownKeys, toLowerCamelCase, type ConfigKey } from './config-keys.ts';
 
 type Tree = { readonly [name: string]: Tree | ConfigKey };
 
-/** Rejects with a `FlagError`. Loads the YAML library, which a program without `--config` does not pay for. */
-export async function readConfigFile(path: string, flags: FlagSet): Promise<readonly FlagPreset[]> {
-  const { document, lineOf, refuse, yaml } = await openYamlFile('--config', path);
+/**
+ * `path`: where `text` is from, for messages. Rejects with a `FlagError`. Loads the YAML library, which a program without `--config`
+ * does not pay for.
+ */
+export async function parseConfigFile(path: string, text: string, flags: FlagSet): Promise<readonly FlagPreset[]> {
+  const { document, lineOf, refuse, yaml } = await parseYamlFile(path, text);
   const { isAlias, isMap, isScalar } = yaml;
   const presets: FlagPreset[] = [];
   const walk = (node: unknown, tree: Tree, at: readonly string[]): void => {

@@ -1,6 +1,4 @@
 /** A configuration file in YAML or JSON that remembers where in it each thing stands: what is refused is refused with file and line. */
-import { readFile } from 'node:fs/promises';
-import { whyUnreadable } from '@outrigger/kube';
 import type * as yaml from 'yaml';
 import { FlagError } from './flag-error.ts';
 
@@ -14,12 +12,9 @@ export interface YamlFile {
   readonly refuse: (node: unknown, what: string) => FlagError;
 }
 
-/** Rejects with a `FlagError` for a file that cannot be read (named with its `flag`) or is not YAML. */
-export async function openYamlFile(flag: string, path: string): Promise<YamlFile> {
+/** `path`: where `text` is from, for messages. Rejects with a `FlagError` for what is not YAML. */
+export async function parseYamlFile(path: string, text: string): Promise<YamlFile> {
   const library = await import('yaml');
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new FlagError('invalid-flag', `${flag}=${path}: ${whyUnreadable(error)}`);
-  });
   const lines = new library.LineCounter();
   const document = library.parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number): number => lines.linePos(offset).line;

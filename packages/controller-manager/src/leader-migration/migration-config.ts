@@ -3,7 +3,8 @@
  * of them runs. Upstream: k8s.io/controller-manager `config` and `pkg/leadermigration/config`.
  */
 import type { YAMLMap } from 'yaml';
-import { openYamlFile, type YamlFile } from '../flags/yaml-file.ts';
+import { readFlagFile } from '../flags/flag-file.ts';
+import { parseYamlFile, type YamlFile } from '../flags/yaml-file.ts';
 
 /** Where a controller runs that takes part in a migration. */
 export interface ControllerLeader {
@@ -39,7 +40,7 @@ export const defaultMigrationConfig: LeaderMigrationConfig = {
 
 /** Strict. Rejects with a `FlagError` that says file, line and key of what is wrong. */
 export async function readMigrationConfig(path: string): Promise<LeaderMigrationConfig> {
-  const file = await openYamlFile('--leader-migration-config', path);
+  const file = await parseYamlFile(path, await readFlagFile('--leader-migration-config', path));
   const root = mappingOf(file, file.document.contents, 'the file');
   const version = VERSIONS.find((version) => root.get('apiVersion') === `${API_GROUP}/${version}`);
   if (version === undefined) {
