@@ -10,7 +10,6 @@ import {
   checkConfig,
   joinProviders,
   LoadBalancerClasses,
-  loadProvider,
   openProvider,
   openProviderLate,
   type OpenedProvider,
@@ -18,8 +17,9 @@ import {
 } from '@outrigger/cloud-runtime';
 import { FlagError, readFlagFile } from '@outrigger/controller-manager';
 import type { Foundation } from './foundation.ts';
+import { loadProviderSpec } from './load-provider-spec.ts';
 import { checkCallLimits, limitsOf } from './options/call-limits.ts';
-import { parseCloudConfigs, parseProviderSpecs, type ProviderSpec } from './provider-specs.ts';
+import { parseCloudConfigs, parseProviderSpecs } from './provider-specs.ts';
 
 /** So long the start waits for several providers, to find what is wrong between them. */
 const OPENING_MS = 5_000;
@@ -47,7 +47,7 @@ export async function loadClouds(foundation: Foundation): Promise<readonly Cloud
   const specs = parseProviderSpecs(cloudProvider);
   const loaded: { readonly provider: CloudProvider; readonly make: () => Promise<CloudProvider> }[] = [];
   for (const spec of specs) {
-    const make = (): Promise<CloudProvider> => load(foundation, spec);
+    const make = (): Promise<CloudProvider> => loadProviderSpec(spec, options.cloud, environment);
     loaded.push({ provider: await make(), make });
   }
   const names = loaded.map(({ provider }) => provider.name);
@@ -144,18 +144,6 @@ export async function openClouds(
       await owned.disposeAsync();
     },
   };
-}
-
-function load({ environment, options }: Foundation, { name, spec }: ProviderSpec): Promise<CloudProvider> {
-  const { builtInProviders, workingDirectory } = environment;
-  const { providerPath, userAgent } = options.cloud;
-  return loadProvider(spec, {
-    builtIn: builtInProviders,
-    workingDirectory,
-    providerPath: providerPath === '' ? undefined : providerPath,
-    name,
-    userAgent,
-  });
 }
 
 function openOptions(

@@ -2,10 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CloudError, type LoadBalancers } from '@outrigger/cloud-provider';
-import { loadProvider, openProvider } from '@outrigger/cloud-runtime';
+import { openProvider } from '@outrigger/cloud-runtime';
 import { bool, FlagError, string, type FlagGroup } from '@outrigger/controller-manager';
 import { silentLogger, systemClock, systemRandom } from '@outrigger/kube';
 import type { Environment } from '../environment.ts';
+import { loadProviderSpec } from '../load-provider-spec.ts';
 
 export interface DeclaringProviderFlags {
   cloudProvider: string;
@@ -39,14 +40,11 @@ export const declaringProviderFlags: FlagGroup<DeclaringProviderFlags> = {
 /** Opens the provider and closes it again. Throws a `FlagError` without one, a `CloudError` when it has no load balancers. */
 export async function readDeclared(
   { cloudConfig, cloudProvider, providerPath }: DeclaringProviderFlags,
-  { builtInProviders, clock = systemClock, workingDirectory }: Environment,
+  environment: Environment,
 ): Promise<{ readonly providerName: string; readonly loadBalancers: LoadBalancers }> {
   if (cloudProvider === '') throw new FlagError('invalid-flag', '--cloud-provider is not set: name the provider');
-  const provider = await loadProvider(cloudProvider, {
-    builtIn: builtInProviders,
-    workingDirectory,
-    ...(providerPath === '' ? {} : { providerPath }),
-  });
+  const { clock = systemClock, workingDirectory } = environment;
+  const provider = await loadProviderSpec({ spec: cloudProvider, name: undefined }, { providerPath }, environment);
   const fileName = path.resolve(workingDirectory, cloudConfig);
   const config = cloudConfig === '' ? undefined : { fileName, text: await readFile(fileName, 'utf8') };
   // Nothing is made in any cluster's name.

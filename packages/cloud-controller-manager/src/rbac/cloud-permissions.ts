@@ -1,7 +1,7 @@
 /** What the clouds have to grant, from the controllers that run: lines that stand before what the API server has to grant. */
 import type { Capabilities } from '@outrigger/cloud-provider';
-import { loadProvider } from '@outrigger/cloud-runtime';
 import type { Environment } from '../environment.ts';
+import { loadProviderSpec } from '../load-provider-spec.ts';
 import type { CloudOptions } from '../options/cloud-flags.ts';
 import { parseProviderSpecs } from '../provider-specs.ts';
 
@@ -10,16 +10,15 @@ import { parseProviderSpecs } from '../provider-specs.ts';
  * in the image alone) is said to be unknown.
  */
 export async function cloudPermissions(
-  { cloudProvider, providerPath }: Pick<CloudOptions, 'cloudProvider' | 'providerPath'>,
+  cloud: Pick<CloudOptions, 'cloudProvider' | 'providerPath'>,
   uses: ReadonlySet<keyof Capabilities>,
-  { builtInProviders, workingDirectory }: Pick<Environment, 'builtInProviders' | 'workingDirectory'>,
+  environment: Pick<Environment, 'builtInProviders' | 'workingDirectory'>,
 ): Promise<string> {
-  if (cloudProvider === '') return '';
+  if (cloud.cloudProvider === '') return '';
   const lines: string[] = [];
-  for (const { name, spec } of parseProviderSpecs(cloudProvider)) {
-    const options = { builtIn: builtInProviders, workingDirectory, name, providerPath: providerPath || undefined };
+  for (const spec of parseProviderSpecs(cloud.cloudProvider)) {
     try {
-      const provider = await loadProvider(spec, options);
+      const provider = await loadProviderSpec(spec, cloud, environment);
       const granted = Object.entries(provider.permissions ?? {}).filter(([one]) => uses.has(one as keyof Capabilities));
       if (granted.length === 0) continue;
       lines.push(`In the cloud ${provider.name}, these controllers need:`);
