@@ -1,12 +1,13 @@
 /** A cloud config that its provider cannot use is one line at once, whatever the API server does: nobody is connected to. */
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { newCloudControllerManager } from '@outrigger/cloud-controller-manager';
+import { testEnvironment } from '../packages/cloud-controller-manager/src/test-environment.suite.ts';
 
 const manager = newCloudControllerManager({
   providers: {
@@ -94,15 +95,7 @@ for (const { provider, says, text } of [
         `--kubeconfig=${join(directory, 'kubeconfig')}`,
         '--secure-port=0',
       ],
-      {
-        env: {},
-        stdout: { write: () => assert.fail('nothing to print') },
-        stderr: { write: (text) => void (log += text) },
-        signals: new EventEmitter(),
-        exit: () => assert.fail('must not exit by itself'),
-        workingDirectory: directory,
-        hostname: 'test',
-      },
+      testEnvironment(directory, (text) => void (log += text)),
     );
     assert.equal(code, 1);
     assert.equal(connections, 0);

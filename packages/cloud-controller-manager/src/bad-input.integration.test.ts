@@ -13,6 +13,7 @@ import { makeSelfSignedCertificate } from '../../controller-manager/src/serving/
 import { badFiles } from './bad-files.suite.ts';
 import { badInputs, inputsRefusedByOthers, type BadInput } from './bad-input.suite.ts';
 import { main } from './main.ts';
+import { testEnvironment } from './test-environment.suite.ts';
 
 const PROVIDERS = ['careless', 'green', 'odd', 'picky', 'strict', 'stubborn'] as const;
 
@@ -93,6 +94,7 @@ async function run({ line }: BadInput): Promise<Outcome> {
       ...words.slice(env.length),
     ],
     {
+      ...testEnvironment(directory, (text) => void (log += text)),
       builtInProviders: Object.fromEntries(
         PROVIDERS.map((of) => [
           of,
@@ -102,12 +104,6 @@ async function run({ line }: BadInput): Promise<Outcome> {
         ]),
       ),
       env: { HOME: directory, ...Object.fromEntries(env) },
-      stdout: { write: () => assert.fail('nothing to print') },
-      stderr: { write: (text) => void (log += text) },
-      signals: new EventEmitter(),
-      exit: () => assert.fail('must not exit by itself'),
-      workingDirectory: directory,
-      hostname: 'test',
     },
   );
   return {
@@ -153,22 +149,16 @@ test('of several clouds, a config that is refused is told before the API server 
   const code = await main(
     ['--cloud-provider=green,strict', `--kubeconfig=${join(directory, 'kube/nowhere')}`, '--secure-port=0'],
     {
+      ...testEnvironment(directory, (text) => {
+        log += text;
+        if (text.includes('API server not reached')) signals.emit('SIGTERM', 'SIGTERM');
+      }),
       builtInProviders: {
         green: async () => ({ default: () => provider('green') }),
         strict: async () => ({ default: () => provider('strict') }),
       },
       env: { HOME: directory },
-      stdout: { write: () => assert.fail('nothing to print') },
-      stderr: {
-        write: (text) => {
-          log += text;
-          if (text.includes('API server not reached')) signals.emit('SIGTERM', 'SIGTERM');
-        },
-      },
       signals,
-      exit: () => assert.fail('must not exit by itself'),
-      workingDirectory: directory,
-      hostname: 'test',
     },
   );
   assert.equal(code, 0, log);
