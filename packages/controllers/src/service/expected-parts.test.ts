@@ -123,7 +123,7 @@ test('what another one takes away is expected no more once it is seen going', as
   assert.deepEqual(told.rig.provider.applied, []);
 });
 
-test('a new process that sees only parts that are going knows that they were asked to go', async () => {
+test('a new process that sees only parts that are going does not know that they are all: it waits once they have gone', async () => {
   const told = await served('load-balancer a');
   const { rig } = told;
   told.apply = () => {
@@ -136,7 +136,7 @@ test('a new process that sees only parts that are going knows that they were ask
   await rig.start();
   await rig.clock.advance(2_000);
   told.parts = [];
-  await goesWithin(told, SOON_MS);
+  await waits(told);
 });
 
 test('what was deleted while the Service was served is not waited for when it goes', async () => {
@@ -285,13 +285,13 @@ test('who asks why a deletion waits is told what is expected, and until when', a
   api.delete('web');
   await clock.advance(10_000);
   const text =
-    'Look again: the cloud shows nothing, which is not believed at once. Expected is load-balancer a, address b.';
+    'Look again: the cloud does not show all that is expected, which is not believed at once. Missing is load-balancer a, address b.';
   assert.deepEqual(told.rig.planned('web'), [{ text, inMs: 80_000 }]);
   await told.rig.stop();
   await told.rig.start();
   await clock.advance(1);
   const [after] = told.rig.planned('web');
-  assert.match(after?.text ?? '', /Expected is what may have been made before this process began\./u);
+  assert.match(after?.text ?? '', /Missing is what may have been made before this process began\./u);
   await told.rig.stop();
 });
 
@@ -446,4 +446,174 @@ test('a part that stays away while others are shown is made again after 90 s', a
   await told.rig.clock.advance(60_000);
   assert.deepEqual(told.rig.provider.applied, ['create load-balancer undefined']);
   await told.rig.stop();
+});
+
+/** What the cloud shows: of these kinds nothing. Others' lists go on. */
+const without = (told: Told, ...kinds: readonly string[]): void => {
+  told.parts = told.parts.filter(({ kind }) => !kinds.includes(kind));
+};
+
+test('a new process that is shown one part is not sure that it is shown all: the finalizer stays, and what appears is deleted', async () => {
+  const told = await served('load-balancer a', 'address b');
+  const { api, clock, provider } = told.rig;
+  await told.rig.stop();
+  without(told, 'load-balancer');
+  clock.setTimer(60_000, () => void (told.parts = [partOf('load-balancer a')]));
+  // It is deleted before the new process has seen it served.
+  api.delete('web');
+  await told.rig.start();
+  await clock.advance(30_000);
+  assert.deepEqual(provider.applied, ['delete address b']);
+  assert.ok(api.get('web'), 'the finalizer stays while the load balancer may be there');
+  await clock.advance(60_000);
+  assert.deepEqual(provider.applied, ['delete address b', 'delete load-balancer a']);
+  await clock.advance(120_000);
+  assert.equal(api.get('web'), undefined);
+  await told.rig.stop();
+});
+
+test('a new process that has seen a Service served is sure of all that it has', async () => {
+  const told = await served('load-balancer a', 'address b');
+  await told.rig.stop();
+  await told.rig.start();
+  await told.rig.clock.advance(1_000);
+  await goesWithin(told, SOON_MS);
+});
+
+test('a new process makes nothing beside what may be hidden: of a Service that has an address all was there', async () => {
+  const told = await served('load-balancer a', 'address b');
+  const { clock, provider } = told.rig;
+  const truth = told.parts;
+  told.serve = makeLoadBalancer;
+  await told.rig.stop();
+  without(told, 'load-balancer');
+  clock.setTimer(60_000, () => void (told.parts = truth));
+  await told.rig.start();
+  await clock.advance(150_000);
+  assert.deepEqual(provider.applied, []);
+  without(told, 'load-balancer');
+  await told.rig.stop();
+  await told.rig.start();
+  await clock.advance(80_000);
+  assert.deepEqual(provider.applied, []);
+  await clock.advance(60_000);
+  assert.deepEqual(provider.applied, ['create load-balancer undefined'], 'what stays away is made again');
+  await told.rig.stop();
+});
+
+test('what can be done whatever is hidden is done at once: it comes before what is made', async () => {
+  const told = await served('load-balancer a', 'address b');
+  const { clock, provider } = told.rig;
+  told.serve = (parts) => {
+    const { actions } = makeLoadBalancer(parts);
+    const open = provider.applied.includes('update address b') ? [] : [actionOn('update', 'address b')];
+    return { ...IDLE, actions: [...open, ...actions, actionOn('update', 'firewall c')] };
+  };
+  await told.rig.stop();
+  told.parts = [partOf('address b'), partOf('firewall c')];
+  await told.rig.start();
+  await clock.advance(60_000);
+  assert.deepEqual(provider.applied, ['update address b']);
+  await told.rig.stop();
+});
+
+test('half made by another process, and never served: what is missing is made at once', async () => {
+  const told = await createTold();
+  told.serve = (parts) => ({ ...makeLoadBalancer(parts), complete: false });
+  told.parts = [partOf('address b')];
+  told.apply = () => ({ kind: 'pending', handle: 'a', pollAfterMs: 600_000 });
+  told.rig.api.apply('web', webSpec);
+  await told.rig.start();
+  await told.rig.clock.advance(1_000);
+  await told.rig.stop();
+  told.rig.provider.applied.splice(0);
+  await told.rig.start();
+  await told.rig.clock.advance(1_000);
+  assert.deepEqual(told.rig.provider.applied, ['create load-balancer undefined']);
+  await told.rig.stop();
+});
+
+/** A Service whose address is there, and whose load balancer was made a moment ago and is not shown. */
+async function justMade(): Promise<Told> {
+  const told = await createTold();
+  told.parts = [partOf('address b')];
+  told.serve = makeLoadBalancer;
+  told.apply = ({ kind, part }) => {
+    if (kind === 'delete') told.parts = told.parts.filter((one) => one.kind !== part);
+    return { kind: 'done' };
+  };
+  told.rig.api.apply('web', webSpec);
+  await told.rig.start();
+  await told.rig.clock.advance(5_000);
+  assert.deepEqual(told.rig.provider.applied, ['create load-balancer undefined']);
+  return told;
+}
+
+test('what was made a moment ago, and is not shown while others are, is made once, and told of', async () => {
+  const told = await justMade();
+  const { clock, provider } = told.rig;
+  const [fact] = told.rig.planned('web');
+  assert.match(fact?.text ?? '', /does not show all .* Missing is load-balancer \(just made\)\.$/u);
+  clock.setTimer(60_000, () => void (told.parts = [...told.parts, partOf('load-balancer a')]));
+  await clock.advance(150_000);
+  assert.deepEqual(provider.applied, ['create load-balancer undefined']);
+  await goesWithin(told, SOON_MS);
+});
+
+test('what was made a moment ago, and is not shown while others are, is waited for when the Service goes', async () => {
+  const told = await justMade();
+  told.rig.api.delete('web');
+  await told.rig.clock.advance(30_000);
+  assert.ok(told.rig.api.get('web'), 'the finalizer stays while the load balancer may be there');
+  told.parts = [partOf('load-balancer a')];
+  await told.rig.clock.advance(60_000);
+  assert.equal(told.rig.api.get('web'), undefined);
+  assert.deepEqual(told.parts, []);
+  await told.rig.stop();
+});
+
+test('an action that makes nothing, such as an address that cannot be had, holds up neither the Service nor its deletion', async () => {
+  const told = await createTold();
+  let learned = false;
+  told.serve = (parts) => {
+    if (parts.length === 0) return { ...IDLE, actions: [actionOn('create', 'load-balancer')] };
+    return learned ? READY : { ...IDLE, actions: [actionOn('create', 'address')] };
+  };
+  told.apply = ({ kind, part }) => {
+    if (kind === 'delete') told.parts = [];
+    else if (part === 'address') learned = true;
+    else told.parts = [partOf('load-balancer a')];
+    return { kind: 'done' };
+  };
+  told.rig.api.apply('web', webSpec);
+  await told.rig.start();
+  await told.rig.clock.advance(5_000);
+  assert.ok(told.rig.reasons('web').includes('EnsuredLoadBalancer'));
+  await goesWithin(told, SOON_MS);
+});
+
+test('two of one kind that were made together are two: the one that is not shown is waited for', async () => {
+  const told = await createTold();
+  const both = [actionOn('create', 'address'), actionOn('create', 'address')];
+  told.serve = (parts) => (parts.length < 2 ? { ...IDLE, actions: both.slice(parts.length) } : READY);
+  told.apply = () => {
+    told.parts = [partOf('address a')];
+    return { kind: 'done' };
+  };
+  told.rig.api.apply('web', webSpec);
+  await told.rig.start();
+  await told.rig.clock.advance(60_000);
+  assert.equal(told.rig.provider.applied.length, 2);
+  await told.rig.stop();
+});
+
+test('one that is seen going is not the one that was made a moment ago', () => {
+  const expected = new ExpectedParts(false);
+  const going = partOf('load-balancer a', { state: 'deleting' });
+  expected.noteSeen([going], ME, {});
+  expected.noteApplied(actionOn('create', 'load-balancer'), { kind: 'done' });
+  expected.noteSeen([going], ME, {});
+  assert.deepEqual(expected.missingIn([]), ['load-balancer (just made)']);
+  expected.noteSeen([going, partOf('load-balancer b')], ME, {});
+  assert.deepEqual(expected.missingIn([]), ['load-balancer b']);
 });

@@ -1,6 +1,6 @@
 /**
  * Which parts of one Service should be in the cloud, by what this process has seen and done. While there are some, a look that
- * shows nothing may be a lie: clouds answer with empty lists when they are unwell.
+ * leaves them out may be a lie: clouds answer with empty lists when they are unwell.
  */
 import type {
   LoadBalancerAction,
@@ -12,22 +12,31 @@ import type {
 } from '@outrigger/cloud-provider';
 import { isNamed, isOwnedBy } from './check-plan.ts';
 import { isUncertain } from './failure.ts';
+import type { ServicePlan } from './plan.ts';
+
+type Bring = ServicePlan & { readonly kind: 'bring' };
 
 export class ExpectedParts {
   /** Seen, and not ended since; by name. */
   readonly #parts = new Map<string, PartName>();
   /** Names of those that were ended, and were going away when they were last heard of. */
   #leaving = new Set<string>();
-  /** Something should be there that this process has not seen yet. */
-  #unseen: boolean;
+  /** How many of a kind this process has made and not seen yet. An action may have made none: nothing waits for that alone. */
+  #made = new Map<string, number>();
+  /** Another process may have made anything. */
+  #before: boolean;
 
-  /** `unseen`: something was made for the Service, or was about to be, before this process looked. */
-  constructor(unseen: boolean) {
-    this.#unseen = unseen;
+  /** `before`: something was made for the Service, or was about to be, before this process looked. */
+  constructor(before: boolean) {
+    this.#before = before;
   }
 
   get any(): boolean {
-    return this.#unseen || this.#parts.size > 0;
+    return this.#mayHaveMore || this.#parts.size > 0;
+  }
+
+  get #mayHaveMore(): boolean {
+    return this.#before || this.#made.size > 0;
   }
 
   /** What a look shows, where it shows anything. */
@@ -39,12 +48,25 @@ export class ExpectedParts {
     for (const part of parts) if (part.owner && !own.includes(part)) this.#parts.delete(nameOf(part));
     this.#forgetRenamed(own);
     for (const part of mine) {
+      if (part.owner && part.state !== 'deleting' && !this.#parts.has(nameOf(part))) this.#noteFound(part.kind);
       // What is seen going away may be gone at the next look.
       if (part.state === 'deleting') this.#parts.delete(nameOf(part));
       else this.#parts.set(nameOf(part), { kind: part.kind, id: part.id });
     }
     this.#leaving = new Set(mine.filter(({ state }) => state === 'deleting').map(nameOf));
-    if (own.length > 0) this.#unseen = false;
+  }
+
+  /**
+   * What can be done of a plan although something may be there that no look has shown; `undefined`: all of it, and it is
+   * complete where it says so. Not to be done: to make what was made already, or to let go. `served`: the Service has an
+   * address, so that all that it needs was there once.
+   */
+  sureOf({ complete, desired, plan }: Bring, served: boolean): readonly LoadBalancerAction[] | undefined {
+    if (!desired.wanted) return complete && this.#mayHaveMore ? [] : undefined;
+    const isMade = ({ kind, part }: LoadBalancerAction): boolean =>
+      kind === 'create' && (this.#made.has(part) || (this.#before && served));
+    const first = plan.actions.findIndex(isMade);
+    return first < 0 ? undefined : plan.actions.slice(0, first);
   }
 
   /**
@@ -62,7 +84,7 @@ export class ExpectedParts {
     const { ends = [], id, kind, part } = action;
     const failed = result.kind === 'failed';
     if (failed && !isUncertain(result.error)) return;
-    if (kind === 'create' && !failed) this.#unseen = true;
+    if (kind === 'create' && !failed) this.#made.set(part, (this.#made.get(part) ?? 0) + 1);
     if (id === undefined) return;
     const name = { kind: part, id };
     if (kind === 'claim') this.#parts.set(nameOf(name), name);
@@ -72,18 +94,33 @@ export class ExpectedParts {
     }
   }
 
-  /** Nothing more of it is there than these, which was looked at for long enough. */
+  /** Nothing more of it is there than these: it was looked at for long enough, or they are all that it needs. */
   noteOnly(parts: readonly LoadBalancerPart[]): void {
     const shown = new Set(parts.map(({ id }) => id));
     for (const [name, { id }] of this.#parts) if (!shown.has(id)) this.#parts.delete(name);
     this.#leaving.clear();
-    this.#unseen = false;
+    this.#made.clear();
+    this.#before = false;
+  }
+
+  /** What a look that shows these parts may leave out, for people. */
+  missingIn(parts: readonly LoadBalancerPart[]): readonly string[] {
+    const known = [...this.#parts].filter(([, { id }]) => !parts.some((part) => part.id === id));
+    const made = Array.from(this.#made.keys(), (kind) => `${kind} (just made)`);
+    const before = this.#before ? ['what may have been made before this process began'] : [];
+    return [...known.map(([name]) => name), ...made, ...before];
   }
 
   /** What a person has to look for in the cloud when the controller does not: kind and ID, and which of it was going away. */
   lastKnown(): readonly string[] {
     const staying = [...this.#parts.keys()].filter((part) => !this.#leaving.has(part));
     return [...staying, ...Array.from(this.#leaving, (part) => `${part} (being deleted)`)];
+  }
+
+  #noteFound(kind: string): void {
+    const left = (this.#made.get(kind) ?? 0) - 1;
+    if (left > 0) this.#made.set(kind, left);
+    else this.#made.delete(kind);
   }
 
   /** One that is seen for the first time, with the ID of one that is not seen any more, is the same under another kind. */

@@ -233,3 +233,58 @@ test('property: a cloud that shows nothing for up to a minute, at whatever momen
   );
   assert.ok(lies > 100);
 });
+
+/** What a look leaves out, for less than what passes before that is believed, and whether a new process begins with it. */
+const partialLie = fc.record({
+  step,
+  hidden: fc.subarray(['address', 'dns', 'firewall', 'load-balancer']),
+  liesMs: fc.constantFrom(0, 500, 5_000, 60_000),
+  restarts: fc.boolean(),
+});
+
+test('property: a cloud that leaves out parts of some kinds for up to a minute, also before a new process, leaks nothing and gets nothing made twice', async () => {
+  let [lies, restarts] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.array(partialLie, { minLength: 3, maxLength: 14 }), async (steps) => {
+      const rig = await createRig();
+      const world = new World(rig);
+      const observe = rig.provider.observe.bind(rig.provider);
+      let hidden: readonly string[] = [];
+      rig.provider.observe = async (...args) =>
+        (await observe(...args)).map((one) =>
+          one.kind === 'parts' ? { ...one, parts: one.parts.filter(({ kind }) => !hidden.includes(kind)) } : one,
+        );
+      rig.api.nodes.put(nodeOf('n0'));
+      await rig.start();
+      for (const [i, lie] of steps.entries()) {
+        const dies = lie.step.mishap?.what.startsWith('die') ?? false;
+        // Half made, and never served: a new process makes what it is not shown.
+        const served = NAMES.every((name) => {
+          const service = rig.api.get(name);
+          return !service?.metadata?.finalizers?.length || (service.status?.loadBalancer?.ingress ?? []).length > 0;
+        });
+        if (lie.liesMs > 0 && lie.hidden.length > 0) lies += 1;
+        if (lie.liesMs > 0) ({ hidden } = lie);
+        if (served && lie.restarts && lie.liesMs > 0) {
+          restarts += 1;
+          await world.restart();
+        }
+        await take(world, { ...lie.step, waitMs: Math.min(lie.step.waitMs, 10), mishap: undefined }, i);
+        await rig.clock.advance(lie.liesMs);
+        hidden = [];
+        // The truth is seen before the next lie.
+        await rig.clock.advance(31_000);
+        world.arm(dies ? lie.step.mishap : undefined);
+        await rig.clock.advance(lie.step.waitMs);
+        world.arm(undefined);
+        if (world.dying) await world.restart();
+      }
+      await world.restart();
+      await rig.clock.advance(1_300_000);
+      checkEnd(rig);
+      await rig.stop();
+    }),
+    { numRuns: Number(process.env['HISTORIES'] ?? 100) },
+  );
+  assert.ok(lies > 100 && restarts > 50, `${lies} lies, ${restarts} new processes`);
+});

@@ -46,12 +46,12 @@ export type ServicePlan =
   | { readonly kind: 'record' }
   /** The cloud has to be asked before anything can be said. */
   | { readonly kind: 'observe' }
-  /** The cloud showed nothing where something is expected: that is believed when it says so for a while. */
+  /** The cloud may not have shown all: what it showed is believed when it says so for a while. */
   | {
       readonly kind: 'look-again';
-      /** Kind and ID; empty: what a process before this one may have made. */
-      readonly expected: readonly string[];
-      /** Until it is believed, if no look shows anything, in milliseconds. */
+      /** What is expected besides, for people. */
+      readonly missing: readonly string[];
+      /** Until it is believed, if no look shows more, in milliseconds. */
       readonly inMs: number;
     }
   /** No back end is left of those there were: nothing is changed until that is believed. */

@@ -307,9 +307,8 @@ class Run {
       : look.observation.kind === 'failed'
         ? [{ text: `The cloud, asked what there is, failed: ${look.observation.error.message}.`, agoMs }]
         : factsOfParts(look.observation.parts, agoMs);
-    const plan =
-      (look && this.#doubt(tracked, look)) ??
-      planService({ ...this.#observed(service, tracked), observation: look?.observation });
+    const planned = planService({ ...this.#observed(service, tracked), observation: look?.observation });
+    const plan = (look && this.#doubted(service, tracked, look, planned)) ?? planned;
     return {
       controller: 'service-lb-controller',
       about: [tracked.uid],
@@ -390,31 +389,40 @@ class Run {
   #plan({ key, lock, service, leftover, tracked }: Pass): ServicePlan {
     const timed = this.#usable(key, lock, tracked);
     if (timed) tracked.lastLook = timed;
-    if (timed?.observation.kind === 'parts') {
-      const { parts } = timed.observation;
-      const { expected } = tracked;
-      if (expected.isHiddenIn(parts)) {
-        tracked.nothingSince ??= timed.startedAt;
-        const doubt = this.#doubt(tracked, timed);
-        if (doubt) return doubt;
-        expected.noteOnly(parts);
-      }
-      const { clusterId } = this.#planOptions;
-      tracked.nothingSince = undefined;
-      expected.noteSeen(parts, { clusterId, uid: tracked.uid }, identityOf(service));
-    }
     const observed = { ...this.#observed(service, tracked), observation: timed?.observation };
-    return leftover ? planLeftover(observed) : planService(observed);
+    const plan = leftover ? planLeftover(observed) : planService(observed);
+    if (timed?.observation.kind !== 'parts') return plan;
+    const { parts } = timed.observation;
+    const { expected } = tracked;
+    const noteSeen = (): void =>
+      expected.noteSeen(parts, { clusterId: this.#planOptions.clusterId, uid: tracked.uid }, identityOf(service));
+    if (!expected.isHiddenIn(parts)) noteSeen();
+    const doubted = this.#doubted(service, tracked, timed, plan);
+    if (doubted) {
+      tracked.nothingSince ??= timed.startedAt;
+      if (timed.startedAt < tracked.nothingSince + NOTHING_BELIEVED_MS) return doubted;
+    }
+    if (doubted || (plan.kind === 'bring' && plan.complete)) expected.noteOnly(parts);
+    if (doubted) noteSeen();
+    tracked.nothingSince = undefined;
+    return plan;
   }
 
-  /** Why what a look shows is not believed yet: it leaves out what should be there. */
-  #doubt({ expected, nothingSince }: TrackedService, look: TimedObservation): ServicePlan | undefined {
-    const { observation, startedAt } = look;
-    if (observation.kind === 'failed' || !expected.isHiddenIn(observation.parts)) return undefined;
-    const believedAt = (nothingSince ?? startedAt) + NOTHING_BELIEVED_MS;
-    if (startedAt >= believedAt) return undefined;
-    const inMs = Math.max(0, believedAt - this.#deps.clock.monotonic());
-    return { kind: 'look-again', expected: expected.lastKnown(), inMs };
+  /** What takes the place of a plan that rests on a look which may leave out what should be there. */
+  #doubted(
+    service: Service,
+    { expected, nothingSince }: TrackedService,
+    { observation, startedAt }: TimedObservation,
+    plan: ServicePlan,
+  ): ServicePlan | undefined {
+    if (observation.kind === 'failed') return undefined;
+    const { parts } = observation;
+    const bring = plan.kind === 'bring' ? plan : undefined;
+    const sure = expected.isHiddenIn(parts) ? [] : bring && expected.sureOf(bring, ingressOf(service).length > 0);
+    if (!sure) return undefined;
+    if (bring && sure.length > 0) return { ...bring, plan: { ...bring.plan, actions: sure }, complete: false };
+    const inMs = (nothingSince ?? startedAt) + NOTHING_BELIEVED_MS - this.#deps.clock.monotonic();
+    return { kind: 'look-again', missing: expected.missingIn(parts), inMs: Math.max(0, inMs) };
   }
 
   #observed(service: Service, tracked: TrackedService): ObservedService {
@@ -468,7 +476,9 @@ class Run {
         this.#observations.ask(key);
         return;
       case 'look-again':
-        context.logger.verbose(2, 'Nothing of a load balancer is seen; that is not believed yet');
+        context.logger.verbose(2, 'A look may leave out parts of a load balancer; it is not believed yet', {
+          missing: plan.missing,
+        });
         this.#observations.forget(key);
         return { requeueAfterMs: nextPollMs(tracked) };
       case 'hold':

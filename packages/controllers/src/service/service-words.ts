@@ -79,9 +79,8 @@ export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
     case 'observe':
       return [{ text: 'Ask the cloud what there is.' }];
     case 'look-again': {
-      const what =
-        plan.expected.length > 0 ? plan.expected.join(', ') : 'what may have been made before this process began';
-      const text = `Look again: the cloud shows nothing, which is not believed at once. Expected is ${what}.`;
+      const what = plan.missing.join(', ');
+      const text = `Look again: the cloud does not show all that is expected, which is not believed at once. Missing is ${what}.`;
       return [{ text, inMs: plan.inMs }];
     }
     case 'hold':
