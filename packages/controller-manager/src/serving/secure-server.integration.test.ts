@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -226,17 +227,48 @@ test('with TLS 1.2 no other cipher suite than those that are named is spoken', a
   assert.equal(await spoken(any, other), other);
 });
 
-test('a request whose headers do not end is refused, and the next caller is served', async () => {
-  await using server = await startSecureServer(base);
-  const answer = await new Promise<string>((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port: Number(new URL(server.url).port), rejectUnauthorized: false });
+const open = (port: number): Socket => connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+
+/** All that comes back until the server ends the connection, which this side leaves open. */
+function heard(socket: Socket, said: string): Promise<string> {
+  return new Promise((resolve) => {
     let text = '';
     socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
     socket.on('close', () => resolve(text));
-    // The server ends the connection amid what is sent.
+    // The server may end the connection amid what is sent.
     socket.on('error', () => {});
-    socket.write(`GET /healthz HTTP/1.1\r\nhost: a\r\n${`x: ${'y'.repeat(1_000)}\r\n`.repeat(100)}`);
+    socket.write(said);
   });
-  assert.match(answer, /^(?:HTTP\/1\.1 431 |$)/u);
+}
+
+test('a request whose headers do not end is refused, and the next caller is served', async () => {
+  await using server = await startSecureServer(base);
+  const socket = open(Number(new URL(server.url).port));
+  const said = `GET /healthz HTTP/1.1\r\nhost: a\r\n${`x: ${'y'.repeat(1_000)}\r\n`.repeat(100)}`;
+  assert.match(await heard(socket, said), /^(?:HTTP\/1\.1 431 |$)/u);
   assert.equal((await ask(server.url)).status, 200);
 });
+
+const echo = new Hono()
+  .put('/echo', async (context) => context.text(await context.req.text().catch(() => '')))
+  .route('/', app);
+const openWithoutHandshake = (port: number): Socket => connectPlain({ host: '127.0.0.1', port });
+
+for (const { answer, by, said, what } of [
+  { what: 'no request', by: open, said: '', answer: /^HTTP\/1\.1 408 / },
+  { what: 'half of the headers', by: open, said: 'GET /healthz HTTP/1.1\r\nhost: a\r\n', answer: /^HTTP\/1\.1 408 / },
+  {
+    what: 'half of the body',
+    by: open,
+    said: 'PUT /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab',
+    answer: /^HTTP\/1\.1 408 /,
+  },
+  { what: 'no handshake', by: openWithoutHandshake, said: '', answer: /^$/ },
+]) {
+  // Without the server's own limit they are ended too, by Node's: after a minute or two.
+  test(`who sends ${what} is not waited for, and the next caller is served`, { timeout: 20_000 }, async () => {
+    await using server = await startSecureServer({ ...base, app: echo, requestTimeoutMs: 200 });
+    assert.match(await heard(by(Number(new URL(server.url).port)), said), answer);
+    assert.equal((await ask(server.url)).status, 200);
+  });
+}

@@ -1,6 +1,6 @@
 /** A listener of the manager: TLS, with certificates that are read again when they change. */
 import { createServer as createPlainServer, type Server } from 'node:http';
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { createServer as createTlsServer, type Server as TlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { noMetrics, type Clock, type Logger, type Metrics } from '@outrigger/kube';
@@ -34,6 +34,8 @@ export interface SecureServerOptions {
   readonly sharePort?: boolean;
   /** What the names of its flags begin with, `webhook-`: for messages, and in the metrics of reloads. Default: nothing. */
   readonly flagPrefix?: string;
+  /** So long a request may take to arrive, from the first to its last byte; so may a handshake. Default: 30,000. */
+  readonly requestTimeoutMs?: number;
 }
 
 /** What of a listener is found in files. */
@@ -64,6 +66,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 /** A scrape or probe that takes longer than this is not one. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** So often within that time Node looks for those that take longer; its own 30 s would double it. */
+const LOOKS = 10;
 
 /** Listens. Throws a `ListenError` when the address cannot be had, a `CertificateError` for bad files. */
 export async function startSecureServer(options: SecureServerOptions): Promise<SecureServer> {
@@ -73,8 +77,9 @@ export async function startSecureServer(options: SecureServerOptions): Promise<S
     void listener(request, response);
   };
   const context = tls === 'plain' ? undefined : await servingContextOf(options);
-  const server: Server | TlsServer = context ? createTls(context, options, answer) : createPlainServer(answer);
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  const server: Server | TlsServer = context
+    ? createTls(context, options, answer)
+    : createPlainServer(limitsOf(options), answer);
   await listen(server, options);
   const stop = new AbortController();
   if (context) followFiles(context, options, stop.signal);
@@ -128,16 +133,31 @@ async function readNamed({ certFile, keyFile, names }: NamedCertKey, prefix: str
   return { ...(await readCertificateFiles(certFile, keyFile, { flag: 'tls-sni-cert-key', prefix })), names };
 }
 
+/**
+ * For the constructor, which fits Node's own 60 s for the headers to them. Of limits that are set later the shorter one is the headers',
+ * and the longer one the whole request's.
+ */
+function limitsOf({
+  requestTimeoutMs = REQUEST_TIMEOUT_MS,
+}: SecureServerOptions): Pick<ServerOptions, 'connectionsCheckingInterval' | 'handshakeTimeout' | 'requestTimeout'> {
+  return {
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: requestTimeoutMs / LOOKS,
+    handshakeTimeout: requestTimeoutMs,
+  };
+}
+
 function createTls(
   context: ServingContext,
-  { clientAuthorities }: SecureServerOptions,
+  options: SecureServerOptions,
   answer: Parameters<typeof createPlainServer>[1],
 ): TlsServer {
   const server = createTlsServer(
     {
       ...context.options,
+      ...limitsOf(options),
       // Anonymous callers are let in: what they may see is decided later.
-      ...(clientAuthorities === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
+      ...(options.clientAuthorities === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
       SNICallback: (name, found) => found(null, context.contextFor(name)),
     },
     answer,
