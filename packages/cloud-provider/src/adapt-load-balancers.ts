@@ -64,8 +64,8 @@ class AdaptedLoadBalancers implements LoadBalancers {
     this.annotations = options.annotations ?? [];
   }
 
-  lockKey(service: LoadBalancerService): string {
-    return this.#options.lockKey?.(service) ?? service.uid;
+  lockKey(service: LoadBalancerService, parts?: readonly LoadBalancerPart[]): string {
+    return this.#options.lockKey?.(service, parts) ?? service.uid;
   }
 
   observe(services: readonly LoadBalancerService[], call: CallContext): ReturnType<LoadBalancers['observe']> {

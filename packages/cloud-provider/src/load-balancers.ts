@@ -108,9 +108,10 @@ export interface LoadBalancers {
   readonly listLagMs?: number;
   /**
    * Services with the same key are never worked on at the same time: the name of the load balancer where several share one.
-   * Pure. Called on every event of a Service. Default: the Service's UID.
+   * Pure. Called on every event of a Service, and before an orphan is removed: of its Service nothing but the UID is known, and
+   * `parts` are what carries it. Default: the Service's UID.
    */
-  lockKey?(service: LoadBalancerService): string;
+  lockKey?(service: LoadBalancerService, parts?: readonly LoadBalancerPart[]): string;
   /** Narrows the back ends of one Service (its zone, its network, a node selector). Pure. Called before each plan. */
   selectBackEnds?(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[];
   /**

@@ -232,6 +232,29 @@ test('a load balancer that somebody else works on waits for the next pass', asyn
   assert.equal(rig.left.includes('gone'), false);
 });
 
+test('one that shares the load balancer of a live Service waits for whoever works on that', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  const shared = rig.cloud.parts().find(({ kind, tags }) => kind === 'load-balancer' && tags.uid === 'gone')?.id ?? '';
+  const locks = new Locks();
+  assert.ok(locks.tryAcquire(shared, 'another', () => {}));
+  await rig.start(
+    { policy: 'delete', gracePeriodMs: 0 },
+    (provider) => {
+      assert.ok(provider.loadBalancers);
+      provider.loadBalancers.lockKey = ({ uid }, parts = []) =>
+        parts.find(({ kind }) => kind === 'load-balancer')?.id ?? uid;
+      return provider;
+    },
+    locks,
+  );
+  await rig.passes(3);
+  assert.ok(rig.left.includes('gone'));
+  locks.release(shared);
+  await rig.passes(1);
+  assert.equal(rig.left.includes('gone'), false);
+});
+
 test('a provider whose plan touches what is not the orphan is stopped', async () => {
   await using rig = withTen(new OrphanRig());
   rig.loadBalancer('gone');

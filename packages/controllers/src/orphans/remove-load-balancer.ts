@@ -36,12 +36,12 @@ export type Removed =
   | { readonly kind: 'failed'; readonly error: Error };
 
 export async function removeLoadBalancer(
-  { uid }: Pick<OrphanedLoadBalancer, 'uid'>,
+  { parts, uid }: Pick<OrphanedLoadBalancer, 'parts' | 'uid'>,
   options: RemoveLoadBalancerOptions,
 ): Promise<Removed> {
   const { clock, locks, provider } = options;
   const service = goneService(uid);
-  const lock = provider.lockKey?.(service) ?? uid;
+  const lock = provider.lockKey?.(service, parts) ?? uid;
   // In the next pass again.
   if (!locks.tryAcquire(lock, `orphan ${uid}`, () => {})) return { kind: 'kept' };
   try {

@@ -91,8 +91,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     return declaredFeatures(this.#options.config().loadBalancer);
   }
 
-  lockKey(service: LoadBalancerService): string {
-    return lockKeyOf(service);
+  lockKey(service: LoadBalancerService, parts?: readonly LoadBalancerPart[]): string {
+    return lockKeyOf(service, parts);
   }
 
   selectBackEnds(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { LoadBalancerPart } from '@outrigger/cloud-provider';
 import { declaredAnnotations, declaredFeatures, keepsFloatingIP, lockKeyOf, selectBackEnds } from './declared.ts';
 import { annotated, backEndOf, idOf, serviceOf } from './tree-inputs.suite.ts';
 
@@ -9,6 +10,14 @@ test('Services of one load balancer wait for one another', () => {
   assert.equal(lockKeyOf(owner), 'u1');
   assert.equal(lockKeyOf(serviceOf({ uid: 'u1', ...shared })), lockKeyOf(serviceOf({ uid: 'u2', ...shared })));
   assert.equal(lockKeyOf(serviceOf({ uid: 'u1', annotations: annotated({ loadBalancerId: '' }) })), 'u1');
+  // Of an orphan only its parts are known.
+  const partOf = (kind: string): LoadBalancerPart => {
+    const id = lockKeyOf(serviceOf(shared));
+    return { kind, id, owner: undefined, state: 'ready', attributes: {} };
+  };
+  for (const kind of ['load-balancer', 'shared-load-balancer'])
+    assert.equal(lockKeyOf(owner, [partOf('floating-ip'), partOf(kind)]), lockKeyOf(serviceOf(shared)));
+  assert.equal(lockKeyOf(owner, [partOf('floating-ip')]), 'u1');
 });
 
 test('back ends are the provider’s own nodes with the labels that are asked for', () => {

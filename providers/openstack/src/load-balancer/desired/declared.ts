@@ -3,10 +3,12 @@ import {
   parseProviderID,
   type BackEnd,
   type LoadBalancerFeatures,
+  type LoadBalancerPart,
   type LoadBalancerService,
   type ServiceAnnotation,
 } from '@outrigger/cloud-provider';
 import type { LoadBalancerConfig } from '../../config/cloud-config.ts';
+import type { PartKind } from '../observed-tree.ts';
 import { annotationTable, type AnnotationRow } from './annotation-table.ts';
 import { selectNodes } from './node-selector.ts';
 
@@ -36,9 +38,12 @@ export const declaredAnnotations: readonly ServiceAnnotation[] = rows
   .filter(({ answer }) => answer === 'served')
   .map(({ name, description, values }) => ({ name, description, values: values === 'uuid' ? 'string' : values }));
 
+const LOAD_BALANCERS: readonly string[] = ['load-balancer', 'shared-load-balancer'] satisfies readonly PartKind[];
+
 /** Services of one load balancer wait for one another: a load balancer takes one change at a time, and its tags are all theirs. */
-export function lockKeyOf({ annotations, uid }: Annotated): string {
-  return annotations[annotationTable.loadBalancerId.name]?.toLowerCase() || uid;
+export function lockKeyOf({ annotations, uid }: Annotated, parts: readonly LoadBalancerPart[] = []): string {
+  const named = annotations[annotationTable.loadBalancerId.name]?.toLowerCase();
+  return named || (parts.find(({ kind }) => LOAD_BALANCERS.includes(kind))?.id ?? uid);
 }
 
 /** The provider's own nodes, and of those what the node selector says. */
