@@ -5,7 +5,12 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test, type TestContext } from 'node:test';
-import { main } from '@outrigger/cloud-controller-manager';
+import {
+  defaultControllers,
+  main,
+  type CloudController,
+  type LeaderContext,
+} from '@outrigger/cloud-controller-manager';
 import {
   createClient,
   createTransport,
@@ -37,6 +42,7 @@ interface Subject {
   readonly name: string;
 }
 
+/** What `/debug/plan` says. */
 interface DebugPlan {
   readonly dryRun: boolean;
   readonly planned: readonly {
@@ -44,11 +50,13 @@ interface DebugPlan {
     readonly subject: Subject;
     readonly actions: readonly Action[];
   }[];
-  readonly applied: readonly (Action & {
-    readonly controller: string;
-    readonly subject: Subject;
-    readonly result: string;
-  })[];
+  readonly applied: readonly Action[];
+}
+
+interface Applied extends Action {
+  readonly controller: string;
+  readonly subject: Subject;
+  readonly failed: boolean;
 }
 
 /** Waits of seconds are over sooner; nothing else depends on it. */
@@ -82,9 +90,10 @@ export function dryRunSuite(name: string, start: (t: TestContext) => Promise<Rec
     await prepare(client, cloud);
     const before = contents(cloud);
 
-    const plan = await runUntil(server, cloud, ['--dry-run'], ({ planned }) => missing(planned));
-    assert.equal(plan.value.dryRun, true);
-    assert.deepEqual(plan.value.applied, []);
+    const plan = await runUntil(server, cloud, ['--dry-run'], ({ page }) => missing(page?.planned ?? []));
+    assert.equal(plan.page?.dryRun, true);
+    assert.deepEqual(plan.page.applied, []);
+    assert.deepEqual(plan.applied, []);
     assert.deepEqual(await server.writes(), [], 'writes to the API server');
     assert.deepEqual(contents(cloud), before, 'what is in the cloud');
     assert.deepEqual(Object.keys(cloud.calls().byOperation).filter(changesTheCloud), [], 'requests to the cloud');
@@ -95,17 +104,17 @@ export function dryRunSuite(name: string, start: (t: TestContext) => Promise<Rec
     assert.deepEqual(told, [], 'Events');
     assert.match(plan.log, /Planned, and not done/u);
 
-    const planned = plan.value.planned
+    const planned = plan.page.planned
       .flatMap(({ actions, ...about }) => actions.map((one) => sayingOf(about, one)))
       .filter((one) => one !== RACED);
     const live = await runUntil(server, cloud, [], ({ applied }) => {
       // One that failed is tried again: somebody else may have written the node in between.
-      const done = new Set(applied.filter(({ result }) => result !== 'failed').map((one) => sayingOf(one, one)));
+      const done = new Set(applied.filter(({ failed }) => !failed).map((one) => sayingOf(one, one)));
       return planned.filter((one) => !done.has(one));
     });
     // What was not planned follows from what was: an address is there, so a load balancer can be made.
     const firsts = new Map<string, string>();
-    for (const one of live.value.applied) {
+    for (const one of live.applied) {
       const key = `${one.controller} ${one.subject.kind} ${one.subject.name}`;
       if (!firsts.has(key)) firsts.set(key, sayingOf(one, one));
     }
@@ -113,7 +122,7 @@ export function dryRunSuite(name: string, start: (t: TestContext) => Promise<Rec
       (first) => !first.startsWith('node-route') && first !== RACED && !planned.includes(first),
     );
     assert.deepEqual(unplanned, [], 'first steps that the dry run did not name');
-    assert.deepEqual(live.value.planned, []);
+    assert.equal(live.page, undefined, 'the page of a dry run');
     assert.notDeepEqual(await server.writes(), []);
   });
 }
@@ -198,23 +207,31 @@ function changesTheCloud(operation: string): boolean {
   return !operation.startsWith('GET ') && operation !== 'POST /instances:batchGet';
 }
 
-interface Outcome {
-  readonly value: DebugPlan;
+interface Seen {
+  /** `undefined`: it is not served. */
+  readonly page: DebugPlan | undefined;
+  /** What the controllers did, the newest last. */
+  readonly applied: readonly Applied[];
+}
+
+interface Outcome extends Seen {
   readonly log: string;
 }
 
-/** Runs the program until nothing is missing in `/debug/plan`, and then stops it. */
+/** Runs the program until it serves and nothing is missing in what is seen of it, and then stops it. */
 async function runUntil(
   { kubeconfig }: RecordingServer,
   cloud: MemoryCloud,
   args: readonly string[],
-  missingIn: (plan: DebugPlan) => readonly string[],
+  missingIn: (seen: Seen) => readonly string[],
 ): Promise<Outcome> {
   const signals = new EventEmitter();
   const port = await freePort();
   let log = '';
+  const applied: Applied[] = [];
   const ended = main([...FLAGS, `--kubeconfig=${kubeconfig}`, `--secure-port=${port}`, ...args], {
     builtInProviders: { memory: () => Promise.resolve({ default: () => createMemoryProvider({ cloud }) }) },
+    controllers: defaultControllers.map((one) => overheard(one, applied)),
     env: {},
     stdout: { write: () => true },
     stderr: { write: (text) => void (log += text) },
@@ -226,11 +243,12 @@ async function runUntil(
   });
   await using asked = createTransport({ server: `https://127.0.0.1:${port}`, tls: { insecureSkipVerify: true } });
   const deadline = systemClock.monotonic() + PATIENCE_MS;
-  let value: DebugPlan | undefined;
+  let seen: Seen | undefined;
   try {
     for (;;) {
-      value = await debugPlan(asked);
-      const left = value && missingIn(value);
+      const answer = await debugPlan(asked);
+      seen = answer && { page: answer.page, applied };
+      const left = seen && missingIn(seen);
       if (left?.length === 0) break;
       assert.ok(systemClock.monotonic() < deadline, `not seen: ${left?.join('\n') ?? 'the page'}\n${log}`);
       await systemClock.sleep(100);
@@ -239,17 +257,59 @@ async function runUntil(
     signals.emit('SIGTERM', 'SIGTERM');
     assert.equal(await ended, 0, log);
   }
-  assert.ok(value);
-  return { value, log };
+  assert.ok(seen);
+  return { ...seen, log };
 }
 
-async function debugPlan(transport: ReturnType<typeof createTransport>): Promise<DebugPlan | undefined> {
+/** `undefined`: the program does not listen yet. */
+async function debugPlan(
+  transport: ReturnType<typeof createTransport>,
+): Promise<{ readonly page: DebugPlan | undefined } | undefined> {
   try {
     const { body, status } = await transport.send({ method: 'GET', path: '/debug/plan' });
     const text = Buffer.concat(await Array.fromAsync(body)).toString();
-    return status === 200 ? (JSON.parse(text) as DebugPlan) : undefined;
+    if (status === 404) return { page: undefined };
+    return status === 200 ? { page: JSON.parse(text) as DebugPlan } : undefined;
   } catch {
-    // It does not listen yet.
     return undefined;
   }
+}
+
+/** The controller, and what it tells its journal of having done. */
+function overheard(controller: CloudController, applied: Applied[]): CloudController {
+  const listenTo = (journal: LeaderContext['journal'], name: string): ReturnType<typeof journal.of> => {
+    const told = journal.of(name);
+    const hear = (subject: Subject, actions: readonly Action[], failed: boolean): void => {
+      for (const { kind, summary } of actions) applied.push({ controller: name, subject, kind, summary, failed });
+    };
+    return {
+      ...told,
+      note: (subject, actions, outcome) => {
+        hear(subject, actions, outcome !== undefined && 'error' in outcome);
+        told.note(subject, actions, outcome);
+      },
+      perform: async (subject, actions, carryOut, failureOf) => {
+        let done = false;
+        try {
+          return await told.perform(subject, actions, carryOut, (answer) => {
+            done = true;
+            const failure = failureOf?.(answer);
+            hear(subject, actions, failure !== undefined);
+            return failure;
+          });
+        } catch (error) {
+          if (!done) hear(subject, actions, true);
+          throw error;
+        }
+      },
+    };
+  };
+  return {
+    ...controller,
+    build: ({ journal, ...context }) =>
+      controller.build({
+        ...context,
+        journal: { dryRun: journal.dryRun, of: (name) => listenTo(journal, name) },
+      }),
+  };
 }

@@ -10,7 +10,8 @@ import {
 } from '@outrigger/controller-manager';
 import { findCertificatePair } from './certificate-pair.ts';
 import { renderConfigz } from './configz.ts';
-import { debugPages } from './explain/debug-pages.ts';
+import { explainPage } from './explain/explain-page.ts';
+import { planPage } from './explain/plan-page.ts';
 import type { Foundation } from './foundation.ts';
 import { version, versionInfo } from './version.ts';
 
@@ -25,7 +26,7 @@ export async function serve(
   leader: () => string,
 ): Promise<SecureServer | undefined> {
   const { clock, health, logger, metrics, options, redactor, setVerbosity, slis, startedAt } = foundation;
-  const { serving } = options;
+  const { debugging, serving } = options;
   if (serving.securePort === 0) return undefined;
   const { certDir, tlsCertFile, tlsPrivateKeyFile } = serving;
   const tls = await findCertificatePair({ certDir, certFile: tlsCertFile, keyFile: tlsPrivateKeyFile }, NAME);
@@ -36,7 +37,7 @@ export async function serve(
       logger,
       metrics,
       slis,
-      setVerbosity: options.debugging.profiling ? setVerbosity : undefined,
+      setVerbosity: debugging.profiling ? setVerbosity : undefined,
       configz: () => renderConfigz(options, migration),
       flagz: options.gates.enabled('ComponentFlagz')
         ? () => redactor.redact(renderFlagz(NAME, foundation.live.current.flagValues))
@@ -44,7 +45,10 @@ export async function serve(
       statusz: options.gates.enabled('ComponentStatusz')
         ? (paths) => renderStatusz({ component: NAME, clock, paths, startedAt, version })
         : undefined,
-      pages: options.debugging.profiling || options.debugging.dryRun ? debugPages(foundation, leader) : [],
+      pages: [
+        ...(debugging.profiling ? [explainPage(foundation, leader)] : []),
+        ...(debugging.dryRun ? [planPage(foundation)] : []),
+      ],
       version: versionInfo(),
     }),
     bindAddress: serving.bindAddress,

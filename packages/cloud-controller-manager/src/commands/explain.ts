@@ -13,6 +13,7 @@ import {
 import { readFile } from 'node:fs/promises';
 import type { Environment } from '../environment.ts';
 import { askManager } from '../explain/ask-manager.ts';
+import { EXPLAIN_PATH } from '../explain/explain-page.ts';
 import { explainedKinds, isExplainedKind, type Explanation } from '../explain/explanation.ts';
 import { findLeader } from '../explain/find-leader.ts';
 import { renderExplanation } from '../explain/render-explanation.ts';
@@ -83,7 +84,7 @@ export const explainCommand: Command = defineCommand({
     const deadline = deadlineSignal(clock, options.requestTimeout, 'asking the manager');
     try {
       const manager = await managerOf(options, environment, deadline.signal);
-      const page = `/debug/explain/${kind}/${name.split('/').map(encodeURIComponent).join('/')}`;
+      const page = `${EXPLAIN_PATH}${kind}/${name.split('/').map(encodeURIComponent).join('/')}`;
       const explanation = (await askManager(manager, page, { clock, signal: deadline.signal })) as Explanation;
       stdout.write(
         options.output === 'json' ? `${JSON.stringify(explanation, undefined, 2)}\n` : renderExplanation(explanation),

@@ -1,12 +1,13 @@
 /** One page of a manager, from outside. */
 import { createTransport, type Clock, type ClusterConfig } from '@outrigger/kube';
+import { EXPLAIN_PATH } from './explain-page.ts';
 
 /** A page is small; whatever is longer is none of ours. */
 const MOST_BYTES = 4_000_000;
 
 const REMEDIES: Readonly<Record<number, string>> = {
   401: '; give --token-file or --kubeconfig, whose user the manager knows',
-  403: '; grant the user get on the nonResourceURLs /debug/explain/*',
+  403: `; grant the user get on the nonResourceURLs ${EXPLAIN_PATH}*`,
 };
 
 /** What the page says, as JSON. `config.server` is the manager. Throws an `Error` of one line for any other status than 200. */

@@ -71,7 +71,40 @@ test('the leader says of a node what it saw, what it plans, what it did and what
   const untrusted = await outrigger(bench, 'explain', 'node', 'node-1', `--server=${program.url}`);
   assert.equal(untrusted.code, 1);
   assert.match(untrusted.stderr, /^outrigger explain: [^\n]*certificate[^\n]*\n$/u);
-  assert.match(await page(`${program.url}/debug/plan`), /"dryRun":false,.*"applied":\[\{/u);
+});
+
+test('explanations go by --profiling, in a dry run too, and the plan goes by --dry-run', async () => {
+  await using bench = await Bench.start();
+  bench.addNode('node-1');
+  for (const [args, served] of [
+    [[], ['/debug/flags/v', '/explain/']],
+    [['--profiling=false'], []],
+    [['--dry-run'], ['/debug/flags/v', '/debug/plan', '/explain/']],
+    [['--dry-run', '--profiling=false'], ['/debug/plan']],
+  ] as const) {
+    const program = await bench.run(greenCloud(), ...args);
+    await until('it serves', () => program.log().includes('"Serving"'), program.log);
+    const answers = {
+      '/debug/explain/': await page(`${program.url}/debug/explain/node/node-1`),
+      '/debug/flags/v': await page(`${program.url}/debug/flags/v`),
+      '/debug/plan': await page(`${program.url}/debug/plan`),
+      '/explain/': await page(`${program.url}/explain/node/node-1`),
+    };
+    const answered = Object.entries(answers).filter(([, text]) => text !== '404 page not found\n');
+    assert.deepEqual(
+      answered.map(([path]) => path),
+      served,
+      `with ${args.join(' ')}`,
+    );
+    const { paths } = JSON.parse(await page(`${program.url}/`)) as { readonly paths: readonly string[] };
+    const listed = paths.filter((path) => path in answers);
+    assert.deepEqual(
+      listed,
+      served.filter((path) => path !== '/debug/flags/v'),
+    );
+    if (args.some((arg) => arg === '--dry-run'))
+      assert.match(answers['/debug/plan'], /"dryRun":true,.*"applied":\[\]/u);
+  }
 });
 
 test('the leader is found by its Lease, at the address of its node; who does not lead says who does', async () => {

@@ -4,7 +4,7 @@ import type { CallRecord } from '@outrigger/cloud-runtime';
 import { Journal, type Finding } from '@outrigger/controllers';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
-import { debugPages } from './debug-pages.ts';
+import { explainPage } from './explain-page.ts';
 import { Explanations } from './explanations.ts';
 
 const finding: Finding = {
@@ -22,11 +22,11 @@ const record: CallRecord = {
   attempt: 1,
 };
 
-function setUp(): { readonly explanations: Explanations; readonly journal: Journal; readonly clock: FakeClock } {
+function setUp(): { readonly explanations: Explanations; readonly journal: Journal } {
   const clock = new FakeClock();
   const redact = (text: string): string => text.replaceAll('hunter2', '<redacted>');
   const journal = new Journal({ clock, logger: silentLogger, dryRun: false, redact });
-  return { clock, journal, explanations: new Explanations(clock, journal, redact) };
+  return { journal, explanations: new Explanations(clock, journal, redact) };
 }
 
 /** A controller that runs until it is told to stop. */
@@ -67,11 +67,11 @@ test('controllers are asked while they run, each about its kinds; nothing that i
 });
 
 test('the page: what is no object is 404, who does not lead says who does, and names keep their slashes', async () => {
-  const { clock, explanations, journal } = setUp();
-  const [, page] = debugPages({ clock, explanations, journal }, () => 'host-2_x');
-  assert.equal(page?.path, '/debug/explain/');
-  for (const wrong of ['', 'node', 'node/', 'pod/a']) assert.equal(page?.answer(wrong).status, 404, wrong);
-  assert.deepEqual(page?.answer('node/a'), {
+  const { explanations } = setUp();
+  const page = explainPage({ explanations }, () => 'host-2_x');
+  assert.equal(page.path, '/explain/');
+  for (const wrong of ['', 'node', 'node/', 'pod/a']) assert.equal(page.answer(wrong).status, 404, wrong);
+  assert.deepEqual(page.answer('node/a'), {
     status: 503,
     body: 'no controller runs in this process; the leader is host-2_x: ask there',
   });
@@ -82,9 +82,9 @@ test('the page: what is no object is 404, who does not lead says who does, and n
     explain: (key: string) => (seen.push(key), key === 'gone' ? undefined : finding),
   };
   const run = explanations.follow(controller, { kinds: ['service', 'route'] }).run(stop.signal);
-  assert.equal(page?.answer('service/default/web').status, undefined);
-  assert.equal(page?.answer('route/10.0.0.0/24').status, undefined);
-  assert.equal(page?.answer('service/gone').status, 404);
+  assert.equal(page.answer('service/default/web').status, undefined);
+  assert.equal(page.answer('route/10.0.0.0/24').status, undefined);
+  assert.equal(page.answer('service/gone').status, 404);
   assert.deepEqual(seen, ['default/web', '10.0.0.0/24', 'gone']);
   stop.abort();
   await run;

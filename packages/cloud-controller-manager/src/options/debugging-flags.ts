@@ -14,13 +14,13 @@ export const debuggingFlags: FlagGroup<DebuggingOptions> = {
       type: bool,
       default: false,
       usage:
-        'Observe and plan, and apply nothing: no write, no Lease, no Event, no change in the cloud. What would be done goes to the log and to /debug/plan. May run beside the manager that leads.',
+        'Observe and plan, and apply nothing: no write, no Lease, no Event, no change in the cloud. What would be done goes to the log and to /debug/plan, which is served in a dry run alone. May run beside the manager that leads.',
     },
     profiling: {
       type: bool,
       default: true,
       usage:
-        "Whether PUT /debug/flags/v changes the verbosity, and /debug/plan and /debug/explain say what is done and why. Go's profiler has no counterpart here: /debug/pprof is not served.",
+        "Whether PUT /debug/flags/v changes the verbosity, and /explain/ says why an object is as it is, in a dry run too. Go's profiler has no counterpart here: /debug/pprof is not served.",
     },
     contentionProfiling: {
       type: bool,

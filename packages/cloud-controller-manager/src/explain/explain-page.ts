@@ -1,0 +1,33 @@
+/** `/explain/<kind>/<name>`: why an object is as it is. */
+import type { Page } from '@outrigger/controller-manager';
+import type { Foundation } from '../foundation.ts';
+import { explainedKinds, isExplainedKind } from './explanation.ts';
+
+/** Its path; what is asked for comes after it. */
+export const EXPLAIN_PATH = '/explain/';
+
+/** `leader`: the identity of who leads; '' when nobody is known to. */
+export function explainPage({ explanations }: Pick<Foundation, 'explanations'>, leader: () => string): Page {
+  return {
+    path: EXPLAIN_PATH,
+    answer: (rest) => {
+      const [kind = ''] = rest.split('/', 1);
+      const name = rest.slice(kind.length + 1);
+      if (!isExplainedKind(kind) || name === '') {
+        return {
+          status: 404,
+          body: `write ${EXPLAIN_PATH}<kind>/<name>; the kinds are ${explainedKinds.join(', ')}`,
+        };
+      }
+      if (!explanations.areThere) return { status: 503, body: notLeading(leader()) };
+      const explanation = explanations.explain(kind, name);
+      if (explanation) return { body: explanation };
+      return { status: 404, body: `no controller that runs knows a ${kind} ${name}` };
+    },
+  };
+}
+
+function notLeading(leader: string): string {
+  if (leader === '') return 'no controller runs in this process, and nobody is known to lead: ask again';
+  return `no controller runs in this process; the leader is ${leader}: ask there`;
+}

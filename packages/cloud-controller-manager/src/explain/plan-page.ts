@@ -1,0 +1,13 @@
+/** `/debug/plan`: what a dry run would do now. */
+import type { Page } from '@outrigger/controller-manager';
+import type { Foundation } from '../foundation.ts';
+
+export function planPage({ clock, journal }: Pick<Foundation, 'clock' | 'journal'>): Page {
+  return {
+    path: '/debug/plan',
+    answer: () => {
+      const { dryRun } = journal;
+      return { body: { dryRun, at: clock.now(), planned: journal.plans(), applied: journal.applied() } };
+    },
+  };
+}
