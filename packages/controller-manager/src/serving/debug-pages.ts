@@ -15,7 +15,7 @@ export interface Status {
   readonly startedAt: number;
   readonly clock: Clock;
   readonly version: string;
-  /** The pages that are served. */
+  /** The pages that are served, to be read: upstream's "read-only endpoints for debugging and troubleshooting". */
   readonly paths: readonly string[];
 }
 

@@ -109,9 +109,11 @@ test('health checks are counted where all of them are asked for', async () => {
   assert.doesNotMatch(text, /name="cloud",type="readyz"/u);
 });
 
-test('flags and status are shown where a program has them, and the index lists what there is', async () => {
+test('flags and status are shown where a program has them, and the index lists what can be read', async () => {
   const clock = new FakeClock();
   const { get } = pages({
+    pages: [{ path: '/more/', answer: () => ({ body: {} }) }],
+    setVerbosity: () => {},
     flagz: () => renderFlagz('manager', [['v', '0']]),
     statusz: (paths) =>
       renderStatusz({ component: 'manager', clock, paths, startedAt: clock.now() - 61_500, version: 'v1.2.3' }),
@@ -119,7 +121,10 @@ test('flags and status are shown where a program has them, and the index lists w
   assert.match((await get('/flagz')).text, /^\nmanager flagz\nWarning: .*\n\nv=0\n$/u);
   const status = (await get('/statusz')).text;
   assert.match(status, /^Up: 1m1s\nNode version: v\d+/mu);
-  assert.match(status, /^Paths: \/configz \/flagz \/healthz/mu);
+  const readable = ['configz', 'flagz', 'healthz', 'livez', 'metrics', 'more/', 'readyz', 'statusz', 'version'];
+  const paths = readable.map((path) => `/${path}`);
+  assert.equal(/^Paths: (.*)$/mu.exec(status)?.[1], paths.join(' '));
+  assert.deepEqual(JSON.parse((await get('/')).text), { paths });
   assert.equal((await pages().get('/flagz')).status, 404);
 });
 

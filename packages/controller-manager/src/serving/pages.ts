@@ -16,7 +16,7 @@ export interface PagesOptions {
   readonly slis?: { render(): Promise<string>; readonly contentType: string } | undefined;
   /** `/flagz`. Default: not served. */
   readonly flagz?: (() => string) | undefined;
-  /** `/statusz`, given the paths of all pages. Default: not served. */
+  /** `/statusz`, given the paths of all pages that can be read. Default: not served. */
   readonly statusz?: ((paths: readonly string[]) => string) | undefined;
   /** `PUT /debug/flags/v`: how much is logged from now on. Default: not served. */
   readonly setVerbosity?: ((level: number) => void) | undefined;
@@ -80,6 +80,7 @@ export function createPages(options: PagesOptions): Hono {
   app.get('/metrics', async (context) =>
     context.body(await metrics.render(), 200, { 'Content-Type': metrics.contentType }),
   );
+  // Of what can be read: upstream too has its `/debug/flags/v` unlisted (k8s.io/apiserver, pkg/server/routes/flags.go).
   const paths = ['/configz', '/healthz', '/livez', '/metrics', '/readyz', '/version'];
   if (slis) {
     paths.push('/metrics/slis');
