@@ -66,6 +66,11 @@ test('what stands in the way is one line', async () => {
   for (const [given, args, message] of [
     [provider(undefined), [], '--cloud-provider is not set: name the provider'],
     [provider(undefined), ['--cloud-provider=green'], 'the provider green has no load balancers'],
+    [
+      provider({ features }),
+      ['--cloud-provider=green', '--cloud-config=none.json'],
+      '--cloud-config=none.json: there is no such file',
+    ],
   ] as const) {
     assert.deepEqual(await run(given, ...args), [1, '', `outrigger admission-policy: ${message}\n`]);
   }

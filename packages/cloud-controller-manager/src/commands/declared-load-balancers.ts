@@ -1,9 +1,8 @@
 /** What a provider declares of its load balancers, for commands that print what follows from it. */
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CloudError, type LoadBalancers } from '@outrigger/cloud-provider';
 import { openProvider } from '@outrigger/cloud-runtime';
-import { bool, FlagError, string, type FlagGroup } from '@outrigger/controller-manager';
+import { bool, FlagError, readFlagFile, string, type FlagGroup } from '@outrigger/controller-manager';
 import { silentLogger, systemClock, systemRandom } from '@outrigger/kube';
 import type { Environment } from '../environment.ts';
 import { loadProviderSpec } from '../load-provider-spec.ts';
@@ -45,8 +44,13 @@ export async function readDeclared(
   if (cloudProvider === '') throw new FlagError('invalid-flag', '--cloud-provider is not set: name the provider');
   const { clock = systemClock, workingDirectory } = environment;
   const provider = await loadProviderSpec({ spec: cloudProvider, name: undefined }, { providerPath }, environment);
-  const fileName = path.resolve(workingDirectory, cloudConfig);
-  const config = cloudConfig === '' ? undefined : { fileName, text: await readFile(fileName, 'utf8') };
+  const config =
+    cloudConfig === ''
+      ? undefined
+      : {
+          fileName: path.resolve(workingDirectory, cloudConfig),
+          text: await readFlagFile('--cloud-config', cloudConfig, workingDirectory),
+        };
   // Nothing is made in any cluster's name.
   const cluster = { id: '', name: '' };
   const options = { cluster, config, clock, logger: silentLogger, random: systemRandom, onWriteRefused: () => {} };

@@ -1,6 +1,14 @@
 /** `outrigger explain`: asks the manager that leads why a node, a Service or a route is as it is. */
-import path from 'node:path';
-import { duration, FlagError, oneOf, port, string, bool, type FlagGroup } from '@outrigger/controller-manager';
+import {
+  duration,
+  FlagError,
+  oneOf,
+  port,
+  readFlagFile,
+  string,
+  bool,
+  type FlagGroup,
+} from '@outrigger/controller-manager';
 import {
   bearerToken,
   createClient,
@@ -10,7 +18,6 @@ import {
   systemClock,
   type ClusterConfig,
 } from '@outrigger/kube';
-import { readFile } from 'node:fs/promises';
 import type { Environment } from '../environment.ts';
 import { askManager } from '../explain/ask-manager.ts';
 import { EXPLAIN_PATH } from '../explain/explain-page.ts';
@@ -109,9 +116,12 @@ async function managerOf(
       ? undefined
       : await loadConfig({ ...(kubeconfig === '' ? {} : { kubeconfig }), env, clock });
   const { certificate, key, ca } = cluster?.tls ?? {};
+  const read = (flag: string, file: string): Promise<string> | undefined =>
+    file === '' ? undefined : readFlagFile(flag, file, workingDirectory);
+  const authorities = await read('--certificate-authority', certificateAuthority);
+  const token = await read('--token-file', tokenFile);
+  const authority = authorities === undefined ? ca : { data: authorities };
   const found = server === '' && cluster ? await leaderOf(cluster, options, environment, signal) : server;
-  const authority = certificateAuthority === '' ? ca : { file: path.resolve(workingDirectory, certificateAuthority) };
-  const token = tokenFile === '' ? undefined : await readFile(path.resolve(workingDirectory, tokenFile), 'utf8');
   const credentials = token === undefined ? cluster?.credentials : bearerToken(token.trim());
   return {
     server: found.replace(/\/+$/u, ''),

@@ -152,6 +152,15 @@ test('a command line that is wrong is one line; without a Lease it says what to 
     [['service', 'web'], /a Service is named with its namespace: default\/web/u],
     [['node', 'a', kubeconfig], /there is no Lease kube-system\/cloud-controller-manager/u],
     [['node', 'a', '--server=https://127.0.0.1:1', '--token-file=token'], /127\.0\.0\.1:1/u],
+    [
+      ['node', 'a', '--server=https://127.0.0.1:1', '--token-file=none'],
+      /: --token-file=none: there is no such file$/mu,
+    ],
+    [
+      ['node', 'a', '--server=https://127.0.0.1:1', '--certificate-authority=none'],
+      /: --certificate-authority=none: there is no such file$/mu,
+    ],
+    [['node', 'a', '--kubeconfig=none'], /--kubeconfig=none: there is no such file$/mu],
   ] as const) {
     const { code, stderr, stdout } = await outrigger(bench, 'explain', ...args);
     assert.deepEqual([code, stdout], [1, '']);
