@@ -2,6 +2,7 @@
 # Makes the chroot, LAB/root, from Debian's packages. Run by namespace.sh, so that whatever mmdebstrap mounts ends with it.
 set -euo pipefail
 
+here=$(dirname "${BASH_SOURCE[0]}")
 lab=$1
 new=$lab/root.new
 logs=$lab/logs
@@ -18,17 +19,11 @@ packages=(
 # to a machine with systemd and a database of its own.
 unpacked=(keystone nova-common placement-common neutron-common glance-common octavia-common)
 
-# The archive of this machine's apt that is called so: debian, debian-security.
-archive() {
-  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sed 's#/$##' | grep -m 1 "/$1\$" ||
-    { echo "build: this machine's apt has no archive called $1; OUTRIGGER_DEBIAN_ARCHIVE and OUTRIGGER_DEBIAN_SECURITY_ARCHIVE name others" >&2; exit 1; }
-}
-
 command -v mmdebstrap >/dev/null ||
   DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends mmdebstrap >"$logs/mmdebstrap-install.log" 2>&1
 
-debian=${OUTRIGGER_DEBIAN_ARCHIVE:-$(archive debian)}
-security=${OUTRIGGER_DEBIAN_SECURITY_ARCHIVE:-$(archive debian-security)}
+debian=$(bash "$here/archive.sh" debian)
+security=$(bash "$here/archive.sh" debian-security)
 
 rm -rf --one-file-system "$new"
 # policy-rc.d with 101: no package may start a service.
