@@ -76,7 +76,8 @@ start() {
       local network=()
       # Written by the seeding; before it there is nothing for the worker to do.
       [[ -e /var/lib/lab/octavia-network.conf ]] && network=(--config-file /var/lib/lab/octavia-network.conf)
-      spawn octavia-worker octavia-worker $(configured octavia.conf) "${network[@]}"
+      spawn octavia-worker env LAB_APPLICATION=/usr/bin/octavia-worker python3 /opt/lab/threaded.py $(configured octavia.conf) \
+        "${network[@]}"
       ;;
     *) echo "no service $1; there are ${services[*]}" >&2; exit 2 ;;
   esac

@@ -1,6 +1,6 @@
-# What uwsgi runs in place of a service's own WSGI script, LAB_APPLICATION, which it runs in turn.
+# What is run in place of a service's own script, LAB_APPLICATION, which it runs in turn: by uwsgi those of WSGI, by python octavia-worker's.
 #
-# Its threads are real. But oslo.log gives `logging` a lock of eventlet's as soon as anything has imported that, and two real
+# Their threads are real. But oslo.log gives `logging` a lock of eventlet's as soon as anything has imported that, and two real
 # threads that meet there block the service for good: "greenlet.error: cannot switch to a different thread".
 import os
 
