@@ -44,13 +44,11 @@ interface Subject {
 
 /** What `/debug/plan` says. */
 interface DebugPlan {
-  readonly dryRun: boolean;
   readonly planned: readonly {
     readonly controller: string;
     readonly subject: Subject;
     readonly actions: readonly Action[];
   }[];
-  readonly applied: readonly Action[];
 }
 
 interface Applied extends Action {
@@ -91,8 +89,7 @@ export function dryRunSuite(name: string, start: (t: TestContext) => Promise<Rec
     const before = contents(cloud);
 
     const plan = await runUntil(server, cloud, ['--dry-run'], ({ page }) => missing(page?.planned ?? []));
-    assert.equal(plan.page?.dryRun, true);
-    assert.deepEqual(plan.page.applied, []);
+    assert.ok(plan.page);
     assert.deepEqual(plan.applied, []);
     assert.deepEqual(await server.writes(), [], 'writes to the API server');
     assert.deepEqual(contents(cloud), before, 'what is in the cloud');

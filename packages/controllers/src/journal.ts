@@ -89,7 +89,6 @@ export interface JournalOptions {
   readonly redact: (text: string) => string;
 }
 
-const REMEMBERED = 256;
 const REMEMBERED_FOR_ONE = 8;
 /** Objects: those that nothing was done about for the longest time are dropped. */
 const OBJECTS = 20_000;
@@ -99,7 +98,6 @@ export class Journal {
   readonly #options: JournalOptions;
   /** By controller, kind and name. */
   readonly #plans = new Map<string, PlannedActions>();
-  readonly #applied: AppliedAction[] = [];
   readonly #byObject = new Map<string, readonly AppliedAction[]>();
   readonly #appliedTotal: Counter;
   readonly #planned: Gauge;
@@ -166,9 +164,9 @@ export class Journal {
     return [...this.#plans.values()];
   }
 
-  /** What was done, the newest last: the last 256 actions, or the last 8 for the object with this UID, or for `Route <name>`. */
-  applied(about?: string): readonly AppliedAction[] {
-    return about === undefined ? [...this.#applied] : (this.#byObject.get(about) ?? []);
+  /** What was done for the object with this UID, or for `Route <name>`: the last 8 actions, the newest last. */
+  applied(about: string): readonly AppliedAction[] {
+    return this.#byObject.get(about) ?? [];
   }
 
   #plan(controller: string, subject: Subject, actions: readonly NotedAction[]): void {
@@ -196,8 +194,6 @@ export class Journal {
   #note(applied: AppliedAction): void {
     const { controller, kind: action, result } = applied;
     this.#appliedTotal.inc({ controller, action, result });
-    this.#applied.push(applied);
-    if (this.#applied.length > REMEMBERED) this.#applied.shift();
     const { kind, name, uid } = applied.subject;
     for (const key of [uid, kind === 'Route' ? `Route ${name}` : '']) {
       if (key === '') continue;

@@ -5,9 +5,6 @@ import type { Foundation } from '../foundation.ts';
 export function planPage({ clock, journal }: Pick<Foundation, 'clock' | 'journal'>): Page {
   return {
     path: '/debug/plan',
-    answer: () => {
-      const { dryRun } = journal;
-      return { body: { dryRun, at: clock.now(), planned: journal.plans(), applied: journal.applied() } };
-    },
+    answer: () => ({ body: { at: clock.now(), planned: journal.plans() } }),
   };
 }
