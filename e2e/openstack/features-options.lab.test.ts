@@ -96,11 +96,22 @@ subnet-id=${elsewhere.subnet}
     await services.delete(...names);
     await nothingIsLeft();
   };
-  const subnetsOfMembers = async (tree: OctaviaTree): Promise<readonly unknown[]> => {
+  /** What the members say of this attribute, each answer once. */
+  const ofMembers = async (attribute: string, tree: OctaviaTree): Promise<readonly unknown[]> => {
     const pools = await user.list<Thing>('load-balancer', `/pools?loadbalancer_id=${tree.id}`);
     const members = await Promise.all(pools.map(({ id }) => user.list('load-balancer', `/pools/${id}/members`)));
-    return [...new Set(members.flat().map(({ subnet_id }) => subnet_id))];
+    return [...new Set(members.flat().map((member) => member[attribute]))];
   };
+  /** Until each pool has the monitor, or none, and each member is asked at the port. */
+  const untilMonitored = (name: string, monitor: RegExp | undefined, port: number | null): Promise<void> =>
+    cluster.until(`${name} has ${monitor ? `a monitor ${monitor} at ${port}` : 'no monitor'}`, async () => {
+      const tree = await services.untilActive(name);
+      const isSo = tree.listeners.every(({ pool }) => monitor?.test(pool?.monitor ?? '') ?? !pool?.monitor);
+      const ports = await ofMembers('monitor_port', tree);
+      return isSo && ports.length === 1 && ports[0] === port;
+    });
+  const healthPortOf = async (name: string): Promise<number> =>
+    (await services.get(name)).spec?.healthCheckNodePort ?? assert.fail(`${name} has no port for its health`);
 
   await services.create(asking('unknown-class', annotated({ class: 'c' })));
   await wave([
@@ -121,7 +132,7 @@ subnet-id=${elsewhere.subnet}
       async (tree, ingress) => {
         assert.match(tree.vip, /^10\.30\./u);
         assert.equal(tree.floatingIP, ingress);
-        assert.deepEqual(await subnetsOfMembers(tree), [ids.subnet]);
+        assert.deepEqual(await ofMembers('subnet_id', tree), [ids.subnet]);
       },
     ],
     [
@@ -177,6 +188,7 @@ subnet-id=${elsewhere.subnet}
           'health-monitor-max-retries': '2',
           'health-monitor-max-retries-down': '5',
         }),
+        { externalTrafficPolicy: 'Local' },
       ),
       async ({ id }) => {
         const [listener] = await user.list('load-balancer', `/listeners?loadbalancer_id=${id}`);
@@ -274,6 +286,14 @@ subnet-id=${elsewhere.subnet}
     const after = await services.untilActive('proxy-v1');
     assert.deepEqual([after.id, after.floatingIP, after.vip], [before.id, before.floatingIP, before.vip]);
   });
+  await t.test(
+    'the monitor asks at the health check’s port, and with externalTrafficPolicy: Cluster at the members’ own again',
+    async () => {
+      await untilMonitored('tuned', /^HTTP/u, await healthPortOf('tuned'));
+      await services.patch('tuned', { spec: { externalTrafficPolicy: 'Cluster' } });
+      await untilMonitored('tuned', /^TCP$/u, null);
+    },
+  );
   await t.test('deleted, and nothing of these is left', () =>
     deleted('tuned', 'proxy-v2', 'proxy-v1', 'subnet-by-id', 'subnet-pattern', 'not-subnet', 'undone', 'two-vips'),
   );
@@ -308,6 +328,13 @@ subnet-id=${elsewhere.subnet}
         monitors.map(({ delay }) => delay),
         [8, 8],
       );
+    });
+    await t.test('the monitor asks at the health check’s port; when it goes, no member keeps that', async () => {
+      await services.patch('serial', { spec: { externalTrafficPolicy: 'Local' } });
+      await untilMonitored('serial', /^HTTP/u, await healthPortOf('serial'));
+      const annotations = annotated({ 'enable-health-monitor': 'false' });
+      await services.patch('serial', { metadata: { annotations } });
+      await untilMonitored('serial', undefined, null);
     });
     await t.test('unmonitored', async () => {
       await services.untilServed('unmonitored');

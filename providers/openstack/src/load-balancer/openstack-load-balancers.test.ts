@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import type { LoadBalancerService } from '@outrigger/cloud-provider';
+import { cpoWouldChange } from './cpo-calls.suite.ts';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import { callContext, goneService, Rig, served, serviceNamed } from './rig.suite.ts';
 import type { WireFloatingIP, WireSecurityGroup } from './neutron-wire.ts';
@@ -104,7 +105,13 @@ for (const serial of [false, true]) {
       const [pool] = ofKind<WirePool>(all, 'pools');
       const [listener] = ofKind<WireListener>(all, 'listeners');
       const monitors = ofKind<WireMonitor>(all, 'healthmonitors').map(({ delay, type }) => `${type} ${delay}`);
-      return [pool?.session_persistence?.type, monitors, listener?.allowed_cidrs];
+      const members = [...rig.cloud.octavia.store.members.values()];
+      return [
+        pool?.session_persistence?.type,
+        monitors,
+        listener?.allowed_cidrs,
+        members.map((one) => one.monitor_port),
+      ];
     };
     const monitored = (delay: string): Pick<LoadBalancerService, 'annotations'> => ({
       annotations: { ...now.annotations, ...annotated({ enableHealthMonitor: 'true', healthMonitorDelay: delay }) },
@@ -116,11 +123,15 @@ for (const serial of [false, true]) {
       clientIPAffinitySeconds: 100,
       sourceRanges: ['192.0.2.0/24', '198.51.100.0/24'],
     });
-    assert.deepEqual(await look(), ['SOURCE_IP', ['TCP 7'], ['192.0.2.0/24', '198.51.100.0/24']]);
+    assert.deepEqual(await look(), ['SOURCE_IP', ['TCP 7'], ['192.0.2.0/24', '198.51.100.0/24'], [null, null]]);
     await rig.bring({ ...now, ...monitored('9'), externalTrafficPolicy: 'Local', healthCheckNodePort: 32_100 });
-    assert.deepEqual(await look(), [undefined, ['HTTP 9'], open]);
+    assert.deepEqual(await look(), [undefined, ['HTTP 9'], open, [32_100, 32_100]]);
+    await rig.bring({ ...now, ...monitored('9') });
+    assert.deepEqual(await look(), [undefined, ['TCP 9'], open, [null, null]]);
+    await rig.bring({ ...now, ...monitored('9'), externalTrafficPolicy: 'Local', healthCheckNodePort: 32_100 });
     await rig.bring(now);
-    assert.deepEqual(await look(), [undefined, [], open]);
+    assert.deepEqual(await look(), [undefined, [], open, [null, null]]);
+    assert.deepEqual(await cpoWouldChange(rig, now), []);
   });
 }
 

@@ -1,7 +1,7 @@
 /** `/v2.0/lbaas/pools/{pool}/members`: one at a time, or all in one batch. */
 import type { Caller } from '../fake-http.ts';
 import type { RouteTable } from '../route-table.ts';
-import { checkNewMembers, keyOf, newMember } from './octavia-births.ts';
+import { checkNewMembers, keyOf, memberDefaults, newMember } from './octavia-births.ts';
 import { immutable, notFound, octaviaRefusal } from './octavia-error.ts';
 import { listShown } from './octavia-list.ts';
 import type { FakeMember, FakePool, OctaviaObject } from './octavia-objects.ts';
@@ -112,7 +112,7 @@ function replaceMembers(
   const kept = new Set(touched.map(([member]) => member));
   const removed = isAdditive ? [] : [...there.values()].filter((member) => !kept.has(member));
   checkNewMembers(octavia, ownerOf(octavia, pool), pool, created, caller);
-  for (const [member, given] of touched) Object.assign(member, present(given));
+  for (const [member, given] of touched) Object.assign(member, memberDefaults, present(given));
   for (const member of created) store.addMember(member);
   return { created, touched: [...kept], removed };
 }

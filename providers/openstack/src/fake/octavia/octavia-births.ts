@@ -111,15 +111,15 @@ export function addPoolChildren(
   }
 }
 
+/** What is not said of a member, at its birth or in a batch that names it again. */
+export const memberDefaults = { weight: 1, backup: false, monitor_address: null, monitor_port: null };
+
 export function newMember(octavia: Octavia, pool: FakePool, given: Attributes, caller: Caller): FakeMember {
   needed(given, 'address', 'protocol_port');
   const { project_id: _, ...own } = present(given);
   return {
-    weight: 1,
-    backup: false,
+    ...memberDefaults,
     subnet_id: null,
-    monitor_address: null,
-    monitor_port: null,
     ...own,
     ...octavia.birth(caller, given),
     operating_status: octavia.store.monitorOf(pool.id) ? 'OFFLINE' : 'NO_MONITOR',

@@ -121,6 +121,36 @@ test('additive_only takes nobody away; without it the list is all there is', asy
   assert.deepEqual(await addresses(), ['10.0.0.12']);
 });
 
+test('what a batch does not say of a member is as if it were new; a PUT of its own leaves it as it is (seen on Zed)', async () => {
+  const { seeded, get, post, put } = await start();
+  await post('/loadbalancers', populated(seeded.subnet.id));
+  const { pools } = (await get('/pools')).body as { pools: Shown[] };
+  const path = `/pools/${pools[0]?.id}/members`;
+  const member = { address: '10.0.0.11', protocol_port: 30_080 };
+  const said = { monitor_address: '10.0.0.50', monitor_port: 30_999, weight: 7, backup: true };
+  const unsaid = { monitor_address: null, monitor_port: null, weight: 1, backup: false };
+  const shown = async () =>
+    ((await get(path)).body as { members: [Shown & Record<keyof typeof said, unknown>] }).members[0];
+  const settings = async () => {
+    const { monitor_address, monitor_port, weight, backup } = await shown();
+    return { monitor_address, monitor_port, weight, backup };
+  };
+  assert.equal((await put(path, { members: [{ ...member, ...said }] })).status, 202);
+  assert.deepEqual(await settings(), said);
+  assert.equal((await put(path, { members: [member] })).status, 202);
+  assert.deepEqual(await settings(), unsaid);
+
+  const own = `${path}/${(await shown()).id}`;
+  assert.equal((await put(own, { member: said })).status, 200);
+  assert.equal((await put(own, { member: { name: 'n' } })).status, 200);
+  assert.deepEqual(await settings(), said);
+  assert.equal((await put(own, { member: { monitor_address: null, monitor_port: null } })).status, 200);
+  assert.deepEqual(await settings(), { ...said, monitor_address: null, monitor_port: null });
+
+  assert.equal((await put(path, { members: [{ ...member, monitor_address: null, monitor_port: null }] })).status, 202);
+  assert.deepEqual(await settings(), unsaid);
+});
+
 test('a member above the quota: none of the batch is made', async () => {
   const { cloud, seeded, get, post, put } = await start();
   await post('/loadbalancers', populated(seeded.subnet.id));
