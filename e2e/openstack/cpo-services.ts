@@ -4,7 +4,7 @@ import type { LoadBalancerService } from '@outrigger/cloud-provider';
 import { resources, type Client, type Service } from '@outrigger/kube';
 import { serviceOf } from '../../providers/openstack/src/load-balancer/desired/tree-inputs.suite.ts';
 
-const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
+export const CPO_FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
 
 export function cpoServiceOf({ metadata, spec, status }: Service): LoadBalancerService {
   return serviceOf({
@@ -26,7 +26,7 @@ export async function writeAsCpo(
   { annotations, ingress, name, namespace }: LoadBalancerService,
 ): Promise<void> {
   const services = client.of(resources.services);
-  const metadata = { annotations, finalizers: [FINALIZER] };
+  const metadata = { annotations, finalizers: [CPO_FINALIZER] };
   await services.patch({ namespace, name }, { type: 'merge', body: { metadata } });
   const status = { loadBalancer: { ingress } };
   await services.patch({ namespace, name }, { type: 'merge', body: { status } }, { subresource: 'status' });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LoadBalancerService } from '@outrigger/cloud-provider';
+import { resources } from '@outrigger/kube';
 import {
   cpoDelete,
   cpoEnsure,
@@ -9,10 +10,10 @@ import {
   cpoWouldChange,
   type CpoOptions,
 } from '../../providers/openstack/src/load-balancer/cpo-calls.suite.ts';
-import { cpoServiceOf, writeAsCpo } from './cpo-services.ts';
+import { CPO_FINALIZER, cpoServiceOf, writeAsCpo } from './cpo-services.ts';
 import { asking, openFeatureLab, portOf } from './feature-lab.ts';
 import { cpoWorldOf, releaseAsCpo } from './lab-cpo.ts';
-import { listProject } from './lab-listing.ts';
+import { differenceOf, listProject } from './lab-listing.ts';
 import { isActive, octaviaTrees, type OctaviaTree } from './octavia-tree.ts';
 import type { LabIds } from './openstack-cluster.ts';
 
@@ -33,6 +34,11 @@ const things = (listing: readonly string[]): readonly string[] =>
 
 const loadBalancerOf = ({ annotations }: LoadBalancerService): string =>
   annotations['loadbalancer.openstack.org/load-balancer-id'] ?? assert.fail('CPO has written no load balancer');
+
+interface Tagged {
+  readonly id: string;
+  readonly tags: readonly string[];
+}
 
 interface Marked {
   readonly description: string;
@@ -84,13 +90,34 @@ test('from cloud-provider-openstack and back, on a real Octavia', async (t) => {
   /** What CPO would change of what it finds by the annotation and its names. */
   const wouldChange = async ({ name }: LoadBalancerService): Promise<readonly string[]> =>
     cpoWouldChange(world, cpoServiceOf(await services.get(name)), CLUSTER);
-  const deletedByCpo = async (service: LoadBalancerService): Promise<void> => {
-    await services.beginDelete(service.name);
+  /** What is made one after the other is ACTIVE in between too: done is what CPO would not go on with. */
+  const untilDone = (service: LoadBalancerService): Promise<void> =>
+    cluster.until(`${service.name} is as CPO wants it`, async () => {
+      const isWhole = isActive(await treeOf(service));
+      return isWhole && (await wouldChange(service)).length === 0;
+    });
+  /** Puts the tag on all that is of these kinds. */
+  const mark = async (service: LoadBalancerService, tag: string, kinds: readonly string[]): Promise<void> => {
+    const id = loadBalancerOf(service);
+    for (const kind of kinds) {
+      const path = kind === 'loadbalancers' ? `/${kind}?id=${id}` : `/${kind}?loadbalancer_id=${id}`;
+      for (const one of await user.list<Tagged>('load-balancer', path)) {
+        const body = { [kind.slice(0, -1)]: { tags: [...one.tags, tag] } };
+        await user.request('load-balancer', 'PUT', `/${kind}/${one.id}`, { body });
+        await cluster.settled(`${service.name} is ACTIVE`, async () => isActive(await treeOf(service)));
+      }
+    }
+  };
+  const removedByCpo = async (service: LoadBalancerService): Promise<void> => {
     await cpoDelete(world, service, CLUSTER);
-    await releaseAsCpo(lab, service.name);
     await cluster.settled(`Octavia has no load balancer of ${service.name}`, async () =>
       (await octaviaTrees(user)).every(({ id }) => id !== loadBalancerOf(service)),
     );
+  };
+  const deletedByCpo = async (service: LoadBalancerService): Promise<void> => {
+    await services.beginDelete(service.name);
+    await removedByCpo(service);
+    await releaseAsCpo(lab, service.name);
   };
   await manager.end('SIGTERM');
 
@@ -131,7 +158,7 @@ test('from cloud-provider-openstack and back, on a real Octavia', async (t) => {
         assert.deepEqual(at, ['TCP 443', 'TCP 80', 'UDP 53']);
       });
       await t.test('CPO would change nothing of it, and leaves nothing when it deletes it', async () => {
-        await cluster.until('all of it is ACTIVE', async () => isActive(await treeOf(web)));
+        await untilDone(web);
         await manager.end('SIGTERM');
         assert.deepEqual(await wouldChange(web), []);
         await deletedByCpo(web);
@@ -139,6 +166,47 @@ test('from cloud-provider-openstack and back, on a real Octavia', async (t) => {
       });
     },
   );
+
+  await t.test('what another has marked is refused, also when its Service goes', async (t) => {
+    const halfTaken = await servedByCpo('half-taken', { serial: true });
+    const taken = await servedByCpo('taken', { serial: true });
+    await mark(halfTaken, 'outrigger.dev/owner=another-cluster/5b0d', ['loadbalancers']);
+    const { metadata } = await cluster.client.of(resources.namespaces).get({ name: 'kube-system' });
+    await mark(taken, `outrigger.dev/owner=${metadata?.uid}/5b0d`, ['loadbalancers', 'listeners', 'pools']);
+    const before = await listProject(user);
+    manager.start();
+    for (const [{ name }, what, why] of [
+      [
+        halfTaken,
+        'by another cluster, which has only begun',
+        /has another owner \(outrigger\.dev\/owner=another-cluster\//u,
+      ],
+      [taken, 'by another Service of this cluster', /port 80 \(TCP\) .* is taken by the listener/u],
+    ] as const) {
+      await t.test(`${what}: one Event, and the finalizer stays`, async () => {
+        await untilTold(name, why);
+        const told = await cluster.eventsAbout(name, 'Service', 'Warning');
+        assert.equal(told.length, 1, told.join('\n'));
+        assert.deepEqual((await services.get(name)).metadata?.finalizers, [CPO_FINALIZER]);
+      });
+    }
+    await t.test('nothing was changed in Octavia or Neutron', async () => {
+      assert.deepEqual(differenceOf(before, await listProject(user)), []);
+      for (const service of [halfTaken, taken]) assert.ok(await areMarked(service, 0));
+    });
+    await t.test('deleted: their finalizers go, and of the cloud only the groups that their UIDs name', async () => {
+      await services.delete('half-taken', 'taken');
+      const changed = differenceOf(before, await listProject(user));
+      assert.deepEqual(
+        // A group is seen on ports and servers too.
+        changed.filter((line) => !/^[+-] (port|server|security group) /u.test(line)),
+        [],
+      );
+    });
+    await manager.end('SIGTERM');
+    for (const service of [halfTaken, taken]) await removedByCpo(service);
+    await nothingIsLeft();
+  });
 
   await t.test('all other ways in which CPO has made them', async (t) => {
     const whole = await servedByCpo('whole');
@@ -197,6 +265,7 @@ test('from cloud-provider-openstack and back, on a real Octavia', async (t) => {
     await services.untilServed('ours');
     const ours = cpoServiceOf(await services.get('ours'));
     await untilTaken(ours);
+    await untilDone(ours);
     await manager.end('SIGTERM');
     assert.deepEqual(await wouldChange(ours), []);
     await deletedByCpo(ours);

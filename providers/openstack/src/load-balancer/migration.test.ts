@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { LoadBalancerPart, LoadBalancerService } from '@outrigger/cloud-provider';
 import { cpoDelete, cpoEnsure, cpoName, cpoWouldChange } from './cpo-calls.suite.ts';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
-import type { WireFloatingIP } from './neutron-wire.ts';
+import type { WireFloatingIP, WireSecurityGroup } from './neutron-wire.ts';
 import { loadBalancerIn } from './observed-tree.ts';
 import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
 
@@ -120,6 +120,36 @@ test('without the annotation, of another name, or with another’s tag, nothing 
   const taken = await rig.bring(theirs);
   assert.match(taken.refused?.message ?? '', /is taken by the listener/);
 });
+
+for (const [whose, tag] of [
+  ['another cluster of this one’s name', 'outrigger.dev/owner=cluster-2/5b0d'],
+  ['the Service of this name before it', 'outrigger.dev/owner=cluster-1/5b0d'],
+]) {
+  test(`what ${whose} has begun to take over is refused: CPO’s tags on its listeners prove nothing then`, async () => {
+    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+    const theirs = await cpoEnsure(rig, web, { securityGroup: true });
+    const made = await rig.everything();
+    const [id, loadBalancer] = [...rig.cloud.octavia.store.loadBalancers][0] ?? assert.fail();
+    const tags = [...loadBalancer.tags, tag];
+    const path = `/v2.0/lbaas/loadbalancers/${id}`;
+    const body = { loadbalancer: { tags } };
+    await rig.client.request(callContext(), { service: 'load-balancer', operation: 'x', method: 'PUT', path, body });
+    await rig.clock.sleep(1_000);
+    const marked = await rig.everything();
+    const plan = await rig.bring(theirs);
+    assert.match(plan.refused?.message ?? '', /has another owner \(outrigger\.dev\/owner=/);
+    assert.deepEqual(await rig.everything(), marked);
+
+    await rig.bring(theirs, false);
+    const left = await rig.everything();
+    assert.deepEqual(
+      idsOf(made).filter((key) => !(key in left)),
+      idsOf(made).filter((key) => (made[key] as WireSecurityGroup).name === `lb-sg-${web.uid}-default-web`),
+      'the group alone has the Service’s UID',
+    );
+    for (const key of idsOf(left)) if (!key.startsWith('ports')) assert.deepEqual(left[key], marked[key]);
+  });
+}
 
 test('two Services that share one under CPO share it here, in whichever order they come', async () => {
   for (const order of [

@@ -15,6 +15,8 @@ const DESCRIPTION_LENGTH = 255;
 /** On load balancers, listeners and pools: made for this Service, and goes with it. */
 export const ownerTag = ({ clusterId, uid }: Owner): string => `${OWNER}${clusterId}/${uid}`;
 
+export const isOwnerTag = (tag: string): boolean => tag.startsWith(OWNER);
+
 /** On a load balancer that is another's, or nobody's: this Service has listeners there. */
 export const sharerTag = ({ clusterId, uid }: Owner): string => `${SHARER}${clusterId}/${uid}`;
 

@@ -7,9 +7,9 @@ import {
   type Owner,
 } from '@outrigger/cloud-provider';
 import { loadBalancerIn } from '../observed-tree.ts';
-import { ownerTag, sameOwner, sharerTag } from '../ownership.ts';
+import { isOwnerTag, ownerTag, sameOwner, sharerTag } from '../ownership.ts';
 import { actionOf } from './change.ts';
-import { isClaimable, planClaims } from './claims.ts';
+import { isClaimable, isNamesakes, planClaims } from './claims.ts';
 import { sharesIn } from './listener-owner.ts';
 import type { ServingContext } from './plan-serving.ts';
 import { sharingRefusal } from './sharing.ts';
@@ -70,8 +70,12 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
   const { desired, identity, tree } = context;
   const { existing } = tree.loadBalancer;
   const loadBalancer = loadBalancerIn(part);
-  const { children, id, tags } = loadBalancer;
+  const { children, id, name, tags } = loadBalancer;
   if (part.state !== 'ready' || !children || !existing) return waitOrFail(part);
+  if (isNamesakes(part, identity)) {
+    const text = `the load balancer ${id} is called ${name}, as this Service's would be, and has another owner (${tags.filter(isOwnerTag).join(' ')}); take the annotation load-balancer-id away to have one made, or that tag off it if the owner is gone for good`;
+    return refuse(new CloudError('not-owned', text));
+  }
   const refused = sharingRefusal({ loadBalancer, children, owns: false, tree, identity });
   if (refused) return refuse(refused);
   const shares = sharesIn(tags);

@@ -7,6 +7,9 @@ import { markedDescription, ownersIn, ownerTag } from '../ownership.ts';
 import { actionOf } from './change.ts';
 import { cpoPrefix, isOwnChild } from './listener-owner.ts';
 
+const hasOwnName = (name: string, names: ServiceIdentity['names']): boolean =>
+  names.some(({ legacy, loadBalancer }) => name === loadBalancer || name === legacy);
+
 interface Claimant {
   readonly identity: ServiceIdentity;
   readonly parts: readonly LoadBalancerPart[];
@@ -59,13 +62,24 @@ export function isClaimable(part: LoadBalancerPart, { names, service }: ServiceI
   const { id, name, tags } = loadBalancerIn(part);
   if (part.owner !== undefined || ownersIn(tags).taken || !namedBy(service).includes(id)) return false;
   if (service.adopt?.some((one) => one.kind === 'load-balancer' && one.id === id)) return true;
-  const isNamed = names.some(({ legacy, loadBalancer }) => name === loadBalancer || name === legacy);
+  const isNamed = hasOwnName(name, names);
   const cpoTags = tags.filter((tag) => tag.startsWith(cpoPrefix));
   if (cpoTags.length === 0) return isNamed;
   const ours = cpoTags.filter((tag) => names.some(({ loadBalancer }) => tag === loadBalancer));
   // Without ours the Service has left it to the others, under its name.
   if (ours.length === 0) return false;
   return isNamed || (name.startsWith(cpoPrefix) && ours.length === cpoTags.length);
+}
+
+/**
+ * Whether somebody of the Service's own name has it and has not marked all of its listeners yet: another cluster of this one's name, or
+ * the Service that was called so before. The predecessor's tags on the others would prove them to be this Service's as well.
+ */
+export function isNamesakes(part: LoadBalancerPart, { names, owner }: ServiceIdentity): boolean {
+  const { children, name, tags } = loadBalancerIn(part);
+  if (!hasOwnName(name, names) || !ownersIn(tags).taken) return false;
+  const proof = { owner, names: names.map(({ loadBalancer }) => loadBalancer), ownsLoadBalancer: false };
+  return children?.listeners.some((one) => !ownersIn(one.tags).taken && isOwnChild(one, proof)) ?? false;
 }
 
 /**
@@ -76,7 +90,7 @@ export function hasPredecessorsShare(part: LoadBalancerPart, { names, owner, ser
   const { children, id, name, tags } = loadBalancerIn(part);
   if (!namedBy(service).includes(id)) return false;
   // Under the Service's own name it is taken over whole, or was by somebody of the same name.
-  if (names.some(({ legacy, loadBalancer }) => name === loadBalancer || name === legacy)) return false;
+  if (hasOwnName(name, names)) return false;
   const own = names.map(({ loadBalancer }) => loadBalancer);
   if (!children) return own.some((tag) => tags.includes(tag));
   return children.listeners.some((one) => isOwnChild(one, { owner, names: own, ownsLoadBalancer: false }));
