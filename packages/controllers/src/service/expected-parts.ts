@@ -16,6 +16,9 @@ import type { ServicePlan } from './plan.ts';
 
 type Bring = ServicePlan & { readonly kind: 'bring' };
 
+/** So long looks have to leave out what is expected before that is believed. */
+const BELIEVED_AFTER_MS = 90_000;
+
 export class ExpectedParts {
   /** Seen, and not ended since; by name. */
   readonly #parts = new Map<string, PartName>();
@@ -23,8 +26,12 @@ export class ExpectedParts {
   #leaving = new Set<string>();
   /** How many of a kind this process has made and not seen yet. An action may have made none: nothing waits for that alone. */
   #made = new Map<string, number>();
+  /** Kinds of what was asked for without an answer: it may be there, and is asked for again. */
+  readonly #unanswered = new Set<string>();
   /** Another process may have made anything. */
   #before: boolean;
+  /** Since when each look leaves out the same; monotonic. */
+  #missing: { readonly what: string; readonly since: number; readonly lookedAt: number } | undefined;
 
   /** `before`: something was made for the Service, or was about to be, before this process looked. */
   constructor(before: boolean) {
@@ -32,11 +39,12 @@ export class ExpectedParts {
   }
 
   get any(): boolean {
-    return this.#mayHaveMore || this.#parts.size > 0;
+    return this.#before || this.#made.size > 0 || this.#parts.size > 0;
   }
 
+  /** Besides what was seen. What is asked for again may be there already, which counts only for one that goes. */
   get #mayHaveMore(): boolean {
-    return this.#before || this.#made.size > 0;
+    return this.#before || this.#made.size > 0 || this.#unanswered.size > 0;
   }
 
   /** What a look shows, where it shows anything. */
@@ -57,15 +65,35 @@ export class ExpectedParts {
   }
 
   /**
-   * What can be done of a plan although something may be there that no look has shown; `undefined`: all of it, and it is
-   * complete where it says so. Not to be done: to make what was made already, or to let go. `served`: the Service has an
-   * address, so that all that it needs was there once.
+   * A look that began at `startedAt` has shown these parts. What it leaves out is believed to be gone after 90 s of looks that
+   * leave out the same. Looks that are further apart than that prove nothing about the time between them.
    */
-  sureOf({ complete, desired, plan }: Bring, served: boolean): readonly LoadBalancerAction[] | undefined {
-    if (!desired.wanted) return complete && this.#mayHaveMore ? [] : undefined;
-    const isMade = ({ kind, part }: LoadBalancerAction): boolean =>
-      kind === 'create' && (this.#made.has(part) || (this.#before && served));
-    const first = plan.actions.findIndex(isMade);
+  noteLook(parts: readonly LoadBalancerPart[], startedAt: number): void {
+    const what = this.missingIn(parts).join();
+    const { lookedAt, since, what: before } = this.#missing ?? { what: '', since: startedAt, lookedAt: startedAt };
+    const isSame = what === before && startedAt - lookedAt <= BELIEVED_AFTER_MS;
+    this.#missing = what === '' ? undefined : { what, since: isSame ? since : startedAt, lookedAt: startedAt };
+  }
+
+  /** From when on a look that leaves out the same is believed; monotonic. */
+  believedAt(startedAt: number): number {
+    return (this.#missing?.since ?? startedAt) + BELIEVED_AFTER_MS;
+  }
+
+  /**
+   * What can be done of a plan although something may be there that these parts, which a look has shown, leave out; `undefined`:
+   * all of it, and it is complete where it says so. `served`: the Service has an address, so that all that it needs was there once.
+   */
+  sureOf(bring: Bring, parts: readonly LoadBalancerPart[], served: boolean): readonly LoadBalancerAction[] | undefined {
+    const { complete, desired, plan } = bring;
+    if (!desired.wanted && complete) return this.#mayHaveMore ? [] : undefined;
+    const shows = (kind: string): boolean => parts.some((part) => part.kind === kind && isOwnedBy(part, desired.owner));
+    const isUnsure = ({ ends = [], kind, part }: LoadBalancerAction): boolean => {
+      // What is left to others because nothing is seen to use it would not be found again.
+      if (!desired.wanted) return kind !== 'delete' && ends.length > 0 && this.#mayHaveMore;
+      return kind === 'create' && (this.#made.has(part) || (this.#before && served && !shows(part)));
+    };
+    const first = plan.actions.findIndex(isUnsure);
     return first < 0 ? undefined : plan.actions.slice(0, first);
   }
 
@@ -84,7 +112,8 @@ export class ExpectedParts {
     const { ends = [], id, kind, part } = action;
     const failed = result.kind === 'failed';
     if (failed && !isUncertain(result.error)) return;
-    if (kind === 'create' && !failed) this.#made.set(part, (this.#made.get(part) ?? 0) + 1);
+    if (kind === 'create' && failed) this.#unanswered.add(part);
+    else if (kind === 'create') this.#made.set(part, (this.#made.get(part) ?? 0) + 1);
     if (id === undefined) return;
     const name = { kind: part, id };
     if (kind === 'claim') this.#parts.set(nameOf(name), name);
@@ -100,24 +129,36 @@ export class ExpectedParts {
     for (const [name, { id }] of this.#parts) if (!shown.has(id)) this.#parts.delete(name);
     this.#leaving.clear();
     this.#made.clear();
+    this.#unanswered.clear();
     this.#before = false;
+    this.#missing = undefined;
   }
 
   /** What a look that shows these parts may leave out, for people. */
   missingIn(parts: readonly LoadBalancerPart[]): readonly string[] {
     const known = [...this.#parts].filter(([, { id }]) => !parts.some((part) => part.id === id));
-    const made = Array.from(this.#made.keys(), (kind) => `${kind} (just made)`);
     const before = this.#before ? ['what may have been made before this process began'] : [];
-    return [...known.map(([name]) => name), ...made, ...before];
+    return [...known.map(([name]) => name), ...this.#unseen(), ...before];
   }
 
   /** What a person has to look for in the cloud when the controller does not: kind and ID, and which of it was going away. */
   lastKnown(): readonly string[] {
     const staying = [...this.#parts.keys()].filter((part) => !this.#leaving.has(part));
-    return [...staying, ...Array.from(this.#leaving, (part) => `${part} (being deleted)`)];
+    return [...staying, ...this.#unseen(), ...Array.from(this.#leaving, (part) => `${part} (being deleted)`)];
   }
 
+  #unseen(): readonly string[] {
+    const asked = [...this.#unanswered].filter((kind) => !this.#made.has(kind));
+    return [
+      ...Array.from(this.#made.keys(), (kind) => `${kind} (just made)`),
+      ...asked.map((kind) => `${kind} (asked for, without an answer)`),
+    ];
+  }
+
+  /** What looks left out until now is no measure for what they may leave out from here on. */
   #noteFound(kind: string): void {
+    this.#missing = undefined;
+    this.#unanswered.delete(kind);
     const left = (this.#made.get(kind) ?? 0) - 1;
     if (left > 0) this.#made.set(kind, left);
     else this.#made.delete(kind);

@@ -40,20 +40,22 @@ export interface ObservedService {
 /** Why there is nothing to do. */
 type ServiceIdleReason = 'not-ours' | 'unclaimed' | 'implemented-elsewhere';
 
+/** The cloud may not have shown all: what it showed is believed when it says so for a while. */
+interface LookAgain {
+  readonly kind: 'look-again';
+  /** What is expected besides, for people. */
+  readonly missing: readonly string[];
+  /** Until it is believed, if no look shows more, in milliseconds. */
+  readonly inMs: number;
+}
+
 export type ServicePlan =
   | { readonly kind: 'nothing'; readonly reason: ServiceIdleReason }
   /** The finalizer and the owner's name have to be on the Service before anything is made in the cloud. */
   | { readonly kind: 'record' }
   /** The cloud has to be asked before anything can be said. */
   | { readonly kind: 'observe' }
-  /** The cloud may not have shown all: what it showed is believed when it says so for a while. */
-  | {
-      readonly kind: 'look-again';
-      /** What is expected besides, for people. */
-      readonly missing: readonly string[];
-      /** Until it is believed, if no look shows more, in milliseconds. */
-      readonly inMs: number;
-    }
+  | LookAgain
   /** No back end is left of those there were: nothing is changed until that is believed. */
   | { readonly kind: 'hold' }
   /** What the Service asks for can not be; nothing is changed. */
@@ -68,6 +70,8 @@ export type ServicePlan =
       readonly plan: LoadBalancerPlan;
       /** All is as it should be. With `wanted: false`: no part was seen. */
       readonly complete: boolean;
+      /** Why there is more to do, which waits. */
+      readonly later?: LookAgain;
     };
 
 export function planService(observed: ObservedService): ServicePlan {

@@ -60,14 +60,7 @@ import {
   statusAction,
 } from './service-words.ts';
 import { asRecorded, letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
-import {
-  NOTHING_BELIEVED_MS,
-  sameBackEnds,
-  trackService,
-  UNCERTAIN_MS,
-  wakingText,
-  type TrackedService,
-} from './tracked-service.ts';
+import { sameBackEnds, trackService, UNCERTAIN_MS, wakingText, type TrackedService } from './tracked-service.ts';
 
 /** Upstream's. */
 const BACKOFF = { baseMs: 5_000, maxMs: 300_000 };
@@ -261,11 +254,11 @@ class Run {
 
   /** The object is gone. `certain`: because a person wanted it, not because the API server has been set back, or is behind. */
   #gone(key: string, service: Service, certain: boolean): void {
-    const { lettingGo = false } = this.#tracked.get(key) ?? {};
+    const tracked = this.#tracked.get(key);
     const uid = service.metadata?.uid ?? '';
     this.#forget(key);
     this.#told.forget(uid);
-    if (lettingGo || !isRecorded(service, this.#planOptions.providerName)) return;
+    if (tracked?.lettingGo || !isRecorded(service, this.#planOptions.providerName)) return;
     if (!certain) {
       this.#deps.logger.warn(
         'A Service has vanished without being deleted; its load balancer is left to the orphan check',
@@ -274,6 +267,8 @@ class Run {
       return;
     }
     this.#leftovers.set(LEFTOVER + uid, service);
+    // What is known of its parts goes on to hold.
+    if (tracked?.uid === uid) this.#tracked.set(LEFTOVER + uid, tracked);
     this.#queue.add(LEFTOVER + uid);
   }
 
@@ -392,37 +387,37 @@ class Run {
     const observed = { ...this.#observed(service, tracked), observation: timed?.observation };
     const plan = leftover ? planLeftover(observed) : planService(observed);
     if (timed?.observation.kind !== 'parts') return plan;
-    const { parts } = timed.observation;
+    const { observation, startedAt } = timed;
+    const { parts } = observation;
     const { expected } = tracked;
     const noteSeen = (): void =>
       expected.noteSeen(parts, { clusterId: this.#planOptions.clusterId, uid: tracked.uid }, identityOf(service));
     if (!expected.isHiddenIn(parts)) noteSeen();
+    expected.noteLook(parts, startedAt);
     const doubted = this.#doubted(service, tracked, timed, plan);
-    if (doubted) {
-      tracked.nothingSince ??= timed.startedAt;
-      if (timed.startedAt < tracked.nothingSince + NOTHING_BELIEVED_MS) return doubted;
-    }
+    if (doubted && startedAt < expected.believedAt(startedAt)) return doubted;
     if (doubted || (plan.kind === 'bring' && plan.complete)) expected.noteOnly(parts);
     if (doubted) noteSeen();
-    tracked.nothingSince = undefined;
     return plan;
   }
 
   /** What takes the place of a plan that rests on a look which may leave out what should be there. */
   #doubted(
     service: Service,
-    { expected, nothingSince }: TrackedService,
+    { expected }: TrackedService,
     { observation, startedAt }: TimedObservation,
     plan: ServicePlan,
   ): ServicePlan | undefined {
     if (observation.kind === 'failed') return undefined;
     const { parts } = observation;
     const bring = plan.kind === 'bring' ? plan : undefined;
-    const sure = expected.isHiddenIn(parts) ? [] : bring && expected.sureOf(bring, ingressOf(service).length > 0);
+    const served = ingressOf(service).length > 0;
+    const sure = expected.isHiddenIn(parts) ? [] : bring && expected.sureOf(bring, parts, served);
     if (!sure) return undefined;
-    if (bring && sure.length > 0) return { ...bring, plan: { ...bring.plan, actions: sure }, complete: false };
-    const inMs = (nothingSince ?? startedAt) + NOTHING_BELIEVED_MS - this.#deps.clock.monotonic();
-    return { kind: 'look-again', missing: expected.missingIn(parts), inMs: Math.max(0, inMs) };
+    const inMs = Math.max(0, expected.believedAt(startedAt) - this.#deps.clock.monotonic());
+    const later = { kind: 'look-again', missing: expected.missingIn(parts), inMs } as const;
+    if (!bring || sure.length === 0) return later;
+    return { ...bring, plan: { ...bring.plan, actions: sure }, complete: false, later };
   }
 
   #observed(service: Service, tracked: TrackedService): ObservedService {
@@ -479,8 +474,9 @@ class Run {
         context.logger.verbose(2, 'A look may leave out parts of a load balancer; it is not believed yet', {
           missing: plan.missing,
         });
+        this.#journal.plan(aboutOf(pass), pass.before ?? []);
         this.#observations.forget(key);
-        return { requeueAfterMs: nextPollMs(tracked) };
+        return { requeueAfterMs: Math.min(nextPollMs(tracked), Math.max(1, plan.inMs)) };
       case 'hold':
         return this.#hold(pass);
       case 'refuse':

@@ -78,11 +78,8 @@ export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
       return [{ text: `${capital(recordAction.summary)}: nothing is made in the cloud before.` }];
     case 'observe':
       return [{ text: 'Ask the cloud what there is.' }];
-    case 'look-again': {
-      const what = plan.missing.join(', ');
-      const text = `Look again: the cloud does not show all that is expected, which is not believed at once. Missing is ${what}.`;
-      return [{ text, inMs: plan.inMs }];
-    }
+    case 'look-again':
+      return factsOfLookAgain(plan);
     case 'hold':
       return [{ text: 'Nothing yet: no back end is left, and that is not believed at once.' }];
     case 'refuse':
@@ -96,11 +93,18 @@ export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
   }
 }
 
+function factsOfLookAgain({ inMs, missing }: ServicePlan & { readonly kind: 'look-again' }): readonly Fact[] {
+  const what = missing.join(', ');
+  const text = `Look again: the cloud does not show all that is expected, which is not believed at once. Missing is ${what}.`;
+  return [{ text, inMs }];
+}
+
 function factsOfBring(bring: ServicePlan & { readonly kind: 'bring' }): readonly Fact[] {
   const { complete, desired, plan } = bring;
   const warnings = (plan.warnings ?? []).map(({ message }) => ({ text: `The provider warns: ${message}` }));
   if (!complete && plan.actions.length > 0) {
-    return [...notedOf(bring).map(({ summary }) => ({ text: `${capital(summary)}.` })), ...warnings];
+    const later = bring.later ? factsOfLookAgain(bring.later) : [];
+    return [...notedOf(bring).map(({ summary }) => ({ text: `${capital(summary)}.` })), ...later, ...warnings];
   }
   if (!complete) return [{ text: 'Look again: the cloud goes on by itself.' }, ...warnings];
   if (!desired.wanted) return [{ text: `${capital(letGoAction.summary)}: no part is left.` }];

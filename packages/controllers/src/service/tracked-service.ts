@@ -10,9 +10,6 @@ import type { Episode } from './service-events.ts';
 /** So long after a request without an answer the cloud may still do what it asked for. */
 export const UNCERTAIN_MS = 5_000;
 
-/** So long looks have to show nothing where something is expected: clouds answer with empty lists when they are unwell. */
-export const NOTHING_BELIEVED_MS = 90_000;
-
 interface Settled {
   readonly text: string;
   readonly backEnds: readonly BackEnd[];
@@ -42,8 +39,6 @@ export interface TrackedService {
   nodesChangedAt: number | undefined;
   /** What of it should be there. */
   readonly expected: ExpectedParts;
-  /** Since when looks leave out what is expected; monotonic. */
-  nothingSince: number | undefined;
   /** All is gone, and the finalizer is being removed. */
   lettingGo: boolean;
   /** What the cloud showed last, acted on or not: for explanations. */
@@ -69,7 +64,6 @@ export function trackService(service: Service, providerName: string, startedAt: 
     quietFrom: isRecorded(service, providerName) ? startedAt + UNCERTAIN_MS : startedAt,
     nodesChangedAt: undefined,
     expected: new ExpectedParts(isRecorded(service, providerName) || ingressOf(service).length > 0),
-    nothingSince: undefined,
     lettingGo: false,
     lastLook: undefined,
     handles: [],
