@@ -5,7 +5,11 @@ import { EXPLAIN_PATH } from './explain-page.ts';
 /** A page is small; whatever is longer is none of ours. */
 const MOST_BYTES = 4_000_000;
 
-const REMEDIES: Readonly<Record<number, string>> = {
+/** Of a path that is not served; what is served, and knows no such object, says so. */
+const NO_PAGE = '404 page not found';
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  [NO_PAGE]: '; the manager runs with --profiling=false, or is not of the version of this command',
   401: '; give --token-file or --kubeconfig, whose user the manager knows',
   403: `; grant the user get on the nonResourceURLs ${EXPLAIN_PATH}*`,
 };
@@ -20,7 +24,8 @@ export async function askManager(
   const { body, status } = await transport.send({ method: 'GET', path, signal });
   const text = await textOf(body);
   if (status === 200) return JSON.parse(text);
-  throw new Error(`${config.server}: ${messageOf(text)} (${status})${REMEDIES[status] ?? ''}`);
+  const message = messageOf(text);
+  throw new Error(`${config.server}: ${message} (${status})${REMEDIES[message] ?? REMEDIES[status] ?? ''}`);
 }
 
 async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
