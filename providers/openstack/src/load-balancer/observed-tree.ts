@@ -101,6 +101,12 @@ interface ObservedMark {
   readonly tagged: boolean;
 }
 
+interface ObservedOwnFloatingIP extends ObservedFloatingIP, ObservedMark {
+  readonly keep: boolean;
+  /** Of the load balancer on whose VIP it is, by its tag: that Service is served by it. */
+  readonly loadBalancerOwner: Owner | null;
+}
+
 export interface ObservedRule {
   readonly id: string;
   readonly protocol: string;
@@ -126,9 +132,7 @@ export type PartKind = 'load-balancer' | 'shared-load-balancer' | 'floating-ip' 
 // The attributes of a part are what `observe` put there: one of these, by its kind.
 export const loadBalancerIn = ({ attributes }: LoadBalancerPart): ObservedLoadBalancer =>
   attributes.loadBalancer as ObservedLoadBalancer;
-export const floatingIPIn = ({
-  attributes,
-}: LoadBalancerPart): ObservedFloatingIP & ObservedMark & { readonly keep: boolean } =>
-  attributes.floatingIP as ObservedFloatingIP & ObservedMark & { keep: boolean };
+export const floatingIPIn = ({ attributes }: LoadBalancerPart): ObservedOwnFloatingIP =>
+  attributes.floatingIP as ObservedOwnFloatingIP;
 export const securityGroupIn = ({ attributes }: LoadBalancerPart): ObservedSecurityGroup & ObservedMark =>
   attributes.securityGroup as ObservedSecurityGroup & ObservedMark;

@@ -27,7 +27,7 @@ import { serviceOf } from './desired/tree-inputs.suite.ts';
 import { OpenStackLoadBalancers } from './openstack-load-balancers.ts';
 
 /** Time that passes only by those who wait for it, at once: nothing else runs meanwhile. */
-export class HastyClock implements Clock {
+class HastyClock implements Clock {
   #now = 1_000;
 
   now(): number {
@@ -77,11 +77,13 @@ export interface RigOptions {
   readonly previousClusterName?: string;
   /** Of the fake's random numbers. */
   readonly seed?: number;
+  /** Default: one on which time passes by waiting alone. */
+  readonly clock?: Clock;
 }
 
 /** One program over one cloud; a second one may be opened over the same. */
 export class Rig {
-  readonly clock: HastyClock;
+  readonly clock: Clock;
   readonly cloud: FakeOpenStack;
   readonly seeded: SeededProject;
   readonly provider: OpenStackLoadBalancers;
@@ -114,7 +116,7 @@ export class Rig {
   }
 
   static async open(options: RigOptions = {}): Promise<Rig> {
-    const clock = new HastyClock();
+    const { clock = new HastyClock() } = options;
     const cloud = createFakeOpenStack({ clock, random: seededRandom(options.seed ?? 1) });
     const seeded = seedProject(cloud);
     const rig = await Rig.#over({ clock, cloud, seeded }, options);

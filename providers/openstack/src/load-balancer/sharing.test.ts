@@ -10,7 +10,7 @@ import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import type { WireFloatingIP } from './neutron-wire.ts';
 import { loadBalancerIn } from './observed-tree.ts';
 import type { WireListener, WireLoadBalancer } from './octavia-wire.ts';
-import { markOf, ownerTag, sharerTag } from './ownership.ts';
+import { markedDescription, markOf, ownerTag, sharerTag } from './ownership.ts';
 import { callContext, goneService, Rig, served, serviceNamed } from './rig.suite.ts';
 
 interface Pair {
@@ -177,6 +177,14 @@ test('a load balancer of nobody’s making is used, and left as it was', async (
   assert.deepEqual(Object.keys(after), Object.keys(before));
   const left = after[`loadbalancers ${loadbalancer.id}`] as WireLoadBalancer;
   assert.deepEqual([left.name, left.tags?.filter(Boolean)], ['by-hand', ['team-a']]);
+  // Even one that is the Service's is let go of, not deleted: others are served by it.
+  await rig.bring(web);
+  const [used] = (await look(rig)).addresses;
+  assert.ok(used);
+  await markAs(rig, used, web);
+  await rig.bring(served(web, plan), false);
+  const [letGo] = (await look(rig)).addresses;
+  assert.deepEqual([letGo?.port_id, letGo?.description], [loadbalancer.vip_port_id, '']);
 });
 
 test('one that goes by force before it has a listener does not keep the load balancer alive', async () => {
@@ -190,6 +198,57 @@ test('one that goes by force before it has a listener does not keep the load bal
   }
   await rig.bring(served(first, plan), false);
   assert.deepEqual(await look(rig), { balancers: [], listeners: [], addresses: [] });
+});
+
+/** Writes this owner onto a floating IP, as a program that died, or an earlier one, has left it. */
+async function markAs(rig: Rig, { id, description = '' }: WireFloatingIP, { uid }: LoadBalancerService): Promise<void> {
+  const mark = { owner: { clusterId: rig.clusterId, uid }, keep: false };
+  const body = { floatingip: { description: markedDescription(description, mark) } };
+  const path = `/v2.0/floatingips/${id}`;
+  await rig.client.request(callContext(), { service: 'network', operation: 'x', method: 'PUT', path, body });
+}
+
+for (const wanted of [true, false]) {
+  test(`the floating IP goes back to the owner of the load balancer from one that ${wanted ? 'shares it' : 'leaves'}`, async () => {
+    const { rig, first, second, plan } = await openPair();
+    const [address] = (await look(rig)).addresses;
+    assert.ok(address);
+    await markAs(rig, address, second);
+    await rig.bring(second, wanted);
+    const [after] = (await look(rig)).addresses;
+    assert.deepEqual(markOf(after?.description ?? '', after?.tags ?? [])?.owner, owner(first));
+    assert.deepEqual((await rig.bring(first)).ingress, plan.ingress);
+  });
+}
+
+test('one that leaves for a load balancer of its own takes no address along', async () => {
+  const { rig, first, second } = await openPair();
+  const [address] = (await look(rig)).addresses;
+  assert.ok(address);
+  await markAs(rig, address, second);
+  const own = await rig.bring({ ...second, annotations: {} });
+  assert.notDeepEqual(own.ingress, second.ingress);
+  await rig.bring(goneService(second), false);
+  assert.deepEqual(
+    (await look(rig)).addresses.map(({ id }) => id),
+    [address.id],
+  );
+  await rig.bring(first, false);
+  assert.deepEqual(await look(rig), { balancers: [], listeners: [], addresses: [] });
+});
+
+test('a floating IP that is to be kept is kept when both go at the same time', async () => {
+  const { rig, first, second } = await openPair();
+  const keeps = { ...first, annotations: { ...first.annotations, ...annotated({ keepFloatingIP: 'true' }) } };
+  await rig.bring(keeps);
+  for (let pass = 0; pass < 40; pass++) {
+    for (const one of [keeps, second]) await rig.pass(rig.desired(one, false));
+    await rig.clock.sleep(1_000);
+  }
+  const { addresses, ...others } = await look(rig);
+  assert.deepEqual(others, { balancers: [], listeners: [] });
+  assert.equal(addresses.length, 1);
+  assert.equal(markOf(addresses[0]?.description ?? '', addresses[0]?.tags ?? []), undefined);
 });
 
 for (const [status, state, late, reason] of [

@@ -5,13 +5,14 @@ import type {
   LoadBalancerObservation,
   LoadBalancerPart,
   LoadBalancerService,
+  Owner,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort, WireSecurityGroup } from '../neutron-wire.ts';
 import type { ObservedChildren, PartKind } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
-import { markOf, sameOwner } from '../ownership.ts';
+import { markOf, ownersIn, sameOwner } from '../ownership.ts';
 import {
   cpoFloatingIPText,
   identityOf,
@@ -67,6 +68,7 @@ export class Observer {
       groups.map(({ id }) => id),
       call,
     );
+    const vipOwners = new Map(all.map((one) => [one.vip_port_id, ownersIn(one.tags ?? []).owner]));
     this.#lateness.prune();
     this.#options.facts.prune();
     return Promise.all(
@@ -76,7 +78,7 @@ export class Observer {
             .map((id) => unlisted.get(id))
             .find((one) => one instanceof Error);
           if (unread) throw unread;
-          const parts = await this.#partsOf(identity, related[i] ?? [], lists, children, ports, call);
+          const parts = await this.#partsOf(identity, related[i] ?? [], lists, children, ports, vipOwners, call);
           return { kind: 'parts', asOf, parts };
         } catch (error) {
           return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
@@ -113,6 +115,7 @@ export class Observer {
     { floatingIPs, securityGroups }: Lists,
     children: ReadonlyMap<string, Children | Error>,
     ports: readonly WirePort[],
+    vipOwners: ReadonlyMap<string | null, Owner | undefined>,
     call: CallContext,
   ): Promise<readonly LoadBalancerPart[]> {
     const { facts } = this.#options;
@@ -142,7 +145,9 @@ export class Observer {
       const isPredecessors =
         !mark && one.description?.startsWith(cpoFloatingIPText) && one.port_id !== null && ownVips.has(one.port_id);
       const isAdopted = identity.service.adopt?.some(({ kind, id }) => kind === 'floating-ip' && id === one.id);
-      if (isOurs || isPredecessors || isAdopted) parts.push(floatingIPPart(one, mark, facts.hasTriedTags(one.id)));
+      if (!isOurs && !isPredecessors && !isAdopted) continue;
+      const loadBalancerOwner = one.port_id === null ? undefined : vipOwners.get(one.port_id);
+      parts.push(floatingIPPart(one, mark, { loadBalancerOwner, triedTags: facts.hasTriedTags(one.id) }));
     }
     for (const group of securityGroups) {
       const relation = groupRelation(group, identity);

@@ -2,6 +2,7 @@
 import type { LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
 import type { WireFloatingIP, WirePort, WireSecurityGroup } from '../neutron-wire.ts';
 import type {
+  floatingIPIn,
   Lateness,
   ObservedChildren,
   ObservedFloatingIP,
@@ -66,13 +67,14 @@ export function loadBalancerPart(
 export function floatingIPPart(
   wire: WireFloatingIP,
   mark: OwnerMark | undefined,
-  triedTags: boolean,
+  { loadBalancerOwner, triedTags }: { readonly loadBalancerOwner: Owner | undefined; readonly triedTags: boolean },
 ): LoadBalancerPart {
-  const floatingIP = {
+  const floatingIP: ReturnType<typeof floatingIPIn> = {
     ...floatingIPOf(wire),
     description: wire.description ?? '',
     keep: mark?.keep ?? false,
     tagged: triedTags || isTagged(wire, mark?.owner),
+    loadBalancerOwner: loadBalancerOwner ?? null,
   };
   const kind: PartKind = 'floating-ip';
   return { kind, id: wire.id, owner: mark?.owner, state: 'ready', attributes: { floatingIP } };

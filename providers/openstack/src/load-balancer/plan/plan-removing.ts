@@ -61,31 +61,35 @@ export function removeParts(
   const balancers = of('load-balancer');
   return [
     ...of('security-group').flatMap(removeGroup),
-    ...of('floating-ip').map((part) => removeFloatingIP(part, balancers, context)),
+    ...of('floating-ip').flatMap((part) => removeFloatingIP(part, balancers, context)),
     ...balancers.flatMap((part) => removeLoadBalancer(part, context)),
     ...of('shared-load-balancer').flatMap((part) => leaveLoadBalancer(part, context)),
   ];
 }
 
-/** It goes with the load balancer where others stay on it, and stays where the user wants that, or has put it to another use. */
+/**
+ * It goes with the load balancer where others stay on it: once that is another's, since who will own it is not known before.
+ * It stays where the user wants that, or has put it to another use.
+ */
 function removeFloatingIP(
   part: LoadBalancerPart,
   balancers: readonly LoadBalancerPart[],
   context: RemovingContext,
-): LoadBalancerAction {
+): readonly LoadBalancerAction[] {
   const one = floatingIPIn(part);
   const target = { kind: 'floating-ip', id: part.id } as const;
   const under = balancers.find((balancer) => one.portId !== null && loadBalancerIn(balancer).vipPortId === one.portId);
-  const [heir] = under ? ownersIn(loadBalancerIn(under).tags).sharers : [];
-  if (heir) {
+  if (under && ownersIn(loadBalancerIn(under).tags).sharers.length > 0) return [];
+  const heir = one.loadBalancerOwner;
+  if (heir && !sameOwner(heir, context.identity.owner)) {
     const description = markedDescription(one.description, { owner: heir, keep: one.keep });
     const change = { op: 'mark', collection: 'floatingips', id: part.id, description, owner: heir } as const;
     const summary = `leave the floating IP ${one.address} to the Service ${heir.uid}`;
-    return leaving(actionOf('update', target, summary, change));
+    return [leaving(actionOf('update', target, summary, change))];
   }
   const keep = one.keep || keepsFloatingIP(context.identity.service);
   const elsewhere = one.portId !== null && (!under || isSharedByOthers(under, context));
-  if (!keep && !elsewhere) return deletion(one);
+  if (!keep && !elsewhere) return [deletion(one)];
   const change = {
     op: 'mark',
     collection: 'floatingips',
@@ -93,7 +97,7 @@ function removeFloatingIP(
     description: ofNobody(one.description),
     owner: null,
   } as const;
-  return leaving(actionOf('update', target, `let go of the floating IP ${one.address}`, change));
+  return [leaving(actionOf('update', target, `let go of the floating IP ${one.address}`, change))];
 }
 
 /** Without our mark, and without the words by which we, as CPO does, know what was made for a Service: it is the user's now. */

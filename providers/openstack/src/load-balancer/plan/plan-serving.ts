@@ -8,7 +8,7 @@ import type {
 } from '@outrigger/cloud-provider';
 import type { DesiredTree } from '../desired/desired-tree.ts';
 import type { ServiceIdentity } from '../observe/concerns.ts';
-import { loadBalancerIn, type ObservedChildren, type ObservedLoadBalancer } from '../observed-tree.ts';
+import { floatingIPIn, loadBalancerIn, type ObservedChildren, type ObservedLoadBalancer } from '../observed-tree.ts';
 import { ownerTag, sameOwner, sharerTag } from '../ownership.ts';
 import { beginLoadBalancer, choosePart } from './begin.ts';
 import { actionOf, type Target } from './change.ts';
@@ -144,12 +144,24 @@ function planRest(
   const actions = [...floating.actions, ...group];
   if (actions.length > 0) return actions;
   const replaced = parts.filter((one) => one !== part && isLoadBalancer(one) && one.owner && isOurs(one, context));
-  const addresses = part.kind === 'load-balancer' ? [] : parts.filter(({ kind }) => kind === 'floating-ip');
+  const addresses = parts.filter((one) => one.kind === 'floating-ip' && isLeft(one, part));
   const removed = removeParts([...addresses, ...replaced], {
     identity: context.identity,
     cascadeDelete: tree.loadBalancer.cascadeDelete,
   });
   return removed.length > 0 ? removed : planNeutronTags(parts, desired.owner);
+}
+
+/**
+ * Whether a floating IP of ours is of no use to us. On the VIP of another's load balancer it is its owner's; beside a load balancer of
+ * our own, one that is free or on its VIP has been looked at, and one that is on no load balancer was put there by the user.
+ */
+function isLeft(floatingIP: LoadBalancerPart, chosen: LoadBalancerPart): boolean {
+  const { loadBalancerOwner, portId } = floatingIPIn(floatingIP);
+  return (
+    chosen.kind === 'shared-load-balancer' ||
+    (loadBalancerOwner !== null && portId !== loadBalancerIn(chosen).vipPortId)
+  );
 }
 
 /** An operator can fail it over; by our own rights there is only another one, which has another address. */
