@@ -11,6 +11,7 @@ import { callContext } from '../../packages/controllers/src/service/memory-provi
 import { nodeOf, webSpec } from '../../packages/controllers/src/service/rig.suite.ts';
 import { createServiceController } from '../../packages/controllers/src/service/service-controller.ts';
 import { createServiceMetrics } from '../../packages/controllers/src/service/service-metrics.ts';
+import type { FaultRules } from '../../providers/openstack/src/fake/fault-rules.ts';
 import { Rig, type RigOptions } from '../../providers/openstack/src/load-balancer/rig.suite.ts';
 
 const LOAD_BALANCER_ID = 'loadbalancer.openstack.org/load-balancer-id';
@@ -49,6 +50,10 @@ export class ServiceWorld implements AsyncDisposable {
     world.addNode();
     await world.start();
     return world;
+  }
+
+  get faults(): FaultRules {
+    return this.#rig.cloud.faults;
   }
 
   addNode(): void {

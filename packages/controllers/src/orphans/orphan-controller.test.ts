@@ -219,6 +219,37 @@ test('an empty list of the cloud concludes nothing', async () => {
   assert.deepEqual(rig.events, []);
 });
 
+test('a look that hides a part of what was just listed removes none of the rest', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  let hides = true;
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 }, ({ loadBalancers, ...others }) => {
+    assert.ok(loadBalancers);
+    const unwell = Object.create(loadBalancers) as typeof loadBalancers;
+    unwell.listOwned = (call) => loadBalancers.listOwned(call);
+    unwell.plan = (desired, parts) => loadBalancers.plan(desired, parts);
+    unwell.apply = (action, desired, call) => loadBalancers.apply(action, desired, call);
+    unwell.observe = async (services, call) => {
+      const observations = await loadBalancers.observe(services, call);
+      return observations.map((one) =>
+        one.kind === 'parts' && hides
+          ? { ...one, parts: one.parts.filter(({ kind }) => kind !== 'load-balancer') }
+          : one,
+      );
+    };
+    return { ...others, loadBalancers: unwell };
+  });
+  await rig.passes(3);
+  assert.deepEqual(
+    rig.cloud.parts().flatMap(({ kind, tags }) => (tags.uid === 'gone' ? [kind] : [])),
+    ['address', 'load-balancer', 'firewall', 'dns'],
+  );
+  assert.equal(rig.metrics.get('outrigger_orphan_removals_total load-balancer kept'), 2);
+  hides = false;
+  await rig.passes(1);
+  assert.equal(rig.left.includes('gone'), false);
+});
+
 test('a load balancer that somebody else works on waits for the next pass', async () => {
   await using rig = withTen(new OrphanRig());
   rig.loadBalancer('gone');

@@ -1,5 +1,5 @@
 /** Takes one orphaned load balancer away, by the provider's own plan and under its lock, as the service controller does. */
-import type { CallContext, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
+import type { CallContext, LoadBalancerPart, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
 import type { Clock, Logger } from '@outrigger/kube';
 import type { ControllerJournal, NotedAction, Subject } from '../journal.ts';
 import { applyActions } from '../service/apply-actions.ts';
@@ -27,7 +27,7 @@ export interface RemoveLoadBalancerOptions {
 
 /**
  * - `done`: all that can be done now; whether all is gone shows in the next pass.
- * - `kept`: its Service is there after all, somebody is at work on it, or nothing is to be done.
+ * - `kept`: its Service is there after all, somebody is at work on it, a part of it is not shown, or nothing is to be done.
  * - `planned`: a dry run.
  */
 export type Removed =
@@ -45,7 +45,7 @@ export async function removeLoadBalancer(
   // In the next pass again.
   if (!locks.tryAcquire(lock, `orphan ${uid}`, () => {})) return { kind: 'kept' };
   try {
-    return await removeLocked(service, options);
+    return await removeLocked(service, parts, options);
   } finally {
     if (lock === uid) locks.forget(lock);
     else locks.noteApplied(lock, clock.monotonic());
@@ -53,11 +53,18 @@ export async function removeLoadBalancer(
   }
 }
 
-async function removeLocked(service: LoadBalancerService, options: RemoveLoadBalancerOptions): Promise<Removed> {
+async function removeLocked(
+  service: LoadBalancerService,
+  listed: readonly LoadBalancerPart[],
+  options: RemoveLoadBalancerOptions,
+): Promise<Removed> {
   const { callContext, clusterId, isStillOrphan, journal, provider, subject } = options;
   const owner = { clusterId, uid: service.uid };
   const [observation] = await observeOnce([service], options);
   if (!observation) return { kind: 'kept' };
+  // What was listed a moment ago and is not shown now may be hidden: what goes without it would be taken for another's.
+  if (observation.kind === 'parts' && !listed.every(({ id }) => observation.parts.some((one) => one.id === id)))
+    return { kind: 'kept' };
   const plan = planRemoval({ provider, service, owner, observation });
   if (plan.kind === 'failed') return plan;
   if (plan.kind !== 'bring' || plan.plan.actions.length === 0) return { kind: 'kept' };
