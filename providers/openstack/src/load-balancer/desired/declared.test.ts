@@ -18,6 +18,12 @@ test('Services of one load balancer wait for one another', () => {
   for (const kind of ['load-balancer', 'shared-load-balancer'])
     assert.equal(lockKeyOf(owner, [partOf('floating-ip'), partOf(kind)]), lockKeyOf(serviceOf(shared)));
   assert.equal(lockKeyOf(owner, [partOf('floating-ip')]), 'u1');
+  const own = { ...partOf('load-balancer'), id: idOf('own') };
+  for (const parts of [
+    [own, partOf('shared-load-balancer')],
+    [partOf('shared-load-balancer'), own],
+  ])
+    assert.equal(lockKeyOf(owner, parts), lockKeyOf(serviceOf(shared)), 'others work on the one that is shared');
 });
 
 test('back ends are the provider’s own nodes with the labels that are asked for', () => {

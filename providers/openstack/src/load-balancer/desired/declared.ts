@@ -38,12 +38,15 @@ export const declaredAnnotations: readonly ServiceAnnotation[] = rows
   .filter(({ answer }) => answer === 'served')
   .map(({ name, description, values }) => ({ name, description, values: values === 'uuid' ? 'string' : values }));
 
-const LOAD_BALANCERS: readonly string[] = ['load-balancer', 'shared-load-balancer'] satisfies readonly PartKind[];
+/** Whose lock is taken where there are both: others are at work on what is shared. */
+const LOAD_BALANCERS: readonly PartKind[] = ['shared-load-balancer', 'load-balancer'];
 
 /** Services of one load balancer wait for one another: a load balancer takes one change at a time, and its tags are all theirs. */
 export function lockKeyOf({ annotations, uid }: Annotated, parts: readonly LoadBalancerPart[] = []): string {
   const named = annotations[annotationTable.loadBalancerId.name]?.toLowerCase();
-  return named || (parts.find(({ kind }) => LOAD_BALANCERS.includes(kind))?.id ?? uid);
+  if (named) return named;
+  const [first] = LOAD_BALANCERS.flatMap((one) => parts.filter(({ kind }) => kind === one));
+  return first?.id ?? uid;
 }
 
 /** The provider's own nodes, and of those what the node selector says. */
