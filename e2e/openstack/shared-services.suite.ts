@@ -63,10 +63,14 @@ export class ServiceWorld implements AsyncDisposable {
     this.api.nodes.put(nodeOf(name, { spec: { providerID }, status }));
   }
 
-  /** Asks for a Service with this port, on a load balancer of its own or, by its ID, on another's. */
+  /**
+   * Asks for a Service with this port, on a load balancer of its own or, by its ID, on another's. What the program has noted on it
+   * stays, as with `kubectl apply`.
+   */
   apply(name: string, port: number, loadBalancerId?: string): void {
     const ports = [{ port, nodePort: 30_000 + port, protocol: 'TCP' as const }];
-    const annotations = loadBalancerId === undefined ? {} : { [LOAD_BALANCER_ID]: loadBalancerId };
+    const { [LOAD_BALANCER_ID]: _before, ...others } = this.api.get(name)?.metadata?.annotations ?? {};
+    const annotations = { ...others, ...(loadBalancerId !== undefined && { [LOAD_BALANCER_ID]: loadBalancerId }) };
     this.api.apply(name, { ...webSpec, ports }, { annotations });
   }
 

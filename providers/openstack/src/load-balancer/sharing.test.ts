@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import {
   isCloudError,
+  type LoadBalancerAction,
   type LoadBalancerPart,
   type LoadBalancerPlan,
   type LoadBalancerService,
@@ -131,6 +132,22 @@ test('who has begun to share while the owner’s deletion was planned keeps the 
     (await look(rig)).listeners.map((one) => one.protocol_port),
     [81],
   );
+});
+
+test('the last one who shares leaves while it was planned to leave the load balancer to them: it stays its owner’s', async () => {
+  const { rig, first, second } = await openPair();
+  const gone = rig.desired(goneService(first), false);
+  const last = async (): Promise<LoadBalancerAction | undefined> =>
+    rig.provider.plan(gone, await rig.look(gone.service)).actions.at(-1);
+  let leaving = await last();
+  while (!leaving?.summary.startsWith('leave the load balancer')) {
+    await rig.pass(gone);
+    leaving = await last();
+  }
+  await rig.bring(second, false);
+  await assert.rejects(rig.provider.apply(leaving, gone, callContext()), /is shared by nobody by now/);
+  await rig.bring(gone.service, false);
+  assert.deepEqual(await look(rig), { balancers: [], listeners: [], addresses: [] });
 });
 
 test('refused: a third one, a port that is taken, an internal one, one without a floating IP to share', async () => {

@@ -142,6 +142,10 @@ function changedTags(
   const after = [...left, ...add.filter((tag) => !left.includes(tag))];
   const { sharers, taken } = ownersIn(after);
   const [heir] = sharers;
+  if (passOn === 'must' && !taken && !heir) {
+    const text = `the load balancer ${loadBalancerId} is shared by nobody by now; it is looked at again`;
+    throw new CloudError('conflict', text);
+  }
   if (!passOn || taken || !heir) return after;
   return after.map((tag) => (tag === sharerTag(heir) ? ownerTag(heir) : tag));
 }

@@ -32,8 +32,8 @@ export type Change =
       readonly remove: readonly string[];
       /** Refused when so many Services are named by its tags without this one. */
       readonly maxShared?: number;
-      /** The first of those that share it becomes the owner. */
-      readonly passOn?: boolean;
+      /** The first of those that share it becomes the owner. `must`: nothing is written where nobody shares it any more. */
+      readonly passOn?: 'may' | 'must';
     }
   | {
       readonly op: 'create-floating-ip';

@@ -76,7 +76,8 @@ function handOver(part: LoadBalancerPart, target: Target, { identity }: Removing
     loadBalancerId: part.id,
     add: [],
     remove: [ownerTag(identity.owner)],
-    passOn: true,
+    // To Services of a CPO alone it is left without an owner.
+    passOn: ownersIn(loadBalancerIn(part).tags).sharers.length > 0 ? 'must' : 'may',
   } as const;
   return leaving(actionOf('update', target, `leave the load balancer ${part.id} to those who share it`, change));
 }
