@@ -12,9 +12,7 @@ import type {
 } from '@outrigger/cloud-provider';
 import { isNamed, isOwnedBy } from './check-plan.ts';
 import { isUncertain } from './failure.ts';
-import type { ServicePlan } from './plan.ts';
-
-type Bring = ServicePlan & { readonly kind: 'bring' };
+import type { Bring } from './plan.ts';
 
 /** So long looks have to leave out what is expected before that is believed. */
 const BELIEVED_AFTER_MS = 90_000;
@@ -70,9 +68,9 @@ export class ExpectedParts {
    */
   noteLook(parts: readonly LoadBalancerPart[], startedAt: number): void {
     const what = this.missingIn(parts).join();
-    const { lookedAt, since, what: before } = this.#missing ?? { what: '', since: startedAt, lookedAt: startedAt };
-    const isSame = what === before && startedAt - lookedAt <= BELIEVED_AFTER_MS;
-    this.#missing = what === '' ? undefined : { what, since: isSame ? since : startedAt, lookedAt: startedAt };
+    const last = this.#missing;
+    const goesOn = last?.what === what && startedAt - last.lookedAt <= BELIEVED_AFTER_MS;
+    this.#missing = what === '' ? undefined : { what, since: goesOn ? last.since : startedAt, lookedAt: startedAt };
   }
 
   /** From when on a look that leaves out the same is believed; monotonic. */

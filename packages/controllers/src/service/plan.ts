@@ -41,12 +41,23 @@ export interface ObservedService {
 type ServiceIdleReason = 'not-ours' | 'unclaimed' | 'implemented-elsewhere';
 
 /** The cloud may not have shown all: what it showed is believed when it says so for a while. */
-interface LookAgain {
+export interface LookAgain {
   readonly kind: 'look-again';
   /** What is expected besides, for people. */
   readonly missing: readonly string[];
   /** Until it is believed, if no look shows more, in milliseconds. */
   readonly inMs: number;
+}
+
+/** What is to be done now, or that nothing is. */
+export interface Bring {
+  readonly kind: 'bring';
+  readonly desired: DesiredLoadBalancer;
+  readonly plan: LoadBalancerPlan;
+  /** All is as it should be. With `wanted: false`: no part was seen. */
+  readonly complete: boolean;
+  /** Why there is more to do, which waits. */
+  readonly later?: LookAgain;
 }
 
 export type ServicePlan =
@@ -64,15 +75,7 @@ export type ServicePlan =
   | { readonly kind: 'failed'; readonly wanted: boolean; readonly error: Error }
   /** Asked to let go of a load balancer in a cloud that does not answer. */
   | { readonly kind: 'release'; readonly error: Error }
-  | {
-      readonly kind: 'bring';
-      readonly desired: DesiredLoadBalancer;
-      readonly plan: LoadBalancerPlan;
-      /** All is as it should be. With `wanted: false`: no part was seen. */
-      readonly complete: boolean;
-      /** Why there is more to do, which waits. */
-      readonly later?: LookAgain;
-    };
+  | Bring;
 
 export function planService(observed: ObservedService): ServicePlan {
   const { service, options } = observed;

@@ -37,7 +37,15 @@ import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { Locks } from './locks.ts';
 import { NodeChanges } from './node-changes.ts';
 import { Observations, type TimedObservation } from './observations.ts';
-import { desiredOf, planLeftover, planService, type ObservedService, type ServicePlan } from './plan.ts';
+import {
+  desiredOf,
+  planLeftover,
+  planService,
+  type Bring,
+  type LookAgain,
+  type ObservedService,
+  type ServicePlan,
+} from './plan.ts';
 import { isRecorded, roleOf } from './role.ts';
 import {
   beginNote,
@@ -132,8 +140,6 @@ interface Pass {
   /** Dry run: what would have been done before, in this pass. */
   readonly before?: readonly NotedAction[];
 }
-
-type Bring = ServicePlan & { readonly kind: 'bring' };
 
 class Run {
   readonly #deps: ServiceControllerDependencies;
@@ -392,12 +398,13 @@ class Run {
     const { expected } = tracked;
     const noteSeen = (): void =>
       expected.noteSeen(parts, { clusterId: this.#planOptions.clusterId, uid: tracked.uid }, identityOf(service));
-    if (!expected.isHiddenIn(parts)) noteSeen();
+    const isHidden = expected.isHiddenIn(parts);
+    if (!isHidden) noteSeen();
     expected.noteLook(parts, startedAt);
     const doubted = this.#doubted(service, tracked, timed, plan);
     if (doubted && startedAt < expected.believedAt(startedAt)) return doubted;
     if (doubted || (plan.kind === 'bring' && plan.complete)) expected.noteOnly(parts);
-    if (doubted) noteSeen();
+    if (isHidden) noteSeen();
     return plan;
   }
 
@@ -415,7 +422,7 @@ class Run {
     const sure = expected.isHiddenIn(parts) ? [] : bring && expected.sureOf(bring, parts, served);
     if (!sure) return undefined;
     const inMs = Math.max(0, expected.believedAt(startedAt) - this.#deps.clock.monotonic());
-    const later = { kind: 'look-again', missing: expected.missingIn(parts), inMs } as const;
+    const later: LookAgain = { kind: 'look-again', missing: expected.missingIn(parts), inMs };
     if (!bring || sure.length === 0) return later;
     return { ...bring, plan: { ...bring.plan, actions: sure }, complete: false, later };
   }

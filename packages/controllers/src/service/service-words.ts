@@ -4,7 +4,7 @@ import type { Service } from '@outrigger/kube';
 import type { Fact } from '../finding.ts';
 import type { NotedAction } from '../journal.ts';
 import { ingressOf } from './load-balancer-service.ts';
-import type { ServicePlan } from './plan.ts';
+import type { Bring, LookAgain, ServicePlan } from './plan.ts';
 import { roleOf, type Role, type RoleOptions } from './role.ts';
 import { cleanupFinalizer } from './well-known-names.ts';
 
@@ -93,13 +93,13 @@ export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
   }
 }
 
-function factsOfLookAgain({ inMs, missing }: ServicePlan & { readonly kind: 'look-again' }): readonly Fact[] {
+function factsOfLookAgain({ inMs, missing }: LookAgain): readonly Fact[] {
   const what = missing.join(', ');
   const text = `Look again: the cloud does not show all that is expected, which is not believed at once. Missing is ${what}.`;
   return [{ text, inMs }];
 }
 
-function factsOfBring(bring: ServicePlan & { readonly kind: 'bring' }): readonly Fact[] {
+function factsOfBring(bring: Bring): readonly Fact[] {
   const { complete, desired, plan } = bring;
   const warnings = (plan.warnings ?? []).map(({ message }) => ({ text: `The provider warns: ${message}` }));
   if (!complete && plan.actions.length > 0) {
