@@ -37,3 +37,17 @@ test('who is refused is told what to do, in one line', async () => {
     }
   }
 });
+
+test('where nobody answers it is not said to be the API server', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise((resolve) => server.close(resolve));
+  const asking = askManager({ server: url }, '/explain/node/a', {
+    clock: systemClock,
+    signal: new AbortController().signal,
+  });
+  await assert.rejects(asking, {
+    message: `${url}: connection refused; is the manager running there, with this --secure-port?`,
+  });
+});

@@ -1,5 +1,5 @@
 /** One page of a manager, from outside. */
-import { createTransport, type Clock, type ClusterConfig } from '@outrigger/kube';
+import { createTransport, isTransportError, type Clock, type ClusterConfig } from '@outrigger/kube';
 import { EXPLAIN_PATH } from './explain-page.ts';
 
 /** A page is small; whatever is longer is none of ours. */
@@ -21,7 +21,12 @@ export async function askManager(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<unknown> {
   await using transport = createTransport(config, { clock, retry: false });
-  const { body, status } = await transport.send({ method: 'GET', path, signal });
+  const { body, status } = await transport.send({ method: 'GET', path, signal }).catch((error: unknown) => {
+    // The transport takes whoever it asks for an API server.
+    if (!isTransportError(error) || error.code !== 'connection-refused') throw error;
+    const text = `${config.server}: connection refused; is the manager running there, with this --secure-port?`;
+    throw new Error(text, { cause: error });
+  });
   const text = await textOf(body);
   if (status === 200) return JSON.parse(text);
   const message = messageOf(text);
