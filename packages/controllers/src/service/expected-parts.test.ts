@@ -222,6 +222,8 @@ test('what another has by now is expected no more; what is only asked for is not
 test('two parts that have one ID in a cloud that counts by kind are two: one that is hidden is expected', () => {
   const expected = new ExpectedParts(false);
   expected.noteSeen([partOf('address 5'), partOf('load-balancer 5')], ME, {});
+  assert.equal(expected.isHiddenIn([partOf('load-balancer 5')]), true);
+  assert.deepEqual(expected.missingIn([partOf('load-balancer 5')]), ['address 5']);
   expected.noteSeen([partOf('load-balancer 5')], ME, {});
   expected.noteApplied(actionOn('delete', 'load-balancer 5'), { kind: 'done' });
   assert.deepEqual(expected.lastKnown(), ['address 5']);

@@ -101,8 +101,7 @@ export class ExpectedParts {
    */
   isHiddenIn(parts: readonly LoadBalancerPart[]): boolean {
     if (parts.length === 0) return this.any;
-    const shown = new Set(parts.map(({ id }) => id));
-    return [...this.#parts.values()].some(({ id }) => !shown.has(id));
+    return [...this.#parts.values()].some((part) => !this.#isShown(part, parts));
   }
 
   /** What came of an action. What was asked for and not answered may not have taken effect: it is expected as before. */
@@ -123,8 +122,7 @@ export class ExpectedParts {
 
   /** Nothing more of it is there than these: it was looked at for long enough, or they are all that it needs. */
   noteOnly(parts: readonly LoadBalancerPart[]): void {
-    const shown = new Set(parts.map(({ id }) => id));
-    for (const [name, { id }] of this.#parts) if (!shown.has(id)) this.#parts.delete(name);
+    for (const [name, part] of this.#parts) if (!this.#isShown(part, parts)) this.#parts.delete(name);
     this.#leaving.clear();
     this.#made.clear();
     this.#unanswered.clear();
@@ -134,7 +132,7 @@ export class ExpectedParts {
 
   /** What a look that shows these parts may leave out, for people. */
   missingIn(parts: readonly LoadBalancerPart[]): readonly string[] {
-    const known = [...this.#parts].filter(([, { id }]) => !parts.some((part) => part.id === id));
+    const known = [...this.#parts].filter(([, part]) => !this.#isShown(part, parts));
     const before = this.#before ? ['what may have been made before this process began'] : [];
     return [...known.map(([name]) => name), ...this.#unseen(), ...before];
   }
@@ -143,6 +141,11 @@ export class ExpectedParts {
   lastKnown(): readonly string[] {
     const staying = [...this.#parts.keys()].filter((part) => !this.#leaving.has(part));
     return [...staying, ...this.#unseen(), ...Array.from(this.#leaving, (part) => `${part} (being deleted)`)];
+  }
+
+  /** Also one that is of another kind by now. Clouds that count by kind have the same ID for several. */
+  #isShown({ id, kind }: PartName, parts: readonly LoadBalancerPart[]): boolean {
+    return parts.some((part) => part.id === id && (part.kind === kind || !this.#parts.has(nameOf(part))));
   }
 
   #unseen(): readonly string[] {
