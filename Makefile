@@ -6,7 +6,7 @@ ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
 export PATH := $(ROOT)/node_modules/.bin:$(PATH)
 
 # ONCE=1: make run ends when all has converged. CONTROL_PLANE=real: etcd and kube-apiserver instead of the embedded server.
-# KUBERNETES=1.33: the Kubernetes release of the real control plane.
+# KUBERNETES=1.34: the Kubernetes release of the real control plane.
 export ONCE CONTROL_PLANE KUBERNETES UPDATE
 
 SETUP := node_modules/.outrigger-setup
@@ -31,7 +31,7 @@ run: $(SETUP) ## Start a small cluster and a cloud; watch nodes join, a Service 
 	@node scripts/run.ts
 
 .PHONY: test
-test: $(SETUP) ## Run every check and test (KUBERNETES=1.33 for another release of the real control plane)
+test: $(SETUP) ## Run every check and test (KUBERNETES=1.34 for another release of the real control plane)
 	@node scripts/test.ts
 
 .PHONY: unit

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ControlPlaneError, findBinaries, parseKubernetesMinor } from '@outrigger/testing';
+import { ControlPlaneError, DEFAULT_KUBERNETES, findBinaries, parseKubernetesMinor } from '@outrigger/testing';
 import { parseAllDocuments } from 'yaml';
 
 const DEPLOY = fileURLToPath(new URL('../deploy/', import.meta.url));
@@ -27,7 +27,9 @@ for (const [folder, file] of [
   test(`kubectl kustomize deploy/kustomize/${folder} gives the objects of deploy/${file}`, async (t) => {
     let kubectl: string;
     try {
-      const found = await findBinaries(parseKubernetesMinor(process.env['KUBERNETES'] || '1.36'), ['kubectl']);
+      const found = await findBinaries(parseKubernetesMinor(process.env['KUBERNETES'] || DEFAULT_KUBERNETES), [
+        'kubectl',
+      ]);
       kubectl = found.kubectl.path;
     } catch (error) {
       if (!(error instanceof ControlPlaneError) || process.env['CI'] === 'true') throw error;

@@ -1,17 +1,17 @@
 /**
  * The programs of a real control plane, outside of tests.
  *
- *     node scripts/control-plane.ts path  [--kubernetes 1.36] [--components etcd,kube-apiserver]
- *     node scripts/control-plane.ts build [--kubernetes 1.36] [--components …]
+ *     node scripts/control-plane.ts path  [--kubernetes 1.37] [--components etcd,kube-apiserver]
+ *     node scripts/control-plane.ts build [--kubernetes 1.37] [--components …]
  *
  * `path` finds or makes them and prints `<program> <path> <how>` each; `build` makes sure that they are in the cache,
  * whatever lies on PATH, and says how long each took.
  */
 import { parseArgs } from 'node:util';
 import { silentLogger, type Logger } from '@outrigger/kube';
-import { findBinaries, parseKubernetesMinor, type Component } from '@outrigger/testing';
+import { DEFAULT_KUBERNETES, findBinaries, parseKubernetesMinor, type Component } from '@outrigger/testing';
 
-const USAGE = 'usage: node scripts/control-plane.ts path|build [--kubernetes 1.36] [--components etcd,kubectl,…]';
+const USAGE = 'usage: node scripts/control-plane.ts path|build [--kubernetes 1.37] [--components etcd,kubectl,…]';
 const COMPONENTS: readonly Component[] = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
 
 const progress: Logger = { ...silentLogger, info: (message) => console.error(message) };
@@ -19,7 +19,7 @@ const progress: Logger = { ...silentLogger, info: (message) => console.error(mes
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { kubernetes: { type: 'string', default: '1.36' }, components: { type: 'string' } },
+    options: { kubernetes: { type: 'string', default: DEFAULT_KUBERNETES }, components: { type: 'string' } },
   });
   const [command] = positionals;
   if (positionals.length !== 1 || (command !== 'path' && command !== 'build')) throw new Error(USAGE);

@@ -5,7 +5,7 @@ import { createClient, createTransport, loadConfig, userAgent, type Client } fro
 import { startControlPlane, startEmbeddedApiServer } from '@outrigger/testing';
 
 export interface Cluster extends AsyncDisposable {
-  /** `embedded`, `etcd + kube-apiserver 1.36`. */
+  /** `embedded`, `etcd + kube-apiserver 1.37`. */
   readonly kind: string;
   readonly url: string;
   readonly client: Client;

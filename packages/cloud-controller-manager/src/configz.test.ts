@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { renderConfigz } from './configz.ts';
 import { readProgramOptions } from './options/program-options.ts';
 
-/** What upstream v0.36.3 serves for the flags below. */
+/** What upstream v0.37.1 serves for the flags below. */
 const UPSTREAM = {
   kind: 'CloudControllerManagerConfiguration',
   apiVersion: 'cloudcontrollermanager.config.k8s.io/v1alpha1',
@@ -39,7 +39,6 @@ const UPSTREAM = {
     UseServiceAccountCredentials: false,
     AllowUntaggedCloud: false,
     RouteReconciliationPeriod: '10s',
-    NodeMonitorPeriod: '5s',
     ClusterName: 'bench',
     ClusterCIDR: '10.128.0.0/9',
     AllocateNodeCIDRs: true,
@@ -48,6 +47,7 @@ const UPSTREAM = {
     NodeSyncPeriod: '0s',
   },
   NodeController: { ConcurrentNodeSyncs: 1, ConcurrentNodeStatusUpdates: 1 },
+  NodeLifecycleController: { NodeMonitorPeriod: '5s', ConcurrentNodeLifecycleSyncs: 1 },
   ServiceController: { ConcurrentServiceSyncs: 1 },
   NodeStatusUpdateFrequency: '5m0s',
   Webhook: { Webhooks: null },

@@ -1,4 +1,4 @@
-/** The metrics of a running cloud-controller-manager of kubernetes/cloud-provider v0.36.3, Go's own apart. Data of a test. */
+/** The metrics of a running cloud-controller-manager of kubernetes/cloud-provider v0.37.1, Go's own apart. Data of a test. */
 export const upstreamMetrics: readonly (readonly [name: string, type: string, labels: string])[] = [
   ['aggregator_discovery_aggregation_count_total', 'counter', ''],
   ['aggregator_discovery_nopeer_requests_total', 'counter', ''],
@@ -54,7 +54,7 @@ export const upstreamMetrics: readonly (readonly [name: string, type: string, la
   ['rest_client_transport_cache_entries', 'gauge', ''],
   ['rest_client_transport_cert_rotation_gc_calls_total', 'counter', ''],
   ['rest_client_transport_create_calls_total', 'counter', 'result'],
-  ['route_controller_route_sync_total', 'counter', ''],
+  ['route_controller_route_sync_total', 'counter', 'outcome,trigger'],
   ['running_managed_controllers', 'gauge', 'manager,name'],
   ['service_controller_loadbalancer_sync_total', 'counter', ''],
   ['service_controller_nodesync_error_total', 'counter', ''],

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { controlPlaneOrSkip } from '@outrigger/testing';
+import { controlPlaneOrSkip, DEFAULT_KUBERNETES } from '@outrigger/testing';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load-config.ts';
 import { createClient } from './create-client.ts';
@@ -38,9 +38,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 }
 
 test('client, watcher, store and types against the real API server', async (t) => {
-  // Releases before 1.34 have WatchList, but not by default.
-  const flags = { 'kube-apiserver': { 'feature-gates': 'WatchList=true' } };
-  const controlPlane = await controlPlaneOrSkip(t, { auditLog: false, flags });
+  const controlPlane = await controlPlaneOrSkip(t, { auditLog: false });
   if (!controlPlane) return;
   const config = await loadConfig({ kubeconfig: controlPlane.kubeconfig.path });
   const warnings: string[] = [];
@@ -201,7 +199,7 @@ test('client, watcher, store and types against the real API server', async (t) =
   });
 
   // The types are those of the current release; an older server says something else, and rightly so.
-  if (controlPlane.kubernetes !== '1.36') return;
+  if (controlPlane.kubernetes !== DEFAULT_KUBERNETES) return;
   await t.test('the generated types are what the server says', async () => {
     if (!existsSync(join(TYPES, 'node_modules'))) await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: TYPES });
     const { kubeconfig } = controlPlane;

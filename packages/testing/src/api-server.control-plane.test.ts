@@ -4,9 +4,7 @@ import { apiServerSuite } from './api-server.suite.ts';
 
 apiServerSuite('kube-apiserver', async () => {
   try {
-    // Releases before 1.34 have WatchList, but not by default.
-    const flags = { 'kube-apiserver': { 'feature-gates': 'WatchList=true' } };
-    const controlPlane = await startControlPlane({ auditLog: false, flags });
+    const controlPlane = await startControlPlane({ auditLog: false });
     return {
       url: controlPlane.server,
       ca: controlPlane.certificateAuthority,

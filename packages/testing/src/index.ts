@@ -42,7 +42,13 @@ export {
 export { downloadGoModule, type GoModule } from './control-plane/go-module.ts';
 export type { GoProgram } from './control-plane/build-binaries.ts';
 export { cachedGoProgram, type CachedGoProgram, type CacheOptions } from './control-plane/cached-go-program.ts';
-export { parseKubernetesMinor, RELEASES, type Component, type KubernetesMinor } from './control-plane/releases.ts';
+export {
+  DEFAULT_KUBERNETES,
+  parseKubernetesMinor,
+  RELEASES,
+  type Component,
+  type KubernetesMinor,
+} from './control-plane/releases.ts';
 
 // Hollow nodes
 export { hollowNode, UNINITIALIZED_TAINT, type HollowNodeOptions } from './hollow-nodes/hollow-node.ts';

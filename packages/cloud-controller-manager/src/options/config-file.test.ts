@@ -45,6 +45,16 @@ test('what /configz prints is read, and gives the same configuration', async () 
   assert.deepEqual(renderConfigz(readProgramOptions([], presets)), configz);
 });
 
+test('a key that Kubernetes 1.37 moved is read where it was and where it is', async () => {
+  for (const group of ['kubeCloudShared', 'nodeLifecycleController']) {
+    const options = readProgramOptions(
+      ['--cloud-provider=memory'],
+      await read(`${HEAD}${group}: {nodeMonitorPeriod: 7s}`),
+    );
+    assert.equal(options.nodeLifecycle.nodeMonitorPeriod, 7_000, group);
+  }
+});
+
 test('anything else is refused, with file, line and key', async () => {
   const wrong: readonly (readonly [string, RegExp])[] = [
     ['', /config\.yaml:1: the file must be a mapping$/u],

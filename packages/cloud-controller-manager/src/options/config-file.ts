@@ -1,6 +1,15 @@
 /** `--config`: a CloudControllerManagerConfiguration in YAML or JSON. Strict: what is not known is refused with file, line and key. */
 import { parseYamlFile, type FlagPreset, type FlagSet } from '@outrigger/controller-manager';
-import { API_GROUP, API_VERSION, configKeys, KIND, ownKeys, toLowerCamelCase, type ConfigKey } from './config-keys.ts';
+import {
+  API_GROUP,
+  API_VERSION,
+  configKeys,
+  formerKeys,
+  KIND,
+  ownKeys,
+  toLowerCamelCase,
+  type ConfigKey,
+} from './config-keys.ts';
 
 type Tree = { readonly [name: string]: Tree | ConfigKey };
 
@@ -106,4 +115,4 @@ function treeOf(keys: readonly ConfigKey[]): Tree {
   return root;
 }
 
-const TREE: Tree = treeOf([...configKeys, ...ownKeys]);
+const TREE: Tree = treeOf([...configKeys, ...formerKeys, ...ownKeys]);

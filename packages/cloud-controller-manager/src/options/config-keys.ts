@@ -52,7 +52,6 @@ export const configKeys: readonly ConfigKey[] = [
   key('KubeCloudShared.UseServiceAccountCredentials', 'use-service-account-credentials'),
   fixed('KubeCloudShared.AllowUntaggedCloud', false),
   key('KubeCloudShared.RouteReconciliationPeriod', 'route-reconciliation-period'),
-  key('KubeCloudShared.NodeMonitorPeriod', 'node-monitor-period'),
   key('KubeCloudShared.ClusterName', 'cluster-name'),
   key('KubeCloudShared.ClusterCIDR', 'cluster-cidr'),
   key('KubeCloudShared.AllocateNodeCIDRs', 'allocate-node-cidrs'),
@@ -61,6 +60,8 @@ export const configKeys: readonly ConfigKey[] = [
   fixed('KubeCloudShared.NodeSyncPeriod', '0s'),
   key('NodeController.ConcurrentNodeSyncs', 'concurrent-node-syncs'),
   key('NodeController.ConcurrentNodeStatusUpdates', 'concurrent-node-status-updates'),
+  key('NodeLifecycleController.NodeMonitorPeriod', 'node-monitor-period'),
+  key('NodeLifecycleController.ConcurrentNodeLifecycleSyncs', 'concurrent-node-lifecycle-syncs'),
   key('ServiceController.ConcurrentServiceSyncs', 'concurrent-service-syncs'),
   key('NodeStatusUpdateFrequency', 'node-status-update-frequency'),
   key('Webhook.Webhooks', 'webhooks'),
@@ -71,6 +72,9 @@ export const ownKeys: readonly ConfigKey[] = [
   key('Outrigger.CloudCallLimits', 'cloud-call-limits'),
   key('Outrigger.Verbosity', 'v'),
 ];
+
+/** Where a flag's value stood before Kubernetes 1.37: still read from `--config`, and not shown. */
+export const formerKeys: readonly ConfigKey[] = [key('KubeCloudShared.NodeMonitorPeriod', 'node-monitor-period')];
 
 /** `CIDRAllocatorType` → `cidrAllocatorType`, `ClusterCIDR` → `clusterCIDR`: as Kubernetes' versioned types write them. */
 export function toLowerCamelCase(name: string): string {

@@ -1,8 +1,9 @@
 /** The node lifecycle controller. */
-import { duration, float, type FlagGroup } from '@outrigger/controller-manager';
+import { duration, float, integer, type FlagGroup } from '@outrigger/controller-manager';
 
 export interface NodeLifecycleOptions {
   nodeMonitorPeriod: number;
+  concurrentNodeLifecycleSyncs: number;
   nodeDeletionGracePeriod: number;
   nodeDeletionMaxFraction: number;
   unknownNodeDeletionPeriod: number;
@@ -16,6 +17,11 @@ export const nodeLifecycleFlags: FlagGroup<NodeLifecycleOptions> = {
       default: 5_000,
       usage:
         'Accepted for compatibility: the cloud is asked about a node when it stops being Ready, and again after 1s, doubled up to 1m.',
+    },
+    concurrentNodeLifecycleSyncs: {
+      type: integer({ min: 1 }),
+      default: 1,
+      usage: 'Accepted for compatibility: look-ups are batched, and one slow node holds up no other.',
     },
     nodeDeletionGracePeriod: {
       type: duration({ minMs: 1_000 }),

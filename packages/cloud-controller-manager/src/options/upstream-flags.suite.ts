@@ -1,4 +1,4 @@
-/** The flags of kubernetes/cloud-provider v0.36.3: name, type and default, as its `--help` prints them. Data of a test. */
+/** The flags of kubernetes/cloud-provider v0.37.1: name, type and default, as its `--help` prints them. Data of a test. */
 export const upstreamFlags: readonly (readonly [name: string, type: string, shownDefault: string])[] = [
   ['contention-profiling', 'bool', ''],
   ['profiling', 'bool', 'true'],
@@ -29,6 +29,7 @@ export const upstreamFlags: readonly (readonly [name: string, type: string, show
   ['node-monitor-period', 'duration', '5s'],
   ['route-reconciliation-period', 'duration', '10s'],
   ['use-service-account-credentials', 'bool', ''],
+  ['concurrent-node-lifecycle-syncs', 'int32', '1'],
   ['concurrent-node-status-updates', 'int32', ''],
   ['concurrent-node-syncs', 'int32', '1'],
   ['concurrent-service-syncs', 'int32', '1'],

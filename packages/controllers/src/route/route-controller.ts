@@ -154,6 +154,8 @@ class Run {
   readonly #batches = new Set<number>();
   #listing = false;
   #listAt = 0;
+  /** Why the next list is due. */
+  #listTrigger: 'periodic' | 'node_change' = 'periodic';
   #listStartedAt = Number.NEGATIVE_INFINITY;
   /** Since when each node of which nothing is known keeps routes, by its UID; monotonic. */
   #keepsSince: ReadonlyMap<string, number> = new Map();
@@ -396,7 +398,9 @@ class Run {
   /** Asks for a list in `delayMs`, unless one is due before. */
   #listIn(delayMs: number): void {
     const at = Math.max(this.#deps.clock.monotonic() + delayMs, this.#listStartedAt + MIN_LIST_INTERVAL_MS);
-    if (at < this.#listAt) this.#listAt = at;
+    if (at >= this.#listAt) return;
+    this.#listAt = at;
+    this.#listTrigger = 'node_change';
   }
 
   async #list(): Promise<void> {
@@ -404,15 +408,19 @@ class Run {
     this.#listing = true;
     this.#listStartedAt = clock.monotonic();
     this.#listAt = Number.POSITIVE_INFINITY;
-    this.#metrics.syncs.inc();
+    const trigger = this.#listTrigger;
+    this.#listTrigger = 'periodic';
     try {
       const list = await this.#cloud.list();
       this.#known.replace(list);
       this.#stored?.record.keepOnly(list.routes, list.asOf);
       this.#listRetries.succeeded('list');
       this.#listAt = Math.min(this.#listAt, this.#listStartedAt + this.#period());
+      const { creates, deletes } = this.#plan(this.#deps.store.values());
+      this.#metrics.syncs.inc({ outcome: creates.length + deletes.length > 0 ? 'changed' : 'noop', trigger });
     } catch (error) {
       if (this.#signal.aborted) return;
+      this.#metrics.syncs.inc({ outcome: 'error', trigger });
       const { attempts, delayMs } = this.#listRetries.failed('list', error as Error);
       this.#listAt = clock.monotonic() + delayMs;
       logger.error('The routes could not be listed; they are listed again', { error, attempts });

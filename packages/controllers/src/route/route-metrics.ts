@@ -11,7 +11,8 @@ export function createRouteMetrics(metrics: Metrics): RouteMetrics {
   return {
     syncs: metrics.counter({
       name: 'route_controller_route_sync_total',
-      help: 'A metric counting the amount of times routes have been synced with the cloud provider.',
+      help: 'Lists of the routes, by what made the controller list (node_change: earlier than its period) and what came of it (error, changed: routes are to be created or deleted, noop).',
+      labels: ['outcome', 'trigger'],
     }),
     operations: metrics.counter({
       name: 'outrigger_route_operations_total',

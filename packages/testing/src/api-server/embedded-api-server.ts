@@ -33,7 +33,7 @@ export interface EmbeddedApiServerOptions {
   readonly bookmarkIntervalMs?: number;
   /** The least a watch lasts that names no time-out, in milliseconds; it lasts up to twice that. Default: 1,800,000. */
   readonly watchTimeoutMs?: number;
-  /** What `/version` says. Default: `v1.36.3`. */
+  /** What `/version` says. Default: `v1.37.1`. */
   readonly gitVersion?: string;
   /** Generated names, spread of time-outs. From 0 to below 1. Default: the machine's. */
   readonly random?: () => number;
@@ -104,7 +104,7 @@ export async function startEmbeddedApiServer(options: EmbeddedApiServerOptions =
     tokens,
     watchList: options.watchList ?? true,
     watchTimeoutMs: options.watchTimeoutMs ?? 1_800_000,
-    gitVersion: options.gitVersion ?? 'v1.36.3',
+    gitVersion: options.gitVersion ?? 'v1.37.1',
     onRequest: (record) => {
       requests.push(record);
       if (requests.length > requestLog * 2) requests = requests.slice(-requestLog);

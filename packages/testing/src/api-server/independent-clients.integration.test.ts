@@ -63,7 +63,7 @@ const NODE = {
   status: {
     addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
     conditions: [{ type: 'Ready', status: 'True', reason: 'r', message: 'm' }],
-    nodeInfo: { kubeletVersion: 'v1.36.3' },
+    nodeInfo: { kubeletVersion: 'v1.37.1' },
   },
 };
 

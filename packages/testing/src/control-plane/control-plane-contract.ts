@@ -7,7 +7,7 @@ import type { BinaryMaker, FoundBinary } from './find-binaries.ts';
 import type { Component, KubernetesMinor } from './releases.ts';
 
 export interface ControlPlaneOptions {
-  /** Default: the environment variable `KUBERNETES`, then `1.36`. */
+  /** Default: the environment variable `KUBERNETES`, then `1.37`. */
   readonly kubernetes?: KubernetesMinor;
   /** Also run kube-controller-manager (service accounts, node lifecycle, garbage collection). Default: false. */
   readonly kubeControllerManager?: boolean;

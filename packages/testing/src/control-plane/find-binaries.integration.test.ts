@@ -27,7 +27,7 @@ async function fakeApiServer(path: string, version: string): Promise<void> {
 
 test('KUBEBUILDER_ASSETS comes before PATH before the cache, and another version is passed over', async (t) => {
   const root = await temporary(t);
-  const version = RELEASES['1.36'].kubernetes;
+  const version = RELEASES['1.37'].kubernetes;
   const assets = join(root, 'assets', 'kube-apiserver');
   const onPath = join(root, 'bin', 'kube-apiserver');
   const cached = join(root, 'cache', 'outrigger', 'control-plane', version, 'kube-apiserver');
@@ -37,7 +37,7 @@ test('KUBEBUILDER_ASSETS comes before PATH before the cache, and another version
     XDG_CACHE_HOME: join(root, 'cache'),
   };
   const find = async (onlyCache = false): Promise<string> => {
-    const found = await findBinaries('1.36', ['kube-apiserver'], { env, makers: [], onlyCache });
+    const found = await findBinaries('1.37', ['kube-apiserver'], { env, makers: [], onlyCache });
     return found['kube-apiserver'].source;
   };
   await assert.rejects(find(), { code: 'control-plane-missing' });
@@ -48,8 +48,8 @@ test('KUBEBUILDER_ASSETS comes before PATH before the cache, and another version
   await fakeApiServer(assets, version);
   assert.equal(await find(), 'KUBEBUILDER_ASSETS');
   assert.equal(await find(true), 'cache');
-  await fakeApiServer(assets, 'v1.36.2');
-  await fakeApiServer(onPath, 'v1.36.3-beta.0');
+  await fakeApiServer(assets, 'v1.37.0');
+  await fakeApiServer(onPath, 'v1.37.1-beta.0');
   assert.equal(await find(), 'cache');
 });
 
@@ -57,13 +57,13 @@ test('what is missing is made by the first way that works; the error names every
   const env = { XDG_CACHE_HOME: await temporary(t), PATH: '' };
   const download: BinaryMaker = { source: 'download', make: () => Promise.reject(new Error('offline')) };
   const build: BinaryMaker = { source: 'build', make: ({ destination }) => fakeApiServer(destination, 'any') };
-  await assert.rejects(findBinaries('1.33', ['kubectl'], { env, makers: [download] }), {
+  await assert.rejects(findBinaries('1.34', ['kubectl'], { env, makers: [download] }), {
     code: 'control-plane-missing',
     message: /no kubectl v1\.33.*download: offline/,
   });
-  const found = await findBinaries('1.33', ['kubectl'], { env, makers: [download, build] });
+  const found = await findBinaries('1.34', ['kubectl'], { env, makers: [download, build] });
   assert.equal(found.kubectl.source, 'build');
-  assert.equal((await findBinaries('1.33', ['kubectl'], { env, makers: [] })).kubectl.source, 'cache');
+  assert.equal((await findBinaries('1.34', ['kubectl'], { env, makers: [] })).kubectl.source, 'cache');
 });
 
 test('two that need the same program at once: one makes it, the other finds it', async (t) => {
@@ -77,7 +77,7 @@ test('two that need the same program at once: one makes it, the other finds it',
     },
   };
   const sources = await Promise.all(
-    [1, 2].map(async () => (await findBinaries('1.36', ['etcd'], { env, makers: [build] })).etcd.source),
+    [1, 2].map(async () => (await findBinaries('1.37', ['etcd'], { env, makers: [build] })).etcd.source),
   );
   assert.deepEqual(sources.sort(), ['build', 'cache']);
   assert.equal(made, 1);
@@ -94,7 +94,7 @@ test('a download counts only with its published checksum, and leaves nothing hal
   const program = Buffer.from('#!/bin/sh\n');
   let sum = createHash('sha256').update(program).digest('hex');
   const server = createServer((request, response) => {
-    const path = `/release/${RELEASES['1.36'].kubernetes}/bin/linux/amd64/kubectl`;
+    const path = `/release/${RELEASES['1.37'].kubernetes}/bin/linux/amd64/kubectl`;
     if (request.url === `${path}.sha256`) response.end(sum);
     else if (request.url === path) response.end(program);
     else response.writeHead(404).end();
@@ -104,7 +104,7 @@ test('a download counts only with its published checksum, and leaves nothing hal
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const directory = join(await temporary(t), 'v1');
   const options = {
-    release: RELEASES['1.36'],
+    release: RELEASES['1.37'],
     destination: join(directory, 'kubectl'),
     clock: systemClock,
     sites: { kubernetes: `${base}/release`, etcd: `${base}/etcd` },
@@ -123,7 +123,7 @@ test('a download counts only with its published checksum, and leaves nothing hal
 
 test('etcd comes out of its archive', async (t) => {
   const root = await temporary(t);
-  const { etcd } = RELEASES['1.36'];
+  const { etcd } = RELEASES['1.37'];
   const name = `etcd-${etcd}-linux-amd64`;
   await mkdir(join(root, name));
   await writeFile(join(root, name, 'etcd'), 'program');
@@ -141,7 +141,7 @@ test('etcd comes out of its archive', async (t) => {
   const destination = join(root, 'cache', 'etcd');
   await downloadBinary({
     component: 'etcd',
-    release: RELEASES['1.36'],
+    release: RELEASES['1.37'],
     destination,
     clock: systemClock,
     sites: { kubernetes: base, etcd: base },

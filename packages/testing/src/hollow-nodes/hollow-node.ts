@@ -8,7 +8,7 @@ export interface HollowNodeOptions {
    * InternalIP that stands until the cloud sets addresses. Absent: no annotation, and only the Hostname address.
    */
   readonly ip?: string | readonly string[];
-  /** Default: `v1.36.3`. */
+  /** Default: `v1.37.1`. */
   readonly kubeletVersion?: string;
   /** Go's name of the architecture. Default: `amd64`. */
   readonly arch?: string;
@@ -27,7 +27,7 @@ const PROVIDED_NODE_IP = 'alpha.kubernetes.io/provided-node-ip';
 
 /** About 10 KB of JSON, not yet Ready. `kubelet_node_status.go` `initialNode` is the model. */
 export function hollowNode(options: HollowNodeOptions): Node {
-  const { name, arch = 'amd64', kubeletVersion = 'v1.36.3', now = Date.UTC(2026, 0, 1), images = 42 } = options;
+  const { name, arch = 'amd64', kubeletVersion = 'v1.37.1', now = Date.UTC(2026, 0, 1), images = 42 } = options;
   const ips = options.ip === undefined ? [] : [options.ip].flat();
   const resources = {
     cpu: '8',

@@ -18,6 +18,9 @@ export interface TokenRequest {
 }
 
 export interface TokenRequestSpec {
+  attestations?: {
+    [key: string]: string[];
+  };
   audiences?: string[];
   boundObjectRef?: BoundObjectReference;
   expirationSeconds?: number;

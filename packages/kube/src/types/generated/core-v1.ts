@@ -120,6 +120,7 @@ export interface ClusterTrustBundleProjection {
   optional?: boolean;
   path: string;
   signerName?: string;
+  user?: number;
 }
 
 export interface ConfigMap {
@@ -162,6 +163,7 @@ export interface ConfigMapProjection {
 
 export interface ConfigMapVolumeSource {
   defaultMode?: number;
+  defaultUser?: number;
   items?: KeyToPath[];
   name?: string;
   optional?: boolean;
@@ -291,15 +293,18 @@ export interface DownwardAPIVolumeFile {
   mode?: number;
   path: string;
   resourceFieldRef?: ResourceFieldSelector;
+  user?: number;
 }
 
 export interface DownwardAPIVolumeSource {
   defaultMode?: number;
+  defaultUser?: number;
   items?: DownwardAPIVolumeFile[];
 }
 
 export interface EmptyDirVolumeSource {
   medium?: string;
+  mode?: number;
   sizeLimit?: Quantity;
 }
 
@@ -413,6 +418,11 @@ export interface EventSource {
   host?: string;
 }
 
+export interface EvictionResponder {
+  name: string;
+  priority: number;
+}
+
 export interface ExecAction {
   command?: string[];
 }
@@ -465,6 +475,7 @@ export interface GCEPersistentDiskVolumeSource {
 }
 
 export interface GRPCAction {
+  mode?: "Plaintext" | "TLS";
   port: number;
   service?: string;
 }
@@ -493,6 +504,7 @@ export interface HTTPGetAction {
   httpHeaders?: HTTPHeader[];
   path?: string;
   port: IntOrString;
+  protocol?: "HTTP1" | "HTTP2";
   scheme?: "HTTP" | "HTTPS";
 }
 
@@ -556,6 +568,7 @@ export interface KeyToPath {
   key: string;
   mode?: number;
   path: string;
+  user?: number;
 }
 
 export interface Lifecycle {
@@ -651,12 +664,22 @@ export interface NodeAffinity {
   requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector;
 }
 
+export interface NodeAllocatableMappedResources {
+  name: string;
+  quantity: Quantity;
+}
+
+export interface NodeAllocatableOverheadResources {
+  name: string;
+  perContainer?: Quantity;
+  perPod?: Quantity;
+}
+
 export interface NodeAllocatableResourceClaimStatus {
   containers?: string[];
+  mapping?: NodeAllocatableMappedResources[];
+  overhead?: NodeAllocatableOverheadResources[];
   resourceClaimName: string;
-  resources: {
-    [key: string]: Quantity;
-  };
 }
 
 export interface NodeCondition {
@@ -685,6 +708,10 @@ export interface NodeDaemonEndpoints {
 
 export interface NodeFeatures {
   supplementalGroupsPolicy?: boolean;
+}
+
+export interface NodePodPreemptionPolicy {
+  disableResizePreemption?: string[];
 }
 
 export interface NodeRuntimeHandler {
@@ -717,6 +744,7 @@ export interface NodeSpec {
   externalID?: string;
   podCIDR?: string;
   podCIDRs?: string[];
+  podPreemptionPolicy?: NodePodPreemptionPolicy;
   providerID?: string;
   taints?: Taint[];
   unschedulable?: boolean;
@@ -757,6 +785,7 @@ export interface NodeSystemInfo {
   machineID: string;
   operatingSystem: string;
   osImage: string;
+  runningInUserNamespace?: boolean;
   swap?: NodeSwapStatus;
   systemUUID: string;
 }
@@ -826,6 +855,7 @@ export interface PersistentVolumeClaimStatus {
   };
   conditions?: PersistentVolumeClaimCondition[];
   currentVolumeAttributesClassName?: string;
+  healthStatus?: VolumeHealthStatus;
   modifyVolumeStatus?: ModifyVolumeStatus;
   phase?: "Bound" | "Lost" | "Pending";
 }
@@ -922,6 +952,7 @@ export interface PodCertificateProjection {
   keyType: string;
   maxExpirationSeconds?: number;
   signerName: string;
+  user?: number;
   userAnnotations?: {
     [key: string]: string;
   };
@@ -1009,6 +1040,7 @@ export interface PodSpec {
   dnsPolicy?: "ClusterFirst" | "ClusterFirstWithHostNet" | "Default" | "None";
   enableServiceLinks?: boolean;
   ephemeralContainers?: EphemeralContainer[];
+  evictionResponders?: EvictionResponder[];
   hostAliases?: HostAlias[];
   hostIPC?: boolean;
   hostNetwork?: boolean;
@@ -1073,6 +1105,13 @@ export interface PodStatus {
   resourceClaimStatuses?: PodResourceClaimStatus[];
   resources?: ResourceRequirements;
   startTime?: Time;
+  volumeHealth?: PodVolumeHealth[];
+}
+
+export interface PodVolumeHealth {
+  healthConditions?: VolumeHealthCondition[];
+  lastTransitionTime?: Time;
+  name: string;
 }
 
 export interface PortStatus {
@@ -1107,6 +1146,7 @@ export interface Probe {
 
 export interface ProjectedVolumeSource {
   defaultMode?: number;
+  defaultUser?: number;
   sources?: VolumeProjection[];
 }
 
@@ -1249,6 +1289,7 @@ export interface SecretReference {
 
 export interface SecretVolumeSource {
   defaultMode?: number;
+  defaultUser?: number;
   items?: KeyToPath[];
   optional?: boolean;
   secretName?: string;
@@ -1290,6 +1331,7 @@ export interface ServiceAccountTokenProjection {
   audience?: string;
   expirationSeconds?: number;
   path: string;
+  user?: number;
 }
 
 export interface ServicePort {
@@ -1452,7 +1494,19 @@ export interface VolumeDevice {
   name: string;
 }
 
+export interface VolumeHealthCondition {
+  message?: string;
+  reason: string;
+  status: "DataLoss" | "Degraded" | "Inaccessible";
+}
+
+export interface VolumeHealthStatus {
+  healthConditions?: VolumeHealthCondition[];
+  lastTransitionTime?: Time;
+}
+
 export interface VolumeMount {
+  bindMountOptions?: string[];
   mountPath: string;
   mountPropagation?: "Bidirectional" | "HostToContainer" | "None";
   name: string;

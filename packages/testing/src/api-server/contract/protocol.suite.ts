@@ -100,7 +100,7 @@ export function protocolTests(test: ContractTest): void {
           { type: 'ExternalIP', address: '192.0.2.1' },
         ],
         conditions: [{ type: 'Ready', status: 'True' }],
-        nodeInfo: { kubeletVersion: 'v1.36.3', osImage: 'OS', kernelVersion: '6', containerRuntimeVersion: 'c://2' },
+        nodeInfo: { kubeletVersion: 'v1.37.1', osImage: 'OS', kernelVersion: '6', containerRuntimeVersion: 'c://2' },
       },
     });
     const { body } = await api.get(`${NODES}?labelSelector=table%3D${name}`, TABLE);
@@ -127,7 +127,7 @@ export function protocolTests(test: ContractTest): void {
       name,
       'Ready,SchedulingDisabled',
       'worker',
-      'v1.36.3',
+      'v1.37.1',
       '10.0.0.1',
       '192.0.2.1',
       'OS',
