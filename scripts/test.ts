@@ -239,12 +239,14 @@ const stages: readonly Stage[] = [
   controlPlane(),
   tests('unit', { pattern: UNIT, always: false, isolation: 'none' }),
   properties(),
-  tests('fast', { pattern: FAST, coverage: true }),
-  tests('control-plane', { pattern: CONTROL_PLANE, concurrency: 1 }),
+  tests('fast', { pattern: FAST, coverage: true, concurrency: 2 }),
+  tests('control-plane', { pattern: CONTROL_PLANE, except: CURRENT_RELEASE_ONLY, concurrency: 2 }),
+  // These fill the machine, and measure how long the program takes on it.
+  tests('control-plane-long', { pattern: `{${CURRENT_RELEASE_ONLY.join(',')}}`, concurrency: 1 }),
   tests('control-plane-oldest', {
     pattern: CONTROL_PLANE,
     except: CURRENT_RELEASE_ONLY,
-    concurrency: 1,
+    concurrency: 2,
     always: ci,
     env: { KUBERNETES: OLDEST_KUBERNETES },
   }),
