@@ -21,14 +21,14 @@ export interface ArrivalsMeasurement {
 }
 
 export async function measureArrivals(options: MeasureOptions): Promise<ArrivalsMeasurement> {
-  const { subject, nodes, client, cloud, surroundings } = options;
+  const { subject, nodes, client, cloud, surroundings, transport } = options;
   const names = nodeNames(nodes);
   await removeNodes(client);
   await removeLease(client);
   cloud.setInstances(names);
   const { resourceVersion } = await client.of(resources.nodes).list({ limit: 1 });
   return runSubject(subject, surroundings, options.limitSeconds, async ({ signal }) => {
-    const observing = observeNodes(client, nodes, resourceVersion, signal);
+    const observing = observeNodes(transport, nodes, resourceVersion, signal);
     // Awaited below; until then a subject that ends early must not be an unhandled rejection.
     observing.catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));

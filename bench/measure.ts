@@ -1,5 +1,5 @@
 /** One measurement of a burst: N nodes wait, one subject is started, and everything it does is counted from outside. */
-import { resources, type Client } from '@outrigger/kube';
+import { resources, type Client, type Transport } from '@outrigger/kube';
 import { nodeNames, registerNodes, removeLease, removeNodes } from './fleet.ts';
 import { observeNodes, quantile } from './node-observer.ts';
 import { readProcessUsage } from './process-usage.ts';
@@ -39,13 +39,14 @@ export interface MeasureOptions {
   readonly subject: Subject;
   readonly nodes: number;
   readonly client: Client;
+  readonly transport: Transport;
   readonly cloud: MeasuredCloud;
   readonly surroundings: Surroundings;
   readonly limitSeconds: number;
 }
 
 export async function measureBurst(options: MeasureOptions): Promise<Measurement> {
-  const { subject, nodes, client, cloud, surroundings } = options;
+  const { subject, nodes, client, cloud, surroundings, transport } = options;
   const { auditLog } = surroundings.controlPlane;
   const names = nodeNames(nodes);
   await removeNodes(client);
@@ -55,7 +56,7 @@ export async function measureBurst(options: MeasureOptions): Promise<Measurement
   const { resourceVersion } = await client.of(resources.nodes).list({ limit: 1 });
   const mark = await auditLog.mark();
   return runSubject(subject, surroundings, options.limitSeconds, async ({ pid, startedAt, signal }) => {
-    const { firstWriteAt, lastDoneAt, doneAt } = await observeNodes(client, nodes, resourceVersion, signal);
+    const { firstWriteAt, lastDoneAt, doneAt } = await observeNodes(transport, nodes, resourceVersion, signal);
     const usage = readProcessUsage(pid);
     const seconds = (lastDoneAt - firstWriteAt) / 1000;
     const latencies = [...doneAt.values()].map((at) => (at - firstWriteAt) / 1000);

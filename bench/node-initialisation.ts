@@ -42,7 +42,7 @@ const measurements: Measurement[] = [];
 const trickles: ArrivalsMeasurement[] = [];
 {
   await using rig = await openRig();
-  const { client, cloud: memory, controlPlane } = rig;
+  const { client, cloud: memory, controlPlane, transport } = rig;
   const cloud: MeasuredCloud = {
     setInstances: (names) => {
       for (const { id } of memory.instances()) memory.deleteInstance(id);
@@ -58,6 +58,7 @@ const trickles: ArrivalsMeasurement[] = [];
     subject,
     nodes,
     client,
+    transport,
     cloud,
     surroundings: await rig.surroundings(),
     limitSeconds: LIMIT_SECONDS,

@@ -1,6 +1,6 @@
 /** Watches nodes from outside, as a judge: when each changed first, and when each was fully initialised. */
-import type { Client, Node } from '@outrigger/kube';
-import { resources } from '@outrigger/kube';
+import type { Node, Transport } from '@outrigger/kube';
+import { watchNodesInProtobuf } from './protobuf-nodes.ts';
 
 const TAINT = 'node.cloudprovider.kubernetes.io/uninitialized';
 
@@ -24,7 +24,7 @@ export interface Observation {
 
 /** Waits until `count` nodes are done. Begins where the list at `resourceVersion` ended; throws when the signal aborts first. */
 export async function observeNodes(
-  client: Client,
+  transport: Transport,
   count: number,
   resourceVersion: string,
   signal: AbortSignal,
@@ -35,7 +35,7 @@ export async function observeNodes(
   let from = resourceVersion;
   while (doneAt.size < count) {
     signal.throwIfAborted();
-    for await (const event of client.of(resources.nodes).watch({ resourceVersion: from, signal })) {
+    for await (const event of watchNodesInProtobuf(transport, from, signal)) {
       from = event.object.metadata?.resourceVersion ?? from;
       if (event.type !== 'MODIFIED') continue;
       const now = performance.now();

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock, type Client } from '@outrigger/kube';
+import { systemClock, type Client, type Transport } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import { freePort, startControlPlane, type ControlPlane, type ControlPlaneOptions } from '@outrigger/testing';
 import { connect } from './connect.ts';
@@ -18,6 +18,8 @@ const LOAD_BALANCER_DELAY_MS = 1_000;
 export interface Rig extends AsyncDisposable {
   readonly controlPlane: ControlPlane;
   readonly client: Client;
+  /** What the client sends with. */
+  readonly transport: Transport;
   readonly cloud: MemoryCloud;
   surroundings(): Promise<Surroundings>;
   /** The flag for a cloud config that says more than where the cloud is. */
@@ -39,7 +41,7 @@ export async function openRig(options: ControlPlaneOptions = {}): Promise<Rig> {
   const cloud = createMemoryCloud({ clock: systemClock, random: Math.random, settings });
   const served = opening.use(await serveMemoryCloud(cloud));
   const controlPlane = opening.use(await startControlPlane(options));
-  const { client } = opening.use(await connect(controlPlane.kubeconfig.path));
+  const { client, transport } = opening.use(await connect(controlPlane.kubeconfig.path));
   const certificateAuthorityFile = join(directory, 'ca.crt');
   const cloudConfig = join(directory, 'cloud.json');
   writeFileSync(certificateAuthorityFile, controlPlane.certificateAuthority);
@@ -56,6 +58,7 @@ export async function openRig(options: ControlPlaneOptions = {}): Promise<Rig> {
   return {
     controlPlane,
     client,
+    transport,
     cloud,
     surroundings,
     cloudConfig: (more) => {

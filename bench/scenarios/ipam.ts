@@ -33,12 +33,12 @@ interface Assigned {
 }
 
 async function assignAll(rig: Rig, subject: Subject, flags: readonly string[]): Promise<Assigned> {
-  const { client, controlPlane } = rig;
+  const { client, controlPlane, transport } = rig;
   await joinNodes(rig, await freshCluster(rig, NODES));
   const { resourceVersion } = await client.of(resources.nodes).list({ limit: 1 });
   const mark = await controlPlane.auditLog.mark();
   return rig.run(subject, flags, 600, async ({ signal }) => {
-    const { firstWriteAt, lastDoneAt } = await observeNodes(client, NODES, resourceVersion, signal, hasPodCidr);
+    const { firstWriteAt, lastDoneAt } = await observeNodes(transport, NODES, resourceVersion, signal, hasPodCidr);
     const { items } = await client.of(resources.nodes).list();
     const { writes } = await apiUse(rig, mark);
     const ranges = new Set(items.map(({ spec }) => spec?.podCIDR));

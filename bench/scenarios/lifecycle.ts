@@ -23,7 +23,7 @@ export const lifecycle: Scenario = {
   what: `${AFFECTED} of ${NODES} nodes are stopped, and then ${AFFECTED} others gone from the cloud`,
   upstream: true,
   run: async (rig, subject, record) => {
-    const { client, cloud } = rig;
+    const { client, cloud, transport } = rig;
     const names = await freshCluster(rig, NODES);
     await joinNodes(rig, names);
     await rig.run(subject, [], 600, async ({ signal }) => {
@@ -34,7 +34,7 @@ export const lifecycle: Scenario = {
       const { resourceVersion } = await client.of(resources.nodes).list({ limit: 1 });
       const began = performance.now();
       const isTainted = (node: Node): boolean => hasTaint(node, SHUTDOWN_TAINT);
-      const tainted = observeNodes(client, AFFECTED, resourceVersion, signal, isTainted);
+      const tainted = observeNodes(transport, AFFECTED, resourceVersion, signal, isTainted);
       // Awaited below; until then a subject that ends early must not be an unhandled rejection.
       tainted.catch(() => {});
       await setNotReady(client, stopped);

@@ -12,7 +12,7 @@ export const routes: Scenario = {
   what: `${NODES} initialised nodes with pod CIDRs and without routes`,
   upstream: true,
   run: async (rig, subject, record) => {
-    const { client, cloud, controlPlane } = rig;
+    const { client, cloud, controlPlane, transport } = rig;
     const names = await freshCluster(rig, NODES);
     await joinNodesWithPodCidr(rig, names);
     // Initialised first, by a run without routes: what is measured is the route controller.
@@ -29,7 +29,7 @@ export const routes: Scenario = {
     const flags = ['--configure-cloud-routes=true', '--allocate-node-cidrs', '--cluster-cidr=10.0.0.0/8'];
     await rig.run(subject, flags, 600, async ({ signal }) => {
       // By a watch: to list a thousand nodes again and again would keep the API server from what is measured.
-      const conditions = observeNodes(client, NODES, resourceVersion, signal, hasNetwork);
+      const conditions = observeNodes(transport, NODES, resourceVersion, signal, hasNetwork);
       // Awaited below; until then a subject that ends early must not be an unhandled rejection.
       conditions.catch(() => {});
       await secondsUntil(() => cloud.routes().length > 0, signal, 5);

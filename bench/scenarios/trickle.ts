@@ -10,12 +10,13 @@ export const trickle: Scenario = {
   what: `${NODES} nodes, ten a second`,
   upstream: true,
   run: async (rig, subject, record) => {
-    const { client, cloud } = rig;
+    const { client, cloud, transport } = rig;
     await freshCluster(rig, 0);
     const measured = await measureArrivals({
       subject,
       nodes: NODES,
       client,
+      transport,
       cloud: {
         setInstances: (names) => {
           addMachines(rig, names);
