@@ -112,12 +112,14 @@ function hasPath(fields: unknown, path: readonly string[]): boolean {
   return true;
 }
 
+export const CONTESTED_REASON = 'FieldContested';
+
 /** What a person is told who runs two writers. `field`: as in `status.loadBalancer`. */
 export function contestedNote(field: string, manager: string | undefined): EventNote {
   const who = manager === undefined ? 'Another program' : `The field manager ${manager}`;
   return {
     type: 'Warning',
-    reason: 'FieldContested',
+    reason: CONTESTED_REASON,
     message: `${who} writes ${field} too, with another value. It is written again with back-off, up to 5 minutes apart: turn one of the two off.`,
   };
 }

@@ -19,6 +19,12 @@ export class ToldEvents {
     this.#clock = clock;
   }
 
+  /** Whether anything of this reason was told about the object not long ago: what costs a read to say need not be read again. */
+  wasTold(about: KubeObject, reason: string): boolean {
+    const before = this.#told.get(about.metadata?.uid ?? '')?.get(reason);
+    return before !== undefined && this.#clock.monotonic() - before.at < TELL_AGAIN_MS;
+  }
+
   /** Records the note, unless this was told about the object already and not long ago. Returns whether it was recorded. */
   tell(about: KubeObject, note: EventNote): boolean {
     const uid = about.metadata?.uid ?? '';

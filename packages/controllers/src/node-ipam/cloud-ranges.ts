@@ -114,7 +114,7 @@ class Run {
   readonly #told: ToldEvents;
   readonly #metrics: IpamMetrics;
   readonly #journal: ControllerJournal;
-  readonly #written = new WrittenVersions();
+  readonly #written: WrittenVersions;
   readonly #queue: WorkQueue<string>;
   /** Where the cluster chooses, its range allocator looks for another one. */
   readonly #other: AllocatorWatch | undefined;
@@ -127,6 +127,7 @@ class Run {
     this.#signal = signal;
     this.#nodes = client.of(resources.nodes);
     this.#told = new ToldEvents(events, clock);
+    this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#believe(key) });
     if (deps.options.direction === 'from-cloud') {
       this.#other = new AllocatorWatch({ nodes: this.#nodes, clock, told: this.#told, logger, observeMs, exclusive });
     }
@@ -205,6 +206,12 @@ class Run {
       this.#settled.delete(metadata?.uid ?? '');
     }
     this.#queue.add(key);
+  }
+
+  /** As if the store had just heard of it: what it shows is no longer taken to be old. */
+  #believe(key: string): void {
+    const object = this.#deps.store.get(key);
+    if (object) this.#changed({ type: 'add', key, object });
   }
 
   /** What we have written comes back through the watch. */

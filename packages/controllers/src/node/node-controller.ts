@@ -92,7 +92,7 @@ class Run {
   readonly #queue: WorkQueue<string>;
   readonly #rounds: LookUpRounds;
   readonly #told: ToldEvents;
-  readonly #written = new WrittenVersions();
+  readonly #written: WrittenVersions;
   /** Keys whose last write found the store out of date twice: their next pass reads the server. */
   readonly #readLive = new Set<string>();
   /** Keys with an answer to act on, that wait for the store to see our own last write. */
@@ -113,6 +113,7 @@ class Run {
       rateLimiter: exponentialBackoff({ ...WRITE_BACKOFF, random }),
     });
     this.#told = new ToldEvents(events, clock);
+    this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#believe(key) });
     this.#metrics = createNodeMetrics(metrics);
     watchUninitialized(
       metrics,
@@ -190,6 +191,12 @@ class Run {
     // All nodes of the first list are asked about in one turn: the look-ups take them into as few batches as there can be.
     if (plan.kind === 'look-up') this.#rounds.ask(key, refOfNode(node), 'normal');
     else if (plan.kind === 'act') this.#queue.add(key);
+  }
+
+  /** As if the store had just heard of it: what it shows is no longer taken to be old. */
+  #believe(key: string): void {
+    const object = this.#deps.store.get(key);
+    if (object) this.#changed({ type: 'add', key, object });
   }
 
   #forget(key: string, node: Node): void {

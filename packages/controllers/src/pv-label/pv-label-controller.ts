@@ -83,7 +83,7 @@ class Run {
   readonly #signal: AbortSignal;
   readonly #queue: WorkQueue<string>;
   readonly #questions = new Map<string, Question>();
-  readonly #written = new WrittenVersions();
+  readonly #written: WrittenVersions;
   readonly #told: ToldEvents;
   readonly #journal: ControllerJournal;
 
@@ -92,6 +92,7 @@ class Run {
     this.#deps = deps;
     this.#signal = signal;
     this.#told = new ToldEvents(events, clock);
+    this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
     this.#journal = deps.journal ?? noJournal;
     const rateLimiter = exponentialBackoff<string>({ ...WRITE_BACKOFF, random });
     this.#queue = createWorkQueue({ name: 'persistent-volume-label', clock, metrics, rateLimiter });

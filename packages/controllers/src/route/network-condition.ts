@@ -1,13 +1,24 @@
 /** `NetworkUnavailable`: whether pods may be scheduled to a node as far as its routes go. Reasons are upstream's. */
 import type { Node, NodeCondition } from '@outrigger/kube';
 
-/** Whether the node says so already. */
+/** Where the condition is in `managedFields`. */
+export const conditionPath: readonly string[] = ['f:status', 'f:conditions', 'k:{"type":"NetworkUnavailable"}'];
+
+/** `status` of the condition; `undefined` where the node has none. */
+export function routeStatusOf(node: Node): string | undefined {
+  return node.status?.conditions?.find(({ type }) => type === 'NetworkUnavailable')?.status;
+}
+
+/**
+ * Whether the node says so already. Only the status counts, which is all that the scheduler and the taints go by: a network
+ * plug-in that keeps its own reason there is not written over (upstream does, each time).
+ */
 export function hasRouteCondition(node: Node, created: boolean): boolean {
-  const { status, reason } = routeCondition(created, 0);
-  return (node.status?.conditions ?? []).some(
-    (condition) =>
-      condition.type === 'NetworkUnavailable' && condition.status === status && condition.reason === reason,
-  );
+  return routeStatusOf(node) === routeStatus(created);
+}
+
+export function routeStatus(created: boolean): 'False' | 'True' {
+  return created ? 'False' : 'True';
 }
 
 /** `now`: wall clock, milliseconds since the epoch. */
@@ -15,7 +26,7 @@ export function routeCondition(created: boolean, now: number): NodeCondition {
   const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
   return {
     type: 'NetworkUnavailable',
-    status: created ? 'False' : 'True',
+    status: routeStatus(created),
     reason: created ? 'RouteCreated' : 'NoRouteCreated',
     message: created ? 'RouteController created a route' : 'RouteController failed to create a route',
     lastHeartbeatTime: time,

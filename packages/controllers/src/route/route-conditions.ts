@@ -1,4 +1,4 @@
-/** Brings the condition `NetworkUnavailable` of each node to what is wanted, a few nodes at a time. */
+/** Brings the condition `NetworkUnavailable` of each node to what is wanted, a few nodes at a time, and gives way to who asserts another. */
 import {
   createWorkQueue,
   exponentialBackoff,
@@ -10,17 +10,27 @@ import {
   type Metrics,
   type Node,
   type ReconcileContext,
+  type ReconcileResult,
   type ResourceClient,
   type Store,
   type WorkQueue,
 } from '@outrigger/kube';
 import { statusPatch } from '../node/node-patch.ts';
 import { subjectOf, type ControllerJournal } from '../journal.ts';
+import {
+  afterWrite,
+  CONTESTED_REASON,
+  contestedNote,
+  managerOf,
+  reviewField,
+  type FieldState,
+} from '../contested-field.ts';
+import type { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
-import { hasRouteCondition, routeCondition } from './network-condition.ts';
+import { conditionPath, hasRouteCondition, routeCondition, routeStatus, routeStatusOf } from './network-condition.ts';
 
 export interface RouteConditionsOptions {
-  readonly nodes: Pick<ResourceClient<Node>, 'patch'>;
+  readonly nodes: Pick<ResourceClient<Node>, 'get' | 'patch'>;
   readonly store: Pick<Store<Node>, 'get'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -28,6 +38,7 @@ export interface RouteConditionsOptions {
   readonly random: () => number;
   readonly signal: AbortSignal;
   readonly journal: ControllerJournal;
+  readonly told: ToldEvents;
 }
 
 interface Wanted {
@@ -38,13 +49,16 @@ interface Wanted {
 export class RouteConditions {
   readonly #options: RouteConditionsOptions;
   readonly #queue: WorkQueue<string>;
-  readonly #written = new WrittenVersions();
+  readonly #written: WrittenVersions;
   /** By node name: whether its routes are there, as far as that is known. */
   readonly #wanted = new Map<string, Wanted>();
+  /** By node name: what was written, and undone by others. */
+  readonly #fields = new Map<string, FieldState>();
 
   constructor(options: RouteConditionsOptions) {
-    const { clock, metrics, random } = options;
+    const { clock, metrics, random, signal } = options;
     this.#options = options;
+    this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
     const rateLimiter = exponentialBackoff<string>({ baseMs: 50, maxMs: 300_000, random });
     this.#queue = createWorkQueue({ name: 'node-route', clock, metrics, rateLimiter });
   }
@@ -52,7 +66,7 @@ export class RouteConditions {
   /** Until the signal aborts. */
   async run(workers: number): Promise<void> {
     const { clock, logger, metrics, signal } = this.#options;
-    const reconciler = { reconcile: (key: string, context: ReconcileContext) => this.#write(key, context) };
+    const reconciler = { reconcile: (key: string, context: ReconcileContext) => this.#reconcile(key, context) };
     try {
       await runController({
         name: 'node-route',
@@ -88,18 +102,53 @@ export class RouteConditions {
     this.#options.journal.plan({ kind: 'Node', name: key, uid: '' }, []);
     this.#written.forget(key);
     this.#wanted.delete(key);
+    this.#fields.delete(key);
   }
 
-  async #write(key: string, { signal, logger }: ReconcileContext): Promise<void> {
+  async #reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | void> {
     const node = this.#options.store.get(key);
     const wanted = this.#wanted.get(key);
-    if (!node || !wanted || wanted.uid !== node.metadata?.uid) return;
-    if (this.#written.isBehind(key, node) || hasRouteCondition(node, wanted.created)) return;
+    if (!node || !wanted || wanted.uid !== node.metadata?.uid || this.#written.isBehind(key, node)) return undefined;
+    const now = this.#options.clock.monotonic();
+    const review = reviewField(this.#fields.get(key), {
+      wanted: routeStatus(wanted.created),
+      observed: routeStatusOf(node),
+      now,
+    });
+    if (review.state) this.#fields.set(key, review.state);
+    else this.#fields.delete(key);
+    if (review.isContested) await this.#tellContested(key, node, context);
+    const { verdict } = review;
+    if (verdict.kind === 'wait') return { requeueAfterMs: verdict.atMs - now };
+    if (verdict.kind === 'write') await this.#write(key, { node, wanted, context });
+    return undefined;
+  }
+
+  /** The store keeps no managedFields, so the node is read once. */
+  async #tellContested(key: string, node: Node, { signal, logger }: ReconcileContext): Promise<void> {
+    const { nodes, told } = this.#options;
+    if (told.wasTold(node, CONTESTED_REASON)) return;
+    let manager: string | undefined;
+    try {
+      manager = managerOf(await nodes.get({ name: key }, { signal }), conditionPath);
+    } catch (error) {
+      signal.throwIfAborted();
+      logger.verbose(2, 'Who else writes the condition of the node could not be read', { error });
+    }
+    const note = contestedNote('condition NetworkUnavailable', manager);
+    if (told.tell(node, note)) logger.warn(note.message, { node: key });
+  }
+
+  async #write(
+    key: string,
+    { node, wanted, context }: { readonly node: Node; readonly wanted: Wanted; readonly context: ReconcileContext },
+  ): Promise<void> {
+    const { signal, logger } = context;
     const conditions = [routeCondition(wanted.created, this.#options.clock.now())];
     const patch = statusPatch(node, { kind: 'patch-status', conditions });
     try {
       const options = { subresource: 'status', answer: 'metadata', signal } as const;
-      const summary = `set its condition NetworkUnavailable to ${wanted.created ? 'False' : 'True'}`;
+      const summary = `set its condition NetworkUnavailable to ${routeStatus(wanted.created)}`;
       const written = await this.#options.journal.perform(
         subjectOf('Node', node),
         [{ kind: 'set-condition', summary }],
@@ -108,6 +157,8 @@ export class RouteConditions {
       if (!written) return;
       const { metadata } = written;
       this.#written.note(key, metadata);
+      const { clock } = this.#options;
+      this.#fields.set(key, afterWrite(this.#fields.get(key), routeStatus(wanted.created), clock.monotonic()));
       logger.verbose(2, 'The condition of the node is written', { created: wanted.created });
     } catch (error) {
       // Another node of this name, or none: the store will say so.

@@ -8,6 +8,7 @@ const LIST = 'GET /routes';
 const CREATE = 'POST /routes:batchCreate';
 const DELETE = 'POST /routes:batchDelete';
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 function many(rig: RouteRig, count: number): readonly string[] {
   const names = Array.from({ length: count }, (_, i) => `n${i}`);
@@ -270,10 +271,76 @@ test('another writer of the condition is answered, whoever it is', async () => {
   await using rig = new RouteRig();
   rig.join('a', '10.0.1.0/24');
   await rig.start();
+  await rig.advance(1_000);
   const node = rig.api.nodes.get('a')!;
   const conditions = [{ type: 'NetworkUnavailable', status: 'True', reason: 'NoRouteCreated' }];
   rig.api.put({ ...node, status: { conditions } });
   await rig.settle();
+  assert.equal(rig.condition('a'), 'False RouteCreated');
+});
+
+/** Writes the condition each time that it is not its own. */
+function rival(rig: RouteRig, status: 'False' | 'True', reason: string): { writes: number } {
+  const counted = { writes: 0 };
+  const fieldsV1 = { 'f:status': { 'f:conditions': { 'k:{"type":"NetworkUnavailable"}': {} } } };
+  const managedFields = [{ manager: 'other-network', time: '2026-01-01T00:00:00Z', fieldsV1 }];
+  rig.api.store.subscribe((change) => {
+    if (change.type === 'delete' || rig.condition(change.key) === `${status} ${reason}`) return;
+    counted.writes += 1;
+    setImmediate(() => {
+      const live = rig.api.nodes.get(change.key);
+      const conditions = [{ type: 'NetworkUnavailable', status, reason }];
+      rig.api.put({ ...live, metadata: { ...live?.metadata, managedFields }, status: { ...live?.status, conditions } });
+    });
+  });
+  return counted;
+}
+
+test('a network plug-in that keeps its own reason with the same status is left alone', async () => {
+  await using rig = new RouteRig();
+  rig.join('a', '10.0.1.0/24');
+  await rig.start();
+  await rig.advance(1_000);
+  const before = rig.api.writes.length;
+  rival(rig, 'False', 'CiliumIsUp');
+  await rig.advance(HOUR);
+  assert.deepEqual([rig.api.writes.length - before, rig.condition('a')], [0, 'False CiliumIsUp']);
+});
+
+test('a controller that asserts the opposite: a few writes an hour, no cloud call for them, and one Event that names it', async () => {
+  await using rig = new RouteRig();
+  rig.join('a', '10.0.1.0/24');
+  await rig.start({ routeReconciliationPeriodMs: 10 * HOUR });
+  await rig.advance(1_000);
+  rig.takeCalls();
+  const before = rig.api.writes.length;
+  const theirs = rival(rig, 'True', 'NetworkIsDown');
+  // What they write first is no change of the cloud either.
+  rig.api.put({ ...rig.api.nodes.get('a') });
+  for (let second = 0; second < 30; second++) await rig.advance(1_000);
+  assert.ok(rig.api.writes.length - before <= 4, `${rig.api.writes.length - before} writes in half a minute`);
+  for (let minute = 0; minute < 25; minute++) await rig.advance(MINUTE);
+  assert.ok(rig.api.writes.length - before <= 12, `${rig.api.writes.length - before} writes in 25 minutes`);
+  assert.ok(theirs.writes <= 13);
+  assert.deepEqual(rig.takeCalls(), {});
+  assert.equal(rig.api.gets, 1);
+  assert.equal(rig.eventsOf('a').length, 1);
+  assert.match(rig.eventsOf('a')[0] ?? '', /^FieldContested: The field manager other-network writes condition Netw/);
+});
+
+test('a node that an API server restored from a backup shows without its condition gets it again', async () => {
+  await using rig = new RouteRig();
+  rig.join('a', '10.0.1.0/24');
+  const backup = rig.api.nodes.get('a');
+  assert.ok(backup);
+  await rig.start();
+  await rig.advance(10_000);
+  assert.equal(rig.condition('a'), 'False RouteCreated');
+  // As the node controller had set it, with the lower version of then.
+  const conditions = [{ type: 'NetworkUnavailable', status: 'True', reason: 'NoRouteCreated' }];
+  rig.api.nodes.set('a', { ...backup, status: { ...backup.status, conditions } });
+  rig.api.publish();
+  await rig.advance(MINUTE);
   assert.equal(rig.condition('a'), 'False RouteCreated');
 });
 

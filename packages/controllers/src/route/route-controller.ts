@@ -177,7 +177,13 @@ class Run {
     const cluster = { name: 'kube-system', uid: deps.options.clusterId };
     this.#cluster = { apiVersion: 'v1', kind: 'Namespace', metadata: cluster };
     if (routes.unmarked) this.#stored = new StoredRouteRecord({ client, clock, signal, ...deps.options });
-    this.#conditions = new RouteConditions({ ...deps, journal: this.#journal, nodes: this.#nodes, signal });
+    this.#conditions = new RouteConditions({
+      ...deps,
+      journal: this.#journal,
+      nodes: this.#nodes,
+      told: this.#told,
+      signal,
+    });
   }
 
   async run(): Promise<void> {

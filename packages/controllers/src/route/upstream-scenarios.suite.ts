@@ -139,6 +139,8 @@ export interface ConditionScenario {
   readonly routed: boolean;
   /** Whether the condition is written. It then says `routed`, with the reason of the route controller. */
   readonly written: boolean;
+  /** Here another writer's reason stays where its status is the same; upstream writes its own. */
+  readonly accepted?: true;
 }
 
 const routed = { status: 'False', reason: 'RouteCreated' } as const;
@@ -148,18 +150,26 @@ export const conditionScenarios: readonly ConditionScenario[] = [
   { name: 'no condition, and routes', routed: true, written: true },
   { name: 'no condition, and no routes', routed: false, written: true },
   { name: 'ours says that there are routes, and there are', before: routed, routed: true, written: false },
-  { name: "Calico's says so", before: { status: 'False', reason: 'CalicoIsUp' }, routed: true, written: true },
+  {
+    name: "Calico's says so",
+    before: { status: 'False', reason: 'CalicoIsUp' },
+    routed: true,
+    written: true,
+    accepted: true,
+  },
   {
     name: "another network's says so",
     before: { status: 'False', reason: 'ExternalCNI' },
     routed: true,
     written: true,
+    accepted: true,
   },
   {
     name: "somebody's says that there are none, and there are none",
     before: { status: 'True', reason: 'SomeOtherReason' },
     routed: false,
     written: true,
+    accepted: true,
   },
   { name: 'ours says that there are routes, and there are none', before: routed, routed: false, written: true },
   { name: 'ours says that there are none, and there are none', before: unrouted, routed: false, written: false },

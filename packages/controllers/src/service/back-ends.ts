@@ -26,14 +26,15 @@ export function backEndsOf(nodes: Iterable<Node>, provider: BackEndProvider): re
 
 export function isBackEnd(node: Node, { isDefault, providerName }: BackEndProvider): boolean {
   if (node.metadata?.deletionTimestamp || !isIncluded(node)) return false;
-  if (node.spec?.taints?.some(({ key }) => key === toBeDeletedTaintKey)) return false;
+  if (isToBeDeleted(node)) return false;
   const owner = ownerOf(node.spec?.providerID, providerName);
   return owner === 'ours' || (owner === 'opaque' && isDefault);
 }
 
 /**
  * Whether a change of a node is a reason to look at the load balancers. The autoscaler's taint is none: connections drain
- * while the node is still a back end, and it leaves at the next occasion. Addresses are, for clouds that balance to them.
+ * while the node is still a back end, and it leaves at the next occasion. That the taint is gone is one: the removal was
+ * called off, and no other occasion may come. Addresses are, for clouds that balance to them.
  */
 export function wakesLoadBalancers(change: StoreChange<Node>, provider: BackEndProvider): boolean {
   if (change.type === 'add') return isBackEnd(change.object, provider);
@@ -41,10 +42,15 @@ export function wakesLoadBalancers(change: StoreChange<Node>, provider: BackEndP
   const { object, previous } = change;
   return (
     isIncluded(object) !== isIncluded(previous) ||
+    (isToBeDeleted(previous) && isBackEnd(object, provider)) ||
     object.spec?.providerID !== previous.spec?.providerID ||
     object.metadata?.uid !== previous.metadata?.uid ||
     JSON.stringify(addressesOf(object)) !== JSON.stringify(addressesOf(previous))
   );
+}
+
+function isToBeDeleted({ spec }: Node): boolean {
+  return spec?.taints?.some(({ key }) => key === toBeDeletedTaintKey) ?? false;
 }
 
 /** A label whose value is no boolean excludes, as its mere presence did before Kubernetes 1.32. */

@@ -150,6 +150,11 @@ for (const [what, node, takesTraffic, wakes] of nodes) {
   });
 }
 
+test('a removal that the autoscaler has called off wakes: the node may have left meanwhile', () => {
+  assert.ok(wakesLoadBalancers({ type: 'update', key: 'n', object: nodeWith(), previous: tainted }, FAKE));
+  assert.ok(!wakesLoadBalancers({ type: 'update', key: 'n', object: tainted, previous: tainted }, FAKE));
+});
+
 test("a node that comes wakes when it takes traffic, one that goes always; unknown machines are nobody's", () => {
   const unknown: Node = { metadata: { name: 'n' } };
   assert.ok(wakesLoadBalancers({ type: 'add', key: 'n', object: nodeWith() }, FAKE));

@@ -152,7 +152,7 @@ class Run {
   readonly #told: ToldEvents;
   readonly #metrics: ServiceMetrics;
   readonly #journal: ControllerJournal;
-  readonly #written = new WrittenVersions();
+  readonly #written: WrittenVersions;
   readonly #locks: Locks;
   readonly #tracked = new Map<string, TrackedService>();
   /** Keys that wait for the store to see our own last write. */
@@ -174,6 +174,7 @@ class Run {
     this.#backoff = exponentialBackoff({ ...BACKOFF, random });
     this.#queue = createWorkQueue({ name: 'service', clock, metrics });
     this.#told = new ToldEvents(events, clock);
+    this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
     this.#metrics = createServiceMetrics(metrics);
     this.#journal = deps.journal ?? noJournal;
     this.#locks = deps.locks ?? new Locks();

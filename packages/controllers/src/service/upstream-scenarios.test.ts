@@ -34,10 +34,14 @@ function nodeWith(traits: Traits): Node {
   };
 }
 
+/** Unlike upstream: a node whose removal was called off has left the back ends at some other change, and comes back. */
+const WAKES_HERE: ReadonlySet<string> = new Set(['not drained any more', 'not Ready, not drained any more']);
+
 for (const { after, before, name, source, upstream } of upstreamScenarios) {
-  test(`upstream's case, ${source}: ${name}: ${upstream ? 'wakes' : 'wakes nothing'}`, () => {
+  const wakes = upstream || WAKES_HERE.has(name);
+  test(`upstream's case, ${source}: ${name}: ${wakes ? 'wakes' : 'wakes nothing'}`, () => {
     const change = { type: 'update', key: 'n', object: nodeWith(after), previous: nodeWith(before) } as const;
-    assert.equal(wakesLoadBalancers(change, { providerName: 'fake', isDefault: true }), upstream);
+    assert.equal(wakesLoadBalancers(change, { providerName: 'fake', isDefault: true }), wakes);
   });
 }
 
