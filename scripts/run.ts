@@ -6,7 +6,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { deadlineSignal, resources, systemClock } from '@outrigger/kube';
+import { deadlineSignal, resources, systemClock, whenAborted } from '@outrigger/kube';
 import { startHollowNodes } from '@outrigger/testing';
 import { actsOf, type Act } from './run/acts.ts';
 import { startCloud } from './run/cloud.ts';
@@ -120,7 +120,7 @@ async function tell(screen: Screen): Promise<number> {
     screen.line(
       `\n  Running until Ctrl-C. Try: ${screen.bold(`kubectl --kubeconfig ${short(kubeconfig)} get nodes,services`)}\n`,
     );
-    await Promise.race([new Promise((resolve) => stop.signal.addEventListener('abort', resolve)), program.ended]);
+    await Promise.race([whenAborted(stop.signal), program.ended]);
     screen.line(screen.dim('\n  stopping'));
   }
   const code = await program.stop();

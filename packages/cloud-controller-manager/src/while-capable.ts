@@ -1,6 +1,6 @@
 /** Providers may find out later what their cloud can do: a controller runs while, and only while, the provider has what it needs. */
 import type { OpenedProvider } from '@outrigger/cloud-runtime';
-import type { Logger } from '@outrigger/kube';
+import { whenAborted, type Logger } from '@outrigger/kube';
 
 export interface WhileCapableOptions<C extends object> {
   readonly provider: Pick<OpenedProvider, 'onCapabilitiesChanged'>;
@@ -27,7 +27,7 @@ export async function runWhileCapable<C extends object>(
       const current = capability();
       if (current === undefined) {
         logger.info('Controller waits: the provider does not have what it needs', { needs: what });
-        await aborted(either);
+        await whenAborted(either);
         continue;
       }
       await runOneLife(build(current), current, { ...options, signal, changed });
@@ -56,11 +56,4 @@ async function runOneLife<C extends object>(
   if (signal.aborted) return;
   if (!gone.signal.aborted) throw new Error('the controller ended although nothing asked it to');
   logger.info('Controller starts anew: the provider has changed', { needs: what });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

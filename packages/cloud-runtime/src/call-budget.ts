@@ -3,7 +3,7 @@
  * around calls of the contract, because one of those may be many pages, joins and polls.
  */
 import type { CallPriority, CloudOperation } from '@outrigger/cloud-provider';
-import type { Clock, Timer } from '@outrigger/kube';
+import { onAbort, type Clock, type Timer } from '@outrigger/kube';
 import { RateBucket, type BucketLimits } from './rate-bucket.ts';
 
 export interface CallBudgetOptions {
@@ -90,19 +90,18 @@ export class CallBudget {
         return;
       }
       const queue = line.waiting[priority];
-      const onAbort = (): void => {
-        queue.delete(waiter);
-        reject(signal.reason as Error);
-      };
       const waiter: Waiter = {
         priority,
         order: this.#asked++,
         admit: () => {
-          signal.removeEventListener('abort', onAbort);
+          forget();
           resolve(this.#admission(line, priority));
         },
       };
-      signal.addEventListener('abort', onAbort, { once: true });
+      const forget = onAbort(signal, () => {
+        queue.delete(waiter);
+        reject(signal.reason as Error);
+      });
       queue.add(waiter);
       this.#pump();
     });

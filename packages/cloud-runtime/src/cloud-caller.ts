@@ -1,11 +1,10 @@
 /** Behind `CallContext.call`: every request of a provider is admitted, guarded, sent, counted, traced, and sent again. */
 import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
 import { CloudError, isCloudError, type CallPriority, type CloudOperation } from '@outrigger/cloud-provider';
-import { exponentialBuckets, noMetrics, type Clock, type Metrics } from '@outrigger/kube';
+import { exponentialBuckets, noMetrics, raceAbort, type Clock, type Metrics } from '@outrigger/kube';
 import { CallBudget, DEFAULT_BUCKET, type Admission, type CallBudgetOptions } from './call-budget.ts';
 import { CallLog } from './call-log.ts';
 import { retryAfterOf, statusOf } from './http-answer.ts';
-import { raceAbort } from './race-abort.ts';
 import { LONGEST_RETRY_AFTER_MS } from './rate-bucket.ts';
 import type { Secrets } from './secrets.ts';
 

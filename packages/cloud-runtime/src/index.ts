@@ -23,7 +23,7 @@ export { createVolumeLookUps, type VolumeLookUps, type VolumeLookUpsOptions } fr
 export type { AnswerListener, InstanceSnapshot } from './instance-snapshot.ts';
 
 /** Calls of the contract that nothing else here makes. */
-export { raceAbort } from './race-abort.ts';
+export { callInTime, type CallDeadline } from './call-in-time.ts';
 
 // The call budget
 export type { CallBudgetOptions } from './call-budget.ts';

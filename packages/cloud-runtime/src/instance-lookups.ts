@@ -11,11 +11,11 @@ import {
   type Instances,
   type NodeRef,
 } from '@outrigger/cloud-provider';
-import { deadlineSignal, onAbort, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import { onAbort, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import { checkAnswers, checkRead } from './instance-answers-check.ts';
 import { InstanceAnswers, type InstanceSnapshot } from './instance-snapshot.ts';
 import { LookUpLane, type AnswerWaiter, type Batch, type LookUpEntry } from './look-up-lane.ts';
-import { raceAbort } from './race-abort.ts';
+import { callInTime } from './call-in-time.ts';
 
 export interface LookUpOptions {
   readonly need: InstanceNeed;
@@ -153,7 +153,7 @@ class BatchedLookups implements InstanceLookups {
       const sentAt = clock.monotonic();
       let answer: InstanceAnswer;
       try {
-        const given = await this.#withDeadline(
+        const given = await this.#callInTime(
           { what: `read of node ${node.name}`, nodes: [node], priority, maxAttempts },
           signal,
           (call) => instances.read(node, need, call),
@@ -193,7 +193,7 @@ class BatchedLookups implements InstanceLookups {
     this.#batchSizes?.observe(nodes.length, { provider: providerName });
     let answers: readonly InstanceAnswer[];
     try {
-      const given = await this.#withDeadline(
+      const given = await this.#callInTime(
         { what: `look-up of ${nodes.length} nodes`, nodes, priority, maxAttempts: this.#failing ? 1 : undefined },
         controller.signal,
         (call) => instances.lookUp(nodes, need, call),
@@ -220,25 +220,18 @@ class BatchedLookups implements InstanceLookups {
   }
 
   /** Cuts a provider that never answers, even one that does not look at its signal. */
-  async #withDeadline<T>(
+  #callInTime<T>(
     { what, nodes, priority, maxAttempts }: Asked,
     caller: AbortSignal,
     send: (call: CallContext) => Promise<T>,
   ): Promise<T> {
     const { clock, callContext, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = this.#options;
-    const deadline = deadlineSignal(clock, callTimeoutMs, what);
-    const signal = AbortSignal.any([caller, deadline.signal, this.#closed.signal]);
-    try {
-      const about = nodes.map(({ uid }) => uid);
-      return await raceAbort(send(callContext({ signal, priority, about, maxAttempts })), signal);
-    } catch (error) {
-      if (!deadline.signal.aborted) throw error;
-      throw new CloudError('timeout', `${what}: the provider gave no answer within ${callTimeoutMs} ms`, {
-        cause: error,
-      });
-    } finally {
-      deadline.cancel();
-    }
+    const about = nodes.map(({ uid }) => uid);
+    const stop = AbortSignal.any([caller, this.#closed.signal]);
+    const late = `${what}: the provider gave no answer within ${callTimeoutMs} ms`;
+    return callInTime({ clock, timeoutMs: callTimeoutMs, what, signal: stop, late }, (signal) =>
+      send(callContext({ signal, priority, about, maxAttempts })),
+    );
   }
 
   #markRead(uid: string): { forgotten: boolean } {

@@ -7,14 +7,13 @@ import {
   type InstanceNeed,
   type NodeRef,
 } from '@outrigger/cloud-provider';
-import type { Clock } from '@outrigger/kube';
+import { raceAbort, type Clock } from '@outrigger/kube';
 import type { CallRecord } from './call-log.ts';
 import type { InstanceLookups, LookUpOptions, MakeCallContext, ReadOptions } from './instance-lookups.ts';
 import type { AnswerListener, InstanceSnapshot } from './instance-snapshot.ts';
 import type { LateProvider } from './late-provider.ts';
 import { NodeClaims, PATIENCE_MS, type CloudsAnswer } from './node-claims.ts';
 import type { OpenedProvider } from './open-provider.ts';
-import { raceAbort } from './race-abort.ts';
 
 export interface JoinOptions {
   readonly clock: Clock;

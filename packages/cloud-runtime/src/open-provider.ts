@@ -12,14 +12,14 @@ import {
   type ProviderHost,
   type SecretOptions,
 } from '@outrigger/cloud-provider';
-import { deadlineSignal, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import { withDeadline, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import type { CallBudgetOptions } from './call-budget.ts';
 import type { CallRecord } from './call-log.ts';
 import { checkCapabilities } from './capabilities-check.ts';
+import { callInTime } from './call-in-time.ts';
 import { CloudCaller, closedError } from './cloud-caller.ts';
 import { createInstanceLookups, type InstanceLookups } from './instance-lookups.ts';
 import { Listeners } from './listeners.ts';
-import { raceAbort } from './race-abort.ts';
 import { readOnlyCapabilities, type ReadOnlyViews } from './read-only-capabilities.ts';
 import { redactingLogger } from './redacting-logger.ts';
 import { Secrets } from './secrets.ts';
@@ -259,23 +259,12 @@ class Opened implements OpenedProvider {
     });
   }
 
-  async #within<T>(
-    what: string,
-    caller: AbortSignal | undefined,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
+  #within<T>(what: string, caller: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = this.#options;
-    const deadline = deadlineSignal(clock, callTimeoutMs, what);
-    const signals = [deadline.signal, this.#closed.signal];
-    const signal = AbortSignal.any(caller ? [...signals, caller] : signals);
-    try {
-      return await raceAbort(work(signal), signal);
-    } catch (error) {
-      if (!deadline.signal.aborted) throw error;
-      throw new CloudError('timeout', `${what}: no end within ${callTimeoutMs} ms`, { cause: error });
-    } finally {
-      deadline.cancel();
-    }
+    const { signal: closed } = this.#closed;
+    const signal = caller ? AbortSignal.any([caller, closed]) : closed;
+    const late = `${what}: no end within ${callTimeoutMs} ms`;
+    return callInTime({ clock, timeoutMs: callTimeoutMs, what, signal, late }, work);
   }
 
   async #close(): Promise<void> {
@@ -283,13 +272,11 @@ class Opened implements OpenedProvider {
     this.#closed.abort(closedError(this.name));
     await this.#reconfiguring;
     const { clock, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = this.#options;
-    const deadline = deadlineSignal(clock, callTimeoutMs, `closing the provider ${this.name}`);
+    const what = `closing the provider ${this.name}`;
     try {
-      await raceAbort(this.#provider.close(), deadline.signal);
+      await withDeadline({ clock, timeoutMs: callTimeoutMs, what }, () => this.#provider.close());
     } catch (error) {
       this.#logger.warn('the provider did not close cleanly', { provider: this.name, error });
-    } finally {
-      deadline.cancel();
     }
   }
 }

@@ -9,9 +9,9 @@ import {
   type VolumeResult,
   type VolumeTopology,
 } from '@outrigger/cloud-provider';
-import { deadlineSignal, type Clock } from '@outrigger/kube';
+import type { Clock } from '@outrigger/kube';
 import type { MakeCallContext } from './instance-lookups.ts';
-import { raceAbort } from './race-abort.ts';
+import { callInTime } from './call-in-time.ts';
 
 export interface VolumeLookUpsOptions {
   readonly volumes: VolumeTopology;
@@ -72,21 +72,16 @@ class BatchedVolumeLookUps implements VolumeLookUps {
   async #ask(volumes: readonly VolumeRef[]): Promise<readonly VolumeResult[]> {
     const { callContext, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS, clock, priority, volumes: topology } = this.#options;
     const what = `look-up of ${volumes.length} volumes`;
-    const deadline = deadlineSignal(clock, callTimeoutMs, what);
-    const signal = AbortSignal.any([this.#options.signal, deadline.signal]);
+    const late = `${what}: the provider gave no answer within ${callTimeoutMs} ms`;
     try {
-      signal.throwIfAborted();
-      const call = callContext({ signal, priority, about: volumes.map(({ uid }) => uid) });
-      return checked(await raceAbort(topology.lookUp(volumes, call), signal), volumes);
+      const results = await callInTime(
+        { clock, timeoutMs: callTimeoutMs, what, signal: this.#options.signal, late },
+        (signal) => topology.lookUp(volumes, callContext({ signal, priority, about: volumes.map(({ uid }) => uid) })),
+      );
+      return checked(results, volumes);
     } catch (thrown) {
-      const error = deadline.signal.aborted
-        ? new CloudError('timeout', `${what}: the provider gave no answer within ${callTimeoutMs} ms`, {
-            cause: thrown,
-          })
-        : asError(thrown);
+      const error = asError(thrown);
       return volumes.map(() => ({ kind: 'failed', error }));
-    } finally {
-      deadline.cancel();
     }
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { CallPriority, InstanceAnswer, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
 import type { InstanceLookups } from '@outrigger/cloud-runtime';
-import type { Clock, Logger, Timer } from '@outrigger/kube';
+import { onAbort, type Clock, type Logger, type Timer } from '@outrigger/kube';
 
 /** After the first answer that did not help. Doubles with each. */
 const FIRST_WAIT_MS = 1_000;
@@ -55,7 +55,7 @@ export class LookUpRounds {
 
   constructor(options: LookUpRoundsOptions) {
     this.#options = options;
-    options.signal.addEventListener('abort', () => this.#stop(), { once: true });
+    onAbort(options.signal, () => this.#stop());
   }
 
   /** Asks, unless the answer is there already, on its way, or due in a later round. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeClock } from '@outrigger/testing';
-import { deadlineSignal, systemClock } from './clock.ts';
+import { systemClock } from './clock.ts';
 
 test('the system clock fires a timer once, and not at all when it was taken back', async () => {
   const fired: string[] = [];
@@ -32,14 +31,4 @@ test('the monotonic clock grows and the wall clock is that of the machine', asyn
   await systemClock.sleep(2);
   assert.ok(systemClock.monotonic() > before);
   assert.ok(Math.abs(systemClock.now() - new Date().getTime()) < 1_000);
-});
-
-test('a deadline names what did not answer, and a cancelled one never comes', async () => {
-  const clock = new FakeClock();
-  const deadline = deadlineSignal(clock, 50, 'GET /version');
-  const cancelled = deadlineSignal(clock, 50, 'GET /healthz');
-  cancelled.cancel();
-  await clock.advance(100);
-  assert.match(String(deadline.signal.reason), /TimeoutError: GET \/version: no answer within 50 ms/);
-  assert.equal(cancelled.signal.aborted, false);
 });

@@ -2,6 +2,7 @@
  * Time, as everything in this repository sees it: passed in, never global, so that a test can hold it still and move
  * it by hand. `systemClock` is the only place that touches the machine's timers.
  */
+import { onAbort } from './abort.ts';
 
 /** A timer that has been set and can be taken back. */
 export interface Timer {
@@ -53,15 +54,16 @@ export function sleepOn(clock: Pick<Clock, 'setTimer'>, delayMs: number, signal?
       reject(signal.reason as Error);
       return;
     }
-    const onAbort = (): void => {
-      timer.cancel();
-      reject(signal?.reason as Error);
-    };
     const timer = clock.setTimer(delayMs, () => {
-      signal?.removeEventListener('abort', onAbort);
+      forget?.();
       resolve();
     });
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const forget =
+      signal &&
+      onAbort(signal, () => {
+        timer.cancel();
+        reject(signal.reason as Error);
+      });
   });
 }
 
@@ -72,20 +74,3 @@ export const systemClock: Clock = {
   setTimer: (delayMs, fire, options) => new SystemTimer(delayMs, fire, options?.unref ?? false),
   sleep: (delayMs, signal) => sleepOn(systemClock, delayMs, signal),
 };
-
-/** A signal that aborts with a `TimeoutError` after `delayMs` on `clock`, and a way to take that back. */
-export function deadlineSignal(
-  clock: Clock,
-  delayMs: number,
-  what: string,
-): { readonly signal: AbortSignal; cancel(): void } {
-  const controller = new AbortController();
-  const timer = clock.setTimer(
-    delayMs,
-    () => {
-      controller.abort(new DOMException(`${what}: no answer within ${delayMs} ms`, 'TimeoutError'));
-    },
-    { unref: true },
-  );
-  return { signal: controller.signal, cancel: () => timer.cancel() };
-}

@@ -1,4 +1,5 @@
 /** A controller: a queue of keys, drained by N workers, each calling one `Reconciler`. Entry point: `runController`. */
+import { onAbort } from './abort.ts';
 import type { Clock } from './clock.ts';
 import { createControllerMetrics, type ControllerMetrics } from './internal/controller-metrics.ts';
 import type { Logger } from './logger.ts';
@@ -97,19 +98,24 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
 
   const stopped = Promise.all(Array.from({ length: workers }, work));
   const patience = new AbortController();
-  const outOfPatience = afterAbort(signal, patience.signal)
-    .then(() => clock.sleep(stopTimeoutMs, patience.signal))
-    .then(() => {
+  const outOfPatience = Promise.withResolvers<void>();
+  const wait = (): void => {
+    const giveUp = (): void => {
       logger.error('Controller stopped without waiting any longer for reconciles that run', {
         keys: [...running].slice(0, NAMED_KEYS),
         count: running.size,
         waitedMs: stopTimeoutMs,
       });
-    });
+      outOfPatience.resolve();
+    };
+    void clock.sleep(stopTimeoutMs, patience.signal).then(giveUp, () => {});
+  };
+  const forget = onAbort(signal, wait);
+  if (signal.aborted) wait();
   try {
-    await Promise.race([stopped, outOfPatience]);
+    await Promise.race([stopped, outOfPatience.promise]);
   } finally {
-    outOfPatience.catch(() => {});
+    forget();
     patience.abort(new DOMException('the workers have stopped', 'AbortError'));
     logger.verbose(2, 'Stopped controller');
   }
@@ -149,21 +155,4 @@ async function reconcileOnce<K>(
       metrics.finished('error', clock.monotonic() - startedAt);
     }
   }
-}
-
-/** Resolves when `signal` aborts; rejects when `end` does, and leaves no listener behind then. */
-function afterAbort(signal: AbortSignal, end: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return resolve();
-    const onAbort = (): void => resolve();
-    signal.addEventListener('abort', onAbort, { once: true });
-    end.addEventListener(
-      'abort',
-      () => {
-        signal.removeEventListener('abort', onAbort);
-        reject(end.reason as Error);
-      },
-      { once: true },
-    );
-  });
 }

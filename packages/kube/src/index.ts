@@ -1,9 +1,10 @@
 /** The Kubernetes API: client, watcher, store, workqueue, controller, events, leases. See ../README.md. */
 
 // Time, logs, metrics
-export { deadlineSignal, sleepOn, systemClock, type Clock, type Timer } from './clock.ts';
+export { sleepOn, systemClock, type Clock, type Timer } from './clock.ts';
+export { deadlineSignal, withDeadline, type Deadline } from './deadline.ts';
 export { KnownSecrets } from './known-secrets.ts';
-export { onAbort } from './on-abort.ts';
+export { onAbort, raceAbort, whenAborted } from './abort.ts';
 export { whyUnreadable } from './read-failure.ts';
 export { systemRandom } from './system-random.ts';
 export { silentLogger, type LogFields, type Logger } from './logger.ts';

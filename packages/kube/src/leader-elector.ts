@@ -4,8 +4,10 @@
  * for one Lease. What differs: candidates watch the Lease, a leader knows until when it may send (`Leadership`), and a
  * Lease is released only when nothing is in flight. Entry point: `LeaderElector.acquire`.
  */
+import { onAbort } from './abort.ts';
 import type { ResourceClient } from './client.ts';
-import { deadlineSignal, type Clock } from './clock.ts';
+import type { Clock } from './clock.ts';
+import { withDeadline } from './deadline.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { createElectionMetrics, type ElectionMetrics } from './internal/election-metrics.ts';
 import { compileElection, type ElectionTimings } from './internal/election-timings.ts';
@@ -192,7 +194,7 @@ export class LeaderElector {
     this.#metrics.leads(true);
     this.#logger.info('Became leader', { transitions: this.#lease.spec?.leaseTransitions });
     this.#recordEvent('became leader');
-    term.signal.addEventListener('abort', () => this.#ended(term), { once: true });
+    onAbort(term.signal, () => this.#ended(term));
     this.#stopRenewing = new AbortController();
     this.#renewing = this.#renewUntil(term, this.#stopRenewing.signal);
     return term;
@@ -338,17 +340,14 @@ export class LeaderElector {
   }
 
   /** On the connection for leases, with half the renew deadline as time-out. */
-  async #call<T>(
+  #call<T>(
     what: string,
     send: (options: { signal: AbortSignal; timeoutMs: number; traffic: 'lease' }) => Promise<T>,
   ): Promise<T> {
     const timeoutMs = this.#timings.callTimeoutMs;
-    const deadline = deadlineSignal(this.#options.clock, timeoutMs, what);
-    try {
-      return await send({ signal: deadline.signal, timeoutMs, traffic: 'lease' });
-    } finally {
-      deadline.cancel();
-    }
+    return withDeadline({ clock: this.#options.clock, timeoutMs, what }, (signal) =>
+      send({ signal, timeoutMs, traffic: 'lease' }),
+    );
   }
 
   /** As `wait.Jitter` with client-go's factor of 1.2. */

@@ -1,4 +1,5 @@
 /** Being the leader: until when requests may start, and how what is in flight is told and waited for. */
+import { onAbort } from './abort.ts';
 import type { Clock, Timer } from './clock.ts';
 
 /** Thrown instead of starting a request, and the reason of `Leadership.signal`. */
@@ -154,12 +155,12 @@ export class LeadershipTerm implements Leadership {
       const settle = (): void => {
         timer.cancel();
         this.#idle.delete(settle);
-        this.signal.removeEventListener('abort', settle);
+        forget();
         resolve(this.#inFlight === 0);
       };
       const timer = this.#clock.setTimer(timeoutMs, settle);
       this.#idle.add(settle);
-      this.signal.addEventListener('abort', settle, { once: true });
+      const forget = onAbort(this.signal, settle);
     });
   }
 

@@ -1,4 +1,5 @@
 /** A candidate's view of the Lease: what it said last, since when, and when it will be free. Watches rather than polls. */
+import { onAbort } from './abort.ts';
 import type { ResourceClient } from './client.ts';
 import type { Clock } from './clock.ts';
 import { readLease, type LeaseRecord } from './lease-record.ts';
@@ -88,22 +89,21 @@ export class LeaseObserver {
       return Promise.resolve(missed);
     }
     return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
       const end = (): void => {
         this.#wake = undefined;
         timer.cancel();
-        signal.removeEventListener('abort', onAbort);
-      };
-      const onAbort = (): void => {
-        end();
-        reject(signal.reason as Error);
+        forget();
       };
       this.#wake = (why) => {
         end();
         resolve(why);
       };
       const timer = this.#options.clock.setTimer(timeoutMs, () => this.#wake?.('timeout'));
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) onAbort();
+      const forget = onAbort(signal, () => {
+        end();
+        reject(signal.reason as Error);
+      });
     });
   }
 

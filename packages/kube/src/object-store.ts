@@ -1,4 +1,5 @@
 /** The store: a fold over a watcher's events. `openStore` runs one; this is the part without a watch. */
+import { raceAbort } from './abort.ts';
 import type { Clock } from './clock.ts';
 import { keyOfObject, type KubeObject, type ObjectKey } from './kube-object.ts';
 import { StoreContents, type IndexFunction } from './store-contents.ts';
@@ -56,16 +57,7 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
 
   async whenSynced(signal?: AbortSignal): Promise<void> {
     if (this.#isSynced) return;
-    if (!signal) return this.#synced.promise;
-    signal.throwIfAborted();
-    const aborted = Promise.withResolvers<never>();
-    const onAbort = (): void => aborted.reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      await Promise.race([this.#synced.promise, aborted.promise]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    await raceAbort(this.#synced.promise, signal);
   }
 
   get(key: ObjectKey): T | undefined {

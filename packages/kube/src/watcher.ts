@@ -8,6 +8,7 @@
  * The initial stream (KEP-3157, WatchList) becomes the watch itself; pages are the way where the server has none.
  * kube-rs' `kube-runtime/src/watcher.rs` is the model.
  */
+import { onAbort } from './abort.ts';
 import type { ResourceClient, Selectors, WatchEvent } from './client.ts';
 import type { Clock } from './clock.ts';
 import type { KubeObject } from './kube-object.ts';
@@ -316,8 +317,7 @@ class OpenWatch<T> {
   readonly #abort = new AbortController();
   readonly #name: string;
   readonly #clock: Clock;
-  readonly #signal: AbortSignal | undefined;
-  readonly #onStop = (): void => this.#abort.abort(this.#signal?.reason);
+  readonly #forget: (() => void) | undefined;
 
   constructor(
     ask: (signal: AbortSignal) => AsyncIterable<WatchEvent<T>>,
@@ -326,9 +326,8 @@ class OpenWatch<T> {
   ) {
     this.#name = name;
     this.#clock = clock;
-    this.#signal = signal;
-    if (signal?.aborted) this.#onStop();
-    signal?.addEventListener('abort', this.#onStop, { once: true });
+    if (signal?.aborted) this.#abort.abort(signal.reason);
+    this.#forget = signal && onAbort(signal, () => this.#abort.abort(signal.reason));
     this.#events = ask(this.#abort.signal)[Symbol.asyncIterator]();
   }
 
@@ -353,7 +352,7 @@ class OpenWatch<T> {
   }
 
   async close(): Promise<void> {
-    this.#signal?.removeEventListener('abort', this.#onStop);
+    this.#forget?.();
     this.#abort.abort();
     await this.#events.return?.().then(
       () => {},

@@ -1,4 +1,5 @@
 /** A queue of keys, as client-go's workqueue: a key is in it once, and is never worked on by two workers at a time. */
+import { onAbort } from './abort.ts';
 import type { Clock, Timer } from './clock.ts';
 import { IndexedHeap } from './internal/indexed-heap.ts';
 import type { Metrics } from './metrics.ts';
@@ -121,11 +122,10 @@ class KeyQueue<K> implements WorkQueue<K> {
     return new Promise((resolve) => {
       const settle = (key: K | undefined): void => {
         this.#getters.delete(settle);
-        signal?.removeEventListener('abort', onAbort);
+        forget?.();
         resolve(key);
       };
-      const onAbort = (): void => settle(undefined);
-      signal?.addEventListener('abort', onAbort, { once: true });
+      const forget = signal && onAbort(signal, () => settle(undefined));
       this.#getters.add(settle);
     });
   }

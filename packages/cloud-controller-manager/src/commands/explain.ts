@@ -13,10 +13,10 @@ import {
   bearerToken,
   createClient,
   createTransport,
-  deadlineSignal,
   loadConfig,
   systemClock,
   type ClusterConfig,
+  withDeadline,
 } from '@outrigger/kube';
 import type { Environment } from '../environment.ts';
 import { askManager } from '../explain/ask-manager.ts';
@@ -88,18 +88,16 @@ export const explainCommand: Command = defineCommand({
     }
     const options = parsed.of(explainFlags);
     const { clock = systemClock, stdout } = environment;
-    const deadline = deadlineSignal(clock, options.requestTimeout, 'asking the manager');
-    try {
-      const manager = await managerOf(options, environment, deadline.signal);
-      const page = `${EXPLAIN_PATH}${kind}/${name.split('/').map(encodeURIComponent).join('/')}`;
-      const explanation = (await askManager(manager, page, { clock, signal: deadline.signal })) as Explanation;
-      stdout.write(
-        options.output === 'json' ? `${JSON.stringify(explanation, undefined, 2)}\n` : renderExplanation(explanation),
-      );
-      return 0;
-    } finally {
-      deadline.cancel();
-    }
+    const page = `${EXPLAIN_PATH}${kind}/${name.split('/').map(encodeURIComponent).join('/')}`;
+    const deadline = { clock, timeoutMs: options.requestTimeout, what: 'asking the manager' };
+    const explanation = await withDeadline(deadline, async (signal) => {
+      const manager = await managerOf(options, environment, signal);
+      return (await askManager(manager, page, { clock, signal })) as Explanation;
+    });
+    stdout.write(
+      options.output === 'json' ? `${JSON.stringify(explanation, undefined, 2)}\n` : renderExplanation(explanation),
+    );
+    return 0;
   },
 });
 

@@ -2,7 +2,7 @@
  * The life of a controller manager: wait for leadership, build what only a leader needs, run the controllers, and leave
  * in order. It decides when things start and end and nothing else; what they are is the program's.
  */
-import type { Clock, Logger, Metrics } from '@outrigger/kube';
+import { onAbort, whenAborted, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import type { HealthChecks } from '../serving/health-checks.ts';
 
 /** Something that runs until it is told to stop. */
@@ -123,7 +123,7 @@ class ManagerRun<T extends LeadershipTerm> {
 
   /** `migrating`: the work under the second lock, until it has started. */
   async untilEnded(migrating: Promise<void>): Promise<ManagerEnd> {
-    await aborted(this.signal);
+    await whenAborted(this.signal);
     const lost = this.#lost.signal;
     const ended = migrating.then(() => Promise.all(this.#ends));
     if (!lost.aborted) await within(this.#options, 'controllers', ended);
@@ -145,7 +145,7 @@ class ManagerRun<T extends LeadershipTerm> {
     this.#terms.push(term);
     const { signal } = term;
     if (signal.aborted) this.#lost.abort(signal.reason);
-    else signal.addEventListener('abort', () => this.#lost.abort(signal.reason), { once: true });
+    else onAbort(signal, () => this.#lost.abort(signal.reason));
   }
 
   #fail(error: unknown): void {
@@ -213,11 +213,4 @@ async function within(
   } finally {
     timer?.cancel();
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

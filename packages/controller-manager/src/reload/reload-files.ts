@@ -4,7 +4,7 @@
  * takes a minute for it anyway.
  */
 import { readFile as readFileFromDisk } from 'node:fs/promises';
-import type { Clock, Counter, Gauge, Logger, Metrics } from '@outrigger/kube';
+import { sleepOn, type Clock, type Counter, type Gauge, type Logger, type Metrics } from '@outrigger/kube';
 
 export interface ReloadFilesOptions {
   /** For log and metrics: `cloud-config`, `serving-certificate`. */
@@ -35,8 +35,10 @@ export interface ReloadFilesOptions {
 export async function reloadFiles(options: ReloadFilesOptions): Promise<void> {
   const reloader = new Reloader(options);
   const { clock, intervalMs = 10_000, signal } = options;
+  // A process that has nothing else to do may end.
+  const alone: Pick<Clock, 'setTimer'> = { setTimer: (ms, fire) => clock.setTimer(ms, fire, { unref: true }) };
   for (;;) {
-    await pause(clock, intervalMs, signal);
+    await sleepOn(alone, intervalMs, signal).catch(() => undefined);
     if (signal.aborted) return;
     await reloader.look();
   }
@@ -109,21 +111,4 @@ function fromDisk(path: string): Promise<string> {
 
 function same(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, i) => text === b[i]);
-}
-
-/** Resolves early when the signal aborts; does not keep the process alive. */
-function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const end = (): void => {
-      timer.cancel();
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = clock.setTimer(delayMs, end, { unref: true });
-    signal.addEventListener('abort', end, { once: true });
-  });
 }

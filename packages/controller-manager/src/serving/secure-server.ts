@@ -3,7 +3,7 @@ import { createServer as createPlainServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { noMetrics, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import { noMetrics, onAbort, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import type { Hono } from 'hono';
 import { reloadFiles } from '../reload/reload-files.ts';
 import { CertificateError, readCertificateFiles } from './certificate-files.ts';
@@ -211,5 +211,5 @@ function followFiles(context: ServingContext, options: SecureServerOptions, sign
     });
   }
   const stop = clientAuthorities?.onChange(() => context.replace({ clientAuthorities: clientAuthorities.current() }));
-  signal.addEventListener('abort', () => stop?.(), { once: true });
+  if (stop) onAbort(signal, stop);
 }

@@ -1,5 +1,5 @@
 /** What the webhook listener answers: one path a webhook, and health. Entry point: `createWebhookPages`. */
-import { deadlineSignal, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import { withDeadline, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { parseGoDuration } from '../flags/go-duration.ts';
@@ -89,21 +89,17 @@ async function answerInTime(
   { clock, logger, redact }: WebhookPagesOptions,
 ): Promise<AdmissionAnswer> {
   const limitMs = limitOf(context.req.query('timeout'));
-  const deadline = deadlineSignal(clock, limitMs, `webhook ${webhook.name}`);
-  // Not passed over to a webhook alone: one that does not look at its signal must not keep the API server waiting.
-  const late = new Promise<never>((_, reject) => {
-    deadline.signal.addEventListener('abort', () => reject(deadline.signal.reason as Error), { once: true });
-  });
   try {
-    const answer = await Promise.race([webhook.answer(request, deadline.signal), late]);
+    // One that does not look at its signal must not keep the API server waiting.
+    const answer = await withDeadline({ clock, timeoutMs: limitMs, what: `webhook ${webhook.name}` }, (signal) =>
+      webhook.answer(request, signal),
+    );
     const { refused, warnings = [] } = answer;
     return { ...answer, ...(refused !== undefined && { refused: redact(refused) }), warnings: warnings.map(redact) };
   } catch (error) {
     logger.warn('Webhook failed; the object is let through as it is', { webhook: webhook.name, error });
     const why = redact(error instanceof Error ? error.message : String(error));
     return { warnings: [`${webhook.name}: let through as it is: ${why}`] };
-  } finally {
-    deadline.cancel();
   }
 }
 

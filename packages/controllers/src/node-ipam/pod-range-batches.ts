@@ -1,7 +1,7 @@
 /** Ranges are given to machines in batches: requests gather while one batch is under way. */
 import { CloudError, type PodRangeRequest, type PodRangeResult, type PodRanges } from '@outrigger/cloud-provider';
-import { raceAbort, type MakeCallContext } from '@outrigger/cloud-runtime';
-import { deadlineSignal, type Clock } from '@outrigger/kube';
+import { callInTime, type MakeCallContext } from '@outrigger/cloud-runtime';
+import type { Clock } from '@outrigger/kube';
 
 /** One batch. A request that takes longer holds up those behind it. */
 const DEADLINE_MS = 60_000;
@@ -52,24 +52,17 @@ export class PodRangeBatches {
   async #results(requests: readonly PodRangeRequest[]): Promise<readonly PodRangeResult[]> {
     const { callContext, clock, podRanges, signal } = this.#options;
     const what = `giving ranges to ${requests.length} machines`;
-    const deadline = deadlineSignal(clock, DEADLINE_MS, what);
-    const either = AbortSignal.any([signal, deadline.signal]);
+    const late = `${what}: the cloud has not answered within ${DEADLINE_MS} ms`;
+    const about = requests.map(({ node }) => node.uid);
     try {
-      either.throwIfAborted();
-      const about = requests.map(({ node }) => node.uid);
-      const call = callContext({ signal: either, priority: 'normal', about });
-      const results = await raceAbort(podRanges.assign(requests, call), either);
+      const results = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
+        podRanges.assign(requests, callContext({ signal: either, priority: 'normal', about })),
+      );
       // A wrong count would shift them to other nodes.
       return results.length === requests.length ? results : [];
     } catch (thrown) {
-      const error = deadline.signal.aborted
-        ? new CloudError('timeout', `${what}: the cloud has not answered within ${DEADLINE_MS} ms`, { cause: thrown })
-        : thrown instanceof Error
-          ? thrown
-          : new Error(String(thrown));
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       return requests.map(() => ({ kind: 'failed', error }));
-    } finally {
-      deadline.cancel();
     }
   }
 }

@@ -6,7 +6,7 @@
  */
 import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
 import type { InstanceLookups } from '@outrigger/cloud-runtime';
-import type { Clock, Logger, Timer } from '@outrigger/kube';
+import { onAbort, type Clock, type Logger, type Timer } from '@outrigger/kube';
 
 const MOST_TOGETHER = 64;
 const FIRST_PAUSE_MS = 1_000;
@@ -52,7 +52,7 @@ export class DirectReads {
 
   constructor(options: DirectReadsOptions) {
     this.#options = options;
-    options.signal.addEventListener('abort', () => this.#stop(), { once: true });
+    onAbort(options.signal, () => this.#stop());
   }
 
   /** Reads in turn, unless that has been asked for already. */

@@ -1,7 +1,7 @@
 /** The provider's list of all parts of this cluster, with a deadline and checked. */
 import { CloudError, type CallContext, type LoadBalancerPart, type LoadBalancers } from '@outrigger/cloud-provider';
-import { raceAbort } from '@outrigger/cloud-runtime';
-import { deadlineSignal, type Clock } from '@outrigger/kube';
+import { callInTime } from '@outrigger/cloud-runtime';
+import type { Clock } from '@outrigger/kube';
 
 const DEADLINE_MS = 120_000;
 
@@ -15,17 +15,11 @@ export interface OwnedPartsOptions {
 /** Throws when there is no complete answer. */
 export async function listOwnedParts(options: OwnedPartsOptions): Promise<readonly LoadBalancerPart[]> {
   const { callContext, clock, provider, signal } = options;
-  const deadline = deadlineSignal(clock, DEADLINE_MS, 'listing the parts of load balancers');
-  const either = AbortSignal.any([signal, deadline.signal]);
-  try {
-    const parts: unknown = await raceAbort(provider.listOwned(callContext(either)), either);
-    if (Array.isArray(parts)) return parts as readonly LoadBalancerPart[];
-    throw new CloudError('invalid', 'the provider gave no list of its parts; nothing is concluded from it');
-  } catch (error) {
-    if (!deadline.signal.aborted || signal.aborted) throw error;
-    const text = `the cloud has not listed the parts of load balancers within ${DEADLINE_MS} ms`;
-    throw new CloudError('timeout', text, { cause: error });
-  } finally {
-    deadline.cancel();
-  }
+  const what = 'listing the parts of load balancers';
+  const late = `the cloud has not listed the parts of load balancers within ${DEADLINE_MS} ms`;
+  const parts: unknown = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
+    provider.listOwned(callContext(either)),
+  );
+  if (Array.isArray(parts)) return parts as readonly LoadBalancerPart[];
+  throw new CloudError('invalid', 'the provider gave no list of its parts; nothing is concluded from it');
 }

@@ -9,8 +9,8 @@ import {
   type RouteResult,
   type Routes,
 } from '@outrigger/cloud-provider';
-import { raceAbort } from '@outrigger/cloud-runtime';
-import { deadlineSignal, type Clock, type Logger } from '@outrigger/kube';
+import { callInTime } from '@outrigger/cloud-runtime';
+import type { Clock, Logger } from '@outrigger/kube';
 
 export interface CloudRoutesOptions {
   readonly routes: Routes;
@@ -84,23 +84,15 @@ export class CloudRoutes {
     return results;
   }
 
-  async #call<T>(
+  #call<T>(
     what: string,
     priority: CallPriority,
     send: (call: CallContext) => Promise<T>,
     about: readonly string[] = [],
   ): Promise<T> {
     const { callContext, clock, logger, signal, timeoutMs = 60_000 } = this.#options;
-    const deadline = deadlineSignal(clock, timeoutMs, what);
-    const either = AbortSignal.any([signal, deadline.signal]);
-    try {
-      // A provider that does not heed the signal must not hold up the others.
-      return await raceAbort(send(callContext({ signal: either, priority, logger, about })), either);
-    } catch (error) {
-      if (!deadline.signal.aborted || signal.aborted) throw error;
-      throw new CloudError('timeout', `${what}: no answer within ${timeoutMs} ms`, { cause: error });
-    } finally {
-      deadline.cancel();
-    }
+    return callInTime({ clock, timeoutMs, what, signal }, (either) =>
+      send(callContext({ signal: either, priority, logger, about })),
+    );
   }
 }

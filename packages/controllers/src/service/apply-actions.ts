@@ -6,9 +6,8 @@ import type {
   LoadBalancerActionResult,
   LoadBalancers,
 } from '@outrigger/cloud-provider';
-import { deadlineSignal, type Clock, type Logger } from '@outrigger/kube';
-import { CloudError } from '@outrigger/cloud-provider';
-import { raceAbort } from '@outrigger/cloud-runtime';
+import type { Clock, Logger } from '@outrigger/kube';
+import { callInTime } from '@outrigger/cloud-runtime';
 import type { ServiceMetrics } from './service-metrics.ts';
 
 /** One action; a cloud that takes longer answers `pending`. */
@@ -64,19 +63,14 @@ async function applyOne(
   { provider, callContext, clock, signal }: ApplyOptions,
 ): Promise<LoadBalancerActionResult> {
   const what = `${action.kind} ${action.part}`;
-  const deadline = deadlineSignal(clock, DEADLINE_MS, what);
-  const either = AbortSignal.any([signal, deadline.signal]);
+  const late = `${what}: the cloud has not answered within ${DEADLINE_MS} ms`;
   try {
-    return await raceAbort(provider.apply(action, desired, callContext(either)), either);
+    return await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
+      provider.apply(action, desired, callContext(either)),
+    );
   } catch (thrown) {
     signal.throwIfAborted();
-    if (deadline.signal.aborted) {
-      const text = `${what}: the cloud has not answered within ${DEADLINE_MS} ms`;
-      return { kind: 'failed', error: new CloudError('timeout', text, { cause: thrown }) };
-    }
     const error = thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
     return { kind: 'failed', error };
-  } finally {
-    deadline.cancel();
   }
 }

@@ -9,8 +9,8 @@ import {
   type LoadBalancers,
   type LoadBalancerService,
 } from '@outrigger/cloud-provider';
-import { raceAbort } from '@outrigger/cloud-runtime';
-import { deadlineSignal, type Clock } from '@outrigger/kube';
+import { callInTime } from '@outrigger/cloud-runtime';
+import type { Clock } from '@outrigger/kube';
 
 /** A question that takes longer is given up: the others have to be asked too. */
 const DEADLINE_MS = 30_000;
@@ -108,23 +108,18 @@ export async function observeOnce(
   services: readonly LoadBalancerService[],
   { callContext, clock, provider, signal }: ObserveOptions,
 ): Promise<readonly LoadBalancerObservation[]> {
-  const deadline = deadlineSignal(clock, DEADLINE_MS, `observing ${services.length} load balancers`);
-  const either = AbortSignal.any([signal, deadline.signal]);
+  const what = `observing ${services.length} load balancers`;
+  const late = `the cloud did not say within ${DEADLINE_MS} ms what load balancers there are`;
   const uids = services.map(({ uid }) => uid);
   const all = (error: Error): readonly LoadBalancerObservation[] => services.map(() => ({ kind: 'failed', error }));
   try {
-    // A provider that does not heed the signal must not hold up the others.
-    const observations = await raceAbort(provider.observe(services, callContext(either, uids)), either);
+    const observations = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
+      provider.observe(services, callContext(either, uids)),
+    );
     if (observations.length === services.length) return observations;
     const counts = `${observations.length} answers to ${services.length} questions`;
     return all(new CloudError('invalid', `the provider gave ${counts} about load balancers`));
   } catch (thrown) {
-    if (deadline.signal.aborted) {
-      const text = `the cloud did not say within ${DEADLINE_MS} ms what load balancers there are`;
-      return all(new CloudError('timeout', text, { cause: thrown }));
-    }
     return all(thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`));
-  } finally {
-    deadline.cancel();
   }
 }

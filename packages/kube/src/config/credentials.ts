@@ -65,17 +65,3 @@ export function withHeaders(source: Credentials, headers: Readonly<Record<string
     },
   };
 }
-
-/** Waits for `work`, or throws the signal's reason; `work` goes on for the other callers who share it. */
-export async function waitFor<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work;
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason as Error);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}

@@ -57,6 +57,15 @@ async function refused(work: Promise<unknown>, code: ExecPluginErrorCode, messag
   });
 }
 
+test("a run that fails for a caller whose signal has aborted is nobody's unhandled rejection", async () => {
+  const gate = Promise.withResolvers<void>();
+  const run = (): Promise<ExecPluginResult> => gate.promise.then(() => ({ exitCode: 1, stdout: '' }));
+  const credentials = credentialsOf(new FakeClock(), { run });
+  await assert.rejects(credentials.current(AbortSignal.abort(new Error('stop'))), /stop/);
+  gate.resolve();
+  await new Promise<void>((resolve) => void setImmediate(resolve));
+});
+
 test('many who ask at once cost one run, and one who gives up does not stop it for the others', async () => {
   const clock = new FakeClock();
   const { state, run } = plugin(clock);

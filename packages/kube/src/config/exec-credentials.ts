@@ -2,9 +2,9 @@
  * Credentials from an exec plugin: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
  * One run serves all who ask at the same time; a credential is used until shortly before it expires, or until a 401.
  */
+import { raceAbort } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import type { Credential, Credentials } from './credentials.ts';
-import { waitFor } from './credentials.ts';
 import { parseExecCredential, type ExecApiVersion } from './exec-credential.ts';
 import { runWithTimeout, type RunExecPlugin } from './exec-plugin.ts';
 
@@ -79,13 +79,13 @@ class ExecCredentials implements Credentials {
 
   current(signal?: AbortSignal): Promise<Credential> {
     if (this.#credential && this.#options.clock.now() < this.#renewAt) return Promise.resolve(this.#credential);
-    return waitFor(this.#obtain(), signal);
+    return raceAbort(this.#obtain(), signal);
   }
 
   async renew(rejected: Credential, signal?: AbortSignal): Promise<Credential | undefined> {
     // Many requests get the 401 at once; the first has had the credential renewed for all of them.
     if (this.#credential && this.#credential !== rejected) return this.#credential;
-    const renewed = await waitFor(this.#obtain(), signal);
+    const renewed = await raceAbort(this.#obtain(), signal);
     return renewed === rejected ? undefined : renewed;
   }
 

@@ -1,4 +1,5 @@
 /** Bearer tokens of a service account that the API server issues to whoever may create them: TokenRequest. */
+import { raceAbort } from '../abort.ts';
 import type { Client, ResourceClient } from '../client.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
@@ -6,7 +7,7 @@ import type { Resource } from '../resource.ts';
 import { resources } from '../resources.ts';
 import { isAlreadyExists, isNotFound } from '../status-error.ts';
 import type { TokenRequest } from '../types/index.ts';
-import { waitFor, type Credential, type Credentials } from './credentials.ts';
+import type { Credential, Credentials } from './credentials.ts';
 
 export interface RequestedTokenOptions {
   /** Of an identity that may create `serviceaccounts/token` for this account, and the account when there is none. */
@@ -38,8 +39,8 @@ interface Held {
 export function requestedToken(options: RequestedTokenOptions): Credentials {
   const source = new TokenSource(options);
   return {
-    current: (signal) => waitFor(source.current(), signal),
-    renew: (rejected, signal) => waitFor(source.renew(rejected), signal),
+    current: (signal) => raceAbort(source.current(), signal),
+    renew: (rejected, signal) => raceAbort(source.renew(rejected), signal),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Bearer tokens that live in a file: projected service account tokens, and `tokenFile` of a kubeconfig. */
+import { raceAbort } from '../abort.ts';
 import type { Credential, Credentials } from './credentials.ts';
-import { waitFor } from './credentials.ts';
 import { RereadFile, type RereadFileOptions } from './reread-file.ts';
 
 export interface TokenFileOptions extends RereadFileOptions {
@@ -28,9 +28,9 @@ export function tokenFile(options: TokenFileOptions): Credentials {
     return credential;
   };
   return {
-    current: (signal) => waitFor(load(false), signal),
+    current: (signal) => raceAbort(load(false), signal),
     renew: async (rejected, signal) => {
-      const renewed = await waitFor(load(true), signal);
+      const renewed = await raceAbort(load(true), signal);
       return renewed === rejected ? undefined : renewed;
     },
   };

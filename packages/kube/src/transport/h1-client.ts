@@ -6,7 +6,7 @@
 import type { Clock, Timer } from '../clock.ts';
 import type { TrafficClass, TransportResponse } from '../transport.ts';
 import { Agent, ProxyAgent, type Dispatcher } from 'undici';
-import { waitFor } from '../config/credentials.ts';
+import { raceAbort } from '../abort.ts';
 import type { PingOptions } from './h2-session.ts';
 import type { RequestScope } from './request-scope.ts';
 import { ResponseBody } from './response-body.ts';
@@ -71,7 +71,7 @@ export class H1Client {
         bodyTimeout: 0,
       });
       // undici notices an abort of a request that waits for a connection only when it gets one.
-      answer = await waitFor(asked, scope.signal);
+      answer = await raceAbort(asked, scope.signal);
     } catch (error) {
       throw scope.failure ?? toTransportError(error, this.#target.origin, true);
     }

@@ -1,5 +1,5 @@
 /** The HTTP/2 connections of one traffic class: one, and more when its streams run out. */
-import { waitFor } from '../config/credentials.ts';
+import { onAbort, raceAbort } from '../abort.ts';
 import type { TransportResponse } from '../transport.ts';
 import type { H2Session } from './h2-session.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -79,7 +79,7 @@ export class H2Pool {
         const session = this.#pick();
         if (session) return { answer: session.request(scope, pathPrefix) };
         if (this.#sessions.size >= MAX_SESSIONS) await this.#room(scope.signal);
-        else if (!(await waitFor(this.#another(), scope.signal))) return undefined;
+        else if (!(await raceAbort(this.#another(), scope.signal))) return undefined;
       }
     } finally {
       this.#placing -= 1;
@@ -120,14 +120,13 @@ export class H2Pool {
     signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const wake = (): void => {
-        signal.removeEventListener('abort', stop);
+        forget();
         resolve();
       };
-      const stop = (): void => {
+      const forget = onAbort(signal, () => {
         this.#waiting.delete(wake);
         reject(signal.reason as Error);
-      };
-      signal.addEventListener('abort', stop, { once: true });
+      });
       this.#waiting.add(wake);
     });
   }

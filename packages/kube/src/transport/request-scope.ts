@@ -1,6 +1,6 @@
 /** What can end a request early: its signal, its time-out, a broken connection, the closing of the transport. */
 import type { Clock, Timer } from '../clock.ts';
-import { onAbort } from '../on-abort.ts';
+import { onAbort } from '../abort.ts';
 import type { TransportRequest } from '../transport.ts';
 import { TransportError } from './transport-error.ts';
 

@@ -1,6 +1,7 @@
 /** Opens a TLS connection and learns which HTTP the server speaks. */
 import { isIP } from 'node:net';
 import { checkServerIdentity, connect, type TLSSocket } from 'node:tls';
+import { onAbort } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import type { TlsMaterial } from './tls-material.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
@@ -52,16 +53,15 @@ export function connectTls(
     });
     const stop = (error: Error): void => {
       timer.cancel();
-      options.signal.removeEventListener('abort', onAbort);
+      forget();
       socket.destroy();
       reject(error);
     };
-    const onAbort = (): void => stop(options.signal.reason as Error);
     const timer = options.clock.setTimer(options.timeoutMs, () => {
       const what = `no TLS connection within ${options.timeoutMs} ms; check address and firewall`;
       stop(new TransportError('connect-timeout', target.origin, what, { sent: false }));
     });
-    options.signal.addEventListener('abort', onAbort, { once: true });
+    const forget = onAbort(options.signal, () => stop(options.signal.reason as Error));
     // Stays: an error after the promise has settled has nobody else to catch it until the session takes over.
     socket.on('error', (error) => stop(toTransportError(error, target.origin, false)));
     socket.once('close', () =>
@@ -73,7 +73,7 @@ export function connectTls(
     );
     socket.once('secureConnect', () => {
       timer.cancel();
-      options.signal.removeEventListener('abort', onAbort);
+      forget();
       socket.setNoDelay(true);
       socket.setKeepAlive(true, KEEP_ALIVE_MS);
       resolve(socket);

@@ -2,6 +2,7 @@
  * A client-side limit on requests, as client-go's `QPS` and `Burst`. Off unless asked for: the server's priority and
  * fairness, and its 429s, know better what it can bear.
  */
+import { onAbort } from '../abort.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { Histogram, Metrics } from '../metrics.ts';
 import type { TransportLayer } from '../transport.ts';
@@ -69,15 +70,16 @@ export class TokenBucket {
     }
     await new Promise<void>((resolve, reject) => {
       const pass = (): void => {
-        signal?.removeEventListener('abort', onAbort);
+        forget?.();
         resolve();
       };
-      const onAbort = (): void => {
-        this.#waiting.delete(pass);
-        if (this.#waiting.size === 0) this.#stopTimer();
-        reject(signal?.reason as Error);
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
+      const forget =
+        signal &&
+        onAbort(signal, () => {
+          this.#waiting.delete(pass);
+          if (this.#waiting.size === 0) this.#stopTimer();
+          reject(signal.reason as Error);
+        });
       this.#waiting.add(pass);
       this.#schedule();
     });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { deadlineSignal, type Clock } from '@outrigger/kube';
+import { withDeadline, type Clock } from '@outrigger/kube';
 import type { Component, Release } from './releases.ts';
 import { runCommand } from './run-command.ts';
 
@@ -82,18 +82,17 @@ async function unpack(content: Buffer, member: string, destination: string): Pro
 }
 
 async function get(url: string, timeoutMs: number, options: DownloadOptions): Promise<Buffer> {
-  const deadline = deadlineSignal(options.clock, timeoutMs, url);
-  const signals = options.signal ? [deadline.signal, options.signal] : [deadline.signal];
+  const { clock, signal: caller } = options;
   try {
-    const response = await fetch(url, { signal: AbortSignal.any(signals) });
-    if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
-    return Buffer.from(await response.arrayBuffer());
+    return await withDeadline({ clock, timeoutMs, what: url, signal: caller }, async (signal) => {
+      const response = await fetch(url, { signal });
+      if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
+      return Buffer.from(await response.arrayBuffer());
+    });
   } catch (error) {
     // fetch says no more than "fetch failed"; the reason is its cause.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : undefined;
     throw cause === undefined ? error : new Error(`${url}: ${cause}`, { cause: error });
-  } finally {
-    deadline.cancel();
   }
 }
 

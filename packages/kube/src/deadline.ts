@@ -1,0 +1,54 @@
+/** Work that must end in time, even if it does not look at its signal. */
+import { raceAbort } from './abort.ts';
+import type { Clock } from './clock.ts';
+
+export interface Deadline {
+  readonly clock: Clock;
+  /** Milliseconds from now. */
+  readonly timeoutMs: number;
+  /** What did not end in time, for the error: `GET /version`. */
+  readonly what: string;
+  /** Ends the work too, with its own reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** The error when time has run out, made from the `TimeoutError` that the work's signal aborted with. Default: that one. */
+  readonly late?: ((timeout: Error) => Error) | undefined;
+}
+
+/**
+ * Runs `work` with a signal that aborts when `signal` does or with a `TimeoutError` after `timeoutMs`, and rejects at that very moment,
+ * whether the work heeds it or not. Nothing is started on a signal that has aborted.
+ */
+export async function withDeadline<T>(
+  { clock, timeoutMs, what, signal, late }: Deadline,
+  work: (signal: AbortSignal) => T | PromiseLike<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const deadline = deadlineSignal(clock, timeoutMs, what);
+  const either = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
+  try {
+    return await raceAbort(work(either), either);
+  } catch (error) {
+    const timeout = deadline.signal.reason as Error;
+    if (deadline.signal.aborted && either.reason === timeout) throw late?.(timeout) ?? timeout;
+    throw error;
+  } finally {
+    deadline.cancel();
+  }
+}
+
+/** A signal that aborts with a `TimeoutError` after `delayMs` on `clock`, and a way to take that back. */
+export function deadlineSignal(
+  clock: Clock,
+  delayMs: number,
+  what: string,
+): { readonly signal: AbortSignal; cancel(): void } {
+  const controller = new AbortController();
+  const timer = clock.setTimer(
+    delayMs,
+    () => {
+      controller.abort(new DOMException(`${what}: no answer within ${delayMs} ms`, 'TimeoutError'));
+    },
+    { unref: true },
+  );
+  return { signal: controller.signal, cancel: () => timer.cancel() };
+}
