@@ -3,6 +3,7 @@
  * come, and the old one finishes what it began: nothing in flight is dropped.
  */
 import type { Clock } from '../clock.ts';
+import { onAbort } from '../abort.ts';
 import type { TrafficClass, TransportResponse } from '../transport.ts';
 import type { H1Client, H1Options } from './h1-client.ts';
 import { H2Pool } from './h2-pool.ts';
@@ -36,7 +37,7 @@ export class Connections {
     this.#options = options;
     // undici opens the tunnel through a proxy, and speaks HTTP/1.1 in it.
     this.#speaksH2 = options.http2 && material !== undefined && options.proxyUrl === undefined;
-    const pool = (): H2Pool => new H2Pool((onEnd) => this.#open(onEnd));
+    const pool = (): H2Pool => new H2Pool((onEnd) => this.#open(onEnd), options.clock);
     this.#pools = { default: pool(), watch: pool(), lease: pool() };
   }
 
@@ -76,18 +77,26 @@ export class Connections {
     return new H1Client(this.#target, this.material, this.#options);
   }
 
+  /** The connection time-out is for TLS and the beginning of HTTP/2 together. */
   async #open(onEnd: (session: H2Session) => void): Promise<H2Session | undefined> {
     const { material } = this;
     if (!material) return undefined;
-    const socket = await connectTls(this.#target, material, {
-      clock: this.#options.clock,
-      timeoutMs: this.#options.connectTimeoutMs,
-      signal: this.#closing.signal,
-    });
-    if (socket.alpnProtocol !== 'h2') {
+    const { clock, connectTimeoutMs } = this.#options;
+    const { signal } = this.#closing;
+    const startedAt = clock.monotonic();
+    const socket = await connectTls(this.#target, material, { clock, timeoutMs: connectTimeoutMs, signal });
+    if (socket.alpnProtocol !== 'h2' || signal.aborted) {
       socket.destroy();
+      signal.throwIfAborted();
       return undefined;
     }
-    return new H2Session(socket, this.#target.origin, this.#options.clock, this.#options, onEnd);
+    const session = new H2Session(socket, this.#target.origin, clock, this.#options, onEnd);
+    const forget = onAbort(signal, () => session.destroy(signal.reason as TransportError));
+    try {
+      await session.begin(Math.max(0, startedAt + connectTimeoutMs - clock.monotonic()));
+    } finally {
+      forget();
+    }
+    return session;
   }
 }

@@ -1,5 +1,6 @@
 /** The HTTP/2 connections of one traffic class: one, and more when its streams run out. */
 import { onAbort, raceAbort } from '../abort.ts';
+import type { Clock } from '../clock.ts';
 import type { TransportResponse } from '../transport.ts';
 import type { H2Session } from './h2-session.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -10,23 +11,39 @@ const MAX_SESSIONS = 8;
 /** A server that is going away refuses what it has not begun; the request is sent again on another connection. */
 const MAX_REFUSALS = 3;
 
-/** Opens a connection whose end is told to `onEnd`, or resolves to `undefined` when the server speaks no HTTP/2. */
+/** While a connection is being made for longer than this, another is tried beside it: its SYN or its handshake may be lost. */
+const SLOW_MS = 2_000;
+const MAX_OPENINGS = 2;
+
+/**
+ * Opens a connection that can take requests, and calls `onEnd` when it ends. Resolves to `undefined` when the server speaks no
+ * HTTP/2, and comes to an end within a time of its own.
+ */
 export type OpenSession = (onEnd: (session: H2Session) => void) => Promise<H2Session | undefined>;
+
+/** A connection that is being made. */
+interface Opening {
+  /** Monotonic. */
+  readonly since: number;
+  readonly session: Promise<H2Session | undefined>;
+}
 
 export class H2Pool {
   readonly #open: OpenSession;
+  readonly #clock: Clock;
   readonly #sessions = new Set<H2Session>();
-  /** Not taking requests yet, or still finishing what they began. */
+  /** Take no more requests, and still finish what they began. */
   readonly #others = new Set<H2Session>();
-  #opening: Promise<H2Session | undefined> | undefined;
+  readonly #openings = new Set<Opening>();
   /** Requests that found every stream taken, in the order in which they came. */
   readonly #waiting = new Set<() => void>();
   /** Requests that are not yet on a connection. */
   #placing = 0;
   #drained = false;
 
-  constructor(open: OpenSession) {
+  constructor(open: OpenSession, clock: Clock) {
     this.#open = open;
+    this.#clock = clock;
   }
 
   /** Connections that take requests. */
@@ -54,13 +71,10 @@ export class H2Pool {
     this.#closeIfDrained();
   }
 
+  /** Those that are being made are ended by whoever opens them. */
   destroy(reason: TransportError): void {
     for (const session of [...this.#sessions, ...this.#others]) session.destroy(reason);
     this.#others.clear();
-    void this.#opening?.then(
-      (session) => session?.destroy(reason),
-      () => undefined,
-    );
   }
 
   /**
@@ -78,6 +92,7 @@ export class H2Pool {
       for (;;) {
         const session = this.#pick();
         if (session) return { answer: session.request(scope, pathPrefix) };
+        scope.signal.throwIfAborted();
         if (this.#sessions.size >= MAX_SESSIONS) await this.#room(scope.signal);
         else if (!(await raceAbort(this.#another(), scope.signal))) return undefined;
       }
@@ -88,32 +103,36 @@ export class H2Pool {
     }
   }
 
-  #another(): Promise<H2Session | undefined> {
-    this.#opening ??= this.#open((ended) => this.#forget(ended)).then(
-      async (opened) => {
-        if (opened) await this.#prepare(opened);
-        this.#opening = undefined;
-        this.#closeIfDrained();
-        return opened;
-      },
-      (error: unknown) => {
-        this.#opening = undefined;
-        throw error;
-      },
-    );
-    return this.#opening;
+  /** Waits for a connection that is being made. Makes one when none is, or none but one that takes so long that it may never stand. */
+  async #another(): Promise<H2Session | undefined> {
+    const now = this.#clock.monotonic();
+    const slow = [...this.#openings].every(({ since }) => now - since >= SLOW_MS);
+    if (slow && this.#openings.size < MAX_OPENINGS && this.#openings.size + this.#sessions.size < MAX_SESSIONS) {
+      const opening: Opening = {
+        since: now,
+        session: this.#openAnother().finally(() => {
+          this.#openings.delete(opening);
+          this.#closeIfDrained();
+        }),
+      };
+      this.#openings.add(opening);
+    }
+    try {
+      return await Promise.any(Array.from(this.#openings, ({ session }) => session));
+    } catch (error) {
+      throw (error as AggregateError).errors[0];
+    }
   }
 
-  /** What goes beyond the streams that the peer takes would be refused, or wait where `beforeSend` is not asked again. */
-  async #prepare(session: H2Session): Promise<void> {
+  async #openAnother(): Promise<H2Session | undefined> {
+    const session = await this.#open((ended) => this.#forget(ended));
+    if (!session) return undefined;
     session.onRoom(() => this.#wakeNext());
-    this.#others.add(session);
-    try {
-      await session.ready;
-    } finally {
-      this.#others.delete(session);
-    }
+    const surplus = this.#placing === 0 && this.#pick() !== undefined;
     this.#sessions.add(session);
+    // The other of two stood first, and nobody is left who needs this one.
+    if (surplus) session.drain();
+    return session;
   }
 
   async #room(signal: AbortSignal): Promise<void> {

@@ -46,7 +46,6 @@ export class H2Session {
   readonly #streams = new Set<RequestScope>();
   #usable = true;
   readonly #socket: TLSSocket;
-  readonly #ready: Promise<void>;
   #failure: TransportError | undefined;
   #onRoom: (() => void) | undefined;
   #timer: Timer | undefined;
@@ -65,27 +64,39 @@ export class H2Session {
       settings: SETTINGS,
       maxSessionMemory: MAX_SESSION_MEMORY_MB,
     });
-    this.#ready = new Promise((resolve, reject) => {
-      this.#session.once('remoteSettings', () => resolve());
-      this.#session.once('close', () => {
-        const what = 'the connection was closed before HTTP/2 began';
-        reject(this.#failure ?? new TransportError('connection-reset', server, what, { sent: false }));
-      });
+    this.#session.once('connect', () => {
+      // Node says so in a later turn, in which it may be over already.
+      if (!this.#session.destroyed) this.#session.setLocalWindowSize(SESSION_WINDOW_BYTES);
     });
-    this.#ready.catch(() => undefined);
-    this.#session.once('connect', () => this.#session.setLocalWindowSize(SESSION_WINDOW_BYTES));
     this.#session.on('goaway', () => this.#retire());
     this.#session.on('error', (error) => this.destroy(toTransportError(error, server, true)));
     this.#session.once('close', () => {
       this.#retire();
       this.#timer?.cancel();
     });
-    this.#schedulePing();
   }
 
-  /** Resolves when the peer has said how many streams it takes; rejects when the connection ends before. */
-  get ready(): Promise<void> {
-    return this.#ready;
+  /**
+   * Resolves when the peer has said how many streams it takes: what goes beyond them would be refused, or wait where
+   * `beforeSend` is not asked again. Rejects, and ends the connection, when that does not come within `withinMs`. Called once.
+   */
+  begin(withinMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#timer = this.#clock.setTimer(withinMs, () => {
+        const what =
+          'HTTP/2 did not begin in time on a TLS connection that stands; the server is frozen or the network is cut';
+        this.destroy(new TransportError('connect-timeout', this.#server, what, { sent: false }));
+      });
+      this.#session.once('remoteSettings', () => {
+        this.#timer?.cancel();
+        this.#schedulePing();
+        resolve();
+      });
+      this.#session.once('close', () => {
+        const what = 'the connection was closed before HTTP/2 began';
+        reject(this.#failure ?? new TransportError('connection-reset', this.#server, what, { sent: false }));
+      });
+    });
   }
 
   /** Requests under way. */

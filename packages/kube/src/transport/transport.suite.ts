@@ -3,11 +3,11 @@
  */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { constants } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { constants, createSecureServer } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createServer as createTls } from 'node:tls';
+import { createServer as createTls, type TLSSocket } from 'node:tls';
 import { FakeClock } from '@outrigger/testing';
 import { systemClock, type Clock } from '../clock.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
@@ -747,6 +747,113 @@ export function transportContract(protocol: Protocol): void {
     for (let i = 0; i < 8; i++) answers.push(await transport.send(watch('/watch')));
     assert.equal(server.connections.made, 3);
     for (const answer of answers) await answer.body[Symbol.asyncIterator]().return?.();
+  });
+
+  /** HTTP/2 behind TLS connections of which the first ones come to grief before it begins. */
+  async function serveAfter(...grief: readonly ((socket: TLSSocket) => void)[]) {
+    const { certificate: cert, key } = await (await authority()).issue({ name: 'server' });
+    let made = 0;
+    const sockets = new Set<Socket>();
+    const h2 = createSecureServer({ cert, key }, (_request, response) => response.end('{}'));
+    const server = createTls({ cert, key, ALPNProtocols: ['h2'] }, (socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.once('close', () => sockets.delete(socket));
+      const spoil = grief[made++];
+      if (spoil) spoil(socket);
+      else h2.emit('secureConnection', socket);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return {
+      url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      get made() {
+        return made;
+      },
+      get open() {
+        return sockets.size;
+      },
+      [Symbol.asyncDispose]: async () => {
+        for (const socket of sockets) socket.destroy();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
+
+  it('forgets a connection that ends between TLS and the beginning of HTTP/2', async () => {
+    await using server = await serveAfter((socket) => void socket.end());
+    await using transport = await open(server.url);
+    await failsWith('connection-reset', transport.send(get('/ok')));
+    assert.equal((await transport.send(get('/ok'))).status, 200);
+    assert.equal(server.made, 2);
+  });
+
+  it('gives up a connection on which HTTP/2 does not begin in time, and makes another', async () => {
+    await using server = await serveAfter((socket) => void socket.resume());
+    const clock = new FakeClock();
+    await using transport = await open(server.url, {}, { clock, connectTimeoutMs: 1_000 });
+    const silent = failsWith('connect-timeout', transport.send(get('/ok')));
+    await until(() => server.made === 1, 'TLS stands');
+    await clock.advance(1_000);
+    const error = await silent;
+    assert.ok(isTransportError(error) && !error.sent);
+    assert.equal((await transport.send(get('/ok'))).status, 200);
+    await until(async () => {
+      await clock.advance(100);
+      return server.open === 1;
+    }, 'the silent one is closed');
+  });
+
+  it('tries another connection beside one that takes too long, and keeps the one that stands first', async () => {
+    let begin = (): void => undefined;
+    const behind = createSecureServer({}, (_request, response) => response.end('{}'));
+    await using server = await serveAfter((socket) => {
+      begin = () => void behind.emit('secureConnection', socket);
+    });
+    const clock = new FakeClock();
+    await using transport = await open(server.url, {}, { clock, connectTimeoutMs: 10_000 });
+    const first = transport.send(get('/ok', { timeoutMs: 5_000 }));
+    const timedOut = failsWith('timeout', first);
+    await until(() => server.made === 1, 'TLS stands');
+    await clock.advance(5_000);
+    await timedOut;
+    assert.equal((await transport.send(get('/ok'))).status, 200);
+    assert.equal(server.made, 2);
+    // The slow one stands after all, when nobody needs it any more.
+    begin();
+    await until(async () => {
+      await clock.advance(1_000);
+      return server.open === 1;
+    }, 'the connection in excess is closed');
+    assert.equal((await transport.send(get('/ok'))).status, 200);
+    assert.equal(server.made, 2);
+  });
+
+  it('can be closed at any moment while it connects', async () => {
+    await using server = await serveAfter();
+    for (let turns = 0; turns < 12; turns++) {
+      // The connection timer is cancelled in the turn in which TLS stands.
+      const clock: Clock = {
+        ...systemClock,
+        setTimer: (delayMs, fire, options) => {
+          const timer = systemClock.setTimer(delayMs, fire, options);
+          if (delayMs !== 54_321) return timer;
+          let left = turns;
+          const step = (): void => {
+            if (left-- > 0) queueMicrotask(step);
+            else void transport[Symbol.asyncDispose]();
+          };
+          return {
+            cancel: () => {
+              timer.cancel();
+              step();
+            },
+          };
+        },
+      };
+      const transport = await open(server.url, {}, { clock, connectTimeoutMs: 54_321 });
+      await failsWith('closed', transport.send(get('/ok')));
+    }
+    await until(() => server.open === 0, 'all connections are closed');
   });
 
   it('tells of a server that closes each connection before HTTP/2 begins, and does not connect in a loop', async () => {
