@@ -85,7 +85,7 @@ test("a third party's provider is loaded from the bundle: a path to .ts or .mjs,
   ] as const) {
     const { code, stderr } = await run(
       launcher,
-      [`--cloud-provider=${provider}`, '--kubeconfig=/does/not/exist', '--secure-port=0'],
+      [`--cloud-provider=${provider}`, '--provider-path=.', '--kubeconfig=/does/not/exist', '--secure-port=0'],
       elsewhere,
     );
     assert.match(stderr, new RegExp(`^loaded ${mark}\n`, 'u'));

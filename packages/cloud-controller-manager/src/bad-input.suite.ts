@@ -293,9 +293,9 @@ KUBECONFIG={dir}/none:{dir}/nothing --kubeconfig=
 --cloud-provider=north=stubborn
   --cloud-provider=stubborn: this provider takes no other name: it is stubborn, and not north
 --cloud-provider=grean
-  --cloud-provider=grean: neither a built-in provider (careless, green, odd, picky, strict, stubborn), nor the path of a module, nor an npm package installed in {dir}
+  --cloud-provider=grean: neither a built-in provider (careless, green, odd, picky, strict, stubborn), nor the path of a module, nor an npm package installed (--provider-path says where those are)
 --cloud-provider=grean --provider-path=directory
-  --cloud-provider=grean: neither a built-in provider (careless, green, odd, picky, strict, stubborn), nor the path of a module, nor an npm package installed in {dir} and directory
+  --cloud-provider=grean: neither a built-in provider (careless, green, odd, picky, strict, stubborn), nor the path of a module, nor an npm package installed in directory
 --cloud-provider=./none.ts
   --cloud-provider=./none.ts: there is no file {dir}/none.ts
 --cloud-provider=./cloud.json
@@ -322,9 +322,9 @@ KUBECONFIG={dir}/none:{dir}/nothing --kubeconfig=
   --cloud-provider=./bad-name.mjs: the provider's name must be lower-case letters, digits and dashes, not "My Cloud"
 --cloud-provider=./openless.mjs
   --cloud-provider=./openless.mjs: the provider mine has no method open(host)
---cloud-provider=not-json
+--cloud-provider=not-json --provider-path=.
   --cloud-provider=not-json: {dir}/node_modules/not-json/package.json is not JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2)
---cloud-provider=not-exported
+--cloud-provider=not-exported --provider-path=.
   --cloud-provider=not-exported: {dir}/node_modules/not-exported/package.json has no export . for import
 `),
 ];

@@ -21,19 +21,19 @@ async function withFiles(files: Record<string, string>, work: (directory: string
   }
 }
 
-test('built-in, .js, .mjs, .ts, package in the working directory, package in the provider path', async () => {
+test('built-in, .js, .mjs, .ts, package in the provider path', async () => {
   const manifest = (exports: unknown): string => JSON.stringify({ type: 'module', exports });
   const files = {
     'package.json': '{"type":"module"}',
     'a.js': GOOD,
     'b.mjs': GOOD,
     'c.ts': `const name: string = 'third-party';\n${GOOD.replace("'third-party'", 'name')}`,
-    'node_modules/@cloud/provider/package.json': manifest({ '.': { types: './x.d.ts', import: './lib.js' } }),
-    'node_modules/@cloud/provider/lib.js': GOOD,
-    'node_modules/plain/package.json': '{"main":"./main.mjs"}',
-    'node_modules/plain/main.mjs': GOOD,
-    'node_modules/legacy/package.json': '{"main":"lib"}',
-    'node_modules/legacy/lib/index.js': GOOD,
+    'elsewhere/node_modules/@cloud/provider/package.json': manifest({ '.': { types: './x.d.ts', import: './lib.js' } }),
+    'elsewhere/node_modules/@cloud/provider/lib.js': GOOD,
+    'elsewhere/node_modules/plain/package.json': '{"main":"./main.mjs"}',
+    'elsewhere/node_modules/plain/main.mjs': GOOD,
+    'elsewhere/node_modules/legacy/package.json': '{"main":"lib"}',
+    'elsewhere/node_modules/legacy/lib/index.js': GOOD,
     'elsewhere/node_modules/far/package.json': manifest('./far.js'),
     'elsewhere/node_modules/far/far.js': GOOD,
     'elsewhere/flat/package.json': manifest({ default: './flat.js' }),
@@ -56,6 +56,31 @@ test('built-in, .js, .mjs, .ts, package in the working directory, package in the
     ]) {
       assert.equal((await loadProvider(spec, options)).name, 'third-party', spec);
     }
+  });
+});
+
+test('an npm package is looked for where --provider-path says, and nowhere else', async () => {
+  const files: Record<string, string> = {};
+  for (const [place, name] of [
+    ['.', 'working-directory'],
+    ['inner', 'parent'],
+    ['inner/providers', 'provider-path'],
+  ] as const) {
+    for (const spec of ['here', `only-${name}`]) {
+      files[`${place}/node_modules/${spec}/package.json`] = '{"type":"module","exports":"./x.js"}';
+      files[`${place}/node_modules/${spec}/x.js`] = GOOD.replace('third-party', name);
+    }
+  }
+  await withFiles(files, async (workingDirectory) => {
+    const options = { builtIn: {}, workingDirectory };
+    const inPath = { ...options, providerPath: 'inner/providers' };
+    assert.equal((await loadProvider('here', inPath)).name, 'provider-path');
+    for (const spec of ['only-working-directory', 'only-parent']) {
+      await assert.rejects(loadProvider(spec, inPath), /nor an npm package installed in inner\/providers$/u, spec);
+    }
+    // The working directory is a place as any other, when it is named.
+    await assert.rejects(loadProvider('here', options), /--provider-path says where those are/u);
+    assert.equal((await loadProvider('here', { ...options, providerPath: '.' })).name, 'working-directory');
   });
 });
 
@@ -92,7 +117,7 @@ test('what cannot be loaded is one clear line', async () => {
     'node_modules/closed/package.json': '{"exports":{"./other":"./other.js"}}',
   };
   const expected: Record<string, RegExp> = {
-    'nobody-has-this': /neither a built-in provider \(memory, openstack\), nor .* installed in /,
+    'nobody-has-this': /neither a built-in provider \(memory, openstack\), nor .* installed in \.$/,
     './gone.js': /there is no file .*gone\.js/,
     './old.cjs': /ends in \.js, \.mjs, \.ts/,
     './none.mjs': /no default export/,
@@ -112,7 +137,8 @@ test('what cannot be loaded is one clear line', async () => {
     closed: /has no export \. for import/,
   };
   await withFiles(files, async (workingDirectory) => {
-    const options = { builtIn: { openstack: async () => ({}), memory: async () => ({}) }, workingDirectory };
+    const builtIn = { openstack: async () => ({}), memory: async () => ({}) };
+    const options = { builtIn, workingDirectory, providerPath: '.' };
     for (const [spec, message] of Object.entries(expected)) {
       await assert.rejects(loadProvider(spec, options), (error: Error) => {
         assert.ok(isCloudError(error, 'configuration'));

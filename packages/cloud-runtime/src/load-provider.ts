@@ -8,9 +8,12 @@ import { CloudError, type CloudProvider, type ProviderFactoryOptions } from '@ou
 export interface LoadProviderOptions {
   /** Names that come with the program, each with a lazy import of the module. They win over packages of the same name. */
   readonly builtIn: Readonly<Record<string, () => Promise<unknown>>>;
-  /** Relative paths and npm packages are resolved from here. Absolute. */
+  /** Relative paths are resolved from here. Absolute. */
   readonly workingDirectory: string;
-  /** `--provider-path`: a directory in (or with) whose `node_modules` npm packages are looked for next. */
+  /**
+   * `--provider-path`: the directory in whose `node_modules`, or in which itself, npm packages are looked for; nowhere else. Default: no
+   * npm package is loaded.
+   */
   readonly providerPath?: string | undefined;
   /** The name that the provider is to have. Default: its own. */
   readonly name?: string | undefined;
@@ -49,33 +52,33 @@ async function findModule(spec: string, { workingDirectory }: LoadProviderOption
   return file;
 }
 
+/**
+ * In the one directory that was named, and not by Node's own look-up, which goes on in the working directory, the parents of each and the
+ * home directory: whoever may write to one of those would choose the code that holds the cloud's credentials.
+ */
 async function findPackage(spec: string, options: LoadProviderOptions): Promise<string> {
-  const { builtIn, workingDirectory, providerPath } = options;
-  if (PACKAGE_NAME.test(spec)) {
-    const places = providerPath === undefined ? [workingDirectory] : [workingDirectory, providerPath];
-    for (const place of places) {
-      const file = await resolvePackage(spec, path.resolve(workingDirectory, place));
-      if (file !== undefined) return file;
-    }
+  const { builtIn, providerPath, workingDirectory } = options;
+  if (PACKAGE_NAME.test(spec) && providerPath !== undefined) {
+    const file = await resolvePackage(spec, path.resolve(workingDirectory, providerPath));
+    if (file !== undefined) return file;
   }
-  const looked = providerPath === undefined ? workingDirectory : `${workingDirectory} and ${providerPath}`;
   const names = Object.keys(builtIn).toSorted().join(', ') || 'none';
+  const installed = providerPath === undefined ? ' (--provider-path says where those are)' : ` in ${providerPath}`;
   throw refuse(
     spec,
-    `neither a built-in provider (${names}), nor the path of a module, nor an npm package installed in ${looked}`,
+    `neither a built-in provider (${names}), nor the path of a module, nor an npm package installed${installed}`,
   );
 }
 
 /**
  * An ES module's package may have only an `import` condition, which `require.resolve` does not see; `import.meta.resolve`
- * starts from this file alone, which in a bundle is the wrong place. So: Node's own look-up of folders, and then `exports`.
+ * starts from this file alone, which in a bundle is the wrong place. So the folders are looked through, and then `exports` is read.
  */
 async function resolvePackage(spec: string, from: string): Promise<string | undefined> {
   const parts = spec.split('/');
   const name = parts.slice(0, spec.startsWith('@') ? 2 : 1).join('/');
   const subpath = ['.', ...parts.slice(name.split('/').length)].join('/');
-  const folders = createRequire(path.join(from, 'noop.js')).resolve.paths(name) ?? [];
-  for (const folder of [...folders, from]) {
+  for (const folder of [path.join(from, 'node_modules'), from]) {
     const root = path.join(folder, name);
     const text = await readFile(path.join(root, 'package.json'), 'utf8').catch(() => undefined);
     if (text === undefined) continue;

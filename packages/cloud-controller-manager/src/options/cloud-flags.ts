@@ -33,7 +33,8 @@ export const cloudFlags: FlagGroup<CloudOptions> = {
     providerPath: {
       type: string,
       default: '',
-      usage: 'Directory in whose node_modules --cloud-provider is looked for, after the working directory.',
+      usage:
+        'Directory in whose node_modules --cloud-provider is looked for when it is an npm package; nowhere else is looked. Empty: no npm package is loaded.',
     },
     userAgent: {
       type: strings,
