@@ -35,6 +35,9 @@ export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-16384}"
 # both cost no time here, and keep the compilers from taking much at once. A young generation so small is swept sooner by one
 # thread than by several that have to be woken. What runs for seconds is left to the quick compilers: the slow one took more
 # time from the other processor than its code gave back. `make bench` measures what all of this comes to.
-exec "$node" --max-semi-space-size=4 --no-parallel-scavenge --max-old-space-size="${OUTRIGGER_OLD_SPACE_MB:-256}" \
+#
+# --disable-sigusr1: else any process of this user, and root's kill, opens Node's inspector on the loopback address, where every
+# local user can run code in the program and read its credentials.
+exec "$node" --disable-sigusr1 --max-semi-space-size=4 --no-parallel-scavenge --max-old-space-size="${OUTRIGGER_OLD_SPACE_MB:-256}" \
   --liftoff-only --invocation-count-for-turbofan=30000 --max-inlined-bytecode-size-cumulative=200 --max-maglev-inlined-bytecode-size-cumulative=50 \
   "$bin/../dist/cloud-controller-manager.js" "$@"

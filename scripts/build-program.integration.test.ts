@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { buildProgram } from './build-program.ts';
 
 interface Outcome {
@@ -132,3 +133,57 @@ test('an API server that speaks HTTP/1.1 only is reached by what the bundle hold
     server.close();
   }
 });
+
+/** Sockets of `pid` that listen, by the tables of Linux. */
+async function listening(pid: number): Promise<readonly string[]> {
+  const sockets = new Set<string>();
+  for (const fd of await readdir(`/proc/${pid}/fd`)) {
+    const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '');
+    const inode = /^socket:\[(\d+)\]$/u.exec(target)?.[1];
+    if (inode !== undefined) sockets.add(inode);
+  }
+  const rows = (await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'utf8')))).join('\n');
+  return rows
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/u))
+    .filter(([, , , state, , , , , , inode = '']) => state === '0A' && sockets.has(inode))
+    .map(([, address = '']) => address);
+}
+
+const SOURCE = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
+const options = { skip: process.platform === 'linux' ? false : 'reads the tables of Linux' };
+
+for (const [how, command] of [
+  ['by the launcher', () => [launcher]],
+  ['from its sources, without the flags of the launcher', () => [process.execPath, SOURCE]],
+] as const) {
+  test(`started ${how}, the program opens no inspector on SIGUSR1, and lives on`, options, async () => {
+    const server = createServer((_request, response) => void response.writeHead(418).end());
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const flags = ['--cloud-provider=memory', '--leader-elect=false', '--secure-port=0', '--v=4'];
+    const [program = '', ...args] = command();
+    const child = spawn(program, [...args, ...flags, `--master=http://127.0.0.1:${port}`], {
+      cwd: elsewhere,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const exited = once(child, 'exit');
+    try {
+      let said = '';
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+      // It asks the API server again and again: by then everything of the start is done.
+      await once(server, 'request');
+      child.kill('SIGUSR1');
+      await once(server, 'request');
+      await once(server, 'request');
+      assert.deepEqual(await listening(child.pid ?? 0), []);
+      assert.doesNotMatch(said, /Debugger/u);
+      assert.equal(child.exitCode ?? child.signalCode, null, said);
+    } finally {
+      child.kill('SIGKILL');
+      await exited;
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+}

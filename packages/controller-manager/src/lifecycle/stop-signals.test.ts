@@ -18,3 +18,12 @@ test('the first signal asks to stop, the second ends the process', () => {
   stop[Symbol.dispose]();
   assert.deepEqual([source.listenerCount('SIGTERM'), source.listenerCount('SIGINT')], [0, 0]);
 });
+
+test('SIGUSR1, on which Node would open its inspector, has a listener for as long as the process lives', () => {
+  const source = new EventEmitter();
+  const stop = watchStopSignals(source, silentLogger, () => assert.fail('ended'));
+  source.emit('SIGUSR1', 'SIGUSR1');
+  assert.equal(stop.signal.aborted, false);
+  stop[Symbol.dispose]();
+  assert.equal(source.listenerCount('SIGUSR1'), 1);
+});
