@@ -147,3 +147,11 @@ test('the verbosity is set by PUT where a program has it set, and by whoever may
   assert.equal((await outside.get('/debug/flags/v', put('9'))).status, 403);
   assert.deepEqual(set, [4]);
 });
+
+test('what has a long body, or one of no known length, is refused before anybody is asked who it is', async () => {
+  const { get } = pages({ access: { decide: () => assert.fail('asked') } });
+  for (const headers of [{ 'content-length': '1025' }, { 'transfer-encoding': 'chunked' }]) {
+    const refusal = await get('/healthz', { method: 'POST', headers });
+    assert.deepEqual([refusal.status, refusal.headers.get('connection')], [413, 'close']);
+  }
+});

@@ -37,12 +37,19 @@ export interface Page {
 }
 
 const VERBOSITY = '/debug/flags/v';
+/** Of the one page that reads a body it is two. */
+const LONGEST_BODY = 1_024;
 const ENDPOINTS: readonly HealthEndpoint[] = ['healthz', 'livez', 'readyz'];
 
 export function createPages(options: PagesOptions): Hono {
   const { access, health, logger, metrics } = options;
   const app = new Hono();
   app.use(async (context, next) => {
+    // Before anybody is asked who this is: what is not read stays in memory for so long.
+    if (hasLongBody(context)) {
+      context.header('Connection', 'close');
+      return context.json(failure(413, `a body has at most ${LONGEST_BODY} bytes here, and says how many`), 413);
+    }
     const decision = await access.decide(accessRequestOf(context));
     if (!decision.allowed) return context.json(failure(decision.status, decision.message), decision.status);
     const method = context.req.path === VERBOSITY && options.setVerbosity ? 'PUT' : 'GET';
@@ -120,6 +127,10 @@ function answer(context: Context, endpoint: string, report: HealthReport, logger
   return context.text(report.text, report.healthy ? 200 : 500);
 }
 
+function hasLongBody({ req }: Context): boolean {
+  return req.header('transfer-encoding') !== undefined || Number(req.header('content-length') ?? 0) > LONGEST_BODY;
+}
+
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
@@ -133,6 +144,7 @@ const REASONS = {
   403: 'Forbidden',
   404: 'NotFound',
   405: 'MethodNotAllowed',
+  413: 'RequestEntityTooLarge',
   500: 'InternalError',
   503: 'ServiceUnavailable',
 } as const;

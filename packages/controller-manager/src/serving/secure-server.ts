@@ -7,6 +7,7 @@ import { noMetrics, onAbort, type Clock, type Logger, type Metrics } from '@outr
 import type { Hono } from 'hono';
 import { reloadFiles } from '../reload/reload-files.ts';
 import { CertificateError, readCertificateFiles } from './certificate-files.ts';
+import { limitConnections, type LimitedConnections } from './connection-limit.ts';
 import type { ServingCertificate } from './self-signed-certificate.ts';
 import { ServingContext, type NamedCertificate } from './serving-context.ts';
 import type { NamedCertKey } from './serving-flags.ts';
@@ -34,8 +35,13 @@ export interface SecureServerOptions {
   readonly sharePort?: boolean;
   /** What the names of its flags begin with, `webhook-`: for messages, and in the metrics of reloads. Default: nothing. */
   readonly flagPrefix?: string;
-  /** So long a request may take to arrive, from the first to its last byte; so may a handshake. Default: 30,000. */
+  /**
+   * So long a request may take to arrive, from the first to its last byte. Default: 30,000. A handshake and the headers have a third of
+   * it, an answer twice as long to be taken.
+   */
   readonly requestTimeoutMs?: number;
+  /** Connections at a time, those in a handshake included; for one more, `firstToGo` is ended. Default: 128. */
+  readonly mostConnections?: number;
 }
 
 /** What of a listener is found in files. */
@@ -66,6 +72,10 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 /** A scrape or probe that takes longer than this is not one. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** Kubelets and Prometheus have one or two each; a connection that says nothing costs some 45 kB. */
+const MOST_CONNECTIONS = 128;
+/** Between lines in the log about connections that were ended. */
+const QUIET_MS = 60_000;
 /** So often within that time Node looks for those that take longer; its own 30 s would double it. */
 const LOOKS = 10;
 
@@ -80,6 +90,7 @@ export async function startSecureServer(options: SecureServerOptions): Promise<S
   const server: Server | TlsServer = context
     ? createTls(context, options, answer)
     : createPlainServer(limitsOf(options), answer);
+  const connections = limited(server, options);
   await listen(server, options);
   const stop = new AbortController();
   if (context) followFiles(context, options, stop.signal);
@@ -90,7 +101,7 @@ export async function startSecureServer(options: SecureServerOptions): Promise<S
     [Symbol.asyncDispose]: async () => {
       stop.abort();
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-      server.closeAllConnections();
+      connections.endAll();
       await closed;
     },
   };
@@ -133,18 +144,37 @@ async function readNamed({ certFile, keyFile, names }: NamedCertKey, prefix: str
   return { ...(await readCertificateFiles(certFile, keyFile, { flag: 'tls-sni-cert-key', prefix })), names };
 }
 
-/**
- * For the constructor, which fits Node's own 60 s for the headers to them. Of limits that are set later the shorter one is the headers',
- * and the longer one the whole request's.
- */
-function limitsOf({
-  requestTimeoutMs = REQUEST_TIMEOUT_MS,
-}: SecureServerOptions): Pick<ServerOptions, 'connectionsCheckingInterval' | 'handshakeTimeout' | 'requestTimeout'> {
+/** For the constructor: of limits that are set later the shorter one is the headers', and the longer one the whole request's. */
+function limitsOf({ requestTimeoutMs = REQUEST_TIMEOUT_MS }: SecureServerOptions): ServerOptions {
   return {
     requestTimeout: requestTimeoutMs,
+    headersTimeout: Math.ceil(requestTimeoutMs / 3),
     connectionsCheckingInterval: requestTimeoutMs / LOOKS,
-    handshakeTimeout: requestTimeoutMs,
+    handshakeTimeout: Math.ceil(requestTimeoutMs / 3),
   };
+}
+
+function limited(server: Server | TlsServer, options: SecureServerOptions): LimitedConnections {
+  const { clock, flagPrefix = '', logger, metrics = noMetrics } = options;
+  const { mostConnections = MOST_CONNECTIONS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  // Of a socket on which nothing moves: by then only an answer that nobody takes is left.
+  server.timeout = requestTimeoutMs * 2;
+  const listener = flagPrefix === '' ? 'secure' : flagPrefix.replace(/-$/u, '');
+  const ended = metrics.counter({
+    name: 'outrigger_server_connections_ended_total',
+    help: 'Connections of callers that were ended because there were too many.',
+    labels: ['listener'],
+  });
+  let quietUntil = -Infinity;
+  return limitConnections(server, {
+    most: mostConnections,
+    onEnded: (peer) => {
+      ended.inc({ listener });
+      if (clock.monotonic() < quietUntil) return;
+      quietUntil = clock.monotonic() + QUIET_MS;
+      logger.warn('Too many connections: for each new one an older one is ended', { listener, mostConnections, peer });
+    },
+  });
 }
 
 function createTls(
