@@ -51,6 +51,8 @@ class AdaptedLoadBalancers implements LoadBalancers {
   readonly classes: readonly string[];
   readonly annotations: LoadBalancers['annotations'];
   readonly batchSize = BATCH_SIZE;
+  /** What was ever begun is shown, whatever the cloud says, until `delete` has come back. */
+  readonly consistency = 'strong';
   readonly #opaque: OpaqueLoadBalancer;
   readonly #options: AdaptLoadBalancersOptions;
   readonly #known = new Map<string, Known>();

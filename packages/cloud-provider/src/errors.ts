@@ -12,7 +12,15 @@ export interface CloudErrorMeaning {
   readonly meaning: string;
   /** What the host does about it. */
   readonly host: string;
+  /** Whether what was asked for may have been done, where the error does not say it itself. */
+  readonly effect: CloudErrorEffect;
 }
+
+/**
+ * `none`: nothing was made or changed by what failed. `unknown`: it may have been, or may still be; the host looks for it before it
+ * goes on.
+ */
+export type CloudErrorEffect = 'none' | 'unknown';
 
 export type CloudErrorCode =
   | 'not-found'
@@ -35,64 +43,80 @@ export const cloudErrorCodes: Readonly<Record<CloudErrorCode, CloudErrorMeaning>
   'not-found': {
     meaning: 'The cloud said directly that the thing does not exist.',
     host: 'Proves absence only where the call that failed names one thing by its own ID; elsewhere treated as a failure.',
+    effect: 'none',
   },
   conflict: {
     meaning: 'The thing is in a state that does not allow the request now, or changed in between.',
     host: 'Observes again and plans anew, with back-off.',
+    effect: 'none',
   },
   quota: {
     meaning: 'A limit on how much there may be was reached; asking again does not help until something is freed.',
     host: 'Event on the object; retries at the longest back-off, others go on.',
+    effect: 'none',
   },
   throttled: {
     meaning: 'Too many requests. Carries `retryAfterMs` where the cloud said it.',
     host: 'The call budget slows down and, for idempotent calls, sends again after the time named.',
+    effect: 'none',
   },
   unavailable: {
-    meaning: 'The cloud could not be reached or failed by itself; the outcome of a change is unknown.',
+    meaning: 'The cloud could not be reached or failed by itself.',
     host: 'Idempotent calls are sent again with back-off; nothing is concluded.',
+    effect: 'unknown',
   },
   timeout: {
-    meaning: 'No answer within the deadline; the outcome of a change is unknown.',
+    meaning: 'No answer within the deadline.',
     host: 'Retried with back-off; nothing is concluded.',
+    effect: 'unknown',
   },
   unauthenticated: {
     meaning: 'The credentials are missing, wrong or expired.',
     host: 'Reported as not healthy; retried at the longest back-off.',
+    effect: 'none',
   },
   forbidden: {
     meaning: 'The credentials are valid and may not do this.',
     host: 'Event on the object; retried at the longest back-off.',
+    effect: 'none',
   },
   invalid: {
-    meaning: 'The request, or what the Service or node asks for, can never succeed; or an answer breaks the contract.',
-    host: 'Event on the object; not retried until it changes.',
+    meaning: 'The cloud refuses the request as it is, or an answer breaks the contract.',
+    host: 'Event on the object; retried after 5 to 30 minutes, and at once when the Service, its nodes or the cloud config change. A plan that refuses with it waits for the change alone.',
+    effect: 'none',
   },
   unsupported: {
-    meaning: 'The provider does not offer this.',
-    host: 'Event on the object that names it; not retried until it changes.',
+    meaning: 'The provider, or the cloud behind it, does not offer this.',
+    host: 'Event on the object that names it; retried as `invalid`.',
+    effect: 'none',
   },
   'not-owned': {
     meaning: 'The thing exists and carries no proof, or another proof, of who owns it.',
     host: 'Left alone; Event on the object.',
+    effect: 'none',
   },
   'retry-after': {
     meaning: 'Not finished, and not wrong: look again after `retryAfterMs`.',
     host: 'Looks again then; no Event, no error count. Upstream: `api.RetryError`.',
+    effect: 'unknown',
   },
   'implemented-elsewhere': {
     meaning: 'Another controller looks after this object.',
     host: 'Left alone silently. Upstream: `ImplementedElsewhere`.',
+    effect: 'none',
   },
   configuration: {
     meaning: 'The cloud config or the environment is wrong.',
     host: 'At start: one clear line and exit 1. At a reload: the old configuration stays. In an answer: nothing is concluded.',
+    effect: 'none',
   },
 };
 
 export interface CloudErrorOptions {
   /** With `throttled` and `retry-after`: when to ask again, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
+  /** Default: what the code says in `cloudErrorCodes`. */
+  readonly effect?: CloudErrorEffect | undefined;
   /** What was thrown below. Must hold no secret: causes are logged. */
   readonly cause?: unknown;
 }
@@ -101,6 +125,8 @@ export interface CloudErrorOptions {
 export interface CloudErrorShape extends Error {
   readonly code: CloudErrorCode;
   readonly retryAfterMs?: number | undefined;
+  /** Whether what was asked for may have been done. Absent: by the code. */
+  readonly effect?: CloudErrorEffect | undefined;
 }
 
 /** An error with a code. The message says what happened, to what, and what to do; it may reach Events: no secrets in it. */
@@ -108,6 +134,7 @@ export class CloudError extends Error implements CloudErrorShape {
   readonly code: CloudErrorCode;
   /** Milliseconds after which asking again makes sense. */
   readonly retryAfterMs: number | undefined;
+  readonly effect: CloudErrorEffect | undefined;
 
   constructor(code: CloudErrorCode, message: string, options: CloudErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -115,6 +142,7 @@ export class CloudError extends Error implements CloudErrorShape {
     this.name = 'CloudError';
     this.code = code;
     this.retryAfterMs = options.retryAfterMs;
+    this.effect = options.effect;
   }
 }
 
@@ -123,4 +151,11 @@ export function isCloudError(error: unknown, code?: CloudErrorCode): error is Cl
   if (typeof error !== 'object' || error === null || !(cloudErrorMark in error)) return false;
   const found = (error as { code?: unknown }).code;
   return code === undefined ? typeof found === 'string' : found === code;
+}
+
+/** Whether what failed may have had an effect. Of an error that is no cloud error, nothing is known. */
+export function effectOf(error: unknown): CloudErrorEffect {
+  if (!isCloudError(error)) return 'unknown';
+  if (error.effect === 'none' || error.effect === 'unknown') return error.effect;
+  return cloudErrorCodes[error.code]?.effect ?? 'unknown';
 }

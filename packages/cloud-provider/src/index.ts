@@ -16,8 +16,14 @@ export type {
 export type { Owner } from './owner.ts';
 
 // Errors
-export { CloudError, cloudErrorCodes, cloudErrorMark, isCloudError } from './errors.ts';
-export type { CloudErrorCode, CloudErrorMeaning, CloudErrorOptions, CloudErrorShape } from './errors.ts';
+export { CloudError, cloudErrorCodes, cloudErrorMark, effectOf, isCloudError } from './errors.ts';
+export type {
+  CloudErrorCode,
+  CloudErrorEffect,
+  CloudErrorMeaning,
+  CloudErrorOptions,
+  CloudErrorShape,
+} from './errors.ts';
 
 export { errorCodeOfStatus } from './http-status.ts';
 
@@ -58,6 +64,8 @@ export type {
   LoadBalancers,
   LoadBalancerVerdict,
   LoadBalancerWarning,
+  PartAnswer,
+  PartQuestion,
 } from './load-balancers.ts';
 export { adaptLoadBalancers, type AdaptLoadBalancersOptions, type OpaqueLoadBalancer } from './adapt-load-balancers.ts';
 

@@ -48,7 +48,8 @@ export interface LoadBalancerAction {
   readonly input: Readonly<Record<string, unknown>>;
   /**
    * Observed parts that are the Service's no more once this took effect, beside the one that a `delete` names: that one's
-   * address which goes with it, or what an `update` leaves to others. The host does not expect to see them again. Default: none.
+   * address which goes with it, or what an `update` leaves to others. After `done` the host does not look for them again; after
+   * `pending`, `read` is asked about them before the finalizer goes. Default: none.
    */
   readonly ends?: readonly PartName[] | undefined;
 }
@@ -85,11 +86,41 @@ export interface LoadBalancerVerdict {
 
 /**
  * What came of an action. `pending`: observe again after `pollAfterMs`, and then ever more seldom by that measure; `handle`
- * names the cloud's own task, for people.
+ * names the cloud's own task, for people. `made`: the part that a `create` has made, where the cloud's answer names it: with its
+ * ID it can be asked about. Without it, the host expects to see one more of this kind. Of `failed`, `CloudErrorShape.effect` speaks
+ * of the whole action: `none` only where none of its requests changed anything.
  */
 export type LoadBalancerActionResult =
-  | { readonly kind: 'done' }
-  | { readonly kind: 'pending'; readonly handle: string; readonly pollAfterMs: number }
+  | { readonly kind: 'done'; readonly made?: PartName | undefined }
+  | {
+      readonly kind: 'pending';
+      readonly handle: string;
+      readonly pollAfterMs: number;
+      readonly made?: PartName | undefined;
+    }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+/** One part that the host asks `LoadBalancers.read` about. */
+export interface PartQuestion {
+  readonly kind: string;
+  /**
+   * The cloud's own ID, as `observe` or `made` named it. Absent: it is not known whether there is one; what is asked about is whatever
+   * of this kind is named after the owner. Only of kinds in `namedByOwner`.
+   */
+  readonly id?: string | undefined;
+  /** Whose it is expected to be. */
+  readonly owner: Owner;
+}
+
+/**
+ * What the cloud says of one part. Unknown is never absent:
+ * - `there`: it exists, and is the owner's, or nobody's. Also while it is being deleted.
+ * - `absent`: the cloud said directly that it does not exist, or it proves to be another's by now. `proof` names the call and the answer.
+ * - `failed`: it could not be found out. A `CloudError` where the cause is known.
+ */
+export type PartAnswer =
+  | { readonly kind: 'there' }
+  | { readonly kind: 'absent'; readonly proof: string }
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface LoadBalancers {
@@ -102,10 +133,23 @@ export interface LoadBalancers {
   /** Most Services that one `observe` takes. */
   readonly batchSize: number;
   /**
-   * For how long `observe` may not yet show what an `apply` has done, in milliseconds. Parts count as gone only when they are
-   * not seen so long after the last change. Default: 0, `observe` shows what was done before it was called.
+   * How sure it is that `observe` shows all. `strong`: whatever was done before the look began, also by another process, is in
+   * it, half made or not; what it leaves out is not there. Say so only where the cloud promises it: lists from the database that
+   * the writes went to, no cache, no index that is behind. `eventual`: what a look leaves out proves nothing. Then `read` is asked;
+   * without `read`, the host waits until looks have left out the same for 90 s, and says so in an Event. Default: `eventual`.
+   */
+  readonly consistency?: 'strong' | 'eventual';
+  /**
+   * For how long `observe` usually does not show what an `apply` has done, in milliseconds: the host looks again only then, and with
+   * `strong`, only looks that begin so long after the last change count as complete. Default: 0.
    */
   readonly listLagMs?: number;
+  /**
+   * The kinds of parts that `read` finds without an ID, by a name (or a unique key) that `apply` makes from the owner. All kinds that
+   * `apply` may create, or none: the host takes what is not named here for never made. Then nothing is recorded on the Service.
+   * Default: none, IDs are the cloud's own.
+   */
+  readonly namedByOwner?: readonly string[];
   /**
    * Services with the same key are never worked on at the same time: the name of the load balancer where several share one.
    * Pure. Called on every event of a Service, and before an orphan is removed: of its Service nothing but the UID is known, and
@@ -140,6 +184,15 @@ export interface LoadBalancers {
    * makes with the owner in the same request, or finds it again by a name made from the owner. Throwing is `failed`.
    */
   apply(action: LoadBalancerAction, desired: DesiredLoadBalancer, call: CallContext): Promise<LoadBalancerActionResult>;
+  /**
+   * Asks the cloud about each of these parts directly, never from a list or a cache; in the order of `parts`. On `absent` a finalizer
+   * goes, and a part is made anew: answer so only for the cloud's own "no such thing" about this very ID or name, in the
+   * account that is known to be the cluster's. Called when a look leaves out a part that was there, before a finalizer goes and before
+   * something is made, where something may be there that no look has shown; not in the ordinary life of a Service. IDs may come from
+   * an annotation that users can edit: check them before they go into a path. Throw only when nothing at all could be found out.
+   * Default: parts cannot be asked about; see `consistency`.
+   */
+  read?(parts: readonly PartQuestion[], call: CallContext): Promise<readonly PartAnswer[]>;
   /** All parts that carry this cluster's ID. Called once an orphan pass (default 10 min), and by nothing else. */
   listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]>;
 }

@@ -30,5 +30,20 @@ export function checkCapabilities(provider: string, capabilities: unknown): asse
     if (BATCHED.has(name) && !(Number.isInteger(batchSize) && (batchSize as number) >= 1)) {
       throw new CloudError('invalid', `the provider ${provider}: ${name}.batchSize must be a whole number above 0`);
     }
+    if (name === 'loadBalancers') checkProof(provider, members);
   }
+}
+
+/** What a finalizer goes by: a misspelt word here must not be taken for another. */
+function checkProof(provider: string, { consistency, namedByOwner, read }: Record<string, unknown>): void {
+  const refuse = (what: string): CloudError =>
+    new CloudError('invalid', `the provider ${provider}: loadBalancers.${what}`);
+  if (consistency !== undefined && consistency !== 'strong' && consistency !== 'eventual') {
+    throw refuse('consistency must be strong or eventual');
+  }
+  if (read !== undefined && typeof read !== 'function') throw refuse('read must be a method');
+  if (namedByOwner === undefined) return;
+  const isKinds = Array.isArray(namedByOwner) && namedByOwner.every((kind) => typeof kind === 'string');
+  if (!isKinds) throw refuse('namedByOwner must be a list of kinds of parts');
+  if (namedByOwner.length > 0 && read === undefined) throw refuse('namedByOwner needs the method read');
 }

@@ -1,11 +1,18 @@
 /** Behind `CallContext.call`: every request of a provider is admitted, guarded, sent, counted, traced, and sent again. */
 import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
-import { CloudError, isCloudError, type CallPriority, type CloudOperation } from '@outrigger/cloud-provider';
+import {
+  CloudError,
+  isCloudError,
+  type CallPriority,
+  type CloudErrorEffect,
+  type CloudOperation,
+} from '@outrigger/cloud-provider';
 import { exponentialBuckets, noMetrics, raceAbort, type Clock, type Metrics } from '@outrigger/kube';
 import { CallBudget, DEFAULT_BUCKET, type Admission, type CallBudgetOptions } from './call-budget.ts';
 import { CallLog } from './call-log.ts';
 import { retryAfterOf, statusOf } from './http-answer.ts';
 import { LONGEST_RETRY_AFTER_MS } from './rate-bucket.ts';
+import { mayHaveHadEffect, noteEffect } from './request-effect.ts';
 import type { Secrets } from './secrets.ts';
 
 /** What subscribers of the tracing channel `outrigger:cloud:call` get, for each send. */
@@ -74,11 +81,15 @@ export class CloudCaller {
 
   async call<T>(operation: CloudOperation, send: (signal: AbortSignal) => Promise<T>, limits: CallLimits): Promise<T> {
     const most = Math.min(this.#maxAttempts, limits.maxAttempts ?? this.#maxAttempts);
+    let effect: CloudErrorEffect = 'none';
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#sendOnce(operation, send, limits, attempt);
+      const mayHave = outcome.kind === 'error' ? mayHaveHadEffect(outcome.error) : outcome.code === 'unavailable';
+      if (mayHave) effect = 'unknown';
       const repeat = operation.idempotent === true && attempt < most && isPassing(outcome.code);
       if (!repeat) {
         if (outcome.kind === 'answer') return outcome.answer;
+        noteEffect(outcome.error, effect);
         throw outcome.error;
       }
       if (outcome.kind === 'answer') await discard(outcome.answer);

@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { test } from 'node:test';
 import {
   CloudError,
+  effectOf,
   isCloudError,
   type Capabilities,
   type CloudProvider,
@@ -151,6 +152,39 @@ test('while batches fail, each is one request; the first that succeeds ends that
   assert.deepEqual([await sends(false), await sends(true)], [1, 3]);
 });
 
+test('an error says that nothing had an effect where no request reached the cloud, and does not say so where one did', async () => {
+  const { clock, opened } = open(new Recorded());
+  const provider = await opened;
+  const call = provider.callContext({ signal, priority: 'normal' });
+  const refused = (): CloudError => {
+    const tries = ['::1', '127.0.0.1'].map((host) => Object.assign(new Error(host), { code: 'ECONNREFUSED' }));
+    const fetched = new TypeError('fetch failed', { cause: new AggregateError(tries, 'connect') });
+    return new CloudError('unavailable', 'the cloud could not be reached', { cause: fetched });
+  };
+  const failing = async (idempotent: boolean, ...errors: readonly Error[]): Promise<string> => {
+    let i = 0;
+    const answer = call.call({ name: 'POST', idempotent }, () => {
+      const error = errors[Math.min(i++, errors.length - 1)];
+      return Promise.reject(error ?? new Error('none'));
+    });
+    const caught = answer.then(
+      () => 'an answer',
+      (error: unknown) => effectOf(error),
+    );
+    await clock.advance(120_000);
+    return caught;
+  };
+  const lost = new CloudError('unavailable', 'the connection broke');
+  assert.equal(await failing(false, refused()), 'none');
+  assert.equal(await failing(true, refused()), 'none');
+  assert.equal(await failing(false, lost), 'unknown');
+  assert.equal(await failing(true, lost, refused()), 'unknown', 'the first of them may have arrived');
+  const said = new CloudError('quota', 'full', { effect: 'none' });
+  assert.equal(await failing(true, lost, said), 'unknown', 'a provider speaks of its last request only');
+  const read = Object.assign(new Error('read'), { code: 'ETIMEDOUT', syscall: 'read' });
+  assert.equal(await failing(false, new CloudError('unavailable', 'x', { cause: read })), 'unknown');
+});
+
 test('the guard is asked right before the send, also after a wait for the budget', async () => {
   let leads = true;
   const { clock, opened } = open(new Recorded(), {
@@ -237,6 +271,8 @@ test('the tracing channel sees each send and what came of it, and no answer', as
   );
 });
 
+const balancers = { batchSize: 1, observe: () => {}, plan: () => {}, apply: () => {}, listOwned: () => {} };
+
 test('what open throws is thrown after close; wrong capabilities are named', async () => {
   const failing = new Recorded(new CloudError('configuration', 'cloud.json: no region'));
   await assert.rejects(open(failing).opened, /cloud\.json: no region/);
@@ -250,6 +286,9 @@ test('what open throws is thrown after close; wrong capabilities are named', asy
     [{ instances: { batchSize: 1, lookUp: () => {} } }, /no method instances\.read/],
     [{ instances: { batchSize: 0, lookUp: () => {}, read: () => {} } }, /instances\.batchSize must be/],
     [{ routes: 7 }, /no method routes\.list/],
+    [{ loadBalancers: { ...balancers, consistency: 'strongly' } }, /consistency must be strong or eventual/],
+    [{ loadBalancers: { ...balancers, namedByOwner: ['address'] } }, /namedByOwner needs the method read/],
+    [{ loadBalancers: { ...balancers, read: () => {}, namedByOwner: 'address' } }, /must be a list of kinds/],
   ] as const) {
     const provider = new Recorded(capabilities);
     await assert.rejects(open(provider).opened, message);
