@@ -114,6 +114,13 @@ function findOperation(cloud: MemoryCloud, { method, path, body }: CloudRequest)
       return { name: 'GET /quota', run: () => ok({ parts: cloud.settings.quota.parts }) };
     case 'GET /parts':
       return { name: 'GET /parts', empty: { parts: [] }, run: () => ok({ parts: partsOf(cloud, url) }) };
+    case 'GET /parts:byOwner': {
+      const { clusterId = '', kind = '', uid = '' } = Object.fromEntries(url.searchParams);
+      const run = (): CloudResponse => oneOf('part', `${kind} of ${uid}`, cloud.partOf(kind, { clusterId, uid }));
+      return { name: 'GET /parts:byOwner', run };
+    }
+    case 'GET /parts/{id}':
+      return { name: 'GET /parts/{id}', run: () => oneOf('part', id, cloud.part(id)) };
     case 'POST /parts':
       return { name: 'POST /parts', run: () => ok(cloud.createPart(input as unknown as Omit<MemoryPart, 'id'>), 201) };
     case 'PUT /parts/{id}':

@@ -67,5 +67,7 @@ function errorOf(name: string, { status, retryAfterSeconds, body }: CloudRespons
   // A 404 of a path, or by a fault, is not the cloud's word about the thing that was asked for.
   const certain = known === 'not-found' && code !== 'not-found' ? 'unavailable' : known;
   const retryAfterMs = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
-  return new CloudError(certain, `${name}: ${message ?? 'refused'} (${status})`, { retryAfterMs });
+  // What the cloud refuses it has not begun.
+  const effect = status < 500 && status !== 408 ? 'none' : 'unknown';
+  return new CloudError(certain, `${name}: ${message ?? 'refused'} (${status})`, { effect, retryAfterMs });
 }

@@ -1,5 +1,5 @@
 /** A cloud in memory: what there is in it, how it behaves, and who asked what. `handleRequest` is its API. */
-import type { Clock } from '@outrigger/cloud-provider';
+import type { Clock, Owner } from '@outrigger/cloud-provider';
 import type {
   CloudCall,
   FaultRule,
@@ -202,6 +202,19 @@ export class MemoryCloud {
 
   parts(): readonly MemoryPart[] {
     return this.#parts.list(this.clock.monotonic() - this.#settings.listLagMs).map((part) => this.#withState(part));
+  }
+
+  part(id: string): MemoryPart | undefined {
+    const part = this.#parts.get(id, this.clock.monotonic() - this.#settings.readLagMs);
+    return part && this.#withState(part);
+  }
+
+  /** The only one of this kind with this owner's tags. */
+  partOf(kind: string, { clusterId, uid }: Owner): MemoryPart | undefined {
+    const isAsked = ({ kind: other, tags }: MemoryPart): boolean =>
+      other === kind && tags['clusterId'] === clusterId && tags['uid'] === uid;
+    const part = this.#parts.list(this.clock.monotonic() - this.#settings.readLagMs).find(isAsked);
+    return part && this.#withState(part);
   }
 
   #withState(part: MemoryPart): MemoryPart {

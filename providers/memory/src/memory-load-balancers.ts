@@ -1,4 +1,4 @@
-/** Load balancers of the memory cloud: an address, the load balancer, a firewall and a DNS record, or fewer, each found by its tags. */
+/** Load balancers of the memory cloud: an address, the load balancer, a firewall and a DNS record, or fewer, each found by its tags, of which there is one of a kind. */
 import {
   CloudError,
   isCloudError,
@@ -17,6 +17,8 @@ import {
   type LoadBalancers,
   type LoadBalancerService,
   type LoadBalancerVerdict,
+  type PartAnswer,
+  type PartQuestion,
 } from '@outrigger/cloud-provider';
 import type { CloudClient } from './cloud-client.ts';
 import type { MemoryPart } from './cloud-model.ts';
@@ -34,6 +36,8 @@ export class MemoryLoadBalancers implements LoadBalancers {
   readonly batchSize = 100;
   readonly classes: readonly string[];
   readonly annotations: LoadBalancers['annotations'] = [];
+  /** The cloud has one part of a kind for an owner, and can be asked for it. */
+  readonly namedByOwner: readonly string[] = loadBalancerParts;
   readonly features: LoadBalancerFeatures = {
     protocols: ['TCP', 'UDP'],
     mixedProtocols: true,
@@ -128,7 +132,7 @@ export class MemoryLoadBalancers implements LoadBalancers {
         const body = { kind: part, tags: { clusterId: owner.clusterId, uid: owner.uid }, attributes: input };
         const request = { method: 'POST', path: '/parts', body } as const;
         const { id, state } = await this.#client().request<MemoryPart>(call, 'POST /parts', request);
-        return resultOf(id, state);
+        return { ...resultOf(id, state), made: { kind: part, id } };
       }
       case 'update': {
         const request = { method: 'PUT', path, body: { attributes: input } } as const;
@@ -150,6 +154,10 @@ export class MemoryLoadBalancers implements LoadBalancers {
     }
   }
 
+  read(parts: readonly PartQuestion[], call: CallContext): Promise<readonly PartAnswer[]> {
+    return Promise.all(parts.map((part) => this.#readOne(part, call)));
+  }
+
   async listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]> {
     const all = await this.#list(call);
     return all.filter(({ owner }) => owner?.clusterId === this.#cluster.id);
@@ -163,6 +171,21 @@ export class MemoryLoadBalancers implements LoadBalancers {
     return owner === undefined && service.ingress.some(({ ip }) => ip !== undefined && ip === attributes.ip);
   }
 
+  async #readOne({ id, kind, owner }: PartQuestion, call: CallContext): Promise<PartAnswer> {
+    const { clusterId, uid } = owner;
+    const byOwner = `/parts:byOwner?${new URLSearchParams({ kind, clusterId, uid }).toString()}`;
+    const [name, path] =
+      id === undefined ? ['GET /parts:byOwner', byOwner] : ['GET /parts/{id}', `/parts/${encodeURIComponent(id)}`];
+    try {
+      const { tags } = await this.#client().request<MemoryPart>(call, name, { method: 'GET', path });
+      if (tags.uid === undefined || (tags.uid === uid && tags.clusterId === clusterId)) return { kind: 'there' };
+      return { kind: 'absent', proof: `${name}: it belongs to ${tags.uid} of cluster ${tags.clusterId}` };
+    } catch (error) {
+      if (isCloudError(error, 'not-found')) return { kind: 'absent', proof: error.message };
+      return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
+    }
+  }
+
   async #list(call: CallContext): Promise<readonly LoadBalancerPart[]> {
     const request = { method: 'GET', path: '/parts' } as const;
     const { parts } = await this.#client().request<{ parts: readonly MemoryPart[] }>(call, 'GET /parts', request);
@@ -173,7 +196,7 @@ export class MemoryLoadBalancers implements LoadBalancers {
   }
 }
 
-function resultOf(id: string, state: MemoryPart['state']): LoadBalancerActionResult {
+function resultOf(id: string, state: MemoryPart['state']): Exclude<LoadBalancerActionResult, { kind: 'failed' }> {
   return state === 'pending' ? { kind: 'pending', handle: id, pollAfterMs: POLL_MS } : { kind: 'done' };
 }
 
