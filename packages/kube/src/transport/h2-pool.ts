@@ -132,6 +132,8 @@ export class H2Pool {
     this.#sessions.add(session);
     // The other of two stood first, and nobody is left who needs this one.
     if (surplus) session.drain();
+    // It takes their place. What is under way on them may still be answered; if not, a PING ends it.
+    for (const old of this.#sessions) if (!old.trusted) old.drain();
     return session;
   }
 
@@ -164,7 +166,7 @@ export class H2Pool {
 
   /** The first one with room, not the emptiest: connections beyond the first fall idle again after a burst. */
   #pick(): H2Session | undefined {
-    for (const session of this.#sessions) if (session.usable && session.hasRoom) return session;
+    for (const session of this.#sessions) if (session.usable && session.hasRoom && session.trusted) return session;
     return undefined;
   }
 

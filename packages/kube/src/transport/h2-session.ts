@@ -34,6 +34,8 @@ const MAX_SESSION_MEMORY_MB = 128;
 /** Milliseconds that a connection without requests may take to close in good order. */
 const LINGER_MS = 1_000;
 const SETTINGS = { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES };
+/** A connection on which nothing was heard for so long while a request waited in vain is in doubt. */
+const DOUBT_MS = 1_000;
 /** Of idle connections each n-th PING is sent. */
 const IDLE_PINGS = 3;
 
@@ -48,6 +50,8 @@ export class H2Session {
   readonly #socket: TLSSocket;
   #failure: TransportError | undefined;
   #onRoom: (() => void) | undefined;
+  /** What the socket had received when the connection came into doubt. */
+  #doubtedAt: number | undefined;
   #timer: Timer | undefined;
   #lingering = false;
   #ticks = 0;
@@ -114,6 +118,15 @@ export class H2Session {
     return this.#usable && !this.#session.closed && !this.#session.destroyed;
   }
 
+  /**
+   * `false`: a request has just ended without an answer, and nothing at all has been heard since it was sent. The next one,
+   * a Lease's second try above all, goes over another connection: a PING would find out only later. `true` again as soon as the peer is heard.
+   */
+  get trusted(): boolean {
+    if (this.#doubtedAt !== this.#socket.bytesRead) this.#doubtedAt = undefined;
+    return this.#doubtedAt === undefined;
+  }
+
   /** Calls `tell` each time that a request has ended. */
   onRoom(tell: () => void): void {
     this.#onRoom = tell;
@@ -137,6 +150,7 @@ export class H2Session {
         return;
       }
       this.#streams.add(scope);
+      const sent = { at: this.#clock.monotonic(), received: this.#socket.bytesRead };
       const chunks = new EagerChunks(stream);
       let answered = false;
       const cancel = (): void => stream.close(constants.NGHTTP2_CANCEL);
@@ -144,6 +158,7 @@ export class H2Session {
         // Before the socket has taken the request, closing waits for it; destroying does not.
         cancel();
         stream.destroy();
+        if (this.#socket.bytesRead === sent.received && this.#clock.monotonic() - sent.at >= DOUBT_MS) this.#doubt();
         reject(error);
       });
       stream.on('error', (error) => {
@@ -181,6 +196,13 @@ export class H2Session {
     this.#timer?.cancel();
     for (const scope of this.#streams) scope.fail(error);
     this.#session.destroy();
+  }
+
+  /** Asks for a sign of life at once: a server that is only slow is in doubt for no longer than a round trip. */
+  #doubt(): void {
+    if (!this.usable || !this.trusted) return;
+    this.#doubtedAt = this.#socket.bytesRead;
+    this.#session.ping(() => undefined);
   }
 
   #retire(): void {

@@ -116,6 +116,8 @@ export function breakConnection(request: IncomingMessage | Http2ServerRequest): 
 export interface FreezableProxy extends AsyncDisposable {
   readonly port: number;
   freeze(): void;
+  /** Freezes the connections that stand, for ever; new ones are well. */
+  freezeStanding(): void;
   thaw(): void;
 }
 
@@ -143,6 +145,9 @@ export async function startFreezableProxy(target: number): Promise<FreezableProx
     port,
     freeze: () => {
       frozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    freezeStanding: () => {
       for (const socket of sockets) socket.pause();
     },
     thaw: () => {

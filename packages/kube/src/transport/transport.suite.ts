@@ -828,6 +828,41 @@ export function transportContract(protocol: Protocol): void {
     assert.equal(server.made, 2);
   });
 
+  it('sends the second try of a Lease over another connection when the first one died without a word', async () => {
+    await using server = await serve();
+    await using proxy = await startFreezableProxy(server.port);
+    const clock = new FakeClock();
+    await using transport = await open(server.url.replace(String(server.port), String(proxy.port)), {}, { clock });
+    const renew = { method: 'PUT', path: '/ok', body: '{}', traffic: 'lease', timeoutMs: 5_000 } as const;
+    await textOf(await transport.send(renew));
+    proxy.freezeStanding();
+    const first = failsWith('timeout', transport.send(renew));
+    await clock.advance(5_000);
+    await first;
+    assert.equal((await transport.send(renew)).status, 200);
+    assert.equal(server.connections.made, 2);
+    // The dead one is not kept beside it, even if it comes to life again.
+    proxy.thaw();
+    await clock.advance(1_000);
+    await until(() => server.connections.open === 1, 'the dead connection is closed');
+    for (let i = 0; i < 3; i++) await textOf(await transport.send(renew));
+    assert.equal(server.connections.made, 2);
+  });
+
+  it('keeps the connection of a request that timed out when the peer is only slow', async () => {
+    await using server = await serve();
+    const clock = new FakeClock();
+    await using transport = await open(server.url, {}, { clock });
+    const slow = failsWith('timeout', transport.send(get('/hang', { timeoutMs: 5_000 })));
+    await until(() => server.open === 1, 'the server has the request');
+    await clock.advance(5_000);
+    await slow;
+    await until(() => server.open === 0, 'the server has seen the end');
+    await sleep(50);
+    await textOf(await transport.send(get('/ok')));
+    assert.equal(server.connections.made, 1);
+  });
+
   it('can be closed at any moment while it connects', async () => {
     await using server = await serveAfter();
     for (let turns = 0; turns < 12; turns++) {
