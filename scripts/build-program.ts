@@ -45,6 +45,7 @@ const onlyDispatchers: Plugin = {
         'Object.assign(Dispatcher.prototype, api);',
         "export { default as Agent } from 'undici/lib/dispatcher/agent.js';",
         "export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';",
+        "export { default as Pool } from 'undici/lib/dispatcher/pool.js';",
         "export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';",
       ].join('\n'),
     }));

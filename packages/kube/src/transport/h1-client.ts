@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from '../clock.ts';
 import type { TrafficClass, TransportResponse } from '../transport.ts';
-import { Agent, ProxyAgent, type Dispatcher } from 'undici';
+import { Agent, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { raceAbort } from '../abort.ts';
 import type { PingOptions } from './h2-session.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -197,7 +197,15 @@ function makeDispatcher(
   };
   const pool = { allowH2: false, connections, headersTimeout: 0, bodyTimeout: 0 };
   if (options.proxyUrl === undefined) return new Agent({ ...pool, connect });
-  return new ProxyAgent({ ...pool, uri: options.proxyUrl, proxyTunnel: true, requestTls: connect });
+  return new ProxyAgent({
+    ...pool,
+    uri: options.proxyUrl,
+    proxyTunnel: true,
+    requestTls: connect,
+    connectTimeout: options.connectTimeoutMs,
+    // Of the answer to CONNECT, which undici waits for 300 s, on behalf of requests that may be gone for long.
+    clientFactory: (origin, toProxy) => new Pool(origin, { ...toProxy, headersTimeout: options.connectTimeoutMs }),
+  });
 }
 
 /** undici begins a request when a connection is free for it, and says so just before it writes. */

@@ -2,20 +2,35 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { createTransport } from './create-transport.ts';
 import { startLocalServer } from './local-server.suite.ts';
 import { createTestAuthority } from './test-certificates.suite.ts';
 import { isTransportError } from './transport-error.ts';
 
+async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const end = systemClock.monotonic() + 30_000;
+  while (!(await condition())) {
+    assert.ok(systemClock.monotonic() < end, `after 30 s still not: ${what}`);
+    await sleep(10);
+  }
+}
+
 /** A proxy that tunnels for those who know the password; to `toPort` of this machine, whatever it was asked for. */
-async function startProxy(toPort?: number) {
+async function startProxy(toPort?: number, isDeaf: () => boolean = () => false) {
   const tunnels: string[] = [];
   const sockets = new Set<Socket>();
   const proxy = createServer();
   proxy.on('connect', (request, client: Socket) => {
     sockets.add(client);
     client.on('error', () => undefined);
+    client.once('close', () => sockets.delete(client));
+    if (isDeaf()) {
+      client.resume().once('end', () => client.end());
+      return;
+    }
     const expected = `Basic ${Buffer.from('me:hunter2').toString('base64')}`;
     if (request.headers['proxy-authorization'] !== expected) {
       client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
@@ -34,6 +49,9 @@ async function startProxy(toPort?: number) {
   return {
     port: (proxy.address() as AddressInfo).port,
     tunnels,
+    get open() {
+      return sockets.size;
+    },
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => proxy.close(resolve));
@@ -122,3 +140,45 @@ test('says that the proxy is at fault, without its password', { timeout: 60_000 
     return true;
   });
 });
+
+test(
+  'gives up on a proxy that does not answer, and takes up with it again when it does',
+  { timeout: 60_000 },
+  async () => {
+    const authority = await createTestAuthority();
+    let deaf = true;
+    await using proxy = await startProxy(undefined, () => deaf);
+    await using server = await startLocalServer({
+      protocol: 'h1-tls',
+      authority,
+      handler: (_, response) => void (response as NodeJS.WritableStream).end('through'),
+    });
+    const config = {
+      server: server.url,
+      tls: { ca: { data: authority.ca } },
+      proxyUrl: `http://me:hunter2@127.0.0.1:${proxy.port}`,
+    };
+    await using transport = createTransport(config, { retry: false, connectTimeoutMs: 300 });
+    const ask = (timeoutMs: number) => transport.send({ method: 'GET', path: '/', timeoutMs });
+    await assert.rejects(ask(30_000), (error) => {
+      assert.ok(isTransportError(error), String(error));
+      assert.equal(error.code, 'proxy-failed', error.message);
+      assert.equal(error.sent, false);
+      return true;
+    });
+    // More than there are connections for, and each is gone before the proxy is given up.
+    await Promise.all(Array.from({ length: 70 }, () => assert.rejects(ask(50), { code: 'timeout' })));
+    await until(() => proxy.open === 0, 'no connection to the proxy is left over');
+    deaf = false;
+    assert.equal((await ask(30_000)).status, 200);
+
+    deaf = true;
+    const closing = createTransport(config, { retry: false });
+    const pending = assert.rejects(closing.send({ method: 'GET', path: '/' }), { code: 'closed' });
+    const before = proxy.open;
+    await until(() => proxy.open > before, 'the proxy is asked for a tunnel');
+    await closing[Symbol.asyncDispose]();
+    await pending;
+    await until(() => proxy.open === before, 'closing the transport closes that connection');
+  },
+);

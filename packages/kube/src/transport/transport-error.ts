@@ -101,6 +101,11 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     code: 'tls-name-mismatch',
     message: "the server's certificate is for another name; check the address, or set tls-server-name",
   },
+  // Waited for of a proxy alone.
+  UND_ERR_HEADERS_TIMEOUT: {
+    code: 'proxy-failed',
+    message: 'the proxy did not answer in time whether it opens a tunnel; check proxy-url',
+  },
   UND_ERR_PRX_TLS: { code: 'proxy-failed', message: 'the TLS connection to the proxy failed; check proxy-url' },
 };
 
