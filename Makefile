@@ -7,7 +7,7 @@ export PATH := $(ROOT)/node_modules/.bin:$(PATH)
 
 # ONCE=1: make run ends when all has converged. CONTROL_PLANE=real: etcd and kube-apiserver instead of the embedded server.
 # KUBERNETES=1.34: the Kubernetes release of the real control plane.
-export ONCE CONTROL_PLANE KUBERNETES UPDATE
+export ONCE CONTROL_PLANE KUBERNETES UPDATE MINUTES SEED TARGET
 
 SETUP := node_modules/.outrigger-setup
 
@@ -41,6 +41,10 @@ unit: $(SETUP) ## Run the unit tests only: seconds
 .PHONY: properties
 properties: $(SETUP) ## Run the property tests with new seeds (ROUNDS=n times)
 	@node scripts/test.ts properties
+
+.PHONY: fuzz
+fuzz: $(SETUP) ## Look for text of tenants, nodes and clouds that costs more than its size (MINUTES=n SEED=n TARGET=words)
+	@node e2e/fuzz/run.ts
 
 .PHONY: lint
 lint: $(SETUP) ## Run the linter, the formatter's check, the type-check and the dead-code check

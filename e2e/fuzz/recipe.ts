@@ -1,0 +1,117 @@
+/**
+ * Hostile text of any size: what a tenant or a node could write, grown from a recipe. Small enough to keep in the corpus, and at
+ * 240 KB as large as Kubernetes lets the annotations of one object be in all.
+ */
+import * as fc from 'fast-check';
+
+/** `prefix`, then `unit` as often as fits, then `suffix`. `{n}` in the unit is its number, so that no two are equal. */
+export interface Recipe {
+  readonly prefix: string;
+  readonly unit: string;
+  readonly suffix: string;
+}
+
+/** The text of about this many characters. */
+export function grow({ prefix, unit, suffix }: Recipe, size: number): string {
+  const wanted = Math.max(1, size - prefix.length - suffix.length);
+  if (!unit.includes('{n}')) return prefix + unit.repeat(Math.ceil(wanted / unit.length)) + suffix;
+  const parts: string[] = [];
+  for (let length = 0, n = 0; length < wanted; n++) {
+    const part = unit.replaceAll('{n}', n.toString(36));
+    parts.push(part);
+    length += part.length;
+  }
+  return prefix + parts.join('') + suffix;
+}
+
+/** Words that some parser gives a meaning to. */
+const WORDS = [
+  '-eyJ',
+  'eyJhbGciOi.',
+  '://',
+  'a://b:c@',
+  'Bearer ',
+  'password=',
+  'token": "',
+  '-----BEGIN PRIVATE KEY-----',
+  '-----END ',
+  '~',
+  '!',
+  '&',
+  '{*,',
+  '{',
+  '}',
+  '[^\\pL]',
+  '(?:a*)*',
+  '(a|',
+  '{1000}',
+  '(',
+  ')',
+  '*',
+  'a|',
+  '(?i)',
+  '10.0.0.1',
+  '10.0.0.{n}/24,',
+  '::',
+  'fd00:',
+  '0',
+  ',',
+  ';',
+  '=',
+  '/',
+  '.',
+  '-',
+  '_',
+  ' ',
+  '\t',
+  '\n',
+  'a',
+  'aB9',
+  'k{n}=v{n},',
+  '"',
+  '\\"',
+  '\\u0041',
+  '\\\\',
+  '%25',
+  '%2f',
+  '&amp;',
+  '&#x26;',
+  '<',
+  '<style',
+  '<title>',
+  '>',
+  '[',
+  ']',
+  '[a{n}]\n',
+  'x=y\n',
+  '#',
+  '- ',
+  'k{n}: ',
+  '&a ',
+  '*a ',
+  'ä',
+  '\u{1f600}',
+  '\ud800',
+  '\u2028',
+  'openstack:///',
+  'kind/id ',
+  '__proto__',
+  '1e9',
+  '1h',
+] as const;
+
+const word: fc.Arbitrary<string> = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...WORDS) },
+  { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 3, unit: 'binary' }) },
+);
+const words = (constraints: fc.ArrayConstraints): fc.Arbitrary<string> =>
+  fc.array(word, constraints).map((list) => list.join(''));
+
+/** Each word by itself, again and again: what most parsers that backtrack fall over. */
+export const plainRecipes: readonly Recipe[] = WORDS.map((unit) => ({ prefix: '', unit, suffix: '' }));
+
+export const recipes: fc.Arbitrary<Recipe> = fc.record({
+  prefix: words({ maxLength: 2 }),
+  unit: words({ minLength: 1, maxLength: 3 }),
+  suffix: words({ maxLength: 1 }),
+});

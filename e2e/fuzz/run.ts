@@ -1,0 +1,40 @@
+/**
+ * `make fuzz MINUTES=n`: draws texts for all targets in turn until the time is over, or until `n` recipes were tried
+ * (`RECIPES=n`). What is found is printed as lines for `corpus.json`. `SEED=n` repeats a run, `TARGET=words` picks targets.
+ */
+import { systemClock, systemRandom } from '@outrigger/kube';
+import * as fc from 'fast-check';
+import { plainRecipes, recipes } from './recipe.ts';
+import { targets } from './targets.ts';
+import { RecipeTrial, type Finding } from './try-recipe.ts';
+
+const minutes = Number(process.env['MINUTES'] || '1');
+const seed = Number(process.env['SEED'] || Math.floor(systemRandom() * 2 ** 31));
+const wanted = process.env['TARGET'] ?? '';
+if (!(minutes > 0) || !Number.isInteger(seed)) {
+  console.error(`MINUTES=${process.env['MINUTES']}, SEED=${process.env['SEED']}: both have to be numbers above 0`);
+  process.exit(1);
+}
+const chosen = targets.filter(({ name }) => name.includes(wanted));
+console.log(`fuzzing ${chosen.length} targets for ${minutes} min, SEED=${seed}`);
+
+await using trial = new RecipeTrial();
+const until = systemClock.monotonic() + minutes * 60_000;
+const found: Finding[] = [];
+/** One finding of each target is enough: the rest of the time is for the others. */
+const broken = new Set<string>();
+let tried = 0;
+for (let round = 0; systemClock.monotonic() < until && broken.size < chosen.length; round++) {
+  const recipe = plainRecipes[round] ?? fc.sample(recipes, { seed: seed + round, numRuns: 1 })[0];
+  for (const { name } of chosen) {
+    if (recipe === undefined || broken.has(name) || systemClock.monotonic() >= until) continue;
+    const finding = await trial.try(name, recipe);
+    tried++;
+    if (!finding) continue;
+    broken.add(name);
+    found.push(finding);
+    console.log(`${JSON.stringify({ target: name, ...finding.recipe })}\n  ${finding.problem}`);
+  }
+}
+console.log(`${tried} texts tried, ${found.length} targets found to cost more than their size`);
+process.exitCode = found.length > 0 ? 1 : 0;

@@ -1,0 +1,337 @@
+/**
+ * Every path that a text of a tenant, a node or a cloud takes: each target takes any text and has to end in a time that grows as
+ * the text does. What it throws is of no account, as long as it throws an `Error`.
+ */
+import {
+  CloudError,
+  canonicalIp,
+  loadBalancerOwnerAnnotation,
+  parseCidr,
+  parseProviderID,
+  type LoadBalancerService,
+} from '@outrigger/cloud-provider';
+import { parseYamlFile, Redactor } from '@outrigger/controller-manager';
+import { parseClusterCidrs, partNameOf, planNode } from '@outrigger/controllers';
+import { KnownSecrets, systemClock, type Node, type Service } from '@outrigger/kube';
+import { Secrets } from '../../packages/cloud-runtime/src/secrets.ts';
+import { parseGoDuration } from '../../packages/controller-manager/src/flags/go-duration.ts';
+import { createLogging } from '../../packages/controller-manager/src/logs/logging.ts';
+import { isLabelKey, isLabelValue } from '../../packages/controllers/src/node/label-syntax.ts';
+import { askedOf } from '../../packages/controllers/src/service/adoption.ts';
+import { failureNote } from '../../packages/controllers/src/service/service-events.ts';
+import { planService } from '../../packages/controllers/src/service/plan.ts';
+import { sourceRangesOf } from '../../packages/controllers/src/service/source-ranges.ts';
+import { factsOfService } from '../../packages/controllers/src/service/service-words.ts';
+import { wakingText } from '../../packages/controllers/src/service/tracked-service.ts';
+import { volumeRefOf } from '../../packages/controllers/src/pv-label/volume-source.ts';
+import { EventCorrelator } from '../../packages/kube/src/event-correlator.ts';
+import { readLease, writeLease } from '../../packages/kube/src/lease-record.ts';
+import { readError } from '../../packages/kube/src/response-body.ts';
+import { retryAfterMs } from '../../packages/kube/src/retry-after.ts';
+import { warningsOf } from '../../packages/kube/src/warning-header.ts';
+import { readPage } from '../../providers/openstack/src/client/next-page.ts';
+import { refusalOf } from '../../providers/openstack/src/client/refusal.ts';
+import { parseGcfg } from '../../providers/openstack/src/config/gcfg.ts';
+import { readCloudConfig } from '../../providers/openstack/src/config/read-cloud-config.ts';
+import { nodeAddresses } from '../../providers/openstack/src/instances/node-addresses.ts';
+import {
+  isLabelValue as isOpenStackLabelValue,
+  labelValueOf,
+} from '../../providers/openstack/src/instances/label-value.ts';
+import { askedServer } from '../../providers/openstack/src/instances/provider-ids.ts';
+import { annotationTable } from '../../providers/openstack/src/load-balancer/desired/annotation-table.ts';
+import {
+  declaredAnnotations,
+  declaredFeatures,
+  lockKeyOf,
+  selectBackEnds,
+} from '../../providers/openstack/src/load-balancer/desired/declared.ts';
+import { desiredTree } from '../../providers/openstack/src/load-balancer/desired/desired-tree-of.ts';
+import {
+  matchFloatingSubnets,
+  subnetNamePattern,
+} from '../../providers/openstack/src/load-balancer/desired/floating-subnets.ts';
+import { parseNodeSelector } from '../../providers/openstack/src/load-balancer/desired/node-selector.ts';
+import { configOf, inputOf, twoNodes } from '../../providers/openstack/src/load-balancer/desired/tree-inputs.suite.ts';
+import {
+  markedDescription,
+  markOf,
+  ownersIn,
+  unmarked,
+} from '../../providers/openstack/src/load-balancer/ownership.ts';
+
+export interface Target {
+  readonly name: string;
+  readonly run: (text: string) => unknown;
+}
+
+const SECRET = 'pÄss/w<o>rd&"x+Y9';
+
+const redactor = new Redactor();
+redactor.add(SECRET);
+redactor.add('hunter2-correct-horse');
+
+const secrets = new Secrets();
+secrets.add(SECRET);
+secrets.add('k8s1!');
+
+const known = new KnownSecrets();
+for (let n = 0; n < 50; n++) known.add(`token-number-${n}-of-an-hour`);
+
+const { logger } = createLogging({
+  clock: systemClock,
+  format: 'text',
+  component: 'fuzz',
+  destination: { write: () => {} },
+  redactor,
+});
+
+/** As an Event of the failure of this Service or Node reaches the API server. */
+function eventOf(message: string): void {
+  const about = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a', namespace: 'b', uid: 'c' } };
+  const correlator = new EventCorrelator(systemClock, about);
+  correlator.correlate(about, { type: 'Warning', reason: 'Refused', message: redactor.redact(message) }, false);
+  logger.error('Refused', { message });
+}
+
+function serviceOf(more: { annotations?: Record<string, string>; spec?: object; status?: object }): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web', namespace: 'a', uid: 'u', annotations: more.annotations ?? {} },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80, protocol: 'TCP', nodePort: 30_080 }], ...more.spec },
+    ...(more.status && { status: more.status }),
+  };
+}
+
+const { loadBalancer: loadBalancerConfig } = configOf();
+const provider = {
+  annotations: declaredAnnotations,
+  features: declaredFeatures(loadBalancerConfig),
+  selectBackEnds: (service: LoadBalancerService, backEnds: typeof twoNodes) =>
+    selectBackEnds(service, backEnds, { name: 'openstack', nodeSelector: undefined }),
+  plan: ({ service }: { readonly service: LoadBalancerService }) => {
+    const result = desiredTree(inputOf(service));
+    return result.kind === 'refused'
+      ? { actions: [], complete: false, ingress: [], refused: result.error }
+      : { actions: [], complete: true, ingress: [], warnings: result.warnings };
+  },
+};
+const serving = { providerName: 'openstack', isDefault: true, classes: [], clusterId: 'c' };
+
+/** From the store to the Event, as the service controller goes. */
+function bring(service: Service): void {
+  wakingText(service);
+  factsOfService(service, serving);
+  const recorded = {
+    ...service,
+    metadata: {
+      ...service.metadata,
+      finalizers: ['service.kubernetes.io/load-balancer-cleanup'],
+      annotations: { ...service.metadata?.annotations, [loadBalancerOwnerAnnotation]: 'openstack' },
+    },
+  };
+  const plan = planService({
+    service: recorded,
+    observation: { kind: 'parts', asOf: 0, parts: [] },
+    backEnds: twoNodes,
+    believesEmpty: true,
+    provider,
+    options: serving,
+  });
+  if (plan.kind === 'refuse' || plan.kind === 'failed') eventOf(failureNote('ensure', plan.error).message);
+  if (plan.kind !== 'bring') return;
+  lockKeyOf(plan.desired.service);
+  for (const { message } of plan.plan.warnings ?? []) eventOf(message);
+}
+
+const found = {
+  kind: 'found',
+  instance: {
+    providerID: 'openstack:///1',
+    name: 'n',
+    state: 'running',
+    addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
+  },
+} as const;
+
+/** From the store to the Event, as the node controller goes. */
+function initialise(node: Node): void {
+  const options = { providerName: 'openstack', runsRoutes: true, nodeSyncedEvents: true };
+  const plan = planNode({ node, answer: { asOf: 0, result: found }, now: 0, options });
+  if (plan.kind === 'wait') eventOf(plan.note.message);
+  if (plan.kind === 'act') for (const action of plan.actions) if (action.kind === 'event') eventOf(action.note.message);
+}
+
+function nodeOf(more: { annotations?: Record<string, string>; spec?: object; status?: object }): Node {
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n', uid: 'u', annotations: more.annotations ?? {} },
+    spec: { taints: [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' }], ...more.spec },
+    status: more.status ?? {},
+  };
+}
+
+const bodyOf = (text: string) => ({
+  status: 500,
+  headers: { 'content-type': 'text/html' },
+  body: (async function* () {
+    yield Buffer.from(text);
+  })(),
+});
+
+const answerOf = (text: string) => ({ status: 409, text, header: () => undefined }) as never;
+const asked = { service: 'network', operation: 'POST /ports', path: '/v2.0/ports' } as const;
+const env = { env: {}, workingDirectory: '/nowhere', homeDirectory: '/nowhere' };
+
+const annotationTargets: readonly Target[] = Object.values(annotationTable).map(({ name }) => ({
+  name: `annotation ${name}`,
+  run: (text) => bring(serviceOf({ annotations: { [name]: text } })),
+}));
+
+export const targets: readonly Target[] = [
+  { name: 'redactor', run: (text) => redactor.redact(text) },
+  { name: 'secrets of a provider', run: (text) => secrets.redact(text) },
+  { name: 'known secrets', run: (text) => known.replaceIn(text, '-') },
+  { name: 'log message', run: (text) => logger.info(text) },
+  { name: 'log field', run: (text) => logger.info('x', { text, deep: [{ text }], error: new Error(text) }) },
+  { name: 'log key', run: (text) => logger.info('x', { [text]: text, deep: { [text]: 1 } }) },
+  { name: 'provider log field', run: (text) => secrets.redactFields({ [text]: { [text]: text } }) },
+  { name: 'provider error', run: (text) => secrets.redactError(new Error(text, { cause: text })) },
+  { name: 'Event', run: eventOf },
+  ...annotationTargets,
+  { name: 'annotation that nobody reads', run: (text) => bring(serviceOf({ annotations: { 'example.com/x': text } })) },
+  {
+    name: 'annotation source ranges',
+    run: (text) =>
+      sourceRangesOf(serviceOf({ annotations: { 'service.beta.kubernetes.io/load-balancer-source-ranges': text } })),
+  },
+  {
+    name: 'field source ranges',
+    run: (text) => bring(serviceOf({ spec: { loadBalancerSourceRanges: text.split(',') } })),
+  },
+  { name: 'field requested address', run: (text) => bring(serviceOf({ spec: { loadBalancerIP: text } })) },
+  {
+    name: 'status host name',
+    run: (text) => bring(serviceOf({ status: { loadBalancer: { ingress: [{ hostname: text }] } } })),
+  },
+  {
+    name: 'condition adopt',
+    run: (text) => {
+      const condition = { type: 'outrigger.dev/AdoptLoadBalancer', status: 'True', message: text };
+      const service = serviceOf({ status: { conditions: [condition] } });
+      askedOf(service);
+      bring(service);
+    },
+  },
+  { name: 'part name', run: partNameOf },
+  {
+    name: 'node annotation provided-node-ip',
+    run: (text) => initialise(nodeOf({ annotations: { 'alpha.kubernetes.io/provided-node-ip': text } })),
+  },
+  { name: 'node provider ID', run: (text) => initialise(nodeOf({ spec: { providerID: text } })) },
+  {
+    name: 'node provider ID of ours',
+    run: (text) => initialise(nodeOf({ spec: { providerID: `openstack://${text}` } })),
+  },
+  {
+    name: 'node host name',
+    run: (text) => initialise(nodeOf({ status: { addresses: [{ type: 'Hostname', address: text }] } })),
+  },
+  {
+    name: 'node addresses',
+    run: (text) =>
+      initialise(
+        nodeOf({ status: { addresses: text.split(',').map((address) => ({ type: 'InternalIP', address })) } }),
+      ),
+  },
+  {
+    name: 'provider ID',
+    run: (text) => {
+      parseProviderID(text, 'openstack');
+      const rules = { name: 'openstack', region: 'a' };
+      const node = { name: text, uid: 'u', labels: {}, annotations: {} };
+      const one = askedServer({ ...node, providerID: text }, rules);
+      askedServer({ ...node, providerID: `openstack://${text}` }, rules);
+      if (one.by === 'error') eventOf(one.error.message);
+    },
+  },
+  { name: 'address', run: canonicalIp },
+  { name: 'range', run: parseCidr },
+  { name: 'ranges of the cluster', run: parseClusterCidrs },
+  {
+    name: 'label',
+    run: (text) => [isLabelKey(text), isLabelValue(text), isOpenStackLabelValue(text), labelValueOf(text)],
+  },
+  {
+    name: 'pattern of a floating subnet',
+    run: (text) => {
+      const matches = subnetNamePattern(text);
+      matches('x'.repeat(255));
+    },
+  },
+  {
+    name: 'name of a floating subnet',
+    run: (text) => matchFloatingSubnets({ name: '~(a|b)*-pool-.*' }, [{ id: '1', name: text, tags: text.split(',') }]),
+  },
+  {
+    name: 'tags of a floating subnet',
+    run: (text) => matchFloatingSubnets({ tags: text }, [{ id: '1', name: 'a', tags: ['a', 'b'] }]),
+  },
+  { name: 'node selector', run: parseNodeSelector },
+  { name: 'duration', run: parseGoDuration },
+  {
+    name: 'volume',
+    run: (text) => volumeRefOf({ metadata: { name: 'a' }, spec: { cinder: { volumeID: text } } }),
+  },
+  { name: 'cloud.conf syntax', run: parseGcfg },
+  { name: 'cloud.conf', run: (text) => readCloudConfig({ fileName: 'a', text }, env, () => {}) },
+  { name: 'YAML', run: (text) => parseYamlFile('a', text) },
+  {
+    name: 'lease',
+    run: (text) => {
+      const lease = {
+        metadata: { annotations: { a: text } },
+        spec: { holderIdentity: text, acquireTime: text },
+      } as never;
+      writeLease(lease, { ...readLease(lease, 1), renewedAt: 0 });
+    },
+  },
+  { name: 'answer of an API server', run: (text) => readError('GET /', bodyOf(text)) },
+  {
+    name: 'answer of an API server, a Status',
+    run: (text) => readError('GET /', bodyOf(JSON.stringify({ kind: 'Status', message: text }))),
+  },
+  { name: 'Retry-After', run: (text) => retryAfterMs({ 'retry-after': text }) },
+  { name: 'Warning', run: warningsOf },
+  { name: 'answer of OpenStack', run: (text) => refusalOf(asked, answerOf(text), 0) },
+  {
+    name: 'answer of OpenStack, in its words',
+    run: (text) => refusalOf(asked, answerOf(JSON.stringify({ NeutronError: { message: text, type: text } })), 0),
+  },
+  {
+    name: 'page of OpenStack',
+    run: (text) => readPage({ a: [text], a_links: [{ rel: 'next', href: text }] }, 'a', 'b'),
+  },
+  {
+    name: 'server of OpenStack',
+    run: (text) => {
+      const addresses = { [text]: text.split(',').map((addr) => ({ addr })) };
+      const server = { id: text, status: text, name: text, addresses, metadata: { hostname: text }, accessIPv4: text };
+      const networking = { publicNetworkName: [text], internalNetworkName: [], addressSortOrder: ['10.0.0.0/8', text] };
+      return nodeAddresses(server, { ports: [], subports: [] }, { ...networking, ipv6SupportDisabled: false });
+    },
+  },
+  {
+    name: 'marks of an owner',
+    run: (text) => {
+      const owner = { clusterId: 'a', uid: 'b' };
+      unmarked(text);
+      markOf(text, [text]);
+      ownersIn([`outrigger.dev/owner=${text}`, ...text.split(',')]);
+      return markedDescription(text, { owner, keep: true });
+    },
+  },
+  { name: 'error of a cloud', run: (text) => logger.error('x', { error: new CloudError('invalid', text) }) },
+];

@@ -1,0 +1,62 @@
+/** Tries recipes on targets in a thread of its own: what exhausts its memory or does not end is a finding, and ends the thread only. */
+import { Worker } from 'node:worker_threads';
+import { systemClock } from '@outrigger/kube';
+import type { Recipe } from './recipe.ts';
+import type { Report, Task } from './worker.ts';
+
+export interface Finding {
+  readonly target: string;
+  readonly recipe: Recipe;
+  readonly problem: string;
+}
+
+/** Twice the least size to 240 KB: what Kubernetes allows all annotations of one object is 256 KiB. */
+const allSizes: readonly number[] = [1_875, 3_750, 7_500, 15_000, 30_000, 60_000, 120_000, 240_000];
+
+/** Far above what the largest text takes on a slow machine; a quadratic one is found long before. */
+const PATIENCE_MS = 60_000;
+const MEMORY_MB = 512;
+
+export class RecipeTrial implements AsyncDisposable {
+  #worker: Worker | undefined;
+
+  /** What is wrong with this target on this text, or `undefined`. */
+  async try(target: string, recipe: Recipe, sizes: readonly number[] = allSizes): Promise<Finding | undefined> {
+    const worker = this.#worker ?? this.#start();
+    const problem = await new Promise<string | undefined>((resolve) => {
+      let size = 0;
+      const timer = systemClock.setTimer(PATIENCE_MS, () => end(`${size} characters: no end after ${PATIENCE_MS} ms`));
+      const end = (why: string | undefined, dead = true): void => {
+        timer.cancel();
+        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+        if (dead) {
+          this.#worker = undefined;
+          worker.on('error', () => {});
+          void worker.terminate();
+        }
+        resolve(why);
+      };
+      const onMessage = (report: Report): void => {
+        if (report.kind === 'size') size = report.size;
+        else end(report.problem, false);
+      };
+      const onError = (error: Error): void => end(`${size} characters: ${error.message}`);
+      const onExit = (): void => end(`${size} characters: the thread ended`);
+      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, and no window
+      worker.postMessage({ target, recipe, sizes } satisfies Task);
+    });
+    return problem === undefined ? undefined : { target, recipe, problem };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#worker?.terminate();
+  }
+
+  #start(): Worker {
+    this.#worker = new Worker(new URL('worker.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    });
+    return this.#worker;
+  }
+}
