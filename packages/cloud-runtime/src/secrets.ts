@@ -12,7 +12,7 @@ export class Secrets {
 
   add(secret: string, { rotating = false }: SecretOptions = {}): void {
     // A provider is one source.
-    this.#known.add(secret, rotating ? 'rotating' : undefined);
+    this.#known.add(secret, { source: rotating ? 'rotating' : undefined });
   }
 
   redact(text: string): string {
@@ -46,7 +46,7 @@ export class Secrets {
   /** Log fields: strings at any depth; errors are cleaned in place. */
   redactFields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     if (this.#known.isEmpty) return fields;
-    return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, this.#redactValue(value, 0)]));
+    return this.#redactMembers(fields, 0);
   }
 
   #redactValue(value: unknown, depth: number): unknown {
@@ -55,7 +55,13 @@ export class Secrets {
     if (typeof value !== 'object' || value === null || value instanceof Error) return value;
     if (depth === DEEPEST_CAUSE) return SHOWN_INSTEAD;
     if (Array.isArray(value)) return value.map((item) => this.#redactValue(item, depth + 1));
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.#redactValue(item, depth + 1)]));
+    return this.#redactMembers(value, depth + 1);
+  }
+
+  #redactMembers(fields: object, depth: number): Record<string, unknown> {
+    return Object.fromEntries(
+      Object.entries(fields).map(([key, value]) => [this.redact(key), this.#redactValue(value, depth)]),
+    );
   }
 }
 

@@ -99,11 +99,15 @@ function asStatus(text: string): Status | undefined {
 /** What to say of a page that some proxy wrote. */
 function describe(response: TransportResponse, text: string): string {
   const type = response.headers['content-type'] ?? 'no content type';
-  const excerpt = text
-    .replaceAll(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
+  const excerpt = withoutTags(text)
     .replaceAll(/bearer\s+\S+/gi, 'Bearer ***')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
     .slice(0, EXCERPT_CHARACTERS);
   return `not an API server's answer (${type})${excerpt && `: ${excerpt}`}`;
+}
+
+/** An element without an end is cut off to the end of the text: looking for the end of each would take the square of its length. */
+function withoutTags(text: string): string {
+  return text.replaceAll(/<(style|script)(?:[\s\S]*?<\/\1>|[\s\S]*$)/gi, ' ').replaceAll(/<[^<>]*>/g, ' ');
 }

@@ -12,7 +12,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 // Escaped: a bundler leaves patterns as they are, and one character beyond Latin-1 doubles the program in memory.
 const WHOLE = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/u;
-const PART = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/gu;
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/gu;
 
 /**
  * Milliseconds of a Go duration; `undefined` when it is none. A number without a unit is refused, except `0`, as

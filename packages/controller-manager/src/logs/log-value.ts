@@ -15,8 +15,8 @@ export function toLogValue(field: string, value: unknown, redactor: Redactor, de
     return Number.isFinite(value) || typeof value === 'boolean' ? value : String(value);
   }
   if (redactor.hides(field)) return maskedValue;
-  if (typeof value === 'string') return redactor.redact(cut(value));
-  if (value instanceof Error) return redactor.redact(cut(describeError(value)));
+  if (typeof value === 'string') return printableText(value, redactor);
+  if (value instanceof Error) return printableText(describeError(value), redactor);
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object') return typeof value;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
@@ -25,7 +25,14 @@ export function toLogValue(field: string, value: unknown, redactor: Redactor, de
     return value.slice(0, MAX_ITEMS).map((item: unknown) => toLogValue(field, item, redactor, depth + 1));
   }
   const entries = Object.entries(value).slice(0, MAX_ITEMS);
-  return Object.fromEntries(entries.map(([key, item]) => [key, toLogValue(key, item, redactor, depth + 1)]));
+  return Object.fromEntries(
+    entries.map(([key, item]) => [printableText(key, redactor), toLogValue(key, item, redactor, depth + 1)]),
+  );
+}
+
+/** Free of secrets, and then cut: a secret of which the cut leaves half would not be found. */
+export function printableText(text: string, redactor: Redactor): string {
+  return cut(redactor.redact(text));
 }
 
 /** The message with those of its causes, as Go's wrapped errors read: `lease update failed: connection reset`. */

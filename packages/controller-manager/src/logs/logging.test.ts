@@ -269,3 +269,48 @@ test('the keys of an exec plugin push no token out, and each line of the newest 
   assert.equal(redactor.redact('-----BEGIN RSA KEY-----'), '-----BEGIN RSA KEY-----');
   assert.equal(redactor.redact(lineOf(0, 0)), lineOf(0, 0), 'a key of long ago');
 });
+
+test('a secret at the place where a text is cut leaves no half behind, and one that is a key is masked', () => {
+  const { logger, lines, redactor } = capture();
+  redactor.add('hunter2-correct-horse');
+  logger.info(`${'x'.repeat(16_384 - 18)}hunter2-correct-horse`, {
+    text: `${'x'.repeat(16_384 - 18)}hunter2-correct-horse`,
+    deep: { 'hunter2-correct-horse': 1 },
+    'hunter2-correct-horse': 1,
+  });
+  assert.ok(!lines.join('').includes('hunter2'), lines.join('').replaceAll(/x+/g, 'x'));
+});
+
+test('a message is cut too', () => {
+  const { logger, lines } = capture();
+  logger.info('x'.repeat(100_000));
+  assert.ok(lines.join('').length < 17_000);
+});
+
+test('a registered value of three to five characters is masked as a word, in words of others it stays', () => {
+  const redactor = new Redactor();
+  redactor.add('k8s1!');
+  redactor.add('nova');
+  redactor.add('ab');
+  assert.equal(
+    redactor.redact('password is k8s1!; user "nova" of supernova, a k8s1!x and ab'),
+    'password is [redacted]; user "[redacted]" of supernova, a k8s1!x and ab',
+  );
+});
+
+test('JSON web tokens are masked within other text, and what only begins like one stays', () => {
+  const redactor = new Redactor();
+  for (const [text, clean] of [
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln', '[redacted]'],
+    ['a=eyJhbGciOiJIUzI1NiJ9.eyJzdWIi,', 'a=[redacted],'],
+    ['x.y-eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln.z', 'x.y-[redacted].z'],
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.', '[redacted]'],
+    ['eyJ.eyJhbGciOiJIUzI1NiJ9', 'eyJ.eyJhbGciOiJIUzI1NiJ9'],
+    ['keyJhbGciOiJIUzI1NiJ9.abc', 'keyJhbGciOiJIUzI1NiJ9.abc'],
+    ['eyJhbGciOiJIUzI1NiJ9', 'eyJhbGciOiJIUzI1NiJ9'],
+  ] as const) {
+    assert.equal(redactor.redact(text), clean, text);
+  }
+  assert.equal(redactor.redact('to amqp://nova:p@ss:w@rd@host:5672/x'), 'to amqp://nova:[redacted]@host:5672/x');
+  assert.equal(redactor.redact('{\\"password\\": \\"hunter22\\"}'), '{\\"password\\": \\"[redacted]"}');
+});

@@ -2,7 +2,7 @@
 import type { Clock, LogFields, Logger, Timer } from '@outrigger/kube';
 import pino from 'pino';
 import { renderKlogLine, type Severity } from './klog-line.ts';
-import { codeOf, toLogValue, type LogValue } from './log-value.ts';
+import { codeOf, printableText, toLogValue, type LogValue } from './log-value.ts';
 import { Redactor } from './redactor.ts';
 import { verbosityOf, type VmodulePattern } from './verbosity.ts';
 
@@ -157,7 +157,7 @@ class ManagedLogger implements Logger {
 
   #write(severity: Severity, v: number | undefined, message: string, fields: LogFields = {}): void {
     const { clock, destination, format, json, pid, redactor } = this.#sink;
-    const text = redactor.redact(message);
+    const text = printableText(message, redactor);
     const all = { ...this.#bound, ...this.#printable(fields) };
     if (format === 'json') {
       const record = { caller: this.#component, msg: text, ...(v === undefined ? {} : { v }), ...all };
@@ -176,13 +176,13 @@ class ManagedLogger implements Logger {
     for (const [key, value] of Object.entries(fields)) {
       if (value === undefined) continue;
       // klog's name for the error of a line.
-      const name = key === 'error' ? 'err' : key;
-      printable[name] = toLogValue(name, name === 'err' && !(value instanceof Error) ? asText(value) : value, redactor);
+      const name = key === 'error' ? 'err' : printableText(key, redactor);
+      printable[name] = toLogValue(key, name === 'err' && !(value instanceof Error) ? asText(value) : value, redactor);
       if (!(value instanceof Error)) continue;
       const code = codeOf(value);
       if (code !== undefined) printable['code'] ??= code;
       // An error without a code is one that nobody foresaw: where it came from matters more than what it says.
-      else if (isDefect(value) && value.stack !== undefined) printable['stack'] = redactor.redact(value.stack);
+      else if (isDefect(value) && value.stack !== undefined) printable['stack'] = printableText(value.stack, redactor);
     }
     return printable;
   }

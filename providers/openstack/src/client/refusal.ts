@@ -139,13 +139,13 @@ function parse(text: string): Body | undefined {
 
 const LONGEST_MESSAGE = 400;
 /** Others each time: with them, the same refusal would be another Event whenever it is tried again. The log has the request's. */
-const REQUEST_IDS = /\s*(?:Neutron server returns request_ids: \[[^\]]*\]|\breq-[\da-f]{8}-[\da-f-]{27})/gu;
+const REQUEST_IDS = / ?(?:Neutron server returns request_ids: \[[^[\]]*\]|\breq-[\da-f]{8}-[\da-f-]{27})/gu;
 
 function oneLine(message: string): string {
-  return message.replaceAll(REQUEST_IDS, '').replaceAll(/\s+/gu, ' ').trim().slice(0, LONGEST_MESSAGE);
+  return message.replaceAll(/\s+/gu, ' ').replaceAll(REQUEST_IDS, '').trim().slice(0, LONGEST_MESSAGE);
 }
 
 function title(page: string): string {
   const [, said] = /<title>([^<]*)<\/title>/iu.exec(page) ?? [];
-  return oneLine(said ?? page.replaceAll(/<[^>]*>/gu, ' ')).slice(0, 100) || 'it is empty';
+  return oneLine(said ?? page.replaceAll(/<[^<>]*>/gu, ' ')).slice(0, 100) || 'it is empty';
 }

@@ -10,7 +10,7 @@ const MILLISECONDS: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,
 };
-const PART = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/gu;
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/gu;
 const WHOLE = new RegExp(`^(?:${PART.source})+$`, 'u');
 
 /** Milliseconds; `undefined` for what is none, and for less than nothing. */

@@ -14,7 +14,12 @@ export function isLabelValue(text: string): boolean {
  * which PersistentVolumes have in their node affinity; one that it cuts at 63 to end in a dash is valid here.
  */
 export function labelValueOf(text: string | null | undefined): string | undefined {
-  const trim = (value: string): string => value.replaceAll(/^[-_.]+|[-_.]+$/g, '');
+  // From the end by hand: an expression would try each of the characters within the text as the first of its end.
+  const trim = (value: string): string => {
+    let end = value.length;
+    while (end > 0 && /[-_.]/.test(value.charAt(end - 1))) end--;
+    return value.slice(0, end).replace(/^[-_.]+/, '');
+  };
   const value = trim(trim((text ?? '').replaceAll(/[^-A-Za-z0-9_.]+/g, '-')).slice(0, MAX_LENGTH));
   return value === '' ? undefined : value;
 }

@@ -20,13 +20,15 @@ export function nodeAddresses(
   { ports, subports }: ServerPorts,
   options: NetworkingConfig,
 ): readonly NodeAddress[] {
-  let addresses: NodeAddress[] = [];
+  /** By type and address: a server may have thousands. */
+  const addresses = new Map<string, NodeAddress>();
   const add = (type: NodeAddressType, address: string): void => {
     if (options.ipv6SupportDisabled && type !== 'Hostname' && familyOf(address) === 6) return;
-    if (!addresses.some((known) => known.type === type && known.address === address)) addresses.push({ type, address });
+    const key = `${type} ${address}`;
+    if (!addresses.has(key)) addresses.set(key, { type, address });
   };
   const drop = (address: string): void => {
-    addresses = addresses.filter((known) => known.address !== address);
+    for (const type of ['InternalIP', 'ExternalIP', 'Hostname']) addresses.delete(`${type} ${address}`);
   };
 
   for (const { status, fixed_ips: fixed } of ports) {
@@ -48,7 +50,7 @@ export function nodeAddresses(
       drop(address);
     }
   }
-  return inSortOrder(addresses, options.addressSortOrder);
+  return inSortOrder([...addresses.values()], options.addressSortOrder);
 }
 
 interface NetworkAddress {
