@@ -44,6 +44,8 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
                 clusterId: cluster.id,
                 isDefault,
                 concurrentServiceSyncs: options.service.concurrentServiceSyncs,
+                sharing: options.service.loadBalancerSharing,
+                trustedNamespaces: options.service.trustedServiceNamespaces,
               },
             });
             return explanations.follow(controller, { kinds: ['service'], provider });

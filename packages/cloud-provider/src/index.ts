@@ -56,6 +56,8 @@ export type {
 export type { LoadBalancerIngress, PortStatus } from './load-balancer-status.ts';
 export type {
   DesiredLoadBalancer,
+  ForeignThing,
+  JudgedThing,
   LoadBalancerAction,
   LoadBalancerActionResult,
   LoadBalancerObservation,

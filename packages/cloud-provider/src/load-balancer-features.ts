@@ -23,4 +23,9 @@ export interface ServiceAnnotation {
   /** What it does, for the reference page. */
   readonly description: string;
   readonly values: 'string' | 'boolean' | 'integer' | readonly string[];
+  /**
+   * It names something of the cloud that may be another's, and what one could do by that: `uses another Service's load balancer`.
+   * `--trusted-service-namespaces` and the admission policy hold it back by namespace. Default: it names nothing.
+   */
+  readonly dangerous?: string | undefined;
 }

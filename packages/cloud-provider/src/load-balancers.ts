@@ -17,11 +17,41 @@ export interface LoadBalancerPart {
   readonly state: 'ready' | 'pending' | 'deleting' | 'failed';
   /** What the provider's own `plan` needs to know. JSON: it is logged, shown and compared. No secrets. */
   readonly attributes: Readonly<Record<string, unknown>>;
+  /**
+   * The IP addresses at which it is reached. Where a part of the Service's own says them, its status gets no other. Default: the
+   * cloud does not say, and what the plan says is believed.
+   */
+  readonly addresses?: readonly string[] | undefined;
+}
+
+/**
+ * Something in the cloud that is no part of the Service's load balancer, and that the Service names, or that is attached to what it
+ * uses: a floating IP of the project, a port, a network, another's load balancer.
+ */
+export interface ForeignThing extends PartName {
+  /** Whose part it is, by its tags: whether the Service may use it is for the host to say (`--load-balancer-sharing`). */
+  readonly owner?: Owner | undefined;
+  /** Namespace of the Service that it was made for, as its name says: counts where no tag says an owner, as that of a predecessor's. */
+  readonly ownerNamespace?: string | undefined;
+  /** The namespaces that the cloud's administrator has set it aside for, as the cloud or the cloud config says; `*`: all. */
+  readonly allowed: readonly string[];
+}
+
+/** With the host's word on it. */
+export interface JudgedThing extends ForeignThing {
+  /** Whether the Service may use it. Where not, nothing is said of it but that: who writes the Service may not know of it. */
+  readonly mayUse: boolean;
 }
 
 /** What is there for one Service. `failed`: it could not be found out; nothing is planned from it. */
 export type LoadBalancerObservation =
-  | { readonly kind: 'parts'; readonly asOf: number; readonly parts: readonly LoadBalancerPart[] }
+  | {
+      readonly kind: 'parts';
+      readonly asOf: number;
+      readonly parts: readonly LoadBalancerPart[];
+      /** Default: none. */
+      readonly others?: readonly ForeignThing[] | undefined;
+    }
   | { readonly kind: 'failed'; readonly error: Error };
 
 /** What should be there for one Service. */
@@ -32,6 +62,8 @@ export interface DesiredLoadBalancer {
   readonly owner: Owner;
   /** Already narrowed by `selectBackEnds`. */
   readonly backEnds: readonly BackEnd[];
+  /** As `observe` found them, together with the parts. Default: none. */
+  readonly others?: readonly JudgedThing[] | undefined;
 }
 
 /** One change. JSON, without functions, so that a plan can be shown, logged and compared. */
@@ -52,6 +84,11 @@ export interface LoadBalancerAction {
    * `pending`, `read` is asked about them before the finalizer goes. Default: none.
    */
   readonly ends?: readonly PartName[] | undefined;
+  /**
+   * What it attaches, detaches, joins or places something in, and that is no part of the Service's own: each of the observed
+   * `others`. The host refuses the plan where nothing proves that the Service may. Default: none.
+   */
+  readonly touches?: readonly PartName[] | undefined;
 }
 
 /** What a person should know. Becomes an Event of type Warning on the Service. */
@@ -175,7 +212,8 @@ export interface LoadBalancers {
   observe(services: readonly LoadBalancerService[], call: CallContext): Promise<readonly LoadBalancerObservation[]>;
   /**
    * What has to be done. Pure: no I/O, no clock; the same input gives the same plan. Never an action on a part whose owner is
-   * another, and none but `claim` on a part without one. Upstream: what `EnsureLoadBalancer`,
+   * another, and none but `claim` on a part without one; what it does to anything else is said in `touches`, effects on the way to a
+   * part of the Service's own included. Its texts become Events, which who may write the Service reads: they name nothing of others. Upstream: what `EnsureLoadBalancer`,
    * `UpdateLoadBalancer` and `EnsureLoadBalancerDeleted` decide inside.
    */
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan;

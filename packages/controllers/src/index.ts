@@ -42,6 +42,7 @@ export {
 } from './service/service-controller.ts';
 export { isReviewed, reviewService, type ServiceReview, type ServiceReviewer } from './service/review-service.ts';
 export { Locks } from './service/locks.ts';
+export { loadBalancerSharings, shareWithAnnotation, type LoadBalancerSharing } from './service/tenancy.ts';
 export { adoptPatch, adoptedBy, askedOf, partNameOf } from './service/adoption.ts';
 export {
   createOrphanController,

@@ -1,8 +1,11 @@
 /** The service controller. */
-import { integer, type FlagGroup } from '@outrigger/controller-manager';
+import { loadBalancerSharings, type LoadBalancerSharing } from '@outrigger/controllers';
+import { integer, oneOf, strings, type FlagGroup } from '@outrigger/controller-manager';
 
 export interface ServiceOptions {
   concurrentServiceSyncs: number;
+  loadBalancerSharing: LoadBalancerSharing;
+  trustedServiceNamespaces: readonly string[];
 }
 
 export const serviceFlags: FlagGroup<ServiceOptions> = {
@@ -13,6 +16,18 @@ export const serviceFlags: FlagGroup<ServiceOptions> = {
       default: 10,
       usage:
         'Load balancers that are changed at once. What there is of them is looked up in batches and not bound by it.',
+    },
+    loadBalancerSharing: {
+      type: oneOf(loadBalancerSharings),
+      default: 'namespace',
+      usage:
+        "Which Services may begin to use another Service's load balancer: of its 'namespace' and those that its annotation outrigger.dev/share-load-balancer-with names, of the whole 'cluster', or none ('off'). Who shares one already goes on to.",
+    },
+    trustedServiceNamespaces: {
+      type: strings,
+      default: ['*'],
+      usage:
+        "Namespaces whose Services may name things of the cloud: by loadBalancerIP, and by annotations that the provider marks as dangerous. '*': all.",
     },
   },
 };

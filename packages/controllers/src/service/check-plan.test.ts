@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DesiredLoadBalancer, LoadBalancerAction, LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
+import type {
+  DesiredLoadBalancer,
+  JudgedThing,
+  LoadBalancerAction,
+  LoadBalancerPart,
+  Owner,
+  PartName,
+} from '@outrigger/cloud-provider';
 import * as fc from 'fast-check';
 import { checkPlan } from './check-plan.ts';
 import { identityOf } from './load-balancer-service.ts';
@@ -51,6 +58,83 @@ test('what was not observed, or has only the ID or the kind of what was, is not 
   ] as const) {
     assert.equal(wrongOf([actionOn('delete', kind, id)], parts), 'invalid');
   }
+});
+
+test('what is no part of the Service’s own is touched only where it was observed and is allowed, whatever the action is', () => {
+  const parts = [partOf('load-balancer', 'lb', ME)];
+  const free: JudgedThing = { kind: 'address', id: 'free', allowed: ['*'], mayUse: true };
+  const victims: JudgedThing = { ...free, id: 'victims', owner: { clusterId: 'c', uid: 'victim' }, mayUse: false };
+  const wrongWith = (kind: LoadBalancerAction['kind'], touches: readonly PartName[]): unknown => {
+    const action = { ...actionOn(kind, 'load-balancer', kind === 'create' ? undefined : 'lb'), touches };
+    try {
+      const goal = { ...desired(true), others: [free, victims] };
+      checkPlan({ actions: [action], complete: false, ingress: [] }, goal, parts);
+      return undefined;
+    } catch (error) {
+      assert.doesNotMatch(String(error), /victims/, 'an Event says nothing of what is another’s');
+      return (error as { readonly code?: string }).code;
+    }
+  };
+  for (const kind of ['create', 'update', 'delete'] as const) {
+    assert.equal(wrongWith(kind, [free]), undefined);
+    assert.equal(wrongWith(kind, [free, victims]), 'not-owned');
+    assert.equal(wrongWith(kind, [{ kind: 'address', id: 'unseen' }]), 'invalid');
+    assert.equal(wrongWith(kind, [{ kind: 'port', id: 'free' }]), 'invalid');
+  }
+});
+
+test('the status gets no address that the cloud does not show as this Service’s', () => {
+  const wrongAt = (ip: string, parts: readonly LoadBalancerPart[]): unknown => {
+    try {
+      checkPlan({ actions: [], complete: true, ingress: [{ ip }] }, desired(true), parts);
+      return undefined;
+    } catch (error) {
+      return (error as { readonly code?: string }).code;
+    }
+  };
+  const own = partOf('address', 'a', ME);
+  const others = { ...partOf('address', 'b', OWNERS[1]), addresses: ['203.0.113.9'] };
+  assert.equal(wrongAt('203.0.113.9', []), 'not-owned');
+  assert.equal(wrongAt('203.0.113.9', [others]), 'not-owned');
+  assert.equal(wrongAt('203.0.113.9', [own, others]), undefined, 'no part of its own says its addresses');
+  assert.equal(wrongAt('203.0.113.9', [{ ...own, addresses: ['203.0.113.5'] }, others]), 'not-owned');
+  assert.equal(wrongAt('2001:DB8::0:1', [own, { ...own, id: 'c', addresses: ['2001:db8::1'] }]), undefined);
+});
+
+test('property: a plan whose actions touch anything that is not allowed is refused whole, and any other is not', () => {
+  const thing = fc.record({
+    kind: fc.constantFrom('address', 'port', 'network', 'load-balancer'),
+    id: fc.constantFrom('1', '2', '3'),
+    allowed: fc.constant<readonly string[]>([]),
+    mayUse: fc.boolean(),
+  });
+  const step = fc.record({
+    kind: fc.constantFrom<LoadBalancerAction['kind']>('create', 'update', 'delete'),
+    touches: fc.array(fc.nat({ max: 5 }), { maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(fc.array(thing, { minLength: 1, maxLength: 6 }), fc.array(step, { maxLength: 5 }), (others, steps) => {
+      const parts = [partOf('part', 'a', ME)];
+      const touched = steps.map(({ touches }) => touches.map((i) => others[i % others.length] ?? others[0]));
+      const actions = steps.map(({ kind }, i): LoadBalancerAction => {
+        const names = (touched[i] ?? []).map((one) => ({ kind: one?.kind ?? '', id: one?.id ?? '' }));
+        return { ...actionOn(kind, 'part', kind === 'create' ? undefined : 'a'), touches: names };
+      });
+      const isHarmless = touched
+        .flat()
+        .every((one) =>
+          others.filter(({ id, kind }) => id === one?.id && kind === one.kind).every(({ mayUse }) => mayUse),
+        );
+      let refused = false;
+      try {
+        checkPlan({ actions, complete: false, ingress: [] }, { ...desired(true), others }, parts);
+      } catch {
+        refused = true;
+      }
+      assert.equal(refused, !isHarmless);
+    }),
+    { numRuns: 500 },
+  );
 });
 
 test('property: one action that is not allowed makes the whole plan one that is not', () => {

@@ -1,5 +1,6 @@
 /** The last look at a provider's plan before anything of it is done. Pure. */
 import {
+  canonicalIp,
   CloudError,
   type LoadBalancerPart,
   type LoadBalancerPlan,
@@ -17,17 +18,20 @@ export function isNamed(part: PartName, { id, kind }: PartName): boolean {
 }
 
 /**
- * Throws a `CloudError` for a plan that touches what this Service cannot prove to own (`not-owned`), or that names what was
- * not observed (`invalid`): a mistake of a provider must not cost anybody a load balancer.
+ * Throws a `CloudError` for a plan that touches what this Service cannot prove to own or to be free for it (`not-owned`), or that
+ * names what was not observed (`invalid`): a mistake of a provider must not cost anybody a load balancer. The message becomes an
+ * Event on the Service: of what is another's it says no ID.
  */
 export function checkPlan(
   plan: LoadBalancerPlan,
-  { owner, wanted }: DesiredLoadBalancer,
+  desired: DesiredLoadBalancer,
   parts: readonly LoadBalancerPart[],
 ): void {
-  for (const { ends = [], kind, part: kindOfPart, id } of plan.actions) {
+  const { owner, wanted } = desired;
+  for (const { ends = [], kind, part: kindOfPart, id, touches = [] } of plan.actions) {
     const unseen = ends.find((name) => !parts.some((part) => isNamed(part, name)));
     if (unseen) throw new CloudError('invalid', `the plan ends ${unseen.kind} ${unseen.id}, which was not observed`);
+    for (const name of touches) checkTouch(name, desired);
     if (kind === 'create') {
       if (!wanted) throw new CloudError('invalid', `the plan to remove the load balancer makes a part: ${kindOfPart}`);
       continue;
@@ -37,4 +41,33 @@ export function checkPlan(
     if (kind === 'claim' ? part.owner === undefined : isOwnedBy(part, owner)) continue;
     throw new CloudError('not-owned', `${kindOfPart} ${id} is not proved to belong to this Service; it is left alone`);
   }
+  checkAddresses(plan, owner, parts);
 }
+
+/** Of things that have the same name each has to be allowed. */
+function checkTouch(name: PartName, { others = [] }: DesiredLoadBalancer): void {
+  const things = others.filter((one) => isNamed(one, name));
+  if (things.length === 0) {
+    throw new CloudError(
+      'invalid',
+      `the plan touches a ${name.kind} that is no part of the Service's own and was not observed`,
+    );
+  }
+  if (things.every(({ mayUse }) => mayUse)) return;
+  const text = `nothing proves that this Service may use the ${name.kind} that it asks for, or that is attached to what it asks for; it is left alone`;
+  throw new CloudError('not-owned', text, { cause: new Error(`${name.kind} ${name.id}`) });
+}
+
+/** An address in a status draws the traffic of every node to it: it gets none that the cloud does not show as this Service's. */
+function checkAddresses({ ingress }: LoadBalancerPlan, owner: Owner, parts: readonly LoadBalancerPart[]): void {
+  const said = ingress.flatMap(({ ip }) => (ip ? [ip] : []));
+  if (said.length === 0) return;
+  const own = parts.filter((part) => isOwnedBy(part, owner));
+  if (own.length === 0) throw new CloudError('not-owned', "the plan says an address, and no part is the Service's own");
+  if (own.every(({ addresses }) => addresses === undefined)) return;
+  const shown = new Set(own.flatMap(({ addresses = [] }) => addresses).map(canonical));
+  if (said.every((ip) => shown.has(canonical(ip)))) return;
+  throw new CloudError('not-owned', "the plan says an address that the cloud does not show as this Service's");
+}
+
+const canonical = (ip: string): string => canonicalIp(ip) ?? ip;

@@ -15,10 +15,11 @@ import { whyNotAdopted } from './adoption.ts';
 import { checkPlan, isOwnedBy } from './check-plan.ts';
 import { identityOf, ingressOf, loadBalancerServiceOf } from './load-balancer-service.ts';
 import { isRecorded, roleOf, type RoleOptions } from './role.ts';
+import { mayUse, whyNotTrusted, type Tenancy } from './tenancy.ts';
 import { unservedOf } from './unserved.ts';
 import { releaseAnnotation } from './well-known-names.ts';
 
-interface ServicePlanOptions extends RoleOptions {
+interface ServicePlanOptions extends RoleOptions, Tenancy {
   /** `ClusterIdentity.id`. */
   readonly clusterId: string;
 }
@@ -33,7 +34,9 @@ export interface ObservedService {
   readonly lastBackEnds?: readonly BackEnd[] | undefined;
   /** Whether an empty set has been seen for so long that it is believed. */
   readonly believesEmpty: boolean;
-  readonly provider: Pick<LoadBalancers, 'features' | 'plan' | 'selectBackEnds'>;
+  readonly provider: Pick<LoadBalancers, 'annotations' | 'features' | 'plan' | 'selectBackEnds'>;
+  /** By its UID; `undefined`: none is known. Default: none is. */
+  readonly serviceOf?: ((uid: string) => Service | undefined) | undefined;
   readonly options: ServicePlanOptions;
 }
 
@@ -106,7 +109,7 @@ export function desiredOf({ service, backEnds, provider, options }: ObservedServ
 }
 
 function planServing(observed: ObservedService): ServicePlan {
-  const { service, lastBackEnds, believesEmpty, observation, options } = observed;
+  const { service, lastBackEnds, believesEmpty, observation, options, provider } = observed;
   let desired: DesiredLoadBalancer;
   try {
     desired = desiredOf(observed);
@@ -123,7 +126,10 @@ function planServing(observed: ObservedService): ServicePlan {
   if (observation.kind === 'failed') return failed(true, observation.error);
   const refusal = whyNotAdopted(desired.service, observation.parts, desired.owner);
   if (refusal) return { kind: 'refuse', error: refusal };
-  return bringTo(observed, desired, observation.parts);
+  const trust = { ...options, annotations: provider.annotations, owner: desired.owner };
+  const distrust = whyNotTrusted(desired.service, observation, trust);
+  if (distrust) return { kind: 'refuse', error: distrust };
+  return bringTo(observed, desired, observation);
 }
 
 /** Whether traffic may be running through the load balancer now. */
@@ -157,15 +163,25 @@ export interface ObservedRemoval {
 /** What has to be done so that nothing of this owner is left. */
 export function planRemoval({ provider, service, owner, observation }: ObservedRemoval): ServicePlan {
   if (observation.kind === 'failed') return failed(false, observation.error);
-  return bringTo({ provider }, { service, wanted: false, owner, backEnds: [] }, observation.parts);
+  return bringTo({ provider }, { service, wanted: false, owner, backEnds: [] }, observation);
 }
 
 function bringTo(
-  { provider }: { readonly provider: Pick<LoadBalancers, 'plan'> },
-  desired: DesiredLoadBalancer,
-  parts: Parameters<LoadBalancers['plan']>[1],
+  {
+    provider,
+    options,
+    serviceOf = () => undefined,
+  }: Pick<ObservedService, 'serviceOf'> & {
+    readonly provider: Pick<LoadBalancers, 'plan'>;
+    readonly options?: Tenancy;
+  },
+  goal: DesiredLoadBalancer,
+  { others, parts }: Extract<LoadBalancerObservation, { kind: 'parts' }>,
 ): ServicePlan {
-  const { wanted, owner } = desired;
+  const { wanted, owner, service } = goal;
+  const tenancy = { ...options, clusterId: owner.clusterId, serviceOf };
+  const judged = others?.map((thing) => ({ ...thing, mayUse: mayUse(thing, service, tenancy) }));
+  const desired = judged ? { ...goal, others: judged } : goal;
   try {
     const plan = provider.plan(desired, parts);
     if (plan.refused) return wanted ? { kind: 'refuse', error: plan.refused } : failed(false, plan.refused);

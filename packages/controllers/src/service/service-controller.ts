@@ -67,6 +67,7 @@ import {
   recordAction,
   statusAction,
 } from './service-words.ts';
+import type { Tenancy } from './tenancy.ts';
 import { asRecorded, letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
 import { sameBackEnds, trackService, UNCERTAIN_MS, wakingText, type TrackedService } from './tracked-service.ts';
 
@@ -79,7 +80,7 @@ const LONGEST_POLL_MS = 30_000;
 /** Keys of Services that are gone themselves. No namespace has such a name. */
 const LEFTOVER = 'uid:';
 
-export interface ServiceControllerOptions {
+export interface ServiceControllerOptions extends Tenancy {
   /** Recorded on the Services that have a load balancer, and the prefix of our provider IDs. */
   readonly providerName: string;
   /** `ClusterIdentity.id`. */
@@ -183,6 +184,8 @@ class Run {
       clusterId: options.clusterId,
       classes: provider.classes,
       isDefault: options.isDefault ?? true,
+      sharing: options.sharing,
+      trustedNamespaces: options.trustedNamespaces,
     };
     this.#observations = new Observations({
       provider,
@@ -438,8 +441,15 @@ class Run {
       lastBackEnds: settled?.backEnds,
       believesEmpty: emptySince !== undefined && clock.monotonic() - emptySince >= EMPTY_HOLD_MS,
       provider,
+      serviceOf: (uid) => this.#serviceOf(uid),
       options: this.#planOptions,
     };
+  }
+
+  /** Asked only about who owns what a Service wants to share. */
+  #serviceOf(uid: string): Service | undefined {
+    for (const service of this.#deps.services.values()) if (service.metadata?.uid === uid) return service;
+    return undefined;
   }
 
   #noteEmptiness(service: Service, tracked: TrackedService): void {
