@@ -193,7 +193,10 @@ export interface LoadBalancers {
    * `parts` are what carries it. Default: the Service's UID.
    */
   lockKey?(service: LoadBalancerService, parts?: readonly LoadBalancerPart[]): string;
-  /** Narrows the back ends of one Service (its zone, its network, a node selector). Pure. Called before each plan. */
+  /**
+   * Narrows the back ends of one Service (its zone, its network, a node selector). Pure. Called before each plan, and when a node's
+   * provider ID, addresses or labels have changed: a change of its annotations alone wakes no Service.
+   */
   selectBackEnds?(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[];
   /**
    * What only the cloud can say of a Service before it is stored: a name that another has, a quota. What `features` and

@@ -1,5 +1,5 @@
 /** Which nodes take traffic. Never by readiness: a node that is not Ready for a minute must not cut what runs through it. Pure. */
-import type { BackEnd, NodeAddress } from '@outrigger/cloud-provider';
+import type { BackEnd, NodeAddress, NodeRef } from '@outrigger/cloud-provider';
 import type { Node, StoreChange } from '@outrigger/kube';
 import { refOfNode } from '../node-ref.ts';
 import { ownerOf } from '../provider-id.ts';
@@ -20,8 +20,18 @@ export interface BackEndProvider {
 export function backEndsOf(nodes: Iterable<Node>, provider: BackEndProvider): readonly BackEnd[] {
   return Array.from(nodes)
     .filter((node) => isBackEnd(node, provider))
-    .map((node) => ({ node: refOfNode(node), addresses: addressesOf(node) }))
-    .toSorted((a, b) => (a.node.name < b.node.name ? -1 : 1));
+    .map((node) => backEndOf(node))
+    .toSorted(byNodeName);
+}
+
+export const byNodeName = (a: BackEnd, b: BackEnd): number => (a.node.name < b.node.name ? -1 : 1);
+
+/** `before` is what the node was: itself where nothing of it has changed, and its addresses where they have not. */
+export function backEndOf(node: Node, before?: BackEnd): BackEnd {
+  const ref = refOfNode(node);
+  const addresses = addressesOf(node);
+  if (!before || !sameAddresses(addresses, before.addresses)) return { node: ref, addresses };
+  return sameRef(ref, before.node) ? before : { node: ref, addresses: before.addresses };
 }
 
 export function isBackEnd(node: Node, { isDefault, providerName }: BackEndProvider): boolean {
@@ -45,8 +55,15 @@ export function wakesLoadBalancers(change: StoreChange<Node>, provider: BackEndP
     (isToBeDeleted(previous) && isBackEnd(object, provider)) ||
     object.spec?.providerID !== previous.spec?.providerID ||
     object.metadata?.uid !== previous.metadata?.uid ||
-    JSON.stringify(addressesOf(object)) !== JSON.stringify(addressesOf(previous))
+    !sameAddresses(addressesOf(object), addressesOf(previous))
   );
+}
+
+/** Whether a change of a node that is itself no such reason may be one for some Service: labels, by which its provider selects. */
+export function mayBeSelectedAnew(change: StoreChange<Node>): boolean {
+  if (change.type !== 'update') return false;
+  const { object, previous } = change;
+  return !sameTexts(object.metadata?.labels ?? {}, previous.metadata?.labels ?? {});
 }
 
 function isToBeDeleted({ spec }: Node): boolean {
@@ -61,4 +78,26 @@ function isIncluded(node: Node): boolean {
 
 function addressesOf(node: Node): readonly NodeAddress[] {
   return (node.status?.addresses ?? []) as readonly NodeAddress[];
+}
+
+function sameRef(a: NodeRef, b: NodeRef): boolean {
+  return (
+    a.name === b.name &&
+    a.uid === b.uid &&
+    a.providerID === b.providerID &&
+    sameTexts(a.labels, b.labels) &&
+    sameTexts(a.annotations, b.annotations)
+  );
+}
+
+function sameTexts(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(a);
+  return a === b || (keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]));
+}
+
+export function sameAddresses(a: readonly NodeAddress[], b: readonly NodeAddress[]): boolean {
+  return (
+    a === b ||
+    (a.length === b.length && a.every(({ address, type }, i) => address === b[i]?.address && type === b[i].type))
+  );
 }

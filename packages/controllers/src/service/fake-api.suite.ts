@@ -74,6 +74,8 @@ export class FakeApi {
   readonly patches: { readonly name: string; readonly patch: Patch }[] = [];
   /** Called before and after each patch took effect; throw to fail it or lose its answer. */
   before: (name: string) => void = () => {};
+  /** How long a patch is on its way. */
+  writing: () => Promise<void> = () => Promise.resolve();
   after: (name: string) => void = () => {};
   /** Called when a Service is gone for good. */
   onGone: (service: Service) => void = () => {};
@@ -113,7 +115,7 @@ export class FakeApi {
   };
 
   readonly #patch = async ({ name }: { name: string }, patch: Patch): Promise<Service> => {
-    await Promise.resolve();
+    await this.writing();
     this.before(name);
     this.patches.push({ name, patch });
     const service = this.get(name);

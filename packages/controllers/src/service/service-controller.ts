@@ -1,6 +1,6 @@
 // Over 400 lines: one state machine, which is read best in one piece; what can be said without it is in the files beside it.
 /** The service-lb-controller: gives Services of type LoadBalancer what they ask for in the cloud. Entry point: `createServiceController`. */
-import type { BackEnd, CallContext, CallPriority, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
+import type { CallContext, CallPriority, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
 import {
   createWorkQueue,
   exponentialBackoff,
@@ -31,7 +31,8 @@ import { noJournal, subjectOf, type ControllerJournal, type NotedAction, type Su
 import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { applyActions } from './apply-actions.ts';
-import { backEndsOf, wakesLoadBalancers } from './back-ends.ts';
+import { BackEndSet } from './back-end-set.ts';
+import { mayBeSelectedAnew, wakesLoadBalancers } from './back-ends.ts';
 import { isUncertain, retryOf } from './failure.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { Locks } from './locks.ts';
@@ -70,6 +71,7 @@ import {
 import type { Tenancy } from './tenancy.ts';
 import { asRecorded, letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
 import { sameBackEnds, trackService, UNCERTAIN_MS, wakingText, type TrackedService } from './tracked-service.ts';
+import { TurnBudget } from './turn-budget.ts';
 
 /** Upstream's. */
 const BACKOFF = { baseMs: 5_000, maxMs: 300_000 };
@@ -77,6 +79,8 @@ const BACKOFF = { baseMs: 5_000, maxMs: 300_000 };
 const EMPTY_HOLD_MS = 300_000;
 const FIRST_POLL_MS = 1_000;
 const LONGEST_POLL_MS = 30_000;
+/** Back ends that are gone through in one turn of the event loop: some milliseconds of work. */
+const BACK_ENDS_A_TURN = 20_000;
 /** Keys of Services that are gone themselves. No namespace has such a name. */
 const LEFTOVER = 'uid:';
 
@@ -138,6 +142,8 @@ interface Pass {
   readonly leftover: boolean;
   readonly tracked: TrackedService;
   readonly context: ReconcileContext;
+  /** Of the back ends, when it began. */
+  readonly generation: number;
   /** Dry run: what would have been done before, in this pass. */
   readonly before?: readonly NotedAction[];
 }
@@ -163,8 +169,12 @@ class Run {
   readonly #updating = new Set<string>();
   readonly #startedAt: number;
   readonly #planOptions: ObservedService['options'];
-  #backEnds: readonly BackEnd[] | undefined;
+  readonly #backEnds: BackEndSet;
+  /** The provider, whose selections of back ends are shared. */
+  readonly #planner: ObservedService['provider'];
   #nodesChangedAt = 0;
+  #following = false;
+  readonly #turns = new TurnBudget(BACK_ENDS_A_TURN);
 
   constructor(deps: ServiceControllerDependencies, signal: AbortSignal) {
     const { callContext, client, clock, events, metrics, options, provider, random } = deps;
@@ -186,6 +196,17 @@ class Run {
       isDefault: options.isDefault ?? true,
       sharing: options.sharing,
       trustedNamespaces: options.trustedNamespaces,
+    };
+    this.#backEnds = new BackEndSet(this.#planOptions, provider);
+    this.#planner = {
+      get annotations() {
+        return provider.annotations;
+      },
+      get features() {
+        return provider.features;
+      },
+      plan: (desired, parts) => provider.plan(desired, parts),
+      selectBackEnds: (service) => this.#backEnds.select(service),
     };
     this.#observations = new Observations({
       provider,
@@ -210,12 +231,18 @@ class Run {
     // Nodes first: what is there at the start is no change.
     let started = false;
     const stopNodes = nodes.subscribe((change) => {
-      this.#backEnds = undefined;
-      if (started && wakesLoadBalancers(change, this.#planOptions)) this.#nodeChanges.note();
+      this.#backEnds.note(change);
+      if (started && (wakesLoadBalancers(change, this.#planOptions) || mayBeSelectedAnew(change))) {
+        this.#nodeChanges.note();
+      }
     });
     started = true;
     const stopServices = services.subscribe((change) => this.#changed(change));
-    const stopReconfigured = onReconfigured?.(() => this.#tryAgain());
+    const stopReconfigured = onReconfigured?.(() => {
+      this.#tryAgain();
+      // What is selected may be by the config too.
+      this.#nodeChanges.note();
+    });
     try {
       await runController({
         name: 'service',
@@ -337,6 +364,7 @@ class Run {
   }
 
   async #reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | void> {
+    await this.#turns.spend(this.#backEnds.all.length);
     const service = this.#subject(key);
     if (!service) return this.#observations.forget(key);
     const leftover = this.#leftovers.has(key);
@@ -350,7 +378,8 @@ class Run {
     try {
       const tracked = this.#track(key, service);
       tracked.seen = wakingText(service);
-      return await this.#pass({ key, lock, service, leftover, tracked, context });
+      const { generation } = this.#backEnds;
+      return await this.#pass({ key, lock, service, leftover, tracked, context, generation });
     } finally {
       this.#locks.release(lock);
     }
@@ -384,11 +413,15 @@ class Run {
       return false;
     if (!isRecorded(service, this.#planOptions.providerName)) return false;
     if (!sameIngress(ingressOf(service), settled.ingress)) return false;
+    const { generation } = this.#backEnds;
+    if (settled.generation === generation) return true;
     try {
-      return sameBackEnds(desiredOf(this.#observed(service, tracked)).backEnds, settled.backEnds);
+      if (!sameBackEnds(desiredOf(this.#observed(service, tracked)).backEnds, settled.backEnds)) return false;
     } catch {
       return false;
     }
+    settled.generation = generation;
+    return true;
   }
 
   #plan({ key, lock, service, leftover, tracked }: Pass): ServicePlan {
@@ -432,15 +465,14 @@ class Run {
   }
 
   #observed(service: Service, tracked: TrackedService): ObservedService {
-    const { clock, nodes, provider } = this.#deps;
-    this.#backEnds ??= backEndsOf(nodes.values(), this.#planOptions);
+    const { clock } = this.#deps;
     const { emptySince, settled } = tracked;
     return {
       service,
-      backEnds: this.#backEnds,
+      backEnds: this.#backEnds.all,
       lastBackEnds: settled?.backEnds,
       believesEmpty: emptySince !== undefined && clock.monotonic() - emptySince >= EMPTY_HOLD_MS,
-      provider,
+      provider: this.#planner,
       serviceOf: (uid) => this.#serviceOf(uid),
       options: this.#planOptions,
     };
@@ -609,7 +641,10 @@ class Run {
     await this.#writeStatus(pass, bring);
     this.#observations.forget(key);
     const { backEnds } = bring.desired;
-    tracked.settled = { text: wakingText(service), backEnds, ingress: bring.plan.ingress };
+    // The last good back ends stand in for none: until that is believed.
+    const isHeld = tracked.emptySince !== undefined && backEnds.length > 0;
+    const generation = isHeld ? undefined : pass.generation;
+    tracked.settled = { text: wakingText(service), backEnds, ingress: bring.plan.ingress, generation };
     tracked.touched = false;
     tracked.polls = 0;
     tracked.lastActions = undefined;
@@ -622,8 +657,9 @@ class Run {
     }
     tracked.episode = undefined;
     this.#nodesDone(key);
-    // The last good back ends stand in for none: until that is believed.
-    if (tracked.emptySince !== undefined && backEnds.length > 0) return this.#hold(pass);
+    if (isHeld) return this.#hold(pass);
+    // Nodes that changed while the status was written are compared with what was just settled.
+    if (generation !== this.#backEnds.generation) this.#queue.add(key);
   }
 
   #hold({ service, tracked, key }: Pass): ReconcileResult {
@@ -742,15 +778,37 @@ class Run {
 
   #nodesSettled(): void {
     this.#nodesChangedAt = this.#deps.clock.monotonic();
-    for (const [key, tracked] of this.#tracked) {
-      const service = this.#deps.services.get(key);
-      if (!service) continue;
-      this.#noteEmptiness(service, tracked);
-      if (!tracked.settled || this.#isSettled(service, tracked)) continue;
-      tracked.nodesChangedAt = this.#nodesChangedAt;
-      this.#updating.add(key);
-      this.#queue.add(key);
-    }
+    this.#backEnds.advance();
+    if (!this.#following) void this.#followNodes();
+  }
+
+  /** Has every Service looked at that is not settled for the present generation of back ends. */
+  async #followNodes(): Promise<void> {
+    this.#following = true;
+    let generation: number;
+    do {
+      ({ generation } = this.#backEnds);
+      for (const [key, tracked] of this.#tracked) {
+        await this.#turns.spend(this.#backEnds.all.length);
+        if (this.#signal.aborted) return;
+        this.#follow(key, tracked);
+      }
+    } while (generation !== this.#backEnds.generation);
+    this.#following = false;
+  }
+
+  #follow(key: string, tracked: TrackedService): void {
+    const service = this.#deps.services.get(key);
+    if (!service || this.#tracked.get(key) !== tracked || roleOf(service, this.#planOptions) !== 'serve') return;
+    if (tracked.settled?.generation === this.#backEnds.generation) return;
+    this.#noteEmptiness(service, tracked);
+    if (this.#isSettled(service, tracked)) return;
+    // What has never served is tried again in its own time, with the nodes that are there then.
+    const hasServed = tracked.settled !== undefined || ingressOf(service).length > 0;
+    if (!hasServed && tracked.lastFailure?.retryAfterMs !== undefined) return;
+    tracked.nodesChangedAt = this.#nodesChangedAt;
+    this.#updating.add(key);
+    this.#queue.add(key);
   }
 
   #nodesDone(key: string): void {

@@ -1,6 +1,7 @@
 /** What is remembered about one Service while this process runs. All of it can be lost: a new process finds out again. */
 import { loadBalancerOwnerAnnotation, type BackEnd, type LoadBalancerIngress } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
+import { sameAddresses } from './back-ends.ts';
 import { ExpectedParts } from './expected-parts.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import type { TimedObservation } from './observations.ts';
@@ -13,6 +14,8 @@ export const UNCERTAIN_MS = 5_000;
 interface Settled {
   readonly text: string;
   readonly backEnds: readonly BackEnd[];
+  /** Of the back ends for which it is known to be so; `undefined` while others stand in for them. */
+  generation: number | undefined;
   readonly ingress: readonly LoadBalancerIngress[];
 }
 
@@ -82,14 +85,16 @@ export function wakingText(service: Service): string {
 
 export function sameBackEnds(a: readonly BackEnd[], b: readonly BackEnd[]): boolean {
   return (
-    a.length === b.length &&
-    a.every((one, i) => {
-      const other = b[i];
-      return (
-        one.node.uid === other?.node.uid &&
-        one.node.providerID === other.node.providerID &&
-        (one.addresses === other.addresses || JSON.stringify(one.addresses) === JSON.stringify(other.addresses))
-      );
-    })
+    a === b ||
+    (a.length === b.length &&
+      a.every((one, i) => {
+        const other = b[i];
+        return (
+          one === other ||
+          (one.node.uid === other?.node.uid &&
+            one.node.providerID === other.node.providerID &&
+            sameAddresses(one.addresses, other.addresses))
+        );
+      }))
   );
 }

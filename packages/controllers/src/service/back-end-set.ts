@@ -1,0 +1,65 @@
+/**
+ * The nodes that take traffic, for all Services at once. Each change that matters to load balancers is a generation: a Service is
+ * settled for one, and one that is not is looked at, so that no change can be missed. What is not changed stays the same object.
+ */
+import type { BackEnd, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
+import type { Node, StoreChange } from '@outrigger/kube';
+import { backEndOf, byNodeName, isBackEnd, type BackEndProvider } from './back-ends.ts';
+
+/** Selections that Services share. Where there are more kinds of them, the others have an array each. */
+const MOST_SHARED = 100;
+
+export class BackEndSet {
+  readonly #provider: BackEndProvider;
+  readonly #loadBalancers: Pick<LoadBalancers, 'selectBackEnds'>;
+  readonly #byKey = new Map<string, BackEnd>();
+  #sorted: readonly BackEnd[] | undefined;
+  #selections: (readonly BackEnd[])[] = [];
+  #generation = 0;
+
+  constructor(provider: BackEndProvider, loadBalancers: Pick<LoadBalancers, 'selectBackEnds'>) {
+    this.#provider = provider;
+    this.#loadBalancers = loadBalancers;
+  }
+
+  /** Grows by one with each `advance`. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** All of them, by name. */
+  get all(): readonly BackEnd[] {
+    this.#sorted ??= [...this.#byKey.values()].toSorted(byNodeName);
+    return this.#sorted;
+  }
+
+  /** What was noted since the last generation is reason enough to look at the load balancers. */
+  advance(): void {
+    this.#generation += 1;
+  }
+
+  /** A node has changed. What the load balancers may have once they are looked at changes with it, the generation does not. */
+  note(change: StoreChange<Node>): void {
+    const before = this.#byKey.get(change.key);
+    const isOne = change.type !== 'delete' && isBackEnd(change.object, this.#provider);
+    const after = isOne ? backEndOf(change.object, before) : undefined;
+    if (after === before) return;
+    if (after) this.#byKey.set(change.key, after);
+    else this.#byKey.delete(change.key);
+    this.#sorted = undefined;
+    this.#selections = [];
+  }
+
+  /** Those of one Service; the same array for all Services that have the same. Throws what the provider throws. */
+  select(service: LoadBalancerService): readonly BackEnd[] {
+    const { all } = this;
+    const chosen = this.#loadBalancers.selectBackEnds?.(service, all) ?? all;
+    for (const known of [all, ...this.#selections]) if (isSame(known, chosen)) return known;
+    if (this.#selections.length < MOST_SHARED) this.#selections.push(chosen);
+    return chosen;
+  }
+}
+
+function isSame(a: readonly BackEnd[], b: readonly BackEnd[]): boolean {
+  return a === b || (a.length === b.length && a.every((one, i) => one === b[i]));
+}

@@ -1,0 +1,197 @@
+/** Load balancers follow the nodes, whatever a Service is waiting for, and however many there are. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CloudError } from '@outrigger/cloud-provider';
+import { systemClock } from '@outrigger/kube';
+import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+import { toBeDeletedTaintKey } from './well-known-names.ts';
+
+const backEndsOf = (rig: Rig): unknown =>
+  rig.cloud.parts().find(({ kind }) => kind === 'load-balancer')?.attributes.backEnds;
+const ingressOf = (rig: Rig): unknown => rig.api.get('web')?.status?.loadBalancer?.ingress;
+
+async function begun(): Promise<Rig> {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  return rig;
+}
+
+test('a process that starts without nodes takes the one that joins at once', async () => {
+  const rig = await begun();
+  await rig.start();
+  await rig.clock.advance(0);
+  await rig.stop();
+  rig.api.nodes.remove('n1');
+  await rig.start();
+  await rig.clock.advance(10_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1'], 'the last ones stay for a while');
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(2_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n2']);
+  await rig.stop();
+});
+
+test('a node that joins while the first status is being written becomes a back end', async () => {
+  const rig = await begun();
+  let patches = 0;
+  // The status takes three seconds to write.
+  rig.api.writing = async () => {
+    if (++patches === 2) await rig.clock.sleep(3_000);
+  };
+  await rig.start();
+  await rig.clock.advance(500);
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(10_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1', 'memory://r/n2']);
+  assert.ok(ingressOf(rig));
+  await rig.stop();
+});
+
+test('a node that joins while the cloud is at work on the load balancer becomes a back end', async () => {
+  const rig = await begun();
+  rig.cloud.configure({ loadBalancerDelayMs: 20_000 });
+  await rig.start();
+  await rig.clock.advance(5_000);
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(120_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1', 'memory://r/n2']);
+  await rig.stop();
+});
+
+test('a node whose labels come to select it becomes a back end, and leaves with them', async () => {
+  const rig = await createRig();
+  rig.provider.selectBackEnds = (_service, all) => all.filter(({ node }) => node.labels.env === 'prod');
+  rig.api.nodes.put(nodeOf('n1', { metadata: { labels: { env: 'prod' } } }));
+  rig.api.nodes.put(nodeOf('n2'));
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(1_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1']);
+  rig.api.nodes.put(nodeOf('n2', { metadata: { labels: { env: 'prod' } } }));
+  await rig.clock.advance(5_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1', 'memory://r/n2']);
+  rig.api.nodes.put(nodeOf('n1'));
+  await rig.clock.advance(5_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n2']);
+  await rig.stop();
+});
+
+test('labels that select nothing else cost no look at the cloud', async () => {
+  const rig = await begun();
+  await rig.start();
+  await rig.clock.advance(1_000);
+  const { observes } = rig.provider;
+  rig.api.nodes.put(nodeOf('n1', { metadata: { labels: { a: 'b' } } }));
+  await rig.clock.advance(10_000);
+  assert.equal(rig.provider.observes, observes);
+  await rig.stop();
+});
+
+test('a node whose removal the autoscaler calls off is a back end again', async () => {
+  const rig = await begun();
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.start();
+  await rig.clock.advance(5_000);
+  const taints = [{ key: toBeDeletedTaintKey, effect: 'NoSchedule' as const }];
+  rig.api.nodes.put(nodeOf('n1', { spec: { providerID: 'memory://r/n1', taints } }));
+  rig.api.nodes.put(nodeOf('n3'));
+  await rig.clock.advance(5_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n2', 'memory://r/n3']);
+  rig.api.nodes.put(nodeOf('n1'));
+  await rig.clock.advance(5_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1', 'memory://r/n2', 'memory://r/n3']);
+  await rig.stop();
+});
+
+test('one that failed because of its nodes, and is not tried again by itself, is tried when they change', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('bad'));
+  rig.provider.before = (_action, { backEnds }) => {
+    if (backEnds.some(({ node }) => node.name === 'bad')) throw new CloudError('invalid', 'bad is in no subnet');
+  };
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(1_000);
+  rig.api.nodes.remove('bad');
+  rig.api.nodes.put(nodeOf('good'));
+  await rig.clock.advance(600_000);
+  assert.ok(ingressOf(rig));
+  await rig.stop();
+});
+
+test('what was never served is not tried more often for nodes that join', async () => {
+  const rig = await begun();
+  let tries = 0;
+  rig.provider.before = () => {
+    tries += 1;
+    throw new CloudError('quota', 'no more addresses');
+  };
+  await rig.start();
+  await rig.clock.advance(1_000);
+  for (let i = 0; i < 50; i++) {
+    rig.api.nodes.put(nodeOf(`m${i}`));
+    await rig.clock.advance(2_000);
+  }
+  assert.equal(tries, 1);
+  await rig.stop();
+});
+
+const crowdOf = (rig: Rig, count: number, beat: string): void => {
+  rig.api.nodes.holdWatch = true;
+  for (let i = 0; i < count; i++) {
+    const name = `node-${String(i).padStart(5, '0')}`;
+    const addresses = [
+      { type: 'InternalIP' as const, address: `10.${i >> 8}.${i & 255}.1` },
+      { type: 'Hostname' as const, address: name },
+    ];
+    rig.api.nodes.put(nodeOf(name, { metadata: { annotations: { beat } }, status: { addresses } }));
+  }
+  rig.api.nodes.holdWatch = false;
+  rig.api.nodes.publish();
+};
+
+/** What the machine needs to touch as many members once, one after the other: its measure in this moment. */
+function unitMs(count: number): number {
+  const names = Array.from({ length: count }, (_, i) => ({ name: `node-${i}`, labels: {} }));
+  const begun = systemClock.monotonic();
+  for (let i = 0; i < 20; i++) assert.equal(names.filter(({ name }) => name !== '').length, count);
+  return systemClock.monotonic() - begun;
+}
+
+test('a node that joins 2,000 does not hold the event loop over 400 Services that look at all nodes', async () => {
+  const NODES = 2_000;
+  const SERVICES = 400;
+  const rig = await createRig();
+  crowdOf(rig, NODES, 'first');
+  rig.provider.selectBackEnds = (_service, all) => all.filter(({ node }) => node.name !== 'node-99999');
+  rig.provider.observe = (services) =>
+    Promise.resolve(services.map(() => ({ kind: 'parts', asOf: rig.clock.monotonic(), parts: [] })));
+  rig.provider.plan = () => ({ actions: [], complete: true, ingress: [{ ip: '1.2.3.4' }] });
+  rig.api.services.holdWatch = true;
+  for (let i = 0; i < SERVICES; i++) rig.api.apply(`web${i}`, webSpec);
+  rig.api.services.holdWatch = false;
+  rig.api.services.publish();
+  await rig.start({ concurrentServiceSyncs: SERVICES });
+  await rig.clock.advance(2_000);
+  // All nodes are read anew, and one is added to them that no Service selects.
+  crowdOf(rig, NODES, 'second');
+  rig.api.nodes.put(nodeOf('node-99999'));
+  const { observes } = rig.provider;
+  let longest = 0;
+  let on = true;
+  let last = systemClock.monotonic();
+  const tick = (): void => {
+    longest = Math.max(longest, systemClock.monotonic() - last);
+    last = systemClock.monotonic();
+    if (on) setImmediate(tick);
+  };
+  setImmediate(tick);
+  await rig.clock.advance(5_000);
+  // The slices outlast the few turns that the clock gives.
+  for (let i = 0; i < 200; i++) await rig.clock.settle();
+  on = false;
+  assert.equal(rig.provider.observes, observes, 'nobody selects it');
+  assert.ok(longest < 100 + 10 * unitMs(NODES), `the event loop was held for ${longest} ms`);
+  await rig.stop();
+});
