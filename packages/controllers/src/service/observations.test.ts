@@ -68,3 +68,44 @@ test('what is asked in one turn goes together, as many as the provider takes; wh
   assert.deepEqual(batches.slice(1), [['d', 'e']]);
   assert.deepEqual(answered, ['a', 'b', 'c', 'd', 'e']);
 });
+
+test('one Service on which each question hangs holds up the others for as long as it takes to find it, and then nobody', async () => {
+  const { batches, clock, observations } = setUp(async (services) => {
+    if (services.some(({ name }) => name === 'slow')) await new Promise(() => {});
+    return nothing(() => 0)(services);
+  }, 8);
+  const waiting = new Set(['a', 'b', 'slow', 'c', 'd', 'e', 'f']);
+  const askAgain = async (): Promise<void> => {
+    for (const name of waiting) observations.ask(name);
+    await clock.advance(120_000);
+    for (const name of waiting) if (observations.answer(name)?.observation.kind === 'parts') waiting.delete(name);
+  };
+  await askAgain();
+  assert.equal(waiting.size, 7);
+  for (let i = 0; i < 3; i++) await askAgain();
+  assert.deepEqual([...waiting], ['slow']);
+  assert.ok(
+    batches.some((names) => names.join() === 'slow'),
+    'it is asked about alone',
+  );
+  observations.ask('slow');
+  observations.ask('g');
+  await clock.settle();
+  assert.equal(observations.answer('g')?.observation.kind, 'parts', 'the others are asked about meanwhile');
+});
+
+test('after an answer a Service goes with all others again', async () => {
+  let hangs = true;
+  const { batches, clock, observations } = setUp(async (services) => {
+    if (hangs) await new Promise(() => {});
+    return nothing(() => 0)(services);
+  });
+  for (const name of ['a', 'b', 'c']) observations.ask(name);
+  await clock.advance(40_000);
+  hangs = false;
+  for (let i = 0; i < 2; i++) {
+    for (const name of ['a', 'b', 'c']) observations.ask(name);
+    await clock.advance(1_000);
+  }
+  assert.deepEqual(batches, [['a', 'b', 'c'], ['a', 'b'], ['c'], ['a', 'b', 'c']]);
+});

@@ -1,9 +1,13 @@
 /**
  * Asks the cloud what there is for Services: questions gather while one is in flight, the next takes them all. Holds no
  * worker. An answer is kept until it has been acted on, and is worth nothing once something was applied after it began.
+ *
+ * One Service may be what a whole question hangs on. Those of a question without an answer are asked about in half as large ones, down
+ * to each alone, beside all others until they have an answer.
  */
 import {
   CloudError,
+  isCloudError,
   type CallContext,
   type LoadBalancerObservation,
   type LoadBalancers,
@@ -38,12 +42,20 @@ export interface TimedObservation {
   readonly observation: LoadBalancerObservation;
 }
 
+/** Questions that are asked one after the other. */
+interface Lane {
+  readonly gathering: Set<string>;
+  running: boolean;
+}
+
 export class Observations {
   readonly #options: ObservationsOptions;
-  readonly #gathering = new Set<string>();
+  readonly #usual: Lane = { gathering: new Set(), running: false };
+  readonly #suspect: Lane = { gathering: new Set(), running: false };
+  /** Of each Service that had part in a question without an answer: with how many, itself included, it is asked about next. */
+  readonly #limits = new Map<string, number>();
   readonly #asking = new Set<string>();
   readonly #answers = new Map<string, TimedObservation>();
-  #running = false;
 
   constructor(options: ObservationsOptions) {
     this.#options = options;
@@ -52,8 +64,9 @@ export class Observations {
   /** Asks, unless the answer is on its way. */
   ask(key: string): void {
     if (this.#asking.has(key)) return;
-    this.#gathering.add(key);
-    if (!this.#running) void this.#run();
+    const lane = this.#limits.has(key) ? this.#suspect : this.#usual;
+    lane.gathering.add(key);
+    if (!lane.running) void this.#run(lane);
   }
 
   answer(key: string): TimedObservation | undefined {
@@ -65,24 +78,29 @@ export class Observations {
     this.#answers.delete(key);
   }
 
-  async #run(): Promise<void> {
+  async #run(lane: Lane): Promise<void> {
     const { provider, signal } = this.#options;
-    this.#running = true;
+    lane.running = true;
     // All that are asked in this turn of the event loop go together: the first list of Services is one batch.
     await new Promise<void>((resolve) => void setImmediate(resolve));
-    while (this.#gathering.size > 0 && !signal.aborted) {
+    while (lane.gathering.size > 0 && !signal.aborted) {
       const batch = new Map<string, LoadBalancerService>();
-      for (const key of this.#gathering) {
-        if (batch.size >= provider.batchSize) break;
-        this.#gathering.delete(key);
+      let most = provider.batchSize;
+      for (const key of lane.gathering) {
+        most = Math.min(most, this.#limits.get(key) ?? most);
+        if (batch.size >= most) break;
+        lane.gathering.delete(key);
         const service = this.#options.serviceOf(key);
-        if (!service) continue;
+        if (!service) {
+          this.#limits.delete(key);
+          continue;
+        }
         batch.set(key, service);
         this.#asking.add(key);
       }
       if (batch.size > 0) await this.#observe(batch);
     }
-    this.#running = false;
+    lane.running = false;
   }
 
   async #observe(batch: ReadonlyMap<string, LoadBalancerService>): Promise<void> {
@@ -91,8 +109,11 @@ export class Observations {
     const observations = await observeOnce([...batch.values()], this.#options);
     for (const key of batch.keys()) this.#asking.delete(key);
     if (signal.aborted) return;
+    const isUnanswered = observations.every((one) => one.kind === 'failed' && isCloudError(one.error, 'timeout'));
     let i = 0;
     for (const [key, { uid }] of batch) {
+      if (isUnanswered) this.#limits.set(key, Math.max(1, Math.ceil(batch.size / 2)));
+      else this.#limits.delete(key);
       const observation = observations[i++];
       if (!observation) continue;
       // A provider that reads from a cache says so by an older time.

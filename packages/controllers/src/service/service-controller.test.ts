@@ -7,6 +7,7 @@ import {
   loadBalancerOwnerAnnotation,
   type LoadBalancerPart,
 } from '@outrigger/cloud-provider';
+import { StatusError } from '@outrigger/kube';
 import { CLUSTER } from './memory-provider.suite.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 import { cleanupFinalizer, releaseAnnotation } from './well-known-names.ts';
@@ -990,4 +991,31 @@ test('a minute of empty lists loses nothing: no finalizer goes, and nothing is m
   assert.equal(rig.api.get('web'), undefined);
   assert.deepEqual([kindsOf(rig), kindsOf(rig, 'uid-2')], [[], KINDS]);
   await rig.stop();
+});
+
+test('a status that is refused for a conflict is written again, and only then is the load balancer called ensured', async () => {
+  for (const other of [false, true]) {
+    const rig = await createRig();
+    rig.api.nodes.put(nodeOf('n1'));
+    rig.api.apply('web', webSpec);
+    let patches = 0;
+    rig.api.before = () => {
+      if (++patches !== 2) return;
+      assert.deepEqual(rig.reasons('web'), ['EnsuringLoadBalancer']);
+      const conditions = [
+        { type: 'x.dev/Other', status: 'True' as const, lastTransitionTime: '', reason: 'R', message: '' },
+      ];
+      const service = rig.api.get('web') ?? {};
+      // The other writer's version may come before the answer.
+      if (other) rig.api.services.put({ ...service, status: { ...service.status, conditions } });
+      throw new StatusError('PATCH', 409, { reason: 'Conflict', code: 409, message: 'it has been modified' });
+    };
+    await rig.start();
+    await rig.clock.advance(500);
+    assert.deepEqual([ingressOf(rig), rig.reasons('web')], [undefined, ['EnsuringLoadBalancer']]);
+    await rig.clock.advance(10_000);
+    assert.ok(ingressOf(rig));
+    assert.deepEqual(rig.reasons('web'), ['EnsuringLoadBalancer', 'EnsuredLoadBalancer']);
+    await rig.stop();
+  }
 });

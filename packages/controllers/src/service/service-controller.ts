@@ -638,7 +638,11 @@ class Run {
   async #settle(pass: Pass, bring: Bring): Promise<ReconcileResult | void> {
     const { key, service, tracked } = pass;
     const { clock, events } = this.#deps;
-    await this.#writeStatus(pass, bring);
+    if (!(await this.#writeStatus(pass, bring))) {
+      // Gone, which the next pass sees; or the server has refused to merge what two have written.
+      this.#observations.forget(key);
+      return { requeueAfterMs: nextPollMs(tracked) };
+    }
     this.#observations.forget(key);
     const { backEnds } = bring.desired;
     // The last good back ends stand in for none: until that is believed.
@@ -669,11 +673,12 @@ class Run {
     return { requeueAfterMs: Math.max(0, left) };
   }
 
-  async #writeStatus(pass: Pass, { plan }: Bring): Promise<void> {
+  /** Returns whether the Service has it. */
+  async #writeStatus(pass: Pass, { plan }: Bring): Promise<boolean> {
     const { service } = pass;
     const { ingress, annotations } = plan;
     const patch = servedPatch(service, { ingress, annotations, now: this.#deps.clock.now() });
-    if (patch) await this.#write(pass, [statusAction], patch);
+    return !patch || (await this.#write(pass, [statusAction], patch)) !== undefined || this.#journal.dryRun;
   }
 
   /** No part was seen. That counts once nothing that was asked for before can still appear. */
@@ -723,11 +728,11 @@ class Run {
 
   #write(pass: Pass, actions: readonly NotedAction[], patch: Patch): Promise<ObjectMeta | undefined> {
     const failureOf = (metadata: ObjectMeta | undefined): string | undefined =>
-      metadata ? undefined : 'the Service is gone, or another one';
+      metadata ? undefined : 'the Service is gone, another one, or has changed meanwhile';
     return this.#journal.perform(aboutOf(pass), actions, () => this.#patch(pass, patch), failureOf);
   }
 
-  /** Returns the new metadata; `undefined` when the Service is gone, or another one: the watch says which. */
+  /** Returns the new metadata; `undefined` when the Service is gone, another one, or was written by another meanwhile. */
   async #patch({ key, service, context }: Pass, patch: Patch): Promise<ObjectMeta | undefined> {
     const { name = '', namespace } = service.metadata ?? {};
     try {
@@ -740,7 +745,7 @@ class Run {
       return metadata;
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error) && !isAboutUid(error)) throw error;
-      context.logger.verbose(4, 'The Service is gone', { error });
+      context.logger.verbose(4, 'The Service is gone, another one, or has changed meanwhile', { error });
       return undefined;
     }
   }
