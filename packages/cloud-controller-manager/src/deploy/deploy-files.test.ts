@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { deployFiles } from './deploy-files.ts';
 import { alerts } from './monitoring/alerts.ts';
+import { podTemplate } from './pod-template.ts';
 
 const root = new URL('../../../../', import.meta.url);
 
@@ -31,5 +32,13 @@ test('each alert has a page that says what it means, what to look at and what to
     if (file === 'README.md') continue;
     assert.ok(known.has(file), `docs/runbooks/${file} is of no alert`);
     assert.ok(listed.includes(`(${file})`), `docs/runbooks/README.md does not list ${file}`);
+  }
+});
+
+test('the program starts on nodes that wait for their provider ID, those that Cluster API bootstraps among them', () => {
+  const { spec } = podTemplate({}) as { readonly spec: { readonly tolerations: readonly { readonly key: string }[] } };
+  const tolerated = new Set(spec.tolerations.map(({ key }) => key));
+  for (const prefix of ['node.cloudprovider.kubernetes.io', 'node.cluster.x-k8s.io']) {
+    assert.ok(tolerated.has(`${prefix}/uninitialized`), prefix);
   }
 });

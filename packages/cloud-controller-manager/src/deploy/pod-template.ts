@@ -71,12 +71,16 @@ export function podTemplate(placement: { readonly nodeSelector?: object; readonl
   };
 }
 
-/** What a node is tainted with before this program has been there, and what keeps others off the control plane. */
+/**
+ * What a node is tainted with before this program has been there, and what keeps others off the control plane. The last: Cluster
+ * API's bootstrap removes it once the node has a provider ID, which it gets from this program (kubernetes-sigs/cluster-api#8357).
+ */
 const tolerations: readonly object[] = [
   { key: 'node.cloudprovider.kubernetes.io/uninitialized', operator: 'Exists', effect: 'NoSchedule' },
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists' },
   { key: 'node.kubernetes.io/network-unavailable', operator: 'Exists', effect: 'NoSchedule' },
   { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.cluster.x-k8s.io/uninitialized', operator: 'Exists', effect: 'NoSchedule' },
 ];
 
 function probe(path: string): object {
