@@ -146,6 +146,21 @@ test('an intermediate authority has to be in the bundle', async () => {
   assert.equal(await ask(without, '/metrics', { cert: me.pem + middle.pem, key: me.key }), 403);
 });
 
+test('an intermediate authority vouches without its root, as in Go', async () => {
+  const middle = await clients.issue('CN=middle', { ca: true });
+  await writeFile(join(directory, 'alone.crt'), middle.pem);
+  await using serving = await serve('--client-ca-file=@alone.crt');
+  assert.equal(await ask(serving, '/metrics', shows(await middle.issue('CN=may-read'))), 200);
+  assert.deepEqual(serving.asked, ['may-read system:authenticated']);
+  // Its root's other certificates are not thereby trusted, nor what a certificate without authority has signed.
+  assert.equal(await ask(serving, '/metrics', shows(await clients.issue('CN=may-read'))), 403);
+  assert.equal(await ask(serving, '/metrics', shows(await middle.issue('CN=may-read', { expired: true }))), 403);
+  assert.equal(await ask(serving, '/metrics', shows(await middle.issue('CN=may-read', { usage: 'server' }))), 403);
+  const me = await middle.issue('CN=me');
+  const forged = await me.issue('CN=may-read');
+  assert.equal(await ask(serving, '/metrics', { cert: forged.pem + me.pem, key: forged.key }), 403);
+});
+
 test('authorities are read again when their file changes', async () => {
   const file = join(directory, 'changing.crt');
   await writeFile(file, clients.pem);

@@ -160,6 +160,15 @@ function accessRequestOf(context: Context): AccessRequest {
   if (incoming === undefined) return { method, path, headers: Object.fromEntries(context.req.raw.headers) };
   const socket = incoming.socket as Partial<TLSSocket>;
   // `authorized`: OpenSSL has found a chain to one of the authorities. To whose is the policy's to find out.
-  const certificate = socket.authorized ? socket.getPeerX509Certificate?.() : undefined;
+  const certificate = socket.authorized || lacksRootAlone(socket) ? socket.getPeerX509Certificate?.() : undefined;
   return { method, path, headers: incoming.headersDistinct, certificate };
+}
+
+/**
+ * Whether OpenSSL misses nothing but the root above one of the authorities. Go trusts each authority by itself, and Node can do so
+ * (`allowPartialTrustChain`), but `tls.Server` drops that option.
+ */
+function lacksRootAlone(socket: Partial<TLSSocket>): boolean {
+  // The code of the last check that failed: dates, purposes and signatures are checked after the chain.
+  return (socket.authorizationError as unknown) === 'UNABLE_TO_GET_ISSUER_CERT';
 }

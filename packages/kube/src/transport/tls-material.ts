@@ -74,6 +74,8 @@ export class TlsMaterialSource {
       const context = createSecureContext({
         // Go trusts what the system trusts; Node alone would trust only the list that it was built with.
         ca: ca ?? [...getCACertificates('default'), ...getCACertificates('system')],
+        // Go trusts each authority of the list by itself; OpenSSL alone would ask for the root of an intermediate one too.
+        allowPartialTrustChain: true,
         ...(certificate !== undefined && { cert: certificate }),
         ...(key !== undefined && { key }),
         minVersion: 'TLSv1.2',

@@ -560,6 +560,16 @@ export function transportContract(protocol: Protocol): void {
     assert.equal((await trusting.send(get('/ok'))).status, 200);
   });
 
+  it('trusts an intermediate authority that is configured alone, as Go does', async () => {
+    const cluster = await (await authority()).intermediate('cluster-ca');
+    await using server = await serve({ certificate: await cluster.issue({ name: 'server' }) });
+    await using transport = await open(server.url, { tls: { ca: { data: cluster.ca } } });
+    assert.equal((await transport.send(get('/ok'))).status, 200);
+    const other = await (await authority()).intermediate('another-ca');
+    await using wary = await open(server.url, { tls: { ca: { data: other.ca } } });
+    await failsWith('tls-untrusted', wary.send(get('/ok')));
+  });
+
   it('checks the name in the certificate, and takes the one it is told', async () => {
     const certificate = await (await authority()).issue({ name: 'server', hosts: ['api.example'] });
     await using server = await serve({ certificate });
