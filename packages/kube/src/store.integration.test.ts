@@ -74,16 +74,16 @@ test('the example of the README runs, and stands in it as it is here', async () 
   });
 });
 
-for (const [what, options] of [
-  ['HTTP/2', {}],
-  ['HTTP/1.1', { tls: false }],
-  ['a server without initial streams', { watchList: false }],
+for (const [what, options, http2] of [
+  ['HTTP/2', {}, true],
+  ['HTTP/1.1', {}, false],
+  ['a server without initial streams', { watchList: false }, true],
 ] as const) {
   test(`a store outlives restarts and lost history: ${what}`, async () => {
     await withServer(options, async (server, kubeconfig) => {
       const put = (name: string): void => void server.store.put({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
       for (let i = 0; i < 20; i++) put(`n${i}`);
-      await using transport = createTransport(await loadConfig({ kubeconfig }));
+      await using transport = createTransport(await loadConfig({ kubeconfig }), { http2 });
       const client = createClient(transport);
       await using stores = new Stores({
         client,

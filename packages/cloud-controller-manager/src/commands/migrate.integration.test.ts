@@ -36,7 +36,7 @@ async function check(
 
 async function start(t: TestContext): Promise<{ readonly server: EmbeddedApiServer; readonly kubeconfig: string }> {
   const directory = await mkdtemp(path.join(tmpdir(), 'migrate-'));
-  const server = await startEmbeddedApiServer({ tls: false });
+  const server = await startEmbeddedApiServer();
   t.after(async () => {
     await server[Symbol.asyncDispose]();
     await rm(directory, { recursive: true });
@@ -136,11 +136,16 @@ test('migrate check refuses what it does not understand', async () => {
 
 test('what does not answer, answers with an error or with nonsense is unknown', async (t) => {
   const { server } = await start(t);
-  await using proxy = await startFaultProxy({ target: server.url });
+  await using proxy = await startFaultProxy({ target: server.url, certificateAuthority: server.ca ?? '' });
   const directory = await mkdtemp(path.join(tmpdir(), 'migrate-'));
   t.after(() => rm(directory, { recursive: true }));
   const kubeconfig = path.join(directory, 'kubeconfig');
-  await writeFile(kubeconfig, server.kubeconfig('token').yaml.replaceAll(server.url, proxy.url));
+  const base64 = (pem = ''): string => Buffer.from(pem).toString('base64');
+  const direct = server.kubeconfig('token').yaml;
+  await writeFile(
+    kubeconfig,
+    direct.replaceAll(server.url, proxy.url).replaceAll(base64(server.ca), base64(proxy.certificateAuthority)),
+  );
   proxy.add({ match: { resource: 'leases' }, fault: { type: 'status', code: 403 } });
   const { code, out } = await check(kubeconfig, '--request-timeout=60s', '--steps=leader,nodes');
   assert.equal(code, 2, out);

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock, type Clock } from '../clock.ts';
 import type { ClusterConfig, ReadFile } from '../config/cluster-config.ts';
-import { anonymous } from '../config/credentials.ts';
+import { anonymous, type Credentials } from '../config/credentials.ts';
 import { silentLogger, type Logger } from '../logger.ts';
 import { noMetrics, type Metrics } from '../metrics.ts';
 import { systemRandom } from '../system-random.ts';
@@ -52,12 +52,13 @@ export interface CreateTransportOptions {
 
 /**
  * Connects when the first request is sent. HTTP/2 over TLS where the server offers it, with connections of their own
- * for watches and for leases; HTTP/1.1 for plain http, old servers and through a proxy.
+ * for watches and for leases; HTTP/1.1 for plain http, old servers and through a proxy. Credentials go over TLS only.
  */
 export function createTransport(config: ClusterConfig, options: CreateTransportOptions = {}): Transport {
   const { clock = systemClock, logger = silentLogger, metrics = noMetrics } = options;
   const random = options.random ?? systemRandom;
   const { origin, host } = new URL(config.server);
+  const credentials = sendable(config, logger);
   const connections = new HttpTransport(config, {
     clock,
     logger,
@@ -73,7 +74,7 @@ export function createTransport(config: ClusterConfig, options: CreateTransportO
   if (options.rateLimit) layers.push(withRateLimit({ ...options.rateLimit, clock, metrics, host }));
   layers.push(
     withRequestHeaders({ 'user-agent': options.userAgent ?? userAgent() }),
-    withCredentials(config.credentials ?? anonymous, {
+    withCredentials(credentials, {
       server: origin,
       reloadCertificates: () => connections.reloadCertificates(),
     }),
@@ -82,4 +83,11 @@ export function createTransport(config: ClusterConfig, options: CreateTransportO
     ...(options.layers ?? []),
   );
   return stackLayers(connections, layers);
+}
+
+/** As client-go: over plain http everybody on the way could read them, and an exec plugin is not even asked. */
+function sendable({ credentials = anonymous, server }: ClusterConfig, logger: Logger): Credentials {
+  if (credentials === anonymous || new URL(server).protocol === 'https:') return credentials;
+  logger.warn('Credentials are not sent over plain http; use an https server', { server });
+  return anonymous;
 }

@@ -11,7 +11,8 @@ import { createServer as createTls, type TLSSocket } from 'node:tls';
 import { FakeClock } from '@outrigger/testing';
 import { systemClock, type Clock } from '../clock.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
-import { bearerToken, type Credential } from '../config/credentials.ts';
+import { bearerToken, type Credential, type Credentials } from '../config/credentials.ts';
+import { silentLogger } from '../logger.ts';
 import type { TransportRequest, TransportResponse } from '../transport.ts';
 import { createTransport, type CreateTransportOptions } from './create-transport.ts';
 import {
@@ -214,7 +215,7 @@ export function transportContract(protocol: Protocol): void {
     assert.equal(echo['url'], '/prefix/api/v1/nodes/a?x=1');
     assert.equal(echo['body'], '[{"op":"test"}]');
     assert.equal(echo.headers['user-agent'], 'me/1');
-    assert.equal(echo.headers['authorization'], 'Bearer secret');
+    assert.equal(echo.headers['authorization'], tls ? 'Bearer secret' : undefined);
     assert.equal(echo.headers['content-type'], 'application/json-patch+json');
   });
 
@@ -443,37 +444,6 @@ export function transportContract(protocol: Protocol): void {
     if (protocol === 'h2') assert.equal(server.connections.made, 1);
   });
 
-  it('renews credentials at a 401 and sends once more', async () => {
-    await using server = await serve();
-    let renewals = 0;
-    let credential: Credential = { headers: { authorization: 'Bearer old' } };
-    await using transport = await open(server.url, {
-      credentials: {
-        current: () => Promise.resolve(credential),
-        renew: (rejected) => {
-          if (rejected !== credential) return Promise.resolve(credential);
-          renewals += 1;
-          credential = { headers: { authorization: 'Bearer new' } };
-          return Promise.resolve(credential);
-        },
-      },
-    });
-    const answers = await Promise.all(Array.from({ length: 5 }, () => transport.send(get('/private'))));
-    for (const answer of answers) {
-      assert.equal(answer.status, 200);
-      assert.equal(await textOf(answer), 'Bearer new');
-    }
-    assert.equal(renewals, 1);
-  });
-
-  it('hands a 401 on when there is nothing else to try, body and all', async () => {
-    await using server = await serve();
-    await using transport = await open(server.url, { credentials: bearerToken('wrong') });
-    const answer = await transport.send(get('/private'));
-    assert.equal(answer.status, 401);
-    assert.equal(await textOf(answer), 'Bearer wrong');
-  });
-
   it('aborts what is in flight when it is closed, and refuses what comes later', async () => {
     await using server = await serve();
     const transport = await open(server.url);
@@ -548,7 +518,49 @@ export function transportContract(protocol: Protocol): void {
     });
   }
 
-  if (!tls) return;
+  if (!tls) {
+    it('sends no credentials over plain http, and asks nobody for them', async () => {
+      await using server = await serve();
+      const warnings: string[] = [];
+      const credentials: Credentials = { current: () => assert.fail('asked'), renew: () => assert.fail('asked') };
+      const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+      await using transport = await open(server.url, { credentials }, { logger });
+      assert.equal(await textOf(await transport.send(get('/private'))), '');
+      assert.deepEqual(warnings, ['Credentials are not sent over plain http; use an https server']);
+    });
+    return;
+  }
+
+  it('renews credentials at a 401 and sends once more', async () => {
+    await using server = await serve();
+    let renewals = 0;
+    let credential: Credential = { headers: { authorization: 'Bearer old' } };
+    await using transport = await open(server.url, {
+      credentials: {
+        current: () => Promise.resolve(credential),
+        renew: (rejected) => {
+          if (rejected !== credential) return Promise.resolve(credential);
+          renewals += 1;
+          credential = { headers: { authorization: 'Bearer new' } };
+          return Promise.resolve(credential);
+        },
+      },
+    });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => transport.send(get('/private'))));
+    for (const answer of answers) {
+      assert.equal(answer.status, 200);
+      assert.equal(await textOf(answer), 'Bearer new');
+    }
+    assert.equal(renewals, 1);
+  });
+
+  it('hands a 401 on when there is nothing else to try, body and all', async () => {
+    await using server = await serve();
+    await using transport = await open(server.url, { credentials: bearerToken('wrong') });
+    const answer = await transport.send(get('/private'));
+    assert.equal(answer.status, 401);
+    assert.equal(await textOf(answer), 'Bearer wrong');
+  });
 
   it('does not talk to a server that it cannot trust', async () => {
     await using server = await serve();
