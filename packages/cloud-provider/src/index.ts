@@ -25,6 +25,8 @@ export type {
   CloudErrorShape,
 } from './errors.ts';
 
+export { ANNOTATION_LENGTH, NAME_LENGTH, PROVIDER_ID_LENGTH, quote, refuseLonger } from './text-limits.ts';
+
 export { errorCodeOfStatus } from './http-status.ts';
 
 // Machines

@@ -5,9 +5,10 @@ import type { CallContext } from './call-context.ts';
 export interface NodeRef {
   readonly name: string;
   readonly uid: string;
-  /** `spec.providerID`; absent until the node is initialised. */
+  /** `spec.providerID`; absent until the node is initialised. Of more than 1,024 characters, the first of them. */
   readonly providerID?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
+  /** Of values with more than 4,096 characters, the first of them. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 

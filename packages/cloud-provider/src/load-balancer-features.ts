@@ -28,4 +28,6 @@ export interface ServiceAnnotation {
    * `--trusted-service-namespaces` and the admission policy hold it back by namespace. Default: it names nothing.
    */
   readonly dangerous?: string | undefined;
+  /** Characters of its value, at most 4,096; a Service with a longer one is refused. Default: 255. */
+  readonly maxLength?: number | undefined;
 }

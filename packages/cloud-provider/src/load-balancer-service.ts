@@ -33,6 +33,7 @@ export interface LoadBalancerService {
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Of values with more than 4,096 characters, the first of them. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly ports: readonly ServicePort[];
   readonly ipFamilies: readonly IPFamily[];

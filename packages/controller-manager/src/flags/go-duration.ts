@@ -11,7 +11,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 // Escaped: a bundler leaves patterns as they are, and one character beyond Latin-1 doubles the program in memory.
-const WHOLE = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/u;
+const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/u;
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/gu;
 
 /**

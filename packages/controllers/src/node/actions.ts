@@ -42,6 +42,7 @@ export type WaitReason =
   | 'ambiguous'
   | 'no-provider-id'
   | 'foreign-provider-id'
+  | 'provider-id-too-long'
   | 'no-addresses'
   | 'provided-ip-refused';
 

@@ -195,3 +195,13 @@ test('the wanted addresses, once written, are wanted no more', () => {
     }),
   );
 });
+
+test('an annotation that is longer than two addresses can be is refused by its name and the limit, and not quoted', () => {
+  const annotations = { 'alpha.kubernetes.io/provided-node-ip': '-eyJ'.repeat(60_000) };
+  for (const cloud of [[], [internal('10.0.0.1')]]) {
+    assert.deepEqual(wantedAddresses({ metadata: { annotations } }, cloud), {
+      kind: 'refused',
+      problem: 'the annotation alpha.kubernetes.io/provided-node-ip has more than 255 characters',
+    });
+  }
+});

@@ -24,16 +24,15 @@ export type WantedAddresses =
 export function wantedAddresses(node: Node, cloud: readonly NodeAddress[] = []): WantedAddresses {
   const usable = cloud.filter(({ address }) => address !== '');
   const annotation = node.metadata?.annotations?.[providedNodeIpAnnotation];
-  if (usable.length === 0) {
-    return annotation === undefined
-      ? { kind: 'unknown' }
-      : { kind: 'refused', problem: `the cloud gives no address, so ${annotation} cannot be checked` };
-  }
   const all = [...usable, ...keptHostnames(node, usable)];
-  if (annotation === undefined) return { kind: 'known', addresses: withoutDuplicates(all) };
-
+  if (annotation === undefined) {
+    return usable.length === 0 ? { kind: 'unknown' } : { kind: 'known', addresses: withoutDuplicates(all) };
+  }
   const provided = parseProvidedNodeIp(annotation);
   if (provided.kind === 'invalid') return { kind: 'refused', problem: provided.problem };
+  if (usable.length === 0) {
+    return { kind: 'refused', problem: `the cloud gives no address, so ${annotation} cannot be checked` };
+  }
   const choice = preferProvidedIps(provided.ips, all);
   return choice.kind === 'chosen'
     ? { kind: 'known', addresses: withoutDuplicates(choice.addresses) }

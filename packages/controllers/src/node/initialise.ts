@@ -1,5 +1,5 @@
 /** The plan for a node that carries the uninitialized taint and about which the cloud has been asked. Pure. */
-import { isCloudError, type Instance, type InstanceAnswer } from '@outrigger/cloud-provider';
+import { isCloudError, PROVIDER_ID_LENGTH, type Instance, type InstanceAnswer } from '@outrigger/cloud-provider';
 import type { EventNote, Node, NodeCondition } from '@outrigger/kube';
 import type { NodeAction, NodePlan, WaitReason } from './actions.ts';
 import { hasIpAddress, sameAddresses, wantedAddresses, type StatusAddress } from './addresses.ts';
@@ -93,6 +93,12 @@ function planFound(observed: Observed, instance: Instance): NodePlan {
     actions.push({ kind: 'event', note: { type: 'Normal', reason: 'Synced', message: 'Node synced successfully' } });
   }
   return { kind: 'act', actions };
+}
+
+/** No cloud has IDs so long, and none is asked about it. */
+export function planTooLong(node: Node): NodePlan {
+  const message = `The provider ID of node ${node.metadata?.name ?? ''} has more than ${PROVIDER_ID_LENGTH} characters. The taint stays: a provider ID cannot be changed once it is set; delete the node and correct the kubelet's --provider-id.`;
+  return wait('provider-id-too-long', 'ProviderIDTooLong', message);
 }
 
 function planStatus(observed: Observed, wanted: readonly StatusAddress[] | undefined): NodeAction | undefined {

@@ -141,6 +141,11 @@ test('every answer that does not do keeps the taint, says why, and writes nothin
     ['no-addresses', newNode(), found({ addresses: [] })],
     ['provided-ip-refused', provided, found()],
     ['provided-ip-refused', provided, found({ addresses: [] })],
+    [
+      'provider-id-too-long',
+      newNode({ spec: { taints: [uninitialized], providerID: `fake://${'1'.repeat(1_024)}` } }),
+      { kind: 'missing' },
+    ],
   ];
   for (const [reason, node, result] of cases) {
     const planned = plan(node, result);

@@ -1,8 +1,8 @@
 /** From what is known about a node to what is to be done about it. Pure: entry point `planNode`. */
-import type { InstanceAnswer } from '@outrigger/cloud-provider';
+import { PROVIDER_ID_LENGTH, type InstanceAnswer } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import type { NodePlan } from './actions.ts';
-import { planInitialisation } from './initialise.ts';
+import { planInitialisation, planTooLong } from './initialise.ts';
 import { stableFromBeta } from './labels.ts';
 import { ownerOf } from '../provider-id.ts';
 import { planRefresh } from './refresh.ts';
@@ -36,6 +36,7 @@ export function planNode(observed: Observed): NodePlan {
   const owner = ownerOf(node.spec?.providerID, options.providerName);
   if (owner === 'foreign') return { kind: 'nothing', reason: 'foreign' };
   if (isUninitialized(node)) {
+    if ((node.spec?.providerID?.length ?? 0) > PROVIDER_ID_LENGTH) return planTooLong(node);
     return answer ? planInitialisation({ ...observed, answer }) : { kind: 'look-up' };
   }
   if (owner !== 'ours') return { kind: 'nothing', reason: 'not-ours' };

@@ -1,5 +1,6 @@
 /** `alpha.kubernetes.io/provided-node-ip`: the kubelet's `--node-ip`, and what it means for the node's addresses. */
-import { canonicalIp, familyOf, type NodeAddress } from '@outrigger/cloud-provider';
+import { canonicalIp, familyOf, NAME_LENGTH, quote, type NodeAddress } from '@outrigger/cloud-provider';
+import { providedNodeIpAnnotation } from './well-known-names.ts';
 
 export type ProvidedNodeIps =
   | { readonly kind: 'ips'; readonly ips: readonly string[] }
@@ -7,10 +8,14 @@ export type ProvidedNodeIps =
 
 /** Reads the annotation: one address, or one of each family. Source: component-helpers `ParseNodeIPAnnotation`. */
 export function parseProvidedNodeIp(annotation: string): ProvidedNodeIps {
+  if (annotation.length > NAME_LENGTH) {
+    const problem = `the annotation ${providedNodeIpAnnotation} has more than ${NAME_LENGTH} characters`;
+    return { kind: 'invalid', problem };
+  }
   const ips: string[] = [];
   for (const part of annotation.split(',')) {
     const ip = canonicalIp(part);
-    if (ip === undefined) return { kind: 'invalid', problem: `${JSON.stringify(part)} is not an IP address` };
+    if (ip === undefined) return { kind: 'invalid', problem: `${quote(part)} is not an IP address` };
     ips.push(ip);
   }
   const [first, second] = ips;

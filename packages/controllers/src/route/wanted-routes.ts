@@ -1,5 +1,5 @@
 /** Which routes a node needs, by its pod CIDRs. Pure. */
-import { contains, parseCidr, type Cidr } from '@outrigger/cloud-provider';
+import { contains, parseCidr, quote, type Cidr } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import { podCidrsOf } from '../pod-cidrs.ts';
 
@@ -21,7 +21,7 @@ export function wantedRoutes(node: Node, clusterCidrs: readonly Cidr[]): WantedR
   for (const text of podCidrsOf(node)) {
     const cidr = parseCidr(text);
     if (!cidr) {
-      problems.push(`Its pod CIDR ${JSON.stringify(text)} is not a CIDR range.`);
+      problems.push(`Its pod CIDR ${quote(text)} is not a CIDR range.`);
     } else if (clusterCidrs.some((range) => contains(range, cidr))) {
       destinations.add(cidr.text);
     } else {

@@ -1,14 +1,29 @@
 /** From a Service to what a cloud needs to know of it. Pure. */
-import type { IPFamily, LoadBalancerIngress, LoadBalancerService } from '@outrigger/cloud-provider';
+import {
+  NAME_LENGTH,
+  refuseLonger,
+  type IPFamily,
+  type LoadBalancerIngress,
+  type LoadBalancerService,
+  type ServiceAnnotation,
+} from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
+import { boundedAnnotations } from '../bounded-annotations.ts';
 import { adoptedBy } from './adoption.ts';
 import { sourceRangesOf } from './source-ranges.ts';
 
 /** Three hours, as the API server fills it in. */
 const AFFINITY_SECONDS = 10_800;
 
-/** Defaults are filled in, as the API server does. Throws a `CloudError` `invalid` for source ranges that are none. */
-export function loadBalancerServiceOf(service: Service): LoadBalancerService {
+/**
+ * Defaults are filled in, as the API server does. `read`: the annotations that its provider reads. Throws a `CloudError` `invalid`
+ * for source ranges that are none, and for texts that are longer than they may be.
+ */
+export function loadBalancerServiceOf(service: Service, read: readonly ServiceAnnotation[] = []): LoadBalancerService {
+  for (const { name, maxLength = NAME_LENGTH } of read) {
+    refuseLonger(`annotation ${name}`, service.metadata?.annotations?.[name] ?? '', maxLength);
+  }
+  refuseLonger('spec.loadBalancerIP', service.spec?.loadBalancerIP ?? '');
   return { ...identityOf(service), sourceRanges: sourceRangesOf(service) };
 }
 
@@ -26,7 +41,7 @@ export function identityOf(service: Service): LoadBalancerService {
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
     labels: metadata.labels ?? {},
-    annotations: metadata.annotations ?? {},
+    annotations: boundedAnnotations(metadata.annotations),
     ports: (spec.ports ?? []).map(({ name, port, protocol, nodePort, appProtocol }) => ({
       name: name ?? '',
       port,
@@ -42,7 +57,7 @@ export function identityOf(service: Service): LoadBalancerService {
       : {}),
     ...(affinity === undefined ? {} : { clientIPAffinitySeconds: affinity }),
     sourceRanges: [],
-    ...(spec.loadBalancerIP ? { requestedIP: spec.loadBalancerIP } : {}),
+    ...(spec.loadBalancerIP ? { requestedIP: spec.loadBalancerIP.slice(0, NAME_LENGTH) } : {}),
     ...(spec.loadBalancerClass === undefined ? {} : { loadBalancerClass: spec.loadBalancerClass }),
     ingress: ingressOf(service),
     ...(adopt.length > 0 ? { adopt } : {}),

@@ -282,3 +282,38 @@ test('no back end is ever chosen or dropped by readiness', () => {
     }),
   );
 });
+
+test('a text that is longer than it may be is refused by its name and the limit, and a provider never sees all of it', () => {
+  const long = (length: number): string => '-eyJ'.repeat(length / 4);
+  const read = [
+    { name: 'fake.example/name', description: '', values: 'string' },
+    { name: 'fake.example/list', description: '', values: 'string', maxLength: 4_096 },
+  ] as const;
+  const refusal = (spec: Spec, annotations: Record<string, string> = {}): string => {
+    try {
+      loadBalancerServiceOf(serviceWith(spec, { annotations }), read);
+      return '';
+    } catch (error) {
+      return error instanceof Error ? error.message : '';
+    }
+  };
+  assert.equal(refusal({}, { 'fake.example/name': 'x'.repeat(255), 'fake.example/list': 'x'.repeat(4_096) }), '');
+  for (const [name, limit] of [
+    ['fake.example/name', 255],
+    ['fake.example/list', 4_096],
+    [sourceRangesAnnotation, 4_096 * 64],
+  ] as const) {
+    const message = `annotation ${name} is too long: shorten it to at most ${limit} characters`;
+    assert.equal(refusal({}, { [name]: long(limit + 4) }), message);
+  }
+  assert.match(refusal({ loadBalancerIP: long(256) }), /^spec.loadBalancerIP is too long/);
+  assert.match(refusal({ loadBalancerSourceRanges: Array(4_097).fill('10.0.0.0/24') }), /more than 4096 ranges/);
+
+  // Nobody reads it: kubectl's own, with the whole object in it.
+  const applied = { 'kubectl.kubernetes.io/last-applied-configuration': long(240_000), 'fake.example/x': 'x' };
+  const seen = loadBalancerServiceOf(serviceWith({}, { annotations: applied }), read).annotations;
+  assert.deepEqual(
+    Object.values(seen).map((value) => value.length),
+    [4_096, 1],
+  );
+});

@@ -94,7 +94,7 @@ export function planLeftover(observed: ObservedService): ServicePlan {
 
 /** What should be there for a Service that is served. Throws a `CloudError` `invalid` or `unsupported`. */
 export function desiredOf({ service, backEnds, provider, options }: ObservedService): DesiredLoadBalancer {
-  const desired = loadBalancerServiceOf(service);
+  const desired = loadBalancerServiceOf(service, provider.annotations);
   const unserved = unservedOf(desired, provider.features);
   if (unserved.length > 0) {
     const list = unserved.join(', ');

@@ -12,7 +12,7 @@ function reviewer(validate: unknown, more: Partial<ServiceReviewer> = {}): Servi
     providerName: 'green',
     classes: ['green.example/lb'],
     isDefault: true,
-    loadBalancers: { validate } as Pick<LoadBalancers, 'validate'>,
+    loadBalancers: { annotations: [], validate } as Pick<LoadBalancers, 'annotations' | 'validate'>,
     ...more,
   };
 }

@@ -15,7 +15,7 @@ import { loadBalancerServiceOf } from './load-balancer-service.ts';
 import { roleOf, type RoleOptions } from './role.ts';
 
 export interface ServiceReviewer extends RoleOptions {
-  readonly loadBalancers: Pick<LoadBalancers, 'validate'>;
+  readonly loadBalancers: Pick<LoadBalancers, 'annotations' | 'validate'>;
 }
 
 export interface ServiceReview {
@@ -39,7 +39,10 @@ export async function reviewService(
   call: CallContext,
 ): Promise<ServiceReview> {
   try {
-    const verdict: unknown = await loadBalancers.validate?.(loadBalancerServiceOf(service), call);
+    const verdict: unknown = await loadBalancers.validate?.(
+      loadBalancerServiceOf(service, loadBalancers.annotations),
+      call,
+    );
     if (!isVerdict(verdict)) {
       throw new CloudError(
         'invalid',

@@ -1,5 +1,5 @@
 /** What is asked of nova about servers, request by request. */
-import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import { CloudError, isCloudError, quote, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
 import { isUuid } from '../uuid.ts';
 import type { Server } from './server.ts';
@@ -39,7 +39,7 @@ export class NovaServers {
       if (!isCloudError(error, 'not-found')) throw error;
       if (!isUuid(id)) {
         // nova answers the same for whatever it does not find, and finds IDs only as it writes them.
-        const message = `GET ${path}: ${JSON.stringify(id)} is no server ID as nova writes them (a UUID in small letters, with dashes); nothing is concluded from its 404: correct the node's provider ID`;
+        const message = `GET ${path}: ${quote(id)} is no server ID as nova writes them (a UUID in small letters, with dashes); nothing is concluded from its 404: correct the node's provider ID`;
         throw new CloudError('invalid', message);
       }
       // nova names the server that it does not have. What does not, may be a 404 about something else.

@@ -4,6 +4,7 @@ import {
   CloudError,
   familyOf,
   parseCidr,
+  quote,
   type NodeAddress,
   type NodeRef,
   type RouteRequest,
@@ -38,7 +39,7 @@ function aimOne(
   there: readonly ExtraRoute[],
 ): Aim {
   const cidr = parseCidr(wanted);
-  if (!cidr) return failed('invalid', `the destination ${JSON.stringify(wanted)} is no CIDR range`);
+  if (!cidr) return failed('invalid', `the destination ${quote(wanted)} is no CIDR range`);
   const destination = cidr.text;
   const hops = addresses.filter(isInternal).flatMap(({ address }) => canonicalIp(address) ?? []);
   const own = hops.filter((hop) => familyOf(hop) === cidr.family);

@@ -2,6 +2,7 @@
 import {
   CloudError,
   parseCidr,
+  quote,
   type IPFamily,
   type LoadBalancerService,
   type LoadBalancerWarning,
@@ -83,7 +84,7 @@ function rangesIn(texts: readonly string[], families: readonly IPFamily[]): read
   const all = texts.map((text) => {
     const range = parseCidr(text.trim());
     if (range === undefined)
-      throw new CloudError('invalid', `source range ${JSON.stringify(text)} is no range like 10.0.0.0/24`);
+      throw new CloudError('invalid', `source range ${quote(text)} is no range like 10.0.0.0/24`);
     return range;
   });
   const served = all.filter(({ family }) => families.includes(`IPv${family}`));

@@ -2,6 +2,7 @@
  * Every annotation of a Service that CPO reads or writes (its `pkg/openstack/loadbalancer.go`), and what becomes of it here. The
  * contract's list, the check of values and the page `docs/annotations.md` are made from this table.
  */
+import { ANNOTATION_LENGTH } from '@outrigger/cloud-provider';
 import { lbMethods } from './desired-tree.ts';
 
 export interface AnnotationRow {
@@ -9,6 +10,8 @@ export interface AnnotationRow {
   readonly values: 'boolean' | 'string' | 'uuid' | 'integer' | readonly string[];
   /** Of an integer; both inclusive. */
   readonly range?: readonly [least: number, most: number];
+  /** Characters, of what lists things. Default: 255. */
+  readonly maxLength?: number;
   /** What it asks for, and what it is without it. */
   readonly description: string;
   /** `written`: the provider writes it, and does not read what stands there. */
@@ -81,6 +84,7 @@ export const annotationTable: AnnotationTable = {
   nodeSelector: {
     name: `${PREFIX}node-selector`,
     values: 'string',
+    maxLength: ANNOTATION_LENGTH,
     description: 'Only nodes with all these labels: `env=production, region`. Default: `node-selector`.',
     answer: 'served',
     shownBy: 'lab',
@@ -117,6 +121,7 @@ export const annotationTable: AnnotationTable = {
   floatingSubnetTags: {
     name: `${PREFIX}floating-subnet-tags`,
     values: 'string',
+    maxLength: ANNOTATION_LENGTH,
     description: 'Tags of the subnet: one of `a,b`, all of `&a,b`; `!` negates. Default: `floating-subnet-tags`.',
     answer: 'served',
     note: 'CPO reads two tags after `!` the other way round: `!a,b` there spares subnets that have one of them.',

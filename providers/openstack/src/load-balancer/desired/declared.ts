@@ -36,7 +36,12 @@ const rows: readonly AnnotationRow[] = Object.values(annotationTable);
 
 export const declaredAnnotations: readonly ServiceAnnotation[] = rows
   .filter(({ answer }) => answer === 'served')
-  .map(({ name, description, values }) => ({ name, description, values: values === 'uuid' ? 'string' : values }));
+  .map(({ name, description, values, maxLength }) => ({
+    name,
+    description,
+    values: values === 'uuid' ? 'string' : values,
+    ...(maxLength !== undefined && { maxLength }),
+  }));
 
 /** Whose lock is taken where there are both: others are at work on what is shared. */
 const LOAD_BALANCERS: readonly PartKind[] = ['shared-load-balancer', 'load-balancer'];

@@ -4,6 +4,7 @@ import {
   CloudError,
   familyOf,
   isCloudError,
+  quote,
   type BackEnd,
   type LoadBalancerService,
   type LoadBalancerWarning,
@@ -116,7 +117,7 @@ function requestedAddress(
   const family = address && `IPv${familyOf(address)}`;
   if (address && family === first && (internal || first === 'IPv6')) return { vip: address };
   if (address && family === 'IPv4' && first === 'IPv4') return { floating: address };
-  throw new CloudError('invalid', `loadBalancerIP ${JSON.stringify(requestedIP)} is no ${first} address`);
+  throw new CloudError('invalid', `loadBalancerIP ${quote(requestedIP)} is no ${first} address`);
 }
 
 /** Floating IPs are of IPv4; an IPv6 address is reached as it is. */

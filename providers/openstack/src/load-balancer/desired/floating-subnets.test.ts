@@ -93,3 +93,31 @@ test('a pattern takes linear time, whoever wrote it', () => {
   // Backtracking tries 2^255 ways here: with it this test does not end.
   assert.equal(subnetNamePattern('~^(a|a)*$')(`${'a'.repeat(255)}!`), false);
 });
+
+test('a pattern that is too large is refused at once, and by its size alone', () => {
+  for (const [pattern, what] of [
+    ['a'.repeat(256), 'characters'],
+    [`{${'*,'.repeat(120_000)}`, 'characters'],
+    [`{${'*,'.repeat(120)}}`, 'alternatives'],
+    [`~${'a|'.repeat(40)}b`, 'alternatives'],
+    [`~${'(.*){1000}'.repeat(20)}`, 'repetitions'],
+    ['~((x{20}){20}){2}', 'repetitions'],
+    [`~${'(?:[^\\pL]x?y?z?){10,50}'.repeat(1)}abcdefghijklmnopqrstuvwxyz`, undefined],
+    [`~(?:${'abcdefgh'.repeat(20)}){4}`, 'instructions'],
+  ] as const) {
+    const compile = (): unknown => subnetNamePattern(pattern);
+    if (what === undefined) compile();
+    else
+      assert.throws(compile, { code: 'invalid', message: new RegExp(`^the pattern has more than \\d+ ${what}`) }, what);
+  }
+});
+
+test('a name that no subnet can have matches nothing, and the opposite of a pattern', () => {
+  assert.equal(subnetNamePattern('*')('x'.repeat(256)), false);
+  assert.equal(subnetNamePattern('!*')('x'.repeat(256)), true);
+});
+
+test('patterns are compiled once, the newest of them remembered', () => {
+  for (let n = 0; n < 1_000; n++) assert.ok(subnetNamePattern(`pool-${n}`)(`pool-${n}`));
+  assert.ok(subnetNamePattern('pool-1')('pool-1'));
+});

@@ -2,9 +2,8 @@
  * Which subnets of the floating network a Service may get its address from. Patterns are CPO's, and so is what they mean
  * (its `loadbalancer_subnet_match_test.go`): a glob, or after `~` a regular expression in Go's syntax; `!` turns it around.
  */
-import { CloudError } from '@outrigger/cloud-provider';
-import { RE2JS } from 're2js';
 import type { FloatingSubnets } from './desired-tree.ts';
+import { compilePattern } from './linear-pattern.ts';
 
 /** What is looked at of a Neutron subnet. */
 interface NamedSubnet {
@@ -25,18 +24,17 @@ export function matchFloatingSubnets<Subnet extends NamedSubnet>(
 }
 
 /**
- * `public-*`, `pool-[12]`, `{a,b}-net`, `~^pool-\d+$`, `!internal*`. Throws `invalid` with what is wrong. Linear in time: the
- * pattern is written by whoever may write a Service (docs/adr/0017).
+ * `public-*`, `pool-[12]`, `{a,b}-net`, `~^pool-\d+$`, `!internal*`. Throws `invalid` with what is wrong. Linear in time and bounded
+ * in size: the pattern is written by whoever may write a Service (docs/adr/0017, docs/adr/0026).
  */
 export function subnetNamePattern(pattern: string): (name: string) => boolean {
   const negated = pattern.startsWith('!');
   const positive = negated ? pattern.slice(1) : pattern;
-  const expression = compile(positive.startsWith('~') ? positive.slice(1) : globExpression(positive));
-  return (name) => {
-    const matcher = expression.matcher(name);
-    // The first match has to be the whole name, which is not the same as an anchored expression: `a|ab` does not match `ab`.
-    return (matcher.find() && matcher.group() === name) !== negated;
-  };
+  const firstMatch = positive.startsWith('~')
+    ? compilePattern(positive.slice(1))
+    : compilePattern(positive, globExpression);
+  // The first match has to be the whole name, which is not the same as an anchored expression: `a|ab` does not match `ab`.
+  return (name) => (firstMatch(name) === name) !== negated;
 }
 
 /**
@@ -52,14 +50,6 @@ function subnetTagsPattern(pattern: string): (tags: readonly string[]) => boolea
     const isThere = (tag: string): boolean => tags.includes(tag);
     return (all ? wanted.every(isThere) : wanted.some(isThere)) !== negated;
   };
-}
-
-function compile(expression: string): RE2JS {
-  try {
-    return RE2JS.compile(expression);
-  } catch (error) {
-    throw new CloudError('invalid', error instanceof Error ? error.message : String(error));
-  }
 }
 
 /** `*` and `?` stop at a slash; `[…]` is a class without negation; `{a,b}` are alternatives, and `{{` is a brace. */

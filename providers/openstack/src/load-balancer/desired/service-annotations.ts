@@ -1,5 +1,5 @@
 /** The annotations of one Service, read and checked. CPO lets a bad value fall back to the default; here it is refused. */
-import { CloudError } from '@outrigger/cloud-provider';
+import { CloudError, quote, refuseLonger } from '@outrigger/cloud-provider';
 import { annotationTable, type AnnotationKey, type AnnotationRow, type AnnotationValues } from './annotation-table.ts';
 import { isUuid } from '../../uuid.ts';
 
@@ -16,15 +16,16 @@ export function readAnnotations(annotations: Readonly<Record<string, string>>): 
 
 /** An annotation that Services of this shape cannot have: `annotation loadbalancer.openstack.org/class: "dmz": …`. */
 export function refuseAnnotation(key: AnnotationKey, value: string, why: string): never {
-  throw new CloudError('invalid', `annotation ${annotationTable[key].name}: ${JSON.stringify(value)}: ${why}`);
+  throw new CloudError('invalid', `annotation ${annotationTable[key].name}: ${quote(value)}: ${why}`);
 }
 
-function valueOf({ name, range, values, answer }: AnnotationRow, text: string | undefined): unknown {
+function valueOf({ name, range, values, answer, maxLength }: AnnotationRow, text: string | undefined): unknown {
   if (text === undefined || answer === 'written') return undefined;
+  refuseLonger(`annotation ${name}`, text, maxLength);
   if (values === 'string') return text;
   if (text === '') return values === 'uuid' ? '' : undefined;
   const refuse = (wanted: string): never => {
-    throw new CloudError('invalid', `annotation ${name}: ${JSON.stringify(text)} is not ${wanted}`);
+    throw new CloudError('invalid', `annotation ${name}: ${quote(text)} is not ${wanted}`);
   };
   if (values === 'boolean') return text === 'true' || (text !== 'false' && refuse('"true" or "false"'));
   if (values === 'uuid') {

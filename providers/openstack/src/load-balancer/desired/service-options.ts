@@ -3,7 +3,7 @@
  * `getSubnetID`, `getNetworkID`, `getMemberSubnetID`): annotation, class, config; but of an external Service the class goes
  * before the annotations for the VIP and the floating IP.
  */
-import { CloudError, type LoadBalancerService, type LoadBalancerWarning } from '@outrigger/cloud-provider';
+import { CloudError, quote, type LoadBalancerService, type LoadBalancerWarning } from '@outrigger/cloud-provider';
 import type { CloudConfig, LoadBalancerClassConfig } from '../../config/cloud-config.ts';
 import { annotationTable, type AnnotationKey, type AnnotationValues } from './annotation-table.ts';
 import type { FloatingSubnets, LbMethod, ListenerTimeouts } from './desired-tree.ts';
@@ -198,7 +198,7 @@ function floatingSubnets(
   } catch (error) {
     throw new CloudError(
       'invalid',
-      `${place}: ${JSON.stringify(name)}: ${error instanceof Error ? error.message : String(error)}`,
+      `${place}: ${quote(name ?? '')}: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
   return { ...(name && { name }), ...(tags && { tags }) };
@@ -209,7 +209,7 @@ function lbMethodOf(asked: string | undefined, fallback: string, features: Octav
   if (method !== undefined) return method;
   const why = `${cloudOf(features)} has ${features.lbMethods.join(', ')}`;
   if (asked !== undefined) return refuseAnnotation('lbMethod', asked, why);
-  throw new CloudError('invalid', `cloud config: [LoadBalancer] lb-method: ${JSON.stringify(fallback)}: ${why}`);
+  throw new CloudError('invalid', `cloud config: [LoadBalancer] lb-method: ${quote(fallback)}: ${why}`);
 }
 
 function proxyProtocolOf(value: string | undefined): 'PROXY' | 'PROXYV2' | undefined {
@@ -229,7 +229,7 @@ function refuseContainerRef(ref: string, set: AnnotationValues, why: string): ne
   if (set.tlsContainerRef) refuseAnnotation('tlsContainerRef', ref, why);
   const place = 'cloud config: [LoadBalancer] default-tls-container-ref';
   const without = `; a Service goes without by an empty annotation ${annotationTable.tlsContainerRef.name}`;
-  throw new CloudError('invalid', `${place}: ${JSON.stringify(ref)}: ${why}${without}`);
+  throw new CloudError('invalid', `${place}: ${quote(ref)}: ${why}${without}`);
 }
 
 /** Without the members that are not set: an absent member and an empty one would be two texts of one goal. */
