@@ -26,8 +26,8 @@ const PERIOD_MS = 6_000;
 const KILLED_WITHIN_MS = 700;
 const LOST_ANSWERS = 0.03;
 /**
- * From the last kill until the cloud must be as the Services say, by the program's clock: where a program was killed before
- * its first part was there, its successor believes after 90 s only that there is nothing.
+ * From the last kill until the cloud must be as the Services say, by the program's clock: what failed is tried again after 300 s
+ * at the latest.
  */
 const BOUND_MS = 900_000;
 /** Until a program that was started changes something. */

@@ -1,7 +1,7 @@
 /** The orphan controller over the memory cloud. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CloudError, parseCidr } from '@outrigger/cloud-provider';
+import { CloudError, parseCidr, type LoadBalancers } from '@outrigger/cloud-provider';
 import { Locks } from '../service/locks.ts';
 import { CLUSTER } from '../service/memory-provider.suite.ts';
 import { UnmarkedCloud } from '../route/unmarked-rig.suite.ts';
@@ -247,6 +247,29 @@ test('a look that hides a part of what was just listed removes none of the rest'
   assert.equal(rig.metrics.get('outrigger_orphan_removals_total load-balancer kept'), 2);
   hides = false;
   await rig.passes(1);
+  assert.equal(rig.left.includes('gone'), false);
+});
+
+test('a part that is still listed, and that the cloud says is gone, keeps nothing else', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 }, ({ loadBalancers, ...others }) => {
+    assert.ok(loadBalancers);
+    const behind: LoadBalancers = {
+      ...loadBalancers,
+      plan: (desired, parts) => loadBalancers.plan(desired, parts),
+      apply: (action, desired, call) => loadBalancers.apply(action, desired, call),
+      observe: (services, call) => loadBalancers.observe(services, call),
+      read: (parts, call) => loadBalancers.read?.(parts, call) ?? Promise.resolve([]),
+      listOwned: async (call) => {
+        const parts = await loadBalancers.listOwned(call);
+        const [one] = parts.filter(({ owner }) => owner?.uid === 'gone');
+        return one ? [...parts, { ...one, kind: 'dns', id: 'dns-of-yesterday' }] : parts;
+      },
+    };
+    return { ...others, loadBalancers: behind };
+  });
+  await rig.passes(3);
   assert.equal(rig.left.includes('gone'), false);
 });
 

@@ -1,8 +1,15 @@
 /** Takes one orphaned load balancer away, by the provider's own plan and under its lock, as the service controller does. */
-import type { CallContext, LoadBalancerPart, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
+import type {
+  CallContext,
+  LoadBalancerPart,
+  LoadBalancers,
+  LoadBalancerService,
+  Owner,
+} from '@outrigger/cloud-provider';
 import type { Clock, Logger } from '@outrigger/kube';
 import type { ControllerJournal, NotedAction, Subject } from '../journal.ts';
 import { applyActions } from '../service/apply-actions.ts';
+import { readParts } from '../service/direct-reads.ts';
 import type { Locks } from '../service/locks.ts';
 import { observeOnce } from '../service/observations.ts';
 import { planRemoval } from '../service/plan.ts';
@@ -27,7 +34,7 @@ export interface RemoveLoadBalancerOptions {
 
 /**
  * - `done`: all that can be done now; whether all is gone shows in the next pass.
- * - `kept`: its Service is there after all, somebody is at work on it, a part of it is not shown, or nothing is to be done.
+ * - `kept`: its Service is there after all, somebody is at work on it, a part of it is not shown and not proved to be gone, or nothing is to be done.
  * - `planned`: a dry run.
  */
 export type Removed =
@@ -62,9 +69,11 @@ async function removeLocked(
   const owner = { clusterId, uid: service.uid };
   const [observation] = await observeOnce([service], options);
   if (!observation) return { kind: 'kept' };
-  // What was listed a moment ago and is not shown now may be hidden: what goes without it would be taken for another's.
-  if (observation.kind === 'parts' && !listed.every(({ id }) => observation.parts.some((one) => one.id === id)))
-    return { kind: 'kept' };
+  if (observation.kind === 'parts') {
+    // What was listed a moment ago and is not shown now may be hidden: what goes without it would be taken for another's.
+    const hidden = listed.filter(({ id }) => !observation.parts.some((one) => one.id === id));
+    if (!(await areGone(hidden, owner, options))) return { kind: 'kept' };
+  }
   const plan = planRemoval({ provider, service, owner, observation });
   if (plan.kind === 'failed') return plan;
   if (plan.kind !== 'bring' || plan.plan.actions.length === 0) return { kind: 'kept' };
@@ -88,6 +97,19 @@ async function removeLocked(
     },
   });
   return error ? { kind: 'failed', error } : { kind: 'done', actions: done };
+}
+
+/** Whether the cloud, asked directly, says so of each. */
+async function areGone(
+  parts: readonly LoadBalancerPart[],
+  owner: Owner,
+  { callContext, clock, provider, signal }: RemoveLoadBalancerOptions,
+): Promise<boolean> {
+  if (parts.length === 0) return true;
+  if (!provider.read) return false;
+  const questions = parts.map(({ id, kind }) => ({ id, kind, owner }));
+  const answers = await readParts(questions, { provider, callContext, clock, signal });
+  return answers.every(({ kind }) => kind === 'absent');
 }
 
 /** All that is known of a Service that is gone. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudError, cloudErrorCodes, type CloudErrorCode } from '@outrigger/cloud-provider';
-import { isUncertain, reasonOf, retryOf } from './failure.ts';
+import { isUncertain, reasonOf, retryOf, seldomMs } from './failure.ts';
 
 const codes = Object.keys(cloudErrorCodes) as readonly CloudErrorCode[];
 
@@ -9,8 +9,8 @@ const codes = Object.keys(cloudErrorCodes) as readonly CloudErrorCode[];
 const RETRIES: Partial<Record<CloudErrorCode, string>> = {
   'retry-after': 'later',
   'implemented-elsewhere': 'elsewhere',
-  invalid: 'never',
-  unsupported: 'never',
+  invalid: 'seldom',
+  unsupported: 'seldom',
   quota: 'longest',
   forbidden: 'longest',
   unauthenticated: 'longest',
@@ -20,6 +20,9 @@ const RETRIES: Partial<Record<CloudErrorCode, string>> = {
 test('each code says when it is tried again', () => {
   for (const code of codes) assert.equal(retryOf(new CloudError(code, 'x')).kind, RETRIES[code] ?? 'back-off', code);
   assert.equal(retryOf(new Error('x')).kind, 'back-off');
+  assert.equal(retryOf(new CloudError('invalid', 'a plan says so'), true).kind, 'never');
+  assert.equal(retryOf(new CloudError('not-owned', 'a plan says so'), true).kind, 'longest');
+  assert.deepEqual([1, 2, 3, 4, 5].map(seldomMs), [300_000, 600_000, 1_200_000, 1_800_000, 1_800_000]);
   assert.deepEqual(retryOf(new CloudError('retry-after', 'x', { retryAfterMs: 7_000 })), {
     kind: 'later',
     afterMs: 7_000,
@@ -27,9 +30,9 @@ test('each code says when it is tried again', () => {
   assert.deepEqual(retryOf(new CloudError('retry-after', 'x')), { kind: 'later', afterMs: 5_000 });
 });
 
-test('only what was not answered may have taken effect, or an error of which nothing is known', () => {
+test('only what was not answered or is not finished may have taken effect, or an error of which nothing is known', () => {
   const uncertain = codes.filter((code) => isUncertain(new CloudError(code, 'x')));
-  assert.deepEqual(uncertain.toSorted(), ['timeout', 'unavailable']);
+  assert.deepEqual(uncertain.toSorted(), ['retry-after', 'timeout', 'unavailable']);
   assert.ok(isUncertain(new Error('socket hang up')));
 });
 

@@ -1,18 +1,21 @@
 /** What a failure means for the next try. Pure. */
-import { isCloudError } from '@outrigger/cloud-provider';
+import { effectOf, isCloudError } from '@outrigger/cloud-provider';
 
 /**
  * - `later`: not finished, and not wrong. No Event.
  * - `back-off`: tried again after 5 s, doubled up to 300 s.
  * - `longest`: a person has to do something that cannot be seen from here; looked at again after 300 s.
- * - `never`: not until the Service changes.
+ * - `seldom`: refused as it is. What it was refused for may be mended in the cloud: tried again after 5 minutes, doubled up to 30,
+ *   and at once when the Service, its nodes or the cloud config change.
+ * - `never`: refused by a plan, which depends on nothing else: not until one of these changes.
  * - `elsewhere`: somebody else's.
  */
 export type Retry =
   | { readonly kind: 'later'; readonly afterMs: number }
-  | { readonly kind: 'back-off' | 'longest' | 'never' | 'elsewhere' };
+  | { readonly kind: 'back-off' | 'longest' | 'seldom' | 'never' | 'elsewhere' };
 
-export function retryOf(error: Error): Retry {
+/** `isPlans`: a plan refuses, without having asked the cloud. */
+export function retryOf(error: Error, isPlans = false): Retry {
   if (!isCloudError(error)) return { kind: 'back-off' };
   switch (error.code) {
     case 'retry-after':
@@ -21,7 +24,7 @@ export function retryOf(error: Error): Retry {
       return { kind: 'elsewhere' };
     case 'invalid':
     case 'unsupported':
-      return { kind: 'never' };
+      return { kind: isPlans ? 'never' : 'seldom' };
     case 'quota':
     case 'forbidden':
     case 'unauthenticated':
@@ -39,5 +42,10 @@ export function reasonOf(error: Error): string {
 
 /** Whether the cloud may have done, or still do, what the call asked for. */
 export function isUncertain(error: Error): boolean {
-  return !isCloudError(error) || ['timeout', 'unavailable'].includes(error.code);
+  return effectOf(error) === 'unknown';
+}
+
+/** After so many failures in a row, what is refused is tried again; milliseconds. */
+export function seldomMs(failures: number): number {
+  return Math.min(1_800_000, 300_000 * 2 ** Math.max(0, failures - 1));
 }

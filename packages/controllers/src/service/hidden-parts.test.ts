@@ -1,4 +1,4 @@
-/** What is done, and what is not, while a look may leave out what is there: after a restart, of what was just made, of what was seen. */
+/** What is done, and what is not, where the cloud cannot be asked and a look may leave out what is there: after a restart, of what was just made, of what was seen. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudError, type LoadBalancerPart, type LoadBalancerPlan } from '@outrigger/cloud-provider';
@@ -18,6 +18,7 @@ import {
   SOON_MS,
   type Told,
   without,
+  withoutRecord,
 } from './told-cloud.suite.ts';
 import { releaseAnnotation } from './well-known-names.ts';
 
@@ -25,6 +26,7 @@ test('a new process that is shown one part is not sure that it is shown all: the
   const told = await served('load-balancer a', 'address b');
   const { api, clock, provider } = told.rig;
   await told.rig.stop();
+  withoutRecord(told);
   without(told, 'load-balancer');
   clock.setTimer(60_000, () => void (told.parts = [partOf('load-balancer a')]));
   // It is deleted before the new process has seen it served.
@@ -54,6 +56,7 @@ test('a new process makes nothing beside what may be hidden: of a Service that h
   const truth = told.parts;
   told.serve = makeLoadBalancer;
   await told.rig.stop();
+  withoutRecord(told);
   without(told, 'load-balancer');
   clock.setTimer(60_000, () => void (told.parts = truth));
   await told.rig.start();
@@ -78,6 +81,7 @@ test('what can be done whatever is hidden is done at once: it comes before what 
     return { ...IDLE, actions: [...open, ...actions, actionOn('update', 'firewall c')] };
   };
   await told.rig.stop();
+  withoutRecord(told);
   told.parts = [partOf('address b'), partOf('firewall c')];
   await told.rig.start();
   await clock.advance(60_000);
@@ -199,6 +203,7 @@ for (const restart of [true, false]) {
       return { kind: 'done' };
     };
     await rig.stop();
+    if (restart) withoutRecord(told);
     told.parts = [partOf('load-balancer a')];
     if (!restart) rig.api.apply('web', webSpec);
     await rig.start();
@@ -356,6 +361,7 @@ test('whoever has a load balancer released is told of the one that was made just
 test('who asks is told what waits, also where something else is done meanwhile', async () => {
   const told = await served('load-balancer a', 'address b');
   await told.rig.stop();
+  withoutRecord(told);
   told.parts = [partOf('load-balancer a')];
   told.serve = () => ({ ...IDLE, actions: [actionOn('update', 'load-balancer a'), actionOn('create', 'address')] });
   told.apply = () => ({ kind: 'pending', handle: 'x', pollAfterMs: 5_000 });
@@ -378,6 +384,7 @@ test('a new process that sees what is another’s alone is not sure that it is s
   const { api, clock } = told.rig;
   const theirs = partOf('dns web', { owner: OTHER });
   await told.rig.stop();
+  withoutRecord(told);
   told.parts = [theirs];
   clock.setTimer(60_000, () => void (told.parts = [partOf('load-balancer a'), theirs]));
   api.delete('web');
@@ -431,6 +438,7 @@ test('what is left to others is not left while more may be there: nobody would f
     return { kind: 'done' };
   };
   await told.rig.stop();
+  withoutRecord(told);
   api.delete('web');
   await told.rig.start();
   await clock.advance(60_000);
@@ -445,6 +453,7 @@ test('a part that appears proves the looks before it wrong: the 90 s begin anew'
   const told = await served('load-balancer a', 'address b', 'firewall c');
   const { api, clock } = told.rig;
   await told.rig.stop();
+  withoutRecord(told);
   without(told, 'load-balancer', 'firewall');
   clock.setTimer(80_000, () => void (told.parts = [partOf('firewall c')]));
   clock.setTimer(150_000, () => void (told.parts = [partOf('load-balancer a')]));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { CloudError } from '@outrigger/cloud-provider';
 import * as fc from 'fast-check';
 import { CLUSTER } from './memory-provider.suite.ts';
-import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+import { ask, createRig, nodeOf, webSpec, type Asking, type Rig } from './rig.suite.ts';
 
 const NAMES = ['a', 'b', 'c'];
 
@@ -37,7 +37,11 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 /** A new process finds out again what there is; an old one has to know. `delayMs`: of the cloud, for a load balancer. */
-const anEnd = fc.record({ delayMs: fc.constantFrom(0, 4_000), restarts: fc.boolean() });
+const anEnd = fc.record({
+  delayMs: fc.constantFrom(0, 4_000),
+  restarts: fc.boolean(),
+  asking: fc.constantFrom<Asking>('named', 'named', 'by-id', 'never'),
+});
 
 class Dead extends Error {}
 
@@ -63,6 +67,7 @@ class World {
     };
     provider.after = () => this.#strike(this.#after, ['lost-after', 'die-after']);
     provider.observing = () => this.#check();
+    provider.reading = () => this.#check();
     api.before = () => {
       this.#check();
       const what = this.#next('patch');
@@ -173,118 +178,132 @@ function checkEnd({ api, cloud, partsOf }: Rig): void {
 
 test('whatever happens, no part is leaked or lost, and nothing foreign is touched', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), anEnd, async (steps, { delayMs, restarts }) => {
-      const rig = await createRig();
-      rig.cloud.configure({ loadBalancerDelayMs: delayMs });
-      const world = new World(rig);
-      const foreign = [
-        rig.cloud.createPart({ kind: 'address', tags: { clusterId: 'another', uid: 'uid-1' }, attributes: {} }),
-        rig.cloud.createPart({ kind: 'firewall', tags: { made: 'by hand' }, attributes: {} }),
-      ];
-      rig.api.nodes.put(nodeOf('n0'));
-      await rig.start();
-      for (const [i, one] of steps.entries()) await take(world, one, i);
-      world.arm(undefined);
-      if (restarts || world.dying) await world.restart();
-      await rig.clock.advance(1_300_000);
-      checkEnd(rig);
-      for (const part of foreign)
-        assert.deepEqual(
-          rig.cloud.parts().find(({ id }) => id === part.id),
-          part,
-        );
-      await rig.stop();
-    }),
+    fc.asyncProperty(
+      fc.array(step, { minLength: 3, maxLength: 14 }),
+      anEnd,
+      async (steps, { asking, delayMs, restarts }) => {
+        const rig = await createRig();
+        ask(rig.provider, asking);
+        rig.cloud.configure({ loadBalancerDelayMs: delayMs });
+        const world = new World(rig);
+        const foreign = [
+          rig.cloud.createPart({ kind: 'address', tags: { clusterId: 'another', uid: 'uid-1' }, attributes: {} }),
+          rig.cloud.createPart({ kind: 'firewall', tags: { made: 'by hand' }, attributes: {} }),
+        ];
+        rig.api.nodes.put(nodeOf('n0'));
+        await rig.start();
+        for (const [i, one] of steps.entries()) await take(world, one, i);
+        world.arm(undefined);
+        if (restarts || world.dying) await world.restart();
+        await rig.clock.advance(1_300_000);
+        checkEnd(rig);
+        for (const part of foreign)
+          assert.deepEqual(
+            rig.cloud.parts().find(({ id }) => id === part.id),
+            part,
+          );
+        await rig.stop();
+      },
+    ),
     { numRuns: Number(process.env['HISTORIES'] ?? 300) },
   );
 });
 
-/** Much less than what passes before nothing is believed. */
-const lie = fc.record({ step, liesMs: fc.constantFrom(0, 0, 500, 5_000, 60_000) });
+/** For how long lists say that there is nothing: much less than the wait; where the cloud can be asked, whatever they like. */
+const SHORT_LIES = [0, 0, 500, 5_000, 60_000] as const;
+const LONG_LIES = [...SHORT_LIES, 120_000, 3_600_000] as const;
 
-test('property: a cloud that shows nothing for up to a minute, at whatever moment, leaks nothing and gets nothing made twice', async () => {
-  let lies = 0;
-  await fc.assert(
-    fc.asyncProperty(fc.array(lie, { minLength: 3, maxLength: 14 }), async (steps) => {
-      const rig = await createRig();
-      const world = new World(rig);
-      rig.api.nodes.put(nodeOf('n0'));
-      await rig.start();
-      for (const [i, { liesMs, step: one }] of steps.entries()) {
-        // An answer that is lost, and then lists that lie: nobody could tell that something was made.
-        const dies = one.mishap?.what.startsWith('die') ?? false;
-        await take(world, { ...one, mishap: dies ? one.mishap : undefined }, i);
-        if (liesMs === 0) continue;
-        lies += 1;
-        rig.cloud.setFaults([{ operation: 'GET /parts', effect: 'empty' }]);
-        await rig.clock.advance(liesMs);
-        rig.cloud.setFaults([]);
-        // The truth is seen before the next lie.
-        await rig.clock.advance(31_000);
-        if (world.dying) await world.restart();
-      }
-      world.arm(undefined);
-      await world.restart();
-      await rig.clock.advance(1_300_000);
-      checkEnd(rig);
-      await rig.stop();
-    }),
-    { numRuns: Number(process.env['HISTORIES'] ?? 100) },
-  );
-  assert.ok(lies > 100);
-});
-
-/** What a look leaves out, for less than what passes before that is believed, and whether a new process begins with it. */
-const partialLie = fc.record({
-  step,
-  hidden: fc.subarray(['address', 'dns', 'firewall', 'load-balancer']),
-  liesMs: fc.constantFrom(0, 500, 5_000, 60_000),
-  restarts: fc.boolean(),
-});
-
-test('property: a cloud that leaves out parts of some kinds for up to a minute, also before a new process, leaks nothing and gets nothing made twice', async () => {
-  let [lies, restarts] = [0, 0];
-  await fc.assert(
-    fc.asyncProperty(fc.array(partialLie, { minLength: 3, maxLength: 14 }), async (steps) => {
-      const rig = await createRig();
-      const world = new World(rig);
-      const observe = rig.provider.observe.bind(rig.provider);
-      let hidden: readonly string[] = [];
-      rig.provider.observe = async (...args) =>
-        (await observe(...args)).map((one) =>
-          one.kind === 'parts' ? { ...one, parts: one.parts.filter(({ kind }) => !hidden.includes(kind)) } : one,
-        );
-      rig.api.nodes.put(nodeOf('n0'));
-      await rig.start();
-      for (const [i, lie] of steps.entries()) {
-        const dies = lie.step.mishap?.what.startsWith('die') ?? false;
-        // Half made, and never served: a new process makes what it is not shown.
-        const served = NAMES.every((name) => {
-          const service = rig.api.get(name);
-          return !service?.metadata?.finalizers?.length || (service.status?.loadBalancer?.ingress ?? []).length > 0;
-        });
-        if (lie.liesMs > 0 && lie.hidden.length > 0) lies += 1;
-        if (lie.liesMs > 0) ({ hidden } = lie);
-        if (served && lie.restarts && lie.liesMs > 0) {
-          restarts += 1;
-          await world.restart();
+for (const asking of ['named', 'never'] as const) {
+  const [howLong, lies] = asking === 'named' ? ['an hour', LONG_LIES] : ['a minute', SHORT_LIES];
+  const lie = fc.record({ step, liesMs: fc.constantFrom<number>(...lies) });
+  test(`property: a cloud that shows nothing for up to ${howLong}, at whatever moment, leaks nothing and gets nothing made twice (parts asked about: ${asking})`, async () => {
+    let told = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(lie, { minLength: 3, maxLength: 14 }), async (steps) => {
+        const rig = await createRig();
+        ask(rig.provider, asking);
+        const world = new World(rig);
+        rig.api.nodes.put(nodeOf('n0'));
+        await rig.start();
+        for (const [i, { liesMs, step: one }] of steps.entries()) {
+          // An answer that is lost, and then lists that lie: nobody could tell that something was made, but by its name.
+          const dies = one.mishap?.what.startsWith('die') ?? false;
+          await take(world, { ...one, mishap: dies || asking === 'named' ? one.mishap : undefined }, i);
+          if (liesMs === 0) continue;
+          told += 1;
+          rig.cloud.setFaults([{ operation: 'GET /parts', effect: 'empty' }]);
+          await rig.clock.advance(liesMs);
+          rig.cloud.setFaults([]);
+          // The truth is seen before the next lie.
+          await rig.clock.advance(31_000);
+          if (world.dying) await world.restart();
         }
-        await take(world, { ...lie.step, waitMs: Math.min(lie.step.waitMs, 10), mishap: undefined }, i);
-        await rig.clock.advance(lie.liesMs);
-        hidden = [];
-        // The truth is seen before the next lie.
-        await rig.clock.advance(31_000);
-        world.arm(dies ? lie.step.mishap : undefined);
-        await rig.clock.advance(lie.step.waitMs);
         world.arm(undefined);
-        if (world.dying) await world.restart();
-      }
-      await world.restart();
-      await rig.clock.advance(1_300_000);
-      checkEnd(rig);
-      await rig.stop();
-    }),
-    { numRuns: Number(process.env['HISTORIES'] ?? 100) },
-  );
-  assert.ok(lies > 100 && restarts > 50, `${lies} lies, ${restarts} new processes`);
-});
+        await world.restart();
+        await rig.clock.advance(1_300_000);
+        checkEnd(rig);
+        await rig.stop();
+      }),
+      { numRuns: Number(process.env['HISTORIES'] ?? (asking === 'never' ? 100 : 60)) },
+    );
+    assert.ok(told > 100);
+  });
+}
+
+for (const asking of ['named', 'by-id', 'never'] as const) {
+  const [howLong, lies] = asking === 'never' ? ['a minute', SHORT_LIES] : ['an hour', LONG_LIES];
+  /** What a look leaves out, and whether a new process begins with it. */
+  const partialLie = fc.record({
+    step,
+    hidden: fc.subarray(['address', 'dns', 'firewall', 'load-balancer']),
+    liesMs: fc.constantFrom<number>(...lies.slice(1)),
+    restarts: fc.boolean(),
+  });
+  test(`property: a cloud that leaves out parts of some kinds for up to ${howLong}, also before a new process, leaks nothing and gets nothing made twice (parts asked about: ${asking})`, async () => {
+    let [told, restarts] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(fc.array(partialLie, { minLength: 3, maxLength: 14 }), async (steps) => {
+        const rig = await createRig();
+        ask(rig.provider, asking);
+        const world = new World(rig);
+        const observe = rig.provider.observe.bind(rig.provider);
+        let hidden: readonly string[] = [];
+        rig.provider.observe = async (...args) =>
+          (await observe(...args)).map((one) =>
+            one.kind === 'parts' ? { ...one, parts: one.parts.filter(({ kind }) => !hidden.includes(kind)) } : one,
+          );
+        rig.api.nodes.put(nodeOf('n0'));
+        await rig.start();
+        for (const [i, lie] of steps.entries()) {
+          const dies = lie.step.mishap?.what.startsWith('die') ?? false;
+          // Half made, and never served: a new process makes what it is not shown.
+          const served = NAMES.every((name) => {
+            const service = rig.api.get(name);
+            return !service?.metadata?.finalizers?.length || (service.status?.loadBalancer?.ingress ?? []).length > 0;
+          });
+          if (lie.liesMs > 0 && lie.hidden.length > 0) told += 1;
+          if (lie.liesMs > 0) ({ hidden } = lie);
+          if (served && lie.restarts && lie.liesMs > 0) {
+            restarts += 1;
+            await world.restart();
+          }
+          await take(world, { ...lie.step, waitMs: Math.min(lie.step.waitMs, 10), mishap: undefined }, i);
+          await rig.clock.advance(lie.liesMs);
+          hidden = [];
+          // The truth is seen before the next lie.
+          await rig.clock.advance(31_000);
+          world.arm(dies ? lie.step.mishap : undefined);
+          await rig.clock.advance(lie.step.waitMs);
+          world.arm(undefined);
+          if (world.dying) await world.restart();
+        }
+        await world.restart();
+        await rig.clock.advance(1_300_000);
+        checkEnd(rig);
+        await rig.stop();
+      }),
+      { numRuns: Number(process.env['HISTORIES'] ?? (asking === 'never' ? 100 : 40)) },
+    );
+    assert.ok(told > 100 && restarts > 50, `${told} lies, ${restarts} new processes`);
+  });
+}

@@ -11,6 +11,7 @@ import type { Service } from '@outrigger/kube';
 import { boundedAnnotations } from '../bounded-annotations.ts';
 import { adoptedBy } from './adoption.ts';
 import { sourceRangesOf } from './source-ranges.ts';
+import { missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
 
 /** Three hours, as the API server fills it in. */
 const AFFINITY_SECONDS = 10_800;
@@ -41,7 +42,7 @@ export function identityOf(service: Service): LoadBalancerService {
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
     labels: metadata.labels ?? {},
-    annotations: boundedAnnotations(metadata.annotations),
+    annotations: withoutBookkeeping(boundedAnnotations(metadata.annotations)),
     ports: (spec.ports ?? []).map(({ name, port, protocol, nodePort, appProtocol }) => ({
       name: name ?? '',
       port,
@@ -62,6 +63,12 @@ export function identityOf(service: Service): LoadBalancerService {
     ingress: ingressOf(service),
     ...(adopt.length > 0 ? { adopt } : {}),
   };
+}
+
+/** What the host keeps for itself concerns no cloud: a change of it is none of the load balancer. */
+function withoutBookkeeping(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { [partsAnnotation]: _, [missingSinceAnnotation]: __, ...others } = annotations;
+  return others;
 }
 
 /** `status.loadBalancer.ingress` as it is now. */

@@ -9,6 +9,7 @@ import {
   type LoadBalancers,
   type LoadBalancerService,
   type Owner,
+  type PartQuestion,
 } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { whyNotAdopted } from './adoption.ts';
@@ -43,12 +44,18 @@ export interface ObservedService {
 /** Why there is nothing to do. */
 type ServiceIdleReason = 'not-ours' | 'unclaimed' | 'implemented-elsewhere';
 
-/** The cloud may not have shown all: what it showed is believed when it says so for a while. */
+/** The cloud may not have shown all. */
 export interface LookAgain {
   readonly kind: 'look-again';
+  /**
+   * - `hidden`: the cloud, asked directly, says that what is missing is there.
+   * - `quiet`: what was asked for a moment ago may still take effect.
+   * - `waits`: the cloud cannot be asked; what is missing counts as gone when looks have left it out for a while.
+   */
+  readonly why: 'hidden' | 'quiet' | 'waits';
   /** What is expected besides, for people. */
   readonly missing: readonly string[];
-  /** Until it is believed, if no look shows more, in milliseconds. */
+  /** Until a look that shows no more is believed, in milliseconds. */
   readonly inMs: number;
 }
 
@@ -70,6 +77,8 @@ export type ServicePlan =
   /** The cloud has to be asked before anything can be said. */
   | { readonly kind: 'observe' }
   | LookAgain
+  /** A look leaves out what may be there: the cloud has to be asked about it directly. */
+  | { readonly kind: 'ask'; readonly questions: readonly PartQuestion[] }
   /** No back end is left of those there were: nothing is changed until that is believed. */
   | { readonly kind: 'hold' }
   /** What the Service asks for can not be; nothing is changed. */
@@ -149,8 +158,14 @@ function planCleaning(observed: ObservedService, role: 'clean' | 'unclaimed'): S
     if (!seen) return plan.kind === 'failed' ? plan : { kind: 'nothing', reason: 'unclaimed' };
     if (!isRecorded(service, options.providerName)) return { kind: 'record' };
   }
-  const release = service.metadata?.annotations?.[releaseAnnotation] === 'true';
-  return release && plan.kind === 'failed' ? { kind: 'release', error: plan.error } : plan;
+  return releasedIfAsked(service, plan);
+}
+
+/** A failure to clean up is no reason to keep a Service whose load balancer a person has given up. */
+export function releasedIfAsked(service: Service, plan: ServicePlan): ServicePlan {
+  if (plan.kind !== 'failed' || plan.wanted) return plan;
+  const isAsked = service.metadata?.annotations?.[releaseAnnotation] === 'true';
+  return isAsked ? { kind: 'release', error: plan.error } : plan;
 }
 
 export interface ObservedRemoval {

@@ -42,6 +42,14 @@ class WatchedProvider implements LoadBalancers {
   readonly applied: string[] = [];
   observes: number = 0;
   listLagMs: number = 0;
+  consistency: 'strong' | 'eventual';
+  namedByOwner: readonly string[];
+  /** Questions about single parts, in words. */
+  readonly asked: string[] = [];
+  /** Before each question about parts. */
+  reading: () => void | Promise<void> = () => {};
+  /** Tests take it away. */
+  read?: NonNullable<LoadBalancers['read']>;
   /** Before and after an action takes effect. */
   before: (action: LoadBalancerAction, desired: DesiredLoadBalancer) => void | Promise<void> = () => {};
   after: (action: LoadBalancerAction, desired: DesiredLoadBalancer) => void | Promise<void> = () => {};
@@ -58,6 +66,12 @@ class WatchedProvider implements LoadBalancers {
       annotations: this.annotations,
       batchSize: this.batchSize,
     } = inner);
+    ({ consistency: this.consistency = 'eventual', namedByOwner: this.namedByOwner = [] } = inner);
+    this.read = async (parts, call) => {
+      await this.reading();
+      this.asked.push(...parts.map(({ id = 'any', kind }) => `${kind} ${id}`));
+      return (await inner.read?.(parts, call)) ?? [];
+    };
     this.plan = (desired, parts) => inner.plan(desired, parts);
     this.selectBackEnds = (service, backEnds) => inner.selectBackEnds?.(service, backEnds) ?? backEnds;
   }
@@ -83,6 +97,14 @@ class WatchedProvider implements LoadBalancers {
   listOwned(call: CallContext): ReturnType<LoadBalancers['listOwned']> {
     return this.inner.listOwned(call);
   }
+}
+
+/** What a provider can be asked about parts: by their names, by their IDs alone, or not at all. */
+export type Asking = 'named' | 'by-id' | 'never';
+
+export function ask(provider: WatchedProvider, asking: Asking): void {
+  if (asking !== 'named') provider.namedByOwner = [];
+  if (asking === 'never') delete provider.read;
 }
 
 export interface Rig {

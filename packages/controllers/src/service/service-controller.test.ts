@@ -526,6 +526,42 @@ for (const code of ['unauthenticated', 'quota', 'forbidden', 'invalid', 'unavail
   });
 }
 
+test('what the cloud refuses as invalid is tried again after 5 to 30 minutes, told once, and served once it is mended', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  const times: number[] = [];
+  rig.provider.before = () => {
+    times.push(rig.clock.monotonic());
+    throw new CloudError('invalid', 'the subnet s-1 does not exist');
+  };
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(7_200_000);
+  const gaps = times.slice(1).map((at, i) => Math.round((at - (times[i] ?? 0)) / 60_000));
+  assert.deepEqual(gaps, [5, 10, 20, 30, 30]);
+  rig.provider.before = () => {};
+  await rig.clock.advance(1_800_000);
+  assert.deepEqual(kindsOf(rig), KINDS);
+  await rig.stop();
+});
+
+test('what the cloud refuses for the sake of a node is tried again as soon as the nodes change', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('bad'));
+  rig.provider.before = (_, { backEnds }) => {
+    if (backEnds.some(({ node }) => node.name === 'bad')) throw new CloudError('invalid', 'bad is in no subnet');
+  };
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(1_000);
+  assert.deepEqual(kindsOf(rig), []);
+  rig.api.nodes.remove('bad');
+  rig.api.nodes.put(nodeOf('good'));
+  await rig.clock.advance(10_000);
+  assert.deepEqual(kindsOf(rig), KINDS);
+  await rig.stop();
+});
+
 test('retry-after is obeyed without an Event; implemented-elsewhere is left alone silently', async () => {
   const rig = await createRig();
   rig.api.nodes.put(nodeOf('n1'));

@@ -1,6 +1,13 @@
 // Over 400 lines: one state machine, which is read best in one piece; what can be said without it is in the files beside it.
 /** The service-lb-controller: gives Services of type LoadBalancer what they ask for in the cloud. Entry point: `createServiceController`. */
-import type { CallContext, CallPriority, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
+import type {
+  CallContext,
+  CallPriority,
+  LoadBalancers,
+  LoadBalancerService,
+  PartAnswer,
+  PartName,
+} from '@outrigger/cloud-provider';
 import {
   createWorkQueue,
   exponentialBackoff,
@@ -33,15 +40,19 @@ import { WrittenVersions } from '../written-versions.ts';
 import { applyActions } from './apply-actions.ts';
 import { BackEndSet } from './back-end-set.ts';
 import { mayBeSelectedAnew, wakesLoadBalancers } from './back-ends.ts';
-import { isUncertain, retryOf } from './failure.ts';
+import { readParts } from './direct-reads.ts';
+import { isUncertain, retryOf, seldomMs } from './failure.ts';
+import { canName, judgeLook, questionKey, type Judged } from './judge-look.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { Locks } from './locks.ts';
 import { NodeChanges } from './node-changes.ts';
 import { Observations, type TimedObservation } from './observations.ts';
+import { annotationPatch, missingRecordOf, missingText, partsRecordOf, partsText } from './parts-record.ts';
 import {
   desiredOf,
   planLeftover,
   planService,
+  releasedIfAsked,
   type Bring,
   type LookAgain,
   type ObservedService,
@@ -53,6 +64,8 @@ import {
   endNote,
   failureNote,
   heldNote,
+  hiddenNote,
+  missingNote,
   noNodesNote,
   releasedNote,
   warningNote,
@@ -65,11 +78,13 @@ import {
   factsOfServicePlan,
   letGoAction,
   notedOf,
+  notePartsAction,
   recordAction,
   statusAction,
 } from './service-words.ts';
 import type { Tenancy } from './tenancy.ts';
 import { asRecorded, letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
+import { missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
 import { sameBackEnds, trackService, UNCERTAIN_MS, wakingText, type TrackedService } from './tracked-service.ts';
 import { TurnBudget } from './turn-budget.ts';
 
@@ -81,6 +96,8 @@ const FIRST_POLL_MS = 1_000;
 const LONGEST_POLL_MS = 30_000;
 /** Back ends that are gone through in one turn of the event loop: some milliseconds of work. */
 const BACK_ENDS_A_TURN = 20_000;
+/** So long the cloud may leave out of a look what it has, before a person is told: lists lag. */
+const HIDDEN_TOLD_AFTER_MS = 30_000;
 /** Keys of Services that are gone themselves. No namespace has such a name. */
 const LEFTOVER = 'uid:';
 
@@ -340,7 +357,7 @@ class Run {
         ? [{ text: `The cloud, asked what there is, failed: ${look.observation.error.message}.`, agoMs }]
         : factsOfParts(look.observation.parts, agoMs);
     const planned = planService({ ...this.#observed(service, tracked), observation: look?.observation });
-    const plan = (look && this.#doubted(service, tracked, look, planned)) ?? planned;
+    const plan = look ? this.#judge(service, tracked, look, planned).plan : planned;
     return {
       controller: 'service-lb-controller',
       about: [tracked.uid],
@@ -430,38 +447,35 @@ class Run {
     const observed = { ...this.#observed(service, tracked), observation: timed?.observation };
     const plan = leftover ? planLeftover(observed) : planService(observed);
     if (timed?.observation.kind !== 'parts') return plan;
-    const { observation, startedAt } = timed;
-    const { parts } = observation;
-    const { expected } = tracked;
-    const noteSeen = (): void =>
-      expected.noteSeen(parts, { clusterId: this.#planOptions.clusterId, uid: tracked.uid }, identityOf(service));
-    const isHidden = expected.isHiddenIn(parts);
-    if (!isHidden) noteSeen();
-    expected.noteLook(parts, startedAt);
-    const doubted = this.#doubted(service, tracked, timed, plan);
-    if (doubted && startedAt < expected.believedAt(startedAt)) return doubted;
-    if (doubted || (plan.kind === 'bring' && plan.complete)) expected.noteOnly(parts);
-    if (isHidden) noteSeen();
-    return plan;
+    const judged = this.#judge(service, tracked, timed, plan);
+    tracked.knowledge = judged.knowledge;
+    return judged.plan;
   }
 
-  /** What takes the place of a plan that rests on a look which may leave out what should be there. */
-  #doubted(
-    service: Service,
-    { expected }: TrackedService,
-    { observation, startedAt }: TimedObservation,
-    plan: ServicePlan,
-  ): ServicePlan | undefined {
-    if (observation.kind === 'failed') return undefined;
-    const { parts } = observation;
-    const bring = plan.kind === 'bring' ? plan : undefined;
-    const served = ingressOf(service).length > 0;
-    const sure = expected.isHiddenIn(parts) ? [] : bring && expected.sureOf(bring, parts, served);
-    if (!sure) return undefined;
-    const inMs = Math.max(0, expected.believedAt(startedAt) - this.#deps.clock.monotonic());
-    const later: LookAgain = { kind: 'look-again', missing: expected.missingIn(parts), inMs };
-    if (!bring || sure.length === 0) return later;
-    return { ...bring, plan: { ...bring.plan, actions: sure }, complete: false, later };
+  /** What is to be done where the look that a plan rests on may have left something out. Changes nothing. */
+  #judge(service: Service, tracked: TrackedService, look: TimedObservation, plan: ServicePlan): Judged {
+    const { knowledge, answers, quietFrom, uid } = tracked;
+    const { observation, startedAt } = look;
+    if (observation.kind === 'failed') return { plan, knowledge };
+    const { clock, provider } = this.#deps;
+    const now = clock.monotonic();
+    const recorded = missingRecordOf(service);
+    const judged = judgeLook(
+      plan,
+      knowledge,
+      { parts: observation.parts, startedAt, answers: answers?.lookedAt === startedAt ? answers.byKey : new Map() },
+      {
+        owner: { clusterId: this.#planOptions.clusterId, uid },
+        service: identityOf(service),
+        wanted: roleOf(service, this.#planOptions) === 'serve',
+        served: ingressOf(service).length > 0,
+        trust: provider,
+        quietFrom,
+        recorded: recorded && { ...recorded, since: now - Math.max(0, clock.now() - recorded.since) },
+        now,
+      },
+    );
+    return judged.plan === plan ? judged : { ...judged, plan: releasedIfAsked(service, judged.plan) };
   }
 
   #observed(service: Service, tracked: TrackedService): ObservedService {
@@ -514,27 +528,24 @@ class Run {
         const { providerName } = this.#planOptions;
         const recorded = this.#journal.dryRun
           ? { ...pass, service: asRecorded(service, providerName), before: [recordAction] }
-          : await this.#recorded(pass, recordPatch(service, providerName));
+          : await this.#noted(pass, recordAction, recordPatch(service, providerName));
         return recorded && this.#carryOut(recorded, this.#plan(recorded));
       }
       case 'observe':
         this.#observations.ask(key);
         return;
       case 'look-again':
-        context.logger.verbose(2, 'A look may leave out parts of a load balancer; it is not believed yet', {
-          missing: plan.missing,
-        });
-        this.#journal.plan(aboutOf(pass), pass.before ?? []);
-        this.#observations.forget(key);
-        return { requeueAfterMs: Math.min(nextPollMs(tracked), Math.max(1, plan.inMs)) };
+        return this.#lookAgain(pass, plan);
+      case 'ask':
+        return this.#askDirectly(pass, plan);
       case 'hold':
         return this.#hold(pass);
       case 'refuse':
-        return this.#fail(pass, plan.error, true);
+        return this.#fail(pass, plan.error, true, true);
       case 'failed':
         return this.#fail(pass, plan.error, plan.wanted);
       case 'release': {
-        const parts = tracked.expected.lastKnown();
+        const parts = tracked.knowledge.parts.words;
         this.#deps.events.record(service, releasedNote(plan.error, parts));
         context.logger.warn('A load balancer is let go without being deleted', { error: plan.error, parts });
         return this.#letGo(pass);
@@ -544,9 +555,71 @@ class Run {
     }
   }
 
+  /** The cloud may not have shown all. */
+  async #lookAgain(pass: Pass, { inMs, missing, why }: LookAgain): Promise<ReconcileResult> {
+    const { key, service, tracked, context } = pass;
+    const { clock } = this.#deps;
+    context.logger.verbose(2, 'A look may leave out parts of a load balancer', { missing, why });
+    this.#journal.plan(aboutOf(pass), pass.before ?? []);
+    this.#observations.forget(key);
+    if (why === 'hidden') {
+      tracked.hiddenSince ??= clock.monotonic();
+      if (clock.monotonic() - tracked.hiddenSince >= HIDDEN_TOLD_AFTER_MS)
+        this.#told.tell(service, hiddenNote(missing));
+      return { requeueAfterMs: nextPollMs(tracked) };
+    }
+    if (why === 'quiet') return { requeueAfterMs: Math.max(1, inMs) };
+    await this.#recordWait(pass, missing, inMs);
+    return { requeueAfterMs: Math.min(nextPollMs(tracked), Math.max(1, inMs)) };
+  }
+
+  /** Says that a cloud which cannot be asked is waited for, and keeps since when: the next process goes on with it. */
+  async #recordWait(pass: Pass, missing: readonly string[], inMs: number): Promise<void> {
+    const { service, tracked, context, leftover } = pass;
+    const { clock } = this.#deps;
+    const { parts, wait } = tracked.knowledge;
+    const since = clock.now() - (clock.monotonic() - (wait?.since ?? clock.monotonic()));
+    this.#told.tell(service, missingNote(missing));
+    const there = tracked.lastLook?.observation.kind === 'parts' ? tracked.lastLook.observation.parts : [];
+    const names = parts.missingIn(there, 'there');
+    const text = missingText({ since, parts: names, open: parts.unseen.length > 0 });
+    if (leftover || service.metadata?.annotations?.[missingSinceAnnotation] === text) return;
+    context.logger.warn('The cloud does not show parts of a load balancer, and cannot be asked; they are waited for', {
+      missing,
+      forMs: inMs,
+    });
+    await this.#write(pass, [notePartsAction], annotationPatch(service, { [missingSinceAnnotation]: text }));
+  }
+
+  /** A look leaves out what may be there: its plan waits for what the cloud says of that very part. */
+  async #askDirectly(
+    pass: Pass,
+    { questions }: Extract<ServicePlan, { kind: 'ask' }>,
+  ): Promise<ReconcileResult | void> {
+    const { tracked, context } = pass;
+    const { callContext, clock, provider } = this.#deps;
+    const answers = await readParts(questions, {
+      provider,
+      callContext: (signal) => callContext({ signal, priority: 'normal', about: [tracked.uid] }),
+      clock,
+      signal: context.signal,
+    });
+    const byKey = new Map<string, PartAnswer>();
+    for (const [i, question] of questions.entries()) {
+      const answer = answers[i];
+      if (answer) byKey.set(questionKey(question), answer);
+      context.logger.verbose(2, 'The cloud was asked directly about a part', { ...question, answer });
+    }
+    // Those of before, too: what is missing is asked about first, and what nobody has seen after that.
+    const lookedAt = tracked.lastLook?.startedAt ?? 0;
+    const before = tracked.answers?.lookedAt === lookedAt ? tracked.answers.byKey : [];
+    tracked.answers = { lookedAt, byKey: new Map([...before, ...byKey]) };
+    return this.#carryOut(pass, this.#plan(pass));
+  }
+
   /** The pass goes on with what the server answered. */
-  async #recorded(pass: Pass, patch: Patch): Promise<Pass | undefined> {
-    const metadata = await this.#write(pass, [recordAction], patch);
+  async #noted(pass: Pass, action: NotedAction, patch: Patch): Promise<Pass | undefined> {
+    const metadata = await this.#write(pass, [action], patch);
     return metadata && { ...pass, service: { ...pass.service, metadata } };
   }
 
@@ -577,6 +650,8 @@ class Run {
       return { requeueAfterMs: LONGEST_POLL_MS };
     }
     const notes = new Map(plan.actions.map((action, i) => [action, notedOf(bring)[i]] as const));
+    const opened = await this.#openRecord(pass, bring);
+    if (!opened) return;
     tracked.handles = [];
     this.#begin(pass, desired.wanted, desired.backEnds.length === 0);
     tracked.touched = true;
@@ -592,7 +667,7 @@ class Run {
         signal: context.signal,
         isCurrent,
         onResult: (action, result) => {
-          tracked.expected.noteApplied(action, result);
+          tracked.knowledge.parts.noteApplied(action, result);
           const noted = notes.get(action);
           if (!noted) return;
           const outcome =
@@ -620,6 +695,15 @@ class Run {
       this.#observations.forget(key);
     }
     this.#observations.ask(key);
+  }
+
+  /** Nothing is made beyond what the record on the Service says before it says that there may be more. */
+  async #openRecord(pass: Pass, { plan }: Bring): Promise<Pass | undefined> {
+    const record = partsRecordOf(pass.service);
+    const adds = plan.actions.some(({ kind }) => kind === 'create' || kind === 'claim');
+    if (!adds || !record || record.open || canName(this.#deps.provider)) return pass;
+    const text = partsText({ ...record, open: true });
+    return this.#noted(pass, notePartsAction, annotationPatch(pass.service, { [partsAnnotation]: text }));
   }
 
   /** Tells, once, what begins. */
@@ -674,11 +758,34 @@ class Run {
   }
 
   /** Returns whether the Service has it. */
-  async #writeStatus(pass: Pass, { plan }: Bring): Promise<boolean> {
+  async #writeStatus(pass: Pass, { complete, plan }: Bring): Promise<boolean> {
     const { service } = pass;
     const { ingress, annotations } = plan;
-    const patch = servedPatch(service, { ingress, annotations, now: this.#deps.clock.now() });
+    const records = this.#recordsOf(pass, complete);
+    const now = this.#deps.clock.now();
+    const isDue = records.due || servedPatch(service, { ingress, annotations, now }) !== undefined;
+    const all = { ...annotations, ...records.annotations };
+    const patch = isDue ? servedPatch(service, { ingress, annotations: all, now }) : undefined;
     return !patch || (await this.#write(pass, [statusAction], patch)) !== undefined || this.#journal.dryRun;
+  }
+
+  /** What is to be kept on the Service of its parts; `due`: it is worth a write of its own. */
+  #recordsOf(
+    { service, tracked }: Pass,
+    complete: boolean,
+  ): { readonly annotations: Readonly<Record<string, string | null>>; readonly due: boolean } {
+    const { names, unseen } = tracked.knowledge.parts;
+    const isWaitOver = tracked.knowledge.wait === undefined && missingRecordOf(service) !== undefined;
+    const wait = isWaitOver ? { [missingSinceAnnotation]: null } : {};
+    // Names made from the owner need no record.
+    if (canName(this.#deps.provider)) return { annotations: wait, due: isWaitOver };
+    const record = partsRecordOf(service);
+    const isNew = (name: PartName): boolean =>
+      !record?.parts.some(({ id, kind }) => id === name.id && kind === name.kind);
+    const text = partsText({ parts: names, open: !complete || unseen.length > 0 });
+    // Without a record a new process expects anything: the next write is early enough.
+    const due = isWaitOver || (record !== undefined && names.some(isNew));
+    return { annotations: { ...wait, [partsAnnotation]: text }, due };
   }
 
   /** No part was seen. That counts once nothing that was asked for before can still appear. */
@@ -750,11 +857,12 @@ class Run {
     }
   }
 
-  #fail(pass: Pass, error: Error, wanted: boolean): ReconcileResult | void {
+  /** `isPlans`: a plan refuses. */
+  #fail(pass: Pass, error: Error, wanted: boolean, isPlans = false): ReconcileResult | void {
     const { key, service, tracked, context } = pass;
     this.#observations.forget(key);
     this.#journal.plan(aboutOf(pass), pass.before ?? []);
-    const retry = retryOf(error);
+    const retry = retryOf(error, isPlans);
     const failedAt = this.#deps.clock.monotonic();
     tracked.lastFailure = { error, at: failedAt, retryAfterMs: undefined };
     if (retry.kind === 'later') return { requeueAfterMs: retry.afterMs };
@@ -767,7 +875,8 @@ class Run {
     const backoffMs = this.#backoff.delayMs(key);
     // Nothing may stand in the way of a deletion for ever.
     const longest = retry.kind === 'longest' || !wanted ? BACKOFF.maxMs : undefined;
-    const requeueAfterMs = retry.kind === 'back-off' ? backoffMs : longest;
+    const seldom = retry.kind === 'seldom' && wanted ? seldomMs(this.#backoff.requeues(key)) : longest;
+    const requeueAfterMs = retry.kind === 'back-off' ? backoffMs : seldom;
     tracked.lastFailure = { error, at: failedAt, retryAfterMs: requeueAfterMs };
     if (requeueAfterMs !== undefined) return { requeueAfterMs };
   }
@@ -808,9 +917,11 @@ class Run {
     if (tracked.settled?.generation === this.#backEnds.generation) return;
     this.#noteEmptiness(service, tracked);
     if (this.#isSettled(service, tracked)) return;
-    // What has never served is tried again in its own time, with the nodes that are there then.
+    const { lastFailure } = tracked;
+    // What was refused may have been so for the sake of its nodes. Else what has never served is tried again in its own time.
+    const isRefused = lastFailure !== undefined && retryOf(lastFailure.error).kind === 'seldom';
     const hasServed = tracked.settled !== undefined || ingressOf(service).length > 0;
-    if (!hasServed && tracked.lastFailure?.retryAfterMs !== undefined) return;
+    if (!hasServed && !isRefused && lastFailure?.retryAfterMs !== undefined) return;
     tracked.nodesChangedAt = this.#nodesChangedAt;
     this.#updating.add(key);
     this.#queue.add(key);

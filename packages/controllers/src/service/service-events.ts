@@ -62,3 +62,13 @@ export function releasedNote(error: Error, known: readonly string[]): EventNote 
 export function warningNote({ reason, message }: LoadBalancerWarning): EventNote {
   return { type: 'Warning', reason, message };
 }
+
+export function missingNote(missing: readonly string[]): EventNote {
+  const message = `The cloud does not show ${missing.join(', ')}, and cannot be asked about it directly. It counts as gone when looks have left it out for 90 s; until then nothing is made in its place, and the finalizer stays.`;
+  return { type: 'Warning', reason: 'LoadBalancerPartsMissing', message };
+}
+
+export function hiddenNote(hidden: readonly string[]): EventNote {
+  const message = `The cloud, asked directly, has ${hidden.join(', ')}, and leaves it out of what it shows. Nothing is made in its place, and the finalizer stays, until it is shown or gone.`;
+  return { type: 'Warning', reason: 'LoadBalancerPartsHidden', message };
+}

@@ -3,6 +3,7 @@ import { loadBalancerOwnerAnnotation, type LoadBalancerIngress } from '@outrigge
 import type { Condition, Patch, Service } from '@outrigger/kube';
 import { adoptCondition } from './adoption.ts';
 import { ingressOf } from './load-balancer-service.ts';
+import { withoutRecords } from './parts-record.ts';
 import { cleanupFinalizer, portsErrorCondition } from './well-known-names.ts';
 
 /**
@@ -14,7 +15,8 @@ export function recordPatch(service: Service, providerName: string): Patch {
   return patchOf(service, {
     metadata: {
       finalizers: [cleanupFinalizer],
-      annotations: { [loadBalancerOwnerAnnotation]: providerName },
+      // What a copy of another Service brought along is not about this one.
+      annotations: { [loadBalancerOwnerAnnotation]: providerName, ...withoutRecords(service) },
       ...(resourceVersion && { resourceVersion }),
     },
   });
@@ -47,13 +49,13 @@ export function letGoPatch(service: Service, written?: readonly LoadBalancerIngr
   const ingress = ingressOf(service);
   const isIngressOurs = !isServedByOther || (written !== undefined && sameIngress(ingress, written));
   const conditions = (status.conditions ?? []).filter(({ type }) => ownConditions.has(type));
+  const isOwned = metadata.annotations?.[loadBalancerOwnerAnnotation] !== undefined;
+  const annotations = { ...(isOwned && { [loadBalancerOwnerAnnotation]: null }), ...withoutRecords(service) };
   const cleared = {
     ...(metadata.finalizers?.includes(cleanupFinalizer) && {
       '$deleteFromPrimitiveList/finalizers': [cleanupFinalizer],
     }),
-    ...(metadata.annotations?.[loadBalancerOwnerAnnotation] !== undefined && {
-      annotations: { [loadBalancerOwnerAnnotation]: null },
-    }),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
   };
   const newStatus = {
     ...(ingress.length > 0 && isIngressOurs && { loadBalancer: { ingress: null } }),

@@ -18,6 +18,11 @@ export const letGoAction: NotedAction = {
   summary: 'take the finalizer, the name of this provider and the addresses off the Service',
 };
 
+export const notePartsAction: NotedAction = {
+  kind: 'note-parts',
+  summary: 'note on the Service what is known of its parts',
+};
+
 export const statusAction: NotedAction = {
   kind: 'write-status',
   summary: 'write the addresses to the status of the Service',
@@ -80,6 +85,10 @@ export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
       return [{ text: 'Ask the cloud what there is.' }];
     case 'look-again':
       return factsOfLookAgain(plan);
+    case 'ask': {
+      const what = plan.questions.map(({ id, kind }) => (id === undefined ? `any ${kind} of it` : `${kind} ${id}`));
+      return [{ text: `Ask the cloud directly about ${what.join(', ')}: what it showed leaves that out.` }];
+    }
     case 'hold':
       return [{ text: 'Nothing yet: no back end is left, and that is not believed at once.' }];
     case 'refuse':
@@ -93,10 +102,21 @@ export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
   }
 }
 
-function factsOfLookAgain({ inMs, missing }: LookAgain): readonly Fact[] {
+function factsOfLookAgain({ inMs, missing, why }: LookAgain): readonly Fact[] {
   const what = missing.join(', ');
-  const text = `Look again: the cloud does not show all that is expected, which is not believed at once. Missing is ${what}.`;
-  return [{ text, inMs }];
+  switch (why) {
+    case 'hidden':
+      return [{ text: `Look again: the cloud, asked directly, has what it does not show. Missing is ${what}.` }];
+    case 'quiet':
+      return [{ text: `Look again: what was asked for a moment ago may still be done. Missing is ${what}.`, inMs }];
+    default:
+      return [
+        {
+          text: `Look again: the cloud does not show all that is expected, which is not believed at once. Missing is ${what}.`,
+          inMs,
+        },
+      ];
+  }
 }
 
 function factsOfBring(bring: Bring): readonly Fact[] {

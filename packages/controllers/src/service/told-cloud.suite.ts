@@ -10,6 +10,7 @@ import {
 } from '@outrigger/cloud-provider';
 import { CLUSTER } from './memory-provider.suite.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+import { partsAnnotation } from './well-known-names.ts';
 
 export const ME: Owner = { clusterId: CLUSTER, uid: 'uid-1' };
 export const OTHER: Owner = { clusterId: CLUSTER, uid: 'uid-2' };
@@ -58,6 +59,7 @@ export function makeLoadBalancer(parts: readonly LoadBalancerPart[]): LoadBalanc
   return { ...IDLE, actions: [actionOn('create', 'load-balancer')] };
 }
 
+/** Neither can it be asked about parts, nor does it say that its looks show all. */
 export async function createTold(): Promise<Told> {
   const rig = await createRig();
   rig.api.nodes.put(nodeOf('n1'));
@@ -72,6 +74,8 @@ export async function createTold(): Promise<Told> {
     },
   };
   const { provider } = rig;
+  delete provider.read;
+  provider.namedByOwner = [];
   provider.observe = (services) =>
     Promise.resolve(services.map(() => ({ kind: 'parts', asOf: rig.clock.monotonic(), parts: told.parts })));
   provider.plan = (desired, parts) => (desired.wanted ? told.serve(parts) : told.remove(parts));
@@ -91,6 +95,13 @@ export async function served(...names: readonly string[]): Promise<Told> {
   await told.rig.clock.advance(10_000);
   assert.deepEqual(told.rig.reasons('web'), []);
   return told;
+}
+
+/** As of a program that wrote down nothing of the parts: a new process has to expect anything. */
+export function withoutRecord({ rig: { api } }: Told): void {
+  const { metadata, ...service } = api.get('web') ?? {};
+  const { [partsAnnotation]: _, ...annotations } = metadata?.annotations ?? {};
+  api.services.put({ ...service, metadata: { ...metadata, annotations } });
 }
 
 /** Has the Service looked at, as a changed node would. */

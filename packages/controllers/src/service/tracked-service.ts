@@ -1,10 +1,17 @@
 /** What is remembered about one Service while this process runs. All of it can be lost: a new process finds out again. */
-import { loadBalancerOwnerAnnotation, type BackEnd, type LoadBalancerIngress } from '@outrigger/cloud-provider';
+import {
+  loadBalancerOwnerAnnotation,
+  type BackEnd,
+  type LoadBalancerIngress,
+  type PartAnswer,
+} from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { sameAddresses } from './back-ends.ts';
-import { ExpectedParts } from './expected-parts.ts';
+import type { Knowledge } from './judge-look.ts';
+import { KnownParts } from './known-parts.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import type { TimedObservation } from './observations.ts';
+import { partsRecordOf } from './parts-record.ts';
 import { isRecorded } from './role.ts';
 import type { Episode } from './service-events.ts';
 
@@ -40,8 +47,12 @@ export interface TrackedService {
   quietFrom: number;
   /** When the change of nodes settled that it is being updated for; monotonic. */
   nodesChangedAt: number | undefined;
-  /** What of it should be there. */
-  readonly expected: ExpectedParts;
+  /** What is known of its parts. */
+  knowledge: Knowledge;
+  /** What the cloud said when it was asked directly, after the look that began at `lookedAt` (monotonic). */
+  answers: { readonly lookedAt: number; readonly byKey: ReadonlyMap<string, PartAnswer> } | undefined;
+  /** Since when the cloud has what it does not show; monotonic. */
+  hiddenSince: number | undefined;
   /** All is gone, and the finalizer is being removed. */
   lettingGo: boolean;
   /** What the cloud showed last, acted on or not: for explanations. */
@@ -54,6 +65,9 @@ export interface TrackedService {
 
 /** `startedAt`: of this process, before which another may have asked the cloud for something; monotonic. */
 export function trackService(service: Service, providerName: string, startedAt: number): TrackedService {
+  const recorded = isRecorded(service, providerName);
+  const begun = recorded || ingressOf(service).length > 0;
+  const record = recorded ? partsRecordOf(service) : undefined;
   return {
     uid: service.metadata?.uid ?? '',
     seen: undefined,
@@ -64,9 +78,11 @@ export function trackService(service: Service, providerName: string, startedAt: 
     polls: 0,
     pollMs: undefined,
     emptySince: undefined,
-    quietFrom: isRecorded(service, providerName) ? startedAt + UNCERTAIN_MS : startedAt,
+    quietFrom: recorded ? startedAt + UNCERTAIN_MS : startedAt,
     nodesChangedAt: undefined,
-    expected: new ExpectedParts(isRecorded(service, providerName) || ingressOf(service).length > 0),
+    knowledge: { parts: new KnownParts(begun, record), wait: undefined },
+    answers: undefined,
+    hiddenSince: undefined,
     lettingGo: false,
     lastLook: undefined,
     handles: [],

@@ -20,3 +20,12 @@ export const toBeDeletedTaintKey = 'ToBeDeletedByClusterAutoscaler';
 
 /** KEP-1435: a port could not be served. */
 export const portsErrorCondition = 'LoadBalancerPortsError';
+
+/**
+ * The parts whose IDs the cloud chose, `kind/id` with a space between; a `+` at the end: more may have been made. Written with the
+ * addresses, so that a new process knows what to ask about. Without it, anything may have been made.
+ */
+export const partsAnnotation = 'outrigger.dev/load-balancer-parts';
+
+/** Since when looks leave out what is named behind the time, in a cloud that cannot be asked about it. Kept while that is waited for. */
+export const missingSinceAnnotation = 'outrigger.dev/load-balancer-missing-since';

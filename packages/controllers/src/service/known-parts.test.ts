@@ -8,7 +8,7 @@ import {
   type LoadBalancerPart,
 } from '@outrigger/cloud-provider';
 import * as fc from 'fast-check';
-import { ExpectedParts } from './expected-parts.ts';
+import { KnownParts } from './known-parts.ts';
 import { webSpec } from './rig.suite.ts';
 import {
   actionOn,
@@ -25,7 +25,10 @@ import {
   served,
   SOON_MS,
   waits,
+  withoutRecord,
 } from './told-cloud.suite.ts';
+
+const isAny = (known: KnownParts): boolean => known.missingIn([], 'there').length > 0;
 
 test('what another one takes away is expected no more once it is seen going', async () => {
   const told = await served('load-balancer a', 'address b');
@@ -45,6 +48,7 @@ test('a new process that sees only parts that are going does not know that they 
   rig.api.delete('web');
   await rig.clock.advance(2_000);
   await rig.stop();
+  withoutRecord(told);
   await rig.start();
   await rig.clock.advance(2_000);
   told.parts = [];
@@ -203,30 +207,33 @@ test('who asks why a deletion waits is told what is expected, and until when', a
   await told.rig.start();
   await clock.advance(1);
   const [after] = told.rig.planned('web');
-  assert.match(after?.text ?? '', /Missing is what may have been made before this process began\./u);
+  assert.match(after?.text ?? '', /Missing is address b, load-balancer a\./u);
+  assert.ok((after?.inMs ?? 90_000) < 50_000, 'the wait does not begin anew');
   await told.rig.stop();
 });
 
 test('what another has by now is expected no more; what is only asked for is not expected before it is claimed', () => {
-  const expected = new ExpectedParts(false);
-  expected.noteSeen([partOf('address a')], ME, {});
-  expected.noteSeen([partOf('address a', { owner: OTHER })], ME, {});
-  assert.equal(expected.any, false);
+  const expected = new KnownParts(false);
+  expected.see([partOf('address a')], ME, {});
+  expected.see([partOf('address a', { owner: OTHER })], ME, {});
+  assert.equal(isAny(expected), false);
   const asked = { adopt: [{ kind: 'address', id: 'b' }] };
-  expected.noteSeen([partOf('address b', { owner: undefined })], ME, asked);
-  assert.equal(expected.any, false);
+  expected.see([partOf('address b', { owner: undefined })], ME, asked);
+  assert.equal(isAny(expected), false);
   expected.noteApplied(actionOn('claim', 'address b'), { kind: 'done' });
-  assert.deepEqual([expected.any, expected.lastKnown()], [true, ['address b']]);
+  assert.deepEqual([isAny(expected), expected.words], [true, ['address b']]);
 });
 
 test('two parts that have one ID in a cloud that counts by kind are two: one that is hidden is expected', () => {
-  const expected = new ExpectedParts(false);
-  expected.noteSeen([partOf('address 5'), partOf('load-balancer 5')], ME, {});
-  assert.equal(expected.isHiddenIn([partOf('load-balancer 5')]), true);
-  assert.deepEqual(expected.missingIn([partOf('load-balancer 5')]), ['address 5']);
-  expected.noteSeen([partOf('load-balancer 5')], ME, {});
+  const expected = new KnownParts(false);
+  expected.see([partOf('address 5'), partOf('load-balancer 5')], ME, {});
+  assert.deepEqual(
+    expected.missingIn([partOf('load-balancer 5')], 'there').map(({ kind }) => kind),
+    ['address'],
+  );
+  expected.see([partOf('load-balancer 5')], ME, {});
   expected.noteApplied(actionOn('delete', 'load-balancer 5'), { kind: 'done' });
-  assert.deepEqual(expected.lastKnown(), ['address 5']);
+  assert.deepEqual(expected.words, ['address 5']);
 });
 
 /** Parts with one owner and state each, and what is done about them, beside a model that keeps all that may be there. */
@@ -260,11 +267,11 @@ test('property: a part that was seen is expected until it was ended, seen going,
   let ended = 0;
   fc.assert(
     fc.property(fc.array(fc.oneof(look, action), { minLength: 1, maxLength: 12 }), (steps) => {
-      const expected = new ExpectedParts(false);
+      const expected = new KnownParts(false);
       const may = new Set<string>();
       for (const step of steps) {
         if (step.what === 'look') {
-          expected.noteSeen(
+          expected.see(
             step.parts.map(({ name: one, owner, state }) => partOf(one, { owner, state })),
             ME,
             {},
@@ -291,9 +298,9 @@ test('property: a part that was seen is expected until it was ended, seen going,
           for (const one of step.kind === 'delete' ? [step.name, ...step.ends] : step.ends) may.delete(one);
         }
         // What may be there by the model is never forgotten; what is expected besides is only waited for.
-        if (may.size > 0) assert.ok(expected.any, [...may].join());
+        if (may.size > 0) assert.ok(isAny(expected), [...may].join());
         if (may.size > 0) kept += 1;
-        else if (!expected.any) ended += 1;
+        else if (!isAny(expected)) ended += 1;
       }
     }),
     { numRuns: 2_000 },
@@ -363,12 +370,15 @@ test('a part that stays away while others are shown is made again after 90 s', a
 });
 
 test('one that is seen going is not the one that was made a moment ago', () => {
-  const expected = new ExpectedParts(false);
+  const expected = new KnownParts(false);
   const going = partOf('load-balancer a', { state: 'deleting' });
-  expected.noteSeen([going], ME, {});
+  expected.see([going], ME, {});
   expected.noteApplied(actionOn('create', 'load-balancer'), { kind: 'done' });
-  expected.noteSeen([going], ME, {});
-  assert.deepEqual(expected.missingIn([]), ['load-balancer (just made)']);
-  expected.noteSeen([going, partOf('load-balancer b')], ME, {});
-  assert.deepEqual(expected.missingIn([]), ['load-balancer b']);
+  expected.see([going], ME, {});
+  assert.deepEqual([isAny(expected), expected.unseen], [false, ['load-balancer (just made)']]);
+  expected.see([going, partOf('load-balancer b')], ME, {});
+  assert.deepEqual(
+    [expected.missingIn([], 'there'), expected.unseen],
+    [[{ kind: 'load-balancer', id: 'b', state: 'there' }], []],
+  );
 });

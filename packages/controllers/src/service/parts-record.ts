@@ -1,0 +1,68 @@
+/** What is kept on a Service about its parts, so that it outlives the process. Pure. */
+import type { PartName } from '@outrigger/cloud-provider';
+import type { Patch, Service } from '@outrigger/kube';
+import { missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
+
+export interface PartsRecord {
+  readonly parts: readonly PartName[];
+  /** More may have been made than is named. */
+  readonly open: boolean;
+}
+
+/** A wait that was begun: since when (milliseconds since the epoch), and for what. */
+export interface MissingRecord extends PartsRecord {
+  readonly since: number;
+}
+
+const OPEN = '+';
+
+/** `undefined` where there is none, or none that can be read: then anything may have been made. */
+export function partsRecordOf(service: Service): PartsRecord | undefined {
+  const text = service.metadata?.annotations?.[partsAnnotation];
+  return text === undefined ? undefined : parseParts(text);
+}
+
+export function missingRecordOf(service: Service): MissingRecord | undefined {
+  const [time = '', ...names] = (service.metadata?.annotations?.[missingSinceAnnotation] ?? '').split(' ');
+  const since = Date.parse(time);
+  const record = parseParts(names.join(' '));
+  return Number.isNaN(since) || !record ? undefined : { ...record, since };
+}
+
+export function partsText({ open, parts }: PartsRecord): string {
+  const names = parts.map(({ id, kind }) => `${escape(kind)}/${escape(id)}`);
+  return [...names.toSorted(), ...(open ? [OPEN] : [])].join(' ');
+}
+
+export function missingText(record: MissingRecord): string {
+  return `${new Date(record.since).toISOString().replace(/\.\d+Z$/, 'Z')} ${partsText(record)}`.trimEnd();
+}
+
+/** Sets annotations of a Service (`null`: removes); fails for another Service of this name. */
+export function annotationPatch(service: Service, annotations: Readonly<Record<string, string | null>>): Patch {
+  return { type: 'strategic', body: { metadata: { uid: service.metadata?.uid, annotations } } };
+}
+
+/** What takes these records off a Service; empty where it has none. */
+export function withoutRecords({ metadata }: Service): Readonly<Record<string, null>> {
+  const there = [partsAnnotation, missingSinceAnnotation].filter((name) => metadata?.annotations?.[name] !== undefined);
+  return Object.fromEntries(there.map((name) => [name, null]));
+}
+
+const escape = (text: string): string => text.replaceAll(/[%\s]/gu, encodeURIComponent);
+
+function parseParts(text: string): PartsRecord | undefined {
+  const words = text.split(' ').filter((word) => word !== '');
+  const open = words.at(-1) === OPEN;
+  const parts: PartName[] = [];
+  for (const word of open ? words.slice(0, -1) : words) {
+    const [, kind, id] = /^([^/]+)\/(.+)$/u.exec(word) ?? [];
+    if (kind === undefined || id === undefined) return undefined;
+    try {
+      parts.push({ kind: decodeURIComponent(kind), id: decodeURIComponent(id) });
+    } catch {
+      return undefined;
+    }
+  }
+  return { parts, open };
+}
