@@ -180,7 +180,7 @@ export class ModelApiServer implements Transport {
     if (offset === 0) this.#snapshots.set(revision, [...this.objects.values()]);
     const snapshot = this.#snapshots.get(revision);
     if (!snapshot) return answer(410, EXPIRED);
-    const limit = Number(query.get('limit') ?? snapshot.length);
+    const limit = Number(query.get('limit')) || snapshot.length;
     const next = offset + limit;
     const more = next < snapshot.length ? { continue: `${revision}:${next}` } : {};
     return answer(200, {

@@ -23,7 +23,7 @@ export type Remedy = 'resume' | 'relist' | 'relist-by-pages' | 'no-initial-strea
 /** An initial stream that is not one: the server took the parameter for granted and ignored it, or broke off. */
 export class InitialStreamError extends Error {
   override readonly name = 'InitialStreamError';
-  /** `watch-list-ignored`: the server does not know sendInitialEvents. `watch-list-incomplete`: it closed the stream before the end. */
+  /** `watch-list-ignored`: the server does not know sendInitialEvents. `watch-list-incomplete`: it closed the stream before the end, or did not begin it in time. */
   readonly code: 'watch-list-ignored' | 'watch-list-incomplete';
 
   constructor(code: InitialStreamError['code'], message: string) {

@@ -217,6 +217,19 @@ test('429 is waited out, and the watch goes on without a list', async () => {
   assert.deepEqual(bench.remedies(), ['watching: resume in 1000', 'watching: resume in 9000']);
 });
 
+test('whoever asks for a day, as the page of a load balancer under maintenance, is asked again after half a minute', async () => {
+  await using bench = new Bench();
+  bench.start();
+  await bench.heard(20_000);
+  const page = { kind: 'answer', status: 503, body: '<html>', headers: { 'retry-after': '86400' } } as const;
+  bench.server.faults.push(page);
+  bench.server.cut('reset');
+  bench.server.put('a', 1);
+  assert.deepEqual(await bench.heard(1_000), []);
+  assert.deepEqual(bench.remedies(), ['watching: resume in 1000', 'watching: resume in 30000']);
+  assert.deepEqual(await bench.heard(30_000), ['apply a=1']);
+});
+
 test('an expired token, a restart and a proxy in between are outlived, ever more slowly, without a list', async () => {
   await using bench = new Bench();
   bench.start();
@@ -284,6 +297,37 @@ test('an initial stream that breaks again and again gives way to pages, for this
     ['initial-stream: relist', 'initial-stream: relist', 'initial-stream: relist-by-pages'],
   );
   assert.ok(bench.watchList.mayHave(bench.clock.monotonic()));
+});
+
+test('a server that is slow to answer at all is listed in pages for this once: it may well have initial streams', async () => {
+  await using bench = new Bench();
+  bench.server.put('a', 1);
+  const send = bench.server.send.bind(bench.server);
+  bench.server.send = async (request) => {
+    if (request.path.includes('sendInitialEvents')) await bench.clock.sleep(11_000, request.signal);
+    return send(request);
+  };
+  bench.start();
+  assert.deepEqual(await bench.heard(10_000), stream);
+  assert.deepEqual(bench.remedies(), ['initial-stream: relist-by-pages in 0']);
+  assert.ok(bench.watchList.mayHave(bench.clock.monotonic()));
+});
+
+test('continue tokens that expire again and again end in a list of all at once', async () => {
+  await using bench = new Bench();
+  bench.server.initialStreams = 'refuses';
+  for (let i = 0; i < 600; i++) bench.server.put(`n${i}`, 1);
+  const limits: (string | null)[] = [];
+  const send = bench.server.send.bind(bench.server);
+  bench.server.send = (request) => {
+    const query = new URLSearchParams(request.path.split('?')[1]);
+    if (query.has('continue')) bench.server.compact();
+    else if (query.has('limit')) limits.push(query.get('limit'));
+    return send(request);
+  };
+  bench.start({ pageSize: 2 });
+  assert.equal((await bench.heard(60_000)).at(-1), 'init-done');
+  assert.deepEqual(limits, ['2', '8', '32', '128', '0']);
 });
 
 test('continue tokens that expire make the next pages longer', async () => {

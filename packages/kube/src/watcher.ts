@@ -71,7 +71,7 @@ const END_OF_INITIAL_EVENTS = 'k8s.io/initial-events-end';
 const WATCH_SECONDS = 300;
 /** A watch that is still there this long after its time-out is dead, whatever the connection says. */
 const OVERTIME_MS = 30_000;
-/** An initial stream that says nothing for so long is no initial stream: real servers answer within 3 s or refuse. */
+/** An initial stream that has begun and then says nothing for so long is none: real servers end it within 3 s or refuse. */
 const INITIAL_SILENCE_MS = 10_000;
 /** A watch that held this long was healthy. */
 const HEALTHY_MS = 10_000;
@@ -81,8 +81,11 @@ const SILENT_MS = 150_000;
 const SHORT_MS = 1_000;
 /** So many lists in a row that are older than what was seen are believed: the server was restored from a backup. */
 const STALE_LISTS = 3;
-/** Each expiry of a continue token makes the next pages so much longer. */
+/** Each expiry of a continue token makes the next pages so much longer, and after so many there is one page with everything. */
 const PAGE_GROWTH = 4;
+const LAST_GROWTH = 3;
+/** Who is asked to wait for longer, comes back then all the same: a load balancer under maintenance may ask for a day. */
+const LONGEST_WAIT_MS = 30_000;
 
 /** Yields until `signal` aborts or the consumer returns. Takes an event from the server only when the consumer asks for one. */
 export async function* watcher<T extends KubeObject>(
@@ -158,7 +161,7 @@ class Machine<T extends KubeObject> {
     if (remedy === 'no-initial-stream') this.#options.watchList.forgo(this.#options.clock.monotonic());
     this.#pagesOnce = remedy === 'relist-by-pages';
     if (remedy !== 'resume') this.#phase = 'empty';
-    const asked = isStatusError(error) ? (error.retryAfterMs ?? 0) : 0;
+    const asked = Math.min(isStatusError(error) ? (error.retryAfterMs ?? 0) : 0, LONGEST_WAIT_MS);
     // Falling back to pages is no trouble of the server's: no need to spare it.
     const planned = remedy === 'no-initial-stream' || remedy === 'relist-by-pages' ? 0 : this.#backoff.next();
     const delayMs = Math.max(asked, planned);
@@ -178,7 +181,7 @@ class Machine<T extends KubeObject> {
   async *#listPages(): AsyncGenerator<WatcherEvent<T>, void, void> {
     const { signal, pageSize = 500 } = this.#options;
     // No resourceVersion: the newest. With `0` servers ignore the limit (kubernetes/kubernetes#118394).
-    const limit = pageSize * PAGE_GROWTH ** this.#expiredPages;
+    const limit = this.#expiredPages > LAST_GROWTH ? 0 : pageSize * PAGE_GROWTH ** this.#expiredPages;
     let resourceVersion: string | undefined;
     for await (const page of this.#client.pages({ ...this.#scope(), signal, limit })) {
       if (resourceVersion === undefined) {
@@ -318,6 +321,7 @@ class OpenWatch<T> {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #forget: (() => void) | undefined;
+  #begun = false;
 
   constructor(
     ask: (signal: AbortSignal) => AsyncIterable<WatchEvent<T>>,
@@ -331,13 +335,16 @@ class OpenWatch<T> {
     this.#events = ask(this.#abort.signal)[Symbol.asyncIterator]();
   }
 
-  /** The next event; `undefined` at the end. With `silenceMs`, an `InitialStreamError` when none came for so long. */
+  /**
+   * The next event; `undefined` at the end. With `silenceMs`, an `InitialStreamError` when none came for so long. When none at all
+   * has come, that says nothing of initial streams: a plugin, a queue or the way to the server was slow.
+   */
   async next(silenceMs?: number): Promise<WatchEvent<T> | undefined> {
     if (silenceMs === undefined) return this.#take(await this.#events.next());
     let silent: InitialStreamError | undefined;
     const timer = this.#clock.setTimer(silenceMs, () => {
       silent = new InitialStreamError(
-        'watch-list-ignored',
+        this.#begun ? 'watch-list-ignored' : 'watch-list-incomplete',
         `watch of ${this.#name}: ${silenceMs} ms without an event, and the initial ones have not ended`,
       );
       this.#abort.abort(silent);
@@ -361,6 +368,8 @@ class OpenWatch<T> {
   }
 
   #take(result: IteratorResult<WatchEvent<T>, unknown>): WatchEvent<T> | undefined {
-    return result.done ? undefined : result.value;
+    if (result.done) return undefined;
+    this.#begun = true;
+    return result.value;
   }
 }
