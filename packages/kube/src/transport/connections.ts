@@ -19,6 +19,9 @@ export interface ConnectionsOptions extends H1Options {
   readonly http2: boolean;
 }
 
+/** For so long HTTP/1.1 is spoken once ALPN has chosen it: it may have been a server, or something in between, that is replaced. */
+const H1_MS = 600_000;
+
 export class Connections {
   readonly #target: TlsTarget;
   readonly #pathPrefix: string;
@@ -28,7 +31,9 @@ export class Connections {
   readonly #pools: Readonly<Record<TrafficClass, H2Pool>>;
   readonly #closing = new AbortController();
   #h1: Promise<H1Client> | undefined;
-  #speaksH2: boolean;
+  readonly #speaksH2: boolean;
+  /** Monotonic; HTTP/2 is not asked for before. */
+  #h1Until = Number.NEGATIVE_INFINITY;
 
   constructor(target: TlsTarget, pathPrefix: string, material: TlsMaterial | undefined, options: ConnectionsOptions) {
     this.#target = target;
@@ -42,11 +47,11 @@ export class Connections {
   }
 
   async send(scope: RequestScope): Promise<TransportResponse> {
-    if (this.#speaksH2) {
+    const { clock } = this.#options;
+    if (this.#speaksH2 && clock.monotonic() >= this.#h1Until) {
       const answer = await this.#pools[scope.request.traffic ?? 'default'].send(scope, this.#pathPrefix);
       if (answer) return answer;
-      // ALPN chose HTTP/1.1. It is asked again when the certificates change.
-      this.#speaksH2 = false;
+      this.#h1Until = clock.monotonic() + H1_MS;
     }
     this.#h1 ??= this.#makeH1();
     const h1 = await this.#h1;

@@ -109,6 +109,11 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   UND_ERR_PRX_TLS: { code: 'proxy-failed', message: 'the TLS connection to the proxy failed; check proxy-url' },
 };
 
+const DIED: Meaning = {
+  code: 'peer-unresponsive',
+  message: 'the connection died: the peer has not answered for long; it is gone or the network is cut',
+};
+
 function untrusted(how: string): Meaning {
   return { code: 'tls-untrusted', message: `the server's certificate ${how}; check certificate-authority` };
 }
@@ -129,23 +134,26 @@ const BEFORE_SENDING: ReadonlySet<TransportErrorCode> = new Set<TransportErrorCo
 /** Turns whatever the network layer threw into a `TransportError`. One that is one already stays as it is. */
 export function toTransportError(cause: unknown, server: string, sent: boolean): TransportError {
   if (isTransportError(cause)) return cause;
-  const code = codeOf(cause);
-  const known = MEANINGS[code];
+  const { code, syscall } = originOf(cause);
+  // The kernel says of a connection that stood with the same words that it died: what was on it may have arrived.
+  const stood = syscall === 'read' || syscall === 'write';
+  const known = stood && code === 'ETIMEDOUT' ? DIED : MEANINGS[code];
   const meaning = known ?? meaningOf(code, cause);
   // In brackets, so that a log, which appends causes that are not quoted yet, does not say it after a full sentence.
   const words = known && cause instanceof Error && cause.message !== '' ? ` (${cause.message})` : '';
   return new TransportError(meaning.code, server, `${meaning.message}${words}`, {
     cause,
-    sent: sent && !BEFORE_SENDING.has(meaning.code),
+    sent: sent && (stood || !BEFORE_SENDING.has(meaning.code)),
   });
 }
 
-function codeOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return '';
+/** The `code` of the error that began it, and what the kernel was asked to do. */
+function originOf(cause: unknown): { readonly code: string; readonly syscall?: unknown } {
+  if (!(cause instanceof Error)) return { code: '' };
   // Happy eyeballs: one error for each address; the first is as good as any.
-  if (cause instanceof AggregateError && cause.errors.length > 0) return codeOf(cause.errors[0]);
-  const own = (cause as { code?: unknown }).code;
-  return typeof own === 'string' ? own : codeOf(cause.cause);
+  if (cause instanceof AggregateError && cause.errors.length > 0) return originOf(cause.errors[0]);
+  const { code, syscall } = cause as { code?: unknown; syscall?: unknown };
+  return typeof code === 'string' ? { code, syscall } : originOf(cause.cause);
 }
 
 function meaningOf(code: string, cause: unknown): Meaning {

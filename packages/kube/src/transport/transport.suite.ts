@@ -885,6 +885,29 @@ export function transportContract(protocol: Protocol): void {
     assert.equal(server.connections.made, 1);
   });
 
+  it('asks for HTTP/2 again some time after a server had none', async () => {
+    const { certificate: cert, key } = await (await authority()).issue({ name: 'server' });
+    let old = true;
+    const server = createSecureServer(
+      { cert, key, allowHTTP1: true, ALPNCallback: ({ protocols }) => protocols.find((name) => !old || name !== 'h2') },
+      (request, response) => response.end(request.httpVersion),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const clock = new FakeClock();
+      await using transport = await open(`https://127.0.0.1:${(server.address() as AddressInfo).port}`, {}, { clock });
+      const version = async (): Promise<string> => textOf(await transport.send(get('/')));
+      assert.equal(await version(), '1.1');
+      old = false;
+      await clock.advance(599_000);
+      assert.equal(await version(), '1.1');
+      await clock.advance(1_000);
+      assert.equal(await version(), '2.0');
+    } finally {
+      server.close();
+    }
+  });
+
   it('can be closed at any moment while it connects', async () => {
     await using server = await serveAfter();
     for (let turns = 0; turns < 12; turns++) {
