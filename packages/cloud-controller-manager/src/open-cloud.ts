@@ -14,6 +14,7 @@ import {
   openProviderLate,
   type OpenedProvider,
   type OpenProviderOptions,
+  type RequestLeadership,
 } from '@outrigger/cloud-runtime';
 import { FlagError, readFlagFile } from '@outrigger/controller-manager';
 import type { Foundation } from './foundation.ts';
@@ -80,13 +81,13 @@ export async function loadClouds(foundation: Foundation): Promise<readonly Cloud
 }
 
 /**
- * `guard` is asked before each request to a cloud, and throws when none may start. One provider that cannot be opened ends
+ * Each request to a cloud is sent under `leadership`. One provider that cannot be opened ends
  * the start; of several, the others go on without it.
  */
 export async function openClouds(
   foundation: Foundation,
   clouds: readonly Cloud[],
-  options: { readonly cluster: ClusterIdentity; readonly guard: () => void; readonly signal: AbortSignal },
+  options: { readonly cluster: ClusterIdentity; readonly leadership: RequestLeadership; readonly signal: AbortSignal },
 ): Promise<OpenedClouds> {
   const [only, ...others] = clouds;
   if (only && others.length === 0) {
@@ -149,7 +150,7 @@ export async function openClouds(
 function openOptions(
   foundation: Foundation,
   { config, provider }: Cloud,
-  options: { readonly cluster: ClusterIdentity; readonly guard: () => void; readonly signal: AbortSignal },
+  options: { readonly cluster: ClusterIdentity; readonly leadership: RequestLeadership; readonly signal: AbortSignal },
 ): OpenProviderOptions {
   const {
     clock,

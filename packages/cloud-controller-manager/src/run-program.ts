@@ -54,7 +54,7 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   const cluster = await readClusterIdentity({ client, name: options.cloud.clusterName, clock, logger, signal: stop });
   // Before leading the cloud may be connected to; afterwards, only the leader asks it anything.
   const terms = new HeldTerms();
-  await using opened = await openClouds(foundation, clouds, { cluster, guard: terms.guard, signal: stop });
+  await using opened = await openClouds(foundation, clouds, { cluster, leadership: terms, signal: stop });
   const { providers } = opened;
   using _reloading = reloadCloudConfigs(foundation, providers, clouds);
   await using _webhooks = await serveWebhooks(foundation, webhooks, { providers, signal: stop });

@@ -33,6 +33,7 @@ export function createServiceWebhook({ logger, providers, signal }: ServiceWebho
         const call = provider.callContext({
           signal: AbortSignal.any([signal, inTime]),
           priority: 'critical',
+          reads: true,
           logger,
           about: [object.metadata?.uid ?? ''],
         });

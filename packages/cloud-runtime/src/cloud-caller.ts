@@ -7,13 +7,14 @@ import {
   type CloudErrorEffect,
   type CloudOperation,
 } from '@outrigger/cloud-provider';
-import { exponentialBuckets, noMetrics, raceAbort, type Clock, type Metrics } from '@outrigger/kube';
+import { exponentialBuckets, noMetrics, type Clock, type Leadership, type Metrics } from '@outrigger/kube';
 import { CallBudget, DEFAULT_BUCKET, type Admission, type CallBudgetOptions } from './call-budget.ts';
 import { CallLog } from './call-log.ts';
 import { retryAfterOf, statusOf } from './http-answer.ts';
 import { LONGEST_RETRY_AFTER_MS } from './rate-bucket.ts';
 import { mayHaveHadEffect, noteEffect } from './request-effect.ts';
 import type { Secrets } from './secrets.ts';
+import { isTimeout, sendRequest, type SentRequest } from './sent-request.ts';
 
 /** What subscribers of the tracing channel `outrigger:cloud:call` get, for each send. */
 export interface CloudCallTrace {
@@ -36,14 +37,22 @@ export interface CloudCallerOptions {
   readonly random: () => number;
   readonly secrets: Secrets;
   readonly metrics?: Metrics | undefined;
-  /** Throws when no request may start any more. */
-  readonly guard?: (() => void) | undefined;
+  /** Under which requests are sent: refuses those that may not start, and waits for those that have. Default: nothing is refused. */
+  readonly leadership?: RequestLeadership | undefined;
   readonly budget?: CallBudgetOptions | undefined;
 }
+
+/** What of a `Leadership` requests to the cloud need. */
+export type RequestLeadership = Pick<Leadership, 'perform' | 'outcomeUnknown'>;
+
+const never = new AbortController().signal;
+const unled: RequestLeadership = { perform: (work) => work(never), outcomeUnknown: () => {} };
 
 export interface CallLimits {
   readonly signal: AbortSignal;
   readonly priority: CallPriority;
+  /** It changes nothing in the cloud, and is cut off at once when `signal` aborts. Default: false. */
+  readonly reads?: boolean | undefined;
   /** UIDs of the objects for whose sake it is sent. */
   readonly about?: readonly string[] | undefined;
   /** How often it is sent at most, the first included, where that is less than the budget's. Default: the budget's. */
@@ -103,25 +112,43 @@ export class CloudCaller {
     limits: CallLimits,
     attempt: number,
   ): Promise<Outcome<T>> {
-    const { clock, guard, providerName: provider } = this.#options;
+    const { clock, leadership = unled, providerName: provider } = this.#options;
+    const { signal, reads = false } = limits;
     const askedAt = clock.monotonic();
-    const admission = await this.#budget.admit(operation, limits.priority, limits.signal);
-    try {
-      this.#metrics.wait.observe((clock.monotonic() - askedAt) / 1000, { provider, priority: limits.priority });
-      limits.signal.throwIfAborted();
-      // Last before the send: a former leader must not start a request, however long it waited for the budget.
-      guard?.();
-      this.#metrics.inFlight.set(this.#budget.inFlight, { provider });
-      return await this.#measure(operation, send, limits, attempt, admission);
-    } finally {
+    const admission = await this.#budget.admit(operation, limits.priority, signal);
+    const release = (): void => {
       admission.release();
       this.#metrics.inFlight.set(this.#budget.inFlight, { provider });
-    }
+    };
+    this.#metrics.wait.observe((clock.monotonic() - askedAt) / 1000, { provider, priority: limits.priority });
+    const outcome = Promise.withResolvers<Outcome<T>>();
+    let sent = false;
+    let over: SentRequest<T>['over'] | undefined;
+    // Not waited for: the caller may leave before the request is over. A former leader is refused here, last before the send,
+    // however long it waited for the budget.
+    const performed = leadership.perform(async (ended) => {
+      signal.throwIfAborted();
+      this.#metrics.inFlight.set(this.#budget.inFlight, { provider });
+      const begin = (): Promise<T> => {
+        const request = sendRequest(send, { clock, signal, ended, reads });
+        sent = true;
+        void request.settled.then(release);
+        over = request.over;
+        return request.answer;
+      };
+      this.#measure(operation, begin, limits, attempt, admission).then(outcome.resolve, outcome.reject);
+      if ((await over) === 'unknown') leadership.outcomeUnknown(operation.name);
+    });
+    performed.catch((error: unknown) => {
+      if (!sent) release();
+      outcome.reject(error);
+    });
+    return outcome.promise;
   }
 
   async #measure<T>(
     operation: CloudOperation,
-    send: (signal: AbortSignal) => Promise<T>,
+    send: () => Promise<T>,
     { signal, priority, about }: CallLimits,
     attempt: number,
     admission: Admission,
@@ -138,7 +165,7 @@ export class CloudCaller {
     // Resolves to nothing: there may be a secret in an answer, which subscribers have no need of.
     const run = async (): Promise<void> => {
       try {
-        const answer = await raceAbort(send(signal), signal);
+        const answer = await send();
         settle({ kind: 'answer', answer, ...codeOfAnswer(answer, clock.now()) });
       } catch (error) {
         secrets.redactError(error);
@@ -189,9 +216,7 @@ function codeOfError(
   signal: AbortSignal,
 ): { readonly code: string; readonly retryAfterMs?: number | undefined } {
   if (signal.aborted) {
-    return {
-      code: signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError' ? 'timeout' : 'aborted',
-    };
+    return { code: isTimeout(signal.reason) ? 'timeout' : 'aborted' };
   }
   if (!isCloudError(error)) return { code: 'error' };
   const { retryAfterMs } = error;

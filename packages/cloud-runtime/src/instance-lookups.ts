@@ -54,6 +54,8 @@ export type MakeCallContext = (options: {
   readonly about?: readonly string[];
   /** How often each request is sent at most, where that is less than the call budget's. */
   readonly maxAttempts?: number | undefined;
+  /** The call changes nothing in the cloud: its requests are cut off at once when `signal` aborts, where writes may finish. Default: false. */
+  readonly reads?: boolean;
 }) => CallContext;
 
 export interface InstanceLookupsOptions {
@@ -230,7 +232,7 @@ class BatchedLookups implements InstanceLookups {
     const stop = AbortSignal.any([caller, this.#closed.signal]);
     const late = `${what}: the provider gave no answer within ${callTimeoutMs} ms`;
     return callInTime({ clock, timeoutMs: callTimeoutMs, what, signal: stop, late }, (signal) =>
-      send(callContext({ signal, priority, about, maxAttempts })),
+      send(callContext({ signal, priority, about, maxAttempts, reads: true })),
     );
   }
 

@@ -185,12 +185,16 @@ test('an error says that nothing had an effect where no request reached the clou
   assert.equal(await failing(false, new CloudError('unavailable', 'x', { cause: read })), 'unknown');
 });
 
-test('the guard is asked right before the send, also after a wait for the budget', async () => {
+test('the leadership is asked right before the send, also after a wait for the budget', async () => {
   let leads = true;
   const { clock, opened } = open(new Recorded(), {
     budget: { buckets: { default: { qps: 1, burst: 1 } } },
-    guard: () => {
-      if (!leads) throw new Error('not the leader');
+    leadership: {
+      perform: async (work) => {
+        if (!leads) throw new Error('not the leader');
+        return work(signal);
+      },
+      outcomeUnknown: () => {},
     },
   });
   const call = (await opened).callContext({ signal, priority: 'normal' });
@@ -206,16 +210,58 @@ test('the guard is asked right before the send, also after a wait for the budget
 });
 
 test('an abort ends a request at once, even one that does not look at its signal', async () => {
-  const { opened } = open(new Recorded(), { budget: { concurrency: 1 } });
+  const { clock, opened } = open(new Recorded(), { budget: { concurrency: 1 } });
   const provider = await opened;
   const caller = new AbortController();
   const stuck = provider
     .callContext({ signal: caller.signal, priority: 'normal' })
     .call({ name: 'GET' }, () => new Promise<never>(() => {}));
-  await new FakeClock().settle();
+  await clock.settle();
   caller.abort(new Error('gone'));
   await assert.rejects(stuck, /gone/);
-  assert.equal(await provider.callContext({ signal, priority: 'normal' }).call({ name: 'GET' }, async () => 1), 1);
+  // It may still be sending, so it keeps its place; but not for ever.
+  let sent = 0;
+  const next = provider.callContext({ signal, priority: 'normal' }).call({ name: 'GET' }, async () => ++sent);
+  await clock.advance(60_000);
+  assert.equal(sent, 0);
+  await clock.advance(10_000);
+  assert.equal(await next, 1);
+});
+
+test('a write that is under way when its caller gives up is performed to its end; one that takes too long is of unknown outcome', async () => {
+  const unknown: string[] = [];
+  let performing = 0;
+  const { clock, opened } = open(new Recorded(), {
+    leadership: {
+      perform: async (work) => {
+        performing++;
+        return await work(signal).finally(() => performing--);
+      },
+      outcomeUnknown: (what) => void unknown.push(what),
+    },
+  });
+  const provider = await opened;
+  const cloud = Promise.withResolvers<string>();
+  const send = (reads: boolean): AbortController => {
+    const caller = new AbortController();
+    const call = provider.callContext({ signal: caller.signal, priority: 'normal', reads });
+    call.call({ name: reads ? 'GET' : 'POST' }, () => cloud.promise).catch(() => undefined);
+    return caller;
+  };
+  const [read, write] = [send(true), send(false)];
+  await clock.settle();
+  assert.equal(performing, 2);
+  read.abort(new Error('stop'));
+  write.abort(new Error('stop'));
+  await clock.settle();
+  assert.equal(performing, 1);
+  await provider[Symbol.asyncDispose]();
+  assert.equal(performing, 1);
+  await clock.advance(10_000);
+  assert.equal(performing, 0);
+  assert.deepEqual(unknown, ['POST']);
+  cloud.resolve('made, and nobody knows');
+  await clock.settle();
 });
 
 test('a secret reaches no error, no log line and no text', async () => {

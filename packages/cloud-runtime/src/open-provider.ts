@@ -17,7 +17,7 @@ import type { CallBudgetOptions } from './call-budget.ts';
 import type { CallRecord } from './call-log.ts';
 import { checkCapabilities } from './capabilities-check.ts';
 import { callInTime } from './call-in-time.ts';
-import { CloudCaller, closedError } from './cloud-caller.ts';
+import { CloudCaller, closedError, type RequestLeadership } from './cloud-caller.ts';
 import { createInstanceLookups, type InstanceLookups } from './instance-lookups.ts';
 import { Listeners } from './listeners.ts';
 import { readOnlyCapabilities, type ReadOnlyViews } from './read-only-capabilities.ts';
@@ -33,8 +33,8 @@ export interface OpenProviderOptions {
   readonly metrics?: Metrics;
   /** 0 ≤ x < 1, for jitter. */
   readonly random: () => number;
-  /** Called right before each request to the cloud is sent; throws when none may start any more (not the leader). */
-  readonly guard?: () => void;
+  /** Each request to the cloud is sent under it: none starts without, and its release waits for them. Default: nothing is refused. */
+  readonly leadership?: RequestLeadership | undefined;
   /** Set (a dry run): calls of the contract that change something are refused, and told here. Default: nothing is refused. */
   readonly onWriteRefused?: ((call: string) => void) | undefined;
   readonly budget?: CallBudgetOptions;
@@ -65,6 +65,8 @@ export interface OpenedProvider extends AsyncDisposable {
     readonly about?: readonly string[];
     /** How often each request is sent at most, where that is less than the budget's `maxAttempts`. */
     readonly maxAttempts?: number | undefined;
+    /** The call changes nothing in the cloud: its requests are cut off at once when `signal` aborts, where writes may finish. Default: false. */
+    readonly reads?: boolean;
   }): CallContext;
   /** The last requests to the cloud, newest last: 256 of all, or with a UID 8 of those for this object. */
   recentCalls(uid?: string): readonly CallRecord[];
@@ -176,19 +178,21 @@ class Opened implements OpenedProvider {
     logger,
     about,
     maxAttempts,
+    reads,
   }: {
     readonly signal: AbortSignal;
     readonly priority: CallPriority;
     readonly logger?: Logger;
     readonly about?: readonly string[];
     readonly maxAttempts?: number | undefined;
+    readonly reads?: boolean;
   }): CallContext {
     const signal = caller === this.#closed.signal ? caller : AbortSignal.any([caller, this.#closed.signal]);
     return {
       signal,
       priority,
       logger: logger ? redactingLogger(logger, this.secrets) : this.#logger,
-      call: (operation, send) => this.#caller.call(operation, send, { signal, priority, about, maxAttempts }),
+      call: (operation, send) => this.#caller.call(operation, send, { signal, priority, reads, about, maxAttempts }),
     };
   }
 

@@ -76,7 +76,11 @@ class BatchedVolumeLookUps implements VolumeLookUps {
     try {
       const results = await callInTime(
         { clock, timeoutMs: callTimeoutMs, what, signal: this.#options.signal, late },
-        (signal) => topology.lookUp(volumes, callContext({ signal, priority, about: volumes.map(({ uid }) => uid) })),
+        (signal) =>
+          topology.lookUp(
+            volumes,
+            callContext({ signal, priority, reads: true, about: volumes.map(({ uid }) => uid) }),
+          ),
       );
       return checked(results, volumes);
     } catch (thrown) {

@@ -6,7 +6,7 @@ import { FakeLeaseServer, MachineClock, type Wire } from './internal/fake-lease-
 import { recordMetrics } from './internal/recorded-metrics.ts';
 import { LeaderElector, leaderIdentity, type LeaderElectorOptions } from './leader-elector.ts';
 import { isNotLeaderError, type Leadership } from './leadership.ts';
-import { silentLogger } from './logger.ts';
+import { silentLogger, type Logger } from './logger.ts';
 
 const LEASE_MS = 15_000;
 
@@ -345,6 +345,31 @@ test('what does not end in time is aborted, and the lease is left to expire', as
   assert.equal(server.lease?.spec?.holderIdentity, 'a');
   const took = await timeUntil(clock, b.leads);
   assert.ok(took >= 10_000, `taken over only after the lease expired: ${took} ms`);
+});
+
+test('a write of unknown outcome forbids giving the lease back, for as long as it protects from what may still come', async () => {
+  for (const [olderMs, givesBack] of [
+    [0, false],
+    [LEASE_MS - 1_000, false],
+    [LEASE_MS + 1_000, true],
+  ] as const) {
+    const { clock, server, machine } = setUp();
+    const warnings: unknown[] = [];
+    const logger: Logger = { ...silentLogger, warn: (...line) => void warnings.push(line), with: () => logger };
+    const a = stand(server, machine(), 'a', { logger });
+    await timeUntil(clock, a.leads);
+    const term = a.terms[0];
+    assert.ok(term);
+    term.outcomeUnknown('POST /loadbalancers');
+    await clock.advance(olderMs);
+    a.leave.abort();
+    void term.release();
+    await clock.advance(100);
+    assert.equal(term.isLeader(), false);
+    assert.equal(server.lease?.spec?.holderIdentity, givesBack ? '' : 'a');
+    assert.equal(warnings.length, givesBack ? 0 : 1, JSON.stringify(warnings));
+    if (!givesBack) assert.match(JSON.stringify(warnings), /left to expire.*POST \/loadbalancers/u);
+  }
 });
 
 test('a leader whose loop hangs past its deadline is reported to the health check', async () => {

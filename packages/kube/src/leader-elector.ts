@@ -282,12 +282,16 @@ export class LeaderElector {
     // Renewed until now, so that the Lease could not be taken while something was in flight.
     this.#stopRenewing?.abort(new DOMException('the lease is being released', 'AbortError'));
     await this.#renewing;
-    if (drained && !term.signal.aborted && !term.expired) await this.#giveUp(term);
-    else if (!drained) {
+    // Once it is as old as the lease, it is as harmless as after a take-over from a leader that was lost.
+    const unknown = term.unknownWithin(this.#timings.leaseDurationMs);
+    if (!drained) {
       this.#logger.warn('Lease not released: requests are still in flight, so it is left to expire', {
         inFlight: term.inFlight,
       });
-    }
+    } else if (unknown !== undefined) {
+      const why = 'a write to the cloud was given up after it was sent and may still take effect';
+      this.#logger.warn(`Lease not released: ${why}, so it is left to expire`, { write: unknown });
+    } else if (!term.signal.aborted && !term.expired) await this.#giveUp(term);
     term.end('the lease was released');
   }
 

@@ -42,8 +42,14 @@ export interface Leadership extends AsyncDisposable {
   /** Runs `work` if a request may start, gives it `signal`, and lets `release` wait for it. For calls to the cloud. */
   perform<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /**
+   * A write to the cloud was given up after it was sent, and may still take effect: the Lease is not given back within
+   * `leaseDuration` from now. `what`: the request, for the log.
+   */
+  readonly outcomeUnknown: (what: string) => void;
+  /**
    * Lets no more requests start, waits for those in flight, then gives the Lease to whoever waits for it. When they do not end in
-   * time they are aborted and the Lease is left to expire, for they may still take effect. Never throws.
+   * time they are aborted and the Lease is left to expire, for they may still take effect; so it is after a write whose outcome
+   * is not known. Never throws.
    */
   release(): Promise<void>;
 }
@@ -61,6 +67,7 @@ export interface TermOptions {
 export class LeadershipTerm implements Leadership {
   readonly identity: string;
   readonly guard: () => void;
+  readonly outcomeUnknown: (what: string) => void;
   readonly #clock: Clock;
   readonly #holdMs: number;
   readonly #abort = new AbortController();
@@ -73,6 +80,7 @@ export class LeadershipTerm implements Leadership {
   #ended: string | undefined;
   #inFlight = 0;
   #released: Promise<void> | undefined;
+  #unknown: { readonly what: string; readonly at: number } | undefined;
 
   constructor(options: TermOptions) {
     this.identity = options.identity;
@@ -82,6 +90,9 @@ export class LeadershipTerm implements Leadership {
     this.guard = () => {
       const why = this.#whyNot();
       if (why !== undefined) throw new NotLeaderError(why);
+    };
+    this.outcomeUnknown = (what) => {
+      this.#unknown = { what, at: this.#clock.monotonic() };
     };
   }
 
@@ -146,6 +157,12 @@ export class LeadershipTerm implements Leadership {
   /** Past the deadline, whether the timer has noticed or not. */
   get expired(): boolean {
     return this.#clock.monotonic() >= this.#deadline;
+  }
+
+  /** The last write whose outcome is not known, if that was less than so many milliseconds ago. */
+  unknownWithin(durationMs: number): string | undefined {
+    const unknown = this.#unknown;
+    return unknown && this.#clock.monotonic() - unknown.at < durationMs ? unknown.what : undefined;
   }
 
   /** True when nothing is in flight any more; false when that takes longer than `timeoutMs`, or the term ends before. */

@@ -7,6 +7,8 @@ import { HeldTerms } from './held-terms.ts';
 class Term {
   readonly #end = new AbortController();
   inFlight = 0;
+  readonly unknown: string[] = [];
+  readonly outcomeUnknown = (what: string): void => void this.unknown.push(what);
 
   readonly guard = (): void => {
     if (this.#end.signal.aborted) throw new Error('not the leader');
@@ -31,6 +33,17 @@ test('without a term everything may start', async () => {
   const held = new HeldTerms();
   held.guard();
   assert.equal(await held.perform(async (signal) => signal.aborted), false);
+});
+
+test('a write of unknown outcome is told to each term', () => {
+  const held = new HeldTerms();
+  const terms = [new Term(), new Term()];
+  for (const term of terms) held.add(term);
+  held.outcomeUnknown('POST /x');
+  assert.deepEqual(
+    terms.map(({ unknown }) => unknown),
+    [['POST /x'], ['POST /x']],
+  );
 });
 
 test('nothing starts once any term is over, what is in flight is aborted, and each term is told of it', async () => {

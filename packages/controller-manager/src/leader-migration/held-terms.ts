@@ -1,15 +1,17 @@
 /** All terms as leader that a process has now, as one. */
 import type { Leadership } from '@outrigger/kube';
 
+type HeldTerm = Pick<Leadership, 'guard' | 'perform' | 'outcomeUnknown'>;
+
 /**
  * What `fence` of @outrigger/kube takes, for a process with more than one lock: a request may start only while no term
  * that was added is over. Losing any lock ends the process, so nothing that is asked for under one of them is of use once
  * another is lost. Without a term everything may start.
  */
-export class HeldTerms implements Pick<Leadership, 'guard' | 'perform'> {
-  readonly #terms: Pick<Leadership, 'guard' | 'perform'>[] = [];
+export class HeldTerms implements HeldTerm {
+  readonly #terms: HeldTerm[] = [];
 
-  add(term: Pick<Leadership, 'guard' | 'perform'>): void {
+  add(term: HeldTerm): void {
     this.#terms.push(term);
   }
 
@@ -22,6 +24,11 @@ export class HeldTerms implements Pick<Leadership, 'guard' | 'perform'> {
   perform<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return performUnder(this.#terms, [], work);
   }
+
+  /** A write that may still take effect: none of the Leases is given back. */
+  readonly outcomeUnknown = (what: string): void => {
+    for (const term of this.#terms) term.outcomeUnknown(what);
+  };
 }
 
 function performUnder<T>(

@@ -63,6 +63,7 @@ export interface OrphanControllerDependencies {
     readonly priority: CallPriority;
     readonly logger?: Logger;
     readonly about?: readonly string[];
+    readonly reads?: boolean;
   }) => CallContext;
   /** The service controller's. Default: nobody else changes load balancers. */
   readonly locks?: Locks;
@@ -210,7 +211,7 @@ class Run {
     try {
       return await listOwnedParts({
         provider: provider.loadBalancers,
-        callContext: (signal) => callContext({ signal, priority: 'background' }),
+        callContext: (signal) => callContext({ signal, priority: 'background', reads: true }),
         clock,
         signal: this.#signal,
       });

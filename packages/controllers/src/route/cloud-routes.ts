@@ -19,6 +19,7 @@ export interface CloudRoutesOptions {
     readonly priority: CallPriority;
     readonly logger?: Logger;
     readonly about?: readonly string[];
+    readonly reads?: boolean;
   }) => CallContext;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -41,7 +42,9 @@ export class CloudRoutes {
   /** Throws when there is no complete answer. */
   async list(): Promise<RouteList> {
     const startedAt = this.#options.clock.monotonic();
-    const list = await this.#call('listing routes', 'background', (call) => this.#options.routes.list(call));
+    const list = await this.#call('listing routes', 'background', (call) => this.#options.routes.list(call), {
+      reads: true,
+    });
     if (typeof list !== 'object' || list === null || !Array.isArray(list.routes)) {
       throw new CloudError('invalid', 'the provider gave no list of routes; nothing is concluded from it');
     }
@@ -70,7 +73,7 @@ export class CloudRoutes {
   ): Promise<readonly RouteResult[]> {
     let results: readonly RouteResult[];
     try {
-      results = await this.#call(what, 'normal', send, about);
+      results = await this.#call(what, 'normal', send, { about });
       if (!Array.isArray(results) || results.length !== items.length) {
         throw new CloudError(
           'invalid',
@@ -88,11 +91,11 @@ export class CloudRoutes {
     what: string,
     priority: CallPriority,
     send: (call: CallContext) => Promise<T>,
-    about: readonly string[] = [],
+    options: { readonly about?: readonly string[]; readonly reads?: boolean },
   ): Promise<T> {
     const { callContext, clock, logger, signal, timeoutMs = 60_000 } = this.#options;
     return callInTime({ clock, timeoutMs, what, signal }, (either) =>
-      send(callContext({ signal: either, priority, logger, about })),
+      send(callContext({ signal: either, priority, logger, ...options })),
     );
   }
 }

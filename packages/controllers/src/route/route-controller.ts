@@ -93,6 +93,7 @@ export interface RouteControllerDependencies {
     readonly priority: CallPriority;
     readonly logger?: Logger;
     readonly about?: readonly string[];
+    readonly reads?: boolean;
   }) => CallContext;
   readonly events: EventRecorder;
   readonly clock: Clock;

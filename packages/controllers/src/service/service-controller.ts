@@ -121,6 +121,7 @@ export interface ServiceControllerDependencies {
     readonly signal: AbortSignal;
     readonly priority: CallPriority;
     readonly about?: readonly string[];
+    readonly reads?: boolean;
   }) => CallContext;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -227,7 +228,7 @@ class Run {
     };
     this.#observations = new Observations({
       provider,
-      callContext: (callSignal, about) => callContext({ signal: callSignal, priority: 'normal', about }),
+      callContext: (callSignal, about) => callContext({ signal: callSignal, priority: 'normal', about, reads: true }),
       clock,
       signal,
       serviceOf: (key) => this.#toObserve(key),
