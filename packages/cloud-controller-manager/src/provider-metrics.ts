@@ -30,6 +30,6 @@ export function providerMetrics(metrics: Metrics, provider: string): Metrics {
       const histogram = metrics.histogram(labelled(definition));
       return { observe: (value, labels) => histogram.observe(value, own(definition, labels)) };
     },
-    onCollect: (collect) => metrics.onCollect(collect),
+    onCollect: (collect, signal) => metrics.onCollect(collect, signal),
   };
 }

@@ -168,7 +168,13 @@ function becomeLeader(foundation: Foundation, { cluster, config, plan, providers
   return {
     build: (controller, { exclusive } = { exclusive: false }) => {
       const client = clients.of(controller.account);
-      const eventsOf = (component: string): EventRecorder => recorderOf(component, client);
+      // One for all providers: what repeats is folded wherever it comes from.
+      const recorders = new Map<string, EventRecorder>();
+      const eventsOf = (component: string): EventRecorder => {
+        const recorder = recorders.get(component) ?? recorderOf(component, client);
+        recorders.set(component, recorder);
+        return recorder;
+      };
       return buildForEach(controller, { ...context, client, eventsOf, exclusive }, members);
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -366,3 +366,13 @@ test('no Warning is ever lost: the counts on the server add up, whatever comes a
     { numRuns: 60 },
   );
 });
+
+test('each component has its own queue in the metrics', async () => {
+  const metrics = recordMetrics();
+  const busy = setUp({ metrics, component: 'service-controller' });
+  setUp({ metrics, component: 'node-controller' });
+  for (let i = 0; i < 300; i++) busy.recorder.record(node(`${i}`), warning('gone'));
+  metrics.collect();
+  assert.ok(metrics.value('workqueue_depth', { name: 'events-service-controller' }) > 0);
+  assert.equal(metrics.value('workqueue_depth', { name: 'events-node-controller' }), 0);
+});

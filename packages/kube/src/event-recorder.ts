@@ -75,7 +75,7 @@ const KUBE_SYSTEM: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata:
  * one that is refused for good (403, 422, a namespace that is going) is logged once a cause and counted.
  *
  * Metrics: `outrigger_events_total{type,outcome}` with outcome `written` (each write), `folded`, `dropped`, `rejected`,
- * `expired`, and `workqueue_*{name="events"}`.
+ * `expired`, and `workqueue_*{name="events-<component>"}`.
  */
 export function createEventRecorder(options: EventRecorderOptions): RunningEventRecorder {
   return new Recorder(options);
@@ -106,7 +106,7 @@ class Recorder implements RunningEventRecorder {
     this.#events = client.of(resources.coreEvents);
     this.#correlator = new EventCorrelator(clock, options.floodAbout ?? KUBE_SYSTEM);
     const rateLimiter = exponentialBackoff<string>({ ...BACKOFF, jitter: 0.5, random });
-    this.#queue = createWorkQueue({ name: 'events', clock, metrics, rateLimiter });
+    this.#queue = createWorkQueue({ name: `events-${options.component}`, clock, metrics, rateLimiter });
     this.#pace = tokenBucket({ qps: writesPerSecond, burst: writesPerSecond * 2, clock });
     this.#total = metrics.counter({
       name: 'outrigger_events_total',

@@ -29,8 +29,8 @@ export interface Metrics {
   counter(definition: MetricDefinition): Counter;
   gauge(definition: MetricDefinition): Gauge;
   histogram(definition: MetricDefinition & { readonly buckets: readonly number[] }): Histogram;
-  /** Calls `collect` before each scrape, for gauges that are cheaper to read than to keep. */
-  onCollect(collect: () => void): void;
+  /** Calls `collect` before each scrape, until `signal` aborts, for gauges that are cheaper to read than to keep. Default: for ever. */
+  onCollect(collect: () => void, signal?: AbortSignal): void;
 }
 
 /** Counts nothing. */

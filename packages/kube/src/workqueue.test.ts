@@ -270,3 +270,21 @@ test('100,000 keys go through in seconds at most', async () => {
   // Far above what it takes: only a queue that is not O(log n) takes longer.
   assert.ok(tookMs < 10_000, `took ${tookMs} ms`);
 });
+
+test('a queue that is shut down is read by no scrape any more, and leaves its gauges at 0', async () => {
+  const clock = new FakeClock();
+  const metrics = recordMetrics();
+  const queue = createWorkQueue<string>({ name: 'service', clock, metrics });
+  queue.add('a');
+  queue.add('b');
+  await queue.get();
+  await clock.advance(2_000);
+  metrics.collect();
+  assert.equal(metrics.value('workqueue_depth', { name: 'service' }), 1);
+  assert.equal(metrics.value('workqueue_longest_running_processor_seconds', { name: 'service' }), 2);
+  queue.shutDown();
+  assert.equal(metrics.collectors, 0);
+  for (const gauge of ['depth', 'unfinished_work_seconds', 'longest_running_processor_seconds']) {
+    assert.equal(metrics.value(`workqueue_${gauge}`, { name: 'service' }), 0, gauge);
+  }
+});

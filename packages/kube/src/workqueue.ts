@@ -145,6 +145,7 @@ class KeyQueue<K> implements WorkQueue<K> {
     this.#timer = undefined;
     for (let entry = this.#waiting.pop(); entry; entry = this.#waiting.pop()) this.#entries.delete(entry.key);
     for (const settle of this.#getters) settle(undefined);
+    this.#metrics.close();
   }
 
   #enter(key: K, readyAt: number, priority: number, delayed: boolean): void {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { PrometheusMetrics } from './prometheus-metrics.ts';
 
@@ -43,6 +44,19 @@ test('collectors run before each scrape, and one that throws spoils nothing', as
   metrics.onCollect(() => gauge.set(++scrapes));
   await metrics.render();
   assert.match(await metrics.render(), /^scrapes 2$/mu);
+});
+
+test('a collector whose signal has aborted is not called, and not kept', async () => {
+  const metrics = new PrometheusMetrics();
+  const [life, over] = [new AbortController(), AbortSignal.abort()];
+  let calls = 0;
+  metrics.onCollect(() => calls++, life.signal);
+  metrics.onCollect(() => assert.fail('called'), over);
+  await metrics.render();
+  life.abort();
+  await metrics.render();
+  assert.equal(calls, 1);
+  assert.equal(getEventListeners(life.signal, 'abort').length, 0);
 });
 
 test("process metrics have the names of Go's process collector", async () => {

@@ -1,5 +1,13 @@
 /** `Metrics` over the Prometheus client library, with a registry of its own: nothing here is global. */
-import type { Counter, Gauge, Histogram, Labels, MetricDefinition, Metrics } from '@outrigger/kube';
+import {
+  onAbort,
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type Labels,
+  type MetricDefinition,
+  type Metrics,
+} from '@outrigger/kube';
 import * as prometheus from '@prometheus-io/client';
 import { collectLinuxProcess } from './linux-process.ts';
 
@@ -16,7 +24,7 @@ const NO_LABELS: Labels = {};
 export class PrometheusMetrics implements Metrics {
   readonly #registry = new prometheus.Registry();
   readonly #metrics = new Map<string, Registered>();
-  readonly #collectors: (() => void)[] = [];
+  readonly #collectors = new Set<{ readonly collect: () => void }>();
 
   /** `processMetrics`: also CPU, memory, file descriptors, event-loop delay and garbage collection of this process. */
   constructor(options: { readonly processMetrics?: boolean } = {}) {
@@ -47,13 +55,16 @@ export class PrometheusMetrics implements Metrics {
     });
   }
 
-  onCollect(collect: () => void): void {
-    this.#collectors.push(collect);
+  onCollect(collect: () => void, signal?: AbortSignal): void {
+    if (signal?.aborted) return;
+    const entry = { collect };
+    this.#collectors.add(entry);
+    if (signal) onAbort(signal, () => this.#collectors.delete(entry));
   }
 
   /** The Prometheus text format, version 0.0.4. A collector that throws costs its own gauges only. */
   async render(): Promise<string> {
-    for (const collect of this.#collectors) {
+    for (const { collect } of this.#collectors) {
       try {
         collect();
       } catch {

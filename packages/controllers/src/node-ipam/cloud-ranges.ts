@@ -132,7 +132,7 @@ class Run {
       this.#other = new AllocatorWatch({ nodes: this.#nodes, clock, told: this.#told, logger, observeMs, exclusive });
     }
     const other = this.#other;
-    this.#metrics = createIpamMetrics(metrics, () => [], other && (() => other.refusesForMs > 0));
+    this.#metrics = createIpamMetrics(metrics, () => [], signal, other && (() => other.refusesForMs > 0));
     this.#journal = deps.journal ?? noJournal;
     const rateLimiter = exponentialBackoff<string>({ baseMs: 50, maxMs: 300_000, random });
     this.#queue = createWorkQueue({ name: 'node_ipam_cloud', clock, metrics, rateLimiter });

@@ -8,10 +8,11 @@ export interface IpamMetrics {
   readonly notAvailable: Counter;
 }
 
-/** `refuses`: whether somebody else allocates; without it nothing is said about that. Both are asked at each scrape. */
+/** `refuses`: whether somebody else allocates; without it nothing is said about that. Both are asked at each scrape, until `signal` aborts. */
 export function createIpamMetrics(
   metrics: Metrics,
   sets: () => readonly CidrSet[],
+  signal: AbortSignal,
   refuses?: () => boolean,
 ): IpamMetrics {
   const labels = ['clusterCIDR'];
@@ -35,7 +36,7 @@ export function createIpamMetrics(
       most.set(size, { clusterCIDR: cluster.text });
       usage.set(used / size, { clusterCIDR: cluster.text });
     }
-  });
+  }, signal);
   return {
     allocations: metrics.counter({
       name: 'node_ipam_controller_cidrset_cidrs_allocations_total',

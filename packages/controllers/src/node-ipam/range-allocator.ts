@@ -105,6 +105,7 @@ class Run {
     this.#metrics = createIpamMetrics(
       metrics,
       () => this.#ranges.sets,
+      signal,
       () => this.#other.refusesForMs > 0,
     );
     this.#journal = deps.journal ?? noJournal;

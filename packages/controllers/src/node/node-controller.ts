@@ -119,6 +119,7 @@ class Run {
       metrics,
       () => deps.store.values(),
       () => clock.now(),
+      signal,
     );
     this.#journal = deps.journal ?? noJournal;
     this.#planOptions = {

@@ -28,6 +28,7 @@ test('the age of the oldest node that waits is read at each scrape, and is 0 whe
     metrics,
     () => nodes,
     () => AT,
+    new AbortController().signal,
   );
   collect();
   nodes = [node('c', '2026-01-01T00:50:00Z', [])];

@@ -38,7 +38,12 @@ export function createNodeMetrics(metrics: Metrics): NodeMetrics {
 }
 
 /** How long nodes have waited, whatever for: read from `nodes` at each scrape. `now`: wall clock, milliseconds. */
-export function watchUninitialized(metrics: Metrics, nodes: () => Iterable<Node>, now: () => number): void {
+export function watchUninitialized(
+  metrics: Metrics,
+  nodes: () => Iterable<Node>,
+  now: () => number,
+  signal: AbortSignal,
+): void {
   const oldest = metrics.gauge({
     name: 'outrigger_node_uninitialized_seconds',
     help: 'Seconds since the creation of the oldest node that still has the uninitialized taint; 0 when none has it.',
@@ -50,5 +55,5 @@ export function watchUninitialized(metrics: Metrics, nodes: () => Iterable<Node>
       if (since < created && isUninitialized(node)) created = since;
     }
     oldest.set(Number.isFinite(created) ? Math.max(0, (now() - created) / 1000) : 0);
-  });
+  }, signal);
 }

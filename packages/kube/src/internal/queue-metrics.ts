@@ -14,6 +14,8 @@ export interface QueueMetrics {
   taken(waitedMs: number): void;
   worked(tookMs: number): void;
   retried(): void;
+  /** The state is read no longer. */
+  close(): void;
 }
 
 const BUCKETS = exponentialBuckets(10e-9, 10, 10);
@@ -54,7 +56,8 @@ export function createQueueMetrics(metrics: Metrics, name: string, state: () => 
     help: 'How long the slowest of the keys now worked on has taken so far.',
     ...named,
   });
-  metrics.onCollect(() => {
+  const life = new AbortController();
+  const collect = (): void => {
     const { depth: size, now, startedAt } = state();
     let sum = 0;
     let max = 0;
@@ -65,11 +68,16 @@ export function createQueueMetrics(metrics: Metrics, name: string, state: () => 
     depth.set(size, labels);
     unfinished.set(sum / 1000, labels);
     longest.set(max / 1000, labels);
-  });
+  };
+  metrics.onCollect(collect, life.signal);
   return {
     added: () => adds.inc(labels),
     taken: (waitedMs) => queued.observe(waitedMs / 1000, labels),
     worked: (tookMs) => work.observe(tookMs / 1000, labels),
     retried: () => retries.inc(labels),
+    close: () => {
+      life.abort();
+      for (const gauge of [depth, unfinished, longest]) gauge.set(0, labels);
+    },
   };
 }

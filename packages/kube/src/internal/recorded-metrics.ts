@@ -1,4 +1,5 @@
 /** `Metrics` that remembers, for the unit tests of this package. */
+import { onAbort } from '../abort.ts';
 import type { Labels, Metrics } from '../metrics.ts';
 
 export interface RecordedMetrics extends Metrics {
@@ -8,12 +9,14 @@ export interface RecordedMetrics extends Metrics {
   observations(name: string): readonly number[];
   /** What a scrape does first. */
   collect(): void;
+  /** How many are called by it. */
+  readonly collectors: number;
 }
 
 export function recordMetrics(): RecordedMetrics {
   const values = new Map<string, number>();
   const observed = new Map<string, number[]>();
-  const collectors: (() => void)[] = [];
+  const collectors = new Set<() => void>();
   const id = (name: string, labels: Labels = {}): string =>
     `${name}${JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)))}`;
   return {
@@ -29,9 +32,15 @@ export function recordMetrics(): RecordedMetrics {
         observed.set(name, list);
       },
     }),
-    onCollect: (collect) => void collectors.push(collect),
+    onCollect: (collect, signal) => {
+      collectors.add(collect);
+      if (signal) onAbort(signal, () => collectors.delete(collect));
+    },
     value: (name, labels) => values.get(id(name, labels)) ?? 0,
     observations: (name) => observed.get(name) ?? [],
+    get collectors() {
+      return collectors.size;
+    },
     collect: () => {
       for (const collect of collectors) collect();
     },
