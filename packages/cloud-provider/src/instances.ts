@@ -47,19 +47,26 @@ export interface Instance {
  * What is known about one node. Missing is not absent, and unknown is never absent:
  * - `found`: it exists.
  * - `missing`: it was not in what was read; that proves nothing (a filtered, paged or eventually consistent list).
- * - `absent`: the cloud said directly that this very machine does not exist. `proof` names the call and the answer.
+ * - `absent`: the cloud said directly that this very machine does not exist. `proof` names the call and the answer. `wasHere`:
+ *   the cloud also remembers it (nova's actions, EC2's `terminated`), so that this is the place where it was.
  * - `failed`: it could not be found out. A `CloudError` where the cause is known.
  */
 export type InstanceResult =
   | { readonly kind: 'found'; readonly instance: Instance }
   | { readonly kind: 'missing' }
-  | { readonly kind: 'absent'; readonly proof: string }
+  | { readonly kind: 'absent'; readonly proof: string; readonly wasHere?: true }
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface InstanceAnswer {
   /** `host.clock.monotonic()` from before the oldest request that this answer rests on was sent; a cached answer carries its own time. */
   readonly asOf: number;
   readonly result: InstanceResult;
+  /**
+   * Where was asked: the account, project or vCenter, as the credentials lead to it. Any text that is the same for the same place
+   * and another for each other place, in which all machines of the cluster would seem to be gone; no secret. Without it, the
+   * nodes of a cluster whose machines are all gone at once are never deleted: nothing tells that from wrong credentials.
+   */
+  readonly place?: string | undefined;
 }
 
 /** Replaces upstream's Instances, InstancesV2 and Zones: one batched look-up answers exists, shut down and metadata. */

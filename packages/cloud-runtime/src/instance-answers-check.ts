@@ -35,9 +35,10 @@ export function checkRead(node: NodeRef, answer: unknown, sentAt: number, now: n
 
 function problemOf(answer: unknown, now: number): string | undefined {
   if (typeof answer !== 'object' || answer === null) return 'is not an object';
-  const { asOf, result } = answer as { asOf?: unknown; result?: unknown };
+  const { asOf, place, result } = answer as { asOf?: unknown; place?: unknown; result?: unknown };
   if (typeof asOf !== 'number' || !Number.isFinite(asOf)) return 'has no asOf';
   if (asOf > now) return 'is from the future (asOf is host.clock.monotonic())';
+  if (place !== undefined && (typeof place !== 'string' || place === '')) return 'has a place that is no text';
   if (typeof result !== 'object' || result === null) return 'has no result';
   const { kind, instance, proof, error } = result as Record<string, unknown>;
   switch (kind) {

@@ -41,16 +41,17 @@ test('a node whose machine is gone: which proof there is, and until when the oth
   const options = { providerName: 'memory', deletionGraceMs: 30_000, unknownNodeDeletionMs: 0 };
   const plan = planNodeLifecycle({ node, evidence, now: 3_000, wallNow: 0, options });
   const situation = { plan, graceMs: 30_000, inMs: undefined, now: 3_000 };
-  assert.deepEqual(factsOfLifecyclePlan({ ...situation, allowed: true }), [
+  assert.deepEqual(factsOfLifecyclePlan(situation), [
     {
       text: 'It is deleted when the machine, read again after the grace period, is still gone. The grace period is 30 s.',
       inMs: 29_000,
     },
   ]);
-  assert.match(
-    texts(factsOfLifecyclePlan({ ...situation, allowed: false })).at(-1) ?? '',
-    /--node-deletion-max-fraction/u,
-  );
+  const surroundings = { isLargeShare: true, anyReady: true, isOwnPlace: false };
+  const held = planNodeLifecycle({ node, evidence, now: 3_000, wallNow: 0, options, surroundings });
+  const [why, again] = factsOfLifecyclePlan({ ...situation, plan: held });
+  assert.match(why?.text ?? '', /--node-deletion-max-fraction/u);
+  assert.deepEqual([why?.inMs, again?.text], [339_000, 'Ask the cloud again.']);
   assert.deepEqual(texts(factsOfEvidence(evidence, 3_000)), [
     'Since it was seen not to be Ready, the answers of the cloud count.',
     'The cloud, asked for many, did not list a machine for it, which proves nothing.',

@@ -30,7 +30,7 @@ async function withServer(
 }
 
 const get = (url: string, call: CallContext = context()): Promise<unknown> =>
-  new CloudClient(sendOverHttp(url)).request(call, 'GET /x', { method: 'GET', path: '/x' });
+  new CloudClient(sendOverHttp(url), url).request(call, 'GET /x', { method: 'GET', path: '/x' });
 
 test('a refusal that is no JSON is known by its status, and a 404 of a proxy proves nothing', async () => {
   for (const [status, code] of [

@@ -3,9 +3,12 @@ import { CloudError, errorCodeOfStatus, type CallContext } from '@outrigger/clou
 import type { CloudRequest, CloudResponse, SendToCloud } from './cloud-request.ts';
 
 export class CloudClient {
+  /** Which cloud is asked. */
+  readonly place: string;
   readonly #send: SendToCloud;
 
-  constructor(send: SendToCloud) {
+  constructor(send: SendToCloud, place: string) {
+    this.place = place;
     this.#send = send;
   }
 

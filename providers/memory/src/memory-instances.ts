@@ -33,7 +33,9 @@ export class MemoryInstances implements Instances {
     const ids = nodes.map((node) => this.#idOf(node)).filter((id) => id !== undefined);
     const names = nodes.filter(({ providerID }) => !providerID).map(({ name }) => name);
     const asOf = this.#clock.monotonic();
-    const { instances } = await this.#client().request<{ instances: readonly MemoryInstance[] }>(
+    const client = this.#client();
+    const { place } = client;
+    const { instances } = await client.request<{ instances: readonly MemoryInstance[] }>(
       call,
       'POST /instances:batchGet',
       { method: 'POST', path: '/instances:batchGet', body: { ids, names } },
@@ -43,10 +45,11 @@ export class MemoryInstances implements Instances {
     return nodes.map((node) => {
       const id = this.#idOf(node);
       // Of another provider's ID, or a broken one, nothing is known here.
-      if (id === undefined && node.providerID) return { asOf, result: { kind: 'missing' } };
+      if (id === undefined && node.providerID) return { asOf, place, result: { kind: 'missing' } };
       const instance = id === undefined ? byName.get(node.name) : byId.get(id);
       return {
         asOf,
+        place,
         result: instance ? { kind: 'found', instance: this.#given(instance, need) } : { kind: 'missing' },
       };
     });
@@ -55,15 +58,17 @@ export class MemoryInstances implements Instances {
   async read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer> {
     const id = this.#idOf(node);
     const asOf = this.#clock.monotonic();
+    const client = this.#client();
+    const { place } = client;
     // Without an ID there is nothing to read directly, and a search by name proves nothing.
-    if (id === undefined) return { asOf, result: { kind: 'missing' } };
+    if (id === undefined) return { asOf, place, result: { kind: 'missing' } };
     const path = `/instances/${encodeURIComponent(id)}`;
     try {
-      const found = await this.#client().request<MemoryInstance>(call, 'GET /instances/{id}', { method: 'GET', path });
-      return { asOf, result: { kind: 'found', instance: this.#given(found, need) } };
+      const found = await client.request<MemoryInstance>(call, 'GET /instances/{id}', { method: 'GET', path });
+      return { asOf, place, result: { kind: 'found', instance: this.#given(found, need) } };
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
-      return { asOf, result: { kind: 'absent', proof: `GET ${path}: 404 not-found` } };
+      return { asOf, place, result: { kind: 'absent', proof: `GET ${path}: 404 not-found` } };
     }
   }
 

@@ -44,7 +44,7 @@ export function createMemoryProvider({ cloud, name = 'memory' }: MemoryProviderO
   const open = async ({ clock, cluster, config }: ProviderHost): Promise<Capabilities> => {
     const parsed = parseConfig(config);
     const own = cloud ?? createOwnCloud(parsed, clock);
-    client = new CloudClient(own ? sendInProcess(own) : sendOverHttp(endpointOf(parsed)));
+    client = own ? new CloudClient(sendInProcess(own), 'in process') : overHttp(parsed);
     return {
       instances: new MemoryInstances(current, clock, name),
       routes: new MemoryRoutes(current, clock, cluster, name),
@@ -66,7 +66,7 @@ export function createMemoryProvider({ cloud, name = 'memory' }: MemoryProviderO
           `${config.fileName}: a cloud in process cannot be changed; give an endpoint`,
         );
       }
-      client = new CloudClient(sendOverHttp(endpointOf(parsed)));
+      client = overHttp(parsed);
     },
     close: () => Promise.resolve(),
   };
@@ -81,6 +81,11 @@ function createOwnCloud(config: Config, clock: ProviderHost['clock']): MemoryClo
   const cloud = createMemoryCloud({ clock, random: () => 0 });
   for (const instance of config.instances ?? []) cloud.createInstance(instance);
   return cloud;
+}
+
+function overHttp(config: Config): CloudClient {
+  const endpoint = endpointOf(config);
+  return new CloudClient(sendOverHttp(endpoint), endpoint);
 }
 
 function endpointOf({ endpoint = '' }: Config): string {

@@ -20,6 +20,11 @@ export class Home {
   readonly #byName = new Set<string>();
   #isDoubted = false;
 
+  /** The project and region that are asked, for people and to be compared; `undefined` before the first token. */
+  get place(): string | undefined {
+    return this.#place && said(this.#place);
+  }
+
   /** Throws a `CloudError` `configuration` for another place than before. A place that is in doubt may be left. */
   admit(place: Place): void {
     const home = this.#place ?? place;

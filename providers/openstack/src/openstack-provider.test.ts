@@ -302,6 +302,24 @@ test('the last server of a cluster is absent while nova knows what was done with
   assert.equal(await awake.look(), 'absent');
 });
 
+test('answers say in which project and region was asked, and whether nova remembers the server', async () => {
+  await using rig = await openRig(config('k8s'));
+  const call = rig.opened.callContext({ signal: new AbortController().signal, priority: 'normal' });
+  const { instances } = rig.opened.capabilities;
+  assert.ok(instances);
+  const [listed] = await instances.lookUp([rig.node], 'state', call);
+  assert.match(listed?.place ?? '', /^project [0-9a-f-]{32,36} of region RegionOne$/);
+  await using restarted = await openRig(config('k8s'));
+  restarted.cloud.compute.remove(restarted.node.providerID?.slice('openstack:///'.length) ?? '');
+  const answer = await restarted.opened.capabilities.instances?.read(
+    restarted.node,
+    'state',
+    restarted.opened.callContext({ signal: new AbortController().signal, priority: 'normal' }),
+  );
+  assert.equal(answer?.place, listed?.place);
+  assert.ok(answer?.result.kind === 'absent' && answer.result.wasHere);
+});
+
 test('each capability says what it has to be granted', async () => {
   await using rig = await openRig(config('k8s', '[Route]\nrouter-id = r1'));
   const { permissions = {} } = createOpenStackProvider();

@@ -1,5 +1,6 @@
 /** The nodes that are not Ready, and what is known about each. */
 import { noEvidence, type Evidence } from './evidence.ts';
+import type { LifecycleHold } from './plan.ts';
 import type { Readiness } from './readiness.ts';
 
 export interface Candidate {
@@ -8,21 +9,22 @@ export interface Candidate {
   /** As it was when the evidence began. */
   readonly readiness: Readiness;
   readonly evidence: Evidence;
-  /** The breaker keeps it. */
-  readonly held: boolean;
+  /** Why it stays although it is proved to be gone. */
+  readonly hold: LifecycleHold | undefined;
 }
 
 export interface CandidatesOptions {
   /** The cloud does not seem to have its machine; or it has. */
   readonly onSuspected: (uid: string, suspected: boolean) => void;
-  /** How many are held. */
-  readonly onHeld: (count: number) => void;
+  /** How many are held, and for how many of these no end is in sight. */
+  readonly onHeld: (count: number, withoutEnd: number) => void;
 }
 
 export class Candidates {
   readonly #options: CandidatesOptions;
   readonly #byKey = new Map<string, Candidate>();
   #held = 0;
+  #withoutEnd = 0;
 
   constructor(options: CandidatesOptions) {
     this.#options = options;
@@ -33,9 +35,9 @@ export class Candidates {
   }
 
   /** Nothing is known about it at `now` (monotonic), whatever was known before. */
-  begin(key: string, candidate: Omit<Candidate, 'evidence' | 'held'>, now: number): void {
+  begin(key: string, candidate: Omit<Candidate, 'evidence' | 'hold'>, now: number): void {
     this.end(key);
-    this.#byKey.set(key, { ...candidate, evidence: noEvidence(now), held: false });
+    this.#byKey.set(key, { ...candidate, evidence: noEvidence(now), hold: undefined });
   }
 
   learn(key: string, evidence: Evidence): void {
@@ -46,19 +48,24 @@ export class Candidates {
     if (suspected !== candidate.evidence.suspected) this.#options.onSuspected(candidate.uid, suspected);
   }
 
-  setHeld(key: string, held: boolean): void {
+  setHold(key: string, hold: LifecycleHold | undefined): void {
     const candidate = this.#byKey.get(key);
-    if (!candidate || candidate.held === held) return;
-    this.#byKey.set(key, { ...candidate, held });
-    this.#held += held ? 1 : -1;
-    this.#options.onHeld(this.#held);
+    if (!candidate || candidate.hold === hold) return;
+    this.#byKey.set(key, { ...candidate, hold });
+    this.#held += Number(hold !== undefined) - Number(candidate.hold !== undefined);
+    this.#withoutEnd += Number(isWithoutEnd(hold)) - Number(isWithoutEnd(candidate.hold));
+    this.#options.onHeld(this.#held, this.#withoutEnd);
   }
 
   end(key: string): void {
     const candidate = this.#byKey.get(key);
     if (!candidate) return;
-    this.setHeld(key, false);
+    this.setHold(key, undefined);
     this.#byKey.delete(key);
     if (candidate.evidence.suspected) this.#options.onSuspected(candidate.uid, false);
   }
+}
+
+function isWithoutEnd(hold: LifecycleHold | undefined): boolean {
+  return hold === 'no-witness' || hold === 'unproved-place';
 }

@@ -7,6 +7,8 @@ export interface Absence {
   readonly asOf: number;
   /** The call and its answer. */
   readonly proof: string;
+  /** Where was asked, if the provider says so. */
+  readonly place?: string;
 }
 
 export interface Evidence {
@@ -36,13 +38,15 @@ export function withLookUp(evidence: Evidence, answer: InstanceAnswer): Evidence
   return { ...evidence, lookUp: answer, suspected: kind !== 'failed' || evidence.suspected };
 }
 
-/** Failures leave what was proved before: they say nothing either way. */
+/** Failures leave what was proved before: they say nothing either way. What was proved elsewhere is void. */
 export function withRead(evidence: Evidence, answer: InstanceAnswer, now: number): Evidence {
-  const { asOf, result } = answer;
+  const { asOf, place, result } = answer;
   if (asOf < evidence.since) return evidence;
   const next = { ...evidence, read: answer, readAt: now };
   if (result.kind === 'absent') {
-    return { ...next, suspected: true, firstAbsence: evidence.firstAbsence ?? { asOf, proof: result.proof } };
+    const first = { asOf, proof: result.proof, ...(place === undefined ? {} : { place }) };
+    const before = evidence.firstAbsence;
+    return { ...next, suspected: true, firstAbsence: before && before.place === place ? before : first };
   }
   if (result.kind !== 'found') return next;
   const { firstAbsence: _, ...others } = next;

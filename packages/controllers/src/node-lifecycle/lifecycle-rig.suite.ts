@@ -1,6 +1,6 @@
 /** For tests: the node lifecycle controller between nodes in memory and a cloud that can lie, on a clock that stands still. */
 import { CloudError, type InstanceAnswer, type InstanceResult, type NodeRef } from '@outrigger/cloud-provider';
-import type { InstanceLookups, ReadOptions } from '@outrigger/cloud-runtime';
+import type { AnswerListener, InstanceLookups, ReadOptions } from '@outrigger/cloud-runtime';
 import {
   silentLogger,
   StatusError,
@@ -15,6 +15,7 @@ import {
 } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
+import { refOfNode } from '../node-ref.ts';
 import type { NodeLifecycleControllerOptions } from './lifecycle-dependencies.ts';
 import { createNodeLifecycleController } from './node-lifecycle-controller.ts';
 import { shutdownTaintKey } from './well-known-names.ts';
@@ -74,6 +75,8 @@ export class LyingCloud {
   /** Called for each answer, before it is given: change it, or throw. */
   listLie: (node: NodeRef, truth: InstanceResult) => InstanceResult = (_, truth) => truth;
   readLie: (node: NodeRef, truth: InstanceResult) => InstanceResult | Promise<InstanceResult> = (_, truth) => truth;
+  /** Machines that are gone, and of which the cloud still knows that it had them. */
+  readonly remembers: Set<string> = new Set();
   readonly batches: (readonly string[])[] = [];
   readonly reads: string[] = [];
   /** How often the host sends a read of which it may send so many: more than once for what passes, as a 500. */
@@ -86,9 +89,15 @@ export class LyingCloud {
   #gathering: { node: NodeRef; resolve: (answer: InstanceAnswer) => void }[] = [];
   /** What the node controller was told, by UID. */
   readonly known: Map<string, InstanceAnswer> = new Map();
+  /** Where it is asked: what its answers say. */
+  place: string | undefined = undefined;
+  readonly #listeners = new Set<AnswerListener>();
   readonly snapshot: Pick<InstanceLookups['snapshot'], 'get' | 'subscribe' | 'forget' | 'size'> = {
     get: (uid) => this.known.get(uid),
-    subscribe: () => () => {},
+    subscribe: (listener) => {
+      this.#listeners.add(listener);
+      return () => void this.#listeners.delete(listener);
+    },
     forget: () => {},
     size: 0,
   };
@@ -99,6 +108,19 @@ export class LyingCloud {
 
   get calls(): number {
     return this.batches.length + this.reads.length;
+  }
+
+  /** What the node controller was told of a machine that it has just initialised the node of. */
+  tellFound(node: NodeRef): void {
+    const instance = { providerID: node.providerID ?? '', state: 'running' } as const;
+    this.#answer(node, this.#clock.monotonic(), { kind: 'found', instance });
+  }
+
+  /** What the node controller asks about all nodes at its start, and once a status period. */
+  refresh(nodes: Iterable<NodeRef>): void {
+    for (const node of nodes) {
+      this.#answer(node, this.#clock.monotonic(), this.listLie(node, this.#truth(node, 'missing')));
+    }
   }
 
   lookUp(node: NodeRef): Promise<InstanceAnswer> {
@@ -117,7 +139,13 @@ export class LyingCloud {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     });
     aborted.catch(() => {});
-    return { asOf, result: await Promise.race([this.readLie(node, truth), aborted]) };
+    return this.#answer(node, asOf, await Promise.race([this.readLie(node, truth), aborted]));
+  }
+
+  #answer(node: NodeRef, asOf: number, result: InstanceResult): InstanceAnswer {
+    const answer = { asOf, result, ...(this.place === undefined ? {} : { place: this.place }) };
+    for (const listener of this.#listeners) listener(node, 'state', answer);
+    return answer;
   }
 
   #flush(): void {
@@ -126,7 +154,7 @@ export class LyingCloud {
     this.batches.push(batch.map(({ node }) => node.name));
     const asOf = this.#clock.monotonic();
     for (const { node, resolve } of batch) {
-      resolve({ asOf, result: this.listLie(node, this.#truth(node, 'missing')) });
+      resolve(this.#answer(node, asOf, this.listLie(node, this.#truth(node, 'missing'))));
     }
   }
 
@@ -135,7 +163,9 @@ export class LyingCloud {
     const state = this.machines.get(providerID);
     if (state) return { kind: 'found', instance: { providerID, state } };
     const proves = none === 'absent' && (node.providerID !== undefined || this.provesByName);
-    return proves ? { kind: 'absent', proof: `GET ${providerID}: 404` } : { kind: 'missing' };
+    if (!proves) return { kind: 'missing' };
+    const wasHere = this.remembers.has(providerID) && { wasHere: true as const };
+    return { kind: 'absent', proof: `GET ${providerID}: 404`, ...wasHere };
   }
 }
 
@@ -211,6 +241,11 @@ export class LifecycleRig implements AsyncDisposable {
       options: { providerName: 'fake', ...options },
     }).run(this.#ended.signal);
     await this.settle();
+  }
+
+  /** As the node controller does, beside this one. */
+  refresh(): void {
+    this.cloud.refresh([...this.api.nodes.values()].map(refOfNode));
   }
 
   async settle(): Promise<void> {

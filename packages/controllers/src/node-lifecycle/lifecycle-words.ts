@@ -1,6 +1,7 @@
 /** The plan for a node that may be shut down or gone, in sentences. Pure. */
 import type { Fact } from '../finding.ts';
 import type { Evidence } from './evidence.ts';
+import { HOLDS } from './lifecycle-notes.ts';
 import type { LifecyclePlan } from './plan.ts';
 import { factOfAnswer } from '../answer-words.ts';
 
@@ -10,8 +11,6 @@ export interface LifecycleSituation {
   readonly graceMs: number;
   /** When the cloud will be asked next. */
   readonly inMs: number | undefined;
-  /** Whether the breaker lets it be deleted. */
-  readonly allowed: boolean;
   /** Monotonic. */
   readonly now: number;
 }
@@ -28,7 +27,7 @@ export function factsOfEvidence({ since, lookUp, read, firstAbsence }: Evidence,
   ];
 }
 
-export function factsOfLifecyclePlan({ plan, graceMs, inMs, allowed }: LifecycleSituation): readonly Fact[] {
+export function factsOfLifecyclePlan({ plan, graceMs, inMs }: LifecycleSituation): readonly Fact[] {
   const again = { text: 'Ask the cloud again.', ...(inMs === undefined ? {} : { inMs }) };
   switch (plan.kind) {
     case 'nothing':
@@ -36,32 +35,28 @@ export function factsOfLifecyclePlan({ plan, graceMs, inMs, allowed }: Lifecycle
     case 'look-up':
       return [{ text: 'Ask the cloud, together with the other nodes that are not Ready.', ...(inMs ? { inMs } : {}) }];
     case 'read':
-      return [{ text: 'Read the machine by its own ID: only that can prove that it is gone.' }, ...heldFact(allowed)];
+      return [{ text: 'Read the machine by its own ID: only that can prove that it is gone.' }];
     case 'add-shutdown-taint':
       return [{ text: 'Add the shutdown taint: the machine is shut down.' }];
     case 'remove-shutdown-taint':
       return [{ text: 'Remove the shutdown taint: the node is Ready again.' }];
     case 'delete':
+      return [{ text: 'Delete the node, once it is read from the server and is as it was: both proofs are there.' }];
+    case 'hold':
       return [
-        { text: 'Delete the node, once it is read from the server and is as it was: both proofs are there.' },
-        ...heldFact(allowed),
+        {
+          text: `It is held: ${HOLDS[plan.hold]}.`,
+          ...(Number.isFinite(plan.endsInMs) ? { inMs: plan.endsInMs } : {}),
+        },
+        again,
       ];
     default:
       return plan.reason === 'newborn'
         ? [{ text: WAITS.newborn, inMs: plan.afterMs }]
         : plan.reason === 'grace'
-          ? [
-              { text: `${WAITS.grace} The grace period is ${graceMs / 1_000} s.`, inMs: plan.afterMs },
-              ...heldFact(allowed),
-            ]
+          ? [{ text: `${WAITS.grace} The grace period is ${graceMs / 1_000} s.`, inMs: plan.afterMs }]
           : [{ text: WAITS[plan.reason] }, again];
   }
-}
-
-function heldFact(allowed: boolean): readonly Fact[] {
-  if (allowed) return [];
-  const text = 'It is held: so many nodes are gone that none is deleted (--node-deletion-max-fraction).';
-  return [{ text }];
 }
 
 const IDLE: Readonly<Record<(LifecyclePlan & { kind: 'nothing' })['reason'], string>> = {

@@ -280,7 +280,7 @@ test('nodes that a person lets go are deleted above the fraction, and only those
   assert.deepEqual(rig.deletedNames, ['n0', 'n1']);
 });
 
-test('three of ten may go, and no more for ten minutes', async () => {
+test('three of ten go at once, and a fourth within ten minutes needs the longer proof', async () => {
   await using rig = new LifecycleRig();
   for (const node of range(10)) rig.join(node);
   await rig.start();
@@ -288,10 +288,145 @@ test('three of ten may go, and no more for ten minutes', async () => {
   await rig.advance(35_000);
   assert.equal(rig.deleted.length, 3);
   rig.vanish('n5');
-  await rig.advance(500_000);
+  await rig.advance(330_000);
   assert.equal(rig.deleted.length, 3);
-  await rig.advance(250_000);
+  await rig.advance(30_000);
   assert.equal(rig.deleted.length, 4);
+});
+
+for (const [all, lost] of [
+  [3, 2],
+  [9, 6],
+  [20, 7],
+] as const) {
+  test(`${lost} of ${all} machines are really gone: their nodes go within 6 minutes, and no sooner than after 5`, async () => {
+    await using rig = new LifecycleRig();
+    for (const [i, node] of range(all).entries()) rig.join(node, { zone: `z${i % 3}` });
+    await rig.start();
+    for (const node of range(lost)) rig.vanish(node);
+    await rig.advance(300_000);
+    assert.deepEqual(rig.deleted, []);
+    assert.equal(rig.metrics.get('outrigger_node_deletions_held'), lost);
+    assert.equal(rig.metrics.get('outrigger_node_deletions_unproved'), 0);
+    assert.match(rig.events[0]?.note.message ?? '', /only when this has been so for 6 minutes/);
+    await rig.advance(60_000);
+    assert.deepEqual(rig.deletedNames, range(lost));
+    assert.equal(rig.metrics.get('outrigger_node_deletions_held'), 0);
+    assert.ok(rig.cloud.calls <= 40 + 3 * lost, `${rig.cloud.calls} calls`);
+  });
+}
+
+for (const apartMs of [30_000, 180_000]) {
+  test(`a pool of three, replaced one by one ${apartMs / 1_000} s apart: each node goes within a minute of its machine`, async () => {
+    await using rig = new LifecycleRig();
+    for (const i of [0, 1, 2]) rig.join(`old${i}`, { zone: 'a' });
+    await rig.start();
+    const gone = new Map<string, number>();
+    rig.onDeleted = ({ metadata }) => void gone.set(metadata?.name ?? '', rig.clock.monotonic());
+    const ended: number[] = [];
+    for (const i of [0, 1, 2]) {
+      rig.join(`new${i}`, { zone: 'a' });
+      rig.vanish(`old${i}`);
+      ended.push(rig.clock.monotonic());
+      await rig.advance(apartMs);
+    }
+    await rig.advance(60_000);
+    for (const [i, at] of ended.entries()) assert.ok((gone.get(`old${i}`) ?? Infinity) - at <= 60_000, `old${i}`);
+    assert.deepEqual([...rig.api.nodes.keys()], ['new0', 'new1', 'new2']);
+  });
+}
+
+/** Ten nodes that were found where they are; then the cloud says of all that they do not exist. */
+async function scaledToZero(rig: LifecycleRig, place: string | undefined, found = true): Promise<void> {
+  rig.cloud.place = place;
+  for (const [i, node] of range(10).entries()) rig.join(node, { zone: `z${i % 3}` });
+  await rig.start();
+  if (found) rig.refresh();
+  for (const node of range(10)) rig.vanish(node);
+}
+
+test('everything at once, where the machines were found: all nodes go after 30 minutes of proofs, and not before', async () => {
+  await using rig = new LifecycleRig();
+  await scaledToZero(rig, 'project p');
+  await rig.advance(29 * 60_000);
+  assert.deepEqual(rig.deleted, []);
+  assert.match(rig.events[0]?.note.message ?? '', /only when this has been so for 30 minutes/);
+  assert.deepEqual(rig.metrics.get('outrigger_node_deletions_unproved'), 0);
+  await rig.advance(2 * 60_000);
+  assert.deepEqual(rig.deletedNames, range(10));
+  assert.ok(rig.cloud.reads.length <= 50, `${rig.cloud.reads.length} reads`);
+});
+
+for (const [what, place, asked, found] of [
+  ['a provider that names no place', undefined, undefined, true],
+  ['another project, by a changed config', 'project p', 'project q', true],
+  ['a process that never saw a machine of the cluster', 'project p', 'project p', false],
+] as const) {
+  test(`everything at once, and ${what}: no node goes in a day, and a person is told`, async () => {
+    await using rig = new LifecycleRig();
+    await scaledToZero(rig, place, found);
+    rig.cloud.place = asked;
+    await rig.advance(24 * 3_600_000);
+    assert.deepEqual(rig.deleted, []);
+    assert.equal(rig.metrics.get('outrigger_node_deletions_unproved'), 10);
+    assert.match(rig.events.at(-1)?.note.message ?? '', /not proved that the account, project or region/);
+  });
+}
+
+test('everything at once, before a restart: what the cloud remembers of one machine proves the place for all', async () => {
+  await using rig = new LifecycleRig();
+  rig.cloud.remembers.add('fake://n7');
+  await scaledToZero(rig, 'project p', false);
+  await rig.advance(31 * 60_000);
+  assert.deepEqual(rig.deletedNames, range(10));
+});
+
+test('a proof from one place and one from another are not two', async () => {
+  await using rig = new LifecycleRig();
+  for (const node of range(10)) rig.join(node);
+  rig.cloud.place = 'project p';
+  await rig.start();
+  rig.vanish('n1');
+  await rig.advance(20_000);
+  rig.cloud.place = 'project q';
+  await rig.advance(30_000);
+  assert.deepEqual(rig.deleted, []);
+  await rig.advance(60_000);
+  assert.deepEqual(rig.deleted, ['n1']);
+});
+
+test('a cloud that does not have the machines of Ready nodes either is not believed about the others, and a person is told', async () => {
+  await using rig = new LifecycleRig();
+  for (const node of range(10)) rig.join(node);
+  await rig.start();
+  let lies = true;
+  rig.cloud.listLie = (_, truth) => (lies ? missing : truth);
+  rig.cloud.readLie = (_, truth) => (lies ? absent : truth);
+  for (const node of range(6)) rig.ready(node, 'Unknown');
+  await rig.advance(24 * 3_600_000);
+  assert.deepEqual(rig.deleted, []);
+  assert.equal(rig.metrics.get('outrigger_node_deletions_unproved'), 6);
+  assert.match(rig.events.at(-1)?.note.message ?? '', /machines of nodes that are Ready either/);
+  lies = false;
+  await rig.advance(120_000);
+  assert.deepEqual([rig.deleted, rig.metrics.get('outrigger_node_deletions_held')], [[], 0]);
+});
+
+test('a zone of 100 nodes of 500, not Ready and answered with false 404s for two minutes, beside 400 that are found: none is deleted', async () => {
+  await using rig = new LifecycleRig();
+  rig.cloud.place = 'project p';
+  for (const [i, node] of range(500).entries()) rig.join(node, { zone: `z${i % 5}` });
+  await rig.start();
+  rig.refresh();
+  const hit = new Set(range(500).filter((_, i) => i % 5 === 0));
+  let lies = true;
+  rig.cloud.listLie = ({ name }, truth) => (lies && hit.has(name) ? missing : truth);
+  rig.cloud.readLie = ({ name }, truth) => (lies && hit.has(name) ? absent : truth);
+  for (const node of hit) rig.ready(node, 'Unknown');
+  await rig.advance(120_000);
+  lies = false;
+  await rig.advance(600_000);
+  assert.deepEqual(rig.deleted, []);
 });
 
 test('one may always go; and nodes that the autoscaler marked do not count', async () => {

@@ -19,20 +19,23 @@ import {
 import type { Explains, Finding } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
+import { isUninitialized } from '../node/taints.ts';
 import { zoneLabel } from '../node/well-known-names.ts';
 import { refOfNode } from '../node-ref.ts';
+import { ownerOf } from '../provider-id.ts';
 import { toBeDeletedTaintKey } from '../service/well-known-names.ts';
 import { ToldEvents } from '../told-events.ts';
 import { Candidates, type Candidate } from './candidates.ts';
 import { deleteNode } from './delete-node.ts';
 import { DeletionBreaker } from './deletion-breaker.ts';
+import { KnownPlaces } from './known-places.ts';
 import { DirectReads, type ReadRequest } from './direct-reads.ts';
 import { noEvidence, withLookUp, withRead } from './evidence.ts';
 import { factsOfEvidence, factsOfLifecyclePlan } from './lifecycle-words.ts';
 import { heldNote } from './lifecycle-notes.ts';
 import type { NodeLifecycleControllerDependencies } from './lifecycle-dependencies.ts';
 import { createLifecycleMetrics, type LifecycleMetrics } from './lifecycle-metrics.ts';
-import { planNodeLifecycle, type LifecycleOptions, type LifecyclePlan } from './plan.ts';
+import { planNodeLifecycle, type LifecycleOptions, type LifecyclePlan, type Surroundings } from './plan.ts';
 import { isSameReadiness, readinessOf } from './readiness.ts';
 import { allowDeletionAnnotation } from './well-known-names.ts';
 import { writeShutdownTaint, type TaintWrite } from './write-shutdown-taint.ts';
@@ -41,8 +44,9 @@ import { writeShutdownTaint, type TaintWrite } from './write-shutdown-taint.ts';
 const WRITE_BACKOFF = { baseMs: 50, maxMs: 300_000 };
 /** A machine may go, or come back, long after its node stopped being Ready. */
 const LONGEST_WAIT_MS = 60_000;
-/** While the breaker holds, one machine is read so often, to see whether the cloud still says the same. */
-const PROBE_MS = 10_000;
+/** While a large share is gone, so many nodes that are Ready are looked up so often, to see whether the cloud knows them. */
+const WITNESSES = 3;
+const WITNESS_MS = 60_000;
 /** A machine that was seen to run since its node stopped being Ready is asked about again after this time. */
 const RECHECK_MS = LONGEST_WAIT_MS;
 const DEFAULT_GRACE_MS = 30_000;
@@ -82,7 +86,8 @@ class Run {
   readonly #metrics: LifecycleMetrics;
   readonly #journal: ControllerJournal;
   readonly #options: LifecycleOptions;
-  #probedAt = -Infinity;
+  readonly #places = new KnownPlaces();
+  #askedWitnessAt = -Infinity;
 
   constructor(deps: NodeLifecycleControllerDependencies, signal: AbortSignal) {
     const { client, clock, events, logger, lookups, metrics, random, options } = deps;
@@ -110,7 +115,10 @@ class Run {
     });
     this.#candidates = new Candidates({
       onSuspected: (uid, suspected) => this.#breaker.markGone(uid, suspected),
-      onHeld: (count) => this.#metrics.held.set(count),
+      onHeld: (count, withoutEnd) => {
+        this.#metrics.held.set(count);
+        this.#metrics.unproved.set(withoutEnd);
+      },
     });
     this.#rounds = new LookUpRounds({
       lookups,
@@ -134,7 +142,7 @@ class Run {
   }
 
   async run(): Promise<void> {
-    const { store, clock, logger, metrics, options } = this.#deps;
+    const { store, clock, logger, lookups, metrics, options } = this.#deps;
     try {
       await store.whenSynced(this.#signal);
     } catch (error) {
@@ -142,8 +150,12 @@ class Run {
       throw error;
     }
     this.#metrics.held.set(0);
+    this.#metrics.unproved.set(0);
     this.#startedAt = { monotonic: clock.monotonic(), wall: clock.now() };
+    // The node controller's answers too: each machine that is found says where this cluster is.
+    const stopAnswers = lookups.snapshot.subscribe((about, _need, answer) => this.#places.learn(about, answer));
     const unsubscribe = store.subscribe((change) => this.#changed(change));
+    this.#breaker.started();
     try {
       await runController({
         name: 'cloud-node-lifecycle',
@@ -157,6 +169,7 @@ class Run {
       });
     } finally {
       unsubscribe();
+      stopAnswers();
       this.#queue.shutDown();
     }
   }
@@ -213,11 +226,11 @@ class Run {
     const known = this.#candidates.get(key);
     if (known?.uid === uid && known.providerID === providerID && isSameReadiness(known.readiness, readiness)) {
       // A person has let it go, or the autoscaler wants it away.
-      if (known.held && this.#breaker.allows(uid)) this.#queue.add(key);
+      if (known.hold && !this.#breaker.isLargeShare(uid)) this.#queue.add(key);
       return;
     }
     const now = this.#deps.clock.monotonic();
-    const candidate: Omit<Candidate, 'evidence' | 'held'> = { uid, providerID, readiness };
+    const candidate: Omit<Candidate, 'evidence' | 'hold'> = { uid, providerID, readiness };
     if (known?.uid === uid && known.providerID === providerID && known.readiness.transition === readiness.transition) {
       // The kubelet has been heard: what was proved before is void, but there is no hurry to ask again.
       this.#candidates.begin(key, candidate, now);
@@ -258,6 +271,7 @@ class Run {
     this.#breaker.see(uid, {
       zone: labels[zoneLabel.stable] ?? labels[zoneLabel.beta],
       exempt: marked || annotations[allowDeletionAnnotation] === 'true',
+      ready: readinessOf(node).ready && !isUninitialized(node),
     });
   }
 
@@ -267,6 +281,7 @@ class Run {
     this.#dropCandidate(key);
     this.#newborns.delete(key);
     this.#breaker.forget(uid);
+    this.#places.forget(uid);
     this.#told.forget(uid);
     this.#deps.lookups.snapshot.forget(uid);
   }
@@ -294,10 +309,7 @@ class Run {
   #readRequest(key: string): ReadRequest | undefined {
     const candidate = this.#candidates.get(key);
     const node = this.#deps.store.get(key);
-    if (!candidate || !node || this.#plan(node, candidate).kind !== 'read' || !this.#mayRead(candidate)) {
-      return undefined;
-    }
-    this.#probedAt = this.#deps.clock.monotonic();
+    if (!candidate || !node || this.#plan(node, candidate).kind !== 'read') return undefined;
     return { node: refOfNode(node), notBefore: candidate.evidence.since };
   }
 
@@ -306,11 +318,6 @@ class Run {
     if (!candidate) return;
     if (answer) this.#candidates.learn(key, withRead(candidate.evidence, answer, this.#deps.clock.monotonic()));
     this.#queue.add(key);
-  }
-
-  /** A proof of what may not be done is not worth a call; one now and then shows when the cloud comes to its senses. */
-  #mayRead({ uid }: Candidate): boolean {
-    return this.#breaker.allows(uid) || this.#deps.clock.monotonic() - this.#probedAt >= PROBE_MS;
   }
 
   /** From memory alone. */
@@ -330,7 +337,6 @@ class Run {
         plan,
         graceMs: node.spec?.providerID ? deletionGraceMs : Math.max(deletionGraceMs, unknownNodeDeletionMs),
         inMs: this.#rounds.askedInMs(key),
-        allowed: this.#breaker.allows(node.metadata?.uid ?? ''),
         now,
       }),
     };
@@ -344,7 +350,18 @@ class Run {
       now: clock.monotonic(),
       wallNow: clock.now(),
       options: this.#options,
+      surroundings: candidate && this.#surroundingsOf(candidate),
     });
+  }
+
+  #surroundingsOf({ uid, evidence }: Candidate): Surroundings {
+    const place = evidence.firstAbsence?.place;
+    return {
+      isLargeShare: this.#breaker.isLargeShare(uid),
+      witnessAsOf: this.#places.foundAsOf(place),
+      anyReady: this.#breaker.anyReady,
+      isOwnPlace: this.#places.isOwn(uid, place),
+    };
   }
 
   async #reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | void> {
@@ -368,8 +385,10 @@ class Run {
         this.#rounds.askLater(key, candidate.uid);
         return;
       case 'read':
-        if (this.#mayRead(candidate)) this.#reads.ask(key);
-        else this.#hold(key, node, candidate);
+        this.#reads.ask(key);
+        return;
+      case 'hold':
+        this.#hold(key, node, candidate, plan);
         return;
       case 'wait':
         this.#wait(key, candidate, plan, context.logger);
@@ -379,30 +398,45 @@ class Run {
         if (this.#candidates.get(key)?.uid === candidate.uid) this.#rounds.askLater(key, candidate.uid);
         return;
       case 'delete':
-        if (!this.#breaker.allows(candidate.uid)) {
-          this.#hold(key, node, candidate);
-          return;
-        }
         return await this.#delete(key, candidate, context);
     }
   }
 
-  #wait(key: string, { uid, held }: Candidate, plan: LifecyclePlan & { kind: 'wait' }, logger: Logger): void {
+  #wait(key: string, { uid }: Candidate, plan: LifecyclePlan & { kind: 'wait' }, logger: Logger): void {
     const error = plan.error ? { error: plan.error } : {};
     this.#journal.plan({ kind: 'Node', name: key, uid }, []);
-    const isProbed = held && plan.reason === 'grace' && !this.#breaker.allows(uid);
-    if (!isProbed) this.#candidates.setHeld(key, false);
+    this.#candidates.setHold(key, undefined);
     // The grace period is no back-off: its end is not to be missed.
     if (plan.reason === 'grace') this.#rounds.used(key);
     const waits = this.#rounds.askLater(key, uid, plan.afterMs);
     logger.verbose(plan.error ? 2 : 4, 'The node is not Ready and stays', { reason: plan.reason, waits, ...error });
   }
 
-  #hold(key: string, node: Node, { uid }: Candidate): void {
-    this.#candidates.setHeld(key, true);
-    this.#rounds.askLater(key, uid);
-    const note = heldNote(node.metadata?.name ?? '');
+  #hold(key: string, node: Node, { uid }: Candidate, plan: LifecyclePlan & { kind: 'hold' }): void {
+    this.#candidates.setHold(key, plan.hold);
+    // The end of the proof is not to be missed.
+    this.#rounds.used(key);
+    this.#rounds.askLater(key, uid, plan.afterMs);
+    this.#askWitnesses();
+    const note = heldNote(node.metadata?.name ?? '', plan.hold);
     if (this.#told.tell(node, note)) this.#deps.logger.warn(note.message);
+  }
+
+  /** Nodes that are Ready have machines: a cloud that does not know them is not believed about the others. */
+  #askWitnesses(): void {
+    const { clock, lookups, random, store } = this.#deps;
+    const now = clock.monotonic();
+    if (!this.#breaker.anyReady || now - this.#askedWitnessAt < WITNESS_MS) return;
+    this.#askedWitnessAt = now;
+    const ready = Array.from(store.values()).filter(
+      (node) => ownerOf(node.spec?.providerID, this.#options.providerName) === 'ours' && readinessOf(node).ready,
+    );
+    const first = Math.floor(random() * ready.length);
+    for (const node of [...ready.slice(first), ...ready.slice(0, first)].slice(0, WITNESSES)) {
+      const options = { need: 'state', signal: this.#signal, priority: 'normal' } as const;
+      // What is found comes by the snapshot; a look-up that fails is no witness.
+      lookups.lookUp(refOfNode(node), options).catch(() => {});
+    }
   }
 
   async #writeTaint(key: string, node: Node, kind: TaintWrite, { logger, signal }: ReconcileContext): Promise<void> {
@@ -439,15 +473,15 @@ class Run {
     }
     const plan = this.#plan(node, current);
     this.#see(node, plan);
+    if (plan.kind === 'hold') {
+      this.#hold(key, node, current, plan);
+      return;
+    }
     if (plan.kind !== 'delete') {
       this.#rounds.askLater(key, current.uid);
       return;
     }
-    if (!this.#breaker.allows(current.uid)) {
-      this.#hold(key, node, current);
-      return;
-    }
-    this.#candidates.setHeld(key, false);
+    this.#candidates.setHold(key, undefined);
     const { first, second } = plan;
     const action = { kind: 'delete', summary: `delete the node, as its machine does not exist: ${second.proof}` };
     const subject = subjectOf('Node', node);

@@ -161,6 +161,46 @@ test('no sequence of answers leads to a deletion without two proofs, a grace per
   assert.ok(deletions > 50, `the property is about something: ${deletions}`);
 });
 
+test('a large share needs a longer proof: beside a witness, or in its own place where nothing is found; else none is enough', () => {
+  const surroundings = fc.record({
+    isLargeShare: fc.boolean(),
+    witnessAsOf: fc.option(fc.nat({ max: 3_000_000 }), { nil: undefined }),
+    anyReady: fc.boolean(),
+    isOwnPlace: fc.boolean(),
+  });
+  const node = nodeOf('n1', { ready: 'Unknown' });
+  const reasons = new Set<string>();
+  fc.assert(
+    fc.property(surroundings, fc.integer({ min: 1, max: 3_000_000 }), (around, apart) => {
+      const first = withRead(withLookUp(noEvidence(0), { asOf: 1, result: missing }), { asOf: 2, result: absent }, 2);
+      const now = 2 + apart;
+      const evidence = withRead(withLookUp(first, { asOf: now, result: missing }), { asOf: now, result: absent }, now);
+      const made = planNodeLifecycle({ node, evidence, now, wallNow, options, surroundings: around });
+      const { isLargeShare, witnessAsOf = 0, anyReady, isOwnPlace } = around;
+      const isWitnessed = witnessAsOf > 2 && now - witnessAsOf <= 150_000;
+      if (made.kind === 'hold') reasons.add(made.hold);
+      const enough = !isLargeShare
+        ? apart >= 30_000
+        : isWitnessed
+          ? apart >= 340_000
+          : !anyReady && isOwnPlace && apart >= 1_800_000;
+      assert.equal(made.kind === 'delete', enough);
+      if (made.kind === 'hold') assert.ok(made.afterMs > 0 && made.afterMs <= 60_000 && made.endsInMs > 0);
+    }),
+    { numRuns: 2_000 },
+  );
+  assert.deepEqual([...reasons].toSorted(), ['everything', 'large-share', 'no-witness', 'unproved-place']);
+});
+
+test('a proof from another place is a first one', () => {
+  let evidence = withRead(noEvidence(0), { asOf: 1, place: 'p', result: absent }, 1);
+  assert.deepEqual(evidence.firstAbsence, { asOf: 1, proof: '404', place: 'p' });
+  evidence = withRead(evidence, { asOf: 2, place: 'p', result: absent }, 2);
+  assert.equal(evidence.firstAbsence?.asOf, 1);
+  evidence = withRead(evidence, { asOf: 3, place: 'q', result: absent }, 3);
+  assert.deepEqual(evidence.firstAbsence, { asOf: 3, proof: '404', place: 'q' });
+});
+
 test('taint patches are guarded: by version for what is added, by value for what is removed', () => {
   const other = { key: 'other', effect: 'NoSchedule' } as const;
   const noExecute = { key: shutdownTaintKey, effect: 'NoExecute' } as const;

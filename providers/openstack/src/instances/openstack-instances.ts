@@ -36,6 +36,7 @@ export class OpenStackInstances implements Instances {
   /** One list of the project serves them all. */
   readonly batchSize = 10_000;
   readonly #options: OpenStackInstancesOptions;
+  readonly #home: Home;
   readonly #servers: ServerLookUp;
   readonly #ports: PortLookUp;
   readonly #types: FlavorTypes;
@@ -43,25 +44,35 @@ export class OpenStackInstances implements Instances {
   constructor(options: OpenStackInstancesOptions) {
     this.#options = options;
     const nova = new NovaServers(options.client);
-    this.#servers = new ServerLookUp({ nova, clock: options.clock, home: options.home ?? new Home() });
+    this.#home = options.home ?? new Home();
+    this.#servers = new ServerLookUp({ nova, clock: options.clock, home: this.#home });
     this.#ports = new PortLookUp(options.client);
     this.#types = new FlavorTypes(nova);
   }
 
   async lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]> {
     const rules = this.#rules();
+    const before = this.#home.place;
     const answers = await this.#servers.many(
       nodes.map((node) => askedServer(node, rules)),
       call,
     );
-    return this.#instances(nodes, answers, need, call);
+    return this.#placed(before, await this.#instances(nodes, answers, need, call));
   }
 
   async read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer> {
+    const before = this.#home.place;
     const answer = await this.#servers.one(askedServer(node, this.#rules()), call);
-    const [read] = await this.#instances([node], [answer], need, call);
+    const [read] = this.#placed(before, await this.#instances([node], [answer], need, call));
     if (!read) throw new Error(`read of node ${node.name}: no answer`);
     return read;
+  }
+
+  /** Where they come from; of what was asked while the place has changed, nobody knows. `before`: none until the first token. */
+  #placed(before: string | undefined, answers: readonly InstanceAnswer[]): readonly InstanceAnswer[] {
+    const { place } = this.#home;
+    if (place === undefined || (before !== undefined && before !== place)) return answers;
+    return answers.map((answer) => ({ ...answer, place }));
   }
 
   #rules(): ProviderIDRules {

@@ -9,7 +9,7 @@ import type { Server } from './server.ts';
 export type ServerResult =
   | { readonly kind: 'found'; readonly server: Server }
   | { readonly kind: 'missing' }
-  | { readonly kind: 'absent'; readonly proof: string }
+  | { readonly kind: 'absent'; readonly proof: string; readonly wasHere?: true }
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface ServerAnswer {
@@ -94,7 +94,7 @@ export class ServerLookUp {
     if (this.#home.provesAbsence(id)) return { kind: 'absent', proof };
     if (await this.#nova.had(id, call)) {
       this.#home.sawById();
-      return { kind: 'absent', proof: `${proof} Its actions are still known here.` };
+      return { kind: 'absent', proof: `${proof} Its actions are still known here.`, wasHere: true };
     }
     const error = new CloudError(
       'configuration',
