@@ -65,12 +65,14 @@ export async function joinNodesWithPodCidr(rig: Rig, names: readonly string[]): 
   });
 }
 
-export async function makeReady({ client }: Rig): Promise<void> {
+/** Default: all. */
+export async function makeReady({ client }: Rig, names?: readonly string[]): Promise<void> {
   const at = new Date().toISOString();
   const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastTransitionTime: at };
   const patch = { type: 'strategic', body: { status: { conditions: [ready] } } } as const;
-  await inParallel(await listNodes(client), async ({ metadata }) => {
-    await client.of(resources.nodes).patch({ name: metadata?.name ?? '' }, patch, { subresource: 'status' });
+  const wanted = names ?? (await listNodes(client)).map(({ metadata }) => metadata?.name ?? '');
+  await inParallel(wanted, async (name) => {
+    await client.of(resources.nodes).patch({ name }, patch, { subresource: 'status' });
   });
 }
 

@@ -7,9 +7,12 @@ import { lifecycle } from './lifecycle.ts';
 import { newborn } from './newborn.ts';
 import { parts } from './parts.ts';
 import { pass } from './pass.ts';
+import { pool } from './pool.ts';
+import { rolling } from './rolling.ts';
 import { routes } from './routes.ts';
 import { services } from './services.ts';
 import { trickle } from './trickle.ts';
+import { wars } from './wars.ts';
 
 export const scenarios: readonly Scenario[] = [
   trickle,
@@ -20,6 +23,9 @@ export const scenarios: readonly Scenario[] = [
   ipam,
   lifecycle,
   newborn,
+  pool,
+  rolling,
   faults,
+  wars,
   idle,
 ];
