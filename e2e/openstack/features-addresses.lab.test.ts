@@ -147,7 +147,7 @@ test('addresses on a real Octavia', async (t) => {
         assert.deepEqual(await services.untilServed('again'), [kept]);
         assert.equal((await services.untilActive('again')).floatingIP, kept);
         await services.create(asking('rival', {}, { loadBalancerIP: kept }));
-        await untilTold('rival', new RegExp(`${kept.replaceAll('.', '\\.')} .*is attached to the port`, 'u'));
+        await untilTold('rival', new RegExp(`${kept.replaceAll('.', '\\.')} .*is attached elsewhere`, 'u'));
         await services.delete('rival');
         await services.delete('again');
         assert.deepEqual(await floatingIPs(), before);

@@ -181,7 +181,7 @@ test('from cloud-provider-openstack and back, on a real Octavia', async (t) => {
         'by another cluster, which has only begun',
         /has another owner \(outrigger\.dev\/owner=another-cluster\//u,
       ],
-      [taken, 'by another Service of this cluster', /port 80 \(TCP\) .* is taken by the listener/u],
+      [taken, 'by another Service of this cluster', /port 80 \(TCP\) .* is taken by a listener/u],
     ] as const) {
       await t.test(`${what}: one Event, and the finalizer stays`, async () => {
         await untilTold(name, why);

@@ -59,6 +59,7 @@ test('options of load balancers on a real Octavia', async (t) => {
       `[LoadBalancer]
 floating-network-id=${outside}
 network-id=${nodes}
+allow-all-named-resources=true
 flavor-id=${flavor.id}
 availability-zone=az-1
 enable-ingress-hostname=true

@@ -113,7 +113,13 @@ test('shared load balancers on a real Octavia', async (t) => {
   });
 
   await t.test('a load balancer that somebody else has made is used, and left as it was', async () => {
-    const body = { loadbalancer: { name: 'by-hand', vip_subnet_id: cluster.ids.subnet, tags: ['team-a'] } };
+    const body = {
+      loadbalancer: {
+        name: 'by-hand',
+        vip_subnet_id: cluster.ids.subnet,
+        tags: ['outrigger-namespace=default', 'team-a'],
+      },
+    };
     const made = await user.request<{ loadbalancer: LoadBalancer }>('load-balancer', 'POST', '/loadbalancers', {
       body,
     });

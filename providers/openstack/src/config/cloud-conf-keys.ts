@@ -241,6 +241,14 @@ export const loadBalancerSection: Section<LoadBalancerConfig> = {
       'default-tls-container-ref',
       'The TLS container of Services that name none: they get TERMINATED_HTTPS',
     ),
+    allowAllNamedResources: {
+      ...flag(
+        'allow-all-named-resources',
+        false,
+        'Services may name any free floating IP, any port, network, subnet and load balancer of nobody’s of the project, as with cloud-provider-openstack. Without it: what has the tag `outrigger-namespace=<their namespace>`',
+      ),
+      own: true,
+    },
     previousClusterName: {
       ...optional(
         'previous-cluster-name',

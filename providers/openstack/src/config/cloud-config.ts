@@ -118,6 +118,11 @@ export interface LoadBalancerConfig {
   /** Default: false. */
   readonly providerRequiresSerialApiCalls: boolean;
   readonly defaultTlsContainerRef: string | undefined;
+  /**
+   * Services may name any free floating IP, and any port, network, subnet and load balancer of nobody's of the project. Not upstream's,
+   * where they may. Default: false.
+   */
+  readonly allowAllNamedResources: boolean;
   /** What `--cluster-name` was when cloud-provider-openstack made load balancers that are to be taken over. Not upstream's. */
   readonly previousClusterName?: string | undefined;
 }

@@ -118,7 +118,7 @@ test('without the annotation, of another name, or with another’s tag, nothing 
   const elsewhere = await rig.restarted({ clusterId: 'cluster-2' });
   await elsewhere.bring(theirs);
   const taken = await rig.bring(theirs);
-  assert.match(taken.refused?.message ?? '', /is taken by the listener/);
+  assert.match(taken.refused?.message ?? '', /not free for Services of the namespace default/);
 });
 
 for (const [whose, tag] of [
@@ -137,7 +137,7 @@ for (const [whose, tag] of [
     await rig.clock.sleep(1_000);
     const marked = await rig.everything();
     const plan = await rig.bring(theirs);
-    assert.match(plan.refused?.message ?? '', /has another owner \(outrigger\.dev\/owner=/);
+    assert.match(plan.refused?.message ?? '', /has another owner;/);
     assert.deepEqual(await rig.everything(), marked);
 
     await rig.bring(theirs, false);

@@ -36,6 +36,12 @@ export interface WirePort {
   readonly revision_number?: number;
 }
 
+/** A port, network or subnet that a Service names. */
+export interface WireNamed {
+  readonly id: string;
+  readonly tags?: readonly string[];
+}
+
 export interface WireSubnet {
   readonly id: string;
   readonly name: string;

@@ -86,8 +86,8 @@ export interface ObservedLoadBalancer {
   readonly additionalVips: readonly { readonly address: string; readonly subnetId: string }[];
   /** On the VIP's port, whoever made them. */
   readonly floatingIPs: readonly ObservedFloatingIP[];
-  /** The one with the address that the Service asks for, and whose mark it carries. */
-  readonly requestedFloatingIP: (ObservedFloatingIP & { readonly owner: Owner | null }) | null;
+  /** The one with the address that the Service asks for, whoever's it is. */
+  readonly requestedFloatingIP: ObservedFloatingIP | null;
   /** None was named, and the project sees none that has a subnet. */
   readonly noFloatingNetwork: boolean;
   /** `undefined`: not looked at, since nothing can be changed before it is ACTIVE. */

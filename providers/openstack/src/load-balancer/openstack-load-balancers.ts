@@ -83,7 +83,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       cluster,
       previousClusterName,
       facts: this.#facts,
-      manageSecurityGroups: () => config().loadBalancer.manageSecurityGroups,
+      config,
     });
   }
 
@@ -105,7 +105,12 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     const [observation] = await this.observe([service], call);
     if (observation?.kind !== 'parts') throw observation?.error ?? new Error('no answer');
     const owner = { clusterId: this.#options.cluster.id, uid: service.uid };
-    const { refused } = this.plan({ service, wanted: true, owner, backEnds: [] }, observation.parts);
+    // Who owns what is not known here; the controller looks again.
+    const others = observation.others?.map((one) => {
+      const isOfNamespace = one.ownerNamespace === service.namespace;
+      return { ...one, mayUse: isOfNamespace || one.allowed.includes('*') || one.allowed.includes(service.namespace) };
+    });
+    const { refused } = this.plan({ service, wanted: true, owner, backEnds: [], others }, observation.parts);
     if (!refused) return {};
     const isFinal = isCloudError(refused, 'invalid') || isCloudError(refused, 'unsupported');
     return isFinal ? { refused } : { warnings: [refused.message] };

@@ -15,17 +15,20 @@ const DESCRIPTION_LENGTH = 255;
 /** On load balancers, listeners and pools: made for this Service, and goes with it. */
 export const ownerTag = ({ clusterId, uid }: Owner): string => `${OWNER}${clusterId}/${uid}`;
 
-export const isOwnerTag = (tag: string): boolean => tag.startsWith(OWNER);
-
 /** On a load balancer that is another's, or nobody's: this Service has listeners there. */
 export const sharerTag = ({ clusterId, uid }: Owner): string => `${SHARER}${clusterId}/${uid}`;
+
+/** Its owner has gone, and those who share it are of other namespaces: it is nobody's, and goes with the last of them. */
+const LEFT = 'outrigger.dev/left-by=';
+export const leftTag = ({ clusterId, uid }: Owner): string => `${LEFT}${clusterId}/${uid}`;
+export const isLeft = (tags: readonly string[]): boolean => tags.some((tag) => tag.startsWith(LEFT));
 
 export interface TaggedOwners {
   /** `undefined` where there is none, or more than one: then it is not known whose it is. */
   readonly owner: Owner | undefined;
   /** By UID: Octavia gives tags in no order of its own, and everybody has to take the same for the first. */
   readonly sharers: readonly Owner[];
-  /** It has an owner's tag, whether it can be read or not: it is not for the taking. */
+  /** It has an owner's tag, whether it can be read or not, or that of one who has left it: it is not for the taking. */
   readonly taken: boolean;
 }
 
@@ -39,7 +42,7 @@ export function ownersIn(tags: readonly string[]): TaggedOwners {
     sharers: read(SHARER)
       .filter((one) => one !== undefined)
       .toSorted((a, b) => (a.uid < b.uid ? -1 : 1)),
-    taken: owners.length > 0,
+    taken: owners.length > 0 || isLeft(tags),
   };
 }
 

@@ -6,6 +6,8 @@ import {
   type CallContext,
   type Clock,
   type DesiredLoadBalancer,
+  type ForeignThing,
+  type JudgedThing,
   type LoadBalancerAction,
   type LoadBalancerPart,
   type LoadBalancerPlan,
@@ -91,6 +93,8 @@ export class Rig {
   readonly clusterId: string;
   config: Partial<LoadBalancerConfig>;
   backEnds: readonly BackEnd[] = [];
+  /** What the host knows of Services: the namespace of each, by UID. */
+  readonly namespaces: Map<string, string> = new Map();
 
   private constructor(
     world: Pick<Rig, 'clock' | 'cloud' | 'seeded'>,
@@ -128,6 +132,7 @@ export class Rig {
   async restarted(options: RigOptions = {}): Promise<Rig> {
     const rig = await Rig.#over(this, { loadBalancer: this.config, clusterId: this.clusterId, ...options });
     rig.backEnds = this.backEnds;
+    for (const [uid, namespace] of this.namespaces) rig.namespaces.set(uid, namespace);
     return rig;
   }
 
@@ -156,14 +161,30 @@ export class Rig {
 
   desired(service: LoadBalancerService, wanted = true): DesiredLoadBalancer {
     const owner = { clusterId: this.clusterId, uid: service.uid };
+    if (service.namespace) this.namespaces.set(service.uid, service.namespace);
     return { service, wanted, owner, backEnds: wanted ? this.backEnds : [] };
   }
 
   async look(service: LoadBalancerService): Promise<readonly LoadBalancerPart[]> {
+    return (await this.lookAround(service)).parts;
+  }
+
+  /** With what is no part, and the host's word on it as by `--load-balancer-sharing=namespace`. */
+  async lookAround(
+    service: LoadBalancerService,
+  ): Promise<{ readonly parts: readonly LoadBalancerPart[]; readonly others: readonly JudgedThing[] }> {
     const [observation] = await this.provider.observe([service], callContext());
     assert.ok(observation);
     if (observation.kind === 'failed') throw observation.error;
-    return observation.parts;
+    const { others = [], parts } = observation;
+    const { namespace } = service;
+    const isOfNamespace = ({ owner, ownerNamespace }: ForeignThing): boolean =>
+      owner === undefined
+        ? ownerNamespace === namespace
+        : owner.clusterId === this.clusterId && this.namespaces.get(owner.uid) === namespace;
+    const mayUse = (thing: ForeignThing): boolean =>
+      thing.allowed.includes(namespace) || thing.allowed.includes('*') || isOfNamespace(thing);
+    return { parts, others: others.map((thing) => ({ ...thing, mayUse: mayUse(thing) })) };
   }
 
   /** All that is in Octavia and Neutron, by collection and ID: what is left, and what others have. */
@@ -181,11 +202,12 @@ export class Rig {
 
   /** One look, one plan, and what it says; fails on a plan that the host would refuse. */
   async pass(
-    desired: DesiredLoadBalancer,
+    goal: DesiredLoadBalancer,
     onAction?: (action: LoadBalancerAction) => void,
     onLook?: (parts: readonly LoadBalancerPart[]) => void,
   ): Promise<LoadBalancerPlan> {
-    const parts = await this.look(desired.service);
+    const { others, parts } = await this.lookAround(goal.service);
+    const desired = { ...goal, others };
     onLook?.(parts);
     const plan = this.provider.plan(desired, parts);
     assert.deepEqual(this.provider.plan(desired, parts), plan, 'the same input gives the same plan');
@@ -258,11 +280,17 @@ const isOwn = ({ owner }: LoadBalancerPart, one: Owner): boolean =>
 
 /** The rules of the host's own last look at a plan. */
 function assertAllowed(
-  { actions, complete }: LoadBalancerPlan,
-  { owner, wanted }: DesiredLoadBalancer,
+  { actions, complete, ingress }: LoadBalancerPlan,
+  { others = [], owner, wanted }: DesiredLoadBalancer,
   parts: readonly LoadBalancerPart[],
 ): void {
-  for (const { id, kind, part: kindOfPart, summary } of actions) {
+  const addresses = parts.flatMap((part) => (isOwn(part, owner) ? (part.addresses ?? []) : []));
+  for (const { ip } of ingress) assert.ok(!ip || addresses.includes(ip), `the status says ${ip}`);
+  for (const { id, kind, part: kindOfPart, summary, touches = [] } of actions) {
+    for (const name of touches) {
+      const thing = others.find((one) => one.kind === name.kind && one.id === name.id);
+      assert.ok(thing?.mayUse, `${summary}: touches ${name.kind} ${name.id}`);
+    }
     if (kind === 'create') {
       assert.ok(wanted, 'nothing is made for what is to go');
       continue;

@@ -178,7 +178,13 @@ test('before it is stored: what can never be is refused, what somebody else stan
 
 test('a load balancer of nobody’s making is used, and left as it was', async () => {
   const rig = await Rig.open();
-  const body = { loadbalancer: { name: 'by-hand', vip_subnet_id: rig.seeded.subnet.id, tags: ['team-a'] } };
+  const body = {
+    loadbalancer: {
+      name: 'by-hand',
+      vip_subnet_id: rig.seeded.subnet.id,
+      tags: ['outrigger-namespace=default', 'team-a'],
+    },
+  };
   const path = '/v2.0/lbaas/loadbalancers';
   const request = { service: 'load-balancer', operation: 'x', method: 'POST', path, body } as const;
   const { loadbalancer } = await rig.client.request<{ loadbalancer: WireLoadBalancer }>(callContext(), request);
@@ -193,7 +199,7 @@ test('a load balancer of nobody’s making is used, and left as it was', async (
   const after = await rig.everything();
   assert.deepEqual(Object.keys(after), Object.keys(before));
   const left = after[`loadbalancers ${loadbalancer.id}`] as WireLoadBalancer;
-  assert.deepEqual([left.name, left.tags?.filter(Boolean)], ['by-hand', ['team-a']]);
+  assert.deepEqual([left.name, left.tags?.filter(Boolean)], ['by-hand', ['outrigger-namespace=default', 'team-a']]);
   // Even one that is the Service's is let go of, not deleted: others are served by it.
   await rig.bring(web);
   const [used] = (await look(rig)).addresses;
@@ -302,7 +308,10 @@ test('the floating IP of another Service, or cluster, is not attached here while
   const asking = serviceNamed('asking', { ports: [portOf(82)], requestedIP: plan.ingress[0]?.ip ?? '' });
   for (const one of [rig, await rig.restarted({ clusterId: 'cluster-2', clusterName: 'two' })]) {
     const { refused } = await one.bring(asking);
-    assert.ok(isCloudError(refused, 'not-owned') && refused.message.includes('belongs to'), refused?.message);
+    assert.ok(
+      isCloudError(refused, 'not-owned') && refused.message.includes('not free for Services of the namespace'),
+      refused?.message,
+    );
     assert.equal((await look(rig)).addresses.find(({ id }) => id === address?.id)?.port_id, null);
   }
 });

@@ -3,7 +3,7 @@ import { CloudError, isCloudError, type CallContext, type LoadBalancerActionResu
 import type { ApiClient } from '../../client/api-client.ts';
 import { readLoadBalancer } from '../observe/read-lists.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
-import { ownersIn, ownerTag, sharerTag } from '../ownership.ts';
+import { isLeft, ownersIn, ownerTag, sameOwner, sharerTag } from '../ownership.ts';
 import type { Change, OctaviaRequest } from '../plan/change.ts';
 import { sharesIn } from '../plan/listener-owner.ts';
 import { populatedListeners } from '../plan/octavia-bodies.ts';
@@ -53,13 +53,15 @@ export class OctaviaChanges {
 
   /** Its plan is some time ago, and who shares it by now would lose what runs through it. */
   async delete(
-    { cascade, loadBalancerId: id }: ChangeOf<'delete-load-balancer'>,
+    { cascade, lastSharer, loadBalancerId: id }: ChangeOf<'delete-load-balancer'>,
     call: CallContext,
   ): Promise<LoadBalancerActionResult> {
     return this.#whenReady(id, call, async () => {
       const there = await readLoadBalancer(this.#client(), id, call);
       if (!there) return;
-      if (ownersIn(there.tags ?? []).sharers.length > 0) {
+      const { owner, sharers } = ownersIn(there.tags ?? []);
+      const others = lastSharer ? sharers.filter((one) => !sameOwner(one, lastSharer)) : sharers;
+      if (others.length > 0 || (lastSharer && (owner || !isLeft(there.tags ?? [])))) {
         throw new CloudError('conflict', `the load balancer ${id} is shared by now; it is looked at again`);
       }
       await this.#sendDelete(deleteRequest('loadbalancers', id, { cascade }), call);
@@ -140,12 +142,14 @@ function changedTags(
   }
   const left = before.filter((tag) => tag !== '' && !remove.includes(tag));
   const after = [...left, ...add.filter((tag) => !left.includes(tag))];
-  const { sharers, taken } = ownersIn(after);
-  const [heir] = sharers;
-  if (passOn === 'must' && !taken && !heir) {
-    const text = `the load balancer ${loadBalancerId} is shared by nobody by now; it is looked at again`;
+  if (!passOn) return after;
+  const { owner, sharers } = ownersIn(after);
+  const heir = sharers.find(({ uid }) => passOn.heirs.includes(uid));
+  if (owner) return after;
+  if ((passOn.how === 'must' && !heir) || (passOn.how === 'left' && sharers.length === 0)) {
+    const text = `the load balancer ${loadBalancerId} is shared by nobody by now who could have it; it is looked at again`;
     throw new CloudError('conflict', text);
   }
-  if (!passOn || taken || !heir) return after;
+  if (!heir) return after;
   return after.map((tag) => (tag === sharerTag(heir) ? ownerTag(heir) : tag));
 }

@@ -18,6 +18,8 @@ export interface AnnotationRow {
   readonly answer: 'served' | 'written';
   /** Where the answer is no, or differs from CPO's. */
   readonly note?: string;
+  /** It names something of the cloud that may be another's, and what one could do by that: see the contract's `ServiceAnnotation`. */
+  readonly dangerous?: string;
   /** What it was seen at work on: see `docs/lab.md`, Marks. Absent: on nothing but its own unit tests. */
   readonly shownBy?: ShownBy;
 }
@@ -100,6 +102,7 @@ export const annotationTable: AnnotationTable = {
     name: `${PREFIX}floating-network-id`,
     values: 'uuid',
     description: 'Network of the floating IP. Default: `floating-network-id`, else the first external network.',
+    dangerous: 'takes addresses of a network that is meant for others',
     answer: 'served',
     shownBy: 'lab',
   },
@@ -107,6 +110,7 @@ export const annotationTable: AnnotationTable = {
     name: `${PREFIX}floating-subnet-id`,
     values: 'uuid',
     description: 'Subnet of the floating IP; goes before the two below. Default: `floating-subnet-id`.',
+    dangerous: 'takes addresses of a subnet that is meant for others',
     answer: 'served',
     shownBy: 'lab, seeded',
   },
@@ -115,6 +119,7 @@ export const annotationTable: AnnotationTable = {
     values: 'string',
     description:
       'Name of the subnet: a glob, or a regular expression after `~`; `!` negates. Default: `floating-subnet`.',
+    dangerous: 'takes addresses of a subnet that is meant for others',
     answer: 'served',
     shownBy: 'lab, seeded',
   },
@@ -123,6 +128,7 @@ export const annotationTable: AnnotationTable = {
     values: 'string',
     maxLength: ANNOTATION_LENGTH,
     description: 'Tags of the subnet: one of `a,b`, all of `&a,b`; `!` negates. Default: `floating-subnet-tags`.',
+    dangerous: 'takes addresses of a subnet that is meant for others',
     answer: 'served',
     note: 'CPO reads two tags after `!` the other way round: `!a,b` there spares subnets that have one of them.',
     shownBy: 'lab, seeded',
@@ -138,6 +144,7 @@ export const annotationTable: AnnotationTable = {
     name: `${PREFIX}network-id`,
     values: 'uuid',
     description: 'Network of the VIP. Default: `network-id`, else the nodes’ own.',
+    dangerous: 'puts a load balancer into a network of others',
     answer: 'served',
     note: AT_CREATION,
     shownBy: 'lab',
@@ -146,6 +153,7 @@ export const annotationTable: AnnotationTable = {
     name: `${PREFIX}subnet-id`,
     values: 'uuid',
     description: 'Subnet of the VIP, and of the members where nothing else names it. Default: `subnet-id`.',
+    dangerous: 'puts a load balancer into a network of others',
     answer: 'served',
     note: AT_CREATION,
     shownBy: 'lab',
@@ -154,6 +162,7 @@ export const annotationTable: AnnotationTable = {
     name: `${PREFIX}member-subnet-id`,
     values: 'uuid',
     description: 'Subnet in which members are reached. Default: `member-subnet-id`, else `subnet-id`.',
+    dangerous: 'connects a load balancer to a network of others',
     answer: 'served',
     shownBy: 'lab',
   },
@@ -161,6 +170,7 @@ export const annotationTable: AnnotationTable = {
     name: `${PREFIX}port-id`,
     values: 'uuid',
     description: 'A port that has the VIP already.',
+    dangerous: 'takes the port, and with it the address, of others',
     answer: 'served',
     note: AT_CREATION,
     shownBy: 'lab',
@@ -294,6 +304,7 @@ export const annotationTable: AnnotationTable = {
     values: 'string',
     description:
       'TLS ends at the load balancer, with this certificate. TCP ports only. Default: `default-tls-container-ref`.',
+    dangerous: 'serves with the certificate of others',
     answer: 'served',
     note: `With \`container-store=barbican\` it ends in \`/containers/…\` or \`/secrets/…\`; Octavia itself looks whether it is there. ${NO_OVN}`,
     shownBy: 'fake',
@@ -308,7 +319,9 @@ export const annotationTable: AnnotationTable = {
   loadBalancerId: {
     name: `${PREFIX}load-balancer-id`,
     values: 'uuid',
-    description: 'The load balancer that is used; written when one was made. Another Service’s is shared with it.',
+    description:
+      'The load balancer that is used; written when one was made. Another Service’s is shared with it: one of its namespace, or as `--load-balancer-sharing` says.',
+    dangerous: 'uses the load balancer, and with it the address, of others',
     answer: 'served',
     shownBy: 'lab',
   },

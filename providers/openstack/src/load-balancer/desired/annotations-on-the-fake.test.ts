@@ -116,7 +116,7 @@ async function seenBy(rig: Rig): Promise<Seen> {
 
 for (const { asks, gets } of ROWS) {
   test(`asked for: ${Object.keys(asks(await Rig.open())).join(', ')}`, async () => {
-    const rig = await Rig.open();
+    const rig = await Rig.open({ loadBalancer: { allowAllNamedResources: true } });
     const [first, second] = rig.backEnds;
     assert.ok(first && second);
     const labelled = { ...second, node: { ...second.node, labels: { env: 'production' } } };

@@ -32,6 +32,9 @@ The annotation, then the class, then \`[LoadBalancer]\`. Of a Service that is no
 * Two IP families are one load balancer with two addresses (Octavia 2.26), when it is made. Not together with source ranges, which Octavia
   accepts and then ends in ERROR over: with \`RequireDualStack\` the Service is refused then, with \`PreferDualStack\` it gets its first
   family and a warning. CPO serves the first family always.
+* \`port-id\`, \`network-id\`, \`subnet-id\` and \`member-subnet-id\` of a new load balancer name what the cloud config names too, or what has
+  the tag \`outrigger-namespace=<namespace>\`; \`load-balancer-id\` names one of the namespace, or one with that tag. All of the project with
+  [\`allow-all-named-resources\`](cloud-conf.md). CPO takes any. See [multi-tenant clusters](../../../docs/guides/multi-tenant.md).
 * Whether the certificate of \`default-tls-container-ref\` is there, Octavia says when it is asked for the listener.
 `;
 
@@ -49,9 +52,12 @@ export function annotationsPage(): string {
   ].join('\n');
 }
 
-function answerOf({ answer, note }: AnnotationRow): string {
+function answerOf({ answer, dangerous, note }: AnnotationRow): string {
   const word = answer === 'served' ? 'served' : 'written, and ignored where somebody else wrote it';
-  return note === undefined ? word : `${word}. ${note}`;
+  const words = note === undefined ? word : `${word}. ${note}`;
+  return dangerous === undefined
+    ? words
+    : `${words}${words.endsWith('.') ? '' : '.'} Dangerous: who may write it ${dangerous}, where nothing holds it back.`;
 }
 
 function wordsFor({ range, values }: AnnotationRow): string {

@@ -36,10 +36,11 @@ const rows: readonly AnnotationRow[] = Object.values(annotationTable);
 
 export const declaredAnnotations: readonly ServiceAnnotation[] = rows
   .filter(({ answer }) => answer === 'served')
-  .map(({ name, description, values, maxLength }) => ({
+  .map(({ name, dangerous, description, values, maxLength }) => ({
     name,
     description,
     values: values === 'uuid' ? 'string' : values,
+    ...(dangerous !== undefined && { dangerous }),
     ...(maxLength !== undefined && { maxLength }),
   }));
 

@@ -62,6 +62,7 @@ export function backEndOf(
 /** What the cloud config says where it says nothing (CPO's `ReadConfig`). */
 const defaultLoadBalancer: LoadBalancerConfig = {
   enabled: true,
+  allowAllNamedResources: false,
   subnetId: undefined,
   memberSubnetId: undefined,
   networkId: undefined,

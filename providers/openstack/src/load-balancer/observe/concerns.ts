@@ -10,6 +10,8 @@ export interface ServiceIdentity {
   readonly service: LoadBalancerService;
   readonly owner: Owner;
   readonly clusterName: string;
+  /** This cluster's name and its former one. */
+  readonly clusterNames: readonly string[];
   /** Under this cluster's name and its former one; none for a Service of which only the UID is known. */
   readonly names: readonly LoadBalancerNames[];
 }
@@ -29,6 +31,7 @@ export function identityOf(
     service,
     owner: { clusterId: cluster.id, uid: service.uid },
     clusterName: cluster.name,
+    clusterNames: clusters.map((one) => one.name),
     names: service.name === '' ? [] : clusters.map((one) => loadBalancerNames(service, one)),
   };
 }

@@ -8,6 +8,7 @@ import type {
   Owner,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import type { LoadBalancerSettings } from '../desired/service-options.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort, WireSecurityGroup } from '../neutron-wire.ts';
 import type { ObservedChildren, PartKind } from '../observed-tree.ts';
@@ -22,6 +23,7 @@ import {
   type ServiceIdentity,
 } from './concerns.ts';
 import { hasPredecessorsShare, isClaimable } from '../plan/claims.ts';
+import { ForeignThings } from './foreign-things.ts';
 import { LatenessTracker } from './lateness.ts';
 import { floatingIPPart, loadBalancerPart, ownedParts, securityGroupPart, type Related } from './parts.ts';
 import { readChildren, type Children } from './read-children.ts';
@@ -31,18 +33,19 @@ export interface ObserverOptions extends ClusterNames {
   readonly client: () => ApiClient;
   readonly clock: Clock;
   readonly facts: LearnedFacts;
-  /** `manage-security-groups`: only then the subnets' CIDRs are of interest. */
-  readonly manageSecurityGroups: () => boolean;
+  readonly config: () => LoadBalancerSettings;
 }
 
 export class Observer {
   readonly #options: ObserverOptions;
   readonly #lateness: LatenessTracker;
   readonly #subnets = new SubnetCidrs();
+  readonly #foreignThings: ForeignThings;
 
   constructor(options: ObserverOptions) {
     this.#options = options;
     this.#lateness = new LatenessTracker(options.clock);
+    this.#foreignThings = new ForeignThings(options);
   }
 
   async observe(
@@ -79,7 +82,12 @@ export class Observer {
             .find((one) => one instanceof Error);
           if (unread) throw unread;
           const parts = await this.#partsOf(identity, related[i] ?? [], lists, children, ports, vipOwners, call);
-          return { kind: 'parts', asOf, parts };
+          const others = await this.#foreignThings.observe(
+            identity,
+            { all, floatingIPs: lists.floatingIPs, parts },
+            call,
+          );
+          return { kind: 'parts', asOf, parts, ...(others.length > 0 && { others }) };
         } catch (error) {
           return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
         }
@@ -161,7 +169,8 @@ export class Observer {
   }
 
   async #withSubnets(wire: WireLoadBalancer, children: Children, call: CallContext): Promise<ObservedChildren> {
-    if (!this.#options.manageSecurityGroups()) return { ...children, subnetCidrs: {} };
+    // Only then the subnets' CIDRs are of interest.
+    if (!this.#options.config().loadBalancer.manageSecurityGroups) return { ...children, subnetCidrs: {} };
     const pools = [...children.loosePools, ...children.listeners.flatMap(({ pool }) => (pool ? [pool] : []))];
     const vips = [wire.vip_subnet_id, ...(wire.additional_vips ?? []).map((one) => one.subnet_id)];
     const ids = [...vips, ...pools.flatMap(({ members }) => members.map(({ subnetId }) => subnetId))];

@@ -50,18 +50,22 @@ export function loadBalancerPart(
     floatingIPs: floatingIPs
       .filter((one) => one.port_id !== null && one.port_id === wire.vip_port_id)
       .map(floatingIPOf),
-    requestedFloatingIP: requested
-      ? {
-          ...floatingIPOf(requested),
-          owner: markOf(requested.description ?? '', requested.tags ?? [])?.owner ?? null,
-        }
-      : null,
+    requestedFloatingIP: requested ? floatingIPOf(requested) : null,
     noFloatingNetwork,
     ...(children && { children }),
   };
   const kind: PartKind = relation === 'shared' ? 'shared-load-balancer' : 'load-balancer';
   const whose = relation === 'own' || relation === 'shared' ? owner : ownersIn(wire.tags ?? []).owner;
-  return { kind, id: wire.id, owner: whose, state: stateOf(wire.provisioning_status), attributes: { loadBalancer } };
+  const { additionalVips, floatingIPs: attached, vipAddress } = loadBalancer;
+  const vips = [...(vipAddress === null ? [] : [vipAddress]), ...additionalVips.map(({ address }) => address)];
+  return {
+    kind,
+    id: wire.id,
+    owner: whose,
+    state: stateOf(wire.provisioning_status),
+    attributes: { loadBalancer },
+    addresses: [...vips, ...attached.map(({ address }) => address)],
+  };
 }
 
 export function floatingIPPart(

@@ -1,7 +1,7 @@
 /** One list of each kind, which all Services of a batch are looked up in. */
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
-import type { WireFloatingIP, WirePort, WireSecurityGroup, WireSubnet } from '../neutron-wire.ts';
+import type { WireFloatingIP, WireNamed, WirePort, WireSecurityGroup, WireSubnet } from '../neutron-wire.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 
 /** Neutron answered 414 to 200 IDs in one query. */
@@ -52,6 +52,27 @@ export async function readLoadBalancer(
       path: `/v2.0/lbaas/loadbalancers/${encodeURIComponent(id)}`,
     });
     return loadbalancer.provisioning_status === 'DELETED' ? undefined : loadbalancer;
+  } catch (error) {
+    if (isCloudError(error, 'not-found')) return undefined;
+    throw error;
+  }
+}
+
+/** A port, network or subnet by its ID; `undefined` where Neutron shows the project none. */
+export async function readNamed(
+  client: ApiClient,
+  collection: 'ports' | 'networks' | 'subnets',
+  id: string,
+  call: CallContext,
+): Promise<WireNamed | undefined> {
+  try {
+    const answer = await client.request<Readonly<Record<string, WireNamed>>>(call, {
+      service: 'network',
+      operation: `GET /v2.0/${collection}/{id}`,
+      method: 'GET',
+      path: `/v2.0/${collection}/${encodeURIComponent(id)}`,
+    });
+    return answer[collection.slice(0, -1)];
   } catch (error) {
     if (isCloudError(error, 'not-found')) return undefined;
     throw error;

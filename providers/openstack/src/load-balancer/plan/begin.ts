@@ -1,15 +1,19 @@
 /** What is to be done while a Service has no load balancer: take one over, join one, or make one. Pure. */
 import {
   CloudError,
+  type DesiredLoadBalancer,
+  type JudgedThing,
   type LoadBalancerAction,
   type LoadBalancerPart,
   type LoadBalancerPlan,
   type Owner,
 } from '@outrigger/cloud-provider';
 import { loadBalancerIn } from '../observed-tree.ts';
-import { isOwnerTag, ownerTag, sameOwner, sharerTag } from '../ownership.ts';
-import { actionOf } from './change.ts';
-import { isClaimable, isNamesakes, planClaims } from './claims.ts';
+import type { DesiredTree } from '../desired/desired-tree.ts';
+import { notForThis, thingOf } from '../foreign-things.ts';
+import { ownerTag, sameOwner, sharerTag } from '../ownership.ts';
+import { actionOf, touching } from './change.ts';
+import { hasPredecessorsShare, isClaimable, isNamesakes, planClaims } from './claims.ts';
 import { sharesIn } from './listener-owner.ts';
 import type { ServingContext } from './plan-serving.ts';
 import { sharingRefusal } from './sharing.ts';
@@ -52,10 +56,12 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
     // Without a back end it is not known where: one will come.
     if (!networkId && !portId && !subnetId && !subnetOf) return wait;
     const change = { op: 'create-load-balancer', tree, tags: [ownerTag(desired.owner), names.loadBalancer] } as const;
+    const places = placesOf(tree, desired);
+    const denied = places.find(({ mayUse }) => !mayUse);
+    if (denied) return refuse(notForThis(`the ${denied.kind} that an annotation names`, desired.service.namespace));
     const ports = tree.listeners.map(({ port, protocol }) => `${protocol} ${port}`).join(', ');
-    return act(
-      actionOf('create', { kind: 'load-balancer' }, `make the load balancer ${names.loadBalancer}: ${ports}`, change),
-    );
+    const summary = `make the load balancer ${names.loadBalancer}: ${ports}`;
+    return act(touching(actionOf('create', { kind: 'load-balancer' }, summary, change), places));
   }
   if (isClaimable(part, identity)) {
     return part.state === 'ready' ? act(...planClaims(context, part)) : waitOrFail(part);
@@ -66,14 +72,37 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
   return refuse(new CloudError('not-owned', text));
 }
 
+/** What it is placed in that the Service names, and not the cloud config. */
+function placesOf(
+  { listeners, loadBalancer: { vip } }: DesiredTree,
+  { others }: DesiredLoadBalancer,
+): readonly JudgedThing[] {
+  const members = listeners.flatMap(({ pool }) =>
+    pool.members.map(({ subnetId }) => thingOf(others, 'subnet', subnetId)),
+  );
+  const own = [
+    thingOf(others, 'port', vip.portId),
+    thingOf(others, 'network', vip.networkId),
+    thingOf(others, 'subnet', vip.subnetId),
+  ];
+  return [...new Set([...own, ...members])].filter((one) => one !== undefined);
+}
+
 function join(part: LoadBalancerPart, context: ServingContext): Begin {
   const { desired, identity, tree } = context;
   const { existing } = tree.loadBalancer;
   const loadBalancer = loadBalancerIn(part);
   const { children, id, name, tags } = loadBalancer;
+  // What a predecessor has joined already stays so.
+  const joined = hasPredecessorsShare(part, identity);
+  const isTheirs = isNamesakes(part, identity);
+  if (!joined && !isTheirs && thingOf(desired.others, 'load-balancer', id)?.mayUse === false) {
+    const what = 'the load balancer that the annotation load-balancer-id names';
+    return refuse(notForThis(what, desired.service.namespace));
+  }
   if (part.state !== 'ready' || !children || !existing) return waitOrFail(part);
-  if (isNamesakes(part, identity)) {
-    const text = `the load balancer ${id} is called ${name}, as this Service's would be, and has another owner (${tags.filter(isOwnerTag).join(' ')}); take the annotation load-balancer-id away to have one made, or that tag off it if the owner is gone for good`;
+  if (isTheirs) {
+    const text = `the load balancer ${id} is called ${name}, as this Service's would be, and has another owner; take the annotation load-balancer-id away to have one made, or that tag off it if the owner is gone for good`;
     return refuse(new CloudError('not-owned', text));
   }
   const refused = sharingRefusal({ loadBalancer, children, owns: false, tree, identity });
@@ -92,9 +121,9 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
     // CPO has counted it already.
     ...(!counted && { maxShared: existing.maxShared }),
   } as const;
-  return act(
-    actionOf('create', { kind: 'shared-load-balancer' }, `use the load balancer ${id} together with its owner`, change),
-  );
+  const summary = `use the load balancer ${id} together with its owner`;
+  const action = actionOf('create', { kind: 'shared-load-balancer' }, summary, change);
+  return act(touching(action, joined ? [] : [{ kind: 'load-balancer', id }]));
 }
 
 function waitOrFail({ id, state }: LoadBalancerPart): Begin {

@@ -1,5 +1,5 @@
 /** What an action carries for `apply`: each is one change in OpenStack. JSON. */
-import type { LoadBalancerAction, Owner } from '@outrigger/cloud-provider';
+import type { LoadBalancerAction, Owner, PartName } from '@outrigger/cloud-provider';
 import type { DesiredTree, FloatingIPWish } from '../desired/desired-tree.ts';
 import type { PartKind } from '../observed-tree.ts';
 
@@ -23,7 +23,13 @@ export type Change =
   | { readonly op: 'create-load-balancer'; readonly tree: DesiredTree; readonly tags: readonly string[] }
   | { readonly op: 'octavia'; readonly loadBalancerId: string; readonly request: OctaviaRequest }
   /** Unless somebody shares it by now. */
-  | { readonly op: 'delete-load-balancer'; readonly loadBalancerId: string; readonly cascade: boolean }
+  | {
+      readonly op: 'delete-load-balancer';
+      readonly loadBalancerId: string;
+      readonly cascade: boolean;
+      /** The last one who shares it, which its owner has left: it must still be that. */
+      readonly lastSharer?: Owner;
+    }
   /** The tags are read again right before: others write theirs. */
   | {
       readonly op: 'tags';
@@ -32,8 +38,11 @@ export type Change =
       readonly remove: readonly string[];
       /** Refused when so many Services are named by its tags without this one. */
       readonly maxShared?: number;
-      /** The first of those that share it becomes the owner. `must`: nothing is written where nobody shares it any more. */
-      readonly passOn?: 'may' | 'must';
+      /**
+       * What becomes of it: the first of `heirs`, which are UIDs, that still shares it becomes the owner. `must`: nothing is written
+       * where none does. `left`: it is left to those who share it without an owner; nothing is written where nobody does.
+       */
+      readonly passOn?: { readonly heirs: readonly string[]; readonly how: 'may' | 'must' | 'left' };
     }
   | {
       readonly op: 'create-floating-ip';
@@ -88,6 +97,11 @@ export function actionOf(
   change: Change,
 ): LoadBalancerAction {
   return { kind, part, ...(id !== undefined && { id }), summary, input: { ...change } };
+}
+
+/** What else the action uses or changes, which is no part of the Service's own. */
+export function touching(action: LoadBalancerAction, things: readonly PartName[]): LoadBalancerAction {
+  return things.length === 0 ? action : { ...action, touches: things.map(({ id, kind }) => ({ kind, id })) };
 }
 
 /** The part stays, and is the Service's no more once this took effect. */

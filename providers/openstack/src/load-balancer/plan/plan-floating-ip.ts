@@ -1,15 +1,17 @@
 /** What is to be done about the floating IP of a load balancer that the Service owns. Pure. */
 import {
   CloudError,
+  type JudgedThing,
   type LoadBalancerAction,
   type LoadBalancerPart,
   type LoadBalancerWarning,
   type Owner,
 } from '@outrigger/cloud-provider';
 import type { FloatingIPWish } from '../desired/desired-tree.ts';
-import { floatingIPIn, type ObservedFloatingIP, type ObservedLoadBalancer } from '../observed-tree.ts';
-import { markedDescription, sameOwner } from '../ownership.ts';
-import { actionOf, type Target } from './change.ts';
+import { notForThis, thingOf, type ThingKind } from '../foreign-things.ts';
+import { floatingIPIn, type ObservedFloatingIP, type ObservedLoadBalancer, type PartKind } from '../observed-tree.ts';
+import { markedDescription } from '../ownership.ts';
+import { actionOf, touching, type Target } from './change.ts';
 
 export interface FloatingIPContext {
   readonly loadBalancer: ObservedLoadBalancer;
@@ -17,6 +19,9 @@ export interface FloatingIPContext {
   /** The Service's own. */
   readonly parts: readonly LoadBalancerPart[];
   readonly owner: Owner;
+  readonly namespace: string;
+  /** With the floating IPs that the Service asks for or has on its VIP, and that are not its own. */
+  readonly others: readonly JudgedThing[];
 }
 
 export interface FloatingIPPlan {
@@ -36,12 +41,23 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
   const own = parts.map(floatingIPIn).filter(({ portId }) => portId === null || portId === vipPortId);
   if (wish.kind === 'none') {
     const all = [...own, ...floatingIPs.filter(({ id }) => !own.some((one) => one.id === id))];
-    return { ...vip, actions: all.flatMap((one) => dismissal(one, wish.keep, context)) };
+    const [going, staying] = [
+      all.filter((one) => mayTouch(one, context)),
+      all.filter((one) => !mayTouch(one, context)),
+    ];
+    return {
+      ...vip,
+      actions: going.flatMap((one) => dismissal(one, wish.keep, context)),
+      warnings: staying.length > 0 ? [{ reason: 'FloatingIPNotOwn', message: NOT_OWN }] : [],
+    };
   }
   if (vipPortId === null) return { ...vip, actions: [], address: undefined };
   const chosen = choose(wish, own, context);
   if (chosen instanceof CloudError) return { ...vip, actions: [], refused: chosen };
   if (chosen === 'make') {
+    if (attached && !mayTouch(attached, context)) {
+      return { ...vip, actions: [], refused: new CloudError('conflict', NOT_OWN) };
+    }
     if (noFloatingNetwork) {
       const message =
         'The project sees no external network with a subnet: the load balancer is reached by its VIP only. Set floating-network-id';
@@ -52,6 +68,9 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
       actions: [...dismissedFor(wish, attached, context), creation(wish, vipPortId, context)],
       address: undefined,
     };
+  }
+  if (chosen.portId !== vipPortId && attached && !mayTouch(attached, context)) {
+    return { ...vip, actions: [], refused: new CloudError('conflict', NOT_OWN) };
   }
   const removed = own
     .filter(({ id }) => id !== chosen.id)
@@ -64,14 +83,26 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
   return { ...vip, actions: [...removed, ...remark(chosen, wish.keep, context)], address: chosen.address };
 }
 
+const NOT_OWN =
+  "The load balancer has a floating IP that is not proved to be this Service's, and stays attached; who has attached it has to detach it";
+
+const isOwn = ({ id }: ObservedFloatingIP, { parts }: FloatingIPContext): boolean =>
+  parts.some((part) => part.id === id);
+
+/** Its own, or set aside for its namespace. */
+function mayTouch(one: ObservedFloatingIP, context: FloatingIPContext): boolean {
+  return isOwn(one, context) || thingOf(context.others, 'floating-ip', one.id)?.mayUse === true;
+}
+
 type Wish = Exclude<FloatingIPWish, { kind: 'none' }>;
 
 /** Which floating IP it is to be, of those that there are. */
 function choose(
   wish: Wish,
   own: readonly ObservedFloatingIP[],
-  { loadBalancer: { floatingIPs, requestedFloatingIP, vipPortId }, owner }: FloatingIPContext,
+  context: FloatingIPContext,
 ): ObservedFloatingIP | 'make' | CloudError {
+  const { floatingIPs, requestedFloatingIP, vipPortId } = context.loadBalancer;
   if (wish.kind === 'any') {
     // The one that is attached stays, whichever: as CPO does.
     return floatingIPs[0] ?? own.toSorted((a, b) => (a.id < b.id ? -1 : 1))[0] ?? 'make';
@@ -79,13 +110,11 @@ function choose(
   const there = requestedFloatingIP ?? own.find((one) => one.address === wish.address);
   if (!there) return 'make';
   if (there.portId === vipPortId) return there;
-  const other = requestedFloatingIP?.owner;
-  if (other && !sameOwner(other, owner)) {
-    const text = `the floating IP ${wish.address} (${there.id}), which loadBalancerIP asks for, belongs to the Service ${other.uid} of the cluster ${other.clusterId}; ask for another`;
-    return new CloudError('not-owned', text);
+  if (!mayTouch(there, context)) {
+    return notForThis(`the floating IP ${wish.address}, which loadBalancerIP asks for,`, context.namespace);
   }
   if (there.portId === null) return there;
-  const text = `the floating IP ${wish.address} (${there.id}), which loadBalancerIP asks for, is attached to the port ${there.portId}; free it, or ask for another`;
+  const text = `the floating IP ${wish.address}, which loadBalancerIP asks for, is attached elsewhere; free it, or ask for another`;
   return new CloudError('conflict', text);
 }
 
@@ -115,16 +144,15 @@ function fixedIPOf({ additionalVips, vipAddress }: ObservedLoadBalancer): { read
 }
 
 /** One of the user's own is moved as a change of the load balancer, whose it becomes by that. */
-function moving(
-  { address, id }: ObservedFloatingIP,
-  portId: string | null,
-  { loadBalancer, parts, target }: FloatingIPContext,
-): LoadBalancerAction {
-  const own = parts.some((part) => part.id === id);
+function moving(one: ObservedFloatingIP, portId: string | null, context: FloatingIPContext): LoadBalancerAction {
+  const { address, id } = one;
+  const { loadBalancer, target } = context;
   const summary = `${portId === null ? 'detach' : 'attach'} the floating IP ${address}`;
   const fixed = portId === null ? {} : fixedIPOf(loadBalancer);
   const change = { op: 'move-floating-ip', floatingIPId: id, portId, ...fixed } as const;
-  return actionOf('update', own ? { kind: 'floating-ip', id } : target, summary, change);
+  const kind: ThingKind & PartKind = 'floating-ip';
+  if (isOwn(one, context)) return actionOf('update', { kind, id }, summary, change);
+  return touching(actionOf('update', target, summary, change), [{ kind, id }]);
 }
 
 /** A port's address has one floating IP: another makes room. */
@@ -138,8 +166,7 @@ function dismissedFor(
 
 /** Ours is deleted, unless it is to be kept; another's is only detached. */
 function dismissal(one: ObservedFloatingIP, keep: boolean, context: FloatingIPContext): readonly LoadBalancerAction[] {
-  const isOurs = context.parts.some((part) => part.id === one.id);
-  if (isOurs && !keep) return [deletion(one)];
+  if (isOwn(one, context) && !keep) return [deletion(one)];
   return one.portId === null ? [] : [moving(one, null, context)];
 }
 

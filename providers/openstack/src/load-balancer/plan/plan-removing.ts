@@ -7,10 +7,11 @@ import type {
 } from '@outrigger/cloud-provider';
 import { keepsFloatingIP } from '../desired/declared.ts';
 import { cpoFloatingIPText } from '../observe/concerns.ts';
-import { floatingIPIn, loadBalancerIn, type PartKind } from '../observed-tree.ts';
+import { floatingIPIn, loadBalancerIn, type ObservedFloatingIP, type PartKind } from '../observed-tree.ts';
 import { markedDescription, ownersIn, sameOwner, unmarked } from '../ownership.ts';
 import { actionOf, leaving } from './change.ts';
 import { isClaimable, planClaims } from './claims.ts';
+import { heirsOf } from './listener-owner.ts';
 import { deletion } from './plan-floating-ip.ts';
 import { removeGroup } from './plan-security-group.ts';
 import {
@@ -79,7 +80,8 @@ function removeFloatingIP(
   const one = floatingIPIn(part);
   const target = { kind: 'floating-ip', id: part.id } as const;
   const under = balancers.find((balancer) => one.portId !== null && loadBalancerIn(balancer).vipPortId === one.portId);
-  if (under && ownersIn(loadBalancerIn(under).tags).sharers.length > 0) return [];
+  const isShared = under && ownersIn(loadBalancerIn(under).tags).sharers.length > 0;
+  if (isShared && heirsOf(loadBalancerIn(under), context.identity).length > 0) return [];
   const heir = one.loadBalancerOwner;
   if (heir && !sameOwner(heir, context.identity.owner)) {
     const description = markedDescription(one.description, { owner: heir, keep: one.keep });
@@ -88,6 +90,8 @@ function removeFloatingIP(
     return [leaving(actionOf('update', target, summary, change))];
   }
   const keep = one.keep || keepsFloatingIP(context.identity.service);
+  // To those of other namespaces the address is not left: it goes with its owner.
+  if (isShared) return [keep ? detachment(one) : deletion(one)];
   const elsewhere = one.portId !== null && (!under || isSharedByOthers(under, context));
   if (!keep && !elsewhere) return [deletion(one)];
   const change = {
@@ -98,6 +102,11 @@ function removeFloatingIP(
     owner: null,
   } as const;
   return [leaving(actionOf('update', target, `let go of the floating IP ${one.address}`, change))];
+}
+
+function detachment({ address, id }: ObservedFloatingIP): LoadBalancerAction {
+  const change = { op: 'move-floating-ip', floatingIPId: id, portId: null } as const;
+  return actionOf('update', { kind: 'floating-ip', id }, `detach the floating IP ${address}`, change);
 }
 
 /** Without our mark, and without the words by which we, as CPO does, know what was made for a Service: it is the user's now. */

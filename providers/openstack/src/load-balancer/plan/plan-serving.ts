@@ -9,7 +9,7 @@ import type {
 import type { DesiredTree } from '../desired/desired-tree.ts';
 import type { ServiceIdentity } from '../observe/concerns.ts';
 import { floatingIPIn, loadBalancerIn, type ObservedChildren, type ObservedLoadBalancer } from '../observed-tree.ts';
-import { ownerTag, sameOwner, sharerTag } from '../ownership.ts';
+import { isLeft, ownerTag, sameOwner, sharerTag } from '../ownership.ts';
 import { beginLoadBalancer, choosePart } from './begin.ts';
 import { actionOf, type Target } from './change.ts';
 import { planClaims } from './claims.ts';
@@ -58,8 +58,9 @@ function isOurs(part: LoadBalancerPart, { desired }: ServingContext): boolean {
 function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalancerPlan {
   const { desired, tree } = context;
   const loadBalancer = loadBalancerIn(part);
-  const { children, status } = loadBalancer;
+  const { children, status, tags } = loadBalancer;
   const owns = part.kind === 'load-balancer';
+  if (!owns && isLeft(tags)) return planLeft(part, context);
   const target: Target = { kind: owns ? 'load-balancer' : 'shared-load-balancer', id: part.id };
   const floating = owns
     ? planFloatingIP(tree.floatingIP, {
@@ -67,6 +68,8 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
         target,
         parts: context.parts.filter(({ kind }) => kind === 'floating-ip'),
         owner: desired.owner,
+        namespace: desired.service.namespace,
+        others: desired.others ?? [],
       })
     : sharedFloatingIP(loadBalancer);
   const warnings = [...context.warnings, ...floating.warnings, ...secondVipWarnings(tree, loadBalancer)];
@@ -93,6 +96,16 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
     ...(complete && floating.address !== undefined && { annotations: servedAnnotations(part.id, floating.address) }),
     warnings,
   };
+}
+
+/**
+ * Its owner was of another namespace, and has gone with the address: neither passes on. What was said of the address is taken back, so
+ * that no node sends its traffic to a Service that is not reached there.
+ */
+function planLeft({ id }: LoadBalancerPart, { warnings }: ServingContext): LoadBalancerPlan {
+  const message = `The owner of the load balancer ${id} is gone, and its address with it; what belonged to another namespace does not pass on. Take the annotation load-balancer-id away to have a load balancer made for this Service`;
+  const left = { reason: 'LoadBalancerLeft', message };
+  return { actions: [], complete: true, ingress: [], warnings: [...warnings, left] };
 }
 
 /** Octavia's part: its tags, then what hangs below it. */
@@ -144,7 +157,7 @@ function planRest(
   const actions = [...floating.actions, ...group];
   if (actions.length > 0) return actions;
   const replaced = parts.filter((one) => one !== part && isLoadBalancer(one) && one.owner && isOurs(one, context));
-  const addresses = parts.filter((one) => one.kind === 'floating-ip' && isLeft(one, part));
+  const addresses = parts.filter((one) => one.kind === 'floating-ip' && isUnused(one, part));
   const removed = removeParts([...addresses, ...replaced], {
     identity: context.identity,
     cascadeDelete: tree.loadBalancer.cascadeDelete,
@@ -156,7 +169,7 @@ function planRest(
  * Whether a floating IP of ours is of no use to us. On the VIP of another's load balancer it is its owner's; beside a load balancer of
  * our own, one that is free or on its VIP has been looked at, and one that is on no load balancer was put there by the user.
  */
-function isLeft(floatingIP: LoadBalancerPart, chosen: LoadBalancerPart): boolean {
+function isUnused(floatingIP: LoadBalancerPart, chosen: LoadBalancerPart): boolean {
   const { loadBalancerOwner, portId } = floatingIPIn(floatingIP);
   return (
     chosen.kind === 'shared-load-balancer' ||

@@ -2,11 +2,11 @@
 import type { LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-provider';
 import type { ServiceIdentity } from '../observe/concerns.ts';
 import { loadBalancerIn, type ObservedListener } from '../observed-tree.ts';
-import { ownersIn, ownerTag, sharerTag } from '../ownership.ts';
+import { isLeft, leftTag, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
 import { actionOf, leaving, type Target } from './change.ts';
 import { removeListener } from './diff-listeners.ts';
 import { removePool, type Step } from './diff.ts';
-import { cpoPrefix, isOwnChild } from './listener-owner.ts';
+import { cpoPrefix, heirsOf, isOwnChild } from './listener-owner.ts';
 
 export interface RemovingContext {
   readonly identity: ServiceIdentity;
@@ -39,6 +39,12 @@ export function leaveLoadBalancer(part: LoadBalancerPart, context: RemovingConte
   if (status !== 'ACTIVE') return [];
   const target = { kind: 'shared-load-balancer', id } as const;
   const { owner } = context.identity;
+  const { sharers } = ownersIn(loadBalancerIn(part).tags);
+  if (isLeft(loadBalancerIn(part).tags) && sharers.length === 1 && !isSharedByOthers(part, context)) {
+    const deletion = { op: 'delete-load-balancer', loadBalancerId: id, cascade: true, lastSharer: owner } as const;
+    const last = actionOf('delete', target, `delete the load balancer ${id}, which its owner has left`, deletion);
+    return removeShare(part, target, last, context);
+  }
   const change = { op: 'tags', loadBalancerId: id, add: [], remove: [sharerTag(owner)] } as const;
   const leave = actionOf('update', target, `leave the load balancer ${id} to those who share it`, change);
   return removeShare(part, target, leaving(leave), context);
@@ -71,13 +77,17 @@ function dropCpoTags(part: LoadBalancerPart, target: Target, context: RemovingCo
 }
 
 function handOver(part: LoadBalancerPart, target: Target, { identity }: RemovingContext): LoadBalancerAction {
+  const loadBalancer = loadBalancerIn(part);
+  const heirs = heirsOf(loadBalancer, identity).map(({ uid }) => uid);
+  const isShared = ownersIn(loadBalancer.tags).sharers.length > 0;
+  // To Services of a CPO alone it is left without an owner; to those of other namespaces too, and the last of them deletes it.
+  const how = heirs.length > 0 ? 'must' : isShared ? 'left' : 'may';
   const change = {
     op: 'tags',
     loadBalancerId: part.id,
-    add: [],
+    add: how === 'left' ? [leftTag(identity.owner)] : [],
     remove: [ownerTag(identity.owner)],
-    // To Services of a CPO alone it is left without an owner.
-    passOn: ownersIn(loadBalancerIn(part).tags).sharers.length > 0 ? 'must' : 'may',
+    passOn: { heirs, how },
   } as const;
   return leaving(actionOf('update', target, `leave the load balancer ${part.id} to those who share it`, change));
 }

@@ -24,7 +24,7 @@ export function sharingRefusal({ children, identity, loadBalancer, owns, tree }:
   for (const { port, protocol } of tree.listeners) {
     const clash = others.find((one) => one.port === port && transportOf(one.protocol) === transportOf(protocol));
     if (!clash) continue;
-    const text = `port ${port} (${transportOf(protocol)}) of the load balancer ${id} is taken by the listener ${clash.id} (${clash.name}), which is not this Service's; choose another port`;
+    const text = `port ${port} (${transportOf(protocol)}) of the load balancer ${id} is taken by a listener that is not this Service's; choose another port`;
     return new CloudError('conflict', text);
   }
   if (owns) return undefined;

@@ -1,0 +1,250 @@
+/** What a Service of one namespace cannot do to another's by what it names. */
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import { isCloudError, type LoadBalancerPlan, type LoadBalancerService } from '@outrigger/cloud-provider';
+import { annotated, portOf } from './desired/tree-inputs.suite.ts';
+import type { WireFloatingIP, WirePort } from './neutron-wire.ts';
+import type { WireListener, WireLoadBalancer } from './octavia-wire.ts';
+import { isLeft, markOf, ownersIn } from './ownership.ts';
+import { callContext, goneService, Rig, served, serviceNamed } from './rig.suite.ts';
+
+async function request<T>(
+  rig: Rig,
+  method: 'POST' | 'PUT',
+  path: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<T> {
+  const service = path.startsWith('/v2.0/lbaas') ? 'load-balancer' : 'network';
+  return rig.client.request<T>(callContext(), { service, operation: 'x', method, path, body });
+}
+
+async function all<T>(rig: Rig, kind: string): Promise<readonly T[]> {
+  return Object.entries(await rig.everything()).flatMap(([key, one]) => (key.startsWith(`${kind} `) ? [one as T] : []));
+}
+
+const inNamespace = (namespace: string, name: string, more: Partial<LoadBalancerService> = {}): LoadBalancerService =>
+  serviceNamed(name, { namespace, ...more });
+
+/** The API server's own address: a port that no server has, and a floating IP on it, which nobody of this cluster's has made. */
+async function openVictim(): Promise<{ rig: Rig; port: WirePort; floatingIP: WireFloatingIP }> {
+  const rig = await Rig.open();
+  const { port } = await request<{ port: WirePort }>(rig, 'POST', '/v2.0/ports', {
+    port: { network_id: rig.seeded.network.id },
+  });
+  const { floatingip } = await request<{ floatingip: WireFloatingIP }>(rig, 'POST', '/v2.0/floatingips', {
+    floatingip: { floating_network_id: rig.seeded.publicNetwork.id, port_id: port.id },
+  });
+  return { rig, port, floatingIP: floatingip };
+}
+
+function assertSilent({ refused, warnings = [] }: LoadBalancerPlan, ...secrets: readonly string[]): void {
+  assert.ok(isCloudError(refused, 'not-owned'), refused?.message ?? 'it is not refused');
+  for (const text of [refused.message, ...warnings.map(({ message }) => message)])
+    for (const secret of secrets) assert.equal(text.includes(secret), false, text);
+}
+
+test('a floating IP that others use cannot be asked for, cut off or taken, and its port is not named', async () => {
+  const { rig, port, floatingIP } = await openVictim();
+  const probe = inNamespace('attacker', 'probe', { requestedIP: floatingIP.floating_ip_address });
+  assertSilent(await rig.bring(probe), port.id, floatingIP.id);
+  const cuts = [
+    annotated({ portId: port.id, internal: 'true' }),
+    annotated({ portId: port.id }),
+    annotated({ portId: port.id.toUpperCase() }),
+  ];
+  for (const [i, annotations] of cuts.entries()) {
+    const cut = await rig.bring(inNamespace('attacker', `cut-${i}`, { annotations }));
+    assertSilent(cut, floatingIP.id, floatingIP.floating_ip_address);
+    assert.deepEqual(cut.ingress, [], 'no node sends what is for the API server to it');
+  }
+  const [still] = await all<WireFloatingIP>(rig, 'floatingips');
+  assert.equal(still?.port_id, port.id);
+  // What another has lost is not for who waits for it either.
+  await request(rig, 'PUT', `/v2.0/floatingips/${floatingIP.id}`, { floatingip: { port_id: null } });
+  const free = await rig.bring(probe);
+  assertSilent(free, floatingIP.id);
+  assert.equal((await all<WireFloatingIP>(rig, 'floatingips')).find(({ id }) => id === floatingIP.id)?.port_id, null);
+});
+
+test('a free floating IP is for the namespace that the administrator has tagged it for', async () => {
+  const { rig, floatingIP } = await openVictim();
+  const path = `/v2.0/floatingips/${floatingIP.id}`;
+  await request(rig, 'PUT', path, { floatingip: { port_id: null } });
+  await request(rig, 'PUT', `${path}/tags`, { tags: ['outrigger-namespace=team-a'] });
+  assertSilent(
+    await rig.bring(inNamespace('team-b', 'web', { requestedIP: floatingIP.floating_ip_address })),
+    floatingIP.id,
+  );
+  const served = await rig.bring(inNamespace('team-a', 'web', { requestedIP: floatingIP.floating_ip_address }));
+  assert.equal(served.ingress[0]?.ip, floatingIP.floating_ip_address);
+});
+
+test('a floating IP that a Service has kept is for its namespace, and for no other', async () => {
+  const rig = await Rig.open();
+  const keeping = inNamespace('team-a', 'web', { annotations: annotated({ keepFloatingIP: 'true' }) });
+  const first = await rig.bring(keeping);
+  await rig.bring(served(keeping, first), false);
+  const requestedIP = first.ingress[0]?.ip ?? '';
+  assertSilent(await rig.bring(inNamespace('team-b', 'other', { requestedIP })));
+  const again = await rig.bring(inNamespace('team-a', 'again', { requestedIP }));
+  assert.deepEqual(again.ingress, first.ingress);
+});
+
+test('a port, a network and a subnet are used where the cloud config or a tag says so', async () => {
+  const rig = await Rig.open();
+  const { network, project, subnet } = rig.seeded;
+  const { networks, ports } = rig.cloud.networking;
+  const vips = networks.addNetwork({ name: 'vips', project_id: project.id });
+  networks.addSubnet(vips, { name: 'vips', cidr: '10.77.0.0/24' });
+  const port = ports.add({ network_id: vips.id, project_id: project.id });
+  const asked = [
+    ['port', `/v2.0/ports/${port.id}`, annotated({ portId: port.id, internal: 'true' })],
+    ['network', `/v2.0/networks/${network.id}`, annotated({ networkId: network.id })],
+    ['subnet', `/v2.0/subnets/${subnet.id}`, annotated({ subnetId: subnet.id })],
+    ['subnet', '', annotated({ memberSubnetId: rig.seeded.subnet6.id })],
+    ['network', '', annotated({ networkId: '00000000-0000-4000-8000-00000000dead' })],
+  ] as const;
+  for (const [i, [what, path, annotations]] of asked.entries()) {
+    const service = inNamespace('team-a', `web-${i}`, { annotations });
+    const plan = await rig.bring(service);
+    assertSilent(plan);
+    assert.match(plan.refused?.message ?? '', new RegExp(`^the ${what} that an annotation names`, 'u'));
+    if (path === '') continue;
+    await request(rig, 'PUT', `${path}/tags`, { tags: ['outrigger-namespace=team-a'] });
+    assert.equal((await rig.bring(service)).ingress.length, 1, what);
+  }
+  const configured = await Rig.open();
+  configured.config = { networkId: configured.seeded.network.id };
+  const annotations = annotated({ networkId: configured.seeded.network.id });
+  assert.equal((await configured.bring(inNamespace('team-b', 'web', { annotations }))).ingress.length, 1);
+});
+
+test('a load balancer of another namespace, or of nobody, is not joined, and nothing is said of it', async () => {
+  const rig = await Rig.open();
+  const plan = await rig.bring(inNamespace('team-a', 'web'));
+  const loadBalancerId = plan.annotations?.['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  const before = await rig.everything();
+  for (const port of [80, 81]) {
+    const joining = inNamespace('team-b', `join-${port}`, {
+      ports: [portOf(port)],
+      annotations: annotated({ loadBalancerId }),
+    });
+    assertSilent(await rig.bring(joining), 'team-a', 'listener', 'max-shared-lb');
+  }
+  assert.deepEqual(await rig.everything(), before);
+  const body = { loadbalancer: { name: 'by-hand', vip_subnet_id: rig.seeded.subnet.id } };
+  const { loadbalancer } = await request<{ loadbalancer: WireLoadBalancer }>(
+    rig,
+    'POST',
+    '/v2.0/lbaas/loadbalancers',
+    body,
+  );
+  const annotations = annotated({ loadBalancerId: loadbalancer.id });
+  assertSilent(await rig.bring(inNamespace('team-b', 'hand', { annotations })));
+});
+
+/** As `--load-balancer-sharing=cluster` lets it come about, or as it was before. */
+async function openStrangers(): Promise<{ rig: Rig; owner: LoadBalancerService; stranger: LoadBalancerService }> {
+  const rig = await Rig.open();
+  const first = inNamespace('team-a', 'web');
+  const plan = await rig.bring(first);
+  const loadBalancerId = plan.annotations?.['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  const second = inNamespace('team-b', 'web-b', { ports: [portOf(81)], annotations: annotated({ loadBalancerId }) });
+  rig.namespaces.set(first.uid, 'team-b');
+  const shared = await rig.bring(second);
+  rig.namespaces.set(first.uid, 'team-a');
+  return { rig, owner: served(first, plan), stranger: served(second, shared) };
+}
+
+test('who shares a load balancer of another namespace already goes on to, and changes it', async () => {
+  const { rig, owner, stranger } = await openStrangers();
+  const more = { ...stranger, ports: [portOf(81), portOf(82)] };
+  assert.deepEqual((await rig.bring(more)).ingress, owner.ingress);
+});
+
+for (const byForce of [false, true]) {
+  test(`the owner goes${byForce ? ' by force' : ''}: neither load balancer nor address pass on to another namespace`, async () => {
+    const { rig, owner, stranger } = await openStrangers();
+    await rig.bring(byForce ? goneService(owner) : owner, false);
+    const [left] = await all<WireLoadBalancer>(rig, 'loadbalancers');
+    assert.equal(ownersIn(left?.tags ?? []).owner, undefined);
+    assert.ok(isLeft(left?.tags ?? []));
+    assert.deepEqual(await all(rig, 'floatingips'), []);
+    assert.deepEqual(
+      (await all<WireListener>(rig, 'listeners')).map((one) => one.protocol_port),
+      [81],
+      'what others have there stays',
+    );
+    // It is told, and no node sends the traffic of that address to it any more.
+    const after = await rig.bring(stranger);
+    assert.deepEqual([after.ingress, after.warnings?.map(({ reason }) => reason)], [[], ['LoadBalancerLeft']]);
+    // The owner's next Service has a load balancer of its own.
+    const again = await rig.bring({
+      ...owner,
+      uid: '00000000-0000-4000-8000-00000000beef',
+      annotations: {},
+      ingress: [],
+    });
+    assert.equal(again.ingress.length, 1);
+    // And so has the other one, once it does not name the old one any more: the last to leave that deletes it.
+    const moved = await rig.bring({ ...stranger, annotations: {} });
+    assert.equal(moved.ingress.length, 1);
+    assert.equal(
+      (await all<WireLoadBalancer>(rig, 'loadbalancers')).some(({ id }) => id === left?.id),
+      false,
+    );
+  });
+}
+
+test('an address that is to be kept goes from the load balancer too, and is let go of', async () => {
+  const { rig, owner, stranger } = await openStrangers();
+  const keeps = { ...owner, annotations: { ...owner.annotations, ...annotated({ keepFloatingIP: 'true' }) } };
+  await rig.bring(keeps);
+  await rig.bring(keeps, false);
+  const [kept] = await all<WireFloatingIP>(rig, 'floatingips');
+  assert.deepEqual([kept?.port_id, kept && markOf(kept.description ?? '', kept.tags ?? [])], [null, undefined]);
+  await rig.bring(stranger, false);
+  assert.deepEqual(await all(rig, 'loadbalancers'), []);
+});
+
+test('of one of its namespace and one of another, the one of its namespace has it then', async () => {
+  const { rig, owner } = await openStrangers();
+  rig.config = { maxSharedLb: 3 };
+  const loadBalancerId = owner.annotations['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  // By its UID it comes after the other.
+  const heir = { ...inNamespace('team-a', 'z', { ports: [portOf(82)] }), uid: 'ffffffff-0000-4000-8000-000000000000' };
+  const plan = await rig.bring({ ...heir, annotations: annotated({ loadBalancerId }) });
+  await rig.bring(owner, false);
+  const [left] = await all<WireLoadBalancer>(rig, 'loadbalancers');
+  assert.equal(ownersIn(left?.tags ?? []).owner?.uid, heir.uid);
+  assert.deepEqual(
+    (await rig.bring(served({ ...heir, annotations: annotated({ loadBalancerId }) }, plan))).ingress,
+    owner.ingress,
+  );
+});
+
+test('max-shared-lb=1: nobody joins', async () => {
+  const rig = await Rig.open({ loadBalancer: { maxSharedLb: 1 } });
+  const plan = await rig.bring(inNamespace('team-a', 'web'));
+  const loadBalancerId = plan.annotations?.['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  const joining = inNamespace('team-a', 'join', { ports: [portOf(81)], annotations: annotated({ loadBalancerId }) });
+  assert.match((await rig.bring(joining)).refused?.message ?? '', /max-shared-lb 1/);
+});
+
+test('a floating IP on the VIP that is not proved to be the Service’s stays there, and who wants none of it is told', async () => {
+  const rig = await Rig.open();
+  const internal = inNamespace('team-a', 'web', { annotations: annotated({ internal: 'true' }) });
+  const plan = await rig.bring(internal);
+  const [loadBalancer] = await all<WireLoadBalancer>(rig, 'loadbalancers');
+  const { floatingip } = await request<{ floatingip: WireFloatingIP }>(rig, 'POST', '/v2.0/floatingips', {
+    floatingip: { floating_network_id: rig.seeded.publicNetwork.id, port_id: loadBalancer?.vip_port_id },
+  });
+  const after = await rig.bring(served(internal, plan));
+  assert.deepEqual(
+    after.warnings?.map(({ reason }) => reason),
+    ['FloatingIPNotOwn'],
+  );
+  assert.equal(JSON.stringify(after.warnings).includes(floatingip.id), false);
+  assert.deepEqual(after.ingress, plan.ingress);
+  assert.equal((await all<WireFloatingIP>(rig, 'floatingips'))[0]?.port_id, loadBalancer?.vip_port_id);
+});
