@@ -109,7 +109,7 @@ export interface LoadBalancerPlan {
   /** Annotations to set on the Service (`null`: remove). Only the provider's own names. */
   readonly annotations?: Readonly<Record<string, string | null>>;
   readonly warnings?: readonly LoadBalancerWarning[];
-  /** The Service asks for what can not be: an Event says so, no action is carried out until it changes. */
+  /** The Service asks for what can not be: an Event says so, and what is there stays until it changes; its members: `planMembers`. */
   readonly refused?: Error | undefined;
 }
 
@@ -220,6 +220,14 @@ export interface LoadBalancers {
    * `UpdateLoadBalancer` and `EnsureLoadBalancerDeleted` decide inside.
    */
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan;
+  /**
+   * What has to be done so that what is there, as it was last accepted, has `desired.backEnds`: actions of kind `update` on parts of
+   * the Service's own, and nothing but its members. Pure. Of `desired.service` only what tells which parts and node ports are meant is
+   * to be read: the rest may be what is refused. `complete`: its members are these; no other member of the plan is read.
+   * Called while the wish is refused, by the host, by `plan` or by the cloud. Default: the members stay as they are until the wish is
+   * accepted. Upstream: `UpdateLoadBalancer`.
+   */
+  planMembers?(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan;
   /**
    * Carries one action out. Idempotent: the program may die after it took effect and before that was noted. Tags what it
    * makes with the owner in the same request, or finds it again by a name made from the owner. Throwing is `failed`.

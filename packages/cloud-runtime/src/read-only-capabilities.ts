@@ -7,7 +7,7 @@ import { CloudError, type Capabilities } from '@outrigger/cloud-provider';
  */
 const READS: Readonly<Record<keyof Capabilities, readonly string[]>> = {
   instances: ['lookUp', 'read'],
-  loadBalancers: ['lockKey', 'selectBackEnds', 'validate', 'observe', 'read', 'plan', 'listOwned'],
+  loadBalancers: ['lockKey', 'selectBackEnds', 'validate', 'observe', 'read', 'plan', 'planMembers', 'listOwned'],
   routes: ['list'],
   clusters: ['list', 'controlPlaneAddress'],
   volumes: ['lookUp'],

@@ -120,6 +120,24 @@ export class MemoryLoadBalancers implements LoadBalancers {
     return desired.wanted ? planMaking(desired, own, this.#kinds) : planRemoving(own);
   }
 
+  /** Of the parts only the load balancer knows of nodes. */
+  planMembers({ owner, backEnds }: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
+    const there = parts.find(
+      (part) =>
+        part.kind === 'load-balancer' && part.owner?.clusterId === owner.clusterId && part.owner.uid === owner.uid,
+    );
+    const idle = { actions: [], complete: there?.state !== 'pending', ingress: [] };
+    if (!there) return idle;
+    const input = { ...there.attributes, backEnds: idsOf(backEnds) };
+    if (holds(there.attributes, input)) return idle;
+    const summary = `send the load balancer to ${backEnds.length} nodes`;
+    return {
+      ...idle,
+      actions: [{ kind: 'update', part: there.kind, id: there.id, summary, input }],
+      complete: false,
+    };
+  }
+
   async apply(
     action: LoadBalancerAction,
     { owner }: DesiredLoadBalancer,
@@ -249,6 +267,10 @@ function planRemoving(own: readonly LoadBalancerPart[]): LoadBalancerPlan {
   return { actions, complete: actions.length === 0, ingress: [] };
 }
 
+function idsOf(backEnds: readonly BackEnd[]): readonly string[] {
+  return backEnds.map(({ node }) => node.providerID ?? '').toSorted();
+}
+
 function wantedPart(kind: PartKind, { service, backEnds }: DesiredLoadBalancer, ip: string | undefined): Wanted {
   const ports = service.ports.map(({ port, protocol, nodePort }) => ({ port, protocol, nodePort: nodePort ?? 0 }));
   switch (kind) {
@@ -258,7 +280,7 @@ function wantedPart(kind: PartKind, { service, backEnds }: DesiredLoadBalancer, 
       return {
         ...(ip !== undefined && { ip }),
         ports,
-        backEnds: backEnds.map(({ node }) => node.providerID ?? '').toSorted(),
+        backEnds: idsOf(backEnds),
       };
     case 'firewall':
       return { ports: ports.map(({ port, protocol }) => ({ port, protocol })), sources: service.sourceRanges };

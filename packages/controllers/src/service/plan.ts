@@ -35,9 +35,11 @@ export interface ObservedService {
   readonly lastBackEnds?: readonly BackEnd[] | undefined;
   /** Whether an empty set has been seen for so long that it is believed. */
   readonly believesEmpty: boolean;
-  readonly provider: Pick<LoadBalancers, 'annotations' | 'features' | 'plan' | 'selectBackEnds'>;
+  readonly provider: Pick<LoadBalancers, 'annotations' | 'features' | 'plan' | 'planMembers' | 'selectBackEnds'>;
   /** By its UID; `undefined`: none is known. Default: none is. */
   readonly serviceOf?: ((uid: string) => Service | undefined) | undefined;
+  /** The last try failed: members go first, since the rest may fail again. Default: false. */
+  readonly isFailing?: boolean;
   readonly options: ServicePlanOptions;
 }
 
@@ -66,6 +68,8 @@ export interface Bring {
   readonly plan: LoadBalancerPlan;
   /** All is as it should be. With `wanted: false`: no part was seen. */
   readonly complete: boolean;
+  /** Why what the Service asks for is refused: this is for the members of what is there alone. */
+  readonly refused?: Error | undefined;
   /** Why there is more to do, which waits. */
   readonly later?: LookAgain;
 }
@@ -102,7 +106,7 @@ export function planLeftover(observed: ObservedService): ServicePlan {
 }
 
 /** What should be there for a Service that is served. Throws a `CloudError` `invalid` or `unsupported`. */
-export function desiredOf({ service, backEnds, provider, options }: ObservedService): DesiredLoadBalancer {
+function desiredOf({ service, backEnds, provider, options }: ObservedService): DesiredLoadBalancer {
   const desired = loadBalancerServiceOf(service, provider.annotations);
   const unserved = unservedOf(desired, provider.features);
   if (unserved.length > 0) {
@@ -117,6 +121,11 @@ export function desiredOf({ service, backEnds, provider, options }: ObservedServ
   };
 }
 
+/** The back ends of a Service, whatever else it asks for. Throws what the provider throws. */
+export function selectedOf({ service, backEnds, provider }: ObservedService): readonly BackEnd[] {
+  return provider.selectBackEnds?.(identityOf(service), backEnds) ?? backEnds;
+}
+
 function planServing(observed: ObservedService): ServicePlan {
   const { service, lastBackEnds, believesEmpty, observation, options, provider } = observed;
   let desired: DesiredLoadBalancer;
@@ -128,17 +137,59 @@ function planServing(observed: ObservedService): ServicePlan {
       desired = { ...desired, backEnds: lastBackEnds };
     }
   } catch (error) {
-    return { kind: 'refuse', error: asError(error) };
+    return planRefused(observed, asError(error));
   }
   if (!isRecorded(service, options.providerName)) return { kind: 'record' };
   if (observation === undefined) return { kind: 'observe' };
   if (observation.kind === 'failed') return failed(true, observation.error);
   const refusal = whyNotAdopted(desired.service, observation.parts, desired.owner);
-  if (refusal) return { kind: 'refuse', error: refusal };
+  if (refusal) return planRefused(observed, refusal);
   const trust = { ...options, annotations: provider.annotations, owner: desired.owner };
   const distrust = whyNotTrusted(desired.service, observation, trust);
-  if (distrust) return { kind: 'refuse', error: distrust };
-  return bringTo(observed, desired, observation);
+  if (distrust) return planRefused(observed, distrust);
+  const members = observed.isFailing ? planMembers(observed, desired, observation) : undefined;
+  if (members && !(members.kind === 'bring' && members.plan.actions.length === 0)) return members;
+  const plan = bringTo(observed, desired, observation);
+  return plan.kind === 'refuse' ? planRefused(observed, plan.error) : plan;
+}
+
+/** What was accepted before stays, and follows the nodes. */
+function planRefused(observed: ObservedService, error: Error): ServicePlan {
+  const { believesEmpty, observation, options, provider, service } = observed;
+  const refuse = { kind: 'refuse', error } as const;
+  // Nothing is made before it is recorded.
+  if (!provider.planMembers || !isRecorded(service, options.providerName)) return refuse;
+  if (observation === undefined) return { kind: 'observe' };
+  if (observation.kind === 'failed') return failed(true, observation.error);
+  const identity = identityOf(service);
+  try {
+    const backEnds = selectedOf(observed);
+    if (backEnds.length === 0 && !believesEmpty && hasServed(service)) return { kind: 'hold' };
+    const desired = { service: identity, wanted: true, owner: ownerFor(identity, options), backEnds };
+    return planMembers(observed, desired, observation, error) ?? refuse;
+  } catch {
+    return refuse;
+  }
+}
+
+function planMembers(
+  observed: ObservedService,
+  goal: DesiredLoadBalancer,
+  observation: SeenParts,
+  refused?: Error,
+): ServicePlan | undefined {
+  const { parts } = observation;
+  const desired = withJudgedOthers(observed, goal, observation);
+  try {
+    const plan = observed.provider.planMembers?.(desired, parts);
+    if (!plan) return undefined;
+    const other = plan.actions.find(({ kind }) => kind !== 'update');
+    if (other) throw new CloudError('invalid', `the plan of members would ${other.kind} ${other.part}`);
+    checkPlan(plan, desired, parts);
+    return { kind: 'bring', desired, plan, complete: plan.complete && plan.actions.length === 0, refused };
+  } catch (error) {
+    return failed(true, asError(error));
+  }
 }
 
 /** Whether traffic may be running through the load balancer now. */
@@ -181,22 +232,31 @@ export function planRemoval({ provider, service, owner, observation }: ObservedR
   return bringTo({ provider }, { service, wanted: false, owner, backEnds: [] }, observation);
 }
 
+type SeenParts = Extract<LoadBalancerObservation, { kind: 'parts' }>;
+
+/** Says of each thing that is no part of the Service's own whether the Service may use it. */
+function withJudgedOthers(
+  { options, serviceOf = () => undefined }: Pick<ObservedService, 'serviceOf'> & { readonly options?: Tenancy },
+  goal: DesiredLoadBalancer,
+  { others }: SeenParts,
+): DesiredLoadBalancer {
+  if (!others) return goal;
+  const tenancy = { ...options, clusterId: goal.owner.clusterId, serviceOf };
+  return { ...goal, others: others.map((thing) => ({ ...thing, mayUse: mayUse(thing, goal.service, tenancy) })) };
+}
+
 function bringTo(
-  {
-    provider,
-    options,
-    serviceOf = () => undefined,
-  }: Pick<ObservedService, 'serviceOf'> & {
+  observed: Pick<ObservedService, 'serviceOf'> & {
     readonly provider: Pick<LoadBalancers, 'plan'>;
     readonly options?: Tenancy;
   },
   goal: DesiredLoadBalancer,
-  { others, parts }: Extract<LoadBalancerObservation, { kind: 'parts' }>,
+  observation: SeenParts,
 ): ServicePlan {
-  const { wanted, owner, service } = goal;
-  const tenancy = { ...options, clusterId: owner.clusterId, serviceOf };
-  const judged = others?.map((thing) => ({ ...thing, mayUse: mayUse(thing, service, tenancy) }));
-  const desired = judged ? { ...goal, others: judged } : goal;
+  const { provider } = observed;
+  const { wanted, owner } = goal;
+  const { parts } = observation;
+  const desired = withJudgedOthers(observed, goal, observation);
   try {
     const plan = provider.plan(desired, parts);
     if (plan.refused) return wanted ? { kind: 'refuse', error: plan.refused } : failed(false, plan.refused);

@@ -54,6 +54,7 @@ class WatchedProvider implements LoadBalancers {
   before: (action: LoadBalancerAction, desired: DesiredLoadBalancer) => void | Promise<void> = () => {};
   after: (action: LoadBalancerAction, desired: DesiredLoadBalancer) => void | Promise<void> = () => {};
   plan: LoadBalancers['plan'];
+  planMembers: NonNullable<LoadBalancers['planMembers']>;
   selectBackEnds: NonNullable<LoadBalancers['selectBackEnds']>;
   observing: (services: number) => void | Promise<void> = () => {};
   lockKey: NonNullable<LoadBalancers['lockKey']> = ({ uid }) => uid;
@@ -73,6 +74,7 @@ class WatchedProvider implements LoadBalancers {
       return (await inner.read?.(parts, call)) ?? [];
     };
     this.plan = (desired, parts) => inner.plan(desired, parts);
+    this.planMembers = (desired, parts) => inner.planMembers?.(desired, parts) ?? inner.plan(desired, parts);
     this.selectBackEnds = (service, backEnds) => inner.selectBackEnds?.(service, backEnds) ?? backEnds;
   }
 

@@ -1,6 +1,7 @@
 // Over 400 lines: one state machine, which is read best in one piece; what can be said without it is in the files beside it.
 /** The service-lb-controller: gives Services of type LoadBalancer what they ask for in the cloud. Entry point: `createServiceController`. */
 import type {
+  BackEnd,
   CallContext,
   CallPriority,
   LoadBalancers,
@@ -49,10 +50,10 @@ import { NodeChanges } from './node-changes.ts';
 import { Observations, type TimedObservation } from './observations.ts';
 import { annotationPatch, missingRecordOf, missingText, partsRecordOf, partsText } from './parts-record.ts';
 import {
-  desiredOf,
   planLeftover,
   planService,
   releasedIfAsked,
+  selectedOf,
   type Bring,
   type LookAgain,
   type ObservedService,
@@ -224,6 +225,7 @@ class Run {
         return provider.features;
       },
       plan: (desired, parts) => provider.plan(desired, parts),
+      ...(provider.planMembers && { planMembers: provider.planMembers.bind(provider) }),
       selectBackEnds: (service) => this.#backEnds.select(service),
     };
     this.#observations = new Observations({
@@ -434,7 +436,7 @@ class Run {
     const { generation } = this.#backEnds;
     if (settled.generation === generation) return true;
     try {
-      if (!sameBackEnds(desiredOf(this.#observed(service, tracked)).backEnds, settled.backEnds)) return false;
+      if (!sameBackEnds(selectedOf(this.#observed(service, tracked)), settled.backEnds)) return false;
     } catch {
       return false;
     }
@@ -486,6 +488,7 @@ class Run {
       service,
       backEnds: this.#backEnds.all,
       lastBackEnds: settled?.backEnds,
+      isFailing: tracked.lastFailure !== undefined,
       believesEmpty: emptySince !== undefined && clock.monotonic() - emptySince >= EMPTY_HOLD_MS,
       provider: this.#planner,
       serviceOf: (uid) => this.#serviceOf(uid),
@@ -501,7 +504,7 @@ class Run {
 
   #noteEmptiness(service: Service, tracked: TrackedService): void {
     try {
-      const { backEnds } = desiredOf(this.#observed(service, tracked));
+      const backEnds = selectedOf(this.#observed(service, tracked));
       if (backEnds.length > 0) tracked.emptySince = undefined;
       else tracked.emptySince ??= this.#deps.clock.monotonic();
     } catch {
@@ -626,8 +629,10 @@ class Run {
 
   async #bring(pass: Pass, bring: Bring): Promise<ReconcileResult | void> {
     const { key, service, tracked } = pass;
-    const { desired, plan, complete } = bring;
+    const { desired, plan, complete, refused } = bring;
     for (const warning of plan.warnings ?? []) this.#told.tell(service, warningNote(warning));
+    if (refused && complete) return this.#followed(pass, desired.backEnds, refused);
+    if (refused) this.#told.tell(service, failureNote(episodeOf(service, tracked, true), refused));
     if (complete) {
       if (this.#journal.dryRun) this.#journal.plan(aboutOf(pass), []);
       return desired.wanted ? this.#settle(pass, bring) : this.#cleaned(pass);
@@ -635,10 +640,22 @@ class Run {
     if (plan.actions.length === 0) {
       // What is pending in the cloud goes on by itself.
       this.#observations.forget(key);
-      if (desired.wanted && plan.ingress.length > 0) await this.#writeStatus(pass, bring);
+      if (desired.wanted && !refused && plan.ingress.length > 0) await this.#writeStatus(pass, bring);
       return { requeueAfterMs: nextPollMs(tracked) };
     }
     return this.#act(pass, bring);
+  }
+
+  /** What the Service asks for is refused; what it has is as it should be. */
+  #followed(pass: Pass, backEnds: readonly BackEnd[], refused: Error): ReconcileResult | void {
+    const { service, tracked } = pass;
+    if (!this.#journal.dryRun) tracked.followed = backEnds;
+    if (tracked.episode === 'update') this.#deps.events.record(service, endNote('update'));
+    tracked.episode = undefined;
+    tracked.handles = [];
+    tracked.polls = 0;
+    tracked.lastActions = undefined;
+    return this.#fail(pass, refused, true);
   }
 
   async #act(pass: Pass, bring: Bring): Promise<ReconcileResult | void> {
@@ -654,7 +671,7 @@ class Run {
     const opened = await this.#openRecord(pass, bring);
     if (!opened) return;
     tracked.handles = [];
-    this.#begin(pass, desired.wanted, desired.backEnds.length === 0);
+    this.#begin(pass, bring);
     tracked.touched = true;
     const isCurrent = (): boolean =>
       !desired.wanted || leftover || wakingText(this.#subject(key) ?? {}) === wakingText(service);
@@ -708,15 +725,15 @@ class Run {
   }
 
   /** Tells, once, what begins. */
-  #begin({ service, tracked }: Pass, wanted: boolean, withoutNodes: boolean): void {
-    const episode = episodeOf(service, tracked, wanted);
+  #begin({ service, tracked }: Pass, { desired: { backEnds, wanted }, refused }: Bring): void {
+    const episode = refused ? 'update' : episodeOf(service, tracked, wanted);
     if (tracked.episode !== episode) {
       tracked.episode = episode;
       this.#metrics.syncs.inc();
       const note = beginNote(episode);
       if (note) this.#deps.events.record(service, note);
     }
-    if (wanted && withoutNodes) this.#told.tell(service, noNodesNote);
+    if (wanted && backEnds.length === 0) this.#told.tell(service, noNodesNote);
   }
 
   /** All is as it should be. */
@@ -734,6 +751,7 @@ class Run {
     const isHeld = tracked.emptySince !== undefined && backEnds.length > 0;
     const generation = isHeld ? undefined : pass.generation;
     tracked.settled = { text: wakingText(service), backEnds, ingress: bring.plan.ingress, generation };
+    tracked.followed = undefined;
     tracked.touched = false;
     tracked.polls = 0;
     tracked.lastActions = undefined;
@@ -917,7 +935,7 @@ class Run {
     if (!service || this.#tracked.get(key) !== tracked || roleOf(service, this.#planOptions) !== 'serve') return;
     if (tracked.settled?.generation === this.#backEnds.generation) return;
     this.#noteEmptiness(service, tracked);
-    if (this.#isSettled(service, tracked)) return;
+    if (this.#isSettled(service, tracked) || this.#hasFollowed(service, tracked)) return;
     const { lastFailure } = tracked;
     // What was refused may have been so for the sake of its nodes. Else what has never served is tried again in its own time.
     const isRefused = lastFailure !== undefined && retryOf(lastFailure.error).kind === 'seldom';
@@ -926,6 +944,17 @@ class Run {
     tracked.nodesChangedAt = this.#nodesChangedAt;
     this.#updating.add(key);
     this.#queue.add(key);
+  }
+
+  /** Whether a Service that is refused has the members that it should have. */
+  #hasFollowed(service: Service, tracked: TrackedService): boolean {
+    const { followed, lastFailure } = tracked;
+    if (!followed || !lastFailure || tracked.seen !== wakingText(service)) return false;
+    try {
+      return sameBackEnds(selectedOf(this.#observed(service, tracked)), followed);
+    } catch {
+      return false;
+    }
   }
 
   #nodesDone(key: string): void {

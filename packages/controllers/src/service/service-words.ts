@@ -122,6 +122,10 @@ function factsOfLookAgain({ inMs, missing, why }: LookAgain): readonly Fact[] {
 function factsOfBring(bring: Bring): readonly Fact[] {
   const { complete, desired, plan } = bring;
   const warnings = (plan.warnings ?? []).map(({ message }) => ({ text: `The provider warns: ${message}` }));
+  if (bring.refused) {
+    const text = `It is refused until the Service changes: ${bring.refused.message}. What is there stays, and its members follow the nodes.`;
+    return [{ text }, ...notedOf(bring).map(({ summary }) => ({ text: `${capital(summary)}.` }))];
+  }
   if (!complete && plan.actions.length > 0) {
     const later = bring.later ? factsOfLookAgain(bring.later) : [];
     return [...notedOf(bring).map(({ summary }) => ({ text: `${capital(summary)}.` })), ...later, ...warnings];

@@ -32,6 +32,8 @@ export interface TrackedService {
   seen: string | undefined;
   /** What was last seen to be as it should. */
   settled: Settled | undefined;
+  /** What its members are, whatever it asks for: set while that is refused. */
+  followed: readonly BackEnd[] | undefined;
   /** Something was asked of the cloud since then: it is no more as it was, also for who wants just that again. */
   touched: boolean;
   /** Set between the first action and the end. */
@@ -72,6 +74,7 @@ export function trackService(service: Service, providerName: string, startedAt: 
     uid: service.metadata?.uid ?? '',
     seen: undefined,
     settled: undefined,
+    followed: undefined,
     touched: false,
     episode: undefined,
     lastActions: undefined,

@@ -1,0 +1,127 @@
+/** What a Service wishes and which nodes it has are two things: while the first is refused, the second goes on. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CloudError } from '@outrigger/cloud-provider';
+import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+
+const loadBalancerOf = (rig: Rig): Readonly<Record<string, unknown>> | undefined =>
+  rig.cloud.parts().find(({ kind }) => kind === 'load-balancer')?.attributes;
+const backEndsOf = (rig: Rig): unknown => loadBalancerOf(rig)?.backEnds;
+const port = (number: number, protocol: 'TCP' | 'SCTP') =>
+  ({ port: number, protocol, nodePort: 30_000 + number, name: `p${number}` }) as const;
+
+async function served(): Promise<Rig> {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(10_000);
+  return rig;
+}
+
+/** An edit that this cloud has no way to serve. */
+const refusedSpec = { ...webSpec, ports: [port(80, 'TCP'), port(81, 'SCTP')] };
+
+async function rotate(rig: Rig): Promise<void> {
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(10_000);
+  rig.api.nodes.remove('n1');
+  await rig.clock.advance(10_000);
+}
+
+test('an edit that is refused leaves the load balancer as it was, and its members follow the nodes', async () => {
+  const rig = await served();
+  const { ports } = loadBalancerOf(rig) ?? {};
+  rig.api.apply('web', refusedSpec);
+  await rig.clock.advance(10_000);
+  assert.equal(rig.reasons('web').at(-1), 'SyncLoadBalancerFailed');
+  await rotate(rig);
+  assert.deepEqual([backEndsOf(rig), loadBalancerOf(rig)?.ports], [['memory://r/n2'], ports]);
+  assert.match(JSON.stringify(rig.planned('web')), /protocol SCTP.*members follow the nodes/);
+  await rig.stop();
+});
+
+test('a process that finds it so follows the nodes too', async () => {
+  const rig = await served();
+  await rig.stop();
+  rig.api.apply('web', refusedSpec);
+  await rig.start();
+  await rig.clock.advance(10_000);
+  await rotate(rig);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n2']);
+  await rig.stop();
+});
+
+test('nodes that do not change cost a refused Service no look at the cloud, and one Event', async () => {
+  const rig = await served();
+  rig.api.apply('web', refusedSpec);
+  await rig.clock.advance(10_000);
+  const { observes } = rig.provider;
+  const { length } = rig.events;
+  rig.api.nodes.put(nodeOf('n1', { metadata: { labels: { a: 'b' } } }));
+  await rig.clock.advance(60_000);
+  assert.deepEqual([rig.provider.observes, rig.events.length], [observes, length]);
+  await rig.stop();
+});
+
+test('an edit that is taken back finds all as it should be', async () => {
+  const rig = await served();
+  rig.api.apply('web', refusedSpec);
+  await rig.clock.advance(10_000);
+  await rotate(rig);
+  rig.api.apply('web', { ...webSpec, ports: [port(82, 'TCP')] });
+  await rig.clock.advance(10_000);
+  assert.deepEqual(
+    [backEndsOf(rig), loadBalancerOf(rig)?.ports],
+    [['memory://r/n2'], [{ port: 82, protocol: 'TCP', nodePort: 30_082 }]],
+  );
+  assert.equal(rig.reasons('web').at(-1), 'EnsuredLoadBalancer');
+  await rig.stop();
+});
+
+test('what the cloud refuses keeps no member from following the nodes', async () => {
+  for (const code of ['quota', 'invalid', 'unavailable'] as const) {
+    const rig = await served();
+    const { ports } = loadBalancerOf(rig) ?? {};
+    rig.provider.before = ({ input, part }) => {
+      if (part === 'load-balancer' && JSON.stringify(input.ports) !== JSON.stringify(ports)) {
+        throw new CloudError(code, 'no more ports');
+      }
+    };
+    rig.api.apply('web', { ...webSpec, ports: [port(80, 'TCP'), port(83, 'TCP')] });
+    await rig.clock.advance(10_000);
+    await rotate(rig);
+    assert.deepEqual([backEndsOf(rig), loadBalancerOf(rig)?.ports], [['memory://r/n2'], ports], code);
+    rig.provider.before = () => {};
+    rig.api.nodes.put(nodeOf('n3'));
+    await rig.clock.advance(600_000);
+    assert.match(JSON.stringify(loadBalancerOf(rig)?.ports), /30083/, code);
+    await rig.stop();
+  }
+});
+
+test('a set of back ends that becomes empty is not believed at once for a refused Service either', async () => {
+  const rig = await served();
+  rig.api.apply('web', refusedSpec);
+  await rig.clock.advance(10_000);
+  rig.api.nodes.remove('n1');
+  await rig.clock.advance(290_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1']);
+  await rig.clock.advance(20_000);
+  assert.deepEqual(backEndsOf(rig), []);
+  await rig.stop();
+});
+
+test('a plan of members that makes or deletes something is not carried out', async () => {
+  const rig = await served();
+  rig.provider.planMembers = () => ({
+    actions: [{ kind: 'create', part: 'dns', summary: '', input: {} }],
+    complete: false,
+    ingress: [],
+  });
+  rig.provider.applied.length = 0;
+  rig.api.apply('web', refusedSpec);
+  await rig.clock.advance(10_000);
+  assert.deepEqual(rig.provider.applied, []);
+  await rig.stop();
+});
