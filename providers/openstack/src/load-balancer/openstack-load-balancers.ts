@@ -42,6 +42,7 @@ import { LearnedFacts } from './learned-facts.ts';
 import { identityOf } from './observe/concerns.ts';
 import { Observer } from './observe/observe.ts';
 import { changeOf } from './plan/change.ts';
+import { planMembers } from './plan/plan-members.ts';
 import { planRemoving } from './plan/plan-removing.ts';
 import { planServing } from './plan/plan-serving.ts';
 
@@ -133,6 +134,13 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     const wish = this.#wishOf(service, backEnds, settings);
     if (wish.kind === 'refused') return { actions: [], complete: false, ingress: [], refused: wish.error };
     return planServing({ desired, identity, tree: wish.tree, warnings: wish.warnings, parts });
+  }
+
+  planMembers(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
+    const { cluster, config, previousClusterName } = this.#options;
+    const { lbProvider, providerRequiresSerialApiCalls } = config().loadBalancer;
+    const identity = identityOf(desired.service, { cluster, previousClusterName });
+    return planMembers({ desired, identity, parts, provider: lbProvider, serial: providerRequiresSerialApiCalls });
   }
 
   async apply(

@@ -209,10 +209,12 @@ export class Rig {
     const { others, parts } = await this.lookAround(goal.service);
     const desired = { ...goal, others };
     onLook?.(parts);
-    const plan = this.provider.plan(desired, parts);
-    assert.deepEqual(this.provider.plan(desired, parts), plan, 'the same input gives the same plan');
+    const wish = this.provider.plan(desired, parts);
+    // What is refused keeps what it has, and its members follow the nodes.
+    const members = wish.refused && this.provider.planMembers(desired, parts);
+    const plan = members ? { ...members, refused: wish.refused } : wish;
+    assert.deepEqual(this.provider.plan(desired, parts), wish, 'the same input gives the same plan');
     assertAllowed(plan, desired, parts);
-    if (plan.refused) return plan;
     for (const action of plan.actions) {
       onAction?.(action);
       const result = await this.provider.apply(action, desired, callContext());
@@ -243,7 +245,7 @@ export class Rig {
         continue;
       }
       if (plan.complete && !wanted) assert.deepEqual([...expected], [], 'it is known what became of each part');
-      if (plan.refused || plan.complete) return plan;
+      if (plan.complete) return plan;
       // As the host waits.
       polls = plan.actions.length > 0 ? 0 : polls + 1;
       await this.clock.sleep(Math.min(30_000, 1_000 * 1.5 ** polls));

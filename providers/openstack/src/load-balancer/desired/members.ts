@@ -31,7 +31,7 @@ export function memberNodes(backEnds: readonly BackEnd[], families: readonly IPF
 
 /** A node without an address of the family gets no traffic, and so with a second node of the same address: Octavia takes one. */
 export function membersOf(
-  { nodePort }: ServicePort,
+  { nodePort }: Pick<ServicePort, 'nodePort'>,
   nodes: readonly MemberNode[],
   { families, each, subnetId, monitorPort }: MemberOptions,
 ): readonly DesiredMember[] {

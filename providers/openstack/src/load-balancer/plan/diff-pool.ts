@@ -20,7 +20,8 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
   if (health === 'rebuild' || there.protocol !== wanted.protocol) {
     return { steps: [removePool(there.id, there.name), creation], waiting: false };
   }
-  const members = diffMembers(wanted.members, there, context);
+  const serial = context.tree.loadBalancer.serial;
+  const members = diffMembers(wanted.members, there, { loadBalancer: context.loadBalancer, serial });
   const monitor = diffMonitor(wanted.monitor, there);
   if (members.waiting || monitor.waiting) return WAITING;
   const below = [...members.steps, ...monitor.steps];
@@ -40,8 +41,11 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
   return { steps: [...update, ...below], waiting: false };
 }
 
-function diffMembers(wanted: readonly DesiredMember[], pool: ObservedPool, context: TreeContext): Diff {
-  const { loadBalancer, tree } = context;
+export function diffMembers(
+  wanted: readonly DesiredMember[],
+  pool: ObservedPool,
+  { loadBalancer, serial }: Pick<TreeContext, 'loadBalancer'> & { readonly serial: boolean },
+): Diff {
   const healths = new Set(pool.members.map(healthOf));
   if (healths.has('waiting')) return WAITING;
   const failed = pool.members.filter((one) => healthOf(one) === 'rebuild');
@@ -60,7 +64,7 @@ function diffMembers(wanted: readonly DesiredMember[], pool: ObservedPool, conte
     family: loadBalancer.vipAddress?.includes(':') ? 'IPv6' : 'IPv4',
     id: loadBalancer.vipSubnetId ?? undefined,
   };
-  if (tree.loadBalancer.serial) return { steps: oneByOne(wanted, pool, subnet), waiting: false };
+  if (serial) return { steps: oneByOne(wanted, pool, subnet), waiting: false };
   const summary = `send ${pool.name} to ${wanted.length} members`;
   // Zed takes it back too where nothing is said of it, but nobody promises that.
   const body = wanted.map((member) => ({ monitor_port: null, ...memberBody(member, subnet) }));

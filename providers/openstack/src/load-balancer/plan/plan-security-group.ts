@@ -36,7 +36,9 @@ export function planSecurityGroup(
     return [actionOf('create', { kind: 'security-group' }, `make the security group ${name}`, change)];
   }
   const group = securityGroupIn(first);
-  return [...diffRules(wish, group, context), ...diffPorts(group, context), ...twins.flatMap(removeGroup)];
+  const wanted = new Set(tree.listeners.flatMap(({ pool }) => pool.members.map(({ address }) => address)));
+  const ports = diffPorts(group, wanted, context.providerIDs);
+  return [...diffRules(wish, group, context), ...ports, ...twins.flatMap(removeGroup)];
 }
 
 /** Neutron refuses to delete a group that a port still has. */
@@ -128,11 +130,12 @@ function keyOf({ cidr, family, portMax, portMin, protocol }: Rule): string {
   return JSON.stringify([protocol, family, portMin, portMax, source]);
 }
 
-function diffPorts(
+/** `wanted`: addresses of members, whose ports have the group. */
+export function diffPorts(
   group: ObservedSecurityGroup,
-  { providerIDs, tree }: SecurityGroupContext,
+  wanted: ReadonlySet<string>,
+  providerIDs: ReadonlyMap<string, string>,
 ): readonly LoadBalancerAction[] {
-  const wanted = new Set(tree.listeners.flatMap(({ pool }) => pool.members.map(({ address }) => address)));
   const covered = new Set([...group.ports.flatMap(({ addresses }) => addresses), ...group.withoutPort]);
   const missing = [...wanted].filter((address) => !covered.has(address)).toSorted();
   const obsolete = group.ports.filter(({ addresses }) => !addresses.some((address) => wanted.has(address)));

@@ -20,6 +20,7 @@ import { planFloatingIP, type FloatingIPPlan } from './plan-floating-ip.ts';
 import { removeParts } from './plan-removing.ts';
 import { removeLoadBalancer } from './remove-load-balancer.ts';
 import { planNeutronTags } from './plan-neutron-tags.ts';
+import { providerIDsOf } from './provider-ids.ts';
 import { planSecurityGroup } from './plan-security-group.ts';
 import { sharingRefusal } from './sharing.ts';
 import { secondVipRefusal, secondVipWarnings, treeOnVips } from './second-vip.ts';
@@ -141,18 +142,13 @@ function planRest(
   context: ServingContext,
 ): readonly LoadBalancerAction[] {
   const { desired, parts, tree } = context;
-  const providerIDs = new Map(
-    desired.backEnds.flatMap(({ addresses, node: { providerID } }) =>
-      providerID === undefined ? [] : addresses.map(({ address }) => [address, providerID] as const),
-    ),
-  );
   const group = planSecurityGroup(tree.securityGroup, {
     tree,
     loadBalancer: loadBalancerIn(part),
     children,
     parts: parts.filter(({ kind }) => kind === 'security-group'),
     owner: desired.owner,
-    providerIDs,
+    providerIDs: providerIDsOf(desired),
   });
   const actions = [...floating.actions, ...group];
   if (actions.length > 0) return actions;

@@ -1,0 +1,128 @@
+/** Which members the listeners that are there should have, whatever the Service asks for by now. Pure. */
+import type {
+  DesiredLoadBalancer,
+  IPFamily,
+  LoadBalancerAction,
+  LoadBalancerPart,
+  LoadBalancerPlan,
+} from '@outrigger/cloud-provider';
+import type { DesiredMember } from '../desired/desired-tree.ts';
+import { memberNodes, membersOf } from '../desired/members.ts';
+import { carriesPackets } from '../desired/octavia-features.ts';
+import type { ServiceIdentity } from '../observe/concerns.ts';
+import {
+  loadBalancerIn,
+  securityGroupIn,
+  type ObservedListener,
+  type ObservedLoadBalancer,
+  type ObservedPool,
+} from '../observed-tree.ts';
+import { sameOwner } from '../ownership.ts';
+import { actionOf, type Target } from './change.ts';
+import { transportOf } from './diff-listeners.ts';
+import { diffMembers } from './diff-pool.ts';
+import { healthOf } from './diff.ts';
+import { isOwnChild } from './listener-owner.ts';
+import { diffPorts } from './plan-security-group.ts';
+import { providerIDsOf } from './provider-ids.ts';
+
+export interface MembersContext {
+  readonly desired: DesiredLoadBalancer;
+  readonly identity: ServiceIdentity;
+  readonly parts: readonly LoadBalancerPart[];
+  /** `lb-provider`. */
+  readonly provider: string;
+  /** `provider-requires-serial-api-calls`. */
+  readonly serial: boolean;
+}
+
+interface Members {
+  readonly actions: readonly LoadBalancerAction[];
+  readonly addresses: readonly string[];
+  readonly waiting: boolean;
+}
+
+export function planMembers(context: MembersContext): LoadBalancerPlan {
+  const { desired, parts } = context;
+  const ours = parts.filter(
+    ({ kind, owner, state }) =>
+      state !== 'deleting' &&
+      (kind === 'shared-load-balancer' || (kind === 'load-balancer' && sameOwner(owner, desired.owner))),
+  );
+  const members = ours.map((part) => membersOfPart(part, context));
+  const actions = members.flatMap((one) => one.actions);
+  const waiting = members.some((one) => one.waiting);
+  const addresses = new Set(members.flatMap((one) => one.addresses));
+  // After the members, as where all of it is planned.
+  const ports =
+    actions.length > 0 || waiting
+      ? []
+      : parts
+          .filter(({ kind, owner }) => kind === 'security-group' && sameOwner(owner, desired.owner))
+          .flatMap((part) => diffPorts(securityGroupIn(part), addresses, providerIDsOf(desired)));
+  return {
+    actions: [...actions, ...ports],
+    complete: actions.length + ports.length === 0 && !waiting,
+    ingress: [],
+  };
+}
+
+function membersOfPart(part: LoadBalancerPart, context: MembersContext): Members {
+  const { desired, identity, serial } = context;
+  const loadBalancer = loadBalancerIn(part);
+  const { children, id, status } = loadBalancer;
+  if (status !== 'ACTIVE' || !children) return { actions: [], addresses: [], waiting: status !== 'ERROR' };
+  const owns = part.kind === 'load-balancer';
+  const target: Target = { kind: owns ? 'load-balancer' : 'shared-load-balancer', id: part.id };
+  const names = identity.names.map((one) => one.loadBalancer);
+  const addresses: string[] = [];
+  let waiting = false;
+  const actions = children.listeners.flatMap((listener): readonly LoadBalancerAction[] => {
+    const { pool } = listener;
+    if (!pool || !isOwnChild(listener, { owner: desired.owner, names, ownsLoadBalancer: owns })) return [];
+    const wanted = wantedMembers(listener, pool, loadBalancer, context);
+    addresses.push(...(wanted ?? pool.members).map(({ address }) => address));
+    // What is neither there nor on its way is for the whole plan.
+    if (!wanted || healthOf(listener) === 'rebuild' || healthOf(pool) === 'rebuild') return [];
+    const diff = diffMembers(wanted, pool, { loadBalancer, serial });
+    if (diff.waiting || healthOf(listener) !== 'ready' || healthOf(pool) !== 'ready') {
+      waiting = true;
+      return [];
+    }
+    return diff.steps.map(({ request, summary }) =>
+      actionOf('update', target, summary, { op: 'octavia', loadBalancerId: id, request }),
+    );
+  });
+  return { actions, addresses, waiting };
+}
+
+/** As those that are there, but for the nodes; `undefined` where nothing says on which port nodes take this traffic. */
+function wantedMembers(
+  { port, protocol }: ObservedListener,
+  { members, monitor }: ObservedPool,
+  loadBalancer: ObservedLoadBalancer,
+  { desired: { backEnds, service }, provider }: MembersContext,
+): readonly DesiredMember[] | undefined {
+  const [one] = members;
+  const transport = transportOf(protocol);
+  // A node port that was changed is served under its new number alone.
+  const same = service.ports.find((wish) => wish.port === port && wish.protocol === transport);
+  const nodePort = same?.nodePort ?? one?.port;
+  if (nodePort === undefined) return undefined;
+  const each = carriesPackets(provider, transport);
+  const vips = familiesOf(loadBalancer);
+  // A proxy reaches a node by either family.
+  const others = each ? [] : service.ipFamilies.filter((family) => !vips.includes(family));
+  const families = [...vips, ...others];
+  const subnetId = members.find(({ address }) => familyIn(address) === families[0])?.subnetId ?? undefined;
+  const asksKubeProxy = monitor?.type === 'HTTP' ? service.healthCheckNodePort : undefined;
+  const monitorPort = one ? (one.monitorPort ?? undefined) : asksKubeProxy;
+  return membersOf({ nodePort }, memberNodes(backEnds, families), { families, each, subnetId, monitorPort });
+}
+
+const familyIn = (address: string): IPFamily => (address.includes(':') ? 'IPv6' : 'IPv4');
+
+function familiesOf({ additionalVips, vipAddress }: ObservedLoadBalancer): readonly IPFamily[] {
+  const all = [...(vipAddress ? [vipAddress] : []), ...additionalVips.map(({ address }) => address)];
+  return [...new Set(all.map(familyIn))];
+}

@@ -1,0 +1,79 @@
+/** A Service that is refused keeps its load balancer, and the nodes are followed. */
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import type { LoadBalancerService } from '@outrigger/cloud-provider';
+import { annotated, portOf } from './desired/tree-inputs.suite.ts';
+import { loadBalancerIn, securityGroupIn } from './observed-tree.ts';
+import { Rig, served, serviceNamed } from './rig.suite.ts';
+
+async function membersOf(rig: Rig, service: LoadBalancerService): Promise<readonly (readonly string[])[]> {
+  const parts = (await rig.look(service)).filter(({ kind }) => kind.endsWith('load-balancer'));
+  const listeners = parts.flatMap((part) => loadBalancerIn(part).children?.listeners ?? []);
+  return listeners.map(({ pool }) => (pool?.members ?? []).map(({ name, port }) => `${name}:${port}`).toSorted());
+}
+
+/** Octavia has no such thing as a flavour of this name, and never will. */
+const refused = annotated({ flavorId: 'none', class: 'no-such-class' });
+
+for (const providerRequiresSerialApiCalls of [false, true]) {
+  test(`members come and go while the wish is refused; serial: ${providerRequiresSerialApiCalls}`, async () => {
+    const rig = await Rig.open({ loadBalancer: { providerRequiresSerialApiCalls } });
+    const web = serviceNamed('web', { ports: [portOf(80), portOf(53, 'UDP')] });
+    const was = served(web, await rig.bring(web));
+    const before = await membersOf(rig, was);
+    const now = { ...was, annotations: { ...was.annotations, ...refused }, ports: [...was.ports, portOf(81)] };
+    assert.match((await rig.bring(now)).refused?.message ?? '', /no such class|UUID/);
+    assert.deepEqual(await membersOf(rig, now), before);
+    rig.backEnds = [...rig.backEnds.slice(1), rig.addNode('node-3')];
+    assert.ok((await rig.bring(now)).refused);
+    const after = await membersOf(rig, now);
+    assert.deepEqual(
+      after.map((pool) => pool.map((member) => member.replace(/:.*/, ''))),
+      [
+        ['node-2', 'node-3'],
+        ['node-2', 'node-3'],
+      ],
+    );
+    assert.deepEqual(
+      after.map((pool) => new Set(pool.map((member) => member.replace(/.*:/, '')))),
+      before.map((pool) => new Set(pool.map((member) => member.replace(/.*:/, '')))),
+    );
+    // What is taken back finds all as it should be.
+    const [plan] = [await rig.pass(rig.desired(was))];
+    assert.deepEqual([plan.refused, plan.complete], [undefined, true]);
+  });
+}
+
+test('a node port that changes with a refused wish is followed: nobody serves the old one', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  const ports = was.ports.map((one) => ({ ...one, nodePort: 32_000 }));
+  await rig.bring({ ...was, annotations: { ...was.annotations, ...refused }, ports });
+  const [pool = []] = await membersOf(rig, was);
+  assert.ok(pool.length > 0 && pool.every((member) => member.endsWith(':32000')), pool.join());
+});
+
+test('with manage-security-groups the ports of new nodes get the group, and those of former ones lose it', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  const now = { ...was, annotations: { ...was.annotations, ...refused } };
+  const added = rig.addNode('node-3');
+  rig.backEnds = [...rig.backEnds.slice(1), added];
+  await rig.bring(now);
+  const group = (await rig.look(now)).find(({ kind }) => kind === 'security-group');
+  assert.ok(group);
+  const addresses = securityGroupIn(group).ports.flatMap((one) => one.addresses);
+  assert.ok(addresses.includes(added.addresses[0]?.address ?? ''));
+  assert.equal(securityGroupIn(group).ports.length, 2);
+});
+
+test('a Service that has nothing, and one of another, get nothing', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web');
+  await rig.bring(web);
+  const before = await rig.everything();
+  assert.ok((await rig.bring(serviceNamed('other', { annotations: refused }))).complete);
+  assert.deepEqual(await rig.everything(), before);
+});
