@@ -3,6 +3,7 @@ import { exitCodeOf, HeldTerms, runControllerManager, type RunningController } f
 import {
   createEventRecorder,
   Stores,
+  watchEventLoop,
   type Client,
   type ClusterConfig,
   type EventRecorder,
@@ -33,6 +34,7 @@ const NAME = 'cloud-controller-manager';
 export async function runProgram(foundation: Foundation, stop: AbortSignal): Promise<number> {
   // What can be refused is refused before anything is touched.
   const plan = await planWork(foundation);
+  using _watched = watched(foundation);
   const webhooks = chosenWebhooks(foundation.options);
   await checkWebhooks(foundation, webhooks);
   const clouds = await loadClouds(foundation);
@@ -103,6 +105,16 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   });
   logger.info('Ended', { how: end.kind });
   return exitCodeOf(end);
+}
+
+/** Says when the event loop is held, until it is disposed of. */
+function watched({ clock, logger, metrics }: Foundation): Disposable {
+  const ended = new AbortController();
+  const { signal } = ended;
+  watchEventLoop({ clock, logger, metrics, signal }).catch((error: unknown) => {
+    logger.error('The watch over the event loop has ended', { error });
+  });
+  return { [Symbol.dispose]: () => ended.abort(new DOMException('the program ends', 'AbortError')) };
 }
 
 /** What `--config` may change while the program runs. */

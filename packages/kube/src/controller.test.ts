@@ -1,7 +1,8 @@
 import { FakeClock } from '@outrigger/testing';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runController, type ReconcileContext, type ReconcileResult } from './controller.ts';
+import type { Clock } from './clock.ts';
+import { runController, type ControllerOptions, type ReconcileContext, type ReconcileResult } from './controller.ts';
 import { recordMetrics } from './internal/recorded-metrics.ts';
 import { silentLogger, type Logger } from './logger.ts';
 import { exponentialBackoff } from './rate-limiter.ts';
@@ -15,9 +16,10 @@ interface Line {
 
 function setUp(
   reconcile: (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>,
-  options: { workers?: number; stopTimeoutMs?: number } = {},
+  options: Partial<ControllerOptions<string>> = {},
 ) {
-  const clock = new FakeClock();
+  const fake = new FakeClock();
+  const clock = options.clock ?? fake;
   const metrics = recordMetrics();
   const errors: Line[] = [];
   const logger: Logger = {
@@ -44,7 +46,7 @@ function setUp(
     signal: stop.signal,
     ...options,
   }).finally(() => (stopped = true));
-  return { clock, queue, metrics, errors, stop, run, stopped: () => stopped };
+  return { clock: fake, queue, metrics, errors, stop, run, stopped: () => stopped };
 }
 
 /** A reconcile that ends when it is told to. */
@@ -268,4 +270,77 @@ test('a look-up gives its worker back, and its answer brings the key back', asyn
 test('a number of workers that makes no sense is refused', async () => {
   const t = setUp(async () => {}, { workers: 0 });
   await assert.rejects(t.run, /workers must be a whole number of at least 1, got 0/);
+});
+
+/** A clock and a processor that a reconcile takes the time of. */
+function hog(clock: FakeClock): {
+  readonly clock: Clock;
+  readonly processorTime: () => number;
+  take(ms: number): void;
+} {
+  let taken = 0;
+  return {
+    clock: {
+      now: () => clock.now() + taken,
+      monotonic: () => clock.monotonic() + taken,
+      setTimer: (delayMs, fire) => clock.setTimer(delayMs, fire),
+      sleep: (delayMs, signal) => clock.sleep(delayMs, signal),
+    },
+    processorTime: () => taken,
+    take: (ms) => void (taken += ms),
+  };
+}
+
+test('a reconcile that holds the event loop is named; a key that does so twice is set aside, and the others go on', async () => {
+  const fake = new FakeClock();
+  const machine = hog(fake);
+  const runs: string[] = [];
+  const told: string[] = [];
+  let hostileMs = 1_500;
+  const t = setUp(
+    async (key) => {
+      runs.push(key);
+      if (key === 'hostile') machine.take(hostileMs);
+    },
+    { ...machine, onSetAside: (key, message) => void told.push(`${key}: ${message}`) },
+  );
+  const bring = async (...keys: string[]): Promise<string> => {
+    for (const key of keys) t.queue.add(key);
+    await fake.advance(10);
+    return runs.splice(0).join();
+  };
+  assert.equal(await bring('hostile', 'honest'), 'hostile,honest');
+  assert.deepEqual(told, []);
+  assert.equal(await bring('hostile'), 'hostile');
+  assert.match(told.join(), /^hostile: .*again in 1 min/);
+  assert.equal(await bring('hostile', 'honest'), 'honest', 'set aside, whatever changes');
+  await fake.advance(60_000);
+  assert.equal(runs.splice(0).join(), 'hostile');
+  assert.match(told.join(), /again in 2 min/);
+  hostileMs = 0;
+  await fake.advance(120_000);
+  assert.equal(runs.splice(0).join(), 'hostile');
+  assert.equal(await bring('hostile'), 'hostile');
+  assert.equal(t.metrics.value('outrigger_event_loop_held_total', { controller: 'test' }), 3);
+  assert.deepEqual(
+    t.errors.map(({ fields }) => [fields['key'], fields['heldMs'], fields['setAsideMs']]),
+    [
+      ['hostile', 1_500, 0],
+      ['hostile', 1_500, 60_000],
+      ['hostile', 1_500, 120_000],
+    ],
+  );
+  t.stop.abort();
+  await t.run;
+});
+
+test('a reconcile during which the process did not run has held nothing', async () => {
+  const fake = new FakeClock();
+  const machine = hog(fake);
+  const t = setUp(async () => machine.take(5_000), { ...machine, processorTime: () => 0 });
+  t.queue.add('a');
+  await fake.advance(10);
+  assert.equal(t.metrics.value('outrigger_event_loop_held_total', { controller: 'test' }), 0);
+  t.stop.abort();
+  await t.run;
 });

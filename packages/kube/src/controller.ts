@@ -2,6 +2,8 @@
 import { onAbort } from './abort.ts';
 import type { Clock } from './clock.ts';
 import { createControllerMetrics, type ControllerMetrics } from './internal/controller-metrics.ts';
+import { HeldKeys } from './internal/held-keys.ts';
+import { processorTime, runHeld, type ProcessorTime } from './internal/loop-holders.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { isTerminalError } from './terminal-error.ts';
@@ -58,6 +60,10 @@ export interface ControllerOptions<K> {
   readonly signal: AbortSignal;
   /** How long to wait, after `signal` aborts, for the reconciles that run. Default: 30,000. */
   readonly stopTimeoutMs?: number;
+  /** Is told, in a sentence for people, that a key is set aside: an Event about its object should say so. */
+  readonly onSetAside?: (key: K, message: string) => void;
+  /** Processor time of the thread, in milliseconds. Default: that of the process's. */
+  readonly processorTime?: ProcessorTime;
 }
 
 /** How many of the keys that would not stop are named. */
@@ -67,6 +73,9 @@ const NAMED_KEYS = 10;
  * Runs until `signal` aborts (or the queue is shut down and empty): from then on no reconcile starts, and those that run
  * are waited for, `stopTimeoutMs` at most. What a reconciler throws never ends the controller. Rejects with a
  * `RangeError` when `workers` is not a positive whole number.
+ *
+ * A reconcile that holds the event loop for a second is logged and counted (`outrigger_event_loop_held_total`). A key that does so twice is
+ * set aside, whatever changes: for a minute, doubled up to an hour each time that it does so again. The other keys go on.
  */
 export async function runController<K>(options: ControllerOptions<K>): Promise<void> {
   const { name, queue, workers, clock, signal, stopTimeoutMs = 30_000 } = options;
@@ -76,6 +85,15 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
   const logger = options.logger.with({ controller: name });
   const metrics = createControllerMetrics(options.metrics, name, workers);
   const running = new Set<K>();
+  const heldKeys = new HeldKeys<K>();
+  const onHeld = (key: K, heldMs: number): void => {
+    metrics.held();
+    const asideMs = heldKeys.note(key, clock.monotonic());
+    logger.error('A reconcile held the event loop', { key, heldMs: Math.round(heldMs), setAsideMs: asideMs });
+    if (asideMs === 0) return;
+    queue.add(key, { delayMs: asideMs });
+    options.onSetAside?.(key, asideMessage(asideMs));
+  };
   logger.verbose(2, 'Starting controller', { workers });
 
   const work = async (): Promise<void> => {
@@ -84,10 +102,16 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
       if (key === undefined) return;
       // The signal may abort between the hand-over and this turn.
       if (signal.aborted) return queue.done(key);
+      const asideMs = heldKeys.asideMs(key, clock.monotonic());
+      if (asideMs > 0) {
+        queue.add(key, { delayMs: asideMs });
+        queue.done(key);
+        continue;
+      }
       running.add(key);
       metrics.active(running.size);
       try {
-        await reconcileOnce(key, options, logger, metrics);
+        await reconcileOnce(key, options, { logger, metrics, onHeld });
       } finally {
         running.delete(key);
         metrics.active(running.size);
@@ -124,15 +148,24 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
 async function reconcileOnce<K>(
   key: K,
   options: ControllerOptions<K>,
-  controllerLogger: Logger,
-  metrics: ControllerMetrics,
+  controller: {
+    readonly logger: Logger;
+    readonly metrics: ControllerMetrics;
+    readonly onHeld: (key: K, heldMs: number) => void;
+  },
 ): Promise<void> {
-  const { queue, reconciler, clock, signal } = options;
-  const logger = controllerLogger.with({ key });
+  const { queue, reconciler, clock, signal, processorTime: processor = processorTime } = options;
+  const { metrics } = controller;
+  const logger = controller.logger.with({ key });
   const attempt = queue.requeues(key);
   const startedAt = clock.monotonic();
   try {
-    const requeueAfterMs = (await reconciler.reconcile(key, { signal, logger, attempt }))?.requeueAfterMs;
+    const reconciled = runHeld(
+      () => reconciler.reconcile(key, { signal, logger, attempt }),
+      (heldMs) => controller.onHeld(key, heldMs),
+      { clock, processor },
+    );
+    const requeueAfterMs = (await reconciled)?.requeueAfterMs;
     if (requeueAfterMs !== undefined && !(requeueAfterMs >= 0)) {
       throw new RangeError(`reconcile returned requeueAfterMs ${requeueAfterMs}; it must be 0 or more`);
     }
@@ -155,4 +188,8 @@ async function reconcileOnce<K>(
       metrics.finished('error', clock.monotonic() - startedAt);
     }
   }
+}
+
+function asideMessage(asideMs: number): string {
+  return `Looking after this object took more than a second of the program's time without a pause, more than once. It is looked at again in ${asideMs / 60_000} min, so that others do not wait for it. Shorten what is unusually large in it, such as an annotation.`;
 }

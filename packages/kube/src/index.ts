@@ -178,6 +178,7 @@ export {
   type Reconciler,
   type ReconcileResult,
 } from './controller.ts';
+export { watchEventLoop, type EventLoopWatchOptions } from './event-loop-watch.ts';
 export { isTerminalError, TerminalError } from './terminal-error.ts';
 export {
   createEventRecorder,

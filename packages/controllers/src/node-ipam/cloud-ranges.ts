@@ -55,6 +55,7 @@ import { FIELD_MANAGER } from './other-allocator.ts';
 import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
 import { PodRangeBatches } from './pod-range-batches.ts';
 import { RangeIndex } from './range-index.ts';
+import { tellSetAside } from '../set-aside.ts';
 
 /** An answer that the look-ups have given to whomever will do for so long. */
 const FRESH_MS = 30_000;
@@ -174,6 +175,7 @@ class Run {
         logger,
         metrics,
         signal: this.#signal,
+        onSetAside: tellSetAside(store, this.#deps.events),
       });
     } catch (error) {
       if (!this.#signal.aborted) throw error;

@@ -39,6 +39,7 @@ import { listUntilComplete } from './list-until-complete.ts';
 import { NodeRanges } from './node-ranges.ts';
 import { FIELD_MANAGER } from './other-allocator.ts';
 import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
+import { tellSetAside } from '../set-aside.ts';
 
 const BACKOFF = { baseMs: 50, maxMs: 300_000 };
 
@@ -130,6 +131,7 @@ class Run {
         logger,
         metrics,
         signal: this.#signal,
+        onSetAside: tellSetAside(store, this.#deps.events),
       });
     } catch (error) {
       if (!this.#signal.aborted) throw error;

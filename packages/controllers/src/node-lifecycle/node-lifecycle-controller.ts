@@ -39,6 +39,7 @@ import { planNodeLifecycle, type LifecycleOptions, type LifecyclePlan, type Surr
 import { isSameReadiness, readinessOf } from './readiness.ts';
 import { allowDeletionAnnotation } from './well-known-names.ts';
 import { writeShutdownTaint, type TaintWrite } from './write-shutdown-taint.ts';
+import { tellSetAside } from '../set-aside.ts';
 
 /** After a write that failed. */
 const WRITE_BACKOFF = { baseMs: 50, maxMs: 300_000 };
@@ -166,6 +167,7 @@ class Run {
         logger,
         metrics,
         signal: this.#signal,
+        onSetAside: tellSetAside(store, this.#deps.events),
       });
     } finally {
       unsubscribe();

@@ -35,6 +35,7 @@ import { factsOfNode, factsOfNodePlan, notedWrites } from './node-words.ts';
 import { planNode, type PlanOptions } from './plan.ts';
 import { runRefreshSchedule } from './refresh-schedule.ts';
 import { isUninitialized } from './taints.ts';
+import { tellSetAside } from '../set-aside.ts';
 
 /** After a write that failed. A node is never given up. */
 const WRITE_BACKOFF = { baseMs: 50, maxMs: 300_000 };
@@ -158,6 +159,7 @@ class Run {
           logger,
           metrics,
           signal: this.#signal,
+          onSetAside: tellSetAside(store, this.#deps.events),
         }),
         runRefreshSchedule({
           clock,

@@ -25,6 +25,7 @@ import { WrittenVersions } from '../written-versions.ts';
 import { planVolume, type VolumeAdditions } from './plan.ts';
 import { additionPatch } from './volume-patch.ts';
 import { additionsText, differencesText, failureText, invalidText } from './volume-words.ts';
+import { tellSetAside } from '../set-aside.ts';
 
 /** After a write that failed. */
 const WRITE_BACKOFF = { baseMs: 1_000, maxMs: 300_000 };
@@ -117,6 +118,7 @@ class Run {
         logger,
         metrics,
         signal: this.#signal,
+        onSetAside: tellSetAside(store, this.#deps.events),
       });
     } finally {
       unsubscribe();

@@ -88,6 +88,7 @@ import { asRecorded, letGoPatch, recordPatch, sameIngress, servedPatch } from '.
 import { missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
 import { sameBackEnds, trackService, UNCERTAIN_MS, wakingText, type TrackedService } from './tracked-service.ts';
 import { TurnBudget } from './turn-budget.ts';
+import { tellSetAside } from '../set-aside.ts';
 
 /** Upstream's. */
 const BACKOFF = { baseMs: 5_000, maxMs: 300_000 };
@@ -273,6 +274,7 @@ class Run {
         logger,
         metrics,
         signal: this.#signal,
+        onSetAside: tellSetAside(services, this.#deps.events),
       });
     } finally {
       stopReconfigured?.();

@@ -1,5 +1,5 @@
 /** controller-runtime's metrics, which dashboards already know: https://book.kubebuilder.io/reference/metrics-reference */
-import type { Metrics } from '../metrics.ts';
+import type { Counter, Metrics } from '../metrics.ts';
 
 /** `stopped`: cut short by the end of the controller; counted nowhere else. */
 type ReconcileOutcome = 'success' | 'requeue_after' | 'error' | 'terminal' | 'stopped';
@@ -7,6 +7,16 @@ type ReconcileOutcome = 'success' | 'requeue_after' | 'error' | 'terminal' | 'st
 export interface ControllerMetrics {
   active(workers: number): void;
   finished(outcome: ReconcileOutcome, tookMs: number): void;
+  held(): void;
+}
+
+/** Of the holder's controller; empty where it is not known. */
+export function heldCounter(metrics: Metrics): Counter {
+  return metrics.counter({
+    name: 'outrigger_event_loop_held_total',
+    help: 'How often the event loop was held for a second, by the controller whose reconcile did it.',
+    labels: ['controller'],
+  });
 }
 
 const BUCKETS = [
@@ -46,7 +56,9 @@ export function createControllerMetrics(metrics: Metrics, controller: string, wo
     .gauge({ name: 'controller_runtime_max_concurrent_reconciles', help: 'Reconciles that may run at a time.', labels })
     .set(workers, { controller });
   activeWorkers.set(0, { controller });
+  const held = heldCounter(metrics);
   return {
+    held: () => held.inc({ controller }),
     active: (count) => activeWorkers.set(count, { controller }),
     finished: (outcome, tookMs) => {
       time.observe(tookMs / 1000, { controller });

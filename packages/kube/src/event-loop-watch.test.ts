@@ -1,0 +1,71 @@
+import { FakeClock } from '@outrigger/testing';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from './clock.ts';
+import { systemClock } from './clock.ts';
+import { watchEventLoop } from './event-loop-watch.ts';
+import { followAwaits, runHeld } from './internal/loop-holders.ts';
+import { recordMetrics } from './internal/recorded-metrics.ts';
+import { silentLogger, type Logger } from './logger.ts';
+
+test('a hold that nobody answers for is logged and counted; a process that does not run is another matter', async () => {
+  const fake = new FakeClock();
+  let [late, computed] = [0, 0];
+  // The next beat comes so much too late.
+  const clock: Clock = {
+    now: () => fake.now(),
+    monotonic: () => fake.monotonic() + late,
+    setTimer: (delayMs, fire) => fake.setTimer(delayMs, fire),
+    sleep: (delayMs, signal) => fake.sleep(delayMs, signal),
+  };
+  const lines: string[] = [];
+  const logger: Logger = { ...silentLogger, warn: (message) => void lines.push(message) };
+  const metrics = recordMetrics();
+  const stop = new AbortController();
+  const run = watchEventLoop({ clock, logger, metrics, signal: stop.signal, processorTime: () => computed });
+  const held = (): number => metrics.value('outrigger_event_loop_held_total', { controller: '' });
+  await fake.advance(1_000);
+  assert.equal(held(), 0);
+  late += 3_000;
+  await fake.advance(500);
+  assert.deepEqual([held(), lines.length], [0, 1]);
+  assert.match(lines[0] ?? '', /was not run/);
+  [late, computed] = [late + 3_000, computed + 3_000];
+  await fake.advance(500);
+  assert.deepEqual([held(), lines.length], [1, 2]);
+  // What a reconcile holds is laid to it, and not counted again.
+  const onHeld: number[] = [];
+  runHeld(
+    () => ([late, computed] = [late + 2_000, computed + 2_000]),
+    (ms) => void onHeld.push(ms),
+    { clock, processor: () => computed },
+  );
+  await fake.advance(500);
+  assert.deepEqual([held(), onHeld], [1, [2_000]]);
+  await fake.advance(700_000);
+  stop.abort();
+  await run;
+});
+
+test('while awaits are followed, what is done behind one is laid to whoever awaited', async () => {
+  let late = 0;
+  const clock = { monotonic: () => late };
+  const held: string[] = [];
+  const work = (name: string, ms: number): Promise<void> =>
+    runHeld(
+      async () => {
+        await systemClock.sleep(1);
+        late += ms;
+        await systemClock.sleep(1);
+      },
+      (heldMs) => void held.push(`${name} ${heldMs}`),
+      { clock, processor: () => 0 },
+    );
+  const stop = followAwaits(clock);
+  try {
+    await Promise.all([work('a', 10), work('b', 1_500), work('c', 0)]);
+  } finally {
+    stop();
+  }
+  assert.deepEqual(held, ['b 1500']);
+});

@@ -1,0 +1,70 @@
+/**
+ * Notices when the event loop is held, by whomever: while it is, answers, probes and renewals of the Lease wait. What a reconcile holds
+ * is laid to its key by `runController`; for the rest, and to find out whose it is, the program runs this once.
+ */
+import type { Clock } from './clock.ts';
+import {
+  COMPUTED_MS,
+  followAwaits,
+  HELD_MS,
+  holdersFound,
+  processorTime,
+  type ProcessorTime,
+} from './internal/loop-holders.ts';
+import type { Logger } from './logger.ts';
+import type { Metrics } from './metrics.ts';
+import { heldCounter } from './internal/controller-metrics.ts';
+
+export interface EventLoopWatchOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** Processor time of the thread, in milliseconds. Default: that of the process's. */
+  readonly processorTime?: ProcessorTime;
+}
+
+const BEAT_MS = 500;
+/** How long what reconciles do behind an await is timed, after the event loop was held by nobody knows whom. */
+const FOLLOW_MS = 600_000;
+
+/**
+ * Until `signal` aborts. A hold of a second that no reconcile has to answer for is logged and counted as
+ * `outrigger_event_loop_held_total{controller=""}`, unless the process did not run at all; for ten minutes from then on all awaits of
+ * reconciles are timed, so that the next one is laid to its key.
+ */
+export async function watchEventLoop(options: EventLoopWatchOptions): Promise<void> {
+  const { clock, logger, metrics, signal, processorTime: processor = processorTime } = options;
+  const held = heldCounter(metrics);
+  let follow: { readonly stop: () => void; until: number } | undefined;
+  try {
+    while (!signal.aborted) {
+      const [from, computedFrom, foundBefore] = [clock.monotonic(), processor(), holdersFound()];
+      await clock.sleep(BEAT_MS, signal);
+      const now = clock.monotonic();
+      const lateMs = now - from - BEAT_MS;
+      if (follow && now > follow.until) {
+        follow.stop();
+        follow = undefined;
+      }
+      if (lateMs < HELD_MS || holdersFound() > foundBefore) continue;
+      const computedMs = Math.round(processor() - computedFrom);
+      if (computedMs < COMPUTED_MS) {
+        logger.warn('The process was not run for a while: its processor is taken, or limited', { lateMs, computedMs });
+        continue;
+      }
+      held.inc({ controller: '' });
+      logger.warn('The event loop was held, and by no reconcile before its first await', {
+        heldMs: lateMs,
+        computedMs,
+      });
+      follow ??= { stop: followAwaits(clock), until: 0 };
+      follow.until = now + FOLLOW_MS;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    follow?.stop();
+  }
+}

@@ -1,0 +1,72 @@
+/** Which reconcile holds the event loop: what runs between two of its awaits for so long that nothing else does. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { threadCpuUsage } from 'node:process';
+import { promiseHooks } from 'node:v8';
+import type { Clock } from '../clock.ts';
+
+/** From here on the event loop counts as held: answers, probes and the renewal of the Lease wait so long. */
+export const HELD_MS = 1_000;
+/** Of it the thread has to have computed: a process that gets no processor is held by others, and no object is to blame. */
+export const COMPUTED_MS: number = HELD_MS / 2;
+
+/** What is told that it has held the event loop, for so many milliseconds. */
+export type OnHeld = (heldMs: number) => void;
+
+/** Follows a reconcile through all that it awaits. */
+const holder = new AsyncLocalStorage<OnHeld>();
+/** How often a holder was found. */
+let found = 0;
+
+/** Processor time of this thread, in milliseconds. */
+export type ProcessorTime = () => number;
+
+export const processorTime: ProcessorTime = () => {
+  const { user, system } = threadCpuUsage();
+  return (user + system) / 1_000;
+};
+
+/** Runs it; `onHeld` is told when what it does before its first await holds the event loop, and, while `followAwaits` is on, after it. */
+export function runHeld<T>(
+  run: () => T,
+  onHeld: OnHeld,
+  { clock, processor }: { readonly clock: Pick<Clock, 'monotonic'>; readonly processor: ProcessorTime },
+): T {
+  const from = clock.monotonic();
+  const computedFrom = processor();
+  try {
+    return holder.run(onHeld, run);
+  } finally {
+    const heldMs = clock.monotonic() - from;
+    if (heldMs >= HELD_MS && processor() - computedFrom >= COMPUTED_MS) note(onHeld, heldMs);
+  }
+}
+
+/** How many holds were laid to somebody until now. */
+export function holdersFound(): number {
+  return found;
+}
+
+/**
+ * From now on also what a reconcile does behind an await is timed. Each await of the process costs a little more for it
+ * (0.4 µs), so that it is on only after the event loop was held by nobody knows whom. Returns what ends it.
+ */
+export function followAwaits(clock: Pick<Clock, 'monotonic'>): () => void {
+  let from = 0;
+  const stop = promiseHooks.createHook({
+    before: () => {
+      from = clock.monotonic();
+    },
+    after: () => {
+      const heldMs = clock.monotonic() - from;
+      if (heldMs < HELD_MS) return;
+      const onHeld = holder.getStore();
+      if (onHeld) note(onHeld, heldMs);
+    },
+  }) as () => void;
+  return stop;
+}
+
+function note(onHeld: OnHeld, heldMs: number): void {
+  found++;
+  onHeld(heldMs);
+}
