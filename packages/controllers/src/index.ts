@@ -65,7 +65,13 @@ export { labelNewVolume, type NewVolumeAnswer } from './pv-label/label-new-volum
 export { volumeHandles } from './pv-label/volume-source.ts';
 export { createCloudRanges, type CloudRanges, type CloudRangesDependencies } from './node-ipam/cloud-ranges.ts';
 export { readIpamRanges, type IpamRangeFlags, type IpamRanges } from './node-ipam/ipam-ranges.ts';
-export { admissionPolicyOf, featureTableOf, type AdmissionPolicyOptions } from './service/admission-policy.ts';
+export {
+  admissionPolicyOf,
+  featureTableOf,
+  trustPolicyOf,
+  type AdmissionPolicyOptions,
+  type TrustPolicyOptions,
+} from './service/admission-policy.ts';
 
 // What each asks of the API server
 export { nodeControllerRules } from './node/api-rules.ts';

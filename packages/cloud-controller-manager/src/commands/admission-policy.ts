@@ -1,11 +1,11 @@
 /** `outrigger admission-policy`: what a provider does not serve, refused when a Service is written. */
-import { oneOf, type FlagGroup } from '@outrigger/controller-manager';
-import { admissionPolicyOf } from '@outrigger/controllers';
+import { oneOf, strings, type FlagGroup } from '@outrigger/controller-manager';
+import { admissionPolicyOf, trustPolicyOf } from '@outrigger/controllers';
 import { yamlDocuments } from '../yaml-documents.ts';
 import { defineCommand, type Command } from './command.ts';
 import { declaringProviderFlags, readDeclared } from './declared-load-balancers.ts';
 
-const admissionPolicyFlags: FlagGroup<{ action: 'Deny' | 'Warn' }> = {
+const admissionPolicyFlags: FlagGroup<{ action: 'Deny' | 'Warn'; trustedServiceNamespaces: readonly string[] }> = {
   title: 'Admission policy',
   flags: {
     action: {
@@ -13,21 +13,29 @@ const admissionPolicyFlags: FlagGroup<{ action: 'Deny' | 'Warn' }> = {
       default: 'Deny',
       usage: "'Deny' refuses such a Service, 'Warn' only tells the person who writes it.",
     },
+    trustedServiceNamespaces: {
+      type: strings,
+      default: ['*'],
+      usage:
+        "Namespaces whose Services may name things of the cloud, as the manager's flag of this name; of all others a second policy refuses loadBalancerIP, and the annotations that the provider marks as dangerous. '*': all.",
+    },
   },
 };
 
 export const admissionPolicyCommand: Command = defineCommand({
   name: 'admission-policy',
-  summary: 'Prints a ValidatingAdmissionPolicy that refuses the Services which a provider does not serve.',
+  summary:
+    'Prints a ValidatingAdmissionPolicy that refuses the Services which a provider does not serve, and one by namespace against those which name things of the cloud.',
   flags: [declaringProviderFlags, admissionPolicyFlags],
   run: async (parsed, environment) => {
     const { loadBalancers, providerName } = await readDeclared(parsed.of(declaringProviderFlags), environment);
-    const policy = admissionPolicyOf(loadBalancers, {
-      providerName,
-      isDefault: parsed.of(declaringProviderFlags).defaultProvider,
-      action: parsed.of(admissionPolicyFlags).action,
-    });
-    environment.stdout.write(await yamlDocuments(policy));
+    const { action, trustedServiceNamespaces: trustedNamespaces } = parsed.of(admissionPolicyFlags);
+    const options = { providerName, isDefault: parsed.of(declaringProviderFlags).defaultProvider, action };
+    const policies = [
+      ...admissionPolicyOf(loadBalancers, options),
+      ...trustPolicyOf(loadBalancers, { ...options, trustedNamespaces }),
+    ];
+    environment.stdout.write(await yamlDocuments(policies));
     return 0;
   },
 });

@@ -13,7 +13,7 @@ import {
 } from '@outrigger/kube';
 import { createMemoryCloud } from '@outrigger/provider-memory';
 import { controlPlaneOrSkip } from '@outrigger/testing';
-import { admissionPolicyOf, featureTableOf } from './admission-policy.ts';
+import { admissionPolicyOf, featureTableOf, trustPolicyOf } from './admission-policy.ts';
 import { openLoadBalancers } from './memory-provider.suite.ts';
 
 const resourceOf = (kind: string, plural: string): Resource => ({
@@ -90,4 +90,70 @@ test('the table says what is served, in the words of the policy', async () => {
   const table = featureTableOf(features);
   assert.match(table, /\| protocol UDP \| yes \|/);
   assert.match(table, /\| protocol SCTP \| refused \|/);
+});
+
+test('the API server takes what names things of the cloud from Services of trusted namespaces alone', async (t) => {
+  const controlPlane = await controlPlaneOrSkip(t);
+  if (!controlPlane) return;
+  const transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
+  t.after(() => transport[Symbol.asyncDispose]());
+  const client = createClient(transport);
+  const services = client.of(resources.services);
+  await client.of(resources.namespaces).create({ metadata: { name: 'trusted' } });
+  const named = { 'cloud.test/lb-id': 'lb-1' };
+  const spec: Service['spec'] = { type: 'LoadBalancer', ports: [{ port: 80 }], selector: { a: 'b' } };
+  const annotated = (name: string, annotations: Record<string, string>, namespace = 'default'): Service => ({
+    metadata: { name, namespace, annotations },
+    spec,
+  });
+  await services.create(annotated('before', named));
+  const provider = await openLoadBalancers(createMemoryCloud({ clock: systemClock, random: () => 0.5 }), systemClock);
+  const declared = {
+    classes: provider.classes,
+    features: { ...provider.features, requestedIP: true },
+    annotations: [
+      { name: 'cloud.test/lb-id', description: '', values: 'string', dangerous: 'uses the load balancer of others' },
+      { name: 'cloud.test/timeout', description: '', values: 'integer' },
+    ],
+  } as const;
+  const options = { providerName: 'memory', trustedNamespaces: ['trusted'] };
+  const [policy, binding] = trustPolicyOf(declared, options) as [KubeObject, KubeObject];
+  await client.of(policies).create(policy);
+  await client.of(bindings).create(binding);
+  const refusalOf = (write: Promise<unknown>): Promise<string> =>
+    write.then(
+      () => '',
+      (error: unknown) => String(error),
+    );
+  const deadline = systemClock.monotonic() + 60_000;
+  for (let i = 0; (await refusalOf(services.create(annotated(`probe-${i}`, named)))) === ''; i++) {
+    assert.ok(systemClock.monotonic() < deadline, 'the policy is in force within 60 s');
+    await systemClock.sleep(200);
+  }
+  const patch = (name: string, body: object): Promise<string> =>
+    refusalOf(services.patch({ namespace: 'default', name }, { type: 'merge', body }));
+  const write = (service: Service): Promise<string> => refusalOf(services.create(service));
+  const denied = /may not have the annotation cloud\.test\/lb-id, which uses the load balancer of others/u;
+  assert.match(await write(annotated('new', named)), denied);
+  const asking = annotated('address', {});
+  assert.match(
+    await write({ ...asking, spec: { ...spec, loadBalancerIP: '192.0.2.1' } }),
+    /may not have loadBalancerIP/u,
+  );
+  assert.equal(await write(annotated('trusted', named, 'trusted')), '');
+  assert.equal(await write(annotated('harmless', { 'cloud.test/timeout': '5' })), '');
+  assert.match(await patch('harmless', { metadata: { annotations: named } }), denied);
+  // What was there before may stay, or go, and not become another.
+  assert.equal(await patch('before', { metadata: { labels: { a: 'b' } } }), '');
+  assert.match(await patch('before', { metadata: { annotations: { 'cloud.test/lb-id': 'lb-2' } } }), denied);
+  assert.equal(await patch('before', { metadata: { annotations: { 'cloud.test/lb-id': null } } }), '');
+  assert.match(await patch('before', { metadata: { annotations: named } }), denied);
+  // Nor by way of another type.
+  assert.equal(await write({ ...annotated('inside', named), spec: { ...spec, type: 'ClusterIP' } }), '');
+  assert.match(await patch('inside', { spec: { type: 'LoadBalancer' } }), denied);
+  // The controller's own write.
+  const status = { type: 'merge', body: { metadata: { annotations: named } } } as const;
+  const harmless = { namespace: 'default', name: 'harmless' };
+  assert.equal(await refusalOf(services.patch(harmless, status, { subresource: 'status' })), '');
+  assert.equal(await patch('harmless', { spec: { selector: { a: 'c' } } }), '');
 });

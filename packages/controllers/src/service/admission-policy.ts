@@ -75,33 +75,113 @@ export function admissionPolicyOf(
   { classes, features }: Pick<LoadBalancers, 'classes' | 'features'>,
   { providerName, isDefault = true, action = 'Deny' }: AdmissionPolicyOptions,
 ): readonly object[] {
-  const name = `load-balancers.${providerName}.outrigger.dev`;
-  const list = `[${classes.map((one) => JSON.stringify(one)).join(', ')}]`;
-  const ofClass = `has(object.spec.loadBalancerClass) ? object.spec.loadBalancerClass in ${list} : ${isDefault}`;
   const validations = RULES.filter(({ isServed }) => !isServed(features)).map(({ words, unasked }) => ({
     expression: unasked,
     message: `the cloud ${providerName} does not serve ${words}`,
     reason: 'Invalid',
   }));
+  // The controller says the same later: a policy that fails must not keep anybody from working.
+  return policyOf(`load-balancers.${providerName}.outrigger.dev`, {
+    failurePolicy: 'Ignore',
+    matchConditions: ofProvider(classes, isDefault),
+    validations: validations.length > 0 ? validations : [{ expression: 'true', message: 'everything is served' }],
+    action,
+  });
+}
+
+export interface TrustPolicyOptions extends AdmissionPolicyOptions {
+  /** `--trusted-service-namespaces` of the manager; `*`: all, so that there is no policy. */
+  readonly trustedNamespaces: readonly string[];
+}
+
+/**
+ * The policy and its binding that let only Services of these namespaces name things of the cloud: by the annotations that the provider
+ * marks as dangerous, and by `loadBalancerIP`. What a Service of type LoadBalancer had before may stay. The manager's own flag refuses
+ * the same; the policy says so when it is written. Empty: there is nothing to deny.
+ */
+export function trustPolicyOf(
+  { annotations, classes, features }: Pick<LoadBalancers, 'annotations' | 'classes' | 'features'>,
+  { providerName, isDefault = true, action = 'Deny', trustedNamespaces }: TrustPolicyOptions,
+): readonly object[] {
+  const dangerous = annotations.flatMap(({ dangerous: why, name }) => (why === undefined ? [] : [{ name, why }]));
+  const rules = [
+    ...dangerous.map(({ name, why }) => ({
+      words: `the annotation ${name}, which ${why}`,
+      valueOf: (object: string) => {
+        const all = `${object}.metadata.annotations`;
+        return `(has(${all}) && ${celText(name)} in ${all} ? ${all}[${celText(name)}] : "")`;
+      },
+    })),
+    ...(features.requestedIP
+      ? [
+          {
+            words: 'loadBalancerIP, which takes an address of others',
+            valueOf: (object: string) => `(has(${object}.spec.loadBalancerIP) ? ${object}.spec.loadBalancerIP : "")`,
+          },
+        ]
+      : []),
+  ];
+  if (trustedNamespaces.includes('*') || rules.length === 0) return [];
+  // One of another type may have been written with any annotation.
+  const wasOne = 'oldObject != null && has(oldObject.spec.type) && oldObject.spec.type == "LoadBalancer"';
+  return policyOf(`named-things.${providerName}.outrigger.dev`, {
+    failurePolicy: 'Fail',
+    matchConditions: [
+      ...ofProvider(classes, isDefault),
+      { name: 'not-trusted', expression: `!(request.namespace in [${trustedNamespaces.map(celText).join(', ')}])` },
+    ],
+    validations: rules.map(({ valueOf, words }) => ({
+      expression: `${valueOf('object')} == "" || (${wasOne} && ${valueOf('oldObject')} == ${valueOf('object')})`,
+      message: `Services of this namespace may not have ${words}, where nothing holds it back; ask the administrator of the cluster (--trusted-service-namespaces)`,
+      reason: 'Forbidden',
+    })),
+    action,
+  });
+}
+
+const celText = (text: string): string => JSON.stringify(text);
+
+interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** The Services that the provider serves. */
+function ofProvider(classes: readonly string[], isDefault: boolean): readonly MatchCondition[] {
+  const ofClass = `has(object.spec.loadBalancerClass) ? object.spec.loadBalancerClass in [${classes.map(celText).join(', ')}] : ${isDefault}`;
+  return [
+    { name: 'load-balancer', expression: 'has(object.spec.type) && object.spec.type == "LoadBalancer"' },
+    { name: 'class', expression: ofClass },
+    // What is on its way out is never held up.
+    { name: 'not-deleted', expression: '!has(object.metadata.deletionTimestamp)' },
+  ];
+}
+
+interface PolicySpec {
+  readonly failurePolicy: 'Fail' | 'Ignore';
+  readonly matchConditions: readonly MatchCondition[];
+  readonly validations: readonly { readonly expression: string; readonly message: string; readonly reason?: string }[];
+  readonly action: 'Deny' | 'Warn';
+}
+
+/** The policy and its binding, for whoever writes Services; the controller writes `services/status`, which is none of it. */
+function policyOf(
+  name: string,
+  { action, failurePolicy, matchConditions, validations }: PolicySpec,
+): readonly object[] {
   const policy = {
     apiVersion: POLICY_API,
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name },
     spec: {
-      // The controller says the same later: a policy that fails must not keep anybody from working.
-      failurePolicy: 'Ignore',
+      failurePolicy,
       matchConstraints: {
         resourceRules: [
           { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['services'] },
         ],
       },
-      matchConditions: [
-        { name: 'load-balancer', expression: 'has(object.spec.type) && object.spec.type == "LoadBalancer"' },
-        { name: 'class', expression: ofClass },
-        // What is on its way out is never held up.
-        { name: 'not-deleted', expression: '!has(object.metadata.deletionTimestamp)' },
-      ],
-      validations: validations.length > 0 ? validations : [{ expression: 'true', message: 'everything is served' }],
+      matchConditions,
+      validations,
     },
   };
   const binding = {
