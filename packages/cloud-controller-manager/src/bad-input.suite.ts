@@ -151,6 +151,8 @@ now
   --webhooks: no webhook "pvlable" (did you mean "pvlabel"?); there are pvlabel, service
 --webhook-bind-address=all
   invalid value "all" for --webhook-bind-address: not an IP address
+--webhooks=* --feature-gates=CloudControllerManagerWebhook=true --webhook-client-ca-file={dir}/none.crt
+  --webhook-client-ca-file: {dir}/none.crt: there is no such file
 --webhooks=* --feature-gates=CloudControllerManagerWebhook=true --webhook-tls-cert-file={dir}/none.crt --webhook-tls-private-key-file={dir}/none.key
   --webhook-tls-cert-file: {dir}/none.crt: there is no such file
 --webhooks=* --feature-gates=CloudControllerManagerWebhook=true --webhook-tls-cert-file={dir}/good.crt --webhook-tls-private-key-file={dir}/other.key

@@ -4,8 +4,10 @@ import type { OpenedProvider } from '@outrigger/cloud-runtime';
 import {
   checkSecureServer,
   createWebhookPages,
+  readClientAuthorities,
   selectControllers,
   startSecureServer,
+  type ClientAuthorities,
   type ControllerName,
   type SecureServer,
   type SecureServerFiles,
@@ -40,6 +42,10 @@ const knownWebhooks: readonly KnownWebhook[] = [
 
 /** Upstream's name for the pair in `--webhook-cert-dir`. */
 const NAME = 'cloud-controller-manager-webhook';
+/** An API server opens one for each review whose answer it waits for, and asks about 200 changes at a time at most. */
+const MOST_CONNECTIONS = 256;
+/** By default an API server waits for 10 s, the answer included. */
+const REQUEST_TIMEOUT_MS = 10_000;
 
 /** Those that are served with these options. Throws a `FlagError` for a name that is none. */
 export function chosenWebhooks({
@@ -53,9 +59,11 @@ export function chosenWebhooks({
   return isOn && !debugging.dryRun ? chosen : [];
 }
 
-/** Before anything is touched. Throws a `CertificateError` for files that cannot be served. */
+/** Before anything is touched. Throws a `CertificateError` or an `AuthoritiesError` for files that cannot be used. */
 export async function checkWebhooks(foundation: Foundation, chosen: readonly KnownWebhook[]): Promise<void> {
-  if (chosen.length > 0) await checkSecureServer(await listenerOf(foundation));
+  if (chosen.length === 0) return;
+  await checkSecureServer(await listenerOf(foundation));
+  await authoritiesOf(foundation, AbortSignal.abort());
 }
 
 /** `undefined` when none is to be served. Throws as `startSecureServer`. */
@@ -74,8 +82,10 @@ export async function serveWebhooks(
     }
     return undefined;
   }
+  const clientAuthorities = await authoritiesOf(foundation, signal);
   const server = await startSecureServer({
     ...(await listenerOf(foundation)),
+    clientAuthorities,
     app: createWebhookPages({
       webhooks: chosen.map(({ build }) => build({ providers, clock, logger, signal })),
       clock,
@@ -83,13 +93,32 @@ export async function serveWebhooks(
       metrics,
       subsystem: 'cloud_provider_webhook',
       redact: (text) => redactor.redact(text),
+      requireCertificate: clientAuthorities !== undefined,
     }),
+    mostConnections: MOST_CONNECTIONS,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
     logger,
     metrics,
     port: flags.webhookSecurePort,
   });
   logger.info('Serving webhooks', { url: server.url, webhooks: chosen.map(({ name }) => name) });
   return server;
+}
+
+/** Until `signal` aborts, they follow their file. */
+function authoritiesOf(
+  { clock, logger, metrics, options }: Foundation,
+  signal: AbortSignal,
+): Promise<ClientAuthorities | undefined> {
+  const { webhookClientCaFile } = options.webhook;
+  return readClientAuthorities({
+    flag: '--webhook-client-ca-file',
+    path: webhookClientCaFile,
+    clock,
+    logger,
+    metrics,
+    signal,
+  });
 }
 
 async function listenerOf({ clock, options }: Foundation): Promise<SecureServerFiles> {

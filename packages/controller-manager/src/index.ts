@@ -42,6 +42,7 @@ export { PrometheusMetrics } from './metrics/prometheus-metrics.ts';
 // Access
 export { createAccessPolicy, isLoopback } from './access/access-policy.ts';
 export type { AccessDecision, AccessPolicy, AccessPolicyOptions } from './access/access-policy.ts';
+export { readClientAuthorities, type AuthoritiesFile } from './access/authorities-file.ts';
 export { AuthoritiesError } from './access/certificate-authorities.ts';
 export { ClusterTrustError } from './access/cluster-trust.ts';
 export { delegateAccess, type DelegatedAccess, type DelegatedAccessOptions } from './access/delegated-access.ts';

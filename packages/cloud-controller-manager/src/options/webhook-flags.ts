@@ -23,6 +23,7 @@ export interface WebhookOptions {
   webhookTlsCertFile: string;
   webhookTlsPrivateKeyFile: string;
   webhookTlsSniCertKey: readonly NamedCertKey[];
+  webhookClientCaFile: string;
   webhookTlsMinVersion: TlsVersion | '';
   webhookTlsCipherSuites: readonly string[];
   webhookTlsCurvePreferences: readonly number[];
@@ -70,6 +71,12 @@ export const webhookFlags: FlagGroup<WebhookOptions> = {
       default: [],
       usage:
         'Another certificate for callers that ask for these names: cert,key or cert,key:*.example.com,example.com. Repeatable.',
+    },
+    webhookClientCaFile: {
+      type: string,
+      default: '',
+      usage:
+        'File with the authorities (PEM) that sign the certificate which the API server shows to webhooks (its --admission-control-config-file names it); read again when it changes. Set: nobody else is answered by a webhook. Empty: whoever reaches the port is.',
     },
     webhookTlsMinVersion: {
       type: tlsVersion,

@@ -1,10 +1,9 @@
 /** Delegated authentication and authorization, put together from the flags as upstream puts it together. */
-import { readFile } from 'node:fs/promises';
-import { whyUnreadable, type Client, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import type { Client, Clock, Logger, Metrics } from '@outrigger/kube';
 import type { ClientAuthorities } from '../serving/secure-server.ts';
-import { reloadFiles } from '../reload/reload-files.ts';
 import { createAccessPolicy, type AccessPolicy } from './access-policy.ts';
-import { AuthoritiesError, CertificateAuthorities } from './certificate-authorities.ts';
+import { followAuthorities, type AuthoritiesFile } from './authorities-file.ts';
+import type { CertificateAuthorities } from './certificate-authorities.ts';
 import { authenticateByCertificate } from './certificate-user.ts';
 import { followClusterTrust } from './cluster-trust.ts';
 import { authenticateByRequestHeader, type RequestHeaderRules } from './request-header-user.ts';
@@ -47,12 +46,13 @@ export async function delegateAccess(options: DelegatedAccessOptions): Promise<D
   const tell = (): void => {
     for (const listener of listeners) listener();
   };
+  const file = (flag: string, path: string): AuthoritiesFile => ({ ...options, flag, path, signal: stop.signal });
   await Promise.all([
-    followFile(options, '--client-ca-file', clientCaFile, stop.signal, (authorities) => {
+    followAuthorities(file('--client-ca-file', clientCaFile), (authorities) => {
       clients = authorities;
       tell();
     }),
-    followFile(options, '--requestheader-client-ca-file', requestheaderClientCaFile, stop.signal, (authorities) => {
+    followAuthorities(file('--requestheader-client-ca-file', requestheaderClientCaFile), (authorities) => {
       proxies = rulesOf(authentication, authorities);
       tell();
     }),
@@ -127,27 +127,4 @@ function rulesOf(authentication: AuthenticationOptions, authorities: Certificate
     groupHeaders: authentication.requestheaderGroupHeaders,
     extraHeadersPrefix: authentication.requestheaderExtraHeadersPrefix,
   };
-}
-
-async function followFile(
-  options: DelegatedAccessOptions,
-  flag: string,
-  path: string,
-  signal: AbortSignal,
-  use: (authorities: CertificateAuthorities) => void,
-): Promise<void> {
-  if (path === '') return;
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new AuthoritiesError(`${flag}: ${path}: ${whyUnreadable(error)}`);
-  });
-  const apply = (pem: string): void => use(new CertificateAuthorities(pem, `${flag}: ${path}`, options.clock));
-  apply(text);
-  void reloadFiles({
-    ...options,
-    name: flag.slice('--'.length),
-    paths: [path],
-    current: [text],
-    apply: async ([pem = '']) => apply(pem),
-    signal,
-  });
 }

@@ -23,10 +23,17 @@ export interface AdmissionAnswer {
   readonly warnings?: readonly string[];
 }
 
-/** What was sent is no review that can be answered. */
+/** What was sent is no review that can be answered: at all (400), because it is too large (413), or now (429). */
 export class ReviewError extends Error {
   override readonly name = 'ReviewError';
   readonly code = 'invalid-review';
+  /** That of HTTP. */
+  readonly status: 400 | 413 | 429;
+
+  constructor(message: string, status: 400 | 413 | 429 = 400, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
 }
 
 /** Throws a `ReviewError`. */
@@ -35,7 +42,7 @@ export function readReview(text: string): AdmissionRequest {
   try {
     review = JSON.parse(text);
   } catch (cause) {
-    throw new ReviewError('the body is not JSON', { cause });
+    throw new ReviewError('the body is not JSON', 400, { cause });
   }
   const { apiVersion, kind, request } = (review ?? {}) as Readonly<Record<string, unknown>>;
   if (kind !== 'AdmissionReview' || apiVersion !== API_VERSION) {

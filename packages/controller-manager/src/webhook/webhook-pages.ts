@@ -1,9 +1,12 @@
 /** What the webhook listener answers: one path a webhook, and health. Entry point: `createWebhookPages`. */
+import { Readable } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import type { HttpBindings } from '@hono/node-server';
 import { withDeadline, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import { Hono, type Context } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { parseGoDuration } from '../flags/go-duration.ts';
 import { ReviewError, readReview, reviewOf, type AdmissionAnswer, type AdmissionRequest } from './admission-review.ts';
+import { MOST_BYTES, ReviewMemory, type Caller } from './review-memory.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
 /** Mutating or validating. What it cannot decide in time passes unchanged, with a warning: only its own answer refuses. */
@@ -25,12 +28,12 @@ export interface WebhookPagesOptions {
   readonly subsystem: string;
   /** Takes secrets out of what a caller is told. */
   readonly redact: (text: string) => string;
-  /** Reviews at a time; more are answered 429. Default: 64. */
+  /** Reviews of one caller that are answered at a time, and half of those of all; more are answered 429. Default: 64. */
   readonly mostAtOnce?: number;
+  /** Only callers are answered whose certificate one of the listener's `clientAuthorities` has signed. Default: false. */
+  readonly requireCertificate?: boolean;
 }
 
-/** Two objects of the largest size that the API server takes (3 MiB), and what is around them. */
-const MOST_BYTES = 8 * 1024 * 1024;
 const DEFAULT_MOST_AT_ONCE = 64;
 /** Time for the answer's way back. */
 const MARGIN_MS = 500;
@@ -39,9 +42,10 @@ const LONGEST_MS = 4_500;
 
 export function createWebhookPages(options: WebhookPagesOptions): Hono {
   const { clock, logger, metrics, mostAtOnce = DEFAULT_MOST_AT_ONCE, subsystem, webhooks } = options;
+  const { requireCertificate = false } = options;
   const counted = createWebhookMetrics(metrics, subsystem);
   const app = new Hono();
-  let running = 0;
+  const memory = new ReviewMemory(mostAtOnce);
   // The listener is up: that is all that can be said, as every webhook answers whatever befalls it.
   for (const path of ['/healthz', '/livez', '/readyz']) app.get(path, (context) => context.text('ok'));
   for (const webhook of webhooks) {
@@ -50,27 +54,27 @@ export function createWebhookPages(options: WebhookPagesOptions): Hono {
       await next();
       counted.observe(webhook.name, context.res.status, clock.monotonic() - since);
     });
-    app.use(
-      webhook.path,
-      bodyLimit({
-        maxSize: MOST_BYTES,
-        onError: (context) => context.text(`a review is at most ${MOST_BYTES} bytes`, 413),
-      }),
-    );
     app.post(webhook.path, async (context) => {
+      const caller = callerOf(context);
+      const refuse = (status: 400 | 401 | 413 | 415 | 429, why: string): Response => {
+        // What is left of the body is not waited for.
+        context.header('Connection', 'close');
+        return context.text(why, status);
+      };
+      if (requireCertificate && !caller.trusted) return refuse(401, 'a certificate of the API server is needed');
       if (!/^application\/json\s*(?:;|$)/iu.test(context.req.header('content-type') ?? '')) {
-        return context.text('Content-Type must be application/json', 415);
+        return refuse(415, 'Content-Type must be application/json');
       }
-      if (running >= mostAtOnce) return context.text(`${mostAtOnce} reviews are being answered already`, 429);
-      running += 1;
+      if (Number(context.req.header('content-length') ?? 0) > MOST_BYTES) {
+        return refuse(413, `a review is at most ${MOST_BYTES} bytes`);
+      }
       try {
-        const request = readReview(await context.req.text());
+        using held = memory.hold(caller);
+        const request = readReview(await held.read(bodyOf(context)));
         return context.json(reviewOf(request.uid, await answerInTime(webhook, request, context, options)));
       } catch (error) {
         if (!(error instanceof ReviewError)) throw error;
-        return context.text(error.message, 400);
-      } finally {
-        running -= 1;
+        return refuse(error.status, error.message);
       }
     });
     app.all(webhook.path, (context) => context.text('only POST is answered here', 405));
@@ -80,6 +84,23 @@ export function createWebhookPages(options: WebhookPagesOptions): Hono {
     return context.text('internal server error', 500);
   });
   return app;
+}
+
+/** `env` is Node's request when a listener called, and nothing in a test without one. */
+function incomingOf({ env }: Context): HttpBindings['incoming'] | undefined {
+  return ((env ?? {}) as Partial<HttpBindings>).incoming;
+}
+
+function callerOf(context: Context): Caller {
+  const socket = incomingOf(context)?.socket as Partial<TLSSocket> | undefined;
+  return { peer: socket?.remoteAddress ?? '', trusted: socket?.authorized === true };
+}
+
+function bodyOf(context: Context): Readable {
+  const incoming = incomingOf(context);
+  if (incoming) return incoming;
+  const { body } = context.req.raw;
+  return body ? Readable.fromWeb(body) : Readable.from([]);
 }
 
 async function answerInTime(

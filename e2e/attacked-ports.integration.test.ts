@@ -1,0 +1,172 @@
+/** The bundled program, whose ports somebody without credentials attacks: what its memory comes to, and who else is served. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
+import { systemClock } from '@outrigger/kube';
+import { freePort, startEmbeddedApiServer } from '@outrigger/testing';
+import { buildProgram } from '../scripts/build-program.ts';
+
+/** Resident, at any moment. Without an attack it is half of that. */
+const MOST_MIB = 200;
+const PATH = '/validate/services';
+const HEAD = `POST ${PATH} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n`;
+const SERVICE = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+};
+const REVIEW = JSON.stringify({
+  apiVersion: 'admission.k8s.io/v1',
+  kind: 'AdmissionReview',
+  request: { uid: 'u-1', operation: 'CREATE', object: SERVICE },
+});
+const LONG = 6.5 * 1024 * 1024 - 1_000;
+/** What is as long as a review may be, and takes many times as much once it is parsed. */
+const LARGE: Readonly<Record<string, string>> = {
+  'empty arrays': `${REVIEW.slice(0, -1)},"x":[${'[],'.repeat(LONG / 3 - 200)}0]}`,
+  'arrays in arrays': `{"a":`.repeat(LONG / 5),
+  'objects of many shapes': `[${Array.from({ length: LONG / 16 }, (_, i) => `{"${i}":1}`).join()}]`,
+  'one string': `${REVIEW.slice(0, -1)},"x":"${'é'.repeat(LONG / 2 - 200)}"}`,
+};
+
+interface Attacked {
+  readonly pid: number;
+  readonly port: number;
+  readonly webhookPort: number;
+}
+
+const owned = new AsyncDisposableStack();
+let program: Attacked;
+
+before(async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-attack-'));
+  owned.defer(() => rm(directory, { recursive: true }));
+  const server = owned.use(await startEmbeddedApiServer());
+  const { launcher } = await buildProgram(directory, false);
+  await symlink(process.execPath, join(directory, 'bin/node'));
+  await writeFile(join(directory, 'kubeconfig'), server.kubeconfig().yaml);
+  const [port, webhookPort] = [await freePort(), await freePort()];
+  const flags = [
+    '--cloud-provider=memory',
+    '--kubeconfig=kubeconfig',
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    '--feature-gates=CloudControllerManagerWebhook=true',
+    '--webhooks=service',
+    '--webhook-bind-address=127.0.0.1',
+    `--webhook-secure-port=${webhookPort}`,
+  ];
+  const child = spawn(launcher, flags, { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] });
+  const exited = once(child, 'exit');
+  owned.defer(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  program = { pid: child.pid ?? 0, port, webhookPort };
+  while ((await ask(webhookPort, PATH, REVIEW).catch(() => 0)) !== 200) await systemClock.sleep(50);
+});
+
+after(() => owned.disposeAsync());
+
+/** The status. */
+function ask(port: number, path: string, body?: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    const method = body === undefined ? 'GET' : 'POST';
+    const options = {
+      host: '127.0.0.1',
+      port,
+      path,
+      method,
+      headers,
+      agent: false,
+      rejectUnauthorized: false,
+    } as const;
+    request(options, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode ?? 0));
+    })
+      .once('error', reject)
+      .end(body);
+  });
+}
+
+/** Resolves when all of it is sent, or nobody takes it any more. */
+async function say(port: number, said: Buffer): Promise<TLSSocket> {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+  socket.on('error', () => {});
+  await new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+    socket.once('secureConnect', () => socket.resume().write(said, () => resolve()));
+  });
+  return socket;
+}
+
+async function peakMiB(): Promise<number> {
+  const text = await readFile(`/proc/${program.pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB$/mu.exec(text)?.[1]) / 1_024;
+}
+
+/** What it comes to counts anew. */
+async function forgetPeak(): Promise<void> {
+  await writeFile(`/proc/${program.pid}/clear_refs`, '5');
+}
+
+async function attack(port: number, count: number, said: Buffer): Promise<void> {
+  const sockets: TLSSocket[] = [];
+  await forgetPeak();
+  try {
+    // Some at a time: it is the sum that matters, and not how fast this machine makes them.
+    for (let i = 0; i < count; i += 20) {
+      const more = Array.from({ length: Math.min(20, count - i) }, () => say(port, said));
+      sockets.push(...(await Promise.all(more)));
+    }
+    assert.equal(await ask(program.port, '/livez'), 200);
+    assert.equal(await ask(program.webhookPort, PATH, REVIEW), 200);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+  const peak = await peakMiB();
+  assert.ok(peak <= MOST_MIB, `${Math.round(peak)} MiB`);
+}
+
+const options = {
+  skip: process.platform === 'linux' ? false : 'reads the memory of a process from Linux',
+  timeout: 120_000,
+};
+const half = `GET /healthz HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(15_000)}`;
+
+test('400 half requests to the secure port', options, () => attack(program.port, 400, Buffer.from(half)));
+
+test('200 requests to the secure port that have sent a body of chunks of one byte', options, () => {
+  const body = '1\r\nx\r\n'.repeat(2_000);
+  return attack(
+    program.port,
+    200,
+    Buffer.from(`PUT /debug/flags/v HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n${body}`),
+  );
+});
+
+test('30 large reviews that never end', options, () => {
+  const said = `${HEAD}transfer-encoding: chunked\r\n\r\n${LONG.toString(16)}\r\n${'x'.repeat(LONG)}`;
+  return attack(program.webhookPort, 30, Buffer.from(said));
+});
+
+test('400 reviews that have sent a body of chunks of one byte', options, () => {
+  const said = `${HEAD}transfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(2_000)}`;
+  return attack(program.webhookPort, 400, Buffer.from(said));
+});
+
+for (const [what, body] of Object.entries(LARGE)) {
+  test(`12 large reviews of ${what}`, options, () => {
+    const bytes = Buffer.from(body);
+    const head = Buffer.from(`${HEAD}content-length: ${bytes.length}\r\n\r\n`);
+    return attack(program.webhookPort, 12, Buffer.concat([head, bytes]));
+  });
+}
