@@ -51,6 +51,8 @@ export async function startProgram({ cloudConfig, flags, kubeconfig, log }: Prog
       `--kubeconfig=${kubeconfig}`,
       '--cluster-name=make-run',
       '--bind-address=127.0.0.1',
+      // So that outrigger explain can be tried out.
+      '--insecure-loopback',
       `--secure-port=${port}`,
       '--v=2',
       ...flags,

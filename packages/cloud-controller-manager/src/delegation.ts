@@ -1,6 +1,7 @@
 /** The API servers that are asked who callers are and what they may: from flags, or that of the pod. */
 import { delegateAccess, type DelegatedAccess } from '@outrigger/controller-manager';
 import { createClient, createTransport, loadConfig, userAgent, type Client, type ClusterConfig } from '@outrigger/kube';
+import { EXPLAIN_PATH } from './explain/explain-page.ts';
 import type { Foundation } from './foundation.ts';
 
 /** As upstream's: callers wait for the answer, and whoever sends made-up tokens must not take the API server's time. */
@@ -33,6 +34,7 @@ export async function openDelegation(foundation: Foundation, signal: AbortSignal
           ? authenticationClient
           : await connect('--authorization-kubeconfig', authorizationKubeconfig),
       bindAddress: options.serving.bindAddress,
+      guarded: [EXPLAIN_PATH],
       signal,
       logger: foundation.logger.with({ component: 'access' }),
     }),

@@ -17,8 +17,9 @@ Exit codes: 0 when the program was asked to stop (SIGTERM, SIGINT) and has given
 Who is served what: \`/healthz\`, \`/livez\` and \`/readyz\` answer everybody. All else is for callers who prove who they are,
 by a bearer token (TokenReview) or a client certificate, and may ask for that path (SubjectAccessReview: RBAC on
 \`nonResourceURLs\`). For that the manager needs an API server: \`--authentication-kubeconfig\` and
-\`--authorization-kubeconfig\`, or to be in a pod. Without, all else is served when \`--bind-address\` is a loopback address,
-or when \`--authorization-always-allow-paths\` lists it; it answers 403 if not.
+\`--authorization-kubeconfig\`, or to be in a pod. Without, all else is served when \`--bind-address\` is a loopback address
+(\`/explain/\` and \`PUT /debug/flags/v\` only with \`--insecure-loopback\`), or when \`--authorization-always-allow-paths\` lists it; it
+answers 403 if not.
 
 `;
 

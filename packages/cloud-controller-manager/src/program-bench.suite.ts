@@ -88,6 +88,7 @@ export class Bench implements AsyncDisposable {
         '--cloud-provider=green',
         '--kubeconfig=kubeconfig',
         '--bind-address=127.0.0.1',
+        '--insecure-loopback',
         `--secure-port=${port}`,
         '--leader-elect-lease-duration=12s',
         '--leader-elect-renew-deadline=10s',

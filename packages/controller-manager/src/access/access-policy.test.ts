@@ -40,8 +40,13 @@ function policy(options: Partial<AccessPolicyOptions>): AccessPolicy {
 }
 
 /** 200 when it is allowed. */
-async function ask(subject: AccessPolicy, path: string, headers: AccessRequest['headers'] = {}): Promise<number> {
-  const decision = await subject.decide({ method: 'GET', path, headers });
+async function ask(
+  subject: AccessPolicy,
+  path: string,
+  headers: AccessRequest['headers'] = {},
+  method = 'GET',
+): Promise<number> {
+  const decision = await subject.decide({ method, path, headers });
   return decision.allowed ? 200 : decision.status;
 }
 
@@ -52,8 +57,19 @@ const asMe: Authenticate = ({ headers }) => {
   return Promise.resolve({ name: 'me', groups });
 };
 
-test('on a loopback address everything is served while there is nobody to ask', async () => {
-  assert.equal(await ask(policy({ bindAddress: '127.0.0.1', alwaysAllow: [] }), '/metrics'), 200);
+test('on a loopback address all is served while there is nobody to ask, but writes and what is guarded', async () => {
+  const loopback = { bindAddress: '127.0.0.1', alwaysAllow: [], guarded: ['/explain/'] } as const;
+  const subject = policy(loopback);
+  assert.equal(await ask(subject, '/metrics'), 200);
+  assert.equal(await ask(subject, '/explain/node/a'), 403);
+  assert.equal(await ask(subject, '/debug/flags/v', {}, 'PUT'), 403);
+  const decision = await subject.decide({ method: 'GET', path: '/explain/node/a', headers: {} });
+  assert.match(decision.allowed ? '' : decision.message, /--insecure-loopback/u);
+  const insecure = policy({ ...loopback, insecureLoopback: true });
+  assert.equal(await ask(insecure, '/explain/node/a'), 200);
+  assert.equal(await ask(insecure, '/debug/flags/v', {}, 'PUT'), 200);
+  // Elsewhere it opens nothing.
+  assert.equal(await ask(policy({ ...loopback, bindAddress: '0.0.0.0', insecureLoopback: true }), '/metrics'), 403);
 });
 
 test('on any other address only what is listed is', async () => {

@@ -2,7 +2,8 @@
  * Who is served what. Paths that are always allowed (health) are for everybody: load balancers and the kubelet ask without
  * credentials, and must get an answer while the API server cannot be reached. All else is for callers who prove who they are
  * and whom the API server lets ask for that path. Where no API server is there to ask, all else is served on a loopback
- * address, where only this machine can ask, and refused on any other: nobody from outside can be told from anybody.
+ * address, where only this machine can ask, and refused on any other: nobody from outside can be told from anybody. But many
+ * share a machine: what changes something, or says much, is refused there too, unless this is said to be no matter.
  */
 import { isIPv4 } from 'node:net';
 import type { Clock, Logger, Metrics } from '@outrigger/kube';
@@ -35,6 +36,10 @@ export interface AccessPolicyOptions {
   readonly authenticators?: readonly Authenticate[];
   /** Without it, see above. */
   readonly authorize?: Authorize | undefined;
+  /** Prefixes of paths that a loopback address does not open, as it opens no writes. Default: none. */
+  readonly guarded?: readonly string[];
+  /** `--insecure-loopback`: it opens these too. Default: false. */
+  readonly insecureLoopback?: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -72,7 +77,7 @@ class Policy implements AccessPolicy {
     const { path } = request;
     if (this.#rules.some((rule) => (rule.endsWith('*') ? path.startsWith(rule.slice(0, -1)) : path === rule)))
       return ALLOWED;
-    if (authorize === undefined && isLoopback(bindAddress)) return ALLOWED;
+    if (authorize === undefined && isLoopback(bindAddress) && !this.#isGuarded(request)) return ALLOWED;
     let user: User;
     try {
       user = await this.#metrics.authentication(() => this.#authenticate(request));
@@ -83,7 +88,10 @@ class Policy implements AccessPolicy {
       return { allowed: false, status: 401, message: 'Unauthorized' };
     }
     if (user.groups.includes(PRIVILEGED)) return ALLOWED;
-    if (authorize === undefined) return { allowed: false, status: 403, message: undelegated(path) };
+    if (authorize === undefined) {
+      const message = isLoopback(bindAddress) ? unproved(path) : undelegated(path);
+      return { allowed: false, status: 403, message };
+    }
     try {
       if (await this.#metrics.authorization(() => authorize(user, request))) return ALLOWED;
     } catch (error) {
@@ -96,6 +104,12 @@ class Policy implements AccessPolicy {
       status: 403,
       message: `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}`,
     };
+  }
+
+  #isGuarded({ method, path }: AccessRequest): boolean {
+    const { guarded = [], insecureLoopback = false } = this.#options;
+    if (insecureLoopback) return false;
+    return !['GET', 'HEAD'].includes(method) || guarded.some((prefix) => path.startsWith(prefix));
   }
 
   async #authenticate(request: AccessRequest): Promise<User> {
@@ -118,6 +132,13 @@ function undelegated(path: string): string {
   return (
     `${path} is not served to callers from outside: let the API server say who may ask (--authentication-kubeconfig, ` +
     '--authorization-kubeconfig), bind to a loopback address (--bind-address=127.0.0.1), or list the path in --authorization-always-allow-paths'
+  );
+}
+
+function unproved(path: string): string {
+  return (
+    `${path} is not served to callers of whom nobody knows who they are: let the API server say who may ask ` +
+    '(--authentication-kubeconfig, --authorization-kubeconfig), or say --insecure-loopback where this machine is yours alone'
   );
 }
 

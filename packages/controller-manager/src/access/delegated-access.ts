@@ -20,6 +20,8 @@ export interface DelegatedAccessOptions {
   /** Asked what callers may. */
   readonly authorizationClient?: Client | undefined;
   readonly bindAddress: string;
+  /** Prefixes of paths that a loopback address does not open: see `AccessPolicyOptions`. Default: none. */
+  readonly guarded?: readonly string[];
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -104,6 +106,7 @@ export async function delegateAccess(options: DelegatedAccessOptions): Promise<D
     policy: createAccessPolicy({
       ...options,
       alwaysAllow: authorization.authorizationAlwaysAllowPaths,
+      insecureLoopback: authorization.insecureLoopback,
       authenticators,
       authorize:
         authorizationClient &&

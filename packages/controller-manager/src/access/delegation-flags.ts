@@ -22,6 +22,7 @@ export interface AuthorizationOptions {
   authorizationKubeconfig: string;
   authorizationWebhookCacheAuthorizedTtl: number;
   authorizationWebhookCacheUnauthorizedTtl: number;
+  insecureLoopback: boolean;
 }
 
 export const authenticationFlags: FlagGroup<AuthenticationOptions> = {
@@ -103,6 +104,12 @@ export const authorizationFlags: FlagGroup<AuthorizationOptions> = {
       type: duration(),
       default: 10_000,
       usage: 'How long a no is remembered.',
+    },
+    insecureLoopback: {
+      type: bool,
+      default: false,
+      usage:
+        'On a loopback --bind-address, without an API server that says who may ask: serve /explain/ and PUT /debug/flags/v too, to every user of this machine. For a machine that nobody shares.',
     },
   },
 };

@@ -17,6 +17,7 @@ function pages(options: Partial<PagesOptions> & { readonly bindAddress?: string 
     access: createAccessPolicy({
       bindAddress: options.bindAddress ?? '127.0.0.1',
       alwaysAllow: healthPaths,
+      insecureLoopback: true,
       clock: new FakeClock(),
       logger: silentLogger,
       metrics: noMetrics,
