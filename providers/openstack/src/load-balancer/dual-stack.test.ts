@@ -41,8 +41,13 @@ test('one load balancer with two VIPs: the floating IP stands for the first, the
 test('source ranges and two VIPs never meet: neither at the making nor later', async () => {
   const rig = await Rig.open();
   const sourceRanges = ['192.0.2.0/24'];
-  const atOnce = await rig.bring(serviceNamed('at-once', { ...both, sourceRanges }));
-  assert.ok(atOnce.refused);
+  const closed = serviceNamed('at-once', { ...both, sourceRanges });
+  const atOnce = await rig.bring(closed);
+  assert.deepEqual(
+    [atOnce.refused, atOnce.complete, atOnce.ingress.length, atOnce.warnings?.map(({ reason }) => reason)],
+    [undefined, true, 1, ['LoadBalancerSingleStack']],
+  );
+  await rig.bring(served(closed, atOnce), false);
   const web = serviceNamed('web', both);
   const plan = await rig.bring(web);
   const before = await rig.everything();
@@ -51,14 +56,14 @@ test('source ranges and two VIPs never meet: neither at the making nor later', a
   assert.deepEqual(await rig.everything(), before);
 });
 
-test('a second family that comes later is refused where it is required, and told of where it is not', async () => {
+test('a second family that comes later is told of, whether it is required or not: the first one is served on', async () => {
   const rig = await Rig.open();
   const web = serviceNamed('web');
   const one = served(web, await rig.bring(web));
-  const required = await rig.bring({ ...one, ...both });
-  assert.match(required.refused?.message ?? '', /only when it is made/);
-  const preferred = await rig.bring({ ...one, ...both, ipFamilyPolicy: 'PreferDualStack' });
-  assert.deepEqual([preferred.complete, preferred.warnings?.map(({ reason }) => reason)], [true, ['NoSecondAddress']]);
+  for (const ipFamilyPolicy of ['RequireDualStack', 'PreferDualStack'] as const) {
+    const plan = await rig.bring({ ...one, ...both, ipFamilyPolicy });
+    assert.deepEqual([plan.complete, plan.warnings?.map(({ reason }) => reason)], [true, ['NoSecondAddress']]);
+  }
 });
 
 test('a Service with two VIPs that wants one family only is served on: its list of everywhere is not sent', async () => {
@@ -103,3 +108,22 @@ for (const protocol of ['UDP', 'SCTP'] as const) {
     }
   });
 }
+
+test('a driver that has no second VIP (501) makes a load balancer with one', async () => {
+  const rig = await Rig.open();
+  rig.backEnds = withBoth(rig);
+  rig.cloud.faults.set({
+    effect: 'status',
+    status: 501,
+    operation: 'POST /loadbalancers',
+    when: ({ body }) => JSON.stringify(body).includes('additional_vips'),
+    body: { faultcode: 'Server', faultstring: "Provider 'f5' does not support additional_vips", debuginfo: null },
+  });
+  const web = serviceNamed('web', { ...both, ports: [portOf(80), portOf(53, 'UDP')] });
+  const plan = await rig.bring(web);
+  assert.deepEqual([plan.complete, plan.ingress.length], [true, 1]);
+  assert.deepEqual(
+    plan.warnings?.map(({ reason }) => reason),
+    ['NoSecondAddress'],
+  );
+});

@@ -111,8 +111,9 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       const isOfNamespace = one.ownerNamespace === service.namespace;
       return { ...one, mayUse: isOfNamespace || one.allowed.includes('*') || one.allowed.includes(service.namespace) };
     });
-    const { refused } = this.plan({ service, wanted: true, owner, backEnds: [], others }, observation.parts);
-    if (!refused) return {};
+    const goal = { service, wanted: true, owner, backEnds: [], others };
+    const { refused, warnings = [] } = this.plan(goal, observation.parts);
+    if (!refused) return warnings.length === 0 ? {} : { warnings: warnings.map(({ message }) => message) };
     const isFinal = isCloudError(refused, 'invalid') || isCloudError(refused, 'unsupported');
     return isFinal ? { refused } : { warnings: [refused.message] };
   }

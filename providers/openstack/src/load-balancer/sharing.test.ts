@@ -170,8 +170,10 @@ test('before it is stored: what can never be is refused, what somebody else stan
     rig.provider.validate(service, callContext());
   const before = await rig.everything();
   assert.deepEqual([await verdictOn(first), await verdictOn(serviceNamed('new'))], [{}, {}]);
-  const wrong = serviceNamed('wrong', { annotations: annotated({ connectionLimit: 'many' }) });
-  assert.match((await verdictOn(wrong)).refused?.message ?? '', /many/);
+  const wrong = serviceNamed('wrong', { annotations: annotated({ connectionLimit: '-2' }) });
+  assert.match((await verdictOn(wrong)).refused?.message ?? '', /"-2" is not/);
+  const passedOver = serviceNamed('passed-over', { annotations: annotated({ connectionLimit: 'many' }) });
+  assert.match((await verdictOn(passedOver)).warnings?.join() ?? '', /many/);
   assert.match((await verdictOn(sharerOf(plan, 'third', 82))).warnings?.[0] ?? '', /max-shared-lb/);
   assert.deepEqual(await rig.everything(), before);
 });

@@ -37,8 +37,25 @@ export class OctaviaChanges {
         listeners: populatedListeners(tree, tags, { family: tree.loadBalancer.vip.family, id: subnetId }),
       }),
     });
-    const { loadbalancer } = await this.#send<{ loadbalancer: WireLoadBalancer }>(request, call);
+    const { loadbalancer } = await this.#sendCreation(request, call);
     return this.#pending(loadbalancer.id);
+  }
+
+  /** A driver that has no second VIP says so here alone: the plan warns of it from then on. */
+  async #sendCreation(
+    request: OctaviaRequest,
+    call: CallContext,
+  ): Promise<{ readonly loadbalancer: WireLoadBalancer }> {
+    try {
+      return await this.#send(request, call);
+    } catch (error) {
+      const { additional_vips: second, ...loadbalancer } = (request.body?.loadbalancer ?? {}) as Record<
+        string,
+        unknown
+      >;
+      if (second === undefined || !isCloudError(error, 'unsupported')) throw error;
+      return this.#send({ ...request, body: { loadbalancer } }, call);
+    }
   }
 
   async change(

@@ -30,19 +30,20 @@ export async function findPlacement(
       ? { vip_subnet_id: subnetId }
       : { vip_network_id: networkId };
   const more: { readonly subnet_id: string }[] = [];
-  for (const { family: second, required } of additionalVips) {
+  for (const { family: second } of additionalVips) {
     const network = networkId ?? (await networkOf(client, { portId, subnetId }, call));
     try {
       more.push({ subnet_id: await subnetOfFamily(client, network, second, call) });
     } catch (error) {
       // The plan warns of it from then on.
-      if (required || !isCloudError(error, 'invalid')) throw error;
+      if (!isCloudError(error, 'invalid')) throw error;
     }
   }
   return {
     body: {
       ...where,
-      ...(address !== undefined && !portId && { vip_address: address }),
+      // Of a port with several addresses it says which.
+      ...(address !== undefined && { vip_address: address }),
       ...(more.length > 0 && { additional_vips: more }),
     },
     subnetId,

@@ -15,8 +15,6 @@ export interface AddressFamilies {
   readonly first: IPFamily;
   /** Of the additional VIP. */
   readonly second?: IPFamily;
-  /** The Service has to have both. */
-  readonly required: boolean;
 }
 
 export const familiesIn = ({ first, second }: AddressFamilies): readonly IPFamily[] =>
@@ -26,8 +24,8 @@ const ANYWHERE: Readonly<Record<IPFamily, string>> = { IPv4: '0.0.0.0/0', IPv6: 
 
 /**
  * Two families are one load balancer with two VIPs. Not where source ranges would be its `allowed_cidrs`: Octavia accepts both
- * together, and the load balancer ends in ERROR, which not even a cascade delete gets out of [Zed]. Who prefers two families gets the
- * first one then, and is told; who requires them is refused. Throws `unsupported`.
+ * together, and the load balancer ends in ERROR, which not even a cascade delete gets out of [Zed]. The Service gets the first
+ * family then, and a person is told: also with RequireDualStack, which CPO passes over; what it serves has to be served on.
  */
 export function addressFamilies(
   { ipFamilies, ipFamilyPolicy, sourceRanges }: LoadBalancerService,
@@ -35,17 +33,18 @@ export function addressFamilies(
   warn: (warning: LoadBalancerWarning) => void,
 ): AddressFamilies {
   const [first = 'IPv4', second] = ipFamilies;
-  const required = ipFamilyPolicy === 'RequireDualStack';
-  if (second === undefined) return { first, required };
+  if (second === undefined) return { first };
   const why = !features.additionalVips
     ? `two addresses to a load balancer need Octavia API 2.26, and this is ${features.version}`
     : sourceRanges.length > 0 && features.accessLists
       ? 'a load balancer with two addresses cannot have source ranges: it would end in ERROR; have one family, or no ranges'
       : undefined;
-  if (why === undefined) return { first, second, required };
-  if (required) throw new CloudError('unsupported', `ipFamilyPolicy RequireDualStack: ${why}`);
-  warn({ reason: 'LoadBalancerSingleStack', message: `Only ${first} is served: ${why}` });
-  return { first, required };
+  if (why === undefined) return { first, second };
+  warn({
+    reason: 'LoadBalancerSingleStack',
+    message: `Only ${first} is served, and ipFamilyPolicy is ${ipFamilyPolicy}: ${why}`,
+  });
+  return { first };
 }
 
 export interface Sources {

@@ -14,6 +14,11 @@ export interface AnnotationRow {
   readonly maxLength?: number;
   /** What it asks for, and what it is without it. */
   readonly description: string;
+  /**
+   * What becomes of a value that is none. `true`: as if it were not set, with a warning, as CPO does. Of words, IDs and `internal`
+   * it is refused: CPO sends those on to OpenStack, or would give a Service that was to be internal a floating IP.
+   */
+  readonly orDefault?: true;
   /** `written`: the provider writes it, and does not read what stands there. */
   readonly answer: 'served' | 'written';
   /** Where the answer is no, or differs from CPO's. */
@@ -136,6 +141,7 @@ export const annotationTable: AnnotationTable = {
   keepFloatingIP: {
     name: `${PREFIX}keep-floatingip`,
     values: 'boolean',
+    orDefault: true,
     description: 'The floating IP outlives the Service. Default: false.',
     answer: 'served',
     shownBy: 'lab',
@@ -178,6 +184,7 @@ export const annotationTable: AnnotationTable = {
   connectionLimit: {
     name: `${PREFIX}connection-limit`,
     values: 'integer',
+    orDefault: true,
     range: [-1, 2 ** 31 - 1],
     description: 'Connections to a listener at once; -1: any number. Default: -1.',
     answer: 'served',
@@ -186,6 +193,7 @@ export const annotationTable: AnnotationTable = {
   proxyProtocol: {
     name: `${PREFIX}proxy-protocol`,
     values: ['true', 'v1', 'v2', 'false'],
+    orDefault: true,
     description: 'PROXY protocol to the members, `true` is `v1`. TCP ports only; not with `x-forwarded-for`.',
     answer: 'served',
     note: NO_OVN,
@@ -194,6 +202,7 @@ export const annotationTable: AnnotationTable = {
   xForwardedFor: {
     name: `${PREFIX}x-forwarded-for`,
     values: 'boolean',
+    orDefault: true,
     description: 'HTTP listeners that add `X-Forwarded-For`. TCP ports only. Default: false.',
     answer: 'served',
     note: NO_OVN,
@@ -210,6 +219,7 @@ export const annotationTable: AnnotationTable = {
   timeoutClientData: {
     name: `${PREFIX}timeout-client-data`,
     values: 'integer',
+    orDefault: true,
     range: TIMEOUT_RANGE,
     description: 'Idle time of a client, in milliseconds. Default: 50,000.',
     answer: 'served',
@@ -219,6 +229,7 @@ export const annotationTable: AnnotationTable = {
   timeoutMemberConnect: {
     name: `${PREFIX}timeout-member-connect`,
     values: 'integer',
+    orDefault: true,
     range: TIMEOUT_RANGE,
     description: 'Time to connect to a member, in milliseconds. Default: 5,000.',
     answer: 'served',
@@ -228,6 +239,7 @@ export const annotationTable: AnnotationTable = {
   timeoutMemberData: {
     name: `${PREFIX}timeout-member-data`,
     values: 'integer',
+    orDefault: true,
     range: TIMEOUT_RANGE,
     description: 'Idle time of a member, in milliseconds. Default: 50,000.',
     answer: 'served',
@@ -237,6 +249,7 @@ export const annotationTable: AnnotationTable = {
   timeoutTcpInspect: {
     name: `${PREFIX}timeout-tcp-inspect`,
     values: 'integer',
+    orDefault: true,
     range: TIMEOUT_RANGE,
     description: 'Wait for more packets to inspect, in milliseconds. Default: 0.',
     answer: 'served',
@@ -246,6 +259,7 @@ export const annotationTable: AnnotationTable = {
   enableHealthMonitor: {
     name: `${PREFIX}enable-health-monitor`,
     values: 'boolean',
+    orDefault: true,
     description: 'A health monitor to each pool; `externalTrafficPolicy: Local` needs it. Default: `create-monitor`.',
     answer: 'served',
     shownBy: 'lab',
@@ -253,6 +267,7 @@ export const annotationTable: AnnotationTable = {
   healthMonitorDelay: {
     name: `${PREFIX}health-monitor-delay`,
     values: 'integer',
+    orDefault: true,
     range: COUNT_RANGE,
     description: 'Seconds between two probes. Default: `monitor-delay`.',
     answer: 'served',
@@ -262,6 +277,7 @@ export const annotationTable: AnnotationTable = {
   healthMonitorTimeout: {
     name: `${PREFIX}health-monitor-timeout`,
     values: 'integer',
+    orDefault: true,
     range: COUNT_RANGE,
     description: 'Seconds for one probe. Default: `monitor-timeout`.',
     answer: 'served',
@@ -270,6 +286,7 @@ export const annotationTable: AnnotationTable = {
   healthMonitorMaxRetries: {
     name: `${PREFIX}health-monitor-max-retries`,
     values: 'integer',
+    orDefault: true,
     range: RETRIES_RANGE,
     description: 'Good probes until a member is up. Default: `monitor-max-retries`.',
     answer: 'served',
@@ -278,6 +295,7 @@ export const annotationTable: AnnotationTable = {
   healthMonitorMaxRetriesDown: {
     name: `${PREFIX}health-monitor-max-retries-down`,
     values: 'integer',
+    orDefault: true,
     range: RETRIES_RANGE,
     description: 'Bad probes until a member is down. Default: `monitor-max-retries-down`.',
     answer: 'served',

@@ -22,7 +22,9 @@ The annotation, then the class, then \`[LoadBalancer]\`. Of a Service that is no
 
 ## What differs from CPO
 
-* A bad value is refused, with one Event that names annotation and value, and nothing is changed in the cloud. CPO takes the default.
+* A value that is none (\`connection-limit: unlimited\`, \`proxy-protocol: "True"\`, \`timeout-client-data: 60s\`) is passed over and the default
+  taken, as CPO does, with an Event that names annotation and value. Refused are numbers out of range, IDs and words that Octavia would refuse,
+  and what is neither true nor false for \`openstack-internal-load-balancer\`: CPO gives such a Service a floating IP.
 * IDs are UUIDs. CPO sends any text to OpenStack.
 * \`proxy-protocol\`, \`x-forwarded-for\` and \`default-tls-container-ref\` on a Service with UDP or SCTP ports are refused. CPO asks for what
   Octavia refuses, or makes an HTTP listener of a UDP port.
@@ -30,8 +32,8 @@ The annotation, then the class, then \`[LoadBalancer]\`. Of a Service that is no
   serves the Service to everybody, with an Event. Ranges of a family that the load balancer has no address of are left out; if
   none is left, the Service is refused.
 * Two IP families are one load balancer with two addresses (Octavia 2.26), when it is made. Not together with source ranges, which Octavia
-  accepts and then ends in ERROR over: with \`RequireDualStack\` the Service is refused then, with \`PreferDualStack\` it gets its first
-  family and a warning. CPO serves the first family always.
+  accepts and then ends in ERROR over. Where two cannot be had the Service gets its first family and a warning, with \`RequireDualStack\` too.
+  CPO serves the first family always.
 * \`port-id\`, \`network-id\`, \`subnet-id\` and \`member-subnet-id\` of a new load balancer name what the cloud config names too, or what has
   the tag \`outrigger-namespace=<namespace>\`; \`load-balancer-id\` names one of the namespace, or one with that tag. All of the project with
   [\`allow-all-named-resources\`](cloud-conf.md). CPO takes any. See [multi-tenant clusters](../../../docs/guides/multi-tenant.md).

@@ -65,7 +65,7 @@ test('a plain Service, in full', () => {
 
 test('two families are one load balancer with two VIPs, and never have an access list', () => {
   const tree = treeFor({ ...dual, ports: [portOf(80), portOf(53, 'UDP')] });
-  assert.deepEqual(tree.loadBalancer.additionalVips, [{ family: 'IPv6', required: true }]);
+  assert.deepEqual(tree.loadBalancer.additionalVips, [{ family: 'IPv6' }]);
   assert.deepEqual(
     tree.listeners.map(({ allowedCidrs }) => allowedCidrs),
     [[], []],
@@ -76,28 +76,24 @@ test('two families are one load balancer with two VIPs, and never have an access
   const onlySix = treeFor(dual, { backEnds: [backEndOf('six', ['fd00::6'])] });
   assert.deepEqual(onlySix.listeners[0]?.pool.members[0]?.address, 'fd00::6');
   assert.deepEqual(treeFor(dual, { config: ovn }).listeners[0]?.pool.members.length, 4);
-
-  const ranges = { sourceRanges: ['10.0.0.0/8'] };
-  assert.match(
-    refusalFor({ ...dual, ...ranges }),
-    /^unsupported: ipFamilyPolicy RequireDualStack: a load balancer with two addresses cannot have source ranges/,
-  );
-  assert.match(
-    refusalFor(dual, { version: '2.25' }),
-    /^unsupported: ipFamilyPolicy RequireDualStack: .* need Octavia API 2.26, and this is 2.25$/,
-  );
 });
 
-test('who prefers two families gets the first where both cannot be, and is told', () => {
-  const prefer = { ...dual, ipFamilyPolicy: 'PreferDualStack', sourceRanges: ['10.0.0.0/8', 'fd00::/8'] } as const;
-  const tree = treeFor(prefer);
-  assert.deepEqual(tree.loadBalancer.additionalVips, []);
-  assert.deepEqual(tree.listeners[0]?.allowedCidrs, ['10.0.0.0/8']);
-  assert.match(warningsFor(prefer).join(), /^LoadBalancerSingleStack: Only IPv4 is served: .*source ranges/);
-  assert.deepEqual(treeFor({ ...prefer, sourceRanges: [] }).loadBalancer.additionalVips, [
-    { family: 'IPv6', required: false },
-  ]);
-});
+for (const ipFamilyPolicy of ['PreferDualStack', 'RequireDualStack'] as const) {
+  test(`${ipFamilyPolicy}: the first family is served where both cannot be, as by CPO, and a person is told`, () => {
+    const both = { ...dual, ipFamilyPolicy };
+    const closed = { ...both, sourceRanges: ['10.0.0.0/8', 'fd00::/8'] };
+    const tree = treeFor(closed);
+    assert.deepEqual(tree.loadBalancer.additionalVips, []);
+    assert.deepEqual(tree.listeners[0]?.allowedCidrs, ['10.0.0.0/8']);
+    const told = new RegExp(`^LoadBalancerSingleStack: Only IPv4 is served, and .* is ${ipFamilyPolicy}: .*`);
+    assert.match(warningsFor(closed).join(), new RegExp(`${told.source}source ranges`));
+    assert.match(
+      warningsFor(both, { version: '2.25' }).join(),
+      new RegExp(`${told.source}need Octavia API 2.26, and this is 2.25$`),
+    );
+    assert.deepEqual(treeFor(both).loadBalancer.additionalVips, [{ family: 'IPv6' }]);
+  });
+}
 
 test('source ranges', () => {
   const cidrsFor = (sourceRanges: readonly string[], more: Partial<LoadBalancerService> = {}) =>

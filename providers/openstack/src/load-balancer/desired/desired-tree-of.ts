@@ -80,7 +80,7 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
       ...(options.flavorId && { flavorId: options.flavorId }),
       ...(options.availabilityZone && { availabilityZone: options.availabilityZone }),
       vip: vipOf(options, families, { address: requested.vip, nodes }),
-      additionalVips: families.second ? [{ family: families.second, required: families.required }] : [],
+      additionalVips: families.second ? [{ family: families.second }] : [],
       serial: settings.providerRequiresSerialApiCalls,
       cascadeDelete: settings.cascadeDelete,
       ...existingOf(options, settings.maxSharedLb),

@@ -66,11 +66,9 @@ export interface VipWish {
   readonly subnetOf?: BackEndAddress;
 }
 
-/** In the subnet of this family of the first VIP's network; more than one such subnet is refused. */
+/** In the subnet of this family of the first VIP's network; without exactly one, or where Octavia has none, the Service is served with one VIP, and a warning. */
 interface AdditionalVipWish {
   readonly family: IPFamily;
-  /** `RequireDualStack`: where it cannot be had, the Service is refused. Else it is served with one VIP, and a warning. */
-  readonly required: boolean;
 }
 
 /** An address of a node, by which a subnet is found (the port of that server which has it). */

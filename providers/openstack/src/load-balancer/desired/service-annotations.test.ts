@@ -37,24 +37,31 @@ test('an empty value is no value, but for text: there it undoes the config', () 
   }
 });
 
-test('a bad value is refused in one line that names annotation and value', () => {
+const badValuesOf = (row: AnnotationRow): readonly string[] => {
+  if (row.values === 'string') return [];
+  return row.values === 'integer' ? ['x', '1.5', '1e3', ' 1', '0x1', '60s', '9'.repeat(40)] : ['x', 'True', ' ', 'yes'];
+};
+
+test('a value that is none is passed over where CPO takes the default, with one warning that names annotation and value', () => {
+  const lenient = Object.entries(annotationTable).filter(([, row]) => 'orDefault' in row);
+  assert.ok(lenient.length > 10);
+  for (const [key, row] of lenient) {
+    for (const value of badValuesOf(row)) {
+      const told: string[] = [];
+      const values: Readonly<Record<string, unknown>> = readAnnotations({ [row.name]: value }, ({ message }) =>
+        told.push(message),
+      );
+      assert.equal(values[key], undefined);
+      assert.equal(told.length, 1);
+      assert.ok(told[0]?.includes(`${row.name} is ignored, and the default taken: ${JSON.stringify(value)} is not `));
+    }
+  }
+});
+
+test('all else is refused in one line that names annotation and value', () => {
   for (const row of rows) {
-    const bad =
-      row.values === 'integer'
-        ? [
-            'x',
-            '1.5',
-            '1e3',
-            ' 1',
-            '0x1',
-            `${(row.range?.[0] ?? 0) - 1}`,
-            `${(row.range?.[1] ?? 0) + 1}`,
-            '9'.repeat(40),
-          ]
-        : row.values === 'string'
-          ? []
-          : ['x', 'True', ' ', 'yes'];
-    for (const value of bad) {
+    const beyond = row.range ? [`${row.range[0] - 1}`, `${row.range[1] + 1}`] : [];
+    for (const value of [...(row.orDefault ? [] : badValuesOf(row)), ...beyond]) {
       assert.throws(
         () => readAnnotations({ [row.name]: value }),
         (error: Error & { code?: string }) =>

@@ -1,15 +1,19 @@
-/** The annotations of one Service, read and checked. CPO lets a bad value fall back to the default; here it is refused. */
-import { CloudError, quote, refuseLonger } from '@outrigger/cloud-provider';
+/** The annotations of one Service, read and checked. */
+import { CloudError, quote, refuseLonger, type LoadBalancerWarning } from '@outrigger/cloud-provider';
 import { annotationTable, type AnnotationKey, type AnnotationRow, type AnnotationValues } from './annotation-table.ts';
 import { isUuid } from '../../uuid.ts';
 
 /**
  * All of them, in the table's order. One that is empty counts as not set, but for text, which is the empty text then: so a Service
- * undoes what the cloud config says, as with CPO. Throws `invalid`, with name and value.
+ * undoes what the cloud config says, as with CPO. A value that is none is passed over with a warning where CPO takes the default, so that
+ * a Service which it serves is served on; else it throws `invalid`, with name and value.
  */
-export function readAnnotations(annotations: Readonly<Record<string, string>>): AnnotationValues {
+export function readAnnotations(
+  annotations: Readonly<Record<string, string>>,
+  warn: (warning: LoadBalancerWarning) => void = () => {},
+): AnnotationValues {
   const rows: readonly (readonly [string, AnnotationRow])[] = Object.entries(annotationTable);
-  const values = rows.map(([key, row]) => [key, valueOf(row, annotations[row.name])]);
+  const values = rows.map(([key, row]) => [key, valueOf(row, annotations[row.name], warn)]);
   // By the table's type each row gives what `AnnotationValues` says of its key.
   return Object.fromEntries(values) as AnnotationValues;
 }
@@ -19,7 +23,11 @@ export function refuseAnnotation(key: AnnotationKey, value: string, why: string)
   throw new CloudError('invalid', `annotation ${annotationTable[key].name}: ${quote(value)}: ${why}`);
 }
 
-function valueOf({ name, range, values, answer, maxLength }: AnnotationRow, text: string | undefined): unknown {
+function valueOf(
+  { name, range, values, answer, maxLength, orDefault }: AnnotationRow,
+  text: string | undefined,
+  warn: (warning: LoadBalancerWarning) => void,
+): unknown {
   if (text === undefined || answer === 'written') return undefined;
   refuseLonger(`annotation ${name}`, text, maxLength);
   if (values === 'string') return text;
@@ -27,15 +35,24 @@ function valueOf({ name, range, values, answer, maxLength }: AnnotationRow, text
   const refuse = (wanted: string): never => {
     throw new CloudError('invalid', `annotation ${name}: ${quote(text)} is not ${wanted}`);
   };
-  if (values === 'boolean') return text === 'true' || (text !== 'false' && refuse('"true" or "false"'));
+  const passOver = (wanted: string): undefined => {
+    if (!orDefault) return refuse(wanted);
+    const message = `annotation ${name} is ignored, and the default taken: ${quote(text)} is not ${wanted}`;
+    warn({ reason: 'LoadBalancerAnnotationIgnored', message });
+    return undefined;
+  };
+  if (values === 'boolean') return text === 'true' || (text === 'false' ? false : passOver('"true" or "false"'));
   if (values === 'uuid') {
     const id = text.toLowerCase();
     return isUuid(id) ? id : refuse('an ID (a UUID; names are not looked up)');
   }
   if (values === 'integer') {
     const [least, most] = range ?? [0, 0];
-    const number = /^[+-]?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    return number >= least && number <= most ? number : refuse(`a whole number from ${least} to ${most}`);
+    const wanted = `a whole number from ${least} to ${most}`;
+    if (!/^[+-]?\d{1,15}$/.test(text)) return passOver(wanted);
+    // CPO sends a number on, whatever it is, and Octavia refuses it.
+    const number = Number(text);
+    return number >= least && number <= most ? number : refuse(wanted);
   }
-  return values.includes(text) ? text : refuse(`one of ${values.join(', ')}`);
+  return values.includes(text) ? text : passOver(`one of ${values.join(', ')}`);
 }

@@ -58,7 +58,7 @@ export function serviceOptions(
   features: OctaviaFeatures,
   warn: (warning: LoadBalancerWarning) => void,
 ): ServiceOptions {
-  const set = readAnnotations(annotations);
+  const set = readAnnotations(annotations, warn);
   const className = set.class || undefined;
   const sources: Sources = {
     set,

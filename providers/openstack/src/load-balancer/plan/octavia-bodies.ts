@@ -94,12 +94,11 @@ export function monitorSettings({
 export const monitorBody = (wanted: DesiredHealthMonitor): Body => ({ ...monitorSettings(wanted), type: wanted.type });
 
 /**
- * All listeners with what hangs below them, for the one POST. Where it is not certain that there will be a second VIP, the members that
- * need it come once it is there.
+ * All listeners with what hangs below them, for the one POST. That there will be a second VIP is not certain: the members that need it
+ * come once it is there.
  */
 export function populatedListeners(tree: DesiredTree, tags: readonly string[], subnet: MemberSubnet): readonly Body[] {
-  const isCertain = tree.loadBalancer.additionalVips.every(({ required }) => required);
-  const { listeners } = isCertain ? tree : treeOnOneVip(tree, subnet.family);
+  const { listeners } = treeOnOneVip(tree, subnet.family);
   return listeners.map((listener) => ({
     ...listenerBody(listener, tags),
     default_pool: {

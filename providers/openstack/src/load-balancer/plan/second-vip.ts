@@ -36,17 +36,10 @@ export function treeOnOneVip(tree: DesiredTree, family: IPFamily): DesiredTree {
  * Octavia of Zed took `allowed_cidrs` on a load balancer with two VIPs, ended in ERROR, and could not even delete it by cascade:
  * the pair is never sent.
  */
-export function secondVipRefusal(
-  { listeners, loadBalancer }: DesiredTree,
-  there: ObservedLoadBalancer,
-): CloudError | undefined {
+export function secondVipRefusal({ listeners }: DesiredTree, there: ObservedLoadBalancer): CloudError | undefined {
   const { additionalVips, id } = there;
   if (additionalVips.length > 0 && listeners.some(({ allowedCidrs = [] }) => allowedCidrs.length > 0)) {
     const text = `the load balancer ${id} has an address of each family, and source ranges on it would break it for good; take them away, or make the Service anew with one family`;
-    return new CloudError('unsupported', text);
-  }
-  if (additionalVips.length === 0 && loadBalancer.additionalVips.some(({ required }) => required)) {
-    const text = `the load balancer ${id} has one address, and a second one can be had only when it is made; make the Service anew, or set ipFamilyPolicy to PreferDualStack`;
     return new CloudError('unsupported', text);
   }
   return undefined;
@@ -58,6 +51,6 @@ export function secondVipWarnings(
 ): readonly LoadBalancerWarning[] {
   const [missing] = additionalVips.length === 0 ? loadBalancer.additionalVips : [];
   if (!missing) return [];
-  const message = `The load balancer ${id} has no ${missing.family} address: there was no subnet for one when it was made`;
+  const message = `The load balancer ${id} has no ${missing.family} address: it got none when it was made, and there is no other time; for one, make the Service anew`;
   return [{ reason: 'NoSecondAddress', message }];
 }
