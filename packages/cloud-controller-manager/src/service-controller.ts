@@ -10,8 +10,20 @@ const NAME = 'service-lb-controller';
 const EVENT_SOURCE = 'service-controller';
 
 export function buildServiceController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, cluster, eventsOf, explanations, isDefault, metrics, options, provider, random, stores } =
-    context;
+  const {
+    client,
+    clock,
+    cluster,
+    eventsOf,
+    explanations,
+    isDefault,
+    metrics,
+    options,
+    provider,
+    providers,
+    random,
+    stores,
+  } = context;
   const logger = context.logger.with({ controller: NAME });
   const events = eventsOf(EVENT_SOURCE);
   const services = stores.open(resources.services);
@@ -41,6 +53,7 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
               onReconfigured: (listener) => provider.onReconfigured(listener),
               options: {
                 providerName: provider.name,
+                providers: providers.map(({ name }) => name),
                 clusterId: cluster.id,
                 isDefault,
                 concurrentServiceSyncs: options.service.concurrentServiceSyncs,

@@ -33,7 +33,7 @@ export function roleOf(service: Service, options: RoleOptions): Role {
   return service.spec?.type === 'LoadBalancer' ? 'leave' : 'unclaimed';
 }
 
-function hasFinalizer(service: Service): boolean {
+export function hasFinalizer(service: Service): boolean {
   return service.metadata?.finalizers?.includes(cleanupFinalizer) ?? false;
 }
 
@@ -42,7 +42,7 @@ export function isRecorded(service: Service, providerName: string): boolean {
   return hasFinalizer(service) && service.metadata?.annotations?.[loadBalancerOwnerAnnotation] === providerName;
 }
 
-function isOfOurClass({ spec = {} }: Service, { classes, isDefault }: RoleOptions): boolean {
+export function isOfOurClass({ spec = {} }: Service, { classes, isDefault }: RoleOptions): boolean {
   if (spec.type !== 'LoadBalancer') return false;
   return spec.loadBalancerClass === undefined ? isDefault : classes.includes(spec.loadBalancerClass);
 }

@@ -43,6 +43,7 @@ import { BackEndSet } from './back-end-set.ts';
 import { mayBeSelectedAnew, wakesLoadBalancers } from './back-ends.ts';
 import { readParts } from './direct-reads.ts';
 import { isUncertain, retryOf, seldomMs } from './failure.ts';
+import { FOREIGN_AFTER_MS, foreignOwnerNote, foreignOwnerOf, type ForeignOwnerOptions } from './foreign-owner.ts';
 import { canName, judgeLook, questionKey, type Judged } from './judge-look.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { Locks } from './locks.ts';
@@ -108,6 +109,8 @@ export interface ServiceControllerOptions extends Tenancy {
   readonly providerName: string;
   /** `ClusterIdentity.id`. */
   readonly clusterId: string;
+  /** Names of all providers of this program. Default: this one alone. */
+  readonly providers?: readonly string[];
   /** Serves the Services without a `loadBalancerClass` too. Default: true. */
   readonly isDefault?: boolean;
   /** `--concurrent-service-syncs`: load balancers that are being changed at a time. Default: 10. */
@@ -188,7 +191,7 @@ class Run {
   /** Keys that are being updated because of nodes. */
   readonly #updating = new Set<string>();
   readonly #startedAt: number;
-  readonly #planOptions: ObservedService['options'];
+  readonly #planOptions: ObservedService['options'] & ForeignOwnerOptions;
   readonly #backEnds: BackEndSet;
   /** The provider, whose selections of back ends are shared. */
   readonly #planner: ObservedService['provider'];
@@ -216,6 +219,7 @@ class Run {
       isDefault: options.isDefault ?? true,
       sharing: options.sharing,
       trustedNamespaces: options.trustedNamespaces,
+      providers: options.providers ?? [options.providerName],
     };
     this.#backEnds = new BackEndSet(this.#planOptions, provider);
     this.#planner = {
@@ -298,8 +302,13 @@ class Run {
     if (this.#written.isBehind(key, service)) return;
     const role = roleOf(service, this.#planOptions);
     if (this.#deferred.delete(key) || role === 'clean' || role === 'unclaimed') this.#queue.add(key);
-    else if (role === 'leave') this.#forget(key);
+    else if (role === 'leave') this.#leave(key, service);
     else if (this.#isNews(key, service)) this.#queue.add(key);
+  }
+
+  #leave(key: string, service: Service): void {
+    this.#forget(key);
+    if (foreignOwnerOf(service, this.#planOptions) !== undefined) this.#queue.add(key, { delayMs: FOREIGN_AFTER_MS });
   }
 
   /** Whether this is more than what the last pass has seen, or what our own writes brought. */
@@ -529,7 +538,7 @@ class Run {
         this.#journal.plan(aboutOf(pass), []);
         context.logger.verbose(4, 'The Service is left alone', { reason: plan.reason });
         this.#observations.forget(key);
-        return;
+        return plan.reason === 'not-ours' ? this.#tellForeign(service) : undefined;
       case 'record': {
         const { providerName } = this.#planOptions;
         const recorded = this.#journal.dryRun
@@ -621,6 +630,13 @@ class Run {
     const before = tracked.answers?.lookedAt === lookedAt ? tracked.answers.byKey : [];
     tracked.answers = { lookedAt, byKey: new Map([...before, ...byKey]) };
     return this.#carryOut(pass, this.#plan(pass));
+  }
+
+  #tellForeign(service: Service): ReconcileResult | void {
+    const owner = foreignOwnerOf(service, this.#planOptions);
+    if (owner === undefined) return;
+    this.#told.tell(service, foreignOwnerNote(service, owner, this.#planOptions.providerName));
+    return { requeueAfterMs: FOREIGN_AFTER_MS };
   }
 
   /** The pass goes on with what the server answered. */

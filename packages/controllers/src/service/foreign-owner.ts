@@ -1,0 +1,36 @@
+/**
+ * Services that are recorded for a provider which this program does not run: one was taken from the flags, or a backup of another
+ * cluster was restored. Another program may run it, so they are left alone; where none does, nobody but a person can help. Pure.
+ */
+import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
+import type { EventNote, Service } from '@outrigger/kube';
+import { hasFinalizer, isOfOurClass, type RoleOptions } from './role.ts';
+
+/** Another program that runs the provider has ended a deletion by then. */
+export const FOREIGN_AFTER_MS = 300_000;
+
+export interface ForeignOwnerOptions extends RoleOptions {
+  /** Names of all providers of this program, `providerName` among them. */
+  readonly providers: readonly string[];
+}
+
+/** Whose it is, where a person has to be told by this provider: of a Service that it would serve, or that nobody lets go. */
+export function foreignOwnerOf(service: Service, options: ForeignOwnerOptions): string | undefined {
+  const { annotations, deletionTimestamp } = service.metadata ?? {};
+  const owner = annotations?.[loadBalancerOwnerAnnotation];
+  if (owner === undefined || options.providers.includes(owner)) return undefined;
+  const isWaiting =
+    deletionTimestamp === undefined
+      ? isOfOurClass(service, options)
+      : hasFinalizer(service) && (options.isDefault || isOfOurClass(service, options));
+  return isWaiting ? owner : undefined;
+}
+
+export function foreignOwnerNote({ metadata }: Service, owner: string, providerName: string): EventNote {
+  const then = metadata?.deletionTimestamp === undefined ? 'serves it' : 'lets it go';
+  return {
+    type: 'Warning',
+    reason: 'ForeignLoadBalancer',
+    message: `The load balancer is recorded for the provider ${owner}, which this program does not run, so that it is left alone. If no other program does either, set the annotation ${loadBalancerOwnerAnnotation} to ${providerName}, which then ${then}. What ${owner} has made is to be removed by hand.`,
+  };
+}
