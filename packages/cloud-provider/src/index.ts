@@ -28,6 +28,7 @@ export type {
 export { ANNOTATION_LENGTH, NAME_LENGTH, PROVIDER_ID_LENGTH, quote, refuseLonger } from './text-limits.ts';
 
 export { errorCodeOfStatus } from './http-status.ts';
+export { retryAfterMs } from './retry-after.ts';
 
 // Machines
 export type {

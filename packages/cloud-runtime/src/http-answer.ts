@@ -1,4 +1,5 @@
 /** What the budget reads of an answer that looks like a `fetch` Response, whichever HTTP library made it. */
+import { retryAfterMs } from '@outrigger/cloud-provider';
 
 interface Headers {
   get(name: string): string | null;
@@ -9,13 +10,9 @@ export function statusOf(answer: unknown): number | undefined {
   return headersOf(answer) ? (answer as { status: number }).status : undefined;
 }
 
-/** `Retry-After` in milliseconds, from seconds or an HTTP date; `undefined` when it is missing or makes no sense. */
+/** `Retry-After` in milliseconds; `undefined` when it is missing or makes no sense. */
 export function retryAfterOf(answer: unknown, now: number): number | undefined {
-  const value = headersOf(answer)?.get('retry-after')?.trim();
-  if (!value) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return retryAfterMs(headersOf(answer)?.get('retry-after'), now);
 }
 
 function headersOf(answer: unknown): Headers | undefined {

@@ -1,9 +1,8 @@
 /** Asks keystone for a token, and reads what it answers. */
-import { CloudError, type Clock } from '@outrigger/cloud-provider';
+import { CloudError, type Clock, retryAfterMs } from '@outrigger/cloud-provider';
 import type { AuthRequest } from './auth-request.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import type { HttpAnswer, HttpTransport } from './http-transport.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 export interface Token {
   /** A secret. */

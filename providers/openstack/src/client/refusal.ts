@@ -1,9 +1,8 @@
 /** From an answer with a status of 400 or above to a `CloudError`: what the service said, and what that proves. */
-import { CloudError, errorCodeOfStatus, type CloudErrorCode } from '@outrigger/cloud-provider';
+import { CloudError, errorCodeOfStatus, type CloudErrorCode, retryAfterMs } from '@outrigger/cloud-provider';
 import type { ServiceType } from './api-client.ts';
 import { SERVICE_NAMES } from './catalogue.ts';
 import type { HttpAnswer } from './http-transport.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 /** What a service says in its own words. */
 interface OwnWords {
