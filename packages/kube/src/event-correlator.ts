@@ -3,6 +3,7 @@
  * (https://github.com/kubernetes/client-go/blob/v0.36.3/tools/record/events_cache.go) with two changes. A Warning is never dropped,
  * only counted up and written later; and a flood of one reason over many objects is folded into one Event.
  */
+import { hash } from 'node:crypto';
 import type { Clock } from './clock.ts';
 import type { EventNote } from './event-recorder.ts';
 import { RecentMap } from './internal/recent-map.ts';
@@ -12,10 +13,12 @@ import type { ObjectReference } from './types/index.ts';
 
 /** Notes that are one Event: a name on the server, a count, a first and a last time. */
 export interface EventSeries {
+  /** A digest: series are remembered for long, and messages can be. */
   readonly key: string;
   readonly about: ObjectReference;
   readonly type: EventNote['type'];
   readonly reason: string;
+  /** Of the last note. Whoever has written it may empty it: the next note brings its own. */
   message: string;
   count: number;
   /** Wall clock, milliseconds. */
@@ -55,6 +58,7 @@ const SERIES_MS = 3_600_000;
 const MAX_MESSAGE_BYTES = 1_024;
 
 interface Similar {
+  /** Digests. */
   readonly messages: Set<string>;
   lastAt: number;
 }
@@ -78,9 +82,10 @@ export class EventCorrelator {
     const about = referenceTo(object);
     const { type, reason } = note;
     const who = [about.apiVersion, about.kind, about.namespace, about.name, about.uid, type];
-    const similarKey = JSON.stringify([...who, reason]);
-    const combined = this.#isCombined(similarKey, note.message);
-    const key = combined ? similarKey : JSON.stringify([...who, reason, note.message]);
+    const similarKey = digest([...who, reason]);
+    const whole = digest([...who, reason, note.message]);
+    const combined = this.#isCombined(similarKey, whole);
+    const key = combined ? similarKey : whole;
     const message = truncate(combined ? COMBINED + note.message : note.message);
     const known = this.#known(key);
     if (!known && (full || (type === 'Normal' && !take(this.#floods, `${about.kind}/${reason}`, FLOOD, this.#clock)))) {
@@ -92,7 +97,7 @@ export class EventCorrelator {
       known.lastAt = this.#clock.now();
       known.message = message;
     }
-    if (take(this.#spam, JSON.stringify(who), SPAM, this.#clock)) return { outcome: 'write', series, afterMs: 0 };
+    if (take(this.#spam, digest(who), SPAM, this.#clock)) return { outcome: 'write', series, afterMs: 0 };
     if (type === 'Normal') return { outcome: 'dropped' };
     return { outcome: 'write', series, afterMs: known ? WARNING_PAUSE_MS : 0 };
   }
@@ -104,7 +109,7 @@ export class EventCorrelator {
   }
 
   #fold(about: ObjectReference, note: EventNote, count = 1): Extract<Verdict, { series: EventSeries }> {
-    const key = JSON.stringify(['flood', about.kind, note.type, note.reason]);
+    const key = digest(['flood', about.kind, note.type, note.reason]);
     const series = this.#known(key) ?? this.#begin(key, this.#floodAbout, note, '', { count: 0, examples: [] });
     const name = about.namespace ? `${about.namespace}/${about.name}` : (about.name ?? '');
     const examples = series.examples ?? [];
@@ -149,6 +154,10 @@ export class EventCorrelator {
     if (oldest !== undefined) similar.messages.delete(oldest);
     return true;
   }
+}
+
+function digest(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64');
 }
 
 /** What an Event says about the object that it is about. */

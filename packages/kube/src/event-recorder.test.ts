@@ -367,6 +367,26 @@ test('no Warning is ever lost: the counts on the server add up, whatever comes a
   );
 });
 
+test('of namespaces that are gone not every one is remembered', async () => {
+  const { clock, recorder, broken, errors } = setUp({ maxPending: 20_000, writesPerSecond: 1_000 });
+  broken.by = new StatusError('POST', 403, {
+    reason: 'Forbidden',
+    details: { causes: [{ reason: 'NamespaceTerminating' }] },
+  });
+  const record = async (namespace: string): Promise<void> => {
+    const about = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace, uid: namespace } };
+    recorder.record(about, warning(`no ${errors.length}`));
+    await clock.advance(10);
+  };
+  await record('first');
+  await record('first');
+  assert.equal(errors.length, 1);
+  for (let n = 0; n < 1_001; n++) await record(`ns-${n}`);
+  assert.equal(errors.length, 1_002);
+  await record('first');
+  assert.equal(errors.length, 1_003);
+});
+
 test('each component has its own queue in the metrics', async () => {
   const metrics = recordMetrics();
   const busy = setUp({ metrics, component: 'service-controller' });

@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import { EventCorrelator, type EventSeries } from './event-correlator.ts';
 import { eventName, eventOf, eventPatch } from './internal/event-object.ts';
 import { isPermanent, retryAfterOf } from './internal/event-failure.ts';
+import { RecentMap } from './internal/recent-map.ts';
 import type { KubeObject } from './kube-object.ts';
 import type { Logger } from './logger.ts';
 import type { Counter, Metrics } from './metrics.ts';
@@ -61,6 +62,8 @@ const BACKOFF = { baseMs: 1_000, maxMs: 60_000 };
 const PATIENCE_MS = { Normal: 600_000, Warning: 3_600_000 };
 /** More than this many series are not written one by one while the program stops. */
 const CLOSE_MAX_SERIES = 100;
+/** Causes, of each namespace, that are not logged again: namespaces come and go for as long as the program runs. */
+const REMEMBERED_COMPLAINTS = 1_000;
 const KUBE_SYSTEM: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
 
 /**
@@ -91,7 +94,7 @@ class Recorder implements RunningEventRecorder {
   readonly #total: Counter;
   /** Series with something that the server does not know. */
   readonly #pending = new Map<string, EventSeries>();
-  readonly #complained = new Set<string>();
+  readonly #complained = new RecentMap<string, true>(REMEMBERED_COMPLAINTS);
   readonly #stop = new AbortController();
   readonly #writers: Promise<unknown>;
   #notBefore = 0;
@@ -278,6 +281,7 @@ class Recorder implements RunningEventRecorder {
 
   #settle(series: EventSeries): void {
     this.#pending.delete(series.key);
+    series.message = '';
     if (this.#pending.size === 0) this.#onEmpty?.();
   }
 
@@ -287,8 +291,8 @@ class Recorder implements RunningEventRecorder {
   }
 
   #complain(id: string, message: string, fields: Readonly<Record<string, unknown>>): void {
-    if (this.#complained.has(id)) return;
-    this.#complained.add(id);
+    if (this.#complained.get(id)) return;
+    this.#complained.set(id, true);
     this.#logger.error(message, fields);
   }
 }
