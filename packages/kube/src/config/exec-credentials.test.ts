@@ -173,6 +173,34 @@ test('a plugin that is not installed is named, with the hint how to install it',
   );
 });
 
+test('a plugin that fails shortly before the credential expires costs nothing until it has expired', async () => {
+  const clock = new FakeClock();
+  const { run, state } = plugin(clock, 900_000);
+  let fails = false;
+  let failures = 0;
+  const flaky = async (...args: Parameters<typeof run>): Promise<ExecPluginResult> => {
+    if (!fails) return run(...args);
+    failures++;
+    return { exitCode: 1, stdout: '' };
+  };
+  const credentials = credentialsOf(clock, { run: flaky });
+  const first = await credentials.current();
+  await clock.advance(900_000 - 29_000);
+  fails = true;
+  assert.equal(await credentials.current(), first);
+  assert.equal(await credentials.current(), first);
+  assert.equal(failures, 1, 'not run again for each request');
+  await clock.advance(28_000);
+  assert.equal(await credentials.current(), first);
+  await clock.advance(1_000);
+  await refused(credentials.current(), 'exec-plugin-failed', /exited with 1/);
+  await refused(credentials.renew(first), 'exec-plugin-failed', /exited with 1/);
+  fails = false;
+  await clock.advance(1_000);
+  assert.notEqual(await credentials.current(), first);
+  assert.equal(state.runs, 2);
+});
+
 test('a plugin that hangs is ended', async () => {
   const clock = new FakeClock();
   const credentials = credentialsOf(clock, {

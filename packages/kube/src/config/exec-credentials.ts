@@ -70,6 +70,7 @@ class ExecCredentials implements Credentials {
   #credential: Credential | undefined;
   /** Wall-clock time from which on the credential is not used any more; the plugin gives expiry as wall-clock time. */
   #renewAt = Number.POSITIVE_INFINITY;
+  #expiresAt = Number.POSITIVE_INFINITY;
   #lastRun: { readonly at: number; readonly error?: Error } | undefined;
   #running: Promise<Credential> | undefined;
 
@@ -79,7 +80,7 @@ class ExecCredentials implements Credentials {
 
   current(signal?: AbortSignal): Promise<Credential> {
     if (this.#credential && this.#options.clock.now() < this.#renewAt) return Promise.resolve(this.#credential);
-    return raceAbort(this.#obtain(), signal);
+    return raceAbort(this.#obtainOrKeep(), signal);
   }
 
   async renew(rejected: Credential, signal?: AbortSignal): Promise<Credential | undefined> {
@@ -87,6 +88,16 @@ class ExecCredentials implements Credentials {
     if (this.#credential && this.#credential !== rejected) return this.#credential;
     const renewed = await raceAbort(this.#obtain(), signal);
     return renewed === rejected ? undefined : renewed;
+  }
+
+  /** The plugin may fail in the leeway: what it gave before holds until it expires. */
+  async #obtainOrKeep(): Promise<Credential> {
+    try {
+      return await this.#obtain();
+    } catch (error) {
+      if (!this.#credential || this.#options.clock.now() >= this.#expiresAt) throw error;
+      return this.#credential;
+    }
   }
 
   #obtain(): Promise<Credential> {
@@ -143,6 +154,7 @@ class ExecCredentials implements Credentials {
     if ('problem' in answer) throw this.#error('exec-plugin-answer', `"${command}" ${answer.problem}`);
 
     this.#renewAt = renewalTime(answer.expiresAt, clock.now());
+    this.#expiresAt = answer.expiresAt ?? Number.POSITIVE_INFINITY;
     const { token, certificate } = answer;
     const known = this.#credential;
     const sameToken = known?.headers['authorization'] === (token === undefined ? undefined : `Bearer ${token}`);

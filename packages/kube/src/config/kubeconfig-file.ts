@@ -1,5 +1,5 @@
 /** One kubeconfig file: read, checked, and still knowing at which line each entry stood. */
-import { LineCounter, parseDocument, type Document } from 'yaml';
+import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml';
 import { ConfigError, type ConfigErrorCode } from './config-error.ts';
 import {
   kubeconfigSchema,
@@ -85,6 +85,7 @@ export function parseKubeconfigFile(path: string, text: string): KubeconfigFile 
     // The parser's message quotes no values, only its own words: a token cannot leak through it.
     throw new ConfigError('config-invalid', `${path}:${line}`, `not YAML (${broken.code})`);
   }
+  keepNumbersAsWritten(document);
   const positions = new Positions(path, document, lines);
   const fail = (keys: readonly Key[], message: string, code: ConfigErrorCode = 'config-invalid'): never => {
     throw new ConfigError(code, positions.describe(keys), message);
@@ -123,6 +124,19 @@ export function parseKubeconfigFile(path: string, text: string): KubeconfigFile 
     users: collect<'users', KubeconfigUser>('users', (item) => item.user),
     contexts: collect<'contexts', KubeconfigContext>('contexts', (item) => item.context),
   };
+}
+
+/**
+ * `token: 12345678901234567890` without quotes is the text that stands there, not the number nearest to it. No field of a kubeconfig is
+ * a number; what extensions hold is not ours.
+ */
+function keepNumbersAsWritten(document: Document.Parsed): void {
+  visit(document, {
+    Pair: (_, { key }) => (isScalar(key) && key.value === 'extensions' ? visit.SKIP : undefined),
+    Scalar: (_, node) => {
+      if (typeof node.value === 'number' && node.source !== undefined) node.value = node.source;
+    },
+  });
 }
 
 /** Says what kind of value stands there, never the value: it may be a secret in the wrong place. */

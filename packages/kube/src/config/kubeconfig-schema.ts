@@ -62,9 +62,9 @@ export interface KubeconfigText {
   readonly contexts: readonly { readonly name?: Text; readonly context: KubeconfigContext }[];
 }
 
-/** Go's YAML reads `token: 1234` into a string field; so do we. Empty and null mean: not set. */
+/** Go's YAML reads `token: 1234` and `token: true` into a string field; so do we. Empty and null mean: not set. */
 const text = z
-  .union([z.string(), z.number().transform(String), z.boolean().transform(String), z.null()])
+  .union([z.string(), z.boolean().transform(String), z.null()])
   .optional()
   .transform((value) => (value === null || value === '' ? undefined : value));
 

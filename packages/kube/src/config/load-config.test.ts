@@ -281,6 +281,13 @@ test('what is no kubeconfig is refused with its line', async () => {
   await refused(load({ '/k': twice }, at('/k')), 'config-invalid', /^\/k:15: users\[2\] "admin": name: stands twice/);
 });
 
+test('numbers without quotes are the text that stands there', async () => {
+  for (const token of ['12345678901234567890', '0123', '1_000', '1e3', '0x1f', '1.10', '.inf']) {
+    const config = await load({ '/k': kubeconfig(`token: ${token}`) }, at('/k'));
+    assert.equal((await config.credentials?.current())?.headers['authorization'], `Bearer ${token}`);
+  }
+});
+
 test('values are read as Go reads them: numbers as text, yes and on as true, JSON as YAML', async () => {
   const config = await load(
     { '/k': kubeconfig('token: 1234', 'server: "https://a", insecure-skip-tls-verify: yes') },
