@@ -8,6 +8,7 @@ import {
   exitCodeOf,
   runControllerManager,
   type ControllerManagerOptions,
+  type LeaderWork,
   type LockedWork,
   type ManagerEnd,
   type RunningController,
@@ -120,6 +121,27 @@ test('a controller that fails stops the others, gives the lease back and ends wi
   assert.match(String(end.kind === 'failed' && end.error), /boom/u);
   assert.deepEqual(story, ['node runs', 'node ended']);
   assert.deepEqual(managers, ['leads', 'closed', 'released']);
+});
+
+test('a start that does not look at its signal holds up neither a stop nor the end after a loss; what it builds late is closed', async () => {
+  for (const how of ['stop', 'lost'] as const) {
+    const built = Promise.withResolvers<LeaderWork>();
+    const given = bench();
+    const { clock, run, story } = given;
+    const end = run({ stopTimeoutMs: 5_000, lead: () => built.promise });
+    await clock.settle();
+    given[how].abort(new Error(how));
+    await clock.advance(how === 'stop' ? 5_000 : 1_000);
+    assert.equal((await end).kind, how === 'stop' ? 'stopped' : 'leadership-lost');
+    assert.deepEqual(story, how === 'stop' ? ['leads', 'released'] : ['leads']);
+    built.resolve({
+      controllers: [patient(story)],
+      [Symbol.asyncDispose]: () => Promise.resolve(void story.push('closed late')),
+    });
+    await clock.settle();
+    assert.equal(story.at(-1), 'closed late');
+    assert.equal(clock.pendingTimers, 0);
+  }
 });
 
 test('a controller that just ends has failed', async () => {

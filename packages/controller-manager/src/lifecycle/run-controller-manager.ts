@@ -74,7 +74,7 @@ export async function runControllerManager<T extends LeadershipTerm>(
 ): Promise<ManagerEnd> {
   const { logger, migrated } = options;
   const run = new ManagerRun(options);
-  await run.take(options);
+  await run.untilTaken(run.take(options));
   const migrating = migrated === undefined || run.signal.aborted ? Promise.resolve() : run.take(migrated);
   const end = await run.untilEnded(migrating);
   if (end.kind === 'leadership-lost') logger.error('Leadership lost: exiting');
@@ -93,6 +93,7 @@ class ManagerRun<T extends LeadershipTerm> {
   readonly #terms: T[] = [];
   readonly #works: LeaderWork[] = [];
   readonly #ends: Promise<void>[] = [];
+  #closing = false;
 
   constructor(options: ControllerManagerOptions<T>) {
     this.#options = options;
@@ -109,6 +110,7 @@ class ManagerRun<T extends LeadershipTerm> {
       if (this.signal.aborted) return;
       doing = 'Start failed';
       const work = await lead(this.signal, term);
+      if (this.#closing) return await work[Symbol.asyncDispose]();
       this.#works.push(work);
       if (this.signal.aborted) return;
       for (const controller of work.controllers) {
@@ -121,16 +123,21 @@ class ManagerRun<T extends LeadershipTerm> {
     }
   }
 
+  /** A start that does not look at its signal is not waited for for ever. */
+  async untilTaken(taking: Promise<void>): Promise<void> {
+    const enough = whenAborted(this.signal).then(() => within(this.#bound, 'start', taking));
+    await Promise.race([taking, enough]);
+  }
+
   /** `migrating`: the work under the second lock, until it has started. */
   async untilEnded(migrating: Promise<void>): Promise<ManagerEnd> {
     await whenAborted(this.signal);
     const lost = this.#lost.signal;
     const ended = migrating.then(() => Promise.all(this.#ends));
     if (!lost.aborted) await within(this.#options, 'controllers', ended);
-    // A former leader closes what it has as well, but does not wait long: nothing that it could still say would be sent.
-    const bound = lost.aborted ? { ...this.#options, stopTimeoutMs: LOST_TIMEOUT_MS } : this.#options;
+    this.#closing = true;
     for (const work of this.#works.toReversed()) {
-      await within(bound, 'closing', Promise.resolve(work[Symbol.asyncDispose]()));
+      await within(this.#bound, 'closing', Promise.resolve(work[Symbol.asyncDispose]()));
     }
     if (lost.aborted) return { kind: 'leadership-lost' };
     return this.#failures.length === 0 ? { kind: 'stopped' } : { kind: 'failed', error: this.#failures[0] };
@@ -139,6 +146,12 @@ class ManagerRun<T extends LeadershipTerm> {
   /** The last lock first: who takes the first one next finds the second free. */
   async release(): Promise<void> {
     for (const term of this.#terms.toReversed()) await term.release();
+  }
+
+  /** A former leader closes what it has as well, but does not wait long: nothing that it could still say would be sent. */
+  get #bound(): Pick<ControllerManagerOptions, 'clock' | 'logger' | 'stopTimeoutMs'> {
+    const lost = this.#lost.signal.aborted;
+    return lost ? { ...this.#options, stopTimeoutMs: LOST_TIMEOUT_MS } : this.#options;
   }
 
   #hold(term: T): void {
