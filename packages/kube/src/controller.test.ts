@@ -22,9 +22,11 @@ function setUp(
   const clock = options.clock ?? fake;
   const metrics = recordMetrics();
   const errors: Line[] = [];
+  const warnings: Line[] = [];
   const logger: Logger = {
     ...silentLogger,
     error: (message, fields = {}) => void errors.push({ message, fields }),
+    warn: (message, fields = {}) => void warnings.push({ message, fields }),
     with: () => logger,
   };
   const queue = createWorkQueue<string>({
@@ -46,7 +48,7 @@ function setUp(
     signal: stop.signal,
     ...options,
   }).finally(() => (stopped = true));
-  return { clock: fake, queue, metrics, errors, stop, run, stopped: () => stopped };
+  return { clock: fake, queue, metrics, errors, warnings, stop, run, stopped: () => stopped };
 }
 
 /** A reconcile that ends when it is told to. */
@@ -228,6 +230,29 @@ test('a reconcile that does not stop is waited for only so long, and named', asy
   await t.clock.advance(1);
   await t.run;
   assert.deepEqual(t.errors[0]?.fields['keys'], ['stuck']);
+});
+
+test('a reconcile that hangs is told after a while, in the log and by a metric; the other workers go on', async () => {
+  const stuck = gate();
+  const done: string[] = [];
+  const t = setUp((key) => (key === 'stuck' ? stuck.wait : Promise.resolve(void done.push(key))));
+  const hanging = (): number => t.metrics.value('outrigger_reconciles_hanging', { controller: 'test' });
+  t.queue.add('stuck');
+  await t.clock.advance(299_999);
+  assert.deepEqual([t.warnings.length, hanging()], [0, 0]);
+  await t.clock.advance(1);
+  assert.deepEqual([t.warnings.length, hanging()], [1, 1]);
+  assert.match(t.warnings[0]?.message ?? '', /hangs/u);
+  for (const key of ['a', 'b', 'c']) t.queue.add(key);
+  await t.clock.advance(3_600_000);
+  assert.deepEqual(done, ['a', 'b', 'c']);
+  assert.deepEqual([t.warnings.length, hanging()], [1, 1]);
+  stuck.open();
+  await t.clock.settle();
+  assert.equal(hanging(), 0);
+  t.stop.abort();
+  await t.run;
+  assert.equal(t.clock.pendingTimers, 0);
 });
 
 test('the controller ends when its queue is shut down and empty', async () => {

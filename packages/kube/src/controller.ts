@@ -66,6 +66,8 @@ export interface ControllerOptions<K> {
   readonly processorTime?: ProcessorTime;
 }
 
+/** A reconcile that runs for so long is told, in milliseconds: calls to clouds are given up after one minute or two. */
+const HANGING_MS = 300_000;
 /** How many of the keys that would not stop are named. */
 const NAMED_KEYS = 10;
 
@@ -94,6 +96,7 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
     queue.add(key, { delayMs: asideMs });
     options.onSetAside?.(key, asideMessage(asideMs));
   };
+  const hanging = new Set<K>();
   logger.verbose(2, 'Starting controller', { workers });
 
   const work = async (): Promise<void> => {
@@ -110,9 +113,22 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
       }
       running.add(key);
       metrics.active(running.size);
+      const hangs = (): void => {
+        hanging.add(key);
+        metrics.hanging(hanging.size);
+        logger.warn('A reconcile hangs: nothing else is done by its worker, and nothing for its object', {
+          key,
+          runs: `${HANGING_MS}ms`,
+          hanging: hanging.size,
+          workers,
+        });
+      };
+      const timer = clock.setTimer(HANGING_MS, hangs, { unref: true });
       try {
         await reconcileOnce(key, options, { logger, metrics, onHeld });
       } finally {
+        timer.cancel();
+        if (hanging.delete(key)) metrics.hanging(hanging.size);
         running.delete(key);
         metrics.active(running.size);
         queue.done(key);

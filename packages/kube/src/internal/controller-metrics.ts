@@ -6,6 +6,7 @@ type ReconcileOutcome = 'success' | 'requeue_after' | 'error' | 'terminal' | 'st
 
 export interface ControllerMetrics {
   active(workers: number): void;
+  hanging(reconciles: number): void;
   finished(outcome: ReconcileOutcome, tookMs: number): void;
   held(): void;
 }
@@ -52,6 +53,12 @@ export function createControllerMetrics(metrics: Metrics, controller: string, wo
     help: 'Reconciles that run now.',
     labels,
   });
+  const hanging = metrics.gauge({
+    name: 'outrigger_reconciles_hanging',
+    help: 'Reconciles that run for more than 5 minutes: each takes a worker from the others.',
+    labels,
+  });
+  hanging.set(0, { controller });
   metrics
     .gauge({ name: 'controller_runtime_max_concurrent_reconciles', help: 'Reconciles that may run at a time.', labels })
     .set(workers, { controller });
@@ -60,6 +67,7 @@ export function createControllerMetrics(metrics: Metrics, controller: string, wo
   return {
     held: () => held.inc({ controller }),
     active: (count) => activeWorkers.set(count, { controller }),
+    hanging: (count) => hanging.set(count, { controller }),
     finished: (outcome, tookMs) => {
       time.observe(tookMs / 1000, { controller });
       if (outcome === 'stopped') return;
