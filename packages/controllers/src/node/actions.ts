@@ -1,5 +1,5 @@
 /** What a plan for one node can ask for: data, so that it can be shown, compared and tested before anything is done. */
-import type { EventNote, NodeCondition } from '@outrigger/kube';
+import type { EventNote, Node, NodeCondition } from '@outrigger/kube';
 import type { StatusAddress } from './addresses.ts';
 import type { LabelDifference, LabelSet } from './labels.ts';
 
@@ -43,6 +43,7 @@ export type WaitReason =
   | 'no-provider-id'
   | 'foreign-provider-id'
   | 'provider-id-too-long'
+  | 'duplicate-provider-id'
   | 'no-addresses'
   | 'provided-ip-refused';
 
@@ -66,6 +67,8 @@ export type NodePlan =
       readonly note: EventNote;
       /** How often in a row the node has to wait before a person is told: a new machine may take seconds to show up. */
       readonly tellAfter: number;
+      /** Another node that this is about, and what is told of it. */
+      readonly other?: { readonly node: Node; readonly note: EventNote };
       /** The cloud's own wish, in milliseconds. */
       readonly retryAfterMs?: number;
     }

@@ -6,6 +6,7 @@ import { hasIpAddress, sameAddresses, wantedAddresses, type StatusAddress } from
 import { initialLabels } from './labels.ts';
 import type { Observed } from './plan.ts';
 import { ownerOf } from '../provider-id.ts';
+import { olderTwin } from './twins.ts';
 import { invalidLabelsNote } from './refresh.ts';
 
 /** A machine that was made a moment ago is often not listed yet, and a cloud may fail for a moment: no reason to tell anybody. */
@@ -59,6 +60,11 @@ function planFound(observed: Observed, instance: Instance): NodePlan {
       `The cloud ${options.providerName} gives the provider ID ${providerID} for node ${name}, which is another provider's. The taint stays: a provider ID cannot be changed once it is set.`,
     );
   }
+
+  // Two nodes of one machine: load balancers, routes and the lifecycle would take one for the other.
+  const ids = [providerID, ...(instance.providerID ? [instance.providerID] : [])];
+  const older = olderTwin(node, observed.withProviderID?.(ids) ?? []);
+  if (older) return waitForTwin(name, older, providerID);
 
   const wanted = wantedAddresses(node, instance.addresses);
   if (wanted.kind === 'refused') {
@@ -121,6 +127,14 @@ function noRouteYet(node: Node, now: number): NodeCondition | undefined {
     lastHeartbeatTime: time,
     lastTransitionTime: time,
   };
+}
+
+function waitForTwin(name: string, older: Node, providerID: string): NodePlan {
+  const other = older.metadata?.name ?? '';
+  const what = `Nodes ${other} and ${name} both have the machine ${providerID}. ${other} is older and stays; ${name} keeps its taint.`;
+  const message = `${what} Delete the one that is not that machine, and look who has registered it.`;
+  const note: EventNote = { type: 'Warning', reason: 'DuplicateProviderID', message };
+  return { kind: 'wait', reason: 'duplicate-provider-id', note, tellAfter: 1, other: { node: older, note } };
 }
 
 function waitForCloud(name: string, error: Error): NodePlan {

@@ -537,3 +537,42 @@ test('stopping ends between two writes, leaves no timer, and starts nothing more
   assert.equal(rig.lookups.batches.length, 1);
   assert.equal(rig.clock.pendingTimers, 0);
 });
+
+for (const registered of ['before', 'with', 'after'] as const) {
+  test(`two nodes of one machine, one registered ${registered} the start: the older stays, the newer keeps its taint, both are told`, async (t) => {
+    const rig = setUp(t);
+    const aged = (name: string, creationTimestamp: string, more: Partial<NonNullable<Node['spec']>> = {}): Node => {
+      const node = newNode(name, more);
+      return { ...node, metadata: { ...node.metadata, creationTimestamp } };
+    };
+    rig.lookups.answer = () => instanceOf('n1');
+    const older = aged(
+      'n1',
+      '2025-12-31T10:00:00Z',
+      registered === 'before' ? { taints: [], providerID: 'fake://n1' } : {},
+    );
+    // As who may register a node can write it.
+    const newer = aged('n2', '2025-12-31T11:00:00Z', { providerID: 'fake://n1' });
+    rig.api.put(older);
+    if (registered !== 'after') rig.api.put(newer);
+    await rig.start();
+    await rig.clock.advance(10);
+    if (registered === 'after') {
+      rig.api.put(newer);
+      await rig.clock.advance(10);
+    }
+    assert.deepEqual(
+      ['n1', 'n2'].map((name) => isTainted(rig.api.nodes.get(name))),
+      [false, true],
+    );
+    const told = rig.events.filter(({ note }) => note.reason === 'DuplicateProviderID');
+    assert.deepEqual(told.map(({ name }) => name).toSorted(), ['n1', 'n2']);
+    for (const { note } of told) assert.match(note.message, /n1 is older and stays; n2 keeps its taint/);
+    assert.deepEqual(rig.api.nodes.get('n2')?.status?.addresses, [{ type: 'Hostname', address: 'n2' }]);
+    // The machine has a new name: who deletes the old node lets the new one in.
+    rig.api.remove('n1');
+    await rig.clock.advance(300_000);
+    assert.equal(isTainted(rig.api.nodes.get('n2')), false);
+    await rig.stop();
+  });
+}

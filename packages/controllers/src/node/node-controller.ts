@@ -1,5 +1,5 @@
 /** The cloud-node-controller: brings what the cloud knows to the nodes. Entry point: `createNodeController`. */
-import type { NodeRef } from '@outrigger/cloud-provider';
+import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
 import type { InstanceLookups } from '@outrigger/cloud-runtime';
 import {
   createWorkQueue,
@@ -36,6 +36,7 @@ import { planNode, type PlanOptions } from './plan.ts';
 import { runRefreshSchedule } from './refresh-schedule.ts';
 import { isUninitialized } from './taints.ts';
 import { tellSetAside } from '../set-aside.ts';
+import { Twins } from './twins.ts';
 
 /** After a write that failed. A node is never given up. */
 const WRITE_BACKOFF = { baseMs: 50, maxMs: 300_000 };
@@ -98,6 +99,7 @@ class Run {
   readonly #readLive = new Set<string>();
   /** Keys with an answer to act on, that wait for the store to see our own last write. */
   readonly #deferred = new Set<string>();
+  readonly #twins = new Twins();
   readonly #metrics: NodeMetrics;
   readonly #journal: ControllerJournal;
   readonly #planOptions: PlanOptions;
@@ -180,6 +182,7 @@ class Run {
   /** Runs for each heartbeat of each node: reads memory, and asks or enqueues only where there is something to do. */
   #changed(change: StoreChange<Node>): void {
     const { key } = change;
+    this.#twins.note(key, change.type === 'delete' ? undefined : change.object);
     if (change.type === 'delete') {
       this.#forget(key, change.previous);
       return;
@@ -232,7 +235,14 @@ class Run {
 
   #planNow(node: Node): NodePlan {
     const answer = this.#deps.lookups.snapshot.get(node.metadata?.uid ?? '', 'metadata');
-    return planNode({ node, answer, now: this.#deps.clock.now(), options: this.#planOptions });
+    return this.#planWith(node, answer);
+  }
+
+  #planWith(node: Node, answer: InstanceAnswer | undefined): NodePlan {
+    const { clock, store } = this.#deps;
+    const withProviderID = (ids: readonly string[]): readonly Node[] =>
+      this.#twins.of(ids).flatMap((name) => store.get(name) ?? []);
+    return planNode({ node, answer, now: clock.now(), options: this.#planOptions, withProviderID });
   }
 
   #enqueue(key: string): void {
@@ -243,7 +253,7 @@ class Run {
 
   #plan(node: Node, key?: string): NodePlan {
     const answer = key === undefined ? undefined : this.#rounds.answer(key, node.metadata?.uid ?? '');
-    return planNode({ node, answer, now: this.#deps.clock.now(), options: this.#planOptions });
+    return this.#planWith(node, answer);
   }
 
   async #reconcile(key: string, context: ReconcileContext): Promise<void> {
@@ -310,6 +320,7 @@ class Run {
     const waits = this.#rounds.askLater(key, uid, plan.retryAfterMs);
     this.#metrics.waits.inc({ reason: plan.reason });
     logger.verbose(2, 'The node keeps its taint', { reason: plan.reason, waits, ...error });
+    if (plan.other) this.#told.tell(plan.other.node, plan.other.note);
     if (waits >= plan.tellAfter && this.#told.tell(node, plan.note)) logger.warn(plan.note.message, error);
   }
 
@@ -328,6 +339,9 @@ class Run {
       else this.#rounds.used(key);
       return false;
     }
+    // Before the store shows it: another node may be about to get the same.
+    const given = actions.flatMap((action) => (action.kind === 'patch-object' ? (action.providerID ?? []) : []))[0];
+    if (given !== undefined) this.#twins.note(key, { ...node, spec: { ...node.spec, providerID: given } });
     await applyWrites(node, actions, {
       nodes: this.#nodes,
       signal,
