@@ -80,8 +80,8 @@ export interface LoadBalancerAction {
   readonly input: Readonly<Record<string, unknown>>;
   /**
    * Observed parts that are the Service's no more once this took effect, beside the one that a `delete` names: that one's
-   * address which goes with it, or what an `update` leaves to others. After `done` the host does not look for them again; after
-   * `pending`, `read` is asked about them before the finalizer goes. Default: none.
+   * address which goes with it, or what an `update` leaves to others. The host does not look for them again; only of a `delete` that
+   * is `pending`, `read` is asked about them before the finalizer goes. Default: none.
    */
   readonly ends?: readonly PartName[] | undefined;
   /**

@@ -52,6 +52,11 @@ export class Home {
     if (!this.#sawAny) this.#byName.add(id);
   }
 
+  /** Whether this is known to be the cluster's place: then a 404 for anything else of the cluster means that there is none. */
+  get isCertain(): boolean {
+    return this.#sawAny;
+  }
+
   /** Whether a 404 for this server means that there is none. */
   provesAbsence(id: string): boolean {
     return this.#sawAny || this.#byName.has(id);

@@ -113,7 +113,8 @@ export class KnownParts {
     const name = { kind: part, id };
     if (kind === 'claim') this.#set({ ...name, state: 'there' });
     for (const ended of kind === 'delete' ? [name, ...ends] : ends) {
-      if (result.kind === 'done') this.#parts.delete(nameOf(ended));
+      // What is left to others is theirs once the cloud has taken that; what is deleted may be there for a while.
+      if (result.kind === 'done' || (kind !== 'delete' && !failed)) this.#parts.delete(nameOf(ended));
       else this.#set({ kind: ended.kind, id: ended.id, state: failed ? 'asked' : 'going' });
     }
   }

@@ -24,7 +24,10 @@ export function refusalOf(request: RefusedRequest, answer: HttpAnswer, now: numb
   const words = ownWords(service, answer.text);
   const code = codeOf(request, answer, words);
   const said = words ? oneLine(words.message) : `a page that is not the service's own: ${title(answer.text)}`;
+  // What is refused for what it is was not begun; a 5xx may come after half of the work, unless its words say otherwise.
+  const isRefused = answer.status < 500 && answer.status !== 408;
   return new CloudError(code, `${SERVICE_NAMES[service]} refused ${operation}: ${said} (${answer.status})`, {
+    effect: isRefused ? 'none' : undefined,
     retryAfterMs: retryAfterMs(answer.header('retry-after'), now),
   });
 }

@@ -15,8 +15,13 @@ import {
   type LoadBalancers,
   type LoadBalancerService,
   type LoadBalancerVerdict,
+  type PartAnswer,
+  type PartName,
+  type PartQuestion,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
+import { Home } from '../home.ts';
+import { ChangingClient } from './apply/changing-client.ts';
 import {
   createFloatingIP,
   deleteNeutronPart,
@@ -41,7 +46,9 @@ import type { LoadBalancerSettings } from './desired/service-options.ts';
 import { LearnedFacts } from './learned-facts.ts';
 import { identityOf } from './observe/concerns.ts';
 import { Observer } from './observe/observe.ts';
-import { changeOf } from './plan/change.ts';
+import { PartReader } from './observe/read-parts.ts';
+import type { PartKind } from './observed-tree.ts';
+import { changeOf, type Change } from './plan/change.ts';
 import { planMembers } from './plan/plan-members.ts';
 import { planRemoving } from './plan/plan-removing.ts';
 import { planServing } from './plan/plan-serving.ts';
@@ -56,12 +63,16 @@ export interface OpenStackLoadBalancersOptions {
   readonly config: () => LoadBalancerSettings;
   readonly clock: Clock;
   readonly cluster: ClusterIdentity;
+  /** Whether this is known to be the cluster's place. Default: not yet. */
+  readonly home?: Home;
   /** What `--cluster-name` of the predecessor was, where it is another now. */
   readonly previousClusterName?: string | undefined;
 }
 
 export class OpenStackLoadBalancers implements LoadBalancers {
   readonly batchSize = 100;
+  /** Octavia and Neutron answer lists from the database that their writes went to. */
+  readonly consistency = 'strong';
   readonly classes: readonly string[];
   readonly annotations: LoadBalancers['annotations'] = declaredAnnotations;
   readonly #options: OpenStackLoadBalancersOptions;
@@ -69,6 +80,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   readonly #turns = new PortTurns();
   readonly #observer: Observer;
   readonly #octavia: OctaviaChanges;
+  readonly #reader: PartReader;
   /** Of the cloud's Octavia, as the last look found it. */
   #apiVersion: string | undefined;
 
@@ -78,6 +90,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     this.#options = options;
     this.#facts = new LearnedFacts(clock);
     this.#octavia = new OctaviaChanges(client, new Settling(client, clock));
+    this.#reader = new PartReader({ client, clock, home: options.home ?? new Home() });
     this.#observer = new Observer({
       client,
       clock,
@@ -149,8 +162,19 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     _desired: DesiredLoadBalancer,
     call: CallContext,
   ): Promise<LoadBalancerActionResult> {
-    const change = changeOf(action);
-    const client = this.#options.client();
+    const client = new ChangingClient(this.#options.client());
+    try {
+      const change = changeOf(action);
+      const result = await this.#change(change, client, call);
+      // To share a load balancer is to make a part of it.
+      const isShare = action.kind === 'create' && change.op === 'tags' && result.kind !== 'failed';
+      return isShare ? { ...result, made: { kind: action.part, id: change.loadBalancerId } } : result;
+    } catch (error) {
+      throw client.ofAll(error);
+    }
+  }
+
+  async #change(change: Change, client: ApiClient, call: CallContext): Promise<LoadBalancerActionResult> {
     switch (change.op) {
       case 'create-load-balancer':
         return this.#octavia.create(change, call);
@@ -161,8 +185,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       case 'tags':
         return this.#octavia.writeTags(change, call);
       case 'create-floating-ip':
-        await createFloatingIP(client, change, this.#facts, call);
-        break;
+        return doneWith('floating-ip', await createFloatingIP(client, change, this.#facts, call));
       case 'move-floating-ip':
         await moveFloatingIP(client, change, call);
         break;
@@ -176,8 +199,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
         await writeNeutronTags(client, change, this.#facts, call);
         break;
       case 'create-security-group':
-        await createSecurityGroup(client, change, this.#facts, call);
-        break;
+        return doneWith('security-group', await createSecurityGroup(client, change, this.#facts, call));
       case 'create-rule':
         await createRule(client, change, call);
         break;
@@ -196,6 +218,10 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     return { kind: 'done' };
   }
 
+  read(parts: readonly PartQuestion[], call: CallContext): Promise<readonly PartAnswer[]> {
+    return this.#reader.read(parts, call);
+  }
+
   listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]> {
     return this.#observer.listOwned(call);
   }
@@ -209,4 +235,10 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       throw error;
     }
   }
+}
+
+/** `id`: of what was made; `undefined` where nothing was. */
+function doneWith(kind: PartKind, id: string | undefined): LoadBalancerActionResult {
+  const made: PartName | undefined = id === undefined ? undefined : { kind, id };
+  return { kind: 'done', ...(made && { made }) };
 }

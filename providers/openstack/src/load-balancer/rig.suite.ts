@@ -20,6 +20,7 @@ import { connectionOf } from '../client/connection.ts';
 import { OpenStackClient } from '../client/openstack-client.ts';
 import type { LoadBalancerConfig } from '../config/cloud-config.ts';
 import { readCloudConfig } from '../config/read-cloud-config.ts';
+import { Home } from '../home.ts';
 import { createFakeOpenStack, type FakeOpenStack } from '../fake/fake-openstack.ts';
 import { fakeCloudConf, NOWHERE } from '../fake/fake-cloud-conf.ts';
 import { inProcessFetch } from '../fake/in-process-fetch.ts';
@@ -91,6 +92,8 @@ export class Rig {
   readonly provider: OpenStackLoadBalancers;
   readonly client: OpenStackClient;
   readonly clusterId: string;
+  /** The cluster's, for sure: its nodes have been looked up. */
+  readonly home: Home = new Home();
   config: Partial<LoadBalancerConfig>;
   backEnds: readonly BackEnd[] = [];
   /** What the host knows of Services: the namespace of each, by UID. */
@@ -107,6 +110,7 @@ export class Rig {
     this.cloud = world.cloud;
     this.seeded = world.seeded;
     this.client = client;
+    this.home.sawById();
     this.clusterId = clusterId;
     this.config = loadBalancer;
     this.provider = new OpenStackLoadBalancers({
@@ -115,6 +119,7 @@ export class Rig {
       config: () => ({ loadBalancer: { ...whole, ...this.config }, loadBalancerClasses: new Map() }),
       clock: world.clock,
       cluster: { id: clusterId, name: clusterName },
+      home: this.home,
       previousClusterName,
     });
   }

@@ -108,17 +108,18 @@ async function putTags(
   await client.request(call, { service, operation: `PUT ${operation}`, method: 'PUT', path, body });
 }
 
+/** Returns its ID; `undefined` where there is no network to make one in. */
 export async function createFloatingIP(
   client: ApiClient,
   change: ChangeOf<'create-floating-ip'>,
   facts: LearnedFacts,
   call: CallContext,
-): Promise<void> {
+): Promise<string | undefined> {
   const { description, fixedIP, loadBalancerId, owner, portId, wish } = change;
   const networkId = wish.networkId ?? (await firstExternalNetwork(client, call));
   if (networkId === undefined) {
     facts.noteNoFloatingNetwork(loadBalancerId);
-    return;
+    return undefined;
   }
   const body = {
     floating_network_id: networkId,
@@ -131,6 +132,7 @@ export async function createFloatingIP(
       ? await post(client, { ...body, floating_ip_address: wish.address, ...subnetBody(wish.subnetId) }, call)
       : await postInOneOf(client, networkId, wish, body, call);
   await writeMark(client, { op: 'mark', collection: 'floatingips', id, description, owner }, facts, call);
+  return id;
 }
 
 /** Of a subnet that is full, or not for this project. A quota is said in the same way, and then by each. */

@@ -38,7 +38,7 @@ export class OctaviaChanges {
       }),
     });
     const { loadbalancer } = await this.#sendCreation(request, call);
-    return this.#pending(loadbalancer.id);
+    return { ...this.#pending(loadbalancer.id), made: { kind: 'load-balancer', id: loadbalancer.id } };
   }
 
   /** A driver that has no second VIP says so here alone: the plan warns of it from then on. */
@@ -107,7 +107,7 @@ export class OctaviaChanges {
     for (let attempt = 1; ; attempt++) {
       if (!(await this.#settling.isReady(id, call))) {
         const text = `the load balancer ${id} is busy with an earlier change; it is looked at again`;
-        throw new CloudError('retry-after', text, { retryAfterMs: POLL_MS });
+        throw new CloudError('retry-after', text, { effect: 'none', retryAfterMs: POLL_MS });
       }
       try {
         await send();
@@ -129,7 +129,7 @@ export class OctaviaChanges {
     }
   }
 
-  #pending(id: string): LoadBalancerActionResult {
+  #pending(id: string): Extract<LoadBalancerActionResult, { kind: 'pending' }> {
     this.#settling.noteBusy(id);
     return { kind: 'pending', handle: `load balancer ${id}`, pollAfterMs: POLL_MS };
   }

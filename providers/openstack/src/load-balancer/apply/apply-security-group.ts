@@ -13,12 +13,13 @@ type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
 /** How often a port is read again because somebody else has changed it in between. */
 const ATTEMPTS = 4;
 
+/** Returns its ID. */
 export async function createSecurityGroup(
   client: ApiClient,
   { description, name, owner }: ChangeOf<'create-security-group'>,
   facts: LearnedFacts,
   call: CallContext,
-): Promise<void> {
+): Promise<string> {
   const { security_group: group } = await client.request<{ security_group: { readonly id: string } }>(call, {
     service: 'network',
     operation: 'POST /v2.0/security-groups',
@@ -28,6 +29,7 @@ export async function createSecurityGroup(
   });
   const mark = { op: 'mark', collection: 'security-groups', id: group.id, description, owner } as const;
   await writeMark(client, mark, facts, call);
+  return group.id;
 }
 
 /** A rule that is there already is answered with 409. */

@@ -1,0 +1,143 @@
+/** Single parts, each by its own ID: what proves that one is gone, or another's by now. Entry point: `PartReader`. */
+import {
+  CloudError,
+  isCloudError,
+  type CallContext,
+  type Clock,
+  type Owner,
+  type PartAnswer,
+  type PartQuestion,
+} from '@outrigger/cloud-provider';
+import type { ApiClient, ServiceType } from '../../client/api-client.ts';
+import type { Home } from '../../home.ts';
+import { isUuid } from '../../uuid.ts';
+import type { WireFloatingIP, WireSecurityGroup } from '../neutron-wire.ts';
+import type { PartKind } from '../observed-tree.ts';
+import type { WireLoadBalancer } from '../octavia-wire.ts';
+import { markOf, ownersIn, sameOwner } from '../ownership.ts';
+import { cpoPrefix } from '../plan/listener-owner.ts';
+
+/** In so long after the start the cluster's nodes are looked up, by which its place is known. */
+const PATIENCE_MS = 60_000;
+
+export interface PartReaderOptions {
+  readonly client: () => ApiClient;
+  readonly clock: Clock;
+  readonly home: Home;
+}
+
+interface Reading {
+  readonly service: ServiceType;
+  /** Without the ID. */
+  readonly path: string;
+  /** The key of the answer that holds the thing. */
+  readonly member: string;
+  /** Who has it by now, where that is not `owner`; `undefined`: it is the owner's, or nobody's. */
+  readonly otherOf: (thing: unknown, owner: Owner) => string | undefined;
+}
+
+const LOAD_BALANCERS = { service: 'load-balancer', path: '/v2.0/lbaas/loadbalancers', member: 'loadbalancer' } as const;
+
+const READINGS: Readonly<Record<PartKind, Reading>> = {
+  'load-balancer': {
+    ...LOAD_BALANCERS,
+    otherOf: (thing, owner) => other(ownersIn((thing as WireLoadBalancer).tags ?? []).owner, owner),
+  },
+  'shared-load-balancer': { ...LOAD_BALANCERS, otherOf: sharedByOthers },
+  'floating-ip': {
+    service: 'network',
+    path: '/v2.0/floatingips',
+    member: 'floatingip',
+    otherOf: (thing, owner) => markedByOther(thing as WireFloatingIP, owner),
+  },
+  'security-group': {
+    service: 'network',
+    path: '/v2.0/security-groups',
+    member: 'security_group',
+    otherOf: (thing, owner) => markedByOther(thing as WireSecurityGroup, owner),
+  },
+};
+
+export class PartReader {
+  readonly #options: PartReaderOptions;
+  readonly #startedAt: number;
+
+  constructor(options: PartReaderOptions) {
+    this.#options = options;
+    this.#startedAt = options.clock.monotonic();
+  }
+
+  read(questions: readonly PartQuestion[], call: CallContext): Promise<readonly PartAnswer[]> {
+    return Promise.all(
+      questions.map(async (question): Promise<PartAnswer> => {
+        try {
+          return await this.#readOne(question, call);
+        } catch (error) {
+          return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
+        }
+      }),
+    );
+  }
+
+  async #readOne({ id = '', kind, owner }: PartQuestion, call: CallContext): Promise<PartAnswer> {
+    const reading = (READINGS as Readonly<Record<string, Reading | undefined>>)[kind];
+    if (!reading) throw new CloudError('unsupported', `OpenStack has no part of the kind ${kind}`);
+    const { member, otherOf, path, service } = reading;
+    // What is no ID is in no path: one of `..` would lead elsewhere.
+    if (!isUuid(id)) return { kind: 'absent', proof: `${id} is no ID of a ${kind} in OpenStack` };
+    const operation = `GET ${path}/{id}`;
+    let answer: Readonly<Record<string, unknown>>;
+    try {
+      answer = await this.#options.client().request(call, { service, operation, method: 'GET', path: `${path}/${id}` });
+    } catch (error) {
+      if (!isCloudError(error, 'not-found')) throw error;
+      return this.#gone(`${kind} ${id}`, error.message, call);
+    }
+    const thing = answer[member] as { readonly id?: unknown; readonly provisioning_status?: unknown } | undefined;
+    if (thing?.id !== id) throw new CloudError('unavailable', `${operation}: the answer is about something else`);
+    if (thing.provisioning_status === 'DELETED') return this.#gone(`${kind} ${id}`, `${operation}: DELETED`, call);
+    const whose = otherOf(thing, owner);
+    return whose === undefined ? { kind: 'there' } : { kind: 'absent', proof: `${operation}: ${whose}` };
+  }
+
+  /** In another region all of a cluster seems to be gone: a 404 counts where the cluster's servers have been seen. */
+  #gone(what: string, proof: string, call: CallContext): PartAnswer {
+    const { clock, home } = this.#options;
+    if (home.isCertain) return { kind: 'absent', proof };
+    if (clock.monotonic() - this.#startedAt < PATIENCE_MS) {
+      const text = `${what} is not here, and no server of this cluster has been looked up yet; it is asked for again`;
+      throw new CloudError('retry-after', text, { retryAfterMs: 5_000 });
+    }
+    const error = new CloudError(
+      'configuration',
+      `${proof}. No server of this cluster has been seen in this project and region, so nothing is concluded: check tenant and region in [Global] of cloud.conf`,
+    );
+    if (home.doubt()) {
+      call.logger.error('A load balancer is not here, and no server of this cluster: is this its project and region?', {
+        error,
+      });
+    }
+    throw error;
+  }
+}
+
+function other(found: Owner | undefined, owner: Owner): string | undefined {
+  if (!found || sameOwner(found, owner)) return undefined;
+  return `it belongs to ${found.uid} of cluster ${found.clusterId}`;
+}
+
+function markedByOther({ description, tags }: WireFloatingIP | WireSecurityGroup, owner: Owner): string | undefined {
+  return other(markOf(description ?? '', tags ?? [])?.owner, owner);
+}
+
+/** A Service that a predecessor has put there has a tag with its name, which is not asked about. */
+function sharedByOthers(thing: unknown, owner: Owner): string | undefined {
+  const { tags = [] } = thing as WireLoadBalancer;
+  const { owner: first, sharers } = ownersIn(tags);
+  if ([...(first ? [first] : []), ...sharers].some((one) => sameOwner(one, owner))) return undefined;
+  if (tags.some((tag) => tag.startsWith(cpoPrefix))) {
+    const text = 'whether a Service is on the load balancer is not clear from the tags of cloud-provider-openstack';
+    throw new CloudError('conflict', text);
+  }
+  return 'it has no tag of this Service';
+}
