@@ -1,8 +1,8 @@
 /** Load balancers follow the nodes, whatever a Service is waiting for, and however many there are. */
 import assert from 'node:assert/strict';
+import { threadCpuUsage } from 'node:process';
 import { test } from 'node:test';
 import { CloudError } from '@outrigger/cloud-provider';
-import { systemClock } from '@outrigger/kube';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 import { toBeDeletedTaintKey } from './well-known-names.ts';
 
@@ -151,12 +151,18 @@ const crowdOf = (rig: Rig, count: number, beat: string): void => {
   rig.api.nodes.publish();
 };
 
+/** Processor time of this thread: a busy machine holds the event loop too, which is none of the controller's doing. */
+function computedMs(): number {
+  const { user, system } = threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
 /** What the machine needs to touch as many members once, one after the other: its measure in this moment. */
 function unitMs(count: number): number {
   const names = Array.from({ length: count }, (_, i) => ({ name: `node-${i}`, labels: {} }));
-  const begun = systemClock.monotonic();
+  const begun = computedMs();
   for (let i = 0; i < 20; i++) assert.equal(names.filter(({ name }) => name !== '').length, count);
-  return systemClock.monotonic() - begun;
+  return computedMs() - begun;
 }
 
 test('a node that joins 2,000 does not hold the event loop over 400 Services that look at all nodes', async () => {
@@ -180,10 +186,10 @@ test('a node that joins 2,000 does not hold the event loop over 400 Services tha
   const { observes } = rig.provider;
   let longest = 0;
   let on = true;
-  let last = systemClock.monotonic();
+  let last = computedMs();
   const tick = (): void => {
-    longest = Math.max(longest, systemClock.monotonic() - last);
-    last = systemClock.monotonic();
+    longest = Math.max(longest, computedMs() - last);
+    last = computedMs();
     if (on) setImmediate(tick);
   };
   setImmediate(tick);
