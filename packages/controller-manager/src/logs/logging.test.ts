@@ -207,6 +207,30 @@ test('a destination on a file descriptor writes the lines of 50 ms together', as
   }
 });
 
+test('lines that nobody reads take only so much memory: the rest is lost, and counted once there is room again', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'outrigger-log-'));
+  const file = join(directory, 'log');
+  const fd = openSync(file, 'w');
+  try {
+    const clock = new FakeClock();
+    const destination = fileDescriptorDestination(fd, clock, { heldBytes: 20_000 });
+    const logging = createLogging({ clock, format: 'text', component: 'main', destination });
+    // All in one turn: nothing is written meanwhile.
+    for (let i = 0; i < 1_000; i++) logging.logger.info('Reconcile failed', { i, error: 'x'.repeat(60) });
+    logging.flush();
+    const kept = readFileSync(file, 'utf8').split('\n').length - 1;
+    assert.ok(kept > 100 && kept < 200, `${kept} lines`);
+    logging.logger.info('Reconcile failed');
+    logging.flush();
+    const lines = readFileSync(file, 'utf8').split('\n').slice(kept, -1);
+    assert.equal(lines.length, 2);
+    assert.match(lines.join('\n'), new RegExp(`W.*Log lines were lost.* lines=${1_000 - kept}$`, 'mu'));
+  } finally {
+    closeSync(fd);
+    rmSync(directory, { recursive: true });
+  }
+});
+
 test('a reader that is gone does not keep the process from ending', () => {
   const logging = capture({
     destination: {

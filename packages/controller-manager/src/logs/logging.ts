@@ -11,6 +11,8 @@ export interface LogDestination {
   write(line: string): unknown;
   /** Writes out what is still held, before the process ends. */
   flushSync?(): void;
+  /** Who is told of lines that were lost since the last time, once one could be taken again. */
+  onLost?: (lines: number) => void;
 }
 
 export interface LoggingOptions {
@@ -44,13 +46,30 @@ const HELD_MS = 50;
 /** As many bytes are written at once. */
 const HELD_BYTES = 8_192;
 
-/** Lines to a file descriptor, several in one write: at most 50 ms old, by `flushSync`, and when the process ends. */
-export function fileDescriptorDestination(fd: number, clock: Clock): LogDestination {
-  const file = pino.destination({ dest: fd, sync: false, minLength: HELD_BYTES });
+/** A reader that stands still must not cost more memory than this: then lines are lost. klog would block, and with it all work. */
+const LOST_FROM_BYTES = 16 * 1_024 * 1_024;
+
+/**
+ * Lines to a file descriptor, several in one write: at most 50 ms old, by `flushSync`, and when the process ends. `heldBytes`: what waits
+ * for the reader at most. Default: 16 MiB.
+ */
+export function fileDescriptorDestination(
+  fd: number,
+  clock: Clock,
+  { heldBytes = LOST_FROM_BYTES }: { readonly heldBytes?: number } = {},
+): LogDestination {
+  const file = pino.destination({ dest: fd, sync: false, minLength: HELD_BYTES, maxLength: heldBytes });
   let due: Timer | undefined;
-  return {
+  let lost = 0;
+  file.on('drop', () => lost++);
+  const destination: LogDestination = {
     write: (line) => {
+      const before = lost;
       file.write(line);
+      if (before > 0 && lost === before) {
+        lost = 0;
+        destination.onLost?.(before);
+      }
       due ??= clock.setTimer(
         HELD_MS,
         () => {
@@ -62,6 +81,7 @@ export function fileDescriptorDestination(fd: number, clock: Clock): LogDestinat
     },
     flushSync: () => file.flushSync(),
   };
+  return destination;
 }
 
 export function createLogging(options: LoggingOptions): Logging {
@@ -84,13 +104,15 @@ export function createLogging(options: LoggingOptions): Logging {
       { write: (line) => void destination.write(line) },
     ),
   };
+  const logger = new ManagedLogger(sink, options.component, {});
+  destination.onLost = (lines) => logger.warn('Log lines were lost: whoever reads them stood still', { lines });
   return {
     redactor,
     setVerbosity: (level) => {
       sink.verbosity.level = level;
       sink.verbosity.changes++;
     },
-    logger: new ManagedLogger(sink, options.component, {}),
+    logger,
     flush: () => {
       try {
         destination.flushSync?.();
