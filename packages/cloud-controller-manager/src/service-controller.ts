@@ -1,7 +1,8 @@
 /** The service controller, from the program's flags. */
 import { createServiceController } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
-import { resources } from '@outrigger/kube';
+import type { NodeAddress } from '@outrigger/cloud-provider';
+import { resources, type Node } from '@outrigger/kube';
 import type { LeaderContext } from './controllers.ts';
 import { runWhileCapable } from './while-capable.ts';
 
@@ -42,6 +43,9 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
               services,
               nodes,
               provider: loadBalancers,
+              cloudAddresses: options.service.unconfirmedNodeAddresses
+                ? undefined
+                : (node) => addressesOf(provider, node),
               callContext: (wanted) => provider.callContext(wanted),
               events,
               clock,
@@ -67,4 +71,10 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
         signal,
       ),
   };
+}
+
+/** By the last answer, whoever of the controllers has asked. */
+function addressesOf({ lookups }: LeaderContext['provider'], { metadata }: Node): readonly NodeAddress[] | undefined {
+  const result = lookups?.snapshot.get(metadata?.uid ?? '', 'metadata')?.result;
+  return result?.kind === 'found' ? result.instance.addresses : undefined;
 }

@@ -1,11 +1,12 @@
 /** The service controller. */
 import { loadBalancerSharings, type LoadBalancerSharing } from '@outrigger/controllers';
-import { integer, oneOf, strings, type FlagGroup } from '@outrigger/controller-manager';
+import { bool, integer, oneOf, strings, type FlagGroup } from '@outrigger/controller-manager';
 
 export interface ServiceOptions {
   concurrentServiceSyncs: number;
   loadBalancerSharing: LoadBalancerSharing;
   trustedServiceNamespaces: readonly string[];
+  unconfirmedNodeAddresses: boolean;
 }
 
 export const serviceFlags: FlagGroup<ServiceOptions> = {
@@ -22,6 +23,12 @@ export const serviceFlags: FlagGroup<ServiceOptions> = {
       default: 'namespace',
       usage:
         "Which Services may begin to use another Service's load balancer: of its 'namespace' and those that its annotation outrigger.dev/share-load-balancer-with names, of the whole 'cluster', or none ('off'). Who shares one already goes on to.",
+    },
+    unconfirmedNodeAddresses: {
+      type: bool,
+      default: false,
+      usage:
+        'Load balancers send traffic to addresses of nodes that stand in their status alone, where a kubelet can write any, and that the cloud does not give for the machine.',
     },
     trustedServiceNamespaces: {
       type: strings,

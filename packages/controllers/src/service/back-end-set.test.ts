@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BackEnd, LoadBalancerService } from '@outrigger/cloud-provider';
+import type { BackEnd, LoadBalancerService, NodeAddress } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import { BackEndSet } from './back-end-set.ts';
 import { identityOf } from './load-balancer-service.ts';
@@ -35,6 +35,19 @@ test('a heartbeat changes nothing: set and members stay the same objects', () =>
   assert.notEqual(set.all, all);
   assert.equal(set.all[1], all[1]);
   assert.equal(set.all[0]?.addresses, all[0]?.addresses);
+});
+
+test('what the cloud confirms of the addresses counts from the next heartbeat on', () => {
+  const ofCloud = new Map<string, readonly NodeAddress[]>();
+  const set = new BackEndSet(provider, {}, ({ metadata }) => ofCloud.get(metadata?.name ?? ''));
+  const heartbeat = (): boolean => set.note({ type: 'add', key: 'n1', object: nodeOf('n1') });
+  assert.equal(heartbeat(), false);
+  const [claimed] = set.all;
+  assert.ok((claimed?.addresses.length ?? 0) > 0);
+  ofCloud.set('n1', [{ type: 'InternalIP', address: '192.0.2.1' }]);
+  assert.equal(heartbeat(), true);
+  assert.deepEqual(set.all[0]?.addresses, []);
+  assert.equal(heartbeat(), false);
 });
 
 test('a node that goes, or takes no traffic any more, is left out', () => {

@@ -4,7 +4,7 @@
  */
 import type { BackEnd, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
 import type { Node, StoreChange } from '@outrigger/kube';
-import { backEndOf, byNodeName, isBackEnd, type BackEndProvider } from './back-ends.ts';
+import { backEndOf, byNodeName, isBackEnd, type BackEndProvider, type CloudAddresses } from './back-ends.ts';
 
 /** Selections that Services share. Where there are more kinds of them, the others have an array each. */
 const MOST_SHARED = 100;
@@ -12,14 +12,20 @@ const MOST_SHARED = 100;
 export class BackEndSet {
   readonly #provider: BackEndProvider;
   readonly #loadBalancers: Pick<LoadBalancers, 'selectBackEnds'>;
+  readonly #cloudAddresses: CloudAddresses;
   readonly #byKey = new Map<string, BackEnd>();
   #sorted: readonly BackEnd[] | undefined;
   #selections: (readonly BackEnd[])[] = [];
   #generation = 0;
 
-  constructor(provider: BackEndProvider, loadBalancers: Pick<LoadBalancers, 'selectBackEnds'>) {
+  constructor(
+    provider: BackEndProvider,
+    loadBalancers: Pick<LoadBalancers, 'selectBackEnds'>,
+    cloudAddresses: CloudAddresses = () => undefined,
+  ) {
     this.#provider = provider;
     this.#loadBalancers = loadBalancers;
+    this.#cloudAddresses = cloudAddresses;
   }
 
   /** Grows by one with each `advance`. */
@@ -38,16 +44,20 @@ export class BackEndSet {
     this.#generation += 1;
   }
 
-  /** A node has changed. What the load balancers may have once they are looked at changes with it, the generation does not. */
-  note(change: StoreChange<Node>): void {
+  /**
+   * A node has changed. What the load balancers may have once they are looked at changes with it, the generation does not. Returns
+   * whether a back end has other addresses now, its own or those that the cloud confirms.
+   */
+  note(change: StoreChange<Node>): boolean {
     const before = this.#byKey.get(change.key);
     const isOne = change.type !== 'delete' && isBackEnd(change.object, this.#provider);
-    const after = isOne ? backEndOf(change.object, before) : undefined;
-    if (after === before) return;
+    const after = isOne ? backEndOf(change.object, this.#cloudAddresses, before) : undefined;
+    if (after === before) return false;
     if (after) this.#byKey.set(change.key, after);
     else this.#byKey.delete(change.key);
     this.#sorted = undefined;
     this.#selections = [];
+    return before !== undefined && after !== undefined && before.addresses !== after.addresses;
   }
 
   /** Those of one Service; the same array for all Services that have the same. Throws what the provider throws. */

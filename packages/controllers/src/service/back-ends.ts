@@ -1,5 +1,5 @@
 /** Which nodes take traffic. Never by readiness: a node that is not Ready for a minute must not cut what runs through it. Pure. */
-import type { BackEnd, NodeAddress, NodeRef } from '@outrigger/cloud-provider';
+import { canonicalIp, type BackEnd, type NodeAddress, type NodeRef } from '@outrigger/cloud-provider';
 import type { Node, StoreChange } from '@outrigger/kube';
 import { refOfNode } from '../node-ref.ts';
 import { ownerOf } from '../provider-id.ts';
@@ -16,20 +16,18 @@ export interface BackEndProvider {
   readonly isDefault: boolean;
 }
 
-/** The nodes of this provider that take traffic, by name. A node whose provider ID is not known yet is nobody's. */
-export function backEndsOf(nodes: Iterable<Node>, provider: BackEndProvider): readonly BackEnd[] {
-  return Array.from(nodes)
-    .filter((node) => isBackEnd(node, provider))
-    .map((node) => backEndOf(node))
-    .toSorted(byNodeName);
-}
+/** The addresses that the cloud last gave for a node; `undefined`: it has not said. */
+export type CloudAddresses = (node: Node) => readonly NodeAddress[] | undefined;
 
 export const byNodeName = (a: BackEnd, b: BackEnd): number => (a.node.name < b.node.name ? -1 : 1);
 
-/** `before` is what the node was: itself where nothing of it has changed, and its addresses where they have not. */
-export function backEndOf(node: Node, before?: BackEnd): BackEnd {
+/**
+ * A node as a back end. Its status is written by its kubelet too: of what it says, an address that the cloud does not give for the
+ * machine gets no traffic. `before` is what the node was: itself where nothing of it has changed, and its addresses where they have not.
+ */
+export function backEndOf(node: Node, ofCloud: CloudAddresses, before?: BackEnd): BackEnd {
   const ref = refOfNode(node);
-  const addresses = addressesOf(node);
+  const addresses = confirmed(addressesOf(node), ofCloud(node));
   if (!before || !sameAddresses(addresses, before.addresses)) return { node: ref, addresses };
   return sameRef(ref, before.node) ? before : { node: ref, addresses: before.addresses };
 }
@@ -74,6 +72,16 @@ function isToBeDeleted({ spec }: Node): boolean {
 function isIncluded(node: Node): boolean {
   const value = node.metadata?.labels?.[excludeLabel];
   return value === undefined || FALSE.has(value);
+}
+
+function confirmed(
+  claimed: readonly NodeAddress[],
+  ofCloud: readonly NodeAddress[] | undefined,
+): readonly NodeAddress[] {
+  // A cloud that gives none says nothing.
+  if (ofCloud === undefined || ofCloud.length === 0) return claimed;
+  const known = new Set(ofCloud.map(({ address }) => canonicalIp(address) ?? address));
+  return claimed.filter(({ address, type }) => type === 'Hostname' || known.has(canonicalIp(address) ?? address));
 }
 
 function addressesOf(node: Node): readonly NodeAddress[] {

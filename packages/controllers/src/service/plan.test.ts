@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { loadBalancerOwnerAnnotation, type LoadBalancerFeatures } from '@outrigger/cloud-provider';
 import type { Node, Service } from '@outrigger/kube';
 import * as fc from 'fast-check';
-import { backEndsOf, isBackEnd, wakesLoadBalancers } from './back-ends.ts';
+import { isBackEnd, wakesLoadBalancers } from './back-ends.ts';
 import { loadBalancerServiceOf } from './load-balancer-service.ts';
 import { roleOf, type Role } from './role.ts';
 import { letGoPatch, servedPatch } from './service-patch.ts';
@@ -160,10 +160,7 @@ test("a node that comes wakes when it takes traffic, one that goes always; unkno
   assert.ok(wakesLoadBalancers({ type: 'add', key: 'n', object: nodeWith() }, FAKE));
   assert.ok(!wakesLoadBalancers({ type: 'add', key: 'n', object: unknown }, FAKE));
   assert.ok(wakesLoadBalancers({ type: 'delete', key: 'n', previous: tainted }, FAKE));
-  assert.deepEqual(
-    backEndsOf([unknown, nodeWith()], FAKE).map(({ node }) => node.name),
-    ['n'],
-  );
+  assert.deepEqual([isBackEnd(unknown, FAKE), isBackEnd(nodeWith(), FAKE)], [false, true]);
 });
 
 /** `TestGetLoadBalancerSourceRanges`. */

@@ -40,7 +40,7 @@ import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { applyActions } from './apply-actions.ts';
 import { BackEndSet } from './back-end-set.ts';
-import { mayBeSelectedAnew, wakesLoadBalancers } from './back-ends.ts';
+import { mayBeSelectedAnew, wakesLoadBalancers, type CloudAddresses } from './back-ends.ts';
 import { readParts } from './direct-reads.ts';
 import { isUncertain, retryOf, seldomMs } from './failure.ts';
 import { FOREIGN_AFTER_MS, foreignOwnerNote, foreignOwnerOf, type ForeignOwnerOptions } from './foreign-owner.ts';
@@ -122,6 +122,8 @@ export interface ServiceControllerDependencies {
   readonly services: Store<Service>;
   readonly nodes: Store<Node>;
   readonly provider: LoadBalancers;
+  /** Addresses that the cloud does not give for a node get no traffic. Default: it is not known what it gives, and all do. */
+  readonly cloudAddresses?: CloudAddresses | undefined;
   readonly callContext: (options: {
     readonly signal: AbortSignal;
     readonly priority: CallPriority;
@@ -221,7 +223,7 @@ class Run {
       trustedNamespaces: options.trustedNamespaces,
       providers: options.providers ?? [options.providerName],
     };
-    this.#backEnds = new BackEndSet(this.#planOptions, provider);
+    this.#backEnds = new BackEndSet(this.#planOptions, provider, deps.cloudAddresses);
     this.#planner = {
       get annotations() {
         return provider.annotations;
@@ -256,10 +258,9 @@ class Run {
     // Nodes first: what is there at the start is no change.
     let started = false;
     const stopNodes = nodes.subscribe((change) => {
-      this.#backEnds.note(change);
-      if (started && (wakesLoadBalancers(change, this.#planOptions) || mayBeSelectedAnew(change))) {
-        this.#nodeChanges.note();
-      }
+      const isMoved = this.#backEnds.note(change);
+      const isReason = isMoved || wakesLoadBalancers(change, this.#planOptions) || mayBeSelectedAnew(change);
+      if (started && isReason) this.#nodeChanges.note();
     });
     started = true;
     const stopServices = services.subscribe((change) => this.#changed(change));
