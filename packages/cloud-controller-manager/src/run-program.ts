@@ -23,6 +23,7 @@ import { openControllerClients } from './controller-clients.ts';
 import type { Foundation } from './foundation.ts';
 import { loadClouds, openClouds, type Cloud } from './open-cloud.ts';
 import { checkCallLimits } from './options/call-limits.ts';
+import { warnOfReadableSecrets, type SecretFile } from './readable-secrets.ts';
 import { reloadCloudConfigs } from './reload-cloud-config.ts';
 import { serve } from './serve.ts';
 import { checkWebhooks, chosenWebhooks, serveWebhooks } from './webhooks.ts';
@@ -60,6 +61,11 @@ export async function runProgram(foundation: Foundation, stop: AbortSignal): Pro
   const { providers } = opened;
   using _reloading = reloadCloudConfigs(foundation, providers, clouds);
   await using _webhooks = await serveWebhooks(foundation, webhooks, { providers, signal: stop });
+  await warnOfReadableSecrets(secretFilesOf(foundation, clouds), {
+    group: process.getgid?.(),
+    logger,
+    workingDirectory: foundation.environment.workingDirectory,
+  });
   logger.info('Started', {
     cluster: cluster.id,
     provider: providers.map(({ name }) => name).join(),
@@ -115,6 +121,19 @@ function watched({ clock, logger, metrics }: Foundation): Disposable {
     logger.error('The watch over the event loop has ended', { error });
   });
   return { [Symbol.dispose]: () => ended.abort(new DOMException('the program ends', 'AbortError')) };
+}
+
+/** Those that flags name. */
+function secretFilesOf({ options }: Foundation, clouds: readonly Cloud[]): readonly SecretFile[] {
+  const { authentication, authorization, client, serving, webhook } = options;
+  return [
+    ...clouds.map(({ config }) => ({ flag: '--cloud-config', path: config?.fileName ?? '' })),
+    { flag: '--kubeconfig', path: client.kubeconfig },
+    { flag: '--authentication-kubeconfig', path: authentication.authenticationKubeconfig },
+    { flag: '--authorization-kubeconfig', path: authorization.authorizationKubeconfig },
+    { flag: '--tls-private-key-file', path: serving.tlsPrivateKeyFile },
+    { flag: '--webhook-tls-private-key-file', path: webhook.webhookTlsPrivateKeyFile },
+  ].filter(({ path }) => path !== '');
 }
 
 /** What `--config` may change while the program runs. */

@@ -8,7 +8,7 @@ import { nodeOf } from './rig.suite.ts';
 
 const provider = { providerName: 'memory', isDefault: true };
 const service = (name: string): LoadBalancerService => identityOf({ metadata: { name } });
-const put = (set: BackEndSet, node: Node): void =>
+const put = (set: BackEndSet, node: Node): boolean =>
   set.note({ type: 'add', key: node.metadata?.name ?? '', object: node });
 
 function setOf(count: number, select?: (service: LoadBalancerService, all: readonly BackEnd[]) => readonly BackEnd[]) {
