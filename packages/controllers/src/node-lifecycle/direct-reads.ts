@@ -2,7 +2,8 @@
  * Reads of single machines, one a node. They begin slowly: the first goes alone, each one that proves absence doubles how
  * many go together, and one that does not ends the run for a while. So hundreds of nodes that are gone are read in a few
  * round trips, and a cloud whose lists lie or that fails is not asked a hundred times for it. While reads fail, each is one
- * request: the run is what sends again, and not the call budget beneath it too.
+ * request: the run is what sends again, and not the call budget beneath it too. Those of a large share are paced besides: they
+ * have minutes, and a cloud that is wrong about a thousand machines should not be asked about all of them.
  */
 import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
 import type { InstanceLookups } from '@outrigger/cloud-runtime';
@@ -13,6 +14,11 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 10_000;
 /** A read that takes longer no longer keeps others from being sent: one slow machine holds up no other. */
 const SLOW_MS = 1_000;
+
+/** Of a large share: so many at once, and then one in this time, or so often that all are read in `PACED_ALL_MS`. */
+const PACED_AT_ONCE = 10;
+const PACED_MS = 2_000;
+const PACED_ALL_MS = 300_000;
 
 /** What to read, as it is when its turn comes. */
 export interface ReadRequest {
@@ -29,6 +35,8 @@ export interface DirectReadsOptions {
   readonly signal: AbortSignal;
   /** Asked when the turn of a key comes; `undefined`: it need not be read any more. */
   readonly requestOf: (key: string) => ReadRequest | undefined;
+  /** There is no hurry to read it. */
+  readonly isPaced: (key: string) => boolean;
   /** The answer, or none when it was not read after all. */
   readonly onAnswer: (key: string, answer: InstanceAnswer | undefined) => void;
 }
@@ -38,6 +46,10 @@ export class DirectReads {
   readonly #queued = new Set<string>();
   /** Queued behind the others: what cannot be read must not keep from being read what can. */
   readonly #queuedBehind = new Set<string>();
+  readonly #paced = new Set<string>();
+  /** Monotonic: when the paced reads that were sent are used up at their rate. */
+  #pacedUntil = 0;
+  #pacedTimer: Timer | undefined;
   /** Keys whose last read proved nothing. */
   readonly #doubtful = new Set<string>();
   /** By key: who is read. Another object under the same key: another node, or another question. */
@@ -58,13 +70,24 @@ export class DirectReads {
   /** Reads in turn, unless that has been asked for already. */
   ask(key: string): void {
     if (this.#options.signal.aborted || this.#running.has(key)) return;
-    (this.#doubtful.has(key) ? this.#queuedBehind : this.#queued).add(key);
+    this.#paced.delete(key);
+    const queue = this.#options.isPaced(key)
+      ? this.#paced
+      : this.#doubtful.has(key)
+        ? this.#queuedBehind
+        : this.#queued;
+    queue.add(key);
     this.#next();
+  }
+
+  /** Whether it waits for its turn among those that are paced. */
+  isPaced(key: string): boolean {
+    return this.#paced.has(key);
   }
 
   /** The answer is of no use any more. */
   forget(key: string): void {
-    for (const keys of [this.#queued, this.#queuedBehind, this.#doubtful]) keys.delete(key);
+    for (const keys of [this.#queued, this.#queuedBehind, this.#paced, this.#doubtful]) keys.delete(key);
     this.#running.delete(key);
   }
 
@@ -86,7 +109,27 @@ export class DirectReads {
         return key;
       }
     }
-    return undefined;
+    return this.#takePaced();
+  }
+
+  #takePaced(): string | undefined {
+    const [key] = this.#paced;
+    if (key === undefined || this.#pacedTimer) return undefined;
+    const { clock } = this.#options;
+    const now = clock.monotonic();
+    const everyMs = Math.min(PACED_MS, PACED_ALL_MS / this.#paced.size);
+    // Whole milliseconds: a fraction of one may be lost beside the time that a clock shows.
+    const waitMs = Math.ceil(this.#pacedUntil - now - (PACED_AT_ONCE - 1) * everyMs);
+    if (waitMs > 0) {
+      this.#pacedTimer = clock.setTimer(waitMs, () => {
+        this.#pacedTimer = undefined;
+        this.#next();
+      });
+      return undefined;
+    }
+    this.#paced.delete(key);
+    this.#pacedUntil = Math.max(this.#pacedUntil, now) + everyMs;
+    return key;
   }
 
   async #read(key: string, { node, notBefore }: ReadRequest): Promise<void> {
@@ -147,8 +190,10 @@ export class DirectReads {
 
   #stop(): void {
     this.#pause?.cancel();
+    this.#pacedTimer?.cancel();
     this.#queued.clear();
     this.#queuedBehind.clear();
+    this.#paced.clear();
     this.#running.clear();
   }
 }

@@ -265,6 +265,21 @@ test('a whole zone said not to exist, by list and by read: none is deleted, few 
   assert.deepEqual(rig.deleted, ['n1']);
 });
 
+test('a cloud that says of all of 1,000 nodes that they do not exist is asked a few times a second at most, and of 100 hardly', async () => {
+  for (const [count, most] of [
+    [100, 40],
+    [1_000, 180],
+  ] as const) {
+    await using rig = new LifecycleRig();
+    for (const node of range(count)) rig.join(node);
+    await rig.start();
+    for (const node of range(count)) rig.vanish(node);
+    await rig.advance(40_000);
+    assert.ok(rig.cloud.calls <= most, `${rig.cloud.calls} calls for ${count}`);
+    assert.deepEqual(rig.deleted, []);
+  }
+});
+
 test('nodes that a person lets go are deleted above the fraction, and only those', async () => {
   await using rig = new LifecycleRig();
   for (const node of range(10)) rig.join(node);

@@ -138,6 +138,7 @@ class Run {
       logger,
       signal,
       requestOf: (key) => this.#readRequest(key),
+      isPaced: (key) => this.#breaker.isLargeShare(this.#candidates.get(key)?.uid ?? ''),
       onAnswer: (key, answer) => this.#wasRead(key, answer),
     });
   }
@@ -228,7 +229,7 @@ class Run {
     const known = this.#candidates.get(key);
     if (known?.uid === uid && known.providerID === providerID && isSameReadiness(known.readiness, readiness)) {
       // A person has let it go, or the autoscaler wants it away.
-      if (known.hold && !this.#breaker.isLargeShare(uid)) this.#queue.add(key);
+      if ((known.hold || this.#reads.isPaced(key)) && !this.#breaker.isLargeShare(uid)) this.#queue.add(key);
       return;
     }
     const now = this.#deps.clock.monotonic();

@@ -146,9 +146,9 @@ function planMissing(evidence: Evidence, situation: Situation): LifecyclePlan {
   const proofEnds = first.asOf + proofMs;
   if (read.asOf < proofEnds) {
     const endsInMs = Math.max(0, proofEnds - now);
-    return hold
-      ? { kind: 'hold', hold, afterMs: Math.min(endsInMs, LOOK_UP_AGAIN_MS), endsInMs }
-      : wait('grace', endsInMs);
+    if (!hold) return wait('grace', endsInMs);
+    // On the minute: all that are held share their lists.
+    return { kind: 'hold', hold, afterMs: Math.min(endsInMs, LOOK_UP_AGAIN_MS - (now % LOOK_UP_AGAIN_MS)), endsInMs };
   }
   if (now - readAt > PROOF_KEPT_MS) return { kind: 'look-up' };
   return { kind: 'delete', first, second: { asOf: read.asOf, proof: result.proof } };
