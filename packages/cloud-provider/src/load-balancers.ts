@@ -182,8 +182,9 @@ export interface LoadBalancers {
    */
   readonly listLagMs?: number;
   /**
-   * The kinds of parts that `read` finds without an ID, by a name (or a unique key) that `apply` makes from the owner. All kinds that
-   * `apply` may create, or none: the host takes what is not named here for never made. Then nothing is recorded on the Service.
+   * The kinds of parts that `read` finds without an ID, by a name (or a unique key) that `apply` makes from the owner, so that there is
+   * one of a kind at most. All kinds that `apply` may create, or none: the host takes what is not named here for never made. Then
+   * nothing is recorded on the Service.
    * Default: none, IDs are the cloud's own.
    */
   readonly namedByOwner?: readonly string[];

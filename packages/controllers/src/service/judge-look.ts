@@ -47,7 +47,6 @@ export interface Look {
 export interface JudgeOptions {
   readonly owner: Owner;
   readonly service: Pick<LoadBalancerService, 'adopt'>;
-  readonly wanted: boolean;
   /** The Service has an address: all that it needs was there once. */
   readonly served: boolean;
   readonly trust: Trust;
@@ -82,7 +81,8 @@ export function judgeLook(plan: ServicePlan, before: Knowledge, look: Look, opti
   for (;;) {
     const doubt = findDoubt(plan, parts, look, options);
     if (!doubt) break;
-    const answer = resolve(doubt, { parts, wait, look, options });
+    const wanted = plan.kind === 'bring' ? plan.desired.wanted : plan.kind !== 'failed' || plan.wanted;
+    const answer = resolve(doubt, { parts, wait, look, options, wanted });
     if (answer !== 'gone') return { plan: inPlaceOf(plan, doubt, answer), knowledge: { parts, wait } };
     parts.forget(doubt.missing);
     if (doubt.unseen || !isQuick(options.trust)) parts.beSure();
@@ -93,6 +93,7 @@ export function judgeLook(plan: ServicePlan, before: Knowledge, look: Look, opti
   return { plan, knowledge: { parts, wait: isOver ? undefined : wait } };
 }
 
+/** What a question is known by among those about one Service. */
 export const questionKey = ({ id, kind }: Pick<PartQuestion, 'id' | 'kind'>): string =>
   id === undefined ? kind : `${kind} ${id}`;
 
@@ -128,10 +129,11 @@ type Resolution = 'gone' | LookAgain | Extract<ServicePlan, { kind: 'ask' | 'fai
 interface Circumstances extends Knowledge {
   readonly look: Look;
   readonly options: JudgeOptions;
+  readonly wanted: boolean;
 }
 
-function resolve(doubt: Doubt, { look, options, parts, wait }: Circumstances): Resolution {
-  const { now, owner, quietFrom, trust, wanted } = options;
+function resolve(doubt: Doubt, { look, options, parts, wait, wanted }: Circumstances): Resolution {
+  const { now, owner, quietFrom, trust } = options;
   const isStrong = trust.consistency === 'strong';
   const missing = [...doubt.missing.map(({ id, kind }) => `${kind} ${id}`), ...(doubt.unseen ? parts.unseen : [])];
   const lookAgain = (why: LookAgain['why'], at: number): LookAgain => {

@@ -1,6 +1,8 @@
 /** What is kept on a Service about its parts, so that it outlives the process. Pure. */
 import type { PartName } from '@outrigger/cloud-provider';
 import type { Patch, Service } from '@outrigger/kube';
+import { isNamed } from './check-plan.ts';
+import type { Knowledge } from './judge-look.ts';
 import { missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
 
 export interface PartsRecord {
@@ -29,7 +31,7 @@ export function missingRecordOf(service: Service): MissingRecord | undefined {
   return Number.isNaN(since) || !record ? undefined : { ...record, since };
 }
 
-export function partsText({ open, parts }: PartsRecord): string {
+function partsText({ open, parts }: PartsRecord): string {
   const names = parts.map(({ id, kind }) => `${escape(kind)}/${escape(id)}`);
   return [...names.toSorted(), ...(open ? [OPEN] : [])].join(' ');
 }
@@ -41,6 +43,32 @@ export function missingText(record: MissingRecord): string {
 /** Sets annotations of a Service (`null`: removes); fails for another Service of this name. */
 export function annotationPatch(service: Service, annotations: Readonly<Record<string, string | null>>): Patch {
   return { type: 'strategic', body: { metadata: { uid: service.metadata?.uid, annotations } } };
+}
+
+/**
+ * The annotations that say what is known of the parts of a Service that is served, and whether they are worth a write of their
+ * own: without a record a new process expects anything, so the next write is early enough. `needsNone`: names are made from
+ * the owner. `isComplete`: all that it needs is there.
+ */
+export function recordsOf(
+  service: Service,
+  { parts: known, wait }: Knowledge,
+  { isComplete, needsNone }: { readonly isComplete: boolean; readonly needsNone: boolean },
+): { readonly annotations: Readonly<Record<string, string | null>>; readonly isDue: boolean } {
+  const isWaitOver = wait === undefined && service.metadata?.annotations?.[missingSinceAnnotation] !== undefined;
+  const over = isWaitOver ? { [missingSinceAnnotation]: null } : {};
+  if (needsNone) return { annotations: over, isDue: isWaitOver };
+  const record = partsRecordOf(service);
+  const isNew = (name: PartName): boolean => !record?.parts.some((part) => isNamed(part, name));
+  const text = partsText({ parts: known.names, open: !isComplete || known.unseen.length > 0 });
+  const isDue = isWaitOver || (record !== undefined && known.names.some(isNew));
+  return { annotations: { ...over, [partsAnnotation]: text }, isDue };
+}
+
+/** The record before a Service gets another part: there may be more. `undefined`: it says so already, or there is none. */
+export function openedRecord(service: Service): string | undefined {
+  const record = partsRecordOf(service);
+  return record && !record.open ? partsText({ ...record, open: true }) : undefined;
 }
 
 /** What takes these records off a Service; empty where it has none. */

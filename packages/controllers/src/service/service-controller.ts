@@ -7,7 +7,6 @@ import type {
   LoadBalancers,
   LoadBalancerService,
   PartAnswer,
-  PartName,
 } from '@outrigger/cloud-provider';
 import {
   createWorkQueue,
@@ -49,7 +48,7 @@ import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { Locks } from './locks.ts';
 import { NodeChanges } from './node-changes.ts';
 import { Observations, type TimedObservation } from './observations.ts';
-import { annotationPatch, missingRecordOf, missingText, partsRecordOf, partsText } from './parts-record.ts';
+import { annotationPatch, missingRecordOf, missingText, openedRecord, recordsOf } from './parts-record.ts';
 import {
   planLeftover,
   planService,
@@ -458,38 +457,37 @@ class Run {
 
   #plan({ key, lock, service, leftover, tracked }: Pass): ServicePlan {
     const timed = this.#usable(key, lock, tracked);
-    if (timed) tracked.lastLook = timed;
+    if (timed && tracked.lastLook?.observation !== timed.observation)
+      tracked.lastLook = { ...timed, answers: new Map() };
     const observed = { ...this.#observed(service, tracked), observation: timed?.observation };
     const plan = leftover ? planLeftover(observed) : planService(observed);
-    if (timed?.observation.kind !== 'parts') return plan;
-    const judged = this.#judge(service, tracked, timed, plan);
+    if (timed?.observation.kind !== 'parts' || !tracked.lastLook) return plan;
+    const judged = this.#judge(service, tracked, tracked.lastLook, plan);
     tracked.knowledge = judged.knowledge;
     return judged.plan;
   }
 
   /** What is to be done where the look that a plan rests on may have left something out. Changes nothing. */
-  #judge(service: Service, tracked: TrackedService, look: TimedObservation, plan: ServicePlan): Judged {
-    const { knowledge, answers, quietFrom, uid } = tracked;
-    const { observation, startedAt } = look;
+  #judge(
+    service: Service,
+    { knowledge, quietFrom, uid }: TrackedService,
+    { answers, observation, startedAt }: NonNullable<TrackedService['lastLook']>,
+    plan: ServicePlan,
+  ): Judged {
     if (observation.kind === 'failed') return { plan, knowledge };
     const { clock, provider } = this.#deps;
     const now = clock.monotonic();
     const recorded = missingRecordOf(service);
-    const judged = judgeLook(
-      plan,
-      knowledge,
-      { parts: observation.parts, startedAt, answers: answers?.lookedAt === startedAt ? answers.byKey : new Map() },
-      {
-        owner: { clusterId: this.#planOptions.clusterId, uid },
-        service: identityOf(service),
-        wanted: roleOf(service, this.#planOptions) === 'serve',
-        served: ingressOf(service).length > 0,
-        trust: provider,
-        quietFrom,
-        recorded: recorded && { ...recorded, since: now - Math.max(0, clock.now() - recorded.since) },
-        now,
-      },
-    );
+    const options = {
+      owner: { clusterId: this.#planOptions.clusterId, uid },
+      service: identityOf(service),
+      served: ingressOf(service).length > 0,
+      trust: provider,
+      quietFrom,
+      recorded: recorded && { ...recorded, since: now - Math.max(0, clock.now() - recorded.since) },
+      now,
+    };
+    const judged = judgeLook(plan, knowledge, { parts: observation.parts, startedAt, answers }, options);
     return judged.plan === plan ? judged : { ...judged, plan: releasedIfAsked(service, judged.plan) };
   }
 
@@ -579,9 +577,8 @@ class Run {
     this.#journal.plan(aboutOf(pass), pass.before ?? []);
     this.#observations.forget(key);
     if (why === 'hidden') {
-      tracked.hiddenSince ??= clock.monotonic();
-      if (clock.monotonic() - tracked.hiddenSince >= HIDDEN_TOLD_AFTER_MS)
-        this.#told.tell(service, hiddenNote(missing));
+      const forMs = clock.monotonic() - (tracked.knowledge.wait?.since ?? clock.monotonic());
+      if (forMs >= HIDDEN_TOLD_AFTER_MS) this.#told.tell(service, hiddenNote(missing));
       return { requeueAfterMs: nextPollMs(tracked) };
     }
     if (why === 'quiet') return { requeueAfterMs: Math.max(1, inMs) };
@@ -626,10 +623,9 @@ class Run {
       if (answer) byKey.set(questionKey(question), answer);
       context.logger.verbose(2, 'The cloud was asked directly about a part', { ...question, answer });
     }
+    const { lastLook } = tracked;
     // Those of before, too: what is missing is asked about first, and what nobody has seen after that.
-    const lookedAt = tracked.lastLook?.startedAt ?? 0;
-    const before = tracked.answers?.lookedAt === lookedAt ? tracked.answers.byKey : [];
-    tracked.answers = { lookedAt, byKey: new Map([...before, ...byKey]) };
+    if (lastLook) tracked.lastLook = { ...lastLook, answers: new Map([...lastLook.answers, ...byKey]) };
     return this.#carryOut(pass, this.#plan(pass));
   }
 
@@ -736,11 +732,10 @@ class Run {
 
   /** Nothing is made beyond what the record on the Service says before it says that there may be more. */
   async #openRecord(pass: Pass, { plan }: Bring): Promise<Pass | undefined> {
-    const record = partsRecordOf(pass.service);
     const adds = plan.actions.some(({ kind }) => kind === 'create' || kind === 'claim');
-    if (!adds || !record || record.open || canName(this.#deps.provider)) return pass;
-    const text = partsText({ ...record, open: true });
-    return this.#noted(pass, notePartsAction, annotationPatch(pass.service, { [partsAnnotation]: text }));
+    const opened = adds && !canName(this.#deps.provider) ? openedRecord(pass.service) : undefined;
+    if (opened === undefined) return pass;
+    return this.#noted(pass, notePartsAction, annotationPatch(pass.service, { [partsAnnotation]: opened }));
   }
 
   /** Tells, once, what begins. */
@@ -796,34 +791,16 @@ class Run {
   }
 
   /** Returns whether the Service has it. */
-  async #writeStatus(pass: Pass, { complete, plan }: Bring): Promise<boolean> {
-    const { service } = pass;
+  async #writeStatus(pass: Pass, { complete: isComplete, plan }: Bring): Promise<boolean> {
+    const { service, tracked } = pass;
     const { ingress, annotations } = plan;
-    const records = this.#recordsOf(pass, complete);
     const now = this.#deps.clock.now();
-    const isDue = records.due || servedPatch(service, { ingress, annotations, now }) !== undefined;
+    const needsNone = canName(this.#deps.provider);
+    const records = recordsOf(service, tracked.knowledge, { isComplete, needsNone });
+    const isDue = records.isDue || servedPatch(service, { ingress, annotations, now }) !== undefined;
     const all = { ...annotations, ...records.annotations };
     const patch = isDue ? servedPatch(service, { ingress, annotations: all, now }) : undefined;
     return !patch || (await this.#write(pass, [statusAction], patch)) !== undefined || this.#journal.dryRun;
-  }
-
-  /** What is to be kept on the Service of its parts; `due`: it is worth a write of its own. */
-  #recordsOf(
-    { service, tracked }: Pass,
-    complete: boolean,
-  ): { readonly annotations: Readonly<Record<string, string | null>>; readonly due: boolean } {
-    const { names, unseen } = tracked.knowledge.parts;
-    const isWaitOver = tracked.knowledge.wait === undefined && missingRecordOf(service) !== undefined;
-    const wait = isWaitOver ? { [missingSinceAnnotation]: null } : {};
-    // Names made from the owner need no record.
-    if (canName(this.#deps.provider)) return { annotations: wait, due: isWaitOver };
-    const record = partsRecordOf(service);
-    const isNew = (name: PartName): boolean =>
-      !record?.parts.some(({ id, kind }) => id === name.id && kind === name.kind);
-    const text = partsText({ parts: names, open: !complete || unseen.length > 0 });
-    // Without a record a new process expects anything: the next write is early enough.
-    const due = isWaitOver || (record !== undefined && names.some(isNew));
-    return { annotations: { ...wait, [partsAnnotation]: text }, due };
   }
 
   /** No part was seen. That counts once nothing that was asked for before can still appear. */

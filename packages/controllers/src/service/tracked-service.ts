@@ -26,6 +26,11 @@ interface Settled {
   readonly ingress: readonly LoadBalancerIngress[];
 }
 
+/** A look, with what the cloud said when it was asked directly after it. */
+interface AnsweredLook extends TimedObservation {
+  readonly answers: ReadonlyMap<string, PartAnswer>;
+}
+
 export interface TrackedService {
   readonly uid: string;
   /** What the last pass began with: `wakingText`. */
@@ -51,14 +56,10 @@ export interface TrackedService {
   nodesChangedAt: number | undefined;
   /** What is known of its parts. */
   knowledge: Knowledge;
-  /** What the cloud said when it was asked directly, after the look that began at `lookedAt` (monotonic). */
-  answers: { readonly lookedAt: number; readonly byKey: ReadonlyMap<string, PartAnswer> } | undefined;
-  /** Since when the cloud has what it does not show; monotonic. */
-  hiddenSince: number | undefined;
   /** All is gone, and the finalizer is being removed. */
   lettingGo: boolean;
   /** What the cloud showed last, acted on or not: for explanations. */
-  lastLook: TimedObservation | undefined;
+  lastLook: AnsweredLook | undefined;
   /** The cloud's own tasks that the last actions began. */
   handles: readonly string[];
   /** What went wrong last, with when (monotonic) and what is done about it. */
@@ -84,8 +85,6 @@ export function trackService(service: Service, providerName: string, startedAt: 
     quietFrom: recorded ? startedAt + UNCERTAIN_MS : startedAt,
     nodesChangedAt: undefined,
     knowledge: { parts: new KnownParts(begun, record), wait: undefined },
-    answers: undefined,
-    hiddenSince: undefined,
     lettingGo: false,
     lastLook: undefined,
     handles: [],
