@@ -85,7 +85,8 @@ export function judgeLook(plan: ServicePlan, before: Knowledge, look: Look, opti
     const answer = resolve(doubt, { parts, wait, look, options, wanted });
     if (answer !== 'gone') return { plan: inPlaceOf(plan, doubt, answer), knowledge: { parts, wait } };
     parts.forget(doubt.missing);
-    if (doubt.unseen || !isQuick(options.trust)) parts.beSure();
+    // What was waited for is believed as a whole; a proof is about what was asked.
+    if (doubt.unseen || !isProvable(options.trust)) parts.beSure();
   }
   // All that it needs is there.
   if (plan.kind === 'bring' && plan.complete) parts.beSure();
@@ -134,13 +135,11 @@ interface Circumstances extends Knowledge {
 
 function resolve(doubt: Doubt, { look, options, parts, wait, wanted }: Circumstances): Resolution {
   const { now, owner, quietFrom, trust } = options;
-  const isStrong = trust.consistency === 'strong';
   const missing = [...doubt.missing.map(({ id, kind }) => `${kind} ${id}`), ...(doubt.unseen ? parts.unseen : [])];
   const lookAgain = (why: LookAgain['why'], at: number): LookAgain => {
     return { kind: 'look-again', why, missing, inMs: Math.max(0, at - now) };
   };
-  const isAskable = (doubt.missing.length === 0 || trust.read !== undefined) && (!doubt.unseen || canName(trust));
-  if (!isAskable && !isStrong) {
+  if ((doubt.missing.length > 0 && !isProvable(trust)) || (doubt.unseen && !isQuick(trust))) {
     const believedAt = (wait?.since ?? look.startedAt) + BELIEVED_AFTER_MS;
     return look.startedAt < believedAt ? lookAgain('waits', believedAt) : 'gone';
   }
@@ -192,6 +191,9 @@ function goOn(
     missing.every((one) => recorded.parts.some(({ id, kind }) => id === one.id && kind === one.kind));
   return { what, since: isRecorded ? Math.min(recorded.since, startedAt) : startedAt, lookedAt: startedAt };
 }
+
+/** Whether something that was there can be found out about without a wait. */
+const isProvable = ({ consistency, read }: Trust): boolean => read !== undefined || consistency === 'strong';
 
 /** Whether something that nobody has seen can be found out about without a wait. */
 const isQuick = (trust: Trust): boolean => trust.consistency === 'strong' || canName(trust);

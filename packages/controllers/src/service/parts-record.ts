@@ -36,6 +36,12 @@ function partsText({ open, parts }: PartsRecord): string {
   return [...names.toSorted(), ...(open ? [OPEN] : [])].join(' ');
 }
 
+/** Whether this wait is the one that is written down: the two clocks that its beginning is computed from may drift apart a little. */
+export function isWrittenDown(service: Service, { since, ...parts }: MissingRecord): boolean {
+  const before = missingRecordOf(service);
+  return before !== undefined && Math.abs(before.since - since) < 5_000 && partsText(before) === partsText(parts);
+}
+
 export function missingText(record: MissingRecord): string {
   return `${new Date(record.since).toISOString().replace(/\.\d+Z$/, 'Z')} ${partsText(record)}`.trimEnd();
 }

@@ -246,6 +246,26 @@ test('before a served Service gets another part, the record says that there may 
   await told.rig.stop();
 });
 
+test('a proof is about what was asked: what nobody has seen is waited for all the same', async () => {
+  const told = await toldServed('load-balancer a');
+  const { api, clock } = told.rig;
+  await told.rig.stop();
+  // As a crash amid the making of an address leaves it.
+  const { metadata, ...service } = api.get('web') ?? {};
+  const annotations = { ...metadata?.annotations, [partsAnnotation]: 'load-balancer/a +' };
+  api.services.put({ ...service, metadata: { ...metadata, annotations } });
+  told.parts = [];
+  const asked = askable(told, isIn([]));
+  api.delete('web');
+  await told.rig.start();
+  await clock.advance(80_000);
+  assert.deepEqual(asked, ['load-balancer a']);
+  assert.ok(api.get('web'), 'the finalizer stays while an address may be there');
+  await clock.advance(20_000);
+  assert.equal(api.get('web'), undefined);
+  await told.rig.stop();
+});
+
 test('what was written down is written again when the Service has other parts, and goes with the finalizer', async () => {
   const told = await toldServed('load-balancer a');
   const { api, clock } = told.rig;

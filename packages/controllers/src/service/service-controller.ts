@@ -48,7 +48,14 @@ import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { Locks } from './locks.ts';
 import { NodeChanges } from './node-changes.ts';
 import { Observations, type TimedObservation } from './observations.ts';
-import { annotationPatch, missingRecordOf, missingText, openedRecord, recordsOf } from './parts-record.ts';
+import {
+  annotationPatch,
+  isWrittenDown,
+  missingRecordOf,
+  missingText,
+  openedRecord,
+  recordsOf,
+} from './parts-record.ts';
 import {
   planLeftover,
   planService,
@@ -594,14 +601,17 @@ class Run {
     const since = clock.now() - (clock.monotonic() - (wait?.since ?? clock.monotonic()));
     this.#told.tell(service, missingNote(missing));
     const there = tracked.lastLook?.observation.kind === 'parts' ? tracked.lastLook.observation.parts : [];
-    const names = parts.missingIn(there, 'there');
-    const text = missingText({ since, parts: names, open: parts.unseen.length > 0 });
-    if (leftover || service.metadata?.annotations?.[missingSinceAnnotation] === text) return;
+    const record = { since, parts: parts.missingIn(there, 'there'), open: parts.unseen.length > 0 };
+    if (leftover || isWrittenDown(service, record)) return;
     context.logger.warn('The cloud does not show parts of a load balancer, and cannot be asked; they are waited for', {
       missing,
       forMs: inMs,
     });
-    await this.#write(pass, [notePartsAction], annotationPatch(service, { [missingSinceAnnotation]: text }));
+    await this.#write(
+      pass,
+      [notePartsAction],
+      annotationPatch(service, { [missingSinceAnnotation]: missingText(record) }),
+    );
   }
 
   /** A look leaves out what may be there: its plan waits for what the cloud says of that very part. */
