@@ -111,7 +111,19 @@ export class FakeApi {
   }
 
   readonly client: Pick<Client, 'of'> = {
-    of: <T extends KubeObject>(): ResourceClient<T> => ({ patch: this.#patch }) as unknown as ResourceClient<T>,
+    of: <T extends KubeObject>(): ResourceClient<T> =>
+      ({ list: this.#list, patch: this.#patch }) as unknown as ResourceClient<T>,
+  };
+
+  /** Of one name. */
+  readonly #list = async ({
+    fieldSelector = '',
+  }: {
+    fieldSelector?: string;
+  }): Promise<{ items: readonly Service[] }> => {
+    await Promise.resolve();
+    const service = this.get(fieldSelector.replace('metadata.name=', ''));
+    return { items: service ? [service] : [] };
   };
 
   readonly #patch = async ({ name }: { name: string }, patch: Patch): Promise<Service> => {

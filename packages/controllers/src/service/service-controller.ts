@@ -33,6 +33,7 @@ import {
   type StoreChange,
   type WorkQueue,
 } from '@outrigger/kube';
+import { afterWrite, CONTESTED_REASON, contestedNote, managerOf, reviewField } from '../contested-field.ts';
 import type { Explains, Fact, Finding } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal, type NotedAction, type Subject } from '../journal.ts';
 import { ToldEvents } from '../told-events.ts';
@@ -91,12 +92,14 @@ import {
   statusAction,
 } from './service-words.ts';
 import type { Tenancy } from './tenancy.ts';
-import { asRecorded, letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
+import { asRecorded, ingressText, letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
 import { missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
 import { sameBackEnds, trackService, UNCERTAIN_MS, wakingText, type TrackedService } from './tracked-service.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { tellSetAside } from '../set-aside.ts';
 
+/** As in fieldsV1. */
+const INGRESS_PATH = ['f:status', 'f:loadBalancer', 'f:ingress'];
 /** Upstream's. */
 const BACKOFF = { baseMs: 5_000, maxMs: 300_000 };
 /** How long an empty set of back ends is not believed. */
@@ -323,7 +326,9 @@ class Run {
     const tracked = this.#tracked.get(key);
     if (!tracked || tracked.seen !== wakingText(service)) return true;
     return (
-      !isRecorded(service, this.#planOptions.providerName) || (!!tracked.settled && !this.#isSettled(service, tracked))
+      !isRecorded(service, this.#planOptions.providerName) ||
+      (!!tracked.settled &&
+        (!this.#isSettled(service, tracked) || !sameIngress(ingressOf(service), tracked.settled.ingress)))
     );
   }
 
@@ -434,8 +439,8 @@ class Run {
   async #pass(pass: Pass): Promise<ReconcileResult | void> {
     const { service, tracked, context, leftover } = pass;
     this.#noteEmptiness(service, tracked);
-    if (!leftover && this.#isSettled(service, tracked)) return;
     try {
+      if (!leftover && this.#isSettled(service, tracked)) return await this.#keepIngress(pass);
       return await this.#carryOut(pass, this.#plan(pass));
     } catch (thrown) {
       if (context.signal.aborted) throw thrown;
@@ -444,13 +449,49 @@ class Run {
     }
   }
 
-  /** Whether it is served, and was so when the cloud was last looked at. */
+  /** Others may write the addresses too. What they should be is known: no look at the cloud. */
+  async #keepIngress(pass: Pass): Promise<ReconcileResult | void> {
+    const { service, tracked } = pass;
+    const { clock } = this.#deps;
+    const ingress = tracked.settled?.ingress ?? [];
+    const wanted = ingressText(ingress);
+    const now = clock.monotonic();
+    const review = reviewField(tracked.ingressField, { wanted, observed: ingressText(ingressOf(service)), now });
+    const { isContested, state, verdict } = review;
+    tracked.ingressField = state;
+    if (isContested) await this.#tellContested(pass);
+    if (verdict.kind === 'wait') return { requeueAfterMs: verdict.atMs - now };
+    if (verdict.kind === 'accept') return;
+    const patch = servedPatch(service, { ingress, now: clock.now() });
+    if (patch && !(await this.#write(pass, [statusAction], patch))) {
+      return this.#journal.dryRun ? undefined : { requeueAfterMs: FIRST_POLL_MS };
+    }
+    tracked.ingressField = afterWrite(state, wanted, clock.monotonic());
+  }
+
+  /** The store keeps no managedFields, so the Service is read once: by a list of one, which the program may ask for already. */
+  async #tellContested({ service, context }: Pass): Promise<void> {
+    if (this.#told.wasTold(service, CONTESTED_REASON)) return;
+    const { name = '', namespace = '' } = service.metadata ?? {};
+    let manager: string | undefined;
+    try {
+      const fieldSelector = `metadata.name=${name}`;
+      const { items } = await this.#services.list({ namespace, fieldSelector, signal: context.signal });
+      manager = items[0] && managerOf(items[0], INGRESS_PATH);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      context.logger.verbose(2, 'Who else writes the addresses of the Service could not be read', { error });
+    }
+    const note = contestedNote('status.loadBalancer', manager);
+    if (this.#told.tell(service, note)) context.logger.warn(note.message);
+  }
+
+  /** Whether it is served, and was so when the cloud was last looked at; its addresses may be undone since. */
   #isSettled(service: Service, tracked: TrackedService): boolean {
     const { settled, touched } = tracked;
     if (!settled || touched || settled.text !== wakingText(service) || roleOf(service, this.#planOptions) !== 'serve')
       return false;
     if (!isRecorded(service, this.#planOptions.providerName)) return false;
-    if (!sameIngress(ingressOf(service), settled.ingress)) return false;
     const { generation } = this.#backEnds;
     if (settled.generation === generation) return true;
     try {

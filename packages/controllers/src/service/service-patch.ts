@@ -93,7 +93,12 @@ export function servedPatch(service: Service, { ingress, annotations = {}, now }
 
 /** The order means something: many clients take the first address. */
 export function sameIngress(a: readonly LoadBalancerIngress[], b: readonly LoadBalancerIngress[]): boolean {
-  return JSON.stringify(a.map(asStored)) === JSON.stringify(b.map(asStored));
+  return ingressText(a) === ingressText(b);
+}
+
+/** The same text for what means the same. */
+export function ingressText(ingress: readonly LoadBalancerIngress[]): string {
+  return JSON.stringify(ingress.map(asStored));
 }
 
 /** As the API server keeps it, in one order of members: `ipMode` is filled in where there is an IP. */

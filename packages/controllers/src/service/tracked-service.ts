@@ -6,6 +6,7 @@ import {
   type PartAnswer,
 } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
+import type { FieldState } from '../contested-field.ts';
 import { sameAddresses } from './back-ends.ts';
 import type { Knowledge } from './judge-look.ts';
 import { KnownParts } from './known-parts.ts';
@@ -37,6 +38,8 @@ export interface TrackedService {
   seen: string | undefined;
   /** What was last seen to be as it should. */
   settled: Settled | undefined;
+  /** What became of its addresses, where another writer has undone them. */
+  ingressField: FieldState | undefined;
   /** What its members are, whatever it asks for: set while that is refused. */
   followed: readonly BackEnd[] | undefined;
   /** Something was asked of the cloud since then: it is no more as it was, also for who wants just that again. */
@@ -75,6 +78,7 @@ export function trackService(service: Service, providerName: string, startedAt: 
     uid: service.metadata?.uid ?? '',
     seen: undefined,
     settled: undefined,
+    ingressField: undefined,
     followed: undefined,
     touched: false,
     episode: undefined,

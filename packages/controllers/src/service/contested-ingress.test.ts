@@ -1,0 +1,81 @@
+/** Another controller writes the addresses of our Services too: a load balancer without a class, served by two. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ObjectMeta } from '@outrigger/kube';
+import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+
+const ingressOf = (rig: Rig): unknown => rig.api.get('web')?.status?.loadBalancer?.ingress;
+const ours = [{ ip: '203.0.113.1', ipMode: 'VIP' }];
+const theirs = [{ ip: '198.51.100.7', ipMode: 'VIP' as const }];
+
+const managedFields = [
+  {
+    manager: 'lb-ipam',
+    operation: 'Update',
+    time: '2026-01-01T00:00:00Z',
+    fieldsV1: { 'f:status': { 'f:loadBalancer': { 'f:ingress': {} } } },
+  },
+] as unknown as NonNullable<ObjectMeta['managedFields']>;
+
+function write(rig: Rig): void {
+  const service = rig.api.get('web') ?? {};
+  const metadata = { ...service.metadata, managedFields };
+  rig.api.services.put({ ...service, metadata, status: { loadBalancer: { ingress: theirs } } });
+}
+
+async function served(): Promise<Rig> {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(10_000);
+  assert.deepEqual(ingressOf(rig), ours);
+  return rig;
+}
+
+test('what is undone each time is written again ever more seldom, without a look at the cloud, and told once with its writer', async () => {
+  const rig = await served();
+  const before = { patches: rig.api.patches.length, observes: rig.provider.observes };
+  rig.api.services.store.subscribe((change) => {
+    if (change.type !== 'delete' && JSON.stringify(change.object.status).includes('203.0.113.1')) {
+      setImmediate(() => write(rig));
+    }
+  });
+  write(rig);
+  for (let i = 0; i < 100; i++) await rig.clock.settle();
+  assert.equal(rig.api.patches.length - before.patches, 1, 'once at once');
+  await rig.clock.advance(3_600_000);
+  const patches = rig.api.patches.length - before.patches;
+  assert.ok(patches > 10 && patches < 20, `${patches} in an hour`);
+  assert.equal(rig.provider.observes, before.observes);
+  const told = rig.events.filter(({ reason }) => reason === 'FieldContested');
+  assert.ok(told.length <= 3, 'once for as long as Events are kept');
+  assert.match(told[0]?.message ?? '', /lb-ipam writes status\.loadBalancer/);
+  await rig.stop();
+});
+
+test('once the other one has stopped, ours stand', async () => {
+  const rig = await served();
+  for (let i = 0; i < 4; i++) {
+    write(rig);
+    await rig.clock.advance(2_000);
+  }
+  await rig.clock.advance(600_000);
+  assert.deepEqual(ingressOf(rig), ours);
+  const { length } = rig.api.patches;
+  await rig.clock.advance(3_600_000);
+  assert.equal(rig.api.patches.length, length);
+  await rig.stop();
+});
+
+test('nodes are followed meanwhile', async () => {
+  const rig = await served();
+  write(rig);
+  await rig.clock.advance(10);
+  write(rig);
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(5_000);
+  const [balancer] = rig.cloud.parts().filter(({ kind }) => kind === 'load-balancer');
+  assert.deepEqual(balancer?.attributes.backEnds, ['memory://r/n1', 'memory://r/n2']);
+  await rig.stop();
+});
