@@ -171,7 +171,7 @@ export const loadBalancerSection: Section<LoadBalancerConfig> = {
       kind: textOr('ROUND_ROBIN'),
       byDefault: 'ROUND_ROBIN',
       meaning:
-        'How a member is chosen: `ROUND_ROBIN`, `LEAST_CONNECTIONS`, `SOURCE_IP`; with `ovn` always `SOURCE_IP_PORT`',
+        'How a member is chosen: `ROUND_ROBIN`, `LEAST_CONNECTIONS`, `SOURCE_IP`; `ovn` has `SOURCE_IP_PORT` in place of what it has not',
     },
     lbProvider: {
       key: 'lb-provider',

@@ -79,6 +79,8 @@ export interface ObservedLoadBalancer {
   readonly status: ProvisioningStatus;
   readonly late: Lateness;
   readonly createdAt: string;
+  /** The driver that has made it, whatever makes load balancers by now. */
+  readonly provider?: string | undefined;
   readonly tags: readonly string[];
   readonly vipAddress: string | null;
   readonly vipPortId: string | null;

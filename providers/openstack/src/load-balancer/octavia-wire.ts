@@ -22,6 +22,8 @@ interface Part {
 
 export interface WireLoadBalancer extends Part {
   readonly created_at?: string;
+  /** The driver that has made it: `amphora`, `ovn` … */
+  readonly provider?: string;
   readonly vip_address: string | null;
   readonly vip_port_id: string | null;
   readonly vip_subnet_id: string | null;

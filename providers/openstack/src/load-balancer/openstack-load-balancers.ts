@@ -44,10 +44,11 @@ import type { DesiredTreeResult } from './desired/desired-tree.ts';
 import { octaviaFeatures } from './desired/octavia-features.ts';
 import type { LoadBalancerSettings } from './desired/service-options.ts';
 import { LearnedFacts } from './learned-facts.ts';
-import { identityOf } from './observe/concerns.ts';
+import { identityOf, namedBy } from './observe/concerns.ts';
 import { Observer } from './observe/observe.ts';
 import { PartReader } from './observe/read-parts.ts';
-import type { PartKind } from './observed-tree.ts';
+import { loadBalancerIn, type PartKind } from './observed-tree.ts';
+import { choosePart } from './plan/begin.ts';
 import { changeOf, type Change } from './plan/change.ts';
 import { planMembers } from './plan/plan-members.ts';
 import { planRemoving } from './plan/plan-removing.ts';
@@ -145,7 +146,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     const identity = identityOf(service, { cluster, previousClusterName });
     const settings = config();
     if (!desired.wanted) return planRemoving(parts, { identity, cascadeDelete: settings.loadBalancer.cascadeDelete });
-    const wish = this.#wishOf(service, backEnds, settings);
+    const wish = this.#wishOf(service, backEnds, settingsFor(desired, parts, settings));
     if (wish.kind === 'refused') return { actions: [], complete: false, ingress: [], refused: wish.error };
     return planServing({ desired, identity, tree: wish.tree, warnings: wish.warnings, parts });
   }
@@ -241,4 +242,15 @@ export class OpenStackLoadBalancers implements LoadBalancers {
 function doneWith(kind: PartKind, id: string | undefined): LoadBalancerActionResult {
   const made: PartName | undefined = id === undefined ? undefined : { kind, id };
   return { kind: 'done', ...(made && { made }) };
+}
+
+/** What a load balancer can do is by the driver that has made it: older ones stay with theirs when `lb-provider` changes. */
+function settingsFor(
+  { owner, service }: DesiredLoadBalancer,
+  parts: readonly LoadBalancerPart[],
+  settings: LoadBalancerSettings,
+): LoadBalancerSettings {
+  const there = choosePart(parts, owner, namedBy(service)[0]);
+  const lbProvider = there && there.state !== 'deleting' ? loadBalancerIn(there).provider : undefined;
+  return lbProvider === undefined ? settings : { ...settings, loadBalancer: { ...settings.loadBalancer, lbProvider } };
 }

@@ -65,7 +65,7 @@ export function checkListener(
 export function checkPool(pool: FakePool, { provider }: FakeLoadBalancer): void {
   const { lb_algorithm, protocol, session_persistence } = pool;
   if (provider === 'ovn') {
-    if (lb_algorithm !== 'SOURCE_IP_PORT') {
+    if (lb_algorithm !== 'SOURCE_IP_PORT' && lb_algorithm !== 'SOURCE_IP') {
       throw unsupported('ovn', `OVN provider does not support ${lb_algorithm} algorithm`);
     }
     if (!['TCP', 'UDP', 'SCTP'].includes(protocol)) {

@@ -184,6 +184,7 @@ test('ovn takes one algorithm and no source ranges; amphora not that one', async
       .status;
   };
   assert.equal(await ask('ovn', 'SOURCE_IP_PORT'), 201);
+  assert.equal(await ask('ovn', 'SOURCE_IP'), 201);
   assert.equal(await ask('ovn', 'ROUND_ROBIN'), 501);
   assert.equal(await ask('ovn', 'SOURCE_IP_PORT', { allowed_cidrs: ['192.0.2.0/24'] }), 501);
   assert.equal(await ask('amphora', 'SOURCE_IP_PORT'), 501);

@@ -213,7 +213,7 @@ export const annotationTable: AnnotationTable = {
     values: lbMethods,
     description: 'How members are chosen. Default: `lb-method`.',
     answer: 'served',
-    note: '`ovn` has `SOURCE_IP_PORT` alone, and `amphora` all the others.',
+    note: '`ovn` has `SOURCE_IP_PORT`, and since 2026 `SOURCE_IP`; `amphora` has all but `SOURCE_IP_PORT`.',
     shownBy: 'lab',
   },
   timeoutClientData: {

@@ -130,13 +130,17 @@ test('the provider ovn: packets, not connections', () => {
     [{ xForwardedFor: 'true' }, /x-forwarded-for: "true": .*ovn .* is no proxy/],
     [{ proxyProtocol: 'v2' }, /proxy-protocol: "v2": .*ovn .* is no proxy/],
     [{ tlsContainerRef: 'https://b/v1/secrets/1' }, /default-tls-container-ref: .*ovn .* is no proxy/],
-    [{ lbMethod: 'ROUND_ROBIN' }, /lb-method: "ROUND_ROBIN": .*ovn .* has SOURCE_IP_PORT$/],
+    [{ lbMethod: 'ROUND_ROBIN' }, /lb-method: "ROUND_ROBIN": .*ovn .* has SOURCE_IP_PORT, SOURCE_IP$/],
   ] as const) {
     assert.match(refusalFor({ annotations: annotated(annotations) }, { config: ovn }), refused);
   }
+  const asked = treeFor({ annotations: annotated({ lbMethod: 'SOURCE_IP' }) }, { config: ovn });
+  assert.equal(asked.listeners[0]?.pool.lbMethod, 'SOURCE_IP');
+  const byDefault = treeFor({}, { config: configOf({ lbProvider: 'ovn' }) });
+  assert.equal(byDefault.listeners[0]?.pool.lbMethod, 'SOURCE_IP_PORT');
   assert.match(
-    refusalFor({}, { config: configOf({ lbProvider: 'ovn' }) }),
-    /^invalid: cloud config: \[LoadBalancer\] lb-method: "ROUND_ROBIN": .*has SOURCE_IP_PORT$/,
+    refusalFor({}, { config: configOf({ lbProvider: 'ovn', lbMethod: 'FASTEST' }) }),
+    /^invalid: cloud config: \[LoadBalancer\] lb-method: "FASTEST": .*has SOURCE_IP_PORT, SOURCE_IP$/,
   );
   const ignored = annotated({ flavorId: idOf('f'), timeoutClientData: '1' });
   assert.deepEqual(

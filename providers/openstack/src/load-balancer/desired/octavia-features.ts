@@ -59,6 +59,7 @@ export const carriesPackets = (provider: string, protocol: string): boolean =>
   provider === 'ovn' || protocol === 'UDP' || protocol === 'SCTP';
 
 function methodsOf(provider: string): readonly LbMethod[] {
-  if (provider === 'ovn') return ['SOURCE_IP_PORT'];
+  // The first is what it has always had; `SOURCE_IP` came to it in 2026, and an older one answers 501.
+  if (provider === 'ovn') return ['SOURCE_IP_PORT', 'SOURCE_IP'];
   return AMPHORAE.includes(provider) ? lbMethods.filter((one) => one !== 'SOURCE_IP_PORT') : lbMethods;
 }

@@ -82,7 +82,7 @@ function refusalsOf(listener: DesiredListener, { provider, minor, families }: Ar
   must(protocol !== 'SCTP' || minor >= 23, 'SCTP before 2.23');
   if (isOvn) {
     must(['TCP', 'UDP', 'SCTP'].includes(protocol) && pool.protocol === protocol, 'OVN: protocol');
-    must(pool.lbMethod === 'SOURCE_IP_PORT', 'OVN: method');
+    must(pool.lbMethod === 'SOURCE_IP_PORT' || pool.lbMethod === 'SOURCE_IP', 'OVN: method');
     must(allowedCidrs === undefined && timeouts === undefined, 'OVN: ACL, timeouts');
     must(monitor === undefined || monitor.type === 'TCP' || monitor.type === 'UDP-CONNECT', 'OVN: monitor');
     must(

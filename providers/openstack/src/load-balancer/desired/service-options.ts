@@ -6,7 +6,7 @@
 import { CloudError, quote, type LoadBalancerService, type LoadBalancerWarning } from '@outrigger/cloud-provider';
 import type { CloudConfig, LoadBalancerClassConfig } from '../../config/cloud-config.ts';
 import { annotationTable, type AnnotationKey, type AnnotationValues } from './annotation-table.ts';
-import type { FloatingSubnets, LbMethod, ListenerTimeouts } from './desired-tree.ts';
+import { lbMethods, type FloatingSubnets, type LbMethod, type ListenerTimeouts } from './desired-tree.ts';
 import { subnetNamePattern } from './floating-subnets.ts';
 import type { OctaviaFeatures } from './octavia-features.ts';
 import { readAnnotations, refuseAnnotation } from './service-annotations.ts';
@@ -209,6 +209,9 @@ function lbMethodOf(asked: string | undefined, fallback: string, features: Octav
   if (method !== undefined) return method;
   const why = `${cloudOf(features)} has ${features.lbMethods.join(', ')}`;
   if (asked !== undefined) return refuseAnnotation('lbMethod', asked, why);
+  // What the config says for all is for those that have it: `lb-method` is by default one that `ovn` has not.
+  const [own] = features.lbMethods;
+  if (own !== undefined && lbMethods.some((one) => one === fallback)) return own;
   throw new CloudError('invalid', `cloud config: [LoadBalancer] lb-method: ${quote(fallback)}: ${why}`);
 }
 

@@ -43,6 +43,7 @@ export function loadBalancerPart(
     vipAddress: wire.vip_address,
     vipPortId: wire.vip_port_id,
     vipSubnetId: wire.vip_subnet_id,
+    ...(wire.provider && { provider: wire.provider }),
     additionalVips: (wire.additional_vips ?? []).map((one) => ({
       address: one.ip_address,
       subnetId: one.subnet_id,

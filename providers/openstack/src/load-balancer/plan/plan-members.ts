@@ -30,7 +30,7 @@ export interface MembersContext {
   readonly desired: DesiredLoadBalancer;
   readonly identity: ServiceIdentity;
   readonly parts: readonly LoadBalancerPart[];
-  /** `lb-provider`. */
+  /** `lb-provider`: of a load balancer that does not say its own. */
   readonly provider: string;
   /** `provider-requires-serial-api-calls`. */
   readonly serial: boolean;
@@ -109,7 +109,7 @@ function wantedMembers(
   const same = service.ports.find((wish) => wish.port === port && wish.protocol === transport);
   const nodePort = same?.nodePort ?? one?.port;
   if (nodePort === undefined) return undefined;
-  const each = carriesPackets(provider, transport);
+  const each = carriesPackets(loadBalancer.provider ?? provider, transport);
   const vips = familiesOf(loadBalancer);
   // A proxy reaches a node by either family.
   const others = each ? [] : service.ipFamilies.filter((family) => !vips.includes(family));

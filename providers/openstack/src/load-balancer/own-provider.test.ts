@@ -1,0 +1,24 @@
+/** A load balancer can do what the driver has that made it, whatever `lb-provider` says by now. */
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import { annotated } from './desired/tree-inputs.suite.ts';
+import { loadBalancerIn } from './observed-tree.ts';
+import { Rig, served, serviceNamed } from './rig.suite.ts';
+
+test('load balancers of amphora are served on, and follow the nodes, after lb-provider has become ovn', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web', { annotations: annotated({ proxyProtocol: 'v1' }) });
+  const was = served(web, await rig.bring(web));
+  rig.config = { lbProvider: 'ovn' };
+  const plan = await rig.pass(rig.desired(was));
+  assert.deepEqual([plan.refused, plan.actions, plan.complete], [undefined, [], true]);
+  rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
+  assert.ok((await rig.bring(was)).complete);
+  const [part] = (await rig.look(was)).filter(({ kind }) => kind === 'load-balancer');
+  assert.ok(part);
+  const { children, provider } = loadBalancerIn(part);
+  assert.deepEqual(
+    [provider, children?.listeners[0]?.pool?.members.map(({ name }) => name).toSorted()],
+    ['amphora', ['node-1', 'node-2', 'node-3']],
+  );
+});
