@@ -26,7 +26,6 @@ test('one populated POST, a floating IP, and nothing more; then nothing is left'
   assert.deepEqual(writes, [
     'load-balancer POST /loadbalancers',
     'network POST /floatingips',
-    'network PUT /floatingips/{id}',
     'network PUT /floatingips/{id}/tags',
   ]);
   const [loadBalancer] = ofKind<WireLoadBalancer>(await rig.everything(), 'loadbalancers');

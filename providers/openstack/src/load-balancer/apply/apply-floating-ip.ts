@@ -57,6 +57,16 @@ export async function writeMark(
     path: `/v2.0/${collection}/${encodeURIComponent(id)}`,
     body: { [singular]: { description } },
   });
+  await writeOwner(client, { collection, id, owner }, facts, call);
+}
+
+/** Of what was just made with its description, nothing but the tags is missing. */
+export async function writeOwner(
+  client: ApiClient,
+  { collection, id, owner }: Pick<ChangeOf<'mark'>, 'collection' | 'id' | 'owner'>,
+  facts: LearnedFacts,
+  call: CallContext,
+): Promise<void> {
   try {
     await putTags(client, { collection, id, owner }, call);
   } catch (error) {
@@ -131,7 +141,7 @@ export async function createFloatingIP(
     wish.kind === 'address'
       ? await post(client, { ...body, floating_ip_address: wish.address, ...subnetBody(wish.subnetId) }, call)
       : await postInOneOf(client, networkId, wish, body, call);
-  await writeMark(client, { op: 'mark', collection: 'floatingips', id, description, owner }, facts, call);
+  await writeOwner(client, { collection: 'floatingips', id, owner }, facts, call);
   return id;
 }
 

@@ -4,7 +4,7 @@ import type { ApiClient } from '../../client/api-client.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort } from '../neutron-wire.ts';
 import type { Change } from '../plan/change.ts';
-import { writeMark } from './apply-floating-ip.ts';
+import { writeOwner } from './apply-floating-ip.ts';
 import type { PortTurns } from './port-turns.ts';
 import { portsByAddress, serverIdOf } from './ports-by-address.ts';
 
@@ -27,8 +27,7 @@ export async function createSecurityGroup(
     path: '/v2.0/security-groups',
     body: { security_group: { name, description } },
   });
-  const mark = { op: 'mark', collection: 'security-groups', id: group.id, description, owner } as const;
-  await writeMark(client, mark, facts, call);
+  await writeOwner(client, { collection: 'security-groups', id: group.id, owner }, facts, call);
   return group.id;
 }
 
