@@ -23,16 +23,21 @@ interface Issued {
   readonly key: string;
 }
 
-/** An authority, and what it signs for 127.0.0.1. */
-async function createAuthority(): Promise<{ readonly ca: string; issue(name: string): Promise<Issued> }> {
+/** An authority, below another one's root if asked for, and what it signs for 127.0.0.1. */
+async function createAuthority(
+  hasRoot = false,
+): Promise<{ readonly ca: string; issue(name: string): Promise<Issued> }> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const validity = { notBefore: new Date(Date.now() - DAY_MS), notAfter: new Date(Date.now() + DAY_MS) };
-  const own = await x509.X509CertificateGenerator.createSelfSigned({
+  const root = hasRoot ? await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']) : keys;
+  const own = await x509.X509CertificateGenerator.create({
     ...validity,
     serialNumber: '01',
-    name: 'CN=authority',
+    subject: 'CN=authority',
+    issuer: hasRoot ? 'CN=root' : 'CN=authority',
     signingAlgorithm: ALGORITHM,
-    keys: keys as never,
+    publicKey: keys.publicKey as never,
+    signingKey: root.privateKey as never,
     extensions: [new x509.BasicConstraintsExtension(true, 0, true)],
   });
   return {
@@ -108,6 +113,18 @@ test('TLS: the authority of ca-file, a client certificate, tls-insecure', { time
       code('unavailable', /cannot be reached: .*certificate/u),
     );
     await assert.rejects(ask({ caFile: file('ca.pem') }), code('unavailable', /cannot be reached/u));
+  });
+});
+
+test('TLS: an intermediate authority alone in ca-file, as Go takes it', { timeout: 60_000 }, async () => {
+  const authority = await createAuthority(true);
+  const { certificate: cert, key } = await authority.issue('server');
+  await withFiles({ 'ca.pem': authority.ca }, async (directory) => {
+    await using cloud = await startScriptedCloud(systemClock, { cert, key });
+    cloud.script = () => ({ body: { well: true } });
+    await using rig = await openClient({ ...passwordOf(cloud), caFile: path.join(directory, 'ca.pem') }, systemClock);
+    const request = { service: 'compute', operation: 'GET /', method: 'GET', path: '/' } as const;
+    assert.deepEqual(await rig.client.request(rig.call(), request), { well: true });
   });
 });
 

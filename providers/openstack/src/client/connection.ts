@@ -24,6 +24,8 @@ export interface TlsSettings {
   /** PEM; with `key`. */
   readonly cert?: string;
   readonly key?: string;
+  /** Each authority is trusted by itself, as in Go: an intermediate one needs no root beside it. */
+  readonly allowPartialTrustChain: true;
   /** False: the servers' certificates are not checked. */
   readonly rejectUnauthorized: boolean;
 }
@@ -80,6 +82,7 @@ async function tlsOf(
     );
   }
   const tls: TlsSettings = {
+    allowPartialTrustChain: true,
     rejectUnauthorized: !tlsInsecure,
     ...(caFile !== undefined && { ca: await read('ca-file', caFile) }),
     ...(certFile !== undefined && { cert: await read('cert-file', certFile) }),
