@@ -202,7 +202,8 @@ export class H2Session {
   #doubt(): void {
     if (!this.usable || !this.trusted) return;
     this.#doubtedAt = this.#socket.bytesRead;
-    this.#session.ping(() => undefined);
+    // Who waits for a stream is not told by one that ended before.
+    this.#session.ping(() => this.#onRoom?.());
   }
 
   #retire(): void {

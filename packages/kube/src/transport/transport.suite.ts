@@ -885,6 +885,28 @@ export function transportContract(protocol: Protocol): void {
     assert.equal(server.connections.made, 1);
   });
 
+  it('goes on over the connections that there are when all were in doubt and the peer is heard again', async () => {
+    await using server = await serve({ maxStreams: 1 });
+    await using proxy = await startFreezableProxy(server.port);
+    const clock = new FakeClock();
+    await using transport = await open(server.url.replace(String(server.port), String(proxy.port)), {}, { clock });
+    const watching: TransportResponse[] = [];
+    for (let i = 0; i < 8; i++) watching.push(await transport.send(watch('/watch', { traffic: 'default' })));
+    const ends = watching.map((answer) => answer.body[Symbol.asyncIterator]());
+    for (const end of ends) await end.return?.();
+    await until(() => server.open === 0, 'all streams are free');
+    proxy.freeze();
+    const silent = Array.from({ length: 8 }, () =>
+      failsWith('timeout', transport.send(get('/ok', { timeoutMs: 5_000 }))),
+    );
+    const late = transport.send(get('/ok'));
+    await clock.advance(5_000);
+    await Promise.all(silent);
+    proxy.thaw();
+    assert.equal((await late).status, 200);
+    assert.equal(server.connections.made, 8);
+  });
+
   it('asks for HTTP/2 again some time after a server had none', async () => {
     const { certificate: cert, key } = await (await authority()).issue({ name: 'server' });
     let old = true;
