@@ -101,7 +101,14 @@ export {
 export { requestedToken, type RequestedTokenOptions } from './config/requested-token.ts';
 export { ExecPluginError, isExecPluginError, type ExecPluginErrorCode } from './config/exec-credentials.ts';
 export type { ExecPluginResult, ExecPluginRun, RunExecPlugin } from './config/exec-plugin.ts';
-export type { TrafficClass, Transport, TransportLayer, TransportRequest, TransportResponse } from './transport.ts';
+export type {
+  RequestHeaders,
+  TrafficClass,
+  Transport,
+  TransportLayer,
+  TransportRequest,
+  TransportResponse,
+} from './transport.ts';
 export { createTransport, type CreateTransportOptions } from './transport/create-transport.ts';
 export {
   isTransportError,

@@ -6,11 +6,19 @@
 /** Which connections a request may share. Watches and leases never wait behind ordinary requests. */
 export type TrafficClass = 'default' | 'watch' | 'lease';
 
+/** Names in lower case. A list: the header once for each value, as the server reads the groups of an impersonation. */
+export interface RequestHeaders {
+  readonly accept?: string;
+  readonly authorization?: string;
+  readonly 'content-type'?: string;
+  readonly [name: string]: string | readonly string[];
+}
+
 export interface TransportRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute path with query, for example `/api/v1/nodes?limit=500`. */
   readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: RequestHeaders;
   readonly body?: string;
   /** Default: `default`. */
   readonly traffic?: TrafficClass;

@@ -1,4 +1,5 @@
 /** Who a request is from: headers, a client certificate, or both, and where to get newer ones. */
+import type { RequestHeaders } from '../transport.ts';
 
 /** A client certificate and its private key, both PEM. */
 export interface ClientCertificate {
@@ -9,7 +10,7 @@ export interface ClientCertificate {
 /** What proves an identity at one moment. Immutable: two moments with the same credential give the same object. */
 export interface Credential {
   /** Added to each request. Secret: never logged. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: RequestHeaders;
   /** Presented when a connection is made; takes the place of the one in `TlsConfig`. */
   readonly certificate?: ClientCertificate;
 }
@@ -28,7 +29,7 @@ export function isHeaderText(token: string): boolean {
 }
 
 /** One credential for ever. */
-export function staticCredentials(headers: Readonly<Record<string, string>>): Credentials {
+export function staticCredentials(headers: RequestHeaders): Credentials {
   const credential: Credential = { headers };
   return {
     current: () => Promise.resolve(credential),
@@ -45,7 +46,7 @@ export function bearerToken(token: string): Credentials {
 }
 
 /** Adds headers (impersonation) to each credential of `source`. */
-export function withHeaders(source: Credentials, headers: Readonly<Record<string, string>>): Credentials {
+export function withHeaders(source: Credentials, headers: RequestHeaders): Credentials {
   const made = new WeakMap<Credential, Credential>();
   const originals = new WeakMap<Credential, Credential>();
   const extend = (credential: Credential): Credential => {

@@ -212,7 +212,6 @@ test('every mistake is one line that names file, line, entry and key', async () 
     ['token: [secret]', undefined, 'config-invalid', /user\.token: has the wrong type \(found a list or map\)/],
     ['token: "hunter 2"', undefined, 'config-invalid', /user\.token: holds white space/],
     ['as-groups: [a]', undefined, 'config-invalid', /but no as/],
-    ['as: a, as-groups: [a, b]', undefined, 'config-unsupported', /more than one value/],
     ['', 'tls-server-name: x', 'config-invalid', /^\/k:6: clusters\[0\] "one": cluster\.server: is missing/],
     ['', 'server: "https://a b"', 'config-invalid', /cluster\.server: is not a URL/],
     ['', 'server: "https://a?x=1"', 'config-invalid', /query/],
@@ -308,7 +307,7 @@ test('values are read as Go reads them: numbers as text, yes and on as true, JSO
 
 test('impersonation adds its headers to every credential', async () => {
   const config = await load(
-    { '/k': kubeconfig('token: a, as: bob, as-uid: "7", as-groups: [g], as-user-extra: {Scope/x: [s]}') },
+    { '/k': kubeconfig('token: a, as: bob, as-uid: "7", as-groups: [g, h], as-user-extra: {Scope/x: [s, t]}') },
     at('/k'),
   );
   const credential = await config.credentials?.current();
@@ -317,8 +316,8 @@ test('impersonation adds its headers to every credential', async () => {
     authorization: 'Bearer a',
     'impersonate-user': 'bob',
     'impersonate-uid': '7',
-    'impersonate-group': 'g',
-    'impersonate-extra-scope%2fx': 's',
+    'impersonate-group': ['g', 'h'],
+    'impersonate-extra-scope%2fx': ['s', 't'],
   });
   assert.equal(await config.credentials.renew(credential), undefined);
 });

@@ -172,19 +172,12 @@ function impersonating(user: Entry<KubeconfigUser>, credentials: Credentials): C
     }
     return credentials;
   }
-  if (groups.length > 1 || extra.some(([, values]) => values.length > 1)) {
-    // One header name holds one value in a request here; the server reads groups from repeated headers only.
-    throw new ConfigError(
-      'config-unsupported',
-      user.at(),
-      'impersonates with more than one value for as-groups or a key of as-user-extra',
-    );
-  }
-  const headers: Record<string, string> = { 'impersonate-user': value.as };
+  // The server reads several values from repeated headers only.
+  const headers: Record<string, string | readonly string[]> = { 'impersonate-user': value.as };
   if (value['as-uid'] !== undefined) headers['impersonate-uid'] = value['as-uid'];
-  if (groups[0] !== undefined) headers['impersonate-group'] = groups[0];
+  if (groups.length > 0) headers['impersonate-group'] = groups;
   for (const [key, values] of extra) {
-    headers[`impersonate-extra-${encodeURIComponent(key).toLowerCase()}`] = values[0] ?? '';
+    headers[`impersonate-extra-${encodeURIComponent(key).toLowerCase()}`] = values;
   }
   return withHeaders(credentials, headers);
 }

@@ -64,7 +64,8 @@ export class H1Client {
         origin: this.#target.origin,
         path: `${pathPrefix}${path}`,
         method,
-        ...(headers && { headers }),
+        // undici takes lists, and does not write to them.
+        ...(headers && { headers: headers as Record<string, string | string[]> }),
         ...(body !== undefined && { body }),
         signal: scope.signal,
         headersTimeout: 0,

@@ -118,7 +118,8 @@ function paths(): Handler {
         request.on('data', (chunk: Buffer) => (body += chunk.toString()));
         request.on('end', () => {
           response.setHeader('X-Some-Header', 'Value');
-          end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers, body }));
+          const { headers, method, rawHeaders, url } = request;
+          end(JSON.stringify({ method, url, headers, rawHeaders, body }));
         });
       }
     }
@@ -217,6 +218,16 @@ export function transportContract(protocol: Protocol): void {
     assert.equal(echo.headers['user-agent'], 'me/1');
     assert.equal(echo.headers['authorization'], tls ? 'Bearer secret' : undefined);
     assert.equal(echo.headers['content-type'], 'application/json-patch+json');
+  });
+
+  it('sends a header once for each value of a list', async () => {
+    await using server = await serve();
+    await using transport = await open(server.url);
+    const headers = { 'impersonate-user': 'a', 'impersonate-group': ['g', 'h'] };
+    const answer = await transport.send({ method: 'GET', path: '/', headers });
+    const { rawHeaders } = JSON.parse(await textOf(answer)) as { rawHeaders: readonly string[] };
+    const groups = rawHeaders.filter((_, i) => rawHeaders[i - 1]?.toLowerCase() === 'impersonate-group');
+    assert.deepEqual(groups, ['g', 'h']);
   });
 
   it('streams a large body whole, at the pace of its reader', async () => {
