@@ -8,7 +8,7 @@ import { threadCpuUsage } from 'node:process';
 const QUADRATIC = 9;
 /** Shorter times say nothing of how they grow, in milliseconds. */
 const LEAST_MS = 40;
-/** How many times a scan of the same text a target may take. */
+/** How many times a scan of the same text a target may take, unless it says otherwise. */
 const SCANS = 3_000;
 /** Below this time nothing is too long, in milliseconds. */
 const NEVER_TOO_LONG_MS = 400;
@@ -19,12 +19,12 @@ export interface Step {
 }
 
 /** Why these steps, of sizes that double, cost more than their size; `undefined` when they do not. */
-export function whyTooMuch(steps: readonly Step[], scanMs: number): string | undefined {
+export function whyTooMuch(steps: readonly Step[], scanMs: number, scans: number = SCANS): string | undefined {
   const last = steps.at(-1);
   const before = steps.at(-3);
   if (!last || last.ms < LEAST_MS) return undefined;
   const { size, ms } = last;
-  if (ms > NEVER_TOO_LONG_MS && ms > scanMs * SCANS) {
+  if (ms > NEVER_TOO_LONG_MS && ms > scanMs * scans) {
     return `${Math.round(ms)} ms for ${size} characters, which a scan takes ${scanMs.toFixed(2)} ms for`;
   }
   if (!before || before.ms < LEAST_MS / 16 || ms / before.ms < QUADRATIC) return undefined;

@@ -45,7 +45,7 @@ async function work({ target: name, recipe, sizes }: Task): Promise<string | und
     if (thrown instanceof RangeError && /call stack/i.test(thrown.message))
       return `${size} characters: ${thrown.message}`;
     steps.push({ size: text.length, ms });
-    const problem = whyTooMuch(steps, ms > 40 ? scanTime(text) : 1);
+    const problem = whyTooMuch(steps, ms > 40 ? scanTime(text) : 1, target.scans);
     if (problem !== undefined) return problem;
   }
   return undefined;
