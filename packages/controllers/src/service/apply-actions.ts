@@ -1,13 +1,13 @@
 /** Carries out the actions of one plan, in its order. Idempotent: what took effect is not in the next plan. */
-import type {
-  CallContext,
-  DesiredLoadBalancer,
-  LoadBalancerAction,
-  LoadBalancerActionResult,
-  LoadBalancers,
+import {
+  CloudError,
+  type CallContext,
+  type DesiredLoadBalancer,
+  type LoadBalancerAction,
+  type LoadBalancerActionResult,
+  type LoadBalancers,
 } from '@outrigger/cloud-provider';
-import type { Clock, Logger } from '@outrigger/kube';
-import { callInTime } from '@outrigger/cloud-runtime';
+import { withDeadline, type Clock, type Logger } from '@outrigger/kube';
 import type { ServiceMetrics } from './service-metrics.ts';
 
 /** One action; a cloud that takes longer answers `pending`. */
@@ -63,14 +63,42 @@ async function applyOne(
   { provider, callContext, clock, signal }: ApplyOptions,
 ): Promise<LoadBalancerActionResult> {
   const what = `${action.kind} ${action.part}`;
-  const late = `${what}: the cloud has not answered within ${DEADLINE_MS} ms`;
+  const calls: CallCounts = { asked: 0, sent: 0 };
+  const late = (cause: unknown): CloudError => {
+    // All that it asked for has waited for the call budget.
+    const effect = calls.asked > 0 && calls.sent === 0 ? 'none' : 'unknown';
+    const text = `${what}: the cloud has not answered within ${DEADLINE_MS} ms`;
+    return new CloudError('timeout', text, { cause, effect });
+  };
   try {
-    return await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
-      provider.apply(action, desired, callContext(either)),
+    return await withDeadline({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
+      provider.apply(action, desired, counted(callContext(either), calls)),
     );
   } catch (thrown) {
     signal.throwIfAborted();
     const error = thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
     return { kind: 'failed', error };
   }
+}
+
+interface CallCounts {
+  asked: number;
+  sent: number;
+}
+
+/** The call context of one action, which counts the requests that it asked for, and that were sent. */
+function counted(context: CallContext, calls: CallCounts): CallContext {
+  const { logger, priority, signal } = context;
+  return {
+    signal,
+    priority,
+    logger,
+    call: (operation, send) => {
+      calls.asked += 1;
+      return context.call(operation, (sending) => {
+        calls.sent += 1;
+        return send(sending);
+      });
+    },
+  };
 }

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { effectOf, type CallContext, type LoadBalancers } from '@outrigger/cloud-provider';
+import { noMetrics, silentLogger } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import { applyActions } from './apply-actions.ts';
+import { createServiceMetrics } from './service-metrics.ts';
+import { actionOn, ME } from './told-cloud.suite.ts';
+
+/** What is known of the effect of an action that ends by its deadline; `isSent`: its one request has left the call budget. */
+async function effectAfterDeadline(apply: LoadBalancers['apply'], isSent: boolean): Promise<unknown> {
+  const clock = new FakeClock();
+  const signal = new AbortController().signal;
+  const desired = { service: { uid: ME.uid }, wanted: true, owner: ME, backEnds: [] };
+  const applied = applyActions([actionOn('create', 'address')], desired as never, {
+    provider: { apply },
+    callContext: (either): CallContext => ({
+      signal: either,
+      priority: 'normal',
+      logger: silentLogger,
+      call: (_operation, send) => (isSent ? send(either) : new Promise(() => {})),
+    }),
+    clock,
+    metrics: createServiceMetrics(noMetrics),
+    logger: silentLogger,
+    signal,
+    isCurrent: () => true,
+  });
+  await clock.advance(61_000);
+  return effectOf((await applied).error);
+}
+
+const hangs = (): Promise<never> => new Promise(() => {});
+
+test('an action that ran out of time before any of its requests was sent has had no effect', async () => {
+  const request: LoadBalancers['apply'] = (_action, _desired, call) => call.call({ name: 'POST' }, hangs);
+  assert.equal(await effectAfterDeadline(request, false), 'none');
+  assert.equal(await effectAfterDeadline(request, true), 'unknown');
+  assert.equal(await effectAfterDeadline(hangs, false), 'unknown', 'what sends past the host may have sent anything');
+});
