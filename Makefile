@@ -2,6 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
+MACHINE_PATH := $(PATH)
 # The pinned Node of the repository goes before the machine's own, which only bootstraps npm.
 export PATH := $(ROOT)/node_modules/.bin:$(PATH)
 
@@ -17,6 +18,7 @@ $(SETUP): package.json package-lock.json $(wildcard packages/*/package.json prov
 	@node scripts/check-bootstrap.cjs
 	@echo 'installing the dependencies'
 	@npm install --no-save --no-audit --no-fund --loglevel=error
+	@PATH=$(MACHINE_PATH) node scripts/pinned-node.cjs
 	@touch $@
 
 .PHONY: help

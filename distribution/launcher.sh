@@ -14,9 +14,9 @@ while [ -h "$self" ]; do
 done
 bin=$(CDPATH='' cd -- "$(dirname -- "$self")" && pwd -P)
 
-# In an image Node lies beside this file; in the repository it is the pinned devDependency.
+# In an image Node lies beside this file; in the repository it is the pinned package of the platform.
 node=$bin/node
-[ -x "$node" ] || node=$bin/../node_modules/node/bin/node
+[ -x "$node" ] || node=$bin/../node_modules/.bin/node
 if [ ! -x "$node" ]; then
   echo "$(basename -- "$self"): no Node at $bin/node or $node; run 'make setup'" >&2
   exit 1

@@ -10,13 +10,21 @@ export interface Materials {
   /** Of Outrigger. */
   readonly version: string;
   readonly packages: readonly BundledPackage[];
-  /** Of Node, without `v`. */
-  readonly nodeVersion: string;
+  readonly node: {
+    /** Of the npm package that it is of. */
+    readonly name: string;
+    /** Without `v`. */
+    readonly version: string;
+    /** Of the binary, in hex. */
+    readonly sha256: string;
+    /** Of the package: `sha512-` and base64. */
+    readonly integrity: string;
+  };
   readonly libraries: readonly SharedLibrary[];
 }
 
 /** JSON text. The same for the same materials: without a time and a serial number. */
-export function billOfMaterials({ libraries, nodeVersion, packages, version }: Materials): string {
+export function billOfMaterials({ libraries, node: binary, packages, version }: Materials): string {
   const program = new Models.Component(Enums.ComponentType.Application, 'cloud-controller-manager', {
     bomRef: 'cloud-controller-manager',
     group: 'outrigger',
@@ -26,12 +34,22 @@ export function billOfMaterials({ libraries, nodeVersion, packages, version }: M
   });
   const bom = new Models.Bom({ metadata: new Models.Metadata({ component: program }) });
   const node = new Models.Component(Enums.ComponentType.Platform, 'node', {
-    bomRef: `node@${nodeVersion}`,
-    version: nodeVersion,
-    purl: `pkg:generic/node@${nodeVersion}`,
-    cpe: `cpe:2.3:a:nodejs:node.js:${nodeVersion}:*:*:*:*:*:*:*`,
+    bomRef: `node@${binary.version}`,
+    version: binary.version,
+    purl: `pkg:generic/node@${binary.version}`,
+    cpe: `cpe:2.3:a:nodejs:node.js:${binary.version}:*:*:*:*:*:*:*`,
     licenses: licence('MIT'),
+    hashes: new Models.HashDictionary([[Enums.HashAlgorithm['SHA-256'], binary.sha256]]),
   });
+  // What the binary was taken from.
+  node.components.add(
+    new Models.Component(Enums.ComponentType.Library, binary.name, {
+      bomRef: `node_modules/${binary.name}`,
+      version: binary.version,
+      purl: `pkg:npm/${binary.name}@${binary.version}`,
+      hashes: sha512Of(binary.integrity),
+    }),
+  );
   bom.components.add(node);
   program.dependencies.add(node.bomRef);
   const byPath = new Map(packages.map((one) => [one.path, npmComponent(one)]));
@@ -56,7 +74,14 @@ function licence(expression: string): Models.LicenseRepository {
   ]);
 }
 
-function npmComponent({ license, name, path, version }: BundledPackage): Models.Component {
+/** From npm's notation to hex. Throws for another algorithm. */
+function sha512Of(integrity: string): Models.HashDictionary {
+  const base64 = /^sha512-([\w+/]+=*)$/u.exec(integrity)?.[1];
+  if (base64 === undefined) throw new Error(`${JSON.stringify(integrity)} is no SHA-512 of the lock file`);
+  return new Models.HashDictionary([[Enums.HashAlgorithm['SHA-512'], Buffer.from(base64, 'base64').toString('hex')]]);
+}
+
+function npmComponent({ integrity, license, name, path, version }: BundledPackage): Models.Component {
   const [scope, plain] = name.startsWith('@') ? (name.split('/') as [string, string]) : [undefined, name];
   return new Models.Component(Enums.ComponentType.Library, plain, {
     bomRef: path,
@@ -64,21 +89,32 @@ function npmComponent({ license, name, path, version }: BundledPackage): Models.
     version,
     purl: `pkg:npm/${scope === undefined ? '' : `${encodeURIComponent(scope)}/`}${plain}@${encodeURIComponent(version)}`,
     licenses: licence(license),
+    hashes: sha512Of(integrity),
   });
 }
 
-/** A package of the distribution once, however many files are of it; a file by itself where no package is known. */
+/** A package of the distribution once, with the files of it that are here; a file by itself where no package is known. */
 function systemComponents(libraries: readonly SharedLibrary[]): readonly Models.Component[] {
-  const sources = new Map(libraries.map(({ path, source }) => [source?.name ?? path, source]));
-  return [...sources].map(([name, source]) =>
-    source
-      ? new Models.Component(Enums.ComponentType.Library, name, {
-          bomRef: `${source.vendor}/${name}`,
-          version: source.version,
-          purl: debianPurl(source),
-        })
-      : new Models.Component(Enums.ComponentType.File, name, { bomRef: name }),
-  );
+  const components = new Map<string, Models.Component>();
+  for (const { path, sha256, source } of libraries) {
+    const hashes = new Models.HashDictionary([[Enums.HashAlgorithm['SHA-256'], sha256]]);
+    const file = new Models.Component(Enums.ComponentType.File, path, { bomRef: path, hashes });
+    if (!source) {
+      components.set(path, file);
+      continue;
+    }
+    const { name, vendor, version } = source;
+    const component =
+      components.get(name) ??
+      new Models.Component(Enums.ComponentType.Library, name, {
+        bomRef: `${vendor}/${name}`,
+        version,
+        purl: debianPurl(source),
+      });
+    component.components.add(file);
+    components.set(name, component);
+  }
+  return [...components.values()];
 }
 
 function debianPurl({ architecture, distribution, name, vendor, version }: SystemPackage): string {

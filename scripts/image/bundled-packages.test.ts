@@ -6,11 +6,21 @@ const lock: LockFile = {
   packages: {
     '': {},
     'packages/kube': { version: '0.1.0', dependencies: { a: '1.0.0' } },
-    'node_modules/a': { version: '1.0.0', license: 'MIT', dependencies: { b: '^2.0.0', '@c/d': '1.0.0', unused: '1' } },
-    'node_modules/a/node_modules/b': { version: '2.0.0', license: 'ISC', dependencies: { '@c/d': '1.0.0' } },
-    'node_modules/b': { version: '1.0.0', license: 'MIT' },
-    'node_modules/@c/d': { version: '3.0.0', license: '(MIT OR Apache-2.0)' },
-    'node_modules/unused': { version: '1.0.0', license: 'MIT' },
+    'node_modules/a': {
+      version: '1.0.0',
+      license: 'MIT',
+      integrity: 'sha512-AAAA',
+      dependencies: { b: '^2.0.0', '@c/d': '1.0.0', unused: '1' },
+    },
+    'node_modules/a/node_modules/b': {
+      version: '2.0.0',
+      license: 'ISC',
+      integrity: 'sha512-AAAA',
+      dependencies: { '@c/d': '1.0.0' },
+    },
+    'node_modules/b': { version: '1.0.0', license: 'MIT', integrity: 'sha512-AAAA' },
+    'node_modules/@c/d': { version: '3.0.0', license: '(MIT OR Apache-2.0)', integrity: 'sha512-AAAA' },
+    'node_modules/unused': { version: '1.0.0', license: 'MIT', integrity: 'sha512-AAAA' },
     'node_modules/nameless': { version: '1.0.0' },
   },
 };
@@ -30,6 +40,7 @@ test('each package that a file of is in the bundle, once, with what it depends o
       name: '@c/d',
       version: '3.0.0',
       license: '(MIT OR Apache-2.0)',
+      integrity: 'sha512-AAAA',
       dependsOn: [],
       direct: false,
     },
@@ -38,10 +49,19 @@ test('each package that a file of is in the bundle, once, with what it depends o
       name: 'a',
       version: '1.0.0',
       license: 'MIT',
+      integrity: 'sha512-AAAA',
       dependsOn: ['node_modules/@c/d', b],
       direct: true,
     },
-    { path: b, name: 'b', version: '2.0.0', license: 'ISC', dependsOn: ['node_modules/@c/d'], direct: false },
+    {
+      path: b,
+      name: 'b',
+      version: '2.0.0',
+      license: 'ISC',
+      integrity: 'sha512-AAAA',
+      dependsOn: ['node_modules/@c/d'],
+      direct: false,
+    },
   ]);
 });
 

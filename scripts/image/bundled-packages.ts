@@ -8,6 +8,8 @@ export interface LockFile {
 interface LockedPackage {
   readonly version?: string;
   readonly license?: string;
+  /** `sha512-` and base64. */
+  readonly integrity?: string;
   readonly link?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
 }
@@ -19,6 +21,8 @@ export interface BundledPackage {
   readonly version: string;
   /** SPDX expression. */
   readonly license: string;
+  /** Of the tarball: `sha512-` and base64. */
+  readonly integrity: string;
   /** Bundled packages that it depends on, by path. */
   readonly dependsOn: readonly string[];
   /** Whether our own code asks for it. */
@@ -27,7 +31,7 @@ export interface BundledPackage {
 
 /**
  * `inputs`: files that the bundle has something of, relative to the repository. Throws for a package that the lock file does not
- * have, or has without a version or a licence: what is shipped has to be known.
+ * have, or has without a version, a licence or a hash: what is shipped has to be known.
  */
 export function bundledPackages(inputs: readonly string[], lock: LockFile): readonly BundledPackage[] {
   const paths = new Set(inputs.map(packagePathOf).filter((path) => path !== undefined));
@@ -36,15 +40,16 @@ export function bundledPackages(inputs: readonly string[], lock: LockFile): read
     ours.flatMap(([from, { dependencies = {} }]) => Object.keys(dependencies).map((name) => resolve(name, from, lock))),
   );
   return [...paths].sort().map((path) => {
-    const { dependencies = {}, license, version } = lock.packages[path] ?? {};
-    if (version === undefined || license === undefined) {
-      throw new Error(`${path} is in the bundle, and the lock file does not say its version and its licence`);
+    const { dependencies = {}, integrity, license, version } = lock.packages[path] ?? {};
+    if (version === undefined || license === undefined || integrity === undefined) {
+      throw new Error(`${path} is in the bundle, and the lock file does not say its version, its licence and its hash`);
     }
     return {
       path,
       name: nameOf(path),
       version,
       license,
+      integrity,
       dependsOn: Object.keys(dependencies)
         .map((name) => resolve(name, path, lock))
         .filter((found) => found !== undefined)

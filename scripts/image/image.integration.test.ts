@@ -110,6 +110,8 @@ interface Component {
   readonly group?: string;
   readonly version?: string;
   readonly purl?: string;
+  readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
+  readonly components?: readonly Component[];
   readonly licenses?: readonly unknown[];
 }
 
@@ -156,11 +158,26 @@ test('the bill of materials names Node, the libraries, and each package that is 
   assert.ok([...named.keys()].some((name) => name === 'libc6' || name.endsWith('/libc.so.6')));
 });
 
-test('the same sources make the same root, file by file', async () => {
+test('the bill of materials has a hash of all that is in the image and not ours', () => {
+  const { components } = JSON.parse(bill) as { components: readonly Component[] };
+  const all = components.flatMap((one) => [one, ...(one.components ?? [])]);
+  for (const { components: parts = [], hashes = [], name } of all) assert.ok(hashes.length + parts.length > 0, name);
+  const node = components.find(({ name }) => name === 'node');
+  assert.deepEqual(node?.hashes, [{ alg: 'SHA-256', content: sha256(readFileSync(join(root, 'usr/bin/node'))) }]);
+  for (const { content } of all.flatMap(({ hashes = [] }) => hashes)) assert.match(content, /^(?:[0-9a-f]{64}){1,2}$/u);
+});
+
+test('the same sources make the same root, file by file, and the same image, byte by byte', async () => {
   const second = join(directory, 'elsewhere', 'root');
   mkdirSync(join(directory, 'elsewhere'));
   await makeRootFileSystem(second, '1.2.3');
   assert.deepEqual(fingerprints(second), fingerprints(root));
+  const digests = [root, second].map((one, i) => {
+    const file = join(directory, `whole-${i}.tar`);
+    const { digest } = writeOciImage(one, file, 'some/name:v1', settings);
+    return [digest, sha256(readFileSync(file))];
+  });
+  assert.deepEqual(digests[1], digests[0]);
 });
 
 test('an OCI image has what it says, by digests that are right, and the same bytes whoever packs it', () => {

@@ -1,5 +1,6 @@
 /** The root file system of the image: Node, the libraries that it is loaded with, the program, and nothing else. */
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildProgram } from '../build-program.ts';
@@ -9,6 +10,17 @@ import { NODE_PATH, PROGRAM_DIRECTORY, PROVIDERS_DIRECTORY, USER } from './image
 import { sharedLibraries } from './shared-libraries.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
+const { pinnedNode } = createRequire(import.meta.url)('../pinned-node.cjs') as {
+  readonly pinnedNode: (root: string) => PinnedNode | undefined;
+};
+
+interface PinnedNode {
+  /** Of the package. */
+  readonly name: string;
+  readonly path: string;
+  readonly sha256: string;
+  readonly version: string;
+}
 
 /** For whoever looks up the own user; how names are resolved. The empty ones are there to be mounted over. */
 const ETC: Readonly<Record<string, string>> = {
@@ -27,6 +39,8 @@ export async function makeRootFileSystem(root: string, version: string): Promise
   if (process.platform !== 'linux') {
     throw new Error(`an image holds programs for Linux, and this is ${process.platform}: use deploy/image/Dockerfile`);
   }
+  const node = pinnedNode(repository);
+  if (!node) throw new Error(`there is no pinned Node for ${process.arch}: add its package to package.json`);
   rmSync(root, { recursive: true, force: true });
   const inRoot = (path: string): string => join(root, path);
   const put = (from: string, to: string): void => {
@@ -34,10 +48,9 @@ export async function makeRootFileSystem(root: string, version: string): Promise
     copyFileSync(from, inRoot(to));
   };
 
-  const node = join(repository, 'node_modules/node/bin/node');
-  put(node, NODE_PATH);
+  put(node.path, NODE_PATH);
   chmodSync(inRoot(NODE_PATH), 0o755);
-  const libraries = sharedLibraries(node);
+  const libraries = sharedLibraries(node.path);
   for (const { path, source } of libraries) {
     put(path, path);
     const terms = `/usr/share/doc/${source?.name}/copyright`;
@@ -59,9 +72,7 @@ export async function makeRootFileSystem(root: string, version: string): Promise
   const bill = billOfMaterials({
     version,
     packages: bundledPackages(inputs, lock),
-    nodeVersion: (
-      JSON.parse(readFileSync(join(repository, 'node_modules/node/package.json'), 'utf8')) as { version: string }
-    ).version,
+    node: { ...node, integrity: lock.packages[`node_modules/${node.name}`]?.integrity ?? '' },
     libraries,
   });
   writeFileSync(inRoot(`${PROGRAM_DIRECTORY}/sbom.cdx.json`), bill);

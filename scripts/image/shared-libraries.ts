@@ -1,10 +1,13 @@
 /** The libraries of the machine that a program is loaded with, and the packages of the distribution that they come from. */
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 
 export interface SharedLibrary {
   /** As the loader looks for it. */
   readonly path: string;
+  /** Of the file, in hex. */
+  readonly sha256: string;
   /** Undefined where no package manager knows it. */
   readonly source: SystemPackage | undefined;
 }
@@ -21,7 +24,11 @@ export interface SystemPackage {
 /** Also the loader itself. Throws where there is no `ldd`, and for a library that is not found. */
 export function sharedLibraries(program: string): readonly SharedLibrary[] {
   const listed = execFileSync('ldd', [program], { encoding: 'utf8' });
-  return librariesIn(listed).map((path) => ({ path, source: packageOf(path) }));
+  return librariesIn(listed).map((path) => ({
+    path,
+    sha256: createHash('sha256').update(readFileSync(path)).digest('hex'),
+    source: packageOf(path),
+  }));
 }
 
 /** The paths in what `ldd` prints. Throws for a library that it has not found. */
