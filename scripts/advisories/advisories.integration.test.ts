@@ -35,7 +35,7 @@ interface Outcome {
 }
 
 /** Runs the check, with the real npm, against a registry that answers the audit with `status` and `advisories`. */
-async function check(status: number, advisories: object, accepted: readonly object[] = []): Promise<Outcome> {
+async function check(status: number, advisories: object, accepted: readonly object[] = [], ci = ''): Promise<Outcome> {
   const server = createServer((request, response) => {
     request.resume();
     const isAudit = request.url === '/-/npm/v1/security/advisories/bulk';
@@ -57,6 +57,7 @@ async function check(status: number, advisories: object, accepted: readonly obje
   writeFileSync(list, JSON.stringify(accepted));
   const env = {
     ...process.env,
+    CI: ci,
     npm_config_registry: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     npm_config_cache: join(directory, 'cache'),
   };
@@ -101,9 +102,14 @@ test('less than critical, and what is only used for development, does not fail',
   assert.equal(development.code, 0, development.output);
 });
 
-test('a registry that does not answer is said to be unknown, and nothing fails', async () => {
+test('a registry that does not answer is said to be unknown, which fails in CI alone, and not where it is accepted', async () => {
   const { code, output } = await check(405, {});
   assert.match(output, /UNKNOWN.*405/u);
   assert.doesNotMatch(output, /0 critical/u);
   assert.equal(code, 0);
+  const inCi = await check(405, {}, [], 'true');
+  assert.match(inCi.output, /"id": "unknown"/u);
+  assert.equal(inCi.code, 1);
+  const entry = { id: 'unknown', reason: 'the mirror has no audits', until: '2999-01-01' };
+  assert.equal((await check(405, {}, [entry], 'true')).code, 0);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { judgeAdvisories, readAcceptances, readAudit, type Advisory } from './judge-audit.ts';
+import { acceptsUnknown, judgeAdvisories, readAcceptances, readAudit, type Advisory } from './judge-audit.ts';
 
 /** Printed by npm 11, for a critical advisory of an indirect dependency and a moderate one of a direct one. */
 const REPORT = readFileSync(new URL('npm-audit-report.json', import.meta.url), 'utf8');
@@ -71,4 +71,12 @@ test('an entry without an identifier, a reason or a date is refused, and says wh
     assert.throws(() => readAcceptances(JSON.stringify([good, bad])), new RegExp(`entry 1.*"${key}"`, 'u'));
   }
   assert.throws(() => readAcceptances('{}'), /must be an array/u);
+});
+
+test('that nothing is known can be accepted by name, until its date', () => {
+  const entry = { id: 'unknown', reason: 'the mirror has no audits', until: '2026-06-30' };
+  const list = readAcceptances(JSON.stringify([entry]));
+  assert.deepEqual([acceptsUnknown(list, '2026-06-30'), acceptsUnknown(list, '2026-07-01')], [true, false]);
+  assert.equal(acceptsUnknown([], '2026-06-30'), false);
+  assert.deepEqual(judgeAdvisories([], list, '2026-06-30').idle, []);
 });

@@ -8,8 +8,12 @@ export interface Advisory {
   readonly title: string;
 }
 
+/** In place of an advisory: that nobody says whether there are any. */
+const UNKNOWN = 'unknown';
+
 /** An entry of `docs/advisories.json`. */
 export interface Acceptance {
+  /** `GHSA-…`, or `UNKNOWN`. */
   readonly id: string;
   /** Why it does no harm here. */
   readonly reason: string;
@@ -75,8 +79,13 @@ export function judgeAdvisories(
     refused: critical.filter((one) => !isAccepted(one)),
     accepted: critical.filter(isAccepted),
     others: advisories.filter(({ severity }) => severity !== 'critical'),
-    idle: acceptances.filter(({ id }) => !advisories.some((one) => one.id === id)),
+    idle: acceptances.filter(({ id }) => id !== UNKNOWN && !advisories.some((one) => one.id === id)),
   };
+}
+
+/** Whether it is accepted today that nobody says. */
+export function acceptsUnknown(acceptances: readonly Acceptance[], today: string): boolean {
+  return acceptances.some(({ id, until }) => id === UNKNOWN && today <= until);
 }
 
 /** Reads `docs/advisories.json`. Throws what is wrong with which entry. */
@@ -85,8 +94,8 @@ export function readAcceptances(text: string): readonly Acceptance[] {
   if (!Array.isArray(list)) throw new Error('the list of accepted advisories must be an array');
   return (list as readonly unknown[]).map((entry, index) => {
     const { id, reason, until } = isObject(entry) ? entry : {};
-    if (typeof id !== 'string' || !IDENTIFIER.test(id))
-      throw new Error(`entry ${index}: "id" must be GHSA-xxxx-xxxx-xxxx`);
+    if (typeof id !== 'string' || (id !== UNKNOWN && !IDENTIFIER.test(id)))
+      throw new Error(`entry ${index}: "id" must be GHSA-xxxx-xxxx-xxxx, or ${UNKNOWN}`);
     if (typeof reason !== 'string' || reason.trim().length < 10)
       throw new Error(`entry ${index} (${id}): "reason" must say why it does no harm`);
     if (typeof until !== 'string' || !isDate(until))
