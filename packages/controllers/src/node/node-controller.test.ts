@@ -576,3 +576,15 @@ for (const registered of ['before', 'with', 'after'] as const) {
     await rig.stop();
   });
 }
+
+test('two nodes of one machine that both are initialised already stay so, and are told at the next refresh', async (t) => {
+  const rig = setUp(t);
+  rig.lookups.answer = () => instanceOf('n1');
+  for (const name of ['n1', 'n2']) rig.api.put(newNode(name, { taints: [], providerID: 'fake://n1' }));
+  await rig.start();
+  await rig.clock.advance(600_000);
+  const told = rig.events.filter(({ note }) => note.reason === 'DuplicateProviderID');
+  assert.deepEqual(told.map(({ name }) => name).toSorted(), ['n1', 'n2']);
+  assert.match(told.find(({ name }) => name === 'n1')?.note.message ?? '', /n1 and n2 have the same provider ID/);
+  await rig.stop();
+});

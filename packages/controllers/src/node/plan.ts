@@ -33,7 +33,7 @@ export interface Observed {
  * without the taint and without a provider ID of ours, which never was ours to look after.
  */
 export function planNode(observed: Observed): NodePlan {
-  const { node, answer, options } = observed;
+  const { node, answer, options, withProviderID } = observed;
   if (node.metadata?.deletionTimestamp) return { kind: 'nothing', reason: 'being-deleted' };
   const owner = ownerOf(node.spec?.providerID, options.providerName);
   if (owner === 'foreign') return { kind: 'nothing', reason: 'foreign' };
@@ -42,7 +42,10 @@ export function planNode(observed: Observed): NodePlan {
     return answer ? planInitialisation({ ...observed, answer }) : { kind: 'look-up' };
   }
   if (owner !== 'ours') return { kind: 'nothing', reason: 'not-ours' };
-  if (answer?.result.kind === 'found') return planRefresh(node, answer.result.instance);
+  if (answer?.result.kind === 'found') {
+    const ids = node.spec?.providerID ? [node.spec.providerID] : [];
+    return planRefresh(node, answer.result.instance, withProviderID?.(ids) ?? []);
+  }
 
   const setLabels = stableFromBeta(node.metadata?.labels ?? {});
   if (Object.keys(setLabels).length > 0) {

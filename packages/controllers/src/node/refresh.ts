@@ -4,9 +4,11 @@ import type { EventNote, Node } from '@outrigger/kube';
 import type { NodeAction, NodePlan } from './actions.ts';
 import { sameAddresses, wantedAddresses } from './addresses.ts';
 import { laterLabels } from './labels.ts';
+import { isUninitialized } from './taints.ts';
+import { twinsOf } from './twins.ts';
 
 /** Addresses follow the cloud; missing labels are added; nothing else changes, and nothing is written that is there already. */
-export function planRefresh(node: Node, instance: Instance): NodePlan {
+export function planRefresh(node: Node, instance: Instance, sameMachine: readonly Node[] = []): NodePlan {
   const actions: NodeAction[] = [];
   const name = node.metadata?.name ?? '';
 
@@ -33,6 +35,13 @@ export function planRefresh(node: Node, instance: Instance): NodePlan {
       note: { type: 'Warning', reason: 'LabelsDiffer', message },
       differences: labels.differences,
     });
+  }
+  const twins = twinsOf(node, sameMachine)
+    .filter((one) => !isUninitialized(one))
+    .map(({ metadata }) => metadata?.name ?? '');
+  if (twins.length > 0) {
+    const message = `Node ${name} and ${twins.toSorted().join(', ')} have the same provider ID, and were initialised all the same. Delete those that are not that machine, and look who has registered them.`;
+    actions.push({ kind: 'event', note: { type: 'Warning', reason: 'DuplicateProviderID', message } });
   }
   if (labels.invalid.length > 0) actions.push({ kind: 'event', note: invalidLabelsNote(name, labels.invalid) });
 

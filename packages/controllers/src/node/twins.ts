@@ -27,10 +27,15 @@ export class Twins {
   }
 }
 
+export function twinsOf(node: Node, others: readonly Node[]): readonly Node[] {
+  return others.filter(({ metadata }) => metadata?.uid !== node.metadata?.uid && !metadata?.deletionTimestamp);
+}
+
 /** Of those who have the same machine, the oldest stays: it is who had it before. One that is going does not count. */
 export function olderTwin(node: Node, others: readonly Node[]): Node | undefined {
-  const staying = others.filter(({ metadata }) => metadata?.uid !== node.metadata?.uid && !metadata?.deletionTimestamp);
-  return staying.filter((one) => isOlder(one, node)).toSorted((a, b) => (isOlder(a, b) ? -1 : 1))[0];
+  return twinsOf(node, others)
+    .filter((one) => isOlder(one, node))
+    .toSorted((a, b) => (isOlder(a, b) ? -1 : 1))[0];
 }
 
 /** Seconds are all that the API server writes: of two of one second the UID decides, so that everybody takes the same. */
