@@ -151,12 +151,13 @@ export interface PartQuestion {
 
 /**
  * What the cloud says of one part. Unknown is never absent:
- * - `there`: it exists, and is the owner's, or nobody's. Also while it is being deleted.
+ * - `there`: it exists, and is the owner's. Also while it is being deleted. `isUnowned`: nothing on it says whose it is; it may be
+ *   what a predecessor made, or of no concern to the Service any more. The host waits for looks to leave it out for 90 s then.
  * - `absent`: the cloud said directly that it does not exist, or it proves to be another's by now. `proof` names the call and the answer.
  * - `failed`: it could not be found out. A `CloudError` where the cause is known.
  */
 export type PartAnswer =
-  | { readonly kind: 'there' }
+  | { readonly kind: 'there'; readonly isUnowned?: boolean | undefined }
   | { readonly kind: 'absent'; readonly proof: string }
   | { readonly kind: 'failed'; readonly error: Error };
 

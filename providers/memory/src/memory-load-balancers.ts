@@ -196,7 +196,8 @@ export class MemoryLoadBalancers implements LoadBalancers {
       id === undefined ? ['GET /parts:byOwner', byOwner] : ['GET /parts/{id}', `/parts/${encodeURIComponent(id)}`];
     try {
       const { tags } = await this.#client().request<MemoryPart>(call, name, { method: 'GET', path });
-      if (tags.uid === undefined || (tags.uid === uid && tags.clusterId === clusterId)) return { kind: 'there' };
+      if (tags.uid === undefined) return { kind: 'there', isUnowned: true };
+      if (tags.uid === uid && tags.clusterId === clusterId) return { kind: 'there' };
       return { kind: 'absent', proof: `${name}: it belongs to ${tags.uid} of cluster ${tags.clusterId}` };
     } catch (error) {
       if (isCloudError(error, 'not-found')) return { kind: 'absent', proof: error.message };

@@ -139,8 +139,8 @@ function resolve(doubt: Doubt, { look, options, parts, wait, wanted }: Circumsta
   const lookAgain = (why: LookAgain['why'], at: number): LookAgain => {
     return { kind: 'look-again', why, missing, inMs: Math.max(0, at - now) };
   };
+  const believedAt = (wait?.since ?? look.startedAt) + BELIEVED_AFTER_MS;
   if ((doubt.missing.length > 0 && !isProvable(trust)) || (doubt.unseen && !isQuick(trust))) {
-    const believedAt = (wait?.since ?? look.startedAt) + BELIEVED_AFTER_MS;
     return look.startedAt < believedAt ? lookAgain('waits', believedAt) : 'gone';
   }
   // What was asked for a moment ago may still take effect.
@@ -153,7 +153,10 @@ function resolve(doubt: Doubt, { look, options, parts, wait, wanted }: Circumsta
   if (answers.includes(undefined)) return { kind: 'ask', questions };
   const failed = answers.find((answer) => answer?.kind === 'failed');
   if (failed) return { kind: 'failed', wanted, error: failed.error };
-  return answers.some((answer) => answer?.kind === 'there') ? lookAgain('hidden', now) : 'gone';
+  const there = answers.filter((answer) => answer?.kind === 'there');
+  if (there.some(({ isUnowned }) => !isUnowned)) return lookAgain('hidden', now);
+  // Nothing proves that it is the Service's: whether it concerns it any more, looks alone say.
+  return there.length > 0 && look.startedAt < believedAt ? lookAgain('waits', believedAt) : 'gone';
 }
 
 function unshownKinds({ namedByOwner = [] }: Trust, look: Look, owner: Owner): readonly PartQuestion[] {

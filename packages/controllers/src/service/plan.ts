@@ -52,7 +52,7 @@ export interface LookAgain {
   /**
    * - `hidden`: the cloud, asked directly, says that what is missing is there.
    * - `quiet`: what was asked for a moment ago may still take effect.
-   * - `waits`: the cloud cannot be asked; what is missing counts as gone when looks have left it out for a while.
+   * - `waits`: the cloud cannot prove that it is gone; what is missing counts as gone when looks have left it out for a while.
    */
   readonly why: 'hidden' | 'quiet' | 'waits';
   /** What is expected besides, for people. */

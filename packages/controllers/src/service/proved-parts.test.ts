@@ -303,6 +303,20 @@ test('what the cloud deletes by and by is asked about once it is not shown any m
   await told.rig.stop();
 });
 
+test('what exists without an owner, and is of no concern to the Service any more, holds it up for 90 s', async () => {
+  const told = await toldServed('load-balancer a');
+  const { api, clock } = told.rig;
+  told.parts = [];
+  askable(told, () => ({ kind: 'there', isUnowned: true }));
+  api.delete('web');
+  await clock.advance(80_000);
+  assert.ok(api.get('web'), 'the finalizer stays');
+  assert.ok(told.rig.reasons('web').includes('LoadBalancerPartsMissing'));
+  await clock.advance(40_000);
+  assert.equal(api.get('web'), undefined);
+  await told.rig.stop();
+});
+
 test('that it cannot be found out is told, and a person can let the Service go all the same', async () => {
   const told = await toldServed('load-balancer a');
   const { api, clock } = told.rig;
@@ -368,7 +382,10 @@ test('a wait is told in an Event, and goes on in the next process where the one 
     await told.rig.start();
   }
   const [first] = events.filter(({ reason }) => reason === 'LoadBalancerPartsMissing');
-  assert.match(first?.message ?? '', /does not show load-balancer a, and cannot be asked .* left it out for 90 s/u);
+  assert.match(
+    first?.message ?? '',
+    /does not show load-balancer a, and does not prove that it is gone.* left it out for 90 s/u,
+  );
   assert.equal(api.patches.length, patches + 1, 'its beginning is written once');
   assert.match(api.get('web')?.metadata?.annotations?.[missingSinceAnnotation] ?? '', /Z load-balancer\/a$/u);
   await clock.advance(13_000);

@@ -644,10 +644,13 @@ class Run {
     const there = tracked.lastLook?.observation.kind === 'parts' ? tracked.lastLook.observation.parts : [];
     const record = { since, parts: parts.missingIn(there, 'there'), open: parts.unseen.length > 0 };
     if (leftover || isWrittenDown(service, record)) return;
-    context.logger.warn('The cloud does not show parts of a load balancer, and cannot be asked; they are waited for', {
-      missing,
-      forMs: inMs,
-    });
+    context.logger.warn(
+      'The cloud does not show parts of a load balancer, nor prove that they are gone; they are waited for',
+      {
+        missing,
+        forMs: inMs,
+      },
+    );
     await this.#write(
       pass,
       [notePartsAction],

@@ -64,7 +64,7 @@ export function warningNote({ reason, message }: LoadBalancerWarning): EventNote
 }
 
 export function missingNote(missing: readonly string[]): EventNote {
-  const message = `The cloud does not show ${missing.join(', ')}, and cannot be asked about it directly. It counts as gone when looks have left it out for 90 s; until then nothing is made in its place, and the finalizer stays.`;
+  const message = `The cloud does not show ${missing.join(', ')}, and does not prove that it is gone. It counts as gone when looks have left it out for 90 s; until then nothing is made in its place, and the finalizer stays.`;
   return { type: 'Warning', reason: 'LoadBalancerPartsMissing', message };
 }
 

@@ -27,5 +27,5 @@ export const portsErrorCondition = 'LoadBalancerPortsError';
  */
 export const partsAnnotation = 'outrigger.dev/load-balancer-parts';
 
-/** Since when looks leave out what is named behind the time, in a cloud that cannot be asked about it. Kept while that is waited for. */
+/** Since when looks leave out what is named behind the time, and nothing proves to be gone. Kept while that is waited for. */
 export const missingSinceAnnotation = 'outrigger.dev/load-balancer-missing-since';

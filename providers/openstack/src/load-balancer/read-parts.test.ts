@@ -127,6 +127,23 @@ test('what is no ID is asked about nowhere; a kind that OpenStack does not have 
   assert.deepEqual(kindsOf(await rig.provider.read([{ kind: 'dns', id: 'x', owner }], callContext())), ['failed']);
 });
 
+test('of what nobody has marked it is said that it is nobody’s', async () => {
+  const rig = await Rig.open();
+  const { security_group: group } = await rig.client.request<{ security_group: { readonly id: string } }>(
+    callContext(),
+    {
+      service: 'network',
+      operation: 'POST /v2.0/security-groups',
+      method: 'POST',
+      path: '/v2.0/security-groups',
+      body: { security_group: { name: 'by-hand' } },
+    },
+  );
+  const owner = { clusterId: rig.clusterId, uid: 'x' };
+  const asked = [{ kind: 'security-group', id: group.id, owner }];
+  assert.deepEqual(await rig.provider.read(asked, callContext()), [{ kind: 'there', isUnowned: true }]);
+});
+
 test('a 404 proves nothing before a server of the cluster was seen in this place', async () => {
   const { rig } = await servedRig();
   const home = new Home();

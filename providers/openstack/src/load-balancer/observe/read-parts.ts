@@ -32,29 +32,35 @@ interface Reading {
   readonly path: string;
   /** The key of the answer that holds the thing. */
   readonly member: string;
-  /** Who has it by now, where that is not `owner`; `undefined`: it is the owner's, or nobody's. */
-  readonly otherOf: (thing: unknown, owner: Owner) => string | undefined;
+  readonly whoseIs: (thing: unknown, owner: Owner) => Whose;
 }
+
+/** Of a thing that is there: the owner's, nobody's, or who has it by now. */
+type Whose = 'owner' | 'nobody' | { readonly other: string };
 
 const LOAD_BALANCERS = { service: 'load-balancer', path: '/v2.0/lbaas/loadbalancers', member: 'loadbalancer' } as const;
 
 const READINGS: Readonly<Record<PartKind, Reading>> = {
   'load-balancer': {
     ...LOAD_BALANCERS,
-    otherOf: (thing, owner) => other(ownersIn((thing as WireLoadBalancer).tags ?? []).owner, owner),
+    whoseIs: (thing, owner) => {
+      const tagged = ownersIn((thing as WireLoadBalancer).tags ?? []);
+      // Tags of an owner that cannot be read, or of two, may be this one's.
+      return tagged.taken && !tagged.owner ? 'owner' : whose(tagged.owner, owner);
+    },
   },
-  'shared-load-balancer': { ...LOAD_BALANCERS, otherOf: sharedByOthers },
+  'shared-load-balancer': { ...LOAD_BALANCERS, whoseIs: sharerOf },
   'floating-ip': {
     service: 'network',
     path: '/v2.0/floatingips',
     member: 'floatingip',
-    otherOf: (thing, owner) => markedByOther(thing as WireFloatingIP, owner),
+    whoseIs: (thing, owner) => markedFor(thing as WireFloatingIP, owner),
   },
   'security-group': {
     service: 'network',
     path: '/v2.0/security-groups',
     member: 'security_group',
-    otherOf: (thing, owner) => markedByOther(thing as WireSecurityGroup, owner),
+    whoseIs: (thing, owner) => markedFor(thing as WireSecurityGroup, owner),
   },
 };
 
@@ -82,7 +88,7 @@ export class PartReader {
   async #readOne({ id = '', kind, owner }: PartQuestion, call: CallContext): Promise<PartAnswer> {
     const reading = (READINGS as Readonly<Record<string, Reading | undefined>>)[kind];
     if (!reading) throw new CloudError('unsupported', `OpenStack has no part of the kind ${kind}`);
-    const { member, otherOf, path, service } = reading;
+    const { member, path, service, whoseIs } = reading;
     // What is no ID is in no path: one of `..` would lead elsewhere.
     if (!isUuid(id)) return { kind: 'absent', proof: `${id} is no ID of a ${kind} in OpenStack` };
     const operation = `GET ${path}/{id}`;
@@ -96,8 +102,9 @@ export class PartReader {
     const thing = answer[member] as { readonly id?: unknown; readonly provisioning_status?: unknown } | undefined;
     if (thing?.id !== id) throw new CloudError('unavailable', `${operation}: the answer is about something else`);
     if (thing.provisioning_status === 'DELETED') return this.#gone(`${kind} ${id}`, `${operation}: DELETED`, call);
-    const whose = otherOf(thing, owner);
-    return whose === undefined ? { kind: 'there' } : { kind: 'absent', proof: `${operation}: ${whose}` };
+    const found = whoseIs(thing, owner);
+    if (typeof found === 'object') return { kind: 'absent', proof: `${operation}: ${found.other}` };
+    return { kind: 'there', ...(found === 'nobody' && { isUnowned: true }) };
   }
 
   /** In another region all of a cluster seems to be gone: a 404 counts where the cluster's servers have been seen. */
@@ -121,23 +128,23 @@ export class PartReader {
   }
 }
 
-function other(found: Owner | undefined, owner: Owner): string | undefined {
-  if (!found || sameOwner(found, owner)) return undefined;
-  return `it belongs to ${found.uid} of cluster ${found.clusterId}`;
+function whose(found: Owner | undefined, owner: Owner): Whose {
+  if (!found) return 'nobody';
+  return sameOwner(found, owner) ? 'owner' : { other: `it belongs to ${found.uid} of cluster ${found.clusterId}` };
 }
 
-function markedByOther({ description, tags }: WireFloatingIP | WireSecurityGroup, owner: Owner): string | undefined {
-  return other(markOf(description ?? '', tags ?? [])?.owner, owner);
+function markedFor({ description, tags }: WireFloatingIP | WireSecurityGroup, owner: Owner): Whose {
+  return whose(markOf(description ?? '', tags ?? [])?.owner, owner);
 }
 
 /** A Service that a predecessor has put there has a tag with its name, which is not asked about. */
-function sharedByOthers(thing: unknown, owner: Owner): string | undefined {
+function sharerOf(thing: unknown, owner: Owner): Whose {
   const { tags = [] } = thing as WireLoadBalancer;
   const { owner: first, sharers } = ownersIn(tags);
-  if ([...(first ? [first] : []), ...sharers].some((one) => sameOwner(one, owner))) return undefined;
+  if ([...(first ? [first] : []), ...sharers].some((one) => sameOwner(one, owner))) return 'owner';
   if (tags.some((tag) => tag.startsWith(cpoPrefix))) {
     const text = 'whether a Service is on the load balancer is not clear from the tags of cloud-provider-openstack';
     throw new CloudError('conflict', text);
   }
-  return 'it has no tag of this Service';
+  return { other: 'it has no tag of this Service' };
 }
