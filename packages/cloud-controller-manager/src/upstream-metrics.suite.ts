@@ -22,6 +22,8 @@ export const upstreamMetrics: readonly (readonly [name: string, type: string, la
   ['authorization_attempts_total', 'counter', 'result'],
   ['authorization_duration_seconds', 'histogram', 'result'],
   ['cardinality_enforcement_unexpected_categorizations_total', 'counter', ''],
+  ['cloud_node_lifecycle_controller_cloud_provider_calls_total', 'counter', 'operation,result'],
+  ['cloud_node_lifecycle_controller_monitor_nodes_duration_seconds', 'histogram', ''],
   ['disabled_metrics_total', 'counter', ''],
   ['hidden_metrics_total', 'counter', ''],
   [
