@@ -81,6 +81,8 @@ function removeFloatingIP(
   const target = { kind: 'floating-ip', id: part.id } as const;
   const under = balancers.find((balancer) => one.portId !== null && loadBalancerIn(balancer).vipPortId === one.portId);
   const isShared = under && ownersIn(loadBalancerIn(under).tags).sharers.length > 0;
+  // Of what namespace those are who share it, its listeners say, which are not read while it changes.
+  if (isShared && !loadBalancerIn(under).children) return [];
   if (isShared && heirsOf(loadBalancerIn(under), context.identity).length > 0) return [];
   const heir = one.loadBalancerOwner;
   if (heir && !sameOwner(heir, context.identity.owner)) {
