@@ -4,7 +4,7 @@ import { annotated } from './desired/tree-inputs.suite.ts';
 import { callContext, Rig, serviceNamed } from './rig.suite.ts';
 
 test('port-id and loadBalancerIP: the address says which of the port it is', async () => {
-  const rig = await Rig.open();
+  const rig = await Rig.open({ loadBalancer: { allowAllNamedResources: true } });
   const { port } = await rig.client.request<{
     port: { readonly id: string; readonly fixed_ips: readonly { readonly ip_address: string }[] };
   }>(callContext(), {

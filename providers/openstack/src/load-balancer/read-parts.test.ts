@@ -184,7 +184,7 @@ test('what is made is named; a refusal after a change says that there was one', 
     const parts = await rig.look(web);
     const [action] = rig.provider.plan(desired, parts).actions;
     if (action?.part === 'floating-ip') {
-      rig.cloud.faults.set({ effect: 'status', status: 400, service: 'network', operation: 'PUT /floatingips' });
+      rig.cloud.faults.set({ effect: 'status', status: 409, service: 'network', operation: 'PUT /floatingips' });
       floating = await rig.provider.apply(action, desired, callContext()).then(
         () => 'done',
         (error: unknown) => effectOf(error),
@@ -195,5 +195,5 @@ test('what is made is named; a refusal after a change says that there was one', 
     }
     await rig.clock.sleep(5_000);
   }
-  assert.equal(floating, 'unknown', 'the address was made before its description was refused');
+  assert.equal(floating, 'unknown', 'the address was made before its tags were refused');
 });
