@@ -9,6 +9,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 export interface BuiltProgram {
   readonly bundle: string;
   readonly bundleBytes: number;
+  /** Of it, what packages of npm are. */
+  readonly libraryBytes: number;
   /** Source files that something was taken from, relative to the repository, with `/`. */
   readonly inputs: readonly string[];
   readonly launcher: string;
@@ -90,6 +92,14 @@ export async function buildProgram(directory: string = root, maps: boolean = tru
   }
   const inputs = Object.entries(metafile.outputs)
     .filter(([path]) => path.endsWith('.js'))
-    .flatMap(([, output]) => Object.keys(output.inputs));
-  return { bundle, bundleBytes: (await stat(bundle)).size, inputs: inputs.sort(), launcher, outrigger };
+    .flatMap(([, output]) => Object.entries(output.inputs));
+  const libraries = inputs.filter(([path]) => path.includes('node_modules/'));
+  return {
+    bundle,
+    bundleBytes: (await stat(bundle)).size,
+    libraryBytes: libraries.reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0),
+    inputs: inputs.map(([path]) => path).sort(),
+    launcher,
+    outrigger,
+  };
 }

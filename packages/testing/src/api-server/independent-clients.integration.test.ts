@@ -70,7 +70,7 @@ const NODE = {
 test('kubectl: get, describe, label, taint, patch, delete', async (t) => {
   await withKubectl(t, async ({ server, kubectl }) => {
     server.store.put(NODE);
-    assert.match(await kubectl('get', 'nodes', '-o', 'wide'), /^n1 +Ready +worker +\S+ +v1\.36\.3 +10\.0\.0\.1 /m);
+    assert.match(await kubectl('get', 'nodes', '-o', 'wide'), /^n1 +Ready +worker +\S+ +v1\.37\.1 +10\.0\.0\.1 /m);
     assert.match(await kubectl('describe', 'node', 'n1'), /Taints: +a:NoSchedule/);
     await kubectl('label', 'node', 'n1', 'zone=z1');
     await kubectl('taint', 'node', 'n1', 'k=v:NoExecute', 'a-');
@@ -123,7 +123,7 @@ test('kubectl: what it sends as protobuf is created as it says', async (t) => {
 
 test('kubectl: version, api-resources, raw', async (t) => {
   await withKubectl(t, async ({ kubectl }) => {
-    assert.match(await kubectl('version'), /Server Version: v1\.36\.3/);
+    assert.match(await kubectl('version'), /Server Version: v1\.37\.1/);
     assert.match(await kubectl('api-resources'), /^leases +coordination\.k8s\.io\/v1 +true +Lease$/m);
     assert.equal(await kubectl('get', '--raw', '/readyz'), 'ok');
   });

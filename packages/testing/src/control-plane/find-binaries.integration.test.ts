@@ -59,7 +59,7 @@ test('what is missing is made by the first way that works; the error names every
   const build: BinaryMaker = { source: 'build', make: ({ destination }) => fakeApiServer(destination, 'any') };
   await assert.rejects(findBinaries('1.34', ['kubectl'], { env, makers: [download] }), {
     code: 'control-plane-missing',
-    message: /no kubectl v1\.33.*download: offline/,
+    message: /no kubectl v1\.34.*download: offline/,
   });
   const found = await findBinaries('1.34', ['kubectl'], { env, makers: [download, build] });
   assert.equal(found.kubectl.source, 'build');
