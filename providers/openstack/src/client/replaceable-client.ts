@@ -1,40 +1,10 @@
 /** The `ApiClient` that the capabilities hold: a changed cloud config gives it another connection, and they go on. */
-import type { CallContext } from '@outrigger/cloud-provider';
-import type { ApiClient, ApiRequest, ListRequest, ServiceType } from './api-client.ts';
+import type { ApiClient } from './api-client.ts';
+import { ForwardingClient } from './forwarding-client.ts';
 
-export class ReplaceableClient implements ApiClient {
-  #client: ApiClient;
-
-  constructor(client: ApiClient) {
-    this.#client = client;
-  }
-
+export class ReplaceableClient extends ForwardingClient {
   /** Requests that have begun end with the client that they began with. */
   replace(client: ApiClient): void {
-    this.#client = client;
-  }
-
-  get region(): string | undefined {
-    return this.#client.region;
-  }
-
-  request<T>(call: CallContext, request: ApiRequest): Promise<T> {
-    return this.#client.request<T>(call, request);
-  }
-
-  list<T>(call: CallContext, request: ListRequest): Promise<readonly T[]> {
-    return this.#client.list<T>(call, request);
-  }
-
-  hasService(call: CallContext, service: ServiceType): Promise<boolean> {
-    return this.#client.hasService(call, service);
-  }
-
-  maxMicroversion(call: CallContext, service: ServiceType): Promise<string | undefined> {
-    return this.#client.maxMicroversion(call, service);
-  }
-
-  networkExtensions(call: CallContext): Promise<ReadonlySet<string>> {
-    return this.#client.networkExtensions(call);
+    this.client = client;
   }
 }
