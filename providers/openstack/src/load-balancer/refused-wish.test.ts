@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { LoadBalancerService } from '@outrigger/cloud-provider';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import { loadBalancerIn, securityGroupIn } from './observed-tree.ts';
-import { Rig, served, serviceNamed } from './rig.suite.ts';
+import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
 
 async function membersOf(rig: Rig, service: LoadBalancerService): Promise<readonly (readonly string[])[]> {
   const parts = (await rig.look(service)).filter(({ kind }) => kind.endsWith('load-balancer'));
@@ -68,6 +68,42 @@ test('with manage-security-groups the ports of new nodes get the group, and thos
   assert.ok(addresses.includes(added.addresses[0]?.address ?? ''));
   assert.equal(securityGroupIn(group).ports.length, 2);
 });
+
+for (const broken of [
+  'the load balancer is in ERROR',
+  'the pool is gone',
+  'nothing is seen of the load balancer',
+] as const) {
+  test(`where ${broken}, the ports of the nodes keep the security group`, async () => {
+    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+    const web = serviceNamed('web');
+    const was = served(web, await rig.bring(web));
+    const now = { ...was, annotations: { ...was.annotations, ...refused } };
+    const before = await rig.look(now);
+    const isBalancer = ({ kind }: { readonly kind: string }): boolean => kind === 'load-balancer';
+    const balancer = before.find(isBalancer);
+    assert.ok(balancer);
+    const pool = loadBalancerIn(balancer).children?.listeners[0]?.pool?.id ?? '';
+    if (broken === 'the load balancer is in ERROR') {
+      rig.cloud.octavia.setProvisioningStatus(balancer.id, 'ERROR');
+    } else if (broken === 'the pool is gone') {
+      await rig.client.request(callContext(), {
+        service: 'load-balancer',
+        operation: 'DELETE /v2.0/lbaas/pools/{id}',
+        method: 'DELETE',
+        path: `/v2.0/lbaas/pools/${pool}`,
+      });
+      await rig.clock.sleep(60_000);
+    }
+    const { others, parts } = await rig.lookAround(now);
+    const seen = broken === 'nothing is seen of the load balancer' ? parts.filter((one) => !isBalancer(one)) : parts;
+    const plan = rig.provider.planMembers({ ...rig.desired(now), others }, seen);
+    assert.deepEqual(
+      plan.actions.map(({ summary }) => summary),
+      [],
+    );
+  });
+}
 
 test('a Service that has nothing, and one of another, get nothing', async () => {
   const rig = await Rig.open();

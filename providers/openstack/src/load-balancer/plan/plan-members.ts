@@ -39,6 +39,8 @@ export interface MembersContext {
 interface Members {
   readonly actions: readonly LoadBalancerAction[];
   readonly addresses: readonly string[];
+  /** Whether these are the addresses of all its members: a listener whose members are not seen may have any. */
+  readonly areAll: boolean;
   readonly waiting: boolean;
 }
 
@@ -53,9 +55,10 @@ export function planMembers(context: MembersContext): LoadBalancerPlan {
   const actions = members.flatMap((one) => one.actions);
   const waiting = members.some((one) => one.waiting);
   const addresses = new Set(members.flatMap((one) => one.addresses));
-  // After the members, as where all of it is planned.
+  const areAll = members.length > 0 && members.every((one) => one.areAll);
+  // After the members, as where all of it is planned. Without the group on its port a node gets no traffic.
   const ports =
-    actions.length > 0 || waiting
+    actions.length > 0 || waiting || !areAll
       ? []
       : parts
           .filter(({ kind, owner }) => kind === 'security-group' && sameOwner(owner, desired.owner))
@@ -71,16 +74,23 @@ function membersOfPart(part: LoadBalancerPart, context: MembersContext): Members
   const { desired, identity, serial } = context;
   const loadBalancer = loadBalancerIn(part);
   const { children, id, status } = loadBalancer;
-  if (status !== 'ACTIVE' || !children) return { actions: [], addresses: [], waiting: status !== 'ERROR' };
+  if (status !== 'ACTIVE' || !children) {
+    return { actions: [], addresses: [], areAll: false, waiting: status !== 'ERROR' };
+  }
   const owns = part.kind === 'load-balancer';
   const target: Target = { kind: owns ? 'load-balancer' : 'shared-load-balancer', id: part.id };
   const names = identity.names.map((one) => one.loadBalancer);
   const addresses: string[] = [];
   let waiting = false;
-  const actions = children.listeners.flatMap((listener): readonly LoadBalancerAction[] => {
+  const isOwn = (one: ObservedListener): boolean =>
+    isOwnChild(one, { owner: desired.owner, names, ownsLoadBalancer: owns });
+  const listeners = children.listeners.filter(isOwn);
+  let areAll = listeners.length > 0;
+  const actions = listeners.flatMap((listener): readonly LoadBalancerAction[] => {
     const { pool } = listener;
-    if (!pool || !isOwnChild(listener, { owner: desired.owner, names, ownsLoadBalancer: owns })) return [];
-    const wanted = wantedMembers(listener, pool, loadBalancer, context);
+    const wanted = pool && wantedMembers(listener, pool, loadBalancer, context);
+    if (!wanted) areAll = false;
+    if (!pool) return [];
     addresses.push(...(wanted ?? pool.members).map(({ address }) => address));
     // What is neither there nor on its way is for the whole plan.
     if (!wanted || healthOf(listener) === 'rebuild' || healthOf(pool) === 'rebuild') return [];
@@ -93,7 +103,7 @@ function membersOfPart(part: LoadBalancerPart, context: MembersContext): Members
       actionOf('update', target, summary, { op: 'octavia', loadBalancerId: id, request }),
     );
   });
-  return { actions, addresses, waiting };
+  return { actions, addresses, areAll, waiting };
 }
 
 /** As those that are there, but for the nodes; `undefined` where nothing says on which port nodes take this traffic. */
