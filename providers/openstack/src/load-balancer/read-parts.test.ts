@@ -10,7 +10,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { FaultRule } from '../fake/fault-rules.ts';
 import { Home } from '../home.ts';
-import { annotated } from './desired/tree-inputs.suite.ts';
+import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import { PartReader } from './observe/read-parts.ts';
 import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
 
@@ -79,7 +79,7 @@ test('one that is being deleted is there', async () => {
 });
 
 test('whoever shares a load balancer has a part of it while his tag is there', async () => {
-  const rig = await Rig.open();
+  const rig = await Rig.open({ loadBalancer: { maxSharedLb: 3 } });
   const first = serviceNamed('first');
   const made = served(first, await rig.bring(first));
   const id = made.annotations['loadbalancer.openstack.org/load-balancer-id'] ?? '';
@@ -91,10 +91,29 @@ test('whoever shares a load balancer has a part of it while his tag is there', a
   rig.cloud.faults.set(...EMPTY);
   assert.deepEqual(kindsOf(await rig.provider.read(asked, callContext())), ['there']);
   rig.cloud.faults.set();
+  // One who stays has the tag that cloud-provider-openstack writes too, on the load balancer and on a listener.
+  const third = serviceNamed('third', { ports: [portOf(82)], annotations: sharing.annotations });
+  assert.equal((await rig.bring(third)).refused, undefined);
   await rig.bring(sharing, false);
-  const [answer] = await rig.provider.read(asked, callContext());
-  // Its owner's name is there as a tag, as cloud-provider-openstack writes it: such a tag could be this Service's as well.
-  assert.equal(answer?.kind, 'failed');
+  const ask = async (): Promise<PartAnswer | undefined> => (await rig.provider.read(asked, callContext()))[0];
+  assert.equal((await ask())?.kind, 'absent');
+  // A list that leaves out proves nothing: whose the tag is then is not clear, it could be this Service's as well.
+  rig.cloud.faults.set({ effect: 'empty', service: 'load-balancer', operation: 'GET /listeners' });
+  assert.equal((await ask())?.kind, 'failed');
+});
+
+test('nobody has a part of a load balancer that he has left to those who share it', async () => {
+  const rig = await Rig.open();
+  const first = serviceNamed('first', { namespace: 'team-a' });
+  const made = served(first, await rig.bring(first));
+  const id = made.annotations['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  const more = { namespace: 'team-b', ports: [portOf(81)], annotations: annotated({ loadBalancerId: id }) };
+  rig.namespaces.set(first.uid, 'team-b');
+  await rig.bring(serviceNamed('second', more));
+  const asked = [{ kind: 'load-balancer', id, owner: { clusterId: rig.clusterId, uid: first.uid } }];
+  assert.deepEqual(kindsOf(await rig.provider.read(asked, callContext())), ['there']);
+  await rig.bring(made, false);
+  assert.deepEqual(kindsOf(await rig.provider.read(asked, callContext())), ['absent']);
 });
 
 test('a failure, and a 404 that is not the service’s own, prove nothing', async () => {

@@ -13,8 +13,8 @@ import type { Home } from '../../home.ts';
 import { isUuid } from '../../uuid.ts';
 import type { WireFloatingIP, WireSecurityGroup } from '../neutron-wire.ts';
 import type { PartKind } from '../observed-tree.ts';
-import type { WireLoadBalancer } from '../octavia-wire.ts';
-import { markOf, ownersIn, sameOwner } from '../ownership.ts';
+import type { WireListener, WireLoadBalancer } from '../octavia-wire.ts';
+import { hasOwnerTag, isLeft, markOf, ownersIn, sameOwner } from '../ownership.ts';
 import { cpoPrefix } from '../plan/listener-owner.ts';
 
 /** In so long after the start the cluster's nodes are looked up, by which its place is known. */
@@ -32,7 +32,11 @@ interface Reading {
   readonly path: string;
   /** The key of the answer that holds the thing. */
   readonly member: string;
-  readonly whoseIs: (thing: unknown, owner: Owner) => Whose;
+  readonly whoseIs: (
+    thing: unknown,
+    owner: Owner,
+    read: () => Promise<readonly WireListener[]>,
+  ) => Whose | Promise<Whose>;
 }
 
 /** Of a thing that is there: the owner's, nobody's, or who has it by now. */
@@ -44,7 +48,9 @@ const READINGS: Readonly<Record<PartKind, Reading>> = {
   'load-balancer': {
     ...LOAD_BALANCERS,
     whoseIs: (thing, owner) => {
-      const tagged = ownersIn((thing as WireLoadBalancer).tags ?? []);
+      const { tags = [] } = thing as WireLoadBalancer;
+      const tagged = ownersIn(tags);
+      if (isLeft(tags) && !hasOwnerTag(tags)) return { other: 'its owner has left it to those who share it' };
       // Tags of an owner that cannot be read, or of two, may be this one's.
       return tagged.taken && !tagged.owner ? 'owner' : whose(tagged.owner, owner);
     },
@@ -102,9 +108,20 @@ export class PartReader {
     const thing = answer[member] as { readonly id?: unknown; readonly provisioning_status?: unknown } | undefined;
     if (thing?.id !== id) throw new CloudError('unavailable', `${operation}: the answer is about something else`);
     if (thing.provisioning_status === 'DELETED') return this.#gone(`${kind} ${id}`, `${operation}: DELETED`, call);
-    const found = whoseIs(thing, owner);
+    const found = await whoseIs(thing, owner, () => this.#listenersOf(id, call));
     if (typeof found === 'object') return { kind: 'absent', proof: `${operation}: ${found.other}` };
     return { kind: 'there', ...(found === 'nobody' && { isUnowned: true }) };
+  }
+
+  /** A list proves presence only: what it leaves out says nothing. */
+  #listenersOf(id: string, call: CallContext): Promise<readonly WireListener[]> {
+    return this.#options.client().list<WireListener>(call, {
+      service: 'load-balancer',
+      operation: 'GET /v2.0/lbaas/listeners',
+      path: '/v2.0/lbaas/listeners',
+      query: [['loadbalancer_id', id]],
+      collection: 'listeners',
+    });
   }
 
   /** In another region all of a cluster seems to be gone: a 404 counts where the cluster's servers have been seen. */
@@ -137,14 +154,19 @@ function markedFor({ description, tags }: WireFloatingIP | WireSecurityGroup, ow
   return whose(markOf(description ?? '', tags ?? [])?.owner, owner);
 }
 
-/** A Service that a predecessor has put there has a tag with its name, which is not asked about. */
-function sharerOf(thing: unknown, owner: Owner): Whose {
-  const { tags = [] } = thing as WireLoadBalancer;
-  const { owner: first, sharers } = ownersIn(tags);
+/**
+ * A Service that a predecessor has put there has a tag with its name, which is not asked about. What the load balancer is called is
+ * its owner's tag, and those of the others are on their listeners, beside the tags that say whose these are.
+ */
+async function sharerOf(thing: unknown, owner: Owner, read: () => Promise<readonly WireListener[]>): Promise<Whose> {
+  const { name, tags = [] } = thing as WireLoadBalancer;
+  const { owner: first, sharers, taken } = ownersIn(tags);
   if ([...(first ? [first] : []), ...sharers].some((one) => sameOwner(one, owner))) return 'owner';
-  if (tags.some((tag) => tag.startsWith(cpoPrefix))) {
-    const text = 'whether a Service is on the load balancer is not clear from the tags of cloud-provider-openstack';
-    throw new CloudError('conflict', text);
-  }
-  return { other: 'it has no tag of this Service' };
+  const theirs = tags.filter((tag) => tag.startsWith(cpoPrefix) && !(taken && tag === name));
+  const listeners = theirs.length === 0 ? [] : (await read()).map((one) => one.tags ?? []);
+  if (listeners.some((one) => sameOwner(ownersIn(one).owner, owner))) return 'owner';
+  const ofOthers = new Set(listeners.filter((one) => ownersIn(one).owner).flat());
+  if (theirs.every((tag) => ofOthers.has(tag))) return { other: 'it has no tag of this Service' };
+  const text = 'whether a Service is on the load balancer is not clear from the tags of cloud-provider-openstack';
+  throw new CloudError('conflict', text);
 }
