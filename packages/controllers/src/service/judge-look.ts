@@ -88,8 +88,8 @@ export function judgeLook(plan: ServicePlan, before: Knowledge, look: Look, opti
     // What was waited for is believed as a whole; a proof is about what was asked.
     if (doubt.unseen || !isProvable(options.trust)) parts.beSure();
   }
-  // All that it needs is there.
-  if (plan.kind === 'bring' && plan.complete) parts.beSure();
+  // All that it needs is there. Of one that is refused it is known of the members alone.
+  if (plan.kind === 'bring' && plan.complete && !plan.refused) parts.beSure();
   const isOver = parts.missingIn(look.parts, 'there').length === 0 && parts.unseen.length === 0;
   return { plan, knowledge: { parts, wait: isOver ? undefined : wait } };
 }

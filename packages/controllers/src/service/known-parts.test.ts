@@ -382,3 +382,16 @@ test('one that is seen going is not the one that was made a moment ago', () => {
     [[{ kind: 'load-balancer', id: 'b', state: 'there' }], []],
   );
 });
+
+test('that the members of a refused Service are as they should be does not say that nothing else was made', async () => {
+  const told = await served('load-balancer a');
+  const { rig } = told;
+  await rig.stop();
+  withoutRecord(told);
+  told.serve = () => ({ ...IDLE, refused: new CloudError('conflict', 'the port is taken') });
+  rig.provider.planMembers = () => ({ ...IDLE, complete: true });
+  await rig.start();
+  await rig.clock.advance(2_000);
+  assert.match(JSON.stringify(rig.events), /the port is taken/);
+  await waits(told);
+});
