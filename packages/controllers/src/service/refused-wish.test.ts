@@ -125,3 +125,21 @@ test('a plan of members that makes or deletes something is not carried out', asy
   assert.deepEqual(rig.provider.applied, []);
   await rig.stop();
 });
+
+test('nodes that come and go while the members of a refused Service cannot be changed are followed at once', async () => {
+  const rig = await served();
+  rig.api.apply('web', refusedSpec);
+  await rig.clock.advance(10_000);
+  // The cloud does what it was asked for, and says that it has not.
+  rig.provider.after = () => {
+    throw new CloudError('quota', 'no');
+  };
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(10_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1', 'memory://r/n2']);
+  rig.provider.after = () => {};
+  rig.api.nodes.remove('n2');
+  await rig.clock.advance(10_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1']);
+  await rig.stop();
+});

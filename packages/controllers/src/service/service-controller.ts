@@ -742,6 +742,7 @@ class Run {
     tracked.handles = [];
     this.#begin(pass, bring);
     tracked.touched = true;
+    tracked.followed = undefined;
     const isCurrent = (): boolean =>
       !desired.wanted || leftover || wakingText(this.#subject(key) ?? {}) === wakingText(service);
     try {
