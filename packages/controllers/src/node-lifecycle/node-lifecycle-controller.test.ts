@@ -280,6 +280,16 @@ test('a cloud that says of all of 1,000 nodes that they do not exist is asked a 
   }
 });
 
+test('however many nodes a large share has, each machine is read within five minutes', async () => {
+  await using rig = new LifecycleRig();
+  const nodes = range(1_000);
+  for (const node of nodes) rig.join(node);
+  await rig.start();
+  for (const node of nodes) rig.vanish(node);
+  await rig.advance(302_000);
+  assert.equal(new Set(rig.cloud.reads).size, 1_000);
+});
+
 test('nodes that a person lets go are deleted above the fraction, and only those', async () => {
   await using rig = new LifecycleRig();
   for (const node of range(10)) rig.join(node);
