@@ -137,6 +137,7 @@ test('with accounts of their own, controllers write as these, and the program wr
   assert.deepEqual(linesOf(accounts.get('service-controller') ?? []), [
     'create events',
     'patch events',
+    'list services',
     'patch services/status',
   ]);
   assert.deepEqual(linesOf(accounts.get('route-controller') ?? []), [
