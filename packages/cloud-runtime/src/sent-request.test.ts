@@ -84,3 +84,14 @@ test('a read is cut off at once, and nobody minds', async () => {
   assert.deepEqual(story.toSorted(), ['caller: stop', 'cut-off']);
   assert.equal(cut(), true);
 });
+
+test('a request that was cut off when the leadership was lost sets no second timer when its caller gives up too', async () => {
+  const { clock, caller, story, term } = send(false);
+  term.abort(new Error('lost'));
+  caller.abort(new Error('stop'));
+  await clock.settle();
+  assert.equal(clock.pendingTimers, 1);
+  await clock.advance(60_000);
+  assert.equal(story.at(-1), 'settled');
+  assert.equal(clock.pendingTimers, 0);
+});

@@ -48,6 +48,7 @@ export function sendRequest<T>(
     cut.abort(reason);
   };
   const leave = (): void => {
+    if (cut.signal.aborted) return;
     const { reason } = signal;
     if (reads || isTimeout(reason)) cutOff(reason);
     else timer = clock.setTimer(FINISH_MS, () => cutOff(reason));
