@@ -88,3 +88,15 @@ test('rejects at the abort, and at once when it has aborted; what the work does 
   late.reject(new Error('nobody hears this'));
   await new Promise<void>((resolve) => void setImmediate(resolve));
 });
+
+test('one that comes while the signal aborts is not called, for it has aborted already, and nothing is kept for it', () => {
+  const controller = new AbortController();
+  const calls: string[] = [];
+  onAbort(controller.signal, () => {
+    calls.push('first');
+    onAbort(controller.signal, () => calls.push('late'));
+  });
+  controller.abort();
+  onAbort(controller.signal, () => calls.push('later'))();
+  assert.deepEqual(calls, ['first']);
+});

@@ -47,6 +47,8 @@ const waiters = new WeakMap<AbortSignal, Waiters>();
  * way to take it back.
  */
 export function onAbort(signal: AbortSignal, stop: () => void): () => void {
+  // While its listeners are called too: who comes then would be called as the last of those that waited, or kept for ever.
+  if (signal.aborted) return () => {};
   let those = waiters.get(signal);
   if (!those) waiters.set(signal, (those = new Waiters(signal)));
   return those.add(stop);
