@@ -61,11 +61,32 @@ test('while awaits are followed, what is done behind one is laid to whoever awai
       (heldMs) => void held.push(`${name} ${heldMs}`),
       { clock, processor: () => 0 },
     );
-  const stop = followAwaits(clock);
+  const stop = followAwaits(clock, () => late);
   try {
     await Promise.all([work('a', 10), work('b', 1_500), work('c', 0)]);
   } finally {
     stop();
   }
   assert.deepEqual(held, ['b 1500']);
+});
+
+test('while awaits are followed, a process that does not run in the midst of one is laid to nobody', async () => {
+  let late = 0;
+  const clock = { monotonic: () => late };
+  const held: string[] = [];
+  const stop = followAwaits(clock, () => 0);
+  try {
+    await runHeld(
+      async () => {
+        await systemClock.sleep(1);
+        late += 60_000;
+        await systemClock.sleep(1);
+      },
+      (heldMs) => void held.push(`stopped ${heldMs}`),
+      { clock, processor: () => 0 },
+    );
+  } finally {
+    stop();
+  }
+  assert.deepEqual(held, []);
 });

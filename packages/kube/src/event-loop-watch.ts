@@ -59,7 +59,7 @@ export async function watchEventLoop(options: EventLoopWatchOptions): Promise<vo
         heldMs: lateMs,
         computedMs,
       });
-      follow ??= { stop: followAwaits(clock), until: 0 };
+      follow ??= { stop: followAwaits(clock, processor), until: 0 };
       follow.until = now + FOLLOW_MS;
     }
   } catch (error) {

@@ -8,6 +8,8 @@ import type { Clock } from '../clock.ts';
 export const HELD_MS = 1_000;
 /** Of it the thread has to have computed: a process that gets no processor is held by others, and no object is to blame. */
 export const COMPUTED_MS: number = HELD_MS / 2;
+/** The processor time is asked for so often: for each await it would cost more than all else here. */
+const SAMPLED_MS = 100;
 
 /** What is told that it has held the event loop, for so many milliseconds. */
 export type OnHeld = (heldMs: number) => void;
@@ -50,15 +52,20 @@ export function holdersFound(): number {
  * From now on also what a reconcile does behind an await is timed. Each await of the process costs a little more for it
  * (0.4 µs), so that it is on only after the event loop was held by nobody knows whom. Returns what ends it.
  */
-export function followAwaits(clock: Pick<Clock, 'monotonic'>): () => void {
+export function followAwaits(clock: Pick<Clock, 'monotonic'>, processor: ProcessorTime): () => void {
   let from = 0;
+  let sampledAt = -Infinity;
+  let computedUntil = 0;
   const stop = promiseHooks.createHook({
     before: () => {
       from = clock.monotonic();
+      if (from - sampledAt < SAMPLED_MS) return;
+      sampledAt = from;
+      computedUntil = processor();
     },
     after: () => {
       const heldMs = clock.monotonic() - from;
-      if (heldMs < HELD_MS) return;
+      if (heldMs < HELD_MS || processor() - computedUntil < COMPUTED_MS) return;
       const onHeld = holder.getStore();
       if (onHeld) note(onHeld, heldMs);
     },
