@@ -18,7 +18,7 @@ $(SETUP): package.json package-lock.json $(wildcard packages/*/package.json prov
 	@node scripts/check-bootstrap.cjs
 	@echo 'installing the dependencies'
 	@npm install --no-save --no-audit --no-fund --loglevel=error
-	@PATH=$(MACHINE_PATH) node scripts/pinned-node.cjs
+	@PATH='$(MACHINE_PATH)' node scripts/pinned-node.cjs
 	@touch $@
 
 .PHONY: help
