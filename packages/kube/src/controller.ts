@@ -207,5 +207,5 @@ async function reconcileOnce<K>(
 }
 
 function asideMessage(asideMs: number): string {
-  return `Looking after this object took more than a second of the program's time without a pause, more than once. It is looked at again in ${asideMs / 60_000} min, so that others do not wait for it. Shorten what is unusually large in it, such as an annotation.`;
+  return `Reconciling this object blocked the program for more than a second, more than once. It is reconciled again in ${asideMs / 60_000} min, so that other objects do not wait for it. Shorten what is unusually large in it, such as an annotation.`;
 }

@@ -34,7 +34,7 @@ export const cloudFlags: FlagGroup<CloudOptions> = {
       type: string,
       default: '',
       usage:
-        'Directory in whose node_modules --cloud-provider is looked for when it is an npm package; nowhere else is looked. Empty: no npm package is loaded.',
+        'Directory whose node_modules is searched for --cloud-provider when that is an npm package; no other directory is searched. Empty: no npm package is loaded.',
     },
     userAgent: {
       type: strings,

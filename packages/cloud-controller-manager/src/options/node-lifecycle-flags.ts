@@ -33,7 +33,7 @@ export const nodeLifecycleFlags: FlagGroup<NodeLifecycleOptions> = {
       type: float({ min: 0, max: 1 }),
       default: 0.3,
       usage:
-        'Largest part of the nodes of a zone, and of the cluster, that may seem to be gone, or have been deleted within 10 minutes and not replaced, for each to be deleted after --node-deletion-grace-period. Above it a node needs a proof of 6 minutes, and where no machine is found any more one of 30; Events say so. One node may always go. Nodes that the cluster autoscaler marked do not count. 1 is no limit.',
+        'Largest part of the nodes of a zone, and of the cluster, that may seem to be gone, or have been deleted within 10 minutes and not replaced, for each to be deleted after --node-deletion-grace-period. Above it a node needs a proof of 6 minutes, and where no machine is found any more one of 30; Events say so. One node may always be deleted. Nodes that the cluster autoscaler marked do not count. 1 is no limit.',
     },
     unknownNodeDeletionPeriod: {
       type: duration({ minMs: 0 }),

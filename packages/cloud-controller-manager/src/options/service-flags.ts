@@ -22,13 +22,13 @@ export const serviceFlags: FlagGroup<ServiceOptions> = {
       type: oneOf(loadBalancerSharings),
       default: 'namespace',
       usage:
-        "Which Services may begin to use another Service's load balancer: of its 'namespace' and those that its annotation outrigger.dev/share-load-balancer-with names, of the whole 'cluster', or none ('off'). Who shares one already goes on to.",
+        "Which Services may begin to use another Service's load balancer: of its 'namespace' and those that its annotation outrigger.dev/share-load-balancer-with names, of the whole 'cluster', or none ('off'). Services that share one already continue to.",
     },
     unconfirmedNodeAddresses: {
       type: bool,
       default: false,
       usage:
-        'Load balancers send traffic to addresses of nodes that stand in their status alone, where a kubelet can write any, and that the cloud does not give for the machine.',
+        "Load balancers also send traffic to node addresses that the cloud does not report for the machine: those that only the node's status has, where its kubelet can write any.",
     },
     trustedServiceNamespaces: {
       type: strings,

@@ -76,7 +76,7 @@ export const webhookFlags: FlagGroup<WebhookOptions> = {
       type: string,
       default: '',
       usage:
-        'File with the authorities (PEM) that sign the certificate which the API server shows to webhooks (its --admission-control-config-file names it); read again when it changes. Set: nobody else is answered by a webhook. Empty: whoever reaches the port is.',
+        'File with the authorities (PEM) that sign the certificate which the API server shows to webhooks (its --admission-control-config-file names it); read again when it changes. When set, webhooks refuse requests without such a certificate. Empty: requests are not authenticated.',
     },
     webhookTlsMinVersion: {
       type: tlsVersion,

@@ -137,8 +137,8 @@ function undelegated(path: string): string {
 
 function unproved(path: string): string {
   return (
-    `${path} is not served to callers of whom nobody knows who they are: let the API server say who may ask ` +
-    '(--authentication-kubeconfig, --authorization-kubeconfig), or say --insecure-loopback where this machine is yours alone'
+    `${path} is not served to callers without authentication: set --authentication-kubeconfig and --authorization-kubeconfig, ` +
+    'or --insecure-loopback on a machine that is not shared'
   );
 }
 

@@ -109,7 +109,7 @@ export const authorizationFlags: FlagGroup<AuthorizationOptions> = {
       type: bool,
       default: false,
       usage:
-        'On a loopback --bind-address, without an API server that says who may ask: serve /explain/ and PUT /debug/flags/v too, to every user of this machine. For a machine that nobody shares.',
+        'On a loopback --bind-address without delegated authorization: serve /explain/ and PUT /debug/flags/v too, to every user of this machine. Only for a machine that is not shared.',
     },
   },
 };

@@ -224,7 +224,7 @@ test('lines that nobody reads take only so much memory: the rest is lost, and co
     logging.flush();
     const lines = readFileSync(file, 'utf8').split('\n').slice(kept, -1);
     assert.equal(lines.length, 2);
-    assert.match(lines.join('\n'), new RegExp(`W.*Log lines were lost.* lines=${1_000 - kept}$`, 'mu'));
+    assert.match(lines.join('\n'), new RegExp(`W.*Log lines were dropped.* lines=${1_000 - kept}$`, 'mu'));
   } finally {
     closeSync(fd);
     rmSync(directory, { recursive: true });

@@ -105,7 +105,7 @@ export function createLogging(options: LoggingOptions): Logging {
     ),
   };
   const logger = new ManagedLogger(sink, options.component, {});
-  destination.onLost = (lines) => logger.warn('Log lines were lost: whoever reads them stood still', { lines });
+  destination.onLost = (lines) => logger.warn('Log lines were dropped: their reader was too slow', { lines });
   return {
     redactor,
     setVerbosity: (level) => {

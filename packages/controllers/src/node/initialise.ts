@@ -132,7 +132,7 @@ function noRouteYet(node: Node, now: number): NodeCondition | undefined {
 function waitForTwin(name: string, older: Node, providerID: string): NodePlan {
   const other = older.metadata?.name ?? '';
   const what = `Nodes ${other} and ${name} both have the machine ${providerID}. ${other} is older and stays; ${name} keeps its taint.`;
-  const message = `${what} Delete the one that is not that machine, and look who has registered it.`;
+  const message = `${what} Delete the one that is not that machine, and find out who registered it.`;
   const note: EventNote = { type: 'Warning', reason: 'DuplicateProviderID', message };
   return { kind: 'wait', reason: 'duplicate-provider-id', note, tellAfter: 1, other: { node: older, note } };
 }

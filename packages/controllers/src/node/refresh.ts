@@ -40,7 +40,7 @@ export function planRefresh(node: Node, instance: Instance, sameMachine: readonl
     .filter((one) => !isUninitialized(one))
     .map(({ metadata }) => metadata?.name ?? '');
   if (twins.length > 0) {
-    const message = `Node ${name} and ${twins.toSorted().join(', ')} have the same provider ID, and were initialised all the same. Delete those that are not that machine, and look who has registered them.`;
+    const message = `Node ${name} and ${twins.toSorted().join(', ')} have the same provider ID, and were initialised all the same. Delete those that are not that machine, and find out who registered them.`;
     actions.push({ kind: 'event', note: { type: 'Warning', reason: 'DuplicateProviderID', message } });
   }
   if (labels.invalid.length > 0) actions.push({ kind: 'event', note: invalidLabelsNote(name, labels.invalid) });
