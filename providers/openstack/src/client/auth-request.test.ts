@@ -36,9 +36,9 @@ const asked: Readonly<Record<string, readonly [set: Partial<GlobalConfig>, auth:
     { ...me, userId: 'u1', tenantId: 'p1', tenantName: 'p', domainName: 'Default' },
     { identity: password({ id: 'u1' }), scope: { project: { id: 'p1' } } },
   ],
-  'the scope of a domain': [
+  'a domain without a project is no scope': [
     { ...me, userDomainName: 'U', domainId: 'd' },
-    { identity: password({ name: 'me', domain: { name: 'U' } }), scope: { domain: { id: 'd' } } },
+    { identity: password({ name: 'me', domain: { name: 'U' } }) },
   ],
   'no scope': [{ ...me, userDomainName: 'U' }, { identity: password({ name: 'me', domain: { name: 'U' } }) }],
   'a token goes before a password': [

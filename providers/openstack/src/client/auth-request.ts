@@ -83,13 +83,15 @@ function userOf(global: GlobalConfig, refuse: Refuse): Of {
   throw refuse('has a username without a domain: user-domain-name, or one of its like, is needed');
 }
 
-/** The project; without one the domain; without either what keystone takes for this user. */
+/**
+ * The project; without one, what keystone takes for this user: the default project, if there is one. Never a domain, of which
+ * nova, neutron and octavia show nothing.
+ */
 function scopeOf(global: GlobalConfig, refuse: Refuse): { readonly scope?: object } {
   const { tenantId, tenantName, tenantDomainId, tenantDomainName, domainId, domainName } = global;
   if (tenantId !== undefined) return { scope: { project: { id: tenantId } } };
-  const domain = named(domainId, domainName);
-  if (tenantName === undefined) return domain ? { scope: { domain } } : {};
-  const own = named(tenantDomainId, tenantDomainName) ?? domain;
+  if (tenantName === undefined) return {};
+  const own = named(tenantDomainId, tenantDomainName) ?? named(domainId, domainName);
   if (own) return { scope: { project: { name: tenantName, domain: own } } };
   throw refuse('has a tenant-name without a domain: tenant-domain-name, or one of its like, is needed');
 }

@@ -83,10 +83,7 @@ export const globalSection: Section<GlobalConfig> = {
     trustId: optional('trust-id', 'A trust, in place of a project'),
     trusteeId: optional('trustee-id', 'With `trust-id`: the user that is trusted. Else `user-id` or `username`'),
     trusteePassword: secret('trustee-password', 'With `trust-id`: its password. Else `password`'),
-    domainId: optional(
-      'domain-id',
-      "The domain of user and project, where they have none of their own. Without a project: the token's scope",
-    ),
+    domainId: optional('domain-id', 'The domain of user and project, where they have none of their own'),
     domainName: optional('domain-name', 'The same, by name'),
     tenantDomainId: optional('tenant-domain-id', "The project's domain, by ID"),
     tenantDomainName: optional('tenant-domain-name', "The project's domain, by name"),

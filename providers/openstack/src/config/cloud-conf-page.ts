@@ -30,8 +30,8 @@ what: [marks](lab.md#marks).
 const AFTER = `## How it authenticates
 
 With the first of these that is set: a trust (\`trust-id\`, as the trustee, else as the user), \`token\`, an application credential
-(\`application-credential-secret\`), \`password\`. The scope is the project, else the domain; an application credential and a trust
-have their own. An ID goes before a name. A name needs a domain: its own (\`user-domain-…\`, \`tenant-domain-…\`), else
+(\`application-credential-secret\`), \`password\`. The scope is the project, else the default project of the user; an application credential and a trust
+have their own. A token without a project is refused: nova, neutron and octavia show it nothing. An ID goes before a name. A name needs a domain: its own (\`user-domain-…\`, \`tenant-domain-…\`), else
 \`domain-id\` or \`domain-name\`.
 
 Keystone is first asked soon after the start, by a standby too; nothing waits for it. A keystone that is down, one that is not there,
