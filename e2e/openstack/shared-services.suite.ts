@@ -11,7 +11,9 @@ import { callContext } from '../../packages/controllers/src/service/memory-provi
 import { nodeOf, webSpec } from '../../packages/controllers/src/service/rig.suite.ts';
 import { createServiceController } from '../../packages/controllers/src/service/service-controller.ts';
 import { createServiceMetrics } from '../../packages/controllers/src/service/service-metrics.ts';
+import type { LoadBalancerSharing } from '../../packages/controllers/src/service/tenancy.ts';
 import type { FaultRules } from '../../providers/openstack/src/fake/fault-rules.ts';
+import { ownersIn } from '../../providers/openstack/src/load-balancer/ownership.ts';
 import { Rig, type RigOptions } from '../../providers/openstack/src/load-balancer/rig.suite.ts';
 
 const LOAD_BALANCER_ID = 'loadbalancer.openstack.org/load-balancer-id';
@@ -84,7 +86,7 @@ export class ServiceWorld implements AsyncDisposable {
   }
 
   /** A process with no memory of what another did. */
-  async start(): Promise<void> {
+  async start(sharing?: LoadBalancerSharing): Promise<void> {
     assert.equal(this.#stop, undefined, 'one at a time');
     const provider = await this.#provider();
     const ended = new AbortController();
@@ -100,7 +102,7 @@ export class ServiceWorld implements AsyncDisposable {
       logger: silentLogger,
       metrics: noMetrics,
       random: () => 0,
-      options: { providerName: 'openstack', clusterId: this.#rig.clusterId },
+      options: { providerName: 'openstack', clusterId: this.#rig.clusterId, sharing },
     });
     const running = controller.run(ended.signal);
     this.#stop = async () => {
@@ -155,6 +157,14 @@ export class ServiceWorld implements AsyncDisposable {
       }
       await this.advance(ORPHAN_PERIOD_MS);
     }
+  }
+
+  /** UIDs of those who share it besides its owner. */
+  async sharersOf(loadBalancerId = ''): Promise<readonly string[]> {
+    const one = (await this.#rig.everything())[`loadbalancers ${loadBalancerId}`] as {
+      readonly tags: readonly string[];
+    };
+    return ownersIn(one.tags).sharers.map(({ uid }) => uid);
   }
 
   /** What is in the cloud that was not there before the first Service, without ports: nodes come with them. */

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { keyOfObject } from '@outrigger/kube';
 import { webSpec } from '../../packages/controllers/src/service/rig.suite.ts';
+import { loadBalancerSharings, type LoadBalancerSharing } from '../../packages/controllers/src/service/tenancy.ts';
 import { ServiceWorld } from './shared-services.suite.ts';
 
 /** Time enough for others to look in between. */
@@ -57,12 +59,37 @@ for (const [what, depart] of Object.entries(departures)) {
   });
 }
 
+test('who has left a load balancer for one of its own goes on, although no answer said that it has left', async () => {
+  await using world = await ServiceWorld.open(UPDATE_MS, { maxSharedLb: 3 });
+  world.apply('owner', 80);
+  await world.advance(MINUTE_MS);
+  world.apply('sharer', 81, world.loadBalancerOf('owner'));
+  world.apply('other', 82, world.loadBalancerOf('owner'));
+  await world.advance(MINUTE_MS);
+  const addresses = world.addressesOf('owner');
+  assert.deepEqual([world.addressesOf('sharer'), world.addressesOf('other')], [addresses, addresses]);
+  world.faults.set({ effect: 'lost', service: 'load-balancer', operation: 'PUT /loadbalancers' });
+  world.apply('sharer', 81);
+  await world.advance(MINUTE_MS);
+  world.faults.set();
+  await world.advance(MINUTE_MS);
+  assert.equal(world.addressesOf('sharer').length, 1);
+  assert.notDeepEqual(world.addressesOf('sharer'), addresses);
+  assert.equal((await world.sharersOf(world.loadBalancerOf('owner'))).length, 1);
+  world.api.delete('sharer');
+  await world.advance(MINUTE_MS);
+  assert.equal(world.api.get('sharer'), undefined);
+  assert.deepEqual([world.addressesOf('owner'), world.addressesOf('other')], [addresses, addresses]);
+});
+
 const NAMES = ['a', 'b', 'c'];
 
 interface Step {
   readonly what: 'make' | 'share' | 'own' | 'cluster-ip' | 'delete' | 'delete all' | 'force' | 'node' | 'restart';
   readonly name: string;
   readonly waitMs: number;
+  /** Of a process that begins. */
+  readonly sharing: LoadBalancerSharing;
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -71,9 +98,10 @@ const step: fc.Arbitrary<Step> = fc.record({
   ),
   name: fc.constantFrom(...NAMES),
   waitMs: fc.constantFrom(0, 500, 1_500, 3_000, 6_000, MINUTE_MS),
+  sharing: fc.constantFrom(...loadBalancerSharings),
 });
 
-async function take(world: ServiceWorld, { name, waitMs, what }: Step): Promise<void> {
+async function take(world: ServiceWorld, { name, sharing, waitMs, what }: Step): Promise<void> {
   const { api } = world;
   const port = 80 + NAMES.indexOf(name);
   const there = api.get(name);
@@ -101,14 +129,14 @@ async function take(world: ServiceWorld, { name, waitMs, what }: Step): Promise<
     case 'force':
       // Somebody takes the finalizer away.
       api.delete(name);
-      api.services.remove(`default/${name}`);
+      if (there) api.services.remove(keyOfObject(there));
       break;
     case 'node':
       world.addNode();
       break;
     case 'restart':
       await world.stop();
-      await world.start();
+      await world.start(sharing);
   }
   await world.advance(waitMs);
 }
@@ -119,8 +147,13 @@ test('property: once all Services are gone, nothing of any is left in the cloud'
       fc.array(step, { minLength: 4, maxLength: 12 }),
       fc.constantFrom(0, UPDATE_MS),
       fc.record({ manageSecurityGroups: fc.boolean(), maxSharedLb: fc.constantFrom(2, 3) }),
-      async (steps, updateMs, config) => {
+      // Of other namespaces, and how they may share at first.
+      fc.record({ strangers: fc.subarray(NAMES), sharing: fc.constantFrom(...loadBalancerSharings) }),
+      async (steps, updateMs, config, { sharing, strangers }) => {
         await using world = await ServiceWorld.open(updateMs, config);
+        for (const name of strangers) world.api.namespaces.set(name, 'team-b');
+        await world.stop();
+        await world.start(sharing);
         for (const one of steps) await take(world, one);
         for (const one of NAMES) world.api.delete(one);
         await world.advance(GONE_MS);

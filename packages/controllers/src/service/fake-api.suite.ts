@@ -79,23 +79,30 @@ export class FakeApi {
   after: (name: string) => void = () => {};
   /** Called when a Service is gone for good. */
   onGone: (service: Service) => void = () => {};
+  /** By name of a Service, which no two have: where that is not `default`. */
+  readonly namespaces: Map<string, string> = new Map();
   #uid = 0;
 
   /** Makes a Service, or changes the spec and metadata of the one of this name. */
   apply(name: string, spec: NonNullable<Service['spec']>, metadata: NonNullable<Service['metadata']> = {}): Service {
-    const before = this.services.objects.get(`default/${name}`);
+    const before = this.get(name);
+    const namespace = this.#namespaceOf(name);
     const service: Service = {
       ...before,
       apiVersion: 'v1',
       kind: 'Service',
       spec,
-      metadata: { ...(before?.metadata ?? { uid: `uid-${++this.#uid}` }), name, namespace: 'default', ...metadata },
+      metadata: { ...(before?.metadata ?? { uid: `uid-${++this.#uid}` }), name, namespace, ...metadata },
     };
     return this.services.put(service);
   }
 
   get(name: string): Service | undefined {
-    return this.services.objects.get(`default/${name}`);
+    return this.services.objects.get(`${this.#namespaceOf(name)}/${name}`);
+  }
+
+  #namespaceOf(name: string): string {
+    return this.namespaces.get(name) ?? 'default';
   }
 
   delete(name: string): void {

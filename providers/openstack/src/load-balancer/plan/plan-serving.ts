@@ -89,14 +89,21 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
   const { steps, waiting } = diffTree(loadBalancer, children, target, context);
   const settled = steps.length === 0 && !waiting;
   const actions = settled ? planRest(part, children, floating, context) : steps;
-  const complete = settled && actions.length === 0;
+  const serves = settled && actions.length === 0;
+  // Octavia takes no removal from these now; the Service is served meanwhile.
+  const waitedFor = replacedBy(part, context).filter(({ state }) => state === 'pending');
   return {
     actions,
-    complete,
-    ingress: complete ? ingress : promised,
-    ...(complete && floating.address !== undefined && { annotations: servedAnnotations(part.id, floating.address) }),
-    warnings,
+    complete: serves && waitedFor.length === 0,
+    ingress: serves ? ingress : promised,
+    ...(serves && floating.address !== undefined && { annotations: servedAnnotations(part.id, floating.address) }),
+    warnings: [...warnings, ...lateWarnings(waitedFor)],
   };
+}
+
+/** Load balancers that were the Service's, or that it shared, before this one. */
+function replacedBy(part: LoadBalancerPart, context: ServingContext): readonly LoadBalancerPart[] {
+  return context.parts.filter((one) => one !== part && isLoadBalancer(one) && one.owner && isOurs(one, context));
 }
 
 /**
@@ -152,9 +159,8 @@ function planRest(
   });
   const actions = [...floating.actions, ...group];
   if (actions.length > 0) return actions;
-  const replaced = parts.filter((one) => one !== part && isLoadBalancer(one) && one.owner && isOurs(one, context));
   const addresses = parts.filter((one) => one.kind === 'floating-ip' && isUnused(one, part));
-  const removed = removeParts([...addresses, ...replaced], {
+  const removed = removeParts([...addresses, ...replacedBy(part, context)], {
     identity: context.identity,
     cascadeDelete: tree.loadBalancer.cascadeDelete,
   });
