@@ -148,7 +148,8 @@ function planServing(observed: ObservedService): ServicePlan {
   const distrust = whyNotTrusted(desired.service, observation, trust);
   if (distrust) return planRefused(observed, distrust);
   const members = observed.isFailing ? planMembers(observed, desired, observation) : undefined;
-  if (members && !(members.kind === 'bring' && members.plan.actions.length === 0)) return members;
+  // Where they cannot be planned alone, the whole plan may be what mends that.
+  if (members?.kind === 'bring' && members.plan.actions.length > 0) return members;
   const plan = bringTo(observed, desired, observation);
   return plan.kind === 'refuse' ? planRefused(observed, plan.error) : plan;
 }

@@ -114,6 +114,8 @@ test('a set of back ends that becomes empty is not believed at once for a refuse
 
 test('a plan of members that makes or deletes something is not carried out', async () => {
   const rig = await served();
+  // The controller takes the plans of its provider when it begins.
+  await rig.stop();
   rig.provider.planMembers = () => ({
     actions: [{ kind: 'create', part: 'dns', summary: '', input: {} }],
     complete: false,
@@ -121,8 +123,10 @@ test('a plan of members that makes or deletes something is not carried out', asy
   });
   rig.provider.applied.length = 0;
   rig.api.apply('web', refusedSpec);
+  await rig.start();
   await rig.clock.advance(10_000);
   assert.deepEqual(rig.provider.applied, []);
+  assert.match(JSON.stringify(rig.events), /the plan of members would create dns/);
   await rig.stop();
 });
 
@@ -141,5 +145,24 @@ test('nodes that come and go while the members of a refused Service cannot be ch
   rig.api.nodes.remove('n2');
   await rig.clock.advance(10_000);
   assert.deepEqual(backEndsOf(rig), ['memory://r/n1']);
+  await rig.stop();
+});
+
+test('a plan of members that fails keeps no Service from being mended', async () => {
+  const rig = await served();
+  await rig.stop();
+  rig.provider.planMembers = () => {
+    throw new CloudError('invalid', 'no members');
+  };
+  rig.provider.before = () => {
+    throw new CloudError('unavailable', 'not now');
+  };
+  await rig.start();
+  rig.api.apply('web', { ...webSpec, ports: [port(80, 'TCP'), port(83, 'TCP')] });
+  await rig.clock.advance(10_000);
+  rig.provider.before = () => {};
+  await rig.clock.advance(600_000);
+  assert.match(JSON.stringify(loadBalancerOf(rig)?.ports), /30083/);
+  assert.equal(rig.reasons('web').at(-1), 'EnsuredLoadBalancer');
   await rig.stop();
 });
