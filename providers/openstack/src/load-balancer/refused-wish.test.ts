@@ -54,6 +54,32 @@ test('a node port that changes with a refused wish is followed: nobody serves th
   assert.ok(pool.length > 0 && pool.every((member) => member.endsWith(':32000')), pool.join());
 });
 
+test('members that are changed one by one are not changed back in between', async () => {
+  const rig = await Rig.open({ loadBalancer: { providerRequiresSerialApiCalls: true } });
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  const [part] = (await rig.look(was)).filter(({ kind }) => kind === 'load-balancer');
+  const pool = part && loadBalancerIn(part).children?.listeners[0]?.pool;
+  assert.equal(pool?.members.length, 2);
+  for (const [i, { id }] of pool.members.entries()) {
+    await rig.client.request(callContext(), {
+      service: 'load-balancer',
+      operation: 'PUT /v2.0/lbaas/pools/{id}/members/{id}',
+      method: 'PUT',
+      path: `/v2.0/lbaas/pools/${pool.id}/members/${id}`,
+      body: { member: { monitor_port: 31_000 } },
+    });
+    await rig.clock.sleep(60_000);
+    const { others, parts } = await rig.lookAround(was);
+    const { actions } = rig.provider.planMembers({ ...rig.desired(was), others }, parts);
+    assert.deepEqual(
+      actions.map(({ summary }) => summary),
+      [],
+      `after ${i + 1}`,
+    );
+  }
+});
+
 test('with manage-security-groups the ports of new nodes get the group, and those of former ones lose it', async () => {
   const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
   const web = serviceNamed('web');

@@ -127,8 +127,19 @@ function wantedMembers(
   const subnetId = members.find(({ address }) => familyIn(address) === families[0])?.subnetId ?? undefined;
   const asksKubeProxy = monitor?.type === 'HTTP' ? service.healthCheckNodePort : undefined;
   const monitorPort = one ? (one.monitorPort ?? undefined) : asksKubeProxy;
-  return membersOf({ nodePort }, memberNodes(backEnds, families), { families, each, subnetId, monitorPort });
+  const wanted = membersOf({ nodePort }, memberNodes(backEnds, families), { families, each, subnetId, monitorPort });
+  // Where members are changed one by one, some are ahead of the others: each is checked as it is now.
+  const there = new Map(members.map((member) => [endPointOf(member), member.monitorPort]));
+  return wanted.map((member) => {
+    const checkedAt = there.get(endPointOf(member));
+    if (checkedAt === undefined) return member;
+    const { monitorPort: _, ...rest } = member;
+    return { ...rest, ...(checkedAt !== null && { monitorPort: checkedAt }) };
+  });
 }
+
+const endPointOf = ({ address, port }: { readonly address: string; readonly port: number }): string =>
+  `${address} ${port}`;
 
 const familyIn = (address: string): IPFamily => (address.includes(':') ? 'IPv6' : 'IPv4');
 
