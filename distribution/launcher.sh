@@ -17,6 +17,8 @@ bin=$(CDPATH='' cd -- "$(dirname -- "$self")" && pwd -P)
 # In an image Node lies beside this file; in the repository it is the pinned package of the platform.
 node=$bin/node
 [ -x "$node" ] || node=$bin/../node_modules/.bin/node
+# Of macOS there is none: the one on the path, of which `make setup` has said whether it will do.
+[ -x "$node" ] || [ "$(uname -s)" = Linux ] || node=$(command -v node || echo "$node")
 if [ ! -x "$node" ]; then
   echo "$(basename -- "$self"): no Node at $bin/node or $node; run 'make setup'" >&2
   exit 1

@@ -34,9 +34,9 @@ before(async () => {
 
 after(() => rm(directory, { recursive: true }));
 
-function run(file: string, args: readonly string[], cwd: string): Promise<Outcome> {
+function run(file: string, args: readonly string[], cwd: string, path = '/usr/bin:/bin'): Promise<Outcome> {
   return new Promise((resolve) => {
-    const env = { PATH: '/usr/bin:/bin', HOME: cwd };
+    const env = { PATH: path, HOME: cwd };
     execFile(file, [...args], { cwd, env, timeout: 120_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? 255), stdout, stderr });
     });
@@ -63,6 +63,26 @@ test('bin/outrigger runs the commands, and lists them when it is given none', as
     assert.match((await run(file, ['version'], elsewhere)).stdout, /^Outrigger v\d+\.\d+\.\d+\n$/u);
   }
   assert.equal((await run(launcher, ['version'], elsewhere)).code, 0);
+});
+
+test('without a pinned Node beside it, the launcher takes the one on the path on macOS, and none on Linux', async () => {
+  const bin = join(elsewhere, 'repository', 'bin');
+  const path = join(elsewhere, 'tools');
+  await mkdir(bin, { recursive: true });
+  await mkdir(path);
+  await symlink(dirname(bundle), join(elsewhere, 'repository', 'dist'));
+  const copy = join(bin, 'cloud-controller-manager');
+  await writeFile(copy, await readFile(launcher), { mode: 0o755 });
+  await symlink(process.execPath, join(path, 'node'));
+  for (const [system, code] of [
+    ['Darwin', 0],
+    ['Linux', 1],
+  ] as const) {
+    await writeFile(join(path, 'uname'), `#!/bin/sh\necho ${system}\n`, { mode: 0o755 });
+    const outcome = await run(copy, ['--version'], elsewhere, `${path}:/usr/bin:/bin`);
+    assert.equal(outcome.code, code, outcome.stderr);
+    assert.match(outcome.stderr, code === 0 ? /^$/u : /no Node at .*; run 'make setup'/u);
+  }
 });
 
 test('a bad command line is one line on stderr and exit code 1', async () => {

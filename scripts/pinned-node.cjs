@@ -34,7 +34,14 @@ function pinnedNode(root, binaries = BINARIES, platform = `${process.platform}-$
   return { name, path, sha256, version };
 }
 
-module.exports = { pinnedNode };
+/** On a platform without a pinned Node: whether `running` (of `process.versions`) can do instead of `wanted`, and what to say if it is another. */
+function substitute(wanted, running) {
+  if (running === wanted) return { usable: true };
+  const text = `there is no pinned Node for this platform: put Node ${wanted} first on the path; this is ${running}`;
+  return { usable: Number.parseInt(running, 10) >= Number.parseInt(wanted, 10), text };
+}
+
+module.exports = { pinnedNode, substitute };
 
 if (require.main === module) {
   const root = join(__dirname, '..');
@@ -43,10 +50,11 @@ if (require.main === module) {
     const found = pinnedNode(root);
     if (found && found.version !== wanted)
       throw new Error(`${found.name} is ${found.version}, and .node-version says ${wanted}`);
-    if (!found && process.version !== `v${wanted}`) {
-      console.warn(
-        `outrigger: there is no pinned Node for this platform: put Node ${wanted} first on the path; this is ${process.version}`,
-      );
+    if (!found) {
+      const { text, usable } = substitute(wanted, process.versions.node);
+      // An older one does not run the sources at all, and would say so in words that help nobody.
+      if (!usable) throw new Error(text);
+      if (text) console.warn(`outrigger: ${text}`);
     }
   } catch (error) {
     console.error(`outrigger: ${error.message}`);

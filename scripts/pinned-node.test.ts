@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-const { pinnedNode } = createRequire(import.meta.url)('./pinned-node.cjs') as {
+const { pinnedNode, substitute } = createRequire(import.meta.url)('./pinned-node.cjs') as {
   readonly pinnedNode: (
     root: string,
     binaries?: Record<string, string>,
     platform?: string,
   ) => { version: string } | undefined;
+  readonly substitute: (wanted: string, running: string) => { usable: boolean; text?: string };
 };
 const repository = fileURLToPath(new URL('../', import.meta.url));
 
@@ -21,6 +22,18 @@ test('the Node that is installed is the one that is pinned, and the one that run
   const found = pinnedNode(repository);
   if (found) assert.equal(found.version, version);
   assert.equal(process.versions.node, version);
+});
+
+test('where there is no pinned Node, setup refuses one that is too old to run the sources, and names the right one', () => {
+  assert.deepEqual(substitute('24.21.0', '24.21.0'), { usable: true });
+  assert.deepEqual(
+    ['24.20.0', '26.0.0', '20.19.0', '22.22.0'].map((running) => substitute('24.21.0', running).usable),
+    [true, true, false, false],
+  );
+  assert.match(
+    substitute('24.21.0', '20.19.0').text ?? '',
+    /put Node 24\.21\.0 first on the path; this is 20\.19\.0$/u,
+  );
 });
 
 test('a binary that is another one is refused, and so is none', () => {
