@@ -55,7 +55,8 @@ export class DeletionBreaker {
   readonly #cluster: Tally = emptyTally();
   readonly #zones = new Map<string, Tally>();
   #ready = 0;
-  #joins = false;
+  /** UIDs of the first list that were not seen yet; `undefined` before it. */
+  #listed: Set<string> | undefined;
 
   constructor(options: DeletionBreakerOptions) {
     this.#options = options;
@@ -66,16 +67,16 @@ export class DeletionBreaker {
     return this.#ready > 0;
   }
 
-  /** The first list is seen: whatever is seen from now on for the first time has joined. */
-  started(): void {
-    this.#joins = true;
+  /** Whatever is seen from now on for the first time has joined, but for the nodes with these UIDs: the first list, which is told in slices. */
+  started(listed: Iterable<string> = []): void {
+    this.#listed = new Set(listed);
   }
 
   /** There is such a node, or it has changed. */
   see(uid: string, { zone, exempt, ready }: BreakerNode): void {
     const known = this.#entries.get(uid);
     if (known && known.zone === zone && known.exempt === exempt && known.ready === ready) return;
-    if (!known && this.#joins) this.#joined.set(uid, this.#options.clock.monotonic());
+    if (!known && this.#listed && !this.#listed.delete(uid)) this.#joined.set(uid, this.#options.clock.monotonic());
     this.#set(uid, { zone, exempt, ready, gone: known?.gone ?? false });
   }
 

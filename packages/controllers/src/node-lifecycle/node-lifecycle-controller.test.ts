@@ -319,6 +319,19 @@ test('three of ten go at once, and a fourth within ten minutes needs the longer 
   assert.equal(rig.deleted.length, 4);
 });
 
+test('nodes that the first list tells in a later slice have not joined: what was deleted counts as it would otherwise', async () => {
+  await using rig = new LifecycleRig();
+  rig.api.firstSlice = 4;
+  for (const node of range(10)) rig.join(node);
+  await rig.start();
+  for (const node of range(3)) rig.vanish(node);
+  await rig.advance(35_000);
+  assert.equal(rig.deleted.length, 3);
+  rig.vanish('n5');
+  await rig.advance(330_000);
+  assert.equal(rig.deleted.length, 3);
+});
+
 for (const [all, lost] of [
   [3, 2],
   [9, 6],

@@ -156,8 +156,8 @@ class Run {
     this.#startedAt = { monotonic: clock.monotonic(), wall: clock.now() };
     // The node controller's answers too: each machine that is found says where this cluster is.
     const stopAnswers = lookups.snapshot.subscribe((about, _need, answer) => this.#places.learn(about, answer));
+    this.#breaker.started(Array.from(store.values(), ({ metadata }) => metadata?.uid ?? ''));
     const unsubscribe = store.subscribe((change) => this.#changed(change));
-    this.#breaker.started();
     try {
       await runController({
         name: 'cloud-node-lifecycle',

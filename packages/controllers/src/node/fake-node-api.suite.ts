@@ -33,6 +33,8 @@ export class FakeNodeApi {
   before: BeforeRequest = () => {};
   /** Called after a write took effect; throw for an answer that is lost. */
   after: BeforeRequest = () => {};
+  /** Of the first list, so many are told at once and the others in a later turn, as a store does with thousands. */
+  firstSlice: number = Infinity;
   /** While true, the store does not hear of changes. */
   holdWatch: boolean = false;
   /** Throw to fail a list. */
@@ -80,7 +82,12 @@ export class FakeNodeApi {
     },
     byIndex: () => [],
     subscribe: (listener) => {
-      for (const [key, object] of api.#seen) listener({ type: 'add', key, object });
+      const first = [...api.#seen];
+      const tell = (those: typeof first): void => {
+        for (const [key, object] of those) listener({ type: 'add', key, object });
+      };
+      tell(first.slice(0, api.firstSlice));
+      if (first.length > api.firstSlice) queueMicrotask(() => tell(first.slice(api.firstSlice)));
       api.#listeners.add(listener);
       return () => void api.#listeners.delete(listener);
     },
