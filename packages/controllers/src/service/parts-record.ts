@@ -17,6 +17,8 @@ export interface MissingRecord extends PartsRecord {
 }
 
 const OPEN = '+';
+/** Each is asked about; a record of more was not written by this program, which reads none of it then: anything may have been made. */
+const MOST_PARTS = 200;
 
 /** `undefined` where there is none, or none that can be read: then anything may have been made. */
 export function partsRecordOf(service: Service): PartsRecord | undefined {
@@ -87,6 +89,7 @@ const escape = (text: string): string => text.replaceAll(/[%\s]/gu, encodeURICom
 
 function parseParts(text: string): PartsRecord | undefined {
   const words = text.split(' ').filter((word) => word !== '');
+  if (words.length > MOST_PARTS) return undefined;
   const open = words.at(-1) === OPEN;
   const parts: PartName[] = [];
   for (const word of open ? words.slice(0, -1) : words) {
