@@ -32,6 +32,9 @@ export class FakeStore<T extends KubeObject> {
     this.publish();
   }
 
+  /** Of the first list, so many are told at once and the others so much later, as a store does with thousands. */
+  firstSlice: { readonly size: number; readonly rest: Promise<unknown> } | undefined;
+
   /** Lets the store see what is there, as the watch would. */
   publish(): void {
     if (this.holdWatch) return;
@@ -60,7 +63,13 @@ export class FakeStore<T extends KubeObject> {
     },
     byIndex: () => [],
     subscribe: (listener) => {
-      for (const [key, object] of fake.#seen) listener({ type: 'add', key, object });
+      const first = [...fake.#seen];
+      const tell = (those: typeof first): void => {
+        for (const [key, object] of those) listener({ type: 'add', key, object });
+      };
+      const { size, rest } = fake.firstSlice ?? { size: first.length };
+      tell(first.slice(0, size));
+      void rest?.then(() => tell(first.slice(size)));
       fake.#listeners.add(listener);
       return () => void fake.#listeners.delete(listener);
     },

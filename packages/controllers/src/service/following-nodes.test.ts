@@ -32,6 +32,20 @@ test('a process that starts without nodes takes the one that joins at once', asy
   await rig.stop();
 });
 
+test('nodes that the first list tells in a later slice are back ends from the start', async () => {
+  const rig = await begun();
+  rig.api.nodes.put(nodeOf('n2'));
+  const rest = Promise.withResolvers<void>();
+  rig.api.nodes.firstSlice = { size: 1, rest: rest.promise };
+  await rig.start();
+  await rig.clock.advance(0);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1', 'memory://r/n2']);
+  rest.resolve();
+  await rig.clock.advance(10_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1', 'memory://r/n2']);
+  await rig.stop();
+});
+
 test('a node that joins while the first status is being written becomes a back end', async () => {
   const rig = await begun();
   let patches = 0;

@@ -264,6 +264,10 @@ class Run {
       if (this.#signal.aborted) return;
       throw error;
     }
+    // All at once: the store tells a long list in slices, and members that are not told yet must not be taken away.
+    for (const node of nodes.values()) {
+      this.#backEnds.note({ type: 'add', key: node.metadata?.name ?? '', object: node });
+    }
     // Nodes first: what is there at the start is no change.
     let started = false;
     const stopNodes = nodes.subscribe((change) => {
