@@ -18,6 +18,8 @@ export class Home {
   #sawAny = false;
   /** Servers that were found by the names of nodes: others may have these names elsewhere. */
   readonly #byName = new Set<string>();
+  /** IDs of all parts of load balancers that were seen or made here, of which there are as many as the cluster has ever had. */
+  readonly #parts = new Set<string>();
   #isDoubted = false;
 
   /** The project and region that are asked, for people and to be compared; `undefined` before the first token. */
@@ -39,6 +41,7 @@ export class Home {
     if (!isOther) return;
     this.#isDoubted = false;
     this.#byName.clear();
+    this.#parts.clear();
   }
 
   /** A node has the ID of a server that is here. */
@@ -52,9 +55,14 @@ export class Home {
     if (!this.#sawAny) this.#byName.add(id);
   }
 
-  /** Whether this is known to be the cluster's place: then a 404 for anything else of the cluster means that there is none. */
-  get isCertain(): boolean {
-    return this.#sawAny;
+  /** A part of a load balancer is here, or was made here just now: clusters whose nodes are no servers of nova have them too. */
+  sawPart(id: string): void {
+    this.#parts.add(id);
+  }
+
+  /** Whether a 404 for this part of a load balancer means that it is gone. */
+  provesPartGone(id: string): boolean {
+    return this.#sawAny || this.#parts.has(id);
   }
 
   /** Whether a 404 for this server means that there is none. */

@@ -82,6 +82,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   readonly #observer: Observer;
   readonly #octavia: OctaviaChanges;
   readonly #reader: PartReader;
+  readonly #home: Home;
   /** Of the cloud's Octavia, as the last look found it. */
   #apiVersion: string | undefined;
 
@@ -91,7 +92,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     this.#options = options;
     this.#facts = new LearnedFacts(clock);
     this.#octavia = new OctaviaChanges(client, new Settling(client, clock));
-    this.#reader = new PartReader({ client, clock, home: options.home ?? new Home() });
+    this.#home = options.home ?? new Home();
+    this.#reader = new PartReader({ client, clock, home: this.#home });
     this.#observer = new Observer({
       client,
       clock,
@@ -137,7 +139,9 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     call: CallContext,
   ): Promise<readonly LoadBalancerObservation[]> {
     this.#apiVersion = (await this.#options.client().maxMicroversion(call, 'load-balancer')) ?? OLDEST;
-    return this.#observer.observe(services, call);
+    const observations = await this.#observer.observe(services, call);
+    for (const one of observations) if (one.kind === 'parts') this.#note(one.parts);
+    return observations;
   }
 
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
@@ -169,7 +173,10 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       const result = await this.#change(change, client, call);
       // To share a load balancer is to make a part of it.
       const isShare = action.kind === 'create' && change.op === 'tags' && result.kind !== 'failed';
-      return isShare ? { ...result, made: { kind: action.part, id: change.loadBalancerId } } : result;
+      const made = isShare ? { kind: action.part, id: change.loadBalancerId } : madeBy(result);
+      if (!made) return result;
+      this.#note([made]);
+      return { ...result, made } as LoadBalancerActionResult;
     } catch (error) {
       throw client.ofAll(error);
     }
@@ -223,8 +230,15 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     return this.#reader.read(parts, call);
   }
 
-  listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]> {
-    return this.#observer.listOwned(call);
+  async listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]> {
+    const parts = await this.#observer.listOwned(call);
+    this.#note(parts);
+    return parts;
+  }
+
+  /** Of what was here a 404 says that it is gone. */
+  #note(parts: readonly PartName[]): void {
+    for (const { id } of parts) if (id !== undefined) this.#home.sawPart(id);
   }
 
   #wishOf(service: LoadBalancerService, backEnds: readonly BackEnd[], config: LoadBalancerSettings): DesiredTreeResult {
@@ -236,6 +250,10 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       throw error;
     }
   }
+}
+
+function madeBy(result: LoadBalancerActionResult): PartName | undefined {
+  return result.kind === 'failed' ? undefined : result.made;
 }
 
 /** `id`: of what was made; `undefined` where nothing was. */

@@ -12,7 +12,7 @@ import type { FaultRule } from '../fake/fault-rules.ts';
 import { Home } from '../home.ts';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import { PartReader } from './observe/read-parts.ts';
-import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
+import { callContext, Rig, served, serviceNamed, type RigOptions } from './rig.suite.ts';
 
 const EMPTY: readonly FaultRule[] = [
   {
@@ -35,8 +35,8 @@ const EMPTY: readonly FaultRule[] = [
   },
 ];
 
-async function servedRig(): Promise<{ rig: Rig; parts: readonly LoadBalancerPart[] }> {
-  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+async function servedRig(options: RigOptions = {}): Promise<{ rig: Rig; parts: readonly LoadBalancerPart[] }> {
+  const rig = await Rig.open({ ...options, loadBalancer: { manageSecurityGroups: true } });
   const web = serviceNamed('web');
   await rig.bring(web);
   const parts = await rig.look(web);
@@ -180,6 +180,18 @@ test('a 404 proves nothing before a server of the cluster was seen in this place
   assert.ok(late?.kind === 'failed' && isCloudError(late.error, 'configuration'));
   home.sawById();
   assert.equal((await ask())?.kind, 'absent');
+});
+
+test('a part that was seen here is gone by a 404, in a cluster whose nodes are no servers of nova too', async () => {
+  const { parts, rig } = await servedRig({ hasServers: false });
+  await rig.clock.sleep(60_000);
+  await rig.bring(serviceNamed('web'), false);
+  const asked = questions(rig, parts);
+  assert.deepEqual(kindsOf(await rig.provider.read(asked, callContext())), ['absent', 'absent', 'absent']);
+  const [first] = asked;
+  assert.ok(first);
+  const unseen = { ...first, id: '00000000-0000-4000-8000-000000000000' };
+  assert.deepEqual(kindsOf(await rig.provider.read([unseen], callContext())), ['failed'], 'it was never here');
 });
 
 test('what is made is named; a refusal after a change says that there was one', async () => {

@@ -80,6 +80,8 @@ export interface RigOptions {
   readonly previousClusterName?: string;
   /** Of the fake's random numbers. */
   readonly seed?: number;
+  /** Nodes are servers of nova, and have been looked up. Default: true. */
+  readonly hasServers?: boolean;
   /** Default: one on which time passes by waiting alone. */
   readonly clock?: Clock;
 }
@@ -110,7 +112,7 @@ export class Rig {
     this.cloud = world.cloud;
     this.seeded = world.seeded;
     this.client = client;
-    this.home.sawById();
+    if (options.hasServers ?? true) this.home.sawById();
     this.clusterId = clusterId;
     this.config = loadBalancer;
     this.provider = new OpenStackLoadBalancers({

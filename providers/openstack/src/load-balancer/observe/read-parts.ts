@@ -103,11 +103,12 @@ export class PartReader {
       answer = await this.#options.client().request(call, { service, operation, method: 'GET', path: `${path}/${id}` });
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
-      return this.#gone(`${kind} ${id}`, error.message, call);
+      return this.#gone({ kind, id, proof: error.message }, call);
     }
     const thing = answer[member] as { readonly id?: unknown; readonly provisioning_status?: unknown } | undefined;
     if (thing?.id !== id) throw new CloudError('unavailable', `${operation}: the answer is about something else`);
-    if (thing.provisioning_status === 'DELETED') return this.#gone(`${kind} ${id}`, `${operation}: DELETED`, call);
+    if (thing.provisioning_status === 'DELETED') return this.#gone({ kind, id, proof: `${operation}: DELETED` }, call);
+    this.#options.home.sawPart(id);
     const found = await whoseIs(thing, owner, () => this.#listenersOf(id, call));
     if (typeof found === 'object') return { kind: 'absent', proof: `${operation}: ${found.other}` };
     return { kind: 'there', ...(found === 'nobody' && { isUnowned: true }) };
@@ -124,17 +125,20 @@ export class PartReader {
     });
   }
 
-  /** In another region all of a cluster seems to be gone: a 404 counts where the cluster's servers have been seen. */
-  #gone(what: string, proof: string, call: CallContext): PartAnswer {
+  /** In another region all of a cluster seems to be gone: a 404 counts where this part, or the cluster's servers, have been seen. */
+  #gone(
+    { id, kind, proof }: { readonly id: string; readonly kind: string; readonly proof: string },
+    call: CallContext,
+  ): PartAnswer {
     const { clock, home } = this.#options;
-    if (home.isCertain) return { kind: 'absent', proof };
+    if (home.provesPartGone(id)) return { kind: 'absent', proof };
     if (clock.monotonic() - this.#startedAt < PATIENCE_MS) {
-      const text = `${what} is not here, and no server of this cluster has been looked up yet; it is asked for again`;
+      const text = `${kind} ${id} is not here, and no server of this cluster has been looked up yet; it is asked for again`;
       throw new CloudError('retry-after', text, { retryAfterMs: 5_000 });
     }
     const error = new CloudError(
       'configuration',
-      `${proof}. No server of this cluster has been seen in this project and region, so nothing is concluded: check tenant and region in [Global] of cloud.conf`,
+      `${proof}. Neither it nor a server of this cluster has been seen in this project and region since the start, so nothing is concluded: check tenant and region in [Global] of cloud.conf`,
     );
     if (home.doubt()) {
       call.logger.error('A load balancer is not here, and no server of this cluster: is this its project and region?', {
