@@ -160,6 +160,8 @@ export class HeldReview implements Claim, Disposable {
         }
         bytes.set(chunk, length);
         length = needed;
+        // Node's HTTP parser makes a buffer for each chunk. What only a chunk holds is freed now: the collector waits for 64 MiB of it.
+        if (chunk.buffer instanceof ArrayBuffer && chunk.buffer.byteLength === chunk.length) chunk.buffer.transfer(0);
       };
       const onEnd = (): void => {
         settle();
