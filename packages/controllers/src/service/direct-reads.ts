@@ -6,7 +6,8 @@ import {
   type PartAnswer,
   type PartQuestion,
 } from '@outrigger/cloud-provider';
-import { deadlineSignal, raceAbort, type Clock } from '@outrigger/kube';
+import { callInTime } from '@outrigger/cloud-runtime';
+import type { Clock } from '@outrigger/kube';
 
 const DEADLINE_MS = 30_000;
 
@@ -22,23 +23,18 @@ export async function readParts(
   questions: readonly PartQuestion[],
   { callContext, clock, provider, signal }: ReadOptions,
 ): Promise<readonly PartAnswer[]> {
-  const deadline = deadlineSignal(clock, DEADLINE_MS, `reading ${questions.length} parts of a load balancer`);
-  const either = AbortSignal.any([signal, deadline.signal]);
+  const what = `reading ${questions.length} parts of a load balancer`;
+  const late = `the cloud did not say within ${DEADLINE_MS} ms whether parts of a load balancer are there`;
   const all = (error: Error): readonly PartAnswer[] => questions.map(() => ({ kind: 'failed', error }));
   try {
-    const answers =
-      (await raceAbort(provider.read?.(questions, callContext(either)) ?? Promise.resolve([]), either)) ?? [];
+    const answers = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
+      provider.read ? provider.read(questions, callContext(either)) : [],
+    );
     if (answers.length === questions.length) return answers;
     const counts = `${answers.length} answers to ${questions.length} questions`;
     return all(new CloudError('invalid', `the provider gave ${counts} about parts of a load balancer`));
   } catch (thrown) {
     signal.throwIfAborted();
-    if (deadline.signal.aborted) {
-      const text = `the cloud did not say within ${DEADLINE_MS} ms whether parts of a load balancer are there`;
-      return all(new CloudError('timeout', text, { cause: thrown }));
-    }
     return all(thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`));
-  } finally {
-    deadline.cancel();
   }
 }
