@@ -52,6 +52,30 @@ test('a fail-over in the middle of deletions holds up none of them', async () =>
   await rig.stop();
 });
 
+test('a question about parts is a read, for whose outcome no stop and no Lease waits; an action is none', async () => {
+  const rig = await servedBy();
+  const seen: [what: string, isForReads: boolean][] = [];
+  const { provider } = rig;
+  provider.observe = (services) =>
+    Promise.resolve(services.map(() => ({ kind: 'parts', asOf: rig.clock.monotonic(), parts: [] })));
+  provider.read = (questions, call) => {
+    seen.push(['read', rig.isForReads(call)]);
+    return Promise.resolve(questions.map(() => ({ kind: 'there' })));
+  };
+  provider.apply = (_action, _desired, call) => {
+    seen.push(['apply', rig.isForReads(call)]);
+    return Promise.resolve({ kind: 'done' });
+  };
+  rig.api.apply('other', webSpec);
+  rig.api.delete('web');
+  await rig.clock.advance(SECONDS_MS);
+  const isForReads = (what: string): readonly boolean[] => [
+    ...new Set(seen.filter(([one]) => one === what).map(([, is]) => is)),
+  ];
+  assert.deepEqual([isForReads('read'), isForReads('apply')], [[true], [false]]);
+  await rig.stop();
+});
+
 test('deletions end although the program is killed again and again', async () => {
   const rig = await servedBy(5);
   for (let i = 0; i < 5; i++) rig.api.delete(nameOf(i));

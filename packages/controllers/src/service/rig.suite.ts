@@ -116,6 +116,8 @@ export interface Rig {
   readonly clock: FakeClock;
   readonly locks: Locks;
   readonly events: (EventNote & { readonly name: string })[];
+  /** Whether calls with this context are known to change nothing. */
+  readonly isForReads: (call: CallContext) => boolean;
   readonly reasons: (name: string) => readonly string[];
   /** What is planned for a Service, in words. */
   readonly planned: (name: string) => readonly Fact[];
@@ -137,6 +139,7 @@ export async function createRig(): Promise<Rig> {
   let stop: () => Promise<void> = () => Promise.resolve();
   let explain: ServiceController['explain'] = () => undefined;
   const reconfigured = new Set<() => void>();
+  const forReads = new WeakSet<CallContext>();
   return {
     api,
     cloud,
@@ -144,6 +147,7 @@ export async function createRig(): Promise<Rig> {
     clock,
     locks,
     events,
+    isForReads: (call) => forReads.has(call),
     reasons: (name) => events.filter((event) => event.name === name).map(({ reason }) => reason),
     planned: (name) => explain(`default/${name}`)?.planned ?? [],
     reconfigured: () => reconfigured.forEach((listener) => listener()),
@@ -155,7 +159,11 @@ export async function createRig(): Promise<Rig> {
         services: api.services.store,
         nodes: api.nodes.store,
         provider,
-        callContext: ({ signal, priority }) => callContext(signal, priority),
+        callContext: ({ signal, priority, reads = false }) => {
+          const call = callContext(signal, priority);
+          if (reads) forReads.add(call);
+          return call;
+        },
         events: { record: (about, note) => void events.push({ ...note, name: about.metadata?.name ?? '' }) },
         clock,
         logger: silentLogger,

@@ -671,7 +671,7 @@ class Run {
     const { callContext, clock, provider } = this.#deps;
     const answers = await readParts(questions, {
       provider,
-      callContext: (signal) => callContext({ signal, priority: 'normal', about: [tracked.uid] }),
+      callContext: (signal) => callContext({ signal, priority: 'normal', about: [tracked.uid], reads: true }),
       clock,
       signal: context.signal,
     });
