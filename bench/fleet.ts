@@ -1,5 +1,5 @@
 /** Nodes for a measurement: made as a kubelet registers them, and removed again. */
-import { resources, type Client } from '@outrigger/kube';
+import { resources, type Client, type Service } from '@outrigger/kube';
 import { hollowNode } from '@outrigger/testing';
 
 /** Requests in flight when the bench itself makes or removes nodes. */
@@ -26,6 +26,19 @@ export async function removeNodes(client: Client): Promise<void> {
   const nodes = client.of(resources.nodes);
   const { items } = await nodes.list();
   await inParallel(items, async ({ metadata }) => nodes.delete({ name: metadata?.name ?? '' }));
+}
+
+/** Of the Services that are measured. */
+export const SERVICE_NAMESPACE = 'default';
+
+/** A Service that asks for a load balancer for one port. */
+export function loadBalancerService(name: string): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: SERVICE_NAMESPACE, name },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80, protocol: 'TCP' }] },
+  };
 }
 
 /** Those with load balancers, whose finalizers nobody takes off any more. */

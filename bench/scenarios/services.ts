@@ -1,6 +1,6 @@
 import { resources, type Client, type Service } from '@outrigger/kube';
 import { areInitialised, freshCluster, joinNodes } from '../cluster-nodes.ts';
-import { inParallel } from '../fleet.ts';
+import { inParallel, loadBalancerService, SERVICE_NAMESPACE } from '../fleet.ts';
 import { quantile } from '../node-observer.ts';
 import type { Rig } from '../rig.ts';
 import { secondsUntil, sleep, type Scenario } from '../scenario.ts';
@@ -8,7 +8,6 @@ import { secondsUntil, sleep, type Scenario } from '../scenario.ts';
 const SERVICES = 200;
 const NODES = 3;
 const JOINS = 10;
-const NAMESPACE = 'default';
 /** After the last node has joined: what is not updated then was not going to be. */
 const SETTLE_MS = 5_000;
 
@@ -28,7 +27,10 @@ export const services: Scenario = {
       const all = Array.from({ length: SERVICES }, (_, index) => `service-${index}`);
       const readyAt = new Map<string, number>();
       const began = performance.now();
-      await inParallel(all, async (name) => void (await client.of(resources.services).create(serviceOf(name))));
+      await inParallel(
+        all,
+        async (name) => void (await client.of(resources.services).create(loadBalancerService(name))),
+      );
       await secondsUntil(
         async () => {
           for (const { metadata, status } of await listServices(client))
@@ -66,7 +68,7 @@ export const services: Scenario = {
 
       cloud.resetCalls();
       const left = performance.now();
-      await inParallel(all, (name) => client.of(resources.services).delete({ namespace: NAMESPACE, name }));
+      await inParallel(all, (name) => client.of(resources.services).delete({ namespace: SERVICE_NAMESPACE, name }));
       await secondsUntil(async () => (await listServices(client)).length === 0, signal, 100);
       record(
         { what: 'deleted: all gone after', value: (performance.now() - left) / 1000, unit: 's', atMost: 4 },
@@ -77,18 +79,9 @@ export const services: Scenario = {
   },
 };
 
-function serviceOf(name: string): Service {
-  return {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { namespace: NAMESPACE, name },
-    spec: { type: 'LoadBalancer', ports: [{ port: 80, protocol: 'TCP' }] },
-  };
-}
-
 /** Without the API server's own. */
 async function listServices(client: Client): Promise<readonly Service[]> {
-  const { items } = await client.of(resources.services).list({ namespace: NAMESPACE });
+  const { items } = await client.of(resources.services).list({ namespace: SERVICE_NAMESPACE });
   return items.filter(({ spec }) => spec?.type === 'LoadBalancer');
 }
 

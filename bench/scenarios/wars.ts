@@ -1,6 +1,6 @@
-import { isConflict, isNotFound, resources, type Node, type Service } from '@outrigger/kube';
+import { isConflict, isNotFound, resources, type Node } from '@outrigger/kube';
 import { areInitialised, freshCluster, joinNodesWithPodCidr, listNodes, makeReady } from '../cluster-nodes.ts';
-import { inParallel } from '../fleet.ts';
+import { inParallel, loadBalancerService, SERVICE_NAMESPACE } from '../fleet.ts';
 import type { Rig } from '../rig.ts';
 import { apiUse, secondsUntil, sleep, type Scenario } from '../scenario.ts';
 
@@ -9,7 +9,6 @@ const SERVICES = 5;
 const WAR_MS = 30_000;
 /** How soon the other writer answers. */
 const ANSWER_MS = 20;
-const NAMESPACE = 'default';
 const THEIR_ADDRESS = '198.51.100.7';
 
 export const wars: Scenario = {
@@ -25,9 +24,12 @@ export const wars: Scenario = {
       await secondsUntil(() => areInitialised(rig, NODES), signal);
       await makeReady(rig);
       const services = Array.from({ length: SERVICES }, (_, index) => `service-${index}`);
-      await inParallel(services, async (name) => void (await client.of(resources.services).create(serviceOf(name))));
+      await inParallel(
+        services,
+        async (name) => void (await client.of(resources.services).create(loadBalancerService(name))),
+      );
       const isServed = async (): Promise<boolean> => {
-        const { items } = await client.of(resources.services).list({ namespace: NAMESPACE });
+        const { items } = await client.of(resources.services).list({ namespace: SERVICE_NAMESPACE });
         return items.filter(({ status }) => status?.loadBalancer?.ingress?.length).length === SERVICES;
       };
       await secondsUntil(isServed, signal, 200);
@@ -65,10 +67,10 @@ async function answerOnce({ client }: Rig): Promise<number> {
     const patch = { type: 'strategic', body: { status: { conditions: [condition] } } } as const;
     writes.push(nodes.patch({ name: node.metadata?.name ?? '' }, patch, { subresource: 'status' }));
   }
-  for (const { metadata, spec, status } of (await services.list({ namespace: NAMESPACE })).items) {
+  for (const { metadata, spec, status } of (await services.list({ namespace: SERVICE_NAMESPACE })).items) {
     if (spec?.type !== 'LoadBalancer' || status?.loadBalancer?.ingress?.[0]?.ip === THEIR_ADDRESS) continue;
     const body = { status: { loadBalancer: { ingress: [{ ip: THEIR_ADDRESS, ipMode: 'VIP' }] } } };
-    const ref = { namespace: NAMESPACE, name: metadata?.name ?? '' };
+    const ref = { namespace: SERVICE_NAMESPACE, name: metadata?.name ?? '' };
     writes.push(services.patch(ref, { type: 'merge', body }, { subresource: 'status' }));
   }
   for (const result of await Promise.allSettled(writes)) {
@@ -79,13 +81,4 @@ async function answerOnce({ client }: Rig): Promise<number> {
 
 function conditionOf({ status }: Node): { readonly reason?: string; readonly status?: string } | undefined {
   return status?.conditions?.find(({ type }) => type === 'NetworkUnavailable');
-}
-
-function serviceOf(name: string): Service {
-  return {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { namespace: NAMESPACE, name },
-    spec: { type: 'LoadBalancer', ports: [{ port: 80, protocol: 'TCP' }] },
-  };
 }
