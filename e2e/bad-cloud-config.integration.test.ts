@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { newCloudControllerManager } from '@outrigger/cloud-controller-manager';
-import { testEnvironment } from '../packages/cloud-controller-manager/src/test-environment.suite.ts';
+import { testEnvironment } from '../packages/cloud-controller-manager/src/program/test-environment.suite.ts';
 
 const manager = newCloudControllerManager({
   providers: {

@@ -4,10 +4,10 @@ export {
   type CloudControllerManager,
   type CloudControllerManagerOptions,
   type ProgramEnvironment,
-} from './cloud-controller-manager.ts';
-export { defaultControllers, type CloudController, type LeaderContext } from './controllers.ts';
-export { main } from './main.ts';
+} from './program/cloud-controller-manager.ts';
+export { defaultControllers, type CloudController, type LeaderContext } from './controllers/controllers.ts';
+export { main } from './program/main.ts';
 export { deployFiles } from './deploy/deploy-files.ts';
-export { loadBalancerFeaturesPage, type DeclaredLoadBalancers } from './load-balancer-features-page.ts';
-export { flagsPage } from './flags-page.ts';
-export type { Environment, TextOutput } from './environment.ts';
+export { loadBalancerFeaturesPage, type DeclaredLoadBalancers } from './pages/load-balancer-features-page.ts';
+export { flagsPage } from './pages/flags-page.ts';
+export type { Environment, TextOutput } from './program/environment.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClient, createTransport, loadConfig, resources, type Service } from '@outrigger/kube';
 import { FakeClock, hollowNode } from '@outrigger/testing';
-import { Bench } from '../../../packages/cloud-controller-manager/src/program-bench.suite.ts';
+import { Bench } from '../../../packages/cloud-controller-manager/src/program/program-bench.suite.ts';
 import { createFakeOpenStack } from './fake/fake-openstack.ts';
 import { fakeCloudConf, NOWHERE } from './fake/fake-cloud-conf.ts';
 import { inProcessFetch } from './fake/in-process-fetch.ts';

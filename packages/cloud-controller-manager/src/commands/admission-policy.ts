@@ -1,7 +1,7 @@
 /** `outrigger admission-policy`: what a provider does not serve, refused when a Service is written. */
 import { oneOf, strings, type FlagGroup } from '@outrigger/controller-manager';
 import { admissionPolicyOf, trustPolicyOf } from '@outrigger/controllers';
-import { yamlDocuments } from '../yaml-documents.ts';
+import { yamlDocuments } from '../deploy/yaml-documents.ts';
 import { defineCommand, type Command } from './command.ts';
 import { declaringProviderFlags, readDeclared } from './declared-load-balancers.ts';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { adoptedBy } from '@outrigger/controllers';
 import { createClient, createTransport, loadConfig, resources } from '@outrigger/kube';
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../program/environment.ts';
 import { adoptCommand } from './adopt.ts';
 
 /** Gives the path of a kubeconfig; `undefined` when there is no API server here (the test is skipped then). */

@@ -12,7 +12,7 @@ import {
   type ObjectRef,
   type Service,
 } from '@outrigger/kube';
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../program/environment.ts';
 import { defineCommand, type Command } from './command.ts';
 
 interface AdoptOptions {

@@ -1,6 +1,6 @@
 /** What the program can be asked to do instead of running: a word before any flag. Entry point for a new one: `defineCommand`. */
 import { bool, FlagError, FlagSet, renderHelp, type FlagGroup, type ParsedFlags } from '@outrigger/controller-manager';
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../program/environment.ts';
 
 export interface Command {
   /** The word by which it is called: `explain`. */

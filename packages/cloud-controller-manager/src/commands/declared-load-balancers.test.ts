@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import type { CloudProvider, LoadBalancers } from '@outrigger/cloud-provider';
-import { main } from '../main.ts';
+import { main } from '../program/main.ts';
 
 const features = {
   protocols: ['TCP'],

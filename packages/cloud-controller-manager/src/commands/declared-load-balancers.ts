@@ -4,8 +4,8 @@ import { CloudError, type LoadBalancers } from '@outrigger/cloud-provider';
 import { openProvider } from '@outrigger/cloud-runtime';
 import { bool, FlagError, readFlagFile, string, type FlagGroup } from '@outrigger/controller-manager';
 import { silentLogger, systemClock, systemRandom } from '@outrigger/kube';
-import type { Environment } from '../environment.ts';
-import { loadProviderSpec } from '../load-provider-spec.ts';
+import type { Environment } from '../program/environment.ts';
+import { loadProviderSpec } from '../cloud/load-provider-spec.ts';
 
 export interface DeclaringProviderFlags {
   cloudProvider: string;

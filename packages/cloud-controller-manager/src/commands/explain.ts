@@ -18,7 +18,7 @@ import {
   type ClusterConfig,
   withDeadline,
 } from '@outrigger/kube';
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../program/environment.ts';
 import { askManager } from '../explain/ask-manager.ts';
 import { EXPLAIN_PATH } from '../explain/explain-page.ts';
 import { explainedKinds, isExplainedKind, type Explanation } from '../explain/explanation.ts';

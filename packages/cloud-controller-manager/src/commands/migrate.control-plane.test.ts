@@ -10,7 +10,7 @@ import {
   type Resource,
 } from '@outrigger/kube';
 import { controlPlaneOrSkip, hollowNode } from '@outrigger/testing';
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../program/environment.ts';
 import { migrateCommand } from './migrate.ts';
 
 const LIMITED = 'limited';

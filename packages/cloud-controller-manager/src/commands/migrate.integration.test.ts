@@ -13,7 +13,7 @@ import {
   type TransportResponse,
 } from '@outrigger/kube';
 import { startEmbeddedApiServer, startFaultProxy, type EmbeddedApiServer } from '@outrigger/testing';
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../program/environment.ts';
 import { judgeCluster, readsOf } from '../migrate/judge-cluster.ts';
 import { readCluster } from '../migrate/read-cluster.ts';
 import { migrateCommand } from './migrate.ts';

@@ -1,6 +1,6 @@
 /** `outrigger rbac`: what the program has to be granted, from the flags that it is to run with. */
 import { FlagError, string, type FlagGroup } from '@outrigger/controller-manager';
-import { controllerFlags } from '../controllers.ts';
+import { controllerFlags } from '../controllers/controllers.ts';
 import { debuggingFlags } from '../options/debugging-flags.ts';
 import { readGates } from '../options/feature-gates.ts';
 import { programGroups } from '../options/program-options.ts';
@@ -8,9 +8,9 @@ import { webhookFlags } from '../options/webhook-flags.ts';
 import { cloudPermissions } from '../rbac/cloud-permissions.ts';
 import { OBJECT_NAME, rbacObjects } from '../rbac/rbac-objects.ts';
 import { programAccess, ruleOptionsOf } from '../rbac/program-rules.ts';
-import { chosenWebhooks } from '../webhooks.ts';
-import { planWork } from '../work-plan.ts';
-import { yamlDocuments } from '../yaml-documents.ts';
+import { chosenWebhooks } from '../webhooks/webhooks.ts';
+import { planWork } from '../controllers/work-plan.ts';
+import { yamlDocuments } from '../deploy/yaml-documents.ts';
 import { defineCommand, type Command } from './command.ts';
 
 interface RbacOptions {

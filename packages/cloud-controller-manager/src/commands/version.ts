@@ -1,6 +1,6 @@
 /** `outrigger version`: which build this is. */
 import { oneOf, type FlagGroup } from '@outrigger/controller-manager';
-import { version, versionInfo } from '../version.ts';
+import { version, versionInfo } from '../program/version.ts';
 import { defineCommand, type Command } from './command.ts';
 
 interface VersionOptions {

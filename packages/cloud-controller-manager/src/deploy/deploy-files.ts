@@ -1,6 +1,6 @@
 /** All that is generated below `deploy/`, by `scripts/deploy-manifests.ts`: by path, what the file says. */
 import { rolesForFlags } from '../rbac/roles-for-flags.ts';
-import { yamlDocuments } from '../yaml-documents.ts';
+import { yamlDocuments } from './yaml-documents.ts';
 import { deployManifest, workload } from './manifest.ts';
 import { dashboard } from './monitoring/dashboard.ts';
 import { metricsReader, prometheusRule, scrapeService, serviceMonitor } from './monitoring/monitoring-objects.ts';

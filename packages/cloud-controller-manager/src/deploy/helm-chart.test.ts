@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import type { PolicyRule } from '../rbac/merge-rules.ts';
 import { rolesForFlags } from '../rbac/roles-for-flags.ts';
-import { version } from '../version.ts';
+import { version } from '../program/version.ts';
 import { deployFiles } from './deploy-files.ts';
 import { alerts } from './monitoring/alerts.ts';
 

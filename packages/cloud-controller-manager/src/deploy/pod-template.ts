@@ -1,6 +1,6 @@
 /** The pod in which the program runs in a cluster, whoever keeps it running. */
 import { OBJECT_NAME } from '../rbac/rbac-objects.ts';
-import { version } from '../version.ts';
+import { version } from '../program/version.ts';
 
 export const NAMESPACE = 'kube-system';
 /** Key of the Secret with the cloud config, and where it is mounted. */

@@ -1,6 +1,6 @@
 /** How the API server is told of the PersistentVolume label webhook: `deploy/pv-label-webhook.yml`. */
 import { volumeHandles } from '@outrigger/controllers';
-import { yamlDocuments } from '../yaml-documents.ts';
+import { yamlDocuments } from './yaml-documents.ts';
 import { injectedAuthority, webhookClientConfig, webhookService, type WebhookClientConfig } from './webhook-service.ts';
 
 /** As in `--webhooks`. */

@@ -1,5 +1,5 @@
 /** How the API server is told of the webhook for Services: `deploy/service-webhook.yml`. */
-import { yamlDocuments } from '../yaml-documents.ts';
+import { yamlDocuments } from './yaml-documents.ts';
 import { injectedAuthority, webhookClientConfig, webhookService, type WebhookClientConfig } from './webhook-service.ts';
 
 /** As in `--webhooks`. */

@@ -1,6 +1,6 @@
 /** `/explain/<kind>/<name>`: why an object is as it is. */
 import type { Page } from '@outrigger/controller-manager';
-import type { Foundation } from '../foundation.ts';
+import type { Foundation } from '../program/foundation.ts';
 import { explainedKinds, isExplainedKind } from './explanation.ts';
 
 /** Its path; what is asked for comes after it. */

@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '@outrigger/kube';
-import { main } from '../main.ts';
-import { Bench, greenCloud, page, until } from '../program-bench.suite.ts';
+import { main } from '../program/main.ts';
+import { Bench, greenCloud, page, until } from '../program/program-bench.suite.ts';
 
 interface Outcome {
   readonly code: number;

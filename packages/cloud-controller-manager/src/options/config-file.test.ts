@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderConfigz } from '../configz.ts';
-import { CONFIG_EXAMPLE } from '../flags-page.ts';
+import { renderConfigz } from '../serving/configz.ts';
+import { CONFIG_EXAMPLE } from '../pages/flags-page.ts';
 import { parseConfigFile } from './config-file.ts';
 import { toLowerCamelCase } from './config-keys.ts';
 import { programFlags, readProgramOptions } from './program-options.ts';

@@ -19,7 +19,7 @@ import {
   type ServingOptions,
 } from '@outrigger/controller-manager';
 import { parseClusterCidrs } from '@outrigger/controllers';
-import { parseProviderSpecs } from '../provider-specs.ts';
+import { parseProviderSpecs } from '../cloud/provider-specs.ts';
 import { clientFlags, type ClientOptions } from './client-flags.ts';
 import { cloudFlags, type CloudOptions } from './cloud-flags.ts';
 import { debuggingFlags, type DebuggingOptions } from './debugging-flags.ts';

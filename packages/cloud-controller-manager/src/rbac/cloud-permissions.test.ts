@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import type { CloudPermissions } from '@outrigger/cloud-provider';
 import { parseAllDocuments } from 'yaml';
-import { main } from '../main.ts';
+import { main } from '../program/main.ts';
 
 const permissions: CloudPermissions = {
   instances: ['servers:read'],

@@ -1,9 +1,9 @@
 /** What the clouds have to grant, from the controllers that run: lines that stand before what the API server has to grant. */
 import type { Capabilities } from '@outrigger/cloud-provider';
-import type { Environment } from '../environment.ts';
-import { loadProviderSpec } from '../load-provider-spec.ts';
+import type { Environment } from '../program/environment.ts';
+import { loadProviderSpec } from '../cloud/load-provider-spec.ts';
 import type { CloudOptions } from '../options/cloud-flags.ts';
-import { parseProviderSpecs } from '../provider-specs.ts';
+import { parseProviderSpecs } from '../cloud/provider-specs.ts';
 
 /**
  * As comments of YAML. Empty without `--cloud-provider`, and for a provider that states nothing. One that is not here (its module is

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiRule } from '@outrigger/kube';
 import * as fc from 'fast-check';
-import { defaultControllers } from '../controllers.ts';
+import { defaultControllers } from '../controllers/controllers.ts';
 import { programFlags } from '../options/program-options.ts';
 import { mergeRules } from './merge-rules.ts';
-import { planWork } from '../work-plan.ts';
+import { planWork } from '../controllers/work-plan.ts';
 import { programAccess, ruleOptionsOf, type ProgramAccess } from './program-rules.ts';
 
 const EVERYTHING = ['--allocate-node-cidrs', '--cluster-cidr=10.0.0.0/16'];

@@ -1,14 +1,14 @@
 /** All that the program asks of the API server, from its flags: its own needs, and those of the controllers that would start. */
 import { authenticationFlags, FlagError, servingFlags, type ParsedFlags } from '@outrigger/controller-manager';
 import { leaseRules, resources, tokenRules, type ApiRule } from '@outrigger/kube';
-import { ACCOUNT_NAMESPACE } from '../controller-clients.ts';
+import { ACCOUNT_NAMESPACE } from '../cluster/controller-clients.ts';
 import { cloudFlags } from '../options/cloud-flags.ts';
 import { genericFlags } from '../options/generic-flags.ts';
 import { ipamFlags } from '../options/ipam-flags.ts';
 import { leaderElectionFlags } from '../options/leader-election-flags.ts';
 import { leaderMigrationFlags } from '../options/leader-migration-flags.ts';
 import type { ProgramOptions } from '../options/program-options.ts';
-import type { WorkPlan } from '../work-plan.ts';
+import type { WorkPlan } from '../controllers/work-plan.ts';
 
 /** What decides about the rules. */
 export type RuleOptions = Pick<

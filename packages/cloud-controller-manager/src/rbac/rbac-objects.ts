@@ -1,6 +1,6 @@
 /** The roles and bindings that give an identity what the program asks for. */
 import type { ApiRule, KubeObject } from '@outrigger/kube';
-import { ACCOUNT_NAMESPACE } from '../controller-clients.ts';
+import { ACCOUNT_NAMESPACE } from '../cluster/controller-clients.ts';
 import { mergeRules, type PolicyRule } from './merge-rules.ts';
 import type { ProgramAccess } from './program-rules.ts';
 

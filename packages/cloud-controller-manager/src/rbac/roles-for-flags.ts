@@ -1,6 +1,6 @@
 /** The roles and bindings of the program as it is shipped, for whichever flags. */
 import { programFlags } from '../options/program-options.ts';
-import { planWork } from '../work-plan.ts';
+import { planWork } from '../controllers/work-plan.ts';
 import { programAccess, ruleOptionsOf } from './program-rules.ts';
 import { OBJECT_NAME, rbacObjects, type RbacObject } from './rbac-objects.ts';
 

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { ConfigText } from '@outrigger/cloud-provider';
+import type { OpenedProvider } from '@outrigger/cloud-runtime';
+import { PrometheusMetrics } from '@outrigger/controller-manager';
+import { silentLogger } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import type { Foundation } from '../program/foundation.ts';
+import { reloadCloudConfig } from './reload-cloud-config.ts';
+
+test('a changed cloud config is handed to the provider; one that it refuses shows in the metric', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-config-'));
+  try {
+    const [clock, metrics] = [new FakeClock(), new PrometheusMetrics()];
+    const [refused, handed] = [Promise.withResolvers<string>(), Promise.withResolvers<ConfigText>()];
+    const logger = { ...silentLogger, warn: refused.resolve };
+    const provider = {
+      reconfigure: (config: ConfigText) => {
+        handed.resolve(config);
+        return config.text === 'bad' ? Promise.reject(new Error('no region')) : Promise.resolve();
+      },
+    } as unknown as OpenedProvider;
+    const write = (text: string): Promise<void> => writeFile(join(directory, 'cloud.conf'), text);
+    await write('a');
+    const environment = { workingDirectory: directory };
+    const foundation = { clock, environment, logger, metrics } as unknown as Foundation;
+    using _reloading = reloadCloudConfig(foundation, provider, { fileName: 'cloud.conf', text: 'a' });
+    // The file is read on the thread pool, which no clock moves: the next look is due once the reload has set its timer.
+    const look = async (): Promise<void> => {
+      while (clock.pendingTimers === 0) await clock.settle();
+      await clock.advance(10_000);
+    };
+    await write('b');
+    await look();
+    assert.deepEqual(await handed.promise, { fileName: 'cloud.conf', text: 'b' });
+    await write('bad');
+    await look();
+    await refused.promise;
+    assert.match(await metrics.render(), /^outrigger_reload_successful\{file="cloud-config"\} 0$/mu);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});

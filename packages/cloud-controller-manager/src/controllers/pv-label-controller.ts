@@ -1,0 +1,85 @@
+/** The PersistentVolume label controller and its webhook, from the program's flags. */
+import type { RunningController, Webhook } from '@outrigger/controller-manager';
+import { createPvLabelController, labelNewVolume } from '@outrigger/controllers';
+import { resources, type Clock, type Logger, type PersistentVolume } from '@outrigger/kube';
+import type { LeaderContext } from './controllers.ts';
+import { PV_LABEL_WEBHOOK, PV_LABEL_WEBHOOK_PATH } from '../deploy/pv-label-webhook.ts';
+import { VolumesOfClouds, type VolumeCloud } from './volumes-of-clouds.ts';
+import { runWhileCapable } from './while-capable.ts';
+
+export const PV_LABEL_CONTROLLER = 'persistent-volume-label-controller';
+
+export function buildPvLabelController(context: LeaderContext): Omit<RunningController, 'name'> {
+  const { client, clock, eventsOf, metrics, provider, providers, random, stores } = context;
+  const logger = context.logger.with({ controller: PV_LABEL_CONTROLLER });
+  const events = eventsOf(PV_LABEL_CONTROLLER);
+  const store = stores.open(resources.persistentVolumes);
+  return {
+    run: (signal) =>
+      runWhileCapable(
+        {
+          provider,
+          capability: () => provider.capabilities.volumes,
+          what: 'volumes',
+          logger,
+          build: () => ({
+            run: (life) =>
+              createPvLabelController({
+                client,
+                store,
+                lookUps: new VolumesOfClouds(providers, { clock, priority: 'normal', signal: life }).of(provider),
+                events,
+                clock,
+                logger,
+                metrics,
+                random,
+                journal: context.journal.of(PV_LABEL_CONTROLLER),
+              }).run(life),
+          }),
+        },
+        signal,
+      ),
+  };
+}
+
+/** The API server waits for it: no call may be longer than its answer may take. */
+const WEBHOOK_CALL_TIMEOUT_MS = 4_000;
+
+export interface PvLabelWebhookOptions {
+  /** Whoever of them knows the volume. */
+  readonly providers: readonly VolumeCloud[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ends the look-ups. */
+  readonly signal: AbortSignal;
+}
+
+export function createPvLabelWebhook({ clock, logger, providers, signal }: PvLabelWebhookOptions): Webhook {
+  const lookUps = new VolumesOfClouds(providers, {
+    clock,
+    priority: 'critical',
+    callTimeoutMs: WEBHOOK_CALL_TIMEOUT_MS,
+    signal,
+  });
+  return {
+    name: PV_LABEL_WEBHOOK,
+    path: PV_LABEL_WEBHOOK_PATH,
+    answer: async ({ object, operation }) => {
+      if (!lookUps.areThere || operation !== 'CREATE' || !isVolume(object)) return {};
+      return labelNewVolume(object, {
+        lookUp: async (volume) => {
+          const result = await lookUps.lookUp(volume);
+          if (result.kind === 'failed') {
+            logger.warn('Look-up of a volume failed', { volume: volume.name, error: result.error });
+          }
+          return result;
+        },
+      });
+    },
+  };
+}
+
+function isVolume(object: unknown): object is PersistentVolume {
+  const { apiVersion, kind } = (object ?? {}) as PersistentVolume;
+  return apiVersion === 'v1' && kind === 'PersistentVolume';
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CloudProvider, Route, Routes } from '@outrigger/cloud-provider';
+import { Bench, greenCloud, until } from '../program/program-bench.suite.ts';
+
+/** The green cloud, with routes that are kept here. */
+function routedCloud(routes: Route[]): CloudProvider {
+  const cloud = greenCloud();
+  return {
+    ...cloud,
+    open: async (host) => {
+      const capability: Routes = {
+        batchSize: 10,
+        list: () => Promise.resolve({ asOf: host.clock.monotonic(), routes: [...routes] }),
+        create: (requests) => {
+          for (const { node, destination } of requests) {
+            const target = { targetNodeName: node.name, targetProviderID: node.providerID };
+            routes.push({ id: destination, destination, ...target, blackhole: false, ownership: 'owned' });
+          }
+          return Promise.resolve(requests.map(() => ({ kind: 'done' })));
+        },
+        delete: (given) => Promise.resolve(given.map(() => ({ kind: 'done' }))),
+      };
+      return { ...(await cloud.open(host)), routes: capability };
+    },
+  };
+}
+
+test('a new node is initialised as NetworkUnavailable, and gets its route and the condition', async () => {
+  await using bench = await Bench.start();
+  const routes: Route[] = [];
+  const program = await bench.run(routedCloud(routes), '--cluster-cidr=10.0.0.0/16', '--allocate-node-cidrs');
+  bench.addNode('node-1');
+  const condition = (): string | undefined =>
+    bench.node('node-1').status?.conditions?.find(({ type }) => type === 'NetworkUnavailable')?.reason;
+  await until('marked', () => condition() === 'NoRouteCreated', program.log);
+  await until('initialised', () => bench.isInitialised('node-1'), program.log);
+  const node = bench.node('node-1');
+  bench.server.store.put({
+    ...node,
+    metadata: { ...node.metadata, name: 'node-1' },
+    spec: { ...node.spec, podCIDRs: ['10.0.7.0/24'] },
+  });
+  await until('routed', () => condition() === 'RouteCreated', program.log);
+  assert.deepEqual(
+    routes.map(({ destination, targetProviderID }) => [destination, targetProviderID]),
+    [['10.0.7.0/24', 'green://node-1']],
+  );
+});
+
+test('while --additional-cluster-cidrs-file cannot be read, a node that may be in one of its ranges is not marked', async () => {
+  await using bench = await Bench.start();
+  for (const [name, cidr] of [
+    ['node-1', '10.1.7.0/24'],
+    ['node-2', '10.0.7.0/24'],
+  ] as const) {
+    bench.addNode(name);
+    const node = bench.node(name);
+    const spec = { ...node.spec, providerID: `green://${name}`, podCIDRs: [cidr] };
+    bench.server.store.put({ ...node, metadata: { ...node.metadata, name }, spec });
+  }
+  const condition = (name: string): string | undefined =>
+    bench.node(name).status?.conditions?.find(({ type }) => type === 'NetworkUnavailable')?.reason;
+  const routes: Route[] = [];
+  const program = await bench.run(
+    routedCloud(routes),
+    '--cluster-cidr=10.0.0.0/16',
+    '--additional-cluster-cidrs-file=not-there',
+  );
+  await until('routed', () => condition('node-2') === 'RouteCreated', program.log);
+  assert.equal(condition('node-1'), undefined);
+  assert.match(program.log(), /The file of additional cluster ranges is not in force.*not-there/u);
+});
+
+test('without --cluster-cidr no route is made, no node is marked, and the log says so once', async () => {
+  await using bench = await Bench.start();
+  bench.addNode('node-1');
+  const routes: Route[] = [];
+  const program = await bench.run(routedCloud(routes), '--allocate-node-cidrs');
+  await until('initialised', () => bench.isInitialised('node-1'), program.log);
+  const marked = bench.node('node-1').status?.conditions?.some(({ type }) => type === 'NetworkUnavailable') ?? false;
+  assert.deepEqual([marked, routes], [false, []]);
+  const lines = program
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('Controller not started'));
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /controller="node-route-controller".*--cluster-cidr is not set/u);
+});

@@ -1,0 +1,75 @@
+/** The route controller, from the program's flags. */
+import { createRouteController, followRanges, parseClusterCidrs, type RouteController } from '@outrigger/controllers';
+import type { RunningController } from '@outrigger/controller-manager';
+import { resources } from '@outrigger/kube';
+import { followAdditionalRanges } from './additional-ranges-file.ts';
+import type { LeaderContext } from './controllers.ts';
+import type { ProgramOptions } from '../options/program-options.ts';
+import { runWhileCapable } from './while-capable.ts';
+
+export const ROUTE_CONTROLLER = 'node-route-controller';
+
+/** Why it does not start; `undefined` when it does. */
+export function whyNoRoutes({ cloud }: Pick<ProgramOptions, 'cloud'>): string | undefined {
+  if (!cloud.configureCloudRoutes) return '--configure-cloud-routes is false';
+  if (cloud.clusterCidr === '')
+    return '--cluster-cidr is not set: without it there is no telling which routes are its own';
+  return undefined;
+}
+
+export function buildRouteController(context: LeaderContext): Omit<RunningController, 'name'> {
+  const { client, clock, cluster, eventsOf, explanations, metrics, options, provider, random, stores } = context;
+  const logger = context.logger.with({ controller: ROUTE_CONTROLLER });
+  const events = eventsOf(ROUTE_CONTROLLER);
+  const store = stores.open(resources.nodes);
+  const fixed = parseClusterCidrs(options.cloud.clusterCidr);
+  let clusterRanges = fixed;
+  let knowsAllRanges = options.ipam.additionalClusterCidrsFile === '';
+  let running: RouteController | undefined;
+  const follow = followAdditionalRanges(context, 'route-ranges', (text) => {
+    clusterRanges = followRanges({ fixed, current: clusterRanges, text, nodes: store.values() });
+    knowsAllRanges = true;
+    running?.replan();
+  });
+  return {
+    run: async (signal) => {
+      await follow(signal);
+      await runWhileCapable(
+        {
+          provider,
+          capability: () => provider.capabilities.routes,
+          what: 'routes',
+          logger,
+          build: (routes) => {
+            const controller = createRouteController({
+              client,
+              store,
+              routes,
+              callContext: (wanted) => provider.callContext(wanted),
+              events,
+              clock,
+              logger,
+              metrics,
+              random,
+              journal: context.journal.of(ROUTE_CONTROLLER),
+              options: {
+                providerName: provider.name,
+                clusterId: cluster.id,
+                get clusterCidrs() {
+                  return clusterRanges;
+                },
+                get knowsAllRanges() {
+                  return knowsAllRanges;
+                },
+                routeReconciliationPeriodMs: options.route.routeReconciliationPeriod || undefined,
+              },
+            });
+            running = controller;
+            return explanations.follow(controller, { kinds: ['node', 'route'], provider });
+          },
+        },
+        signal,
+      );
+    },
+  };
+}

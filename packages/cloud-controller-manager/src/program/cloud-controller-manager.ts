@@ -1,0 +1,45 @@
+/** A cloud-controller-manager, made of providers and controllers: the shipped one is one choice of them, a fork is another. */
+import { controllerFlags, defaultControllers, type CloudController } from '../controllers/controllers.ts';
+import type { Environment } from './environment.ts';
+import { main } from './main.ts';
+import { flagSetOf } from '../options/program-options.ts';
+
+export interface CloudControllerManagerOptions {
+  /** Name for `--cloud-provider` → lazy import of the provider's module. Others can still be named by package or path. */
+  readonly providers: Readonly<Record<string, () => Promise<unknown>>>;
+  /**
+   * What `--controllers` chooses from. Default: `defaultControllers`. One is added by `[...defaultControllers, mine]`, and removed or
+   * replaced by its name.
+   */
+  readonly controllers?: readonly CloudController[];
+}
+
+/** What `main` of a manager takes from outside, so that a test can run the whole program in its own process. */
+export type ProgramEnvironment = Omit<Environment, 'builtInProviders' | 'controllers'>;
+
+export interface CloudControllerManager {
+  /**
+   * The program, or one of its commands: `args` without the program's name. Returns the exit code when all has ended: 0 when it
+   * was stopped as asked, 1 for everything else. Never throws.
+   */
+  main(args: readonly string[], environment: ProgramEnvironment): Promise<number>;
+}
+
+/** Throws a `TypeError` for two controllers or two flags of one name: which of them is meant could not be told. */
+export function newCloudControllerManager({
+  controllers = defaultControllers,
+  providers,
+}: CloudControllerManagerOptions): CloudControllerManager {
+  const names = new Set<string>();
+  for (const name of controllers.flatMap(({ aliases = [], name }) => [name, ...aliases])) {
+    if (names.has(name)) {
+      throw new TypeError(`two controllers are called ${name}: to replace one, leave out the other`);
+    }
+    names.add(name);
+  }
+  // A flag of a controller that the program has already would be found when it is first run: here it is the author who is told.
+  flagSetOf(controllerFlags(controllers));
+  return {
+    main: (args, environment) => main(args, { ...environment, builtInProviders: providers, controllers }),
+  };
+}

@@ -1,0 +1,221 @@
+/** The program, in the order in which it comes to life. Reads like a table of contents; the chapters are in the files. */
+import { exitCodeOf, HeldTerms, runControllerManager, type RunningController } from '@outrigger/controller-manager';
+import {
+  createEventRecorder,
+  Stores,
+  watchEventLoop,
+  type Client,
+  type ClusterConfig,
+  type EventRecorder,
+  type Leadership,
+  type Logger,
+} from '@outrigger/kube';
+import type { ClusterIdentity } from '@outrigger/cloud-provider';
+import type { OpenedProvider } from '@outrigger/cloud-runtime';
+import { Locks } from '@outrigger/controllers';
+import { readClusterIdentity } from '../cluster/cluster-identity.ts';
+import { connectCandidate, loadClusterConfig } from '../cluster/connect.ts';
+import type { CloudController } from '../controllers/controllers.ts';
+import { openDelegation } from '../serving/delegation.ts';
+import { buildForEach, type ProviderMember } from '../controllers/each-provider.ts';
+import { openElections, type Elections } from '../cluster/elections.ts';
+import { openControllerClients } from '../cluster/controller-clients.ts';
+import type { Foundation } from './foundation.ts';
+import { loadClouds, openClouds, type Cloud } from '../cloud/open-cloud.ts';
+import { checkCallLimits } from '../options/call-limits.ts';
+import { warnOfReadableSecrets, type SecretFile } from './readable-secrets.ts';
+import { reloadCloudConfigs } from '../cloud/reload-cloud-config.ts';
+import { serve } from '../serving/serve.ts';
+import { checkWebhooks, chosenWebhooks, serveWebhooks } from '../webhooks/webhooks.ts';
+import { planWork, type WorkPlan } from '../controllers/work-plan.ts';
+
+const NAME = 'cloud-controller-manager';
+
+/** Returns the exit code. Throws what a person has to correct before the program can start. */
+export async function runProgram(foundation: Foundation, stop: AbortSignal): Promise<number> {
+  // What can be refused is refused before anything is touched.
+  const plan = await planWork(foundation);
+  using _watched = watched(foundation);
+  const webhooks = chosenWebhooks(foundation.options);
+  await checkWebhooks(foundation, webhooks);
+  const clouds = await loadClouds(foundation);
+  using _following = followConfig(foundation, clouds);
+  const config = await loadClusterConfig(foundation);
+
+  let leaderOf = (): string => '';
+  await using delegation = await openDelegation(foundation, stop);
+  await using server = await serve(foundation, delegation.access, plan.migration, () => leaderOf());
+  await delegation.access.ready;
+  await using candidate = connectCandidate(foundation, config);
+  const { client } = candidate;
+  const { dryRun } = foundation.options.debugging;
+  // A lock that nothing here runs under is not sought: it would keep the controllers of another manager from their work.
+  const migrationLease = plan.migrated.length > 0 ? plan.migration?.leaderName : undefined;
+  await using elections = openElections(NAME, foundation, client, migrationLease);
+  leaderOf = elections.leader;
+  const { clock, logger, options } = foundation;
+  const cluster = await readClusterIdentity({ client, name: options.cloud.clusterName, clock, logger, signal: stop });
+  // Before leading the cloud may be connected to; afterwards, only the leader asks it anything.
+  const terms = new HeldTerms();
+  await using opened = await openClouds(foundation, clouds, { cluster, leadership: terms, signal: stop });
+  const { providers } = opened;
+  using _reloading = reloadCloudConfigs(foundation, providers, clouds);
+  await using _webhooks = await serveWebhooks(foundation, webhooks, { providers, signal: stop });
+  await warnOfReadableSecrets(secretFilesOf(foundation, clouds), {
+    group: process.getgid?.(),
+    logger,
+    workingDirectory: foundation.environment.workingDirectory,
+  });
+  logger.info('Started', {
+    cluster: cluster.id,
+    provider: providers.map(({ name }) => name).join(),
+    server: config.server,
+    url: server?.url,
+  });
+
+  for (const each of plan.notStarted) logger.info('Controller not started', each);
+
+  let leader: Leader | undefined;
+  // A dry run needs no lock: it keeps nobody from anything.
+  const { main: acquire, migration } = dryRun ? noElections : elections;
+  const end = await runControllerManager<Leadership>({
+    name: NAME,
+    clock,
+    logger,
+    metrics: foundation.metrics,
+    health: foundation.health,
+    stop,
+    ...(acquire && { acquire }),
+    lead: (_signal, term) => {
+      if (term) terms.add(term);
+      leader = becomeLeader(foundation, { cluster, config, plan, providers, terms });
+      const { build } = leader;
+      return Promise.resolve({
+        controllers: [...plan.main, ...(dryRun ? plan.migrated : [])].flatMap((controller) => build(controller)),
+        [Symbol.asyncDispose]: leader[Symbol.asyncDispose],
+      });
+    },
+    migrated: migration && {
+      acquire: migration,
+      lead: (_signal, term) => {
+        if (term) terms.add(term);
+        const { build } = leader as Leader;
+        logger.info('Leader migration: starting the migrated controllers');
+        return Promise.resolve({
+          controllers: plan.migrated.flatMap((controller) => build(controller, { exclusive: true })),
+          // What they use is the leader's, and is closed with it.
+          [Symbol.asyncDispose]: () => Promise.resolve(),
+        });
+      },
+    },
+  });
+  logger.info('Ended', { how: end.kind });
+  return exitCodeOf(end);
+}
+
+/** Says when the event loop is held, until it is disposed of. */
+function watched({ clock, logger, metrics }: Foundation): Disposable {
+  const ended = new AbortController();
+  const { signal } = ended;
+  watchEventLoop({ clock, logger, metrics, signal }).catch((error: unknown) => {
+    logger.error('The watch over the event loop has ended', { error });
+  });
+  return { [Symbol.dispose]: () => ended.abort(new DOMException('the program ends', 'AbortError')) };
+}
+
+/** Those that flags name. */
+function secretFilesOf({ options }: Foundation, clouds: readonly Cloud[]): readonly SecretFile[] {
+  const { authentication, authorization, client, serving, webhook } = options;
+  return [
+    ...clouds.map(({ config }) => ({ flag: '--cloud-config', path: config?.fileName ?? '' })),
+    { flag: '--kubeconfig', path: client.kubeconfig },
+    { flag: '--authentication-kubeconfig', path: authentication.authenticationKubeconfig },
+    { flag: '--authorization-kubeconfig', path: authorization.authorizationKubeconfig },
+    { flag: '--tls-private-key-file', path: serving.tlsPrivateKeyFile },
+    { flag: '--webhook-tls-private-key-file', path: webhook.webhookTlsPrivateKeyFile },
+  ].filter(({ path }) => path !== '');
+}
+
+/** What `--config` may change while the program runs. */
+function followConfig(foundation: Foundation, clouds: readonly Cloud[]): Disposable {
+  return foundation.live.follow({
+    ...foundation,
+    apply: (next, before) => {
+      checkCallLimits(
+        next,
+        clouds.map(({ provider }) => provider),
+      );
+      // Else what was set by hand since holds on.
+      if (next.logs.v !== before.logs.v) foundation.setVerbosity(next.logs.v);
+    },
+  });
+}
+
+const noElections: Partial<Elections> = {};
+
+interface Leading {
+  readonly cluster: ClusterIdentity;
+  readonly config: ClusterConfig;
+  readonly plan: WorkPlan;
+  readonly providers: readonly OpenedProvider[];
+  readonly terms: HeldTerms;
+}
+
+/** What only a leader has, and makes controllers of it. Disposed of when they have all ended. */
+interface Leader extends AsyncDisposable {
+  readonly build: (
+    controller: CloudController,
+    options?: { readonly exclusive: boolean },
+  ) => readonly RunningController[];
+}
+
+/** Fenced connections, stores and Events. */
+function becomeLeader(foundation: Foundation, { cluster, config, plan, providers, terms }: Leading): Leader {
+  const { clock, environment, logger, metrics, random, redactor } = foundation;
+  const owned = new AsyncDisposableStack();
+  const clients = owned.use(openControllerClients(foundation, config, terms));
+  const stores = owned.use(new Stores({ client: clients.shared, clock, logger, metrics, random }));
+  const recorderOf = (component: string, client: Client): EventRecorder => {
+    if (foundation.options.debugging.dryRun) return loggedEvents(logger.with({ component }));
+    return owned.use(
+      createEventRecorder({
+        client,
+        component,
+        host: environment.hostname,
+        clock,
+        logger,
+        metrics,
+        random,
+        redact: (message) => redactor.redact(message),
+      }),
+    );
+  };
+  const names = new Set([...plan.main, ...plan.migrated].map(({ name }) => name));
+  const runs = (controller: string): boolean => names.has(controller);
+  const context = { ...foundation, cluster, stores, runs };
+  const members = providers.map((provider, i): ProviderMember => {
+    return { provider, isDefault: i === 0, loadBalancerLocks: new Locks() };
+  });
+  return {
+    build: (controller, { exclusive } = { exclusive: false }) => {
+      const client = clients.of(controller.account);
+      // One for all providers: what repeats is folded wherever it comes from.
+      const recorders = new Map<string, EventRecorder>();
+      const eventsOf = (component: string): EventRecorder => {
+        const recorder = recorders.get(component) ?? recorderOf(component, client);
+        recorders.set(component, recorder);
+        return recorder;
+      };
+      return buildForEach(controller, { ...context, client, eventsOf, exclusive }, members);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** What a dry run would tell. */
+function loggedEvents(logger: Logger): EventRecorder {
+  return {
+    record: ({ metadata = {} }, { message, reason, type }) =>
+      logger.info('Event planned, and not recorded', { name: metadata.name, type, reason, message }),
+  };
+}
