@@ -7,7 +7,7 @@ import { FakeApi } from '../packages/controllers/src/service/fake-api.suite.ts';
 import { webSpec } from '../packages/controllers/src/service/rig.suite.ts';
 import { createServiceController } from '../packages/controllers/src/service/service-controller.ts';
 import { partsAnnotation } from '../packages/controllers/src/service/well-known-names.ts';
-import type { FaultRule } from '../providers/openstack/src/fake/fault-rules.ts';
+import type { FaultRule } from '../providers/openstack/fake/fault-rules.ts';
 import { callContext, Rig } from '../providers/openstack/src/load-balancer/rig.suite.ts';
 
 const HOUR_MS = 3_600_000;

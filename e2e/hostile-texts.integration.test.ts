@@ -19,9 +19,9 @@ import {
   type Service,
 } from '@outrigger/kube';
 import { startEmbeddedApiServer, startHollowNodes } from '@outrigger/testing';
-import { createFakeOpenStack } from '../providers/openstack/src/fake/fake-openstack.ts';
-import { seedProject } from '../providers/openstack/src/fake/seed-project.ts';
-import { serveFakeOpenStack } from '../providers/openstack/src/fake/serve-fake-openstack.ts';
+import { createFakeOpenStack } from '../providers/openstack/fake/fake-openstack.ts';
+import { seedProject } from '../providers/openstack/fake/seed-project.ts';
+import { serveFakeOpenStack } from '../providers/openstack/fake/serve-fake-openstack.ts';
 import { isInitialised } from './initialised-node.ts';
 import { Manager } from './manager.ts';
 import { seededRandom } from './seeded-random.ts';

@@ -147,7 +147,7 @@ function tests(name: string, options: TestOptions): Stage {
               '--experimental-test-coverage',
               `--test-coverage-lines=${COVERAGE_FLOOR}`,
               '--test-coverage-include=packages/*/src/**/*.ts',
-              '--test-coverage-include=providers/*/src/**/*.ts',
+              '--test-coverage-include=providers/*/{src,fake}/**/*.ts',
               '--test-coverage-exclude=**/*.test.ts',
               '--test-coverage-exclude=**/*.suite.ts',
               '--test-coverage-exclude=**/generated/**',

@@ -12,7 +12,7 @@ import { nodeOf, webSpec } from '../../packages/controllers/src/service/rig.suit
 import { createServiceController } from '../../packages/controllers/src/service/service-controller.ts';
 import { createServiceMetrics } from '../../packages/controllers/src/service/service-metrics.ts';
 import type { LoadBalancerSharing } from '../../packages/controllers/src/service/tenancy.ts';
-import type { FaultRules } from '../../providers/openstack/src/fake/fault-rules.ts';
+import type { FaultRules } from '../../providers/openstack/fake/fault-rules.ts';
 import { ownersIn } from '../../providers/openstack/src/load-balancer/ownership.ts';
 import { Rig, type RigOptions } from '../../providers/openstack/src/load-balancer/rig.suite.ts';
 

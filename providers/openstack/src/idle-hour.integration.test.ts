@@ -6,11 +6,11 @@ import { test } from 'node:test';
 import { createClient, createTransport, loadConfig, resources, type Service } from '@outrigger/kube';
 import { FakeClock, hollowNode } from '@outrigger/testing';
 import { Bench } from '../../../packages/cloud-controller-manager/src/program/program-bench.suite.ts';
-import { createFakeOpenStack } from './fake/fake-openstack.ts';
-import { fakeCloudConf, NOWHERE } from './fake/fake-cloud-conf.ts';
-import { inProcessFetch } from './fake/in-process-fetch.ts';
-import { seededRandom } from './fake/seeded-random.ts';
-import { seedProject } from './fake/seed-project.ts';
+import { createFakeOpenStack } from '../fake/fake-openstack.ts';
+import { fakeCloudConf, NOWHERE } from '../fake/fake-cloud-conf.ts';
+import { inProcessFetch } from '../fake/in-process-fetch.ts';
+import { seededRandom } from '../fake/seeded-random.ts';
+import { seedProject } from '../fake/seed-project.ts';
 import { createOpenStackProvider } from './openstack-provider.ts';
 
 const PAGE = new URL('../docs/idle-hour.md', import.meta.url);

@@ -4,11 +4,11 @@ import { isCloudError, type CloudErrorCode, type NodeRef } from '@outrigger/clou
 import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
-import { createFakeOpenStack, type FakeOpenStack } from './fake/fake-openstack.ts';
-import { fakeCloudConf, NOWHERE as environment } from './fake/fake-cloud-conf.ts';
-import { inProcessFetch } from './fake/in-process-fetch.ts';
-import { seededRandom } from './fake/seeded-random.ts';
-import { seedProject } from './fake/seed-project.ts';
+import { createFakeOpenStack, type FakeOpenStack } from '../fake/fake-openstack.ts';
+import { fakeCloudConf, NOWHERE as environment } from '../fake/fake-cloud-conf.ts';
+import { inProcessFetch } from '../fake/in-process-fetch.ts';
+import { seededRandom } from '../fake/seeded-random.ts';
+import { seedProject } from '../fake/seed-project.ts';
 import createProvider from './index.ts';
 import { createOpenStackProvider } from './openstack-provider.ts';
 

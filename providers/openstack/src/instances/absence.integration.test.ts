@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCloudError, type InstanceAnswer } from '@outrigger/cloud-provider';
 import * as fc from 'fast-check';
-import type { FaultRule } from '../fake/fault-rules.ts';
+import type { FaultRule } from '../../fake/fault-rules.ts';
 import { idOf } from '../load-balancer/desired/tree-inputs.suite.ts';
 import { nodeOf, openFakeCluster } from './fake-cluster.suite.ts';
 

@@ -1,7 +1,7 @@
 /** The page of how many requests the instances need, out of the fake's own count of them. */
 import assert from 'node:assert/strict';
 import type { Instances, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
-import type { FakeCall } from '../fake/call-log.ts';
+import type { FakeCall } from '../../fake/call-log.ts';
 import { makeFakeProject, nodeOf, openFakeCluster, type FakeProject } from './fake-cluster.suite.ts';
 
 const KINDS: readonly (readonly [title: string, is: (call: FakeCall) => boolean])[] = [

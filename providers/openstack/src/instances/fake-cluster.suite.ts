@@ -3,11 +3,11 @@ import type { NodeRef } from '@outrigger/cloud-provider';
 import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
-import { createFakeOpenStack, type FakeOpenStack } from '../fake/fake-openstack.ts';
-import { fakeCloudConf, NOWHERE } from '../fake/fake-cloud-conf.ts';
-import { inProcessFetch } from '../fake/in-process-fetch.ts';
-import { seededRandom } from '../fake/seeded-random.ts';
-import { seedProject, type SeededProject } from '../fake/seed-project.ts';
+import { createFakeOpenStack, type FakeOpenStack } from '../../fake/fake-openstack.ts';
+import { fakeCloudConf, NOWHERE } from '../../fake/fake-cloud-conf.ts';
+import { inProcessFetch } from '../../fake/in-process-fetch.ts';
+import { seededRandom } from '../../fake/seeded-random.ts';
+import { seedProject, type SeededProject } from '../../fake/seed-project.ts';
 import { createOpenStackProvider } from '../openstack-provider.ts';
 
 /** An OpenStack in memory with the project of a cluster in it. */

@@ -1,5 +1,5 @@
 import { providerSuite } from '../../../../packages/cloud-runtime/src/provider.suite.ts';
-import type { FaultEffect } from '../fake/fault-rules.ts';
+import type { FaultEffect } from '../../fake/fault-rules.ts';
 import { nodeOf, openFakeCluster } from './fake-cluster.suite.ts';
 
 /** The suite looks at whether the ID of a server with a one-letter name ends with it. */

@@ -7,7 +7,7 @@ import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { LoadBalancerPlan, LoadBalancerService } from '@outrigger/cloud-provider';
-import type { FaultRule } from '../fake/fault-rules.ts';
+import type { FaultRule } from '../../fake/fault-rules.ts';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import { callContext, goneService, Rig, served, serviceNamed } from './rig.suite.ts';
 

@@ -1,7 +1,7 @@
 /** Neutron takes no tags when a part is made: what a program leaves that dies before it has written them, and a Neutron that refuses them. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { FaultEffect, FaultRule } from '../fake/fault-rules.ts';
+import type { FaultEffect, FaultRule } from '../../fake/fault-rules.ts';
 import { neutronTags } from './ownership.ts';
 import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
 

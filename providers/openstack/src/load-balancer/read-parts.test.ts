@@ -8,7 +8,7 @@ import {
   type PartAnswer,
   type PartQuestion,
 } from '@outrigger/cloud-provider';
-import type { FaultRule } from '../fake/fault-rules.ts';
+import type { FaultRule } from '../../fake/fault-rules.ts';
 import { Home } from '../home.ts';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import { PartReader } from './observe/read-parts.ts';

@@ -21,11 +21,11 @@ import { OpenStackClient } from '../client/openstack-client.ts';
 import type { LoadBalancerConfig } from '../config/cloud-config.ts';
 import { readCloudConfig } from '../config/read-cloud-config.ts';
 import { Home } from '../home.ts';
-import { createFakeOpenStack, type FakeOpenStack } from '../fake/fake-openstack.ts';
-import { fakeCloudConf, NOWHERE } from '../fake/fake-cloud-conf.ts';
-import { inProcessFetch } from '../fake/in-process-fetch.ts';
-import { seededRandom } from '../fake/seeded-random.ts';
-import { seedProject, type SeededProject } from '../fake/seed-project.ts';
+import { createFakeOpenStack, type FakeOpenStack } from '../../fake/fake-openstack.ts';
+import { fakeCloudConf, NOWHERE } from '../../fake/fake-cloud-conf.ts';
+import { inProcessFetch } from '../../fake/in-process-fetch.ts';
+import { seededRandom } from '../../fake/seeded-random.ts';
+import { seedProject, type SeededProject } from '../../fake/seed-project.ts';
 import { serviceOf } from './desired/tree-inputs.suite.ts';
 import { OpenStackLoadBalancers } from './openstack-load-balancers.ts';
 

@@ -3,13 +3,13 @@ import type { NodeAddress, NodeRef, RouteRequest, Routes } from '@outrigger/clou
 import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
 import { silentLogger, type Clock } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
-import { createFakeOpenStack, type FakeOpenStack } from '../fake/fake-openstack.ts';
-import { fakeCloudConf, NOWHERE } from '../fake/fake-cloud-conf.ts';
-import { inProcessFetch } from '../fake/in-process-fetch.ts';
-import type { FakePort } from '../fake/neutron/ports.ts';
-import type { FakeRouter } from '../fake/neutron/routers.ts';
-import { seededRandom } from '../fake/seeded-random.ts';
-import { seedProject, type SeededProject } from '../fake/seed-project.ts';
+import { createFakeOpenStack, type FakeOpenStack } from '../../fake/fake-openstack.ts';
+import { fakeCloudConf, NOWHERE } from '../../fake/fake-cloud-conf.ts';
+import { inProcessFetch } from '../../fake/in-process-fetch.ts';
+import type { FakePort } from '../../fake/neutron/ports.ts';
+import type { FakeRouter } from '../../fake/neutron/routers.ts';
+import { seededRandom } from '../../fake/seeded-random.ts';
+import { seedProject, type SeededProject } from '../../fake/seed-project.ts';
 import { createOpenStackProvider } from '../openstack-provider.ts';
 
 export interface FakeRouterOptions {
