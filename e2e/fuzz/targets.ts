@@ -111,7 +111,7 @@ const provider = {
   annotations: declaredAnnotations,
   features: declaredFeatures(loadBalancerConfig),
   selectBackEnds: (service: LoadBalancerService, backEnds: typeof twoNodes) =>
-    selectBackEnds(service, backEnds, { name: 'openstack', nodeSelector: undefined }),
+    selectBackEnds(service, backEnds, { nodeSelector: undefined }),
   plan: ({ service }: { readonly service: LoadBalancerService }) => {
     const result = desiredTree(inputOf(service));
     return result.kind === 'refused'

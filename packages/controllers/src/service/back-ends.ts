@@ -2,6 +2,7 @@
 import { canonicalIp, type BackEnd, type NodeAddress, type NodeRef } from '@outrigger/cloud-provider';
 import type { Node, StoreChange } from '@outrigger/kube';
 import { refOfNode } from '../node-ref.ts';
+import { isUninitialized } from '../node/taints.ts';
 import { ownerOf } from '../provider-id.ts';
 import { excludeLabel, toBeDeletedTaintKey } from './well-known-names.ts';
 
@@ -14,6 +15,10 @@ export interface BackEndProvider {
   readonly providerName: string;
   /** Has the nodes too whose provider ID names no provider. */
   readonly isDefault: boolean;
+  /** `LoadBalancers.takesForeignNodes`. Default: false. */
+  readonly takesForeignNodes?: boolean | undefined;
+  /** All that this program runs: a node of another of them is that one's. Default: none beside. */
+  readonly providers?: readonly string[] | undefined;
 }
 
 /** The addresses that the cloud last gave for a node; `undefined`: it has not said. */
@@ -32,11 +37,21 @@ export function backEndOf(node: Node, ofCloud: CloudAddresses, before?: BackEnd)
   return sameRef(ref, before.node) ? before : { node: ref, addresses: before.addresses };
 }
 
-export function isBackEnd(node: Node, { isDefault, providerName }: BackEndProvider): boolean {
+export function isBackEnd(node: Node, provider: BackEndProvider): boolean {
   if (node.metadata?.deletionTimestamp || !isIncluded(node)) return false;
-  if (isToBeDeleted(node)) return false;
-  const owner = ownerOf(node.spec?.providerID, providerName);
-  return owner === 'ours' || (owner === 'opaque' && isDefault);
+  return !isToBeDeleted(node) && isOfProvider(node, provider);
+}
+
+function isOfProvider(node: Node, options: BackEndProvider): boolean {
+  const { isDefault, providerName, providers = [], takesForeignNodes = false } = options;
+  const providerID = node.spec?.providerID;
+  const owner = ownerOf(providerID, providerName);
+  if (owner === 'ours') return true;
+  if (owner === 'opaque') return isDefault;
+  if (!takesForeignNodes) return false;
+  // One that waits to be initialised is about to be somebody's.
+  if (owner === 'none') return !isUninitialized(node);
+  return !providers.some((one) => ownerOf(providerID, one) === 'ours');
 }
 
 /**
@@ -51,6 +66,7 @@ export function wakesLoadBalancers(change: StoreChange<Node>, provider: BackEndP
   return (
     isIncluded(object) !== isIncluded(previous) ||
     (isToBeDeleted(previous) && isBackEnd(object, provider)) ||
+    (isUninitialized(previous) && isBackEnd(object, provider) && !isBackEnd(previous, provider)) ||
     object.spec?.providerID !== previous.spec?.providerID ||
     object.metadata?.uid !== previous.metadata?.uid ||
     !sameAddresses(addressesOf(object), addressesOf(previous))

@@ -163,6 +163,23 @@ test("a node that comes wakes when it takes traffic, one that goes always; unkno
   assert.deepEqual([isBackEnd(unknown, FAKE), isBackEnd(nodeWith(), FAKE)], [false, true]);
 });
 
+test('where a provider takes nodes of nobody known, only those of another provider of this program are left out', () => {
+  const north = { providerName: 'north', isDefault: false, providers: ['north', 'south'], takesForeignNodes: true };
+  const without = nodeWith();
+  const uninitialized = nodeWith({
+    spec: { taints: [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' }] },
+  });
+  for (const node of [without, uninitialized]) delete node.spec?.providerID;
+  const ofProvider = (providerID: string): Node => nodeWith({ spec: { providerID } });
+  const nodes = [ofProvider('north://1'), ofProvider('rke2://1'), ofProvider('south://1'), without, uninitialized];
+  assert.deepEqual(
+    nodes.map((node) => isBackEnd(node, north)),
+    [true, true, false, true, false],
+  );
+  assert.ok(wakesLoadBalancers({ type: 'update', key: 'n', object: without, previous: uninitialized }, north));
+  assert.ok(!wakesLoadBalancers({ type: 'update', key: 'n', object: without, previous: without }, north));
+});
+
 /** `TestGetLoadBalancerSourceRanges`. */
 const ranges: readonly (readonly [readonly string[], string | undefined, readonly string[] | undefined])[] = [
   [['1.2.3.4/33'], undefined, undefined],

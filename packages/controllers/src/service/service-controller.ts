@@ -40,7 +40,7 @@ import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { applyActions } from './apply-actions.ts';
 import { BackEndSet } from './back-end-set.ts';
-import { mayBeSelectedAnew, wakesLoadBalancers, type CloudAddresses } from './back-ends.ts';
+import { mayBeSelectedAnew, wakesLoadBalancers, type BackEndProvider, type CloudAddresses } from './back-ends.ts';
 import { readParts } from './direct-reads.ts';
 import { isUncertain, retryOf, seldomMs } from './failure.ts';
 import { FOREIGN_AFTER_MS, foreignOwnerNote, foreignOwnerOf, type ForeignOwnerOptions } from './foreign-owner.ts';
@@ -202,7 +202,7 @@ class Run {
   /** Keys that are being updated because of nodes. */
   readonly #updating = new Set<string>();
   readonly #startedAt: number;
-  readonly #planOptions: ObservedService['options'] & ForeignOwnerOptions;
+  readonly #planOptions: ObservedService['options'] & ForeignOwnerOptions & BackEndProvider;
   readonly #backEnds: BackEndSet;
   /** The provider, whose selections of back ends are shared. */
   readonly #planner: ObservedService['provider'];
@@ -231,6 +231,7 @@ class Run {
       sharing: options.sharing,
       trustedNamespaces: options.trustedNamespaces,
       providers: options.providers ?? [options.providerName],
+      takesForeignNodes: provider.takesForeignNodes,
     };
     this.#backEnds = new BackEndSet(this.#planOptions, provider, deps.cloudAddresses);
     this.#planner = {

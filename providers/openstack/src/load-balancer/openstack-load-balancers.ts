@@ -45,6 +45,7 @@ import { octaviaFeatures } from './desired/octavia-features.ts';
 import type { LoadBalancerSettings } from './desired/service-options.ts';
 import { LearnedFacts } from './learned-facts.ts';
 import { identityOf, namedBy } from './observe/concerns.ts';
+import { ofKnownServers } from './desired/members.ts';
 import { Observer } from './observe/observe.ts';
 import { PartReader } from './observe/read-parts.ts';
 import { loadBalancerIn, type PartKind } from './observed-tree.ts';
@@ -74,6 +75,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   readonly batchSize = 100;
   /** Octavia and Neutron answer lists from the database that their writes went to. */
   readonly consistency = 'strong';
+  /** As cloud-provider-openstack: what it serves is taken over with all its members (RKE2, Metal3, k3s). */
+  readonly takesForeignNodes = true;
   readonly classes: readonly string[];
   readonly annotations: LoadBalancers['annotations'] = declaredAnnotations;
   readonly #options: OpenStackLoadBalancersOptions;
@@ -113,8 +116,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   }
 
   selectBackEnds(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
-    const { config, name } = this.#options;
-    return selectBackEnds(service, backEnds, { name, nodeSelector: config().loadBalancer.nodeSelector });
+    return selectBackEnds(service, backEnds, this.#options.config().loadBalancer);
   }
 
   /** What cannot be served is refused; what another Service or a quota stands in the way of may change, and is told. */
@@ -144,8 +146,9 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     return observations;
   }
 
-  plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
-    const { cluster, config, previousClusterName } = this.#options;
+  plan(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
+    const { cluster, config, name, previousClusterName } = this.#options;
+    const desired = { ...given, backEnds: ofKnownServers(given.backEnds, name) };
     const { service, backEnds } = desired;
     const identity = identityOf(service, { cluster, previousClusterName });
     const settings = config();
@@ -155,8 +158,9 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     return planServing({ desired, identity, tree: wish.tree, warnings: wish.warnings, parts });
   }
 
-  planMembers(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
-    const { cluster, config, previousClusterName } = this.#options;
+  planMembers(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
+    const { cluster, config, name, previousClusterName } = this.#options;
+    const desired = { ...given, backEnds: ofKnownServers(given.backEnds, name) };
     const { lbProvider, providerRequiresSerialApiCalls } = config().loadBalancer;
     const identity = identityOf(desired.service, { cluster, previousClusterName });
     return planMembers({ desired, identity, parts, provider: lbProvider, serial: providerRequiresSerialApiCalls });

@@ -18,6 +18,9 @@ export const ownerTag = ({ clusterId, uid }: Owner): string => `${OWNER}${cluste
 /** On a load balancer that is another's, or nobody's: this Service has listeners there. */
 export const sharerTag = ({ clusterId, uid }: Owner): string => `${SHARER}${clusterId}/${uid}`;
 
+/** On a pool: its session persistence is there because the Service asked for it. Any other was set by hand, and stays. */
+export const affinityTag = 'outrigger.dev/session-affinity=ClientIP';
+
 /** Its owner has gone, and those who share it are of other namespaces: it is nobody's, and goes with the last of them. */
 const LEFT = 'outrigger.dev/left-by=';
 export const leftTag = ({ clusterId, uid }: Owner): string => `${LEFT}${clusterId}/${uid}`;

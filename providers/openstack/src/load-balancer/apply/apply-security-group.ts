@@ -6,7 +6,7 @@ import type { WirePort } from '../neutron-wire.ts';
 import type { Change } from '../plan/change.ts';
 import { writeOwner } from './apply-floating-ip.ts';
 import type { PortTurns } from './port-turns.ts';
-import { portsByAddress, serverIdOf } from './ports-by-address.ts';
+import { portOf, portsByAddress } from './ports-by-address.ts';
 
 type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
 
@@ -63,14 +63,9 @@ export async function attachSecurityGroup(
     call,
   );
   const without: string[] = [];
-  for (const { address, providerID } of members) {
-    const server = serverIdOf(providerID);
-    const port = ports.find(
-      (one) =>
-        (server === undefined || one.device_id === server) &&
-        one.port_security_enabled !== false &&
-        one.fixed_ips.some((fixed) => fixed.ip_address === address),
-    );
+  const secured = ports.filter((one) => one.port_security_enabled !== false);
+  for (const member of members) {
+    const port = portOf(secured, member);
     const withGroup = (groups: readonly string[]): readonly string[] => [
       ...groups.filter((id) => id !== groupId),
       groupId,
@@ -80,7 +75,7 @@ export async function attachSecurityGroup(
         const current = waited ? await readPort(client, port.id, call) : port;
         await changeGroups(client, current, withGroup, call);
       });
-    } else without.push(address);
+    } else without.push(member.address);
   }
   facts.noteWithoutPort(groupId, without);
 }

@@ -3,7 +3,7 @@ import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-pro
 import type { ApiClient } from '../../client/api-client.ts';
 import type { BackEndAddress, DesiredOctaviaLoadBalancer } from '../desired/desired-tree.ts';
 import type { WirePort, WireSubnet } from '../neutron-wire.ts';
-import { portsByAddress, serverIdOf } from './ports-by-address.ts';
+import { portOf, portsByAddress } from './ports-by-address.ts';
 
 export interface Placement {
   /** `vip_subnet_id` and the like, `additional_vips`. */
@@ -51,15 +51,11 @@ export async function findPlacement(
 }
 
 async function subnetOfBackEnd(client: ApiClient, backEnd: BackEndAddress, call: CallContext): Promise<string> {
-  const { address, nodeName, providerID } = backEnd;
-  const ports = await portsByAddress(client, [address], call);
-  const server = serverIdOf(providerID);
-  for (const port of ports) {
-    if (server !== undefined && port.device_id !== server) continue;
-    const fixed = port.fixed_ips.find((one) => one.ip_address === address);
-    if (fixed) return fixed.subnet_id;
-  }
-  const text = `no port of the node ${nodeName} has its address ${address}, so that no subnet is known for the load balancer; set subnet-id or network-id`;
+  const { address, nodeName } = backEnd;
+  const port = portOf(await portsByAddress(client, [address], call), backEnd);
+  const fixed = port?.fixed_ips.find((one) => one.ip_address === address);
+  if (fixed) return fixed.subnet_id;
+  const text = `no port of the node ${nodeName} is known by its address ${address}, so that no subnet is known for the load balancer; set subnet-id or network-id`;
   throw new CloudError('invalid', text);
 }
 

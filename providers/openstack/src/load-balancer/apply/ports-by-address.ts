@@ -29,6 +29,19 @@ export async function portsByAddress(
   return ports;
 }
 
+/** The one port with this address, of the server where that is known; `undefined` where there is none, or it cannot be told which. */
+export function portOf(
+  ports: readonly WirePort[],
+  { address, providerID }: { readonly address: string; readonly providerID?: string | undefined },
+): WirePort | undefined {
+  const server = serverIdOf(providerID);
+  const found = ports.filter(
+    (one) =>
+      (server === undefined || one.device_id === server) && one.fixed_ips.some((fixed) => fixed.ip_address === address),
+  );
+  return server === undefined && found.length > 1 ? undefined : found[0];
+}
+
 /** `openstack:///<id>` and `openstack://<region>/<id>`. */
-export const serverIdOf = (providerID: string | undefined): string | undefined =>
+const serverIdOf = (providerID: string | undefined): string | undefined =>
   providerID?.slice(providerID.lastIndexOf('/') + 1) || undefined;

@@ -26,19 +26,19 @@ test('Services of one load balancer wait for one another', () => {
     assert.equal(lockKeyOf(owner, parts), lockKeyOf(serviceOf(shared)), 'others work on the one that is shared');
 });
 
-test('back ends are the provider’s own nodes with the labels that are asked for', () => {
+test('back ends are the nodes with the labels that are asked for, whoever runs them', () => {
   const env = backEndOf('env', [], { env: 'production' });
-  const other = { ...env, node: { ...env.node, name: 'other', providerID: 'aws:///1' } };
-  const uninitialized = { ...env, node: { ...env.node, name: 'new', providerID: undefined } };
-  const all = [backEndOf('plain', []), env, other, uninitialized];
+  const other = { ...env, node: { ...env.node, name: 'other', providerID: 'metal3://a/b/1' } };
+  const without = { ...env, node: { ...env.node, name: 'without', providerID: undefined } };
+  const all = [backEndOf('plain', []), env, other, without];
   const namesFor = (nodeSelector: string | undefined, annotation?: string) => {
     const service = serviceOf(annotation === undefined ? {} : { annotations: annotated({ nodeSelector: annotation }) });
-    return selectBackEnds(service, all, { name: 'openstack', nodeSelector }).map(({ node }) => node.name);
+    return selectBackEnds(service, all, { nodeSelector }).map(({ node }) => node.name);
   };
-  assert.deepEqual(namesFor(undefined), ['plain', 'env']);
-  assert.deepEqual(namesFor('env=production'), ['env']);
-  assert.deepEqual(namesFor('env=production', ''), ['plain', 'env'], 'an empty annotation undoes the config');
-  assert.deepEqual(namesFor(undefined, 'env'), ['env']);
+  assert.deepEqual(namesFor(undefined), ['plain', 'env', 'other', 'without']);
+  assert.deepEqual(namesFor('env=production'), ['env', 'other', 'without']);
+  assert.deepEqual(namesFor('env=production', '').length, 4, 'an empty annotation undoes the config');
+  assert.deepEqual(namesFor(undefined, 'env'), ['env', 'other', 'without']);
 });
 
 test('source ranges are declared where something enforces them', () => {

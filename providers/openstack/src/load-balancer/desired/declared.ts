@@ -1,6 +1,5 @@
 /** What the provider declares of its load balancers, and answers without having asked the cloud. */
 import {
-  parseProviderID,
   type BackEnd,
   type LoadBalancerFeatures,
   type LoadBalancerPart,
@@ -55,14 +54,13 @@ export function lockKeyOf({ annotations, uid }: Annotated, parts: readonly LoadB
   return first?.id ?? uid;
 }
 
-/** The provider's own nodes, and of those what the node selector says. */
+/** By the node selector alone: Octavia balances to addresses, whoever runs the machine. */
 export function selectBackEnds(
   { annotations }: Annotated,
   backEnds: readonly BackEnd[],
-  { name, nodeSelector }: { readonly name: string } & Pick<LoadBalancerConfig, 'nodeSelector'>,
+  { nodeSelector }: Pick<LoadBalancerConfig, 'nodeSelector'>,
 ): readonly BackEnd[] {
-  const own = backEnds.filter(({ node }) => parseProviderID(node.providerID, name) !== undefined);
-  return selectNodes(annotations[annotationTable.nodeSelector.name] ?? nodeSelector ?? '', own);
+  return selectNodes(annotations[annotationTable.nodeSelector.name] ?? nodeSelector ?? '', backEnds);
 }
 
 /**

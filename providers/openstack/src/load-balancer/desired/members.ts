@@ -1,5 +1,12 @@
 /** The nodes behind one port of a Service. */
-import { canonicalIp, familyOf, type BackEnd, type IPFamily, type ServicePort } from '@outrigger/cloud-provider';
+import {
+  canonicalIp,
+  familyOf,
+  parseProviderID,
+  type BackEnd,
+  type IPFamily,
+  type ServicePort,
+} from '@outrigger/cloud-provider';
 import type { BackEndAddress, DesiredMember } from './desired-tree.ts';
 
 export interface MemberOptions {
@@ -54,13 +61,21 @@ export function membersOf(
   return [...members.values()];
 }
 
-/** The first node that has an address of the family, by which the nodes' own subnet is found. */
+/** The first node that has an address of the family, by which the nodes' own subnet is found; a server of nova's before all others. */
 export function firstAddress(nodes: readonly MemberNode[], family: IPFamily): BackEndAddress | undefined {
-  for (const { name, providerID, addresses } of nodes) {
-    const address = addresses[family];
-    if (address !== undefined) return { nodeName: name, ...(providerID !== undefined && { providerID }), address };
-  }
-  return undefined;
+  const reached = nodes.filter(({ addresses }) => addresses[family] !== undefined);
+  const { addresses, name, providerID } = reached.find((one) => one.providerID !== undefined) ?? reached[0] ?? {};
+  const address = addresses?.[family];
+  if (name === undefined || address === undefined) return undefined;
+  return { nodeName: name, ...(providerID !== undefined && { providerID }), address };
+}
+
+/** A provider ID of somebody else's says nothing of nova's servers. */
+export function ofKnownServers(backEnds: readonly BackEnd[], providerName: string): readonly BackEnd[] {
+  const isForeign = ({ node: { providerID } }: BackEnd): boolean =>
+    providerID !== undefined && parseProviderID(providerID, providerName) === undefined;
+  if (!backEnds.some(isForeign)) return backEnds;
+  return backEnds.map((one) => (isForeign(one) ? { ...one, node: { ...one.node, providerID: undefined } } : one));
 }
 
 /** The first internal address of the family, else the first external one (CPO's `nodeAddressForLB`). */

@@ -1,8 +1,9 @@
 /** From the pool of a listener, its members and its monitor to those that should be. Pure. */
 import type { DesiredHealthMonitor, DesiredMember, DesiredPool } from '../desired/desired-tree.ts';
 import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
+import { affinityTag } from '../ownership.ts';
 import { healthOf, missingTags, removePool, type Diff, type Step, type TreeContext } from './diff.ts';
-import { memberBody, type MemberSubnet, monitorBody, monitorSettings, poolBody } from './octavia-bodies.ts';
+import { memberBody, type MemberSubnet, monitorBody, monitorSettings, poolBody, poolTags } from './octavia-bodies.ts';
 import { deleteRequest, memberRequest, postRequest, putMembersRequest, putRequest } from './octavia-requests.ts';
 
 const NOTHING: Diff = { steps: [], waiting: false };
@@ -29,16 +30,24 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
   const touched = health === 'finish';
   const changes = {
     ...((touched || there.lbMethod !== wanted.lbMethod) && { lb_algorithm: wanted.lbMethod }),
-    ...(there.sessionPersistence !== (wanted.sessionPersistence?.type ?? null) && {
-      session_persistence: wanted.sessionPersistence,
-    }),
-    ...missingTags(there, context.tags),
+    ...diffPersistence(wanted, there),
+    ...missingTags(there, poolTags(wanted, context.tags)),
   };
   const update: readonly Step[] =
     Object.keys(changes).length === 0
       ? []
       : [{ summary: `change the pool ${wanted.name}`, request: putRequest('pools', there.id, changes) }];
   return { steps: [...update, ...below], waiting: false };
+}
+
+/** What the Service has asked for goes with its wish. What it never asked for is an operator's, as with CPO, which sets it at creation alone. */
+function diffPersistence(
+  { sessionPersistence: wanted }: DesiredPool,
+  there: ObservedPool,
+): Readonly<Record<string, unknown>> {
+  if (wanted) return wanted.type === there.sessionPersistence ? {} : { session_persistence: wanted };
+  if (!there.tags.includes(affinityTag)) return {};
+  return { session_persistence: null, tags: there.tags.filter((tag) => tag !== affinityTag) };
 }
 
 export function diffMembers(

@@ -7,6 +7,7 @@ import type {
   DesiredPool,
   DesiredTree,
 } from '../desired/desired-tree.ts';
+import { affinityTag } from '../ownership.ts';
 import { treeOnOneVip } from './second-vip.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -50,9 +51,12 @@ export function poolBody(wanted: DesiredPool, tags: readonly string[]): Body {
     protocol: wanted.protocol,
     lb_algorithm: wanted.lbMethod,
     ...(wanted.sessionPersistence && { session_persistence: wanted.sessionPersistence }),
-    tags,
+    tags: poolTags(wanted, tags),
   };
 }
+
+export const poolTags = ({ sessionPersistence }: DesiredPool, tags: readonly string[]): readonly string[] =>
+  sessionPersistence ? [...tags, affinityTag] : tags;
 
 /** Where a member lies that names no subnet: in the VIP's, if it is of its family. */
 export interface MemberSubnet {
