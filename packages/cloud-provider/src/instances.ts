@@ -7,6 +7,17 @@ export interface NodeRef {
   readonly uid: string;
   /** `spec.providerID`; absent until the node is initialised. Of more than 1,024 characters, the first of them. */
   readonly providerID?: string | undefined;
+  /**
+   * `status.nodeInfo.systemUUID`: the UUID that the machine's firmware gives (SMBIOS), by which some clouds know a machine of which
+   * they know no node name. Its kubelet writes it: good to look a machine up by, no proof that it is this one. Compare it without
+   * regard to case; older firmware swaps bytes of the first three groups. Of more than 255 characters, the first of them. Absent: not reported yet.
+   */
+  readonly systemUUID?: string | undefined;
+  /**
+   * `metadata.creationTimestamp`, in milliseconds since the Unix epoch: a machine that was made after it is not this node's. Whole
+   * seconds, by the API server's clock. Absent: not known.
+   */
+  readonly createdAt?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
   /** Of values with more than 4,096 characters, the first of them. */
   readonly annotations: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 /** The cloud's API: from a request to a response, with latency, rate limit and faults on the way. */
 import type { CloudRequest, CloudResponse } from './cloud-request.ts';
 import { Refusal } from './cloud-request.ts';
-import type { MemoryPart, NewRoute } from './cloud-model.ts';
+import type { MemoryInstance, MemoryPart, NewRoute } from './cloud-model.ts';
 import type { MemoryCloud } from './memory-cloud.ts';
 
 const MOST_IN_A_BATCH = 500;
@@ -149,16 +149,23 @@ function routesOf(cloud: MemoryCloud): readonly object[] {
   return cloud.routes().map((route) => ({ ...route, blackhole: cloud.instance(route.instanceId) === undefined }));
 }
 
-/** By ID or by name. What it does not find is not proved to be absent: it reads the list. */
+/** By ID, by the UUID of the system, or by name. What it does not find is not proved to be absent: it reads the list. */
 function batchGet(cloud: MemoryCloud, input: Record<string, unknown>): CloudResponse {
-  const { ids = [], names = [] } = input as { ids?: readonly string[]; names?: readonly string[] };
-  if (!Array.isArray(ids) || !Array.isArray(names)) return refused(400, 'invalid', 'ids and names must be lists');
-  if (ids.length + names.length > MOST_IN_A_BATCH) {
+  const { ids = [], names = [], systemUUIDs = [] } = input as Record<string, readonly string[] | undefined>;
+  if (![ids, names, systemUUIDs].every((one) => Array.isArray(one))) {
+    return refused(400, 'invalid', 'ids, names and systemUUIDs must be lists');
+  }
+  if (ids.length + Math.max(names.length, systemUUIDs.length) > MOST_IN_A_BATCH) {
     return refused(400, 'invalid', `at most ${MOST_IN_A_BATCH} instances at once`);
   }
-  const wantedIds = new Set<string>(ids);
-  const wantedNames = new Set<string>(names);
-  return ok({ instances: cloud.instances().filter(({ id, name }) => wantedIds.has(id) || wantedNames.has(name)) });
+  const [wantedIds, wantedNames, wantedUUIDs] = [ids, names, systemUUIDs].map((one) => new Set(one)) as [
+    Set<string>,
+    Set<string>,
+    Set<string>,
+  ];
+  const isWanted = ({ id, name, systemUUID = '' }: MemoryInstance): boolean =>
+    wantedIds.has(id) || wantedNames.has(name) || wantedUUIDs.has(systemUUID.toLowerCase());
+  return ok({ instances: cloud.instances().filter(isWanted) });
 }
 
 function volumesOf(cloud: MemoryCloud, ids: readonly string[]): CloudResponse {

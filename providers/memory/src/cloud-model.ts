@@ -12,6 +12,8 @@ export interface MemoryInstance {
   readonly region: string;
   readonly addresses: readonly NodeAddress[];
   readonly labels: Readonly<Record<string, string>>;
+  /** What its firmware says: nodes without a provider ID are found by it, whatever their name. Default: none. */
+  readonly systemUUID?: string | undefined;
   /** Ranges for its pods. */
   readonly podCidrs: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { CallContext, DesiredLoadBalancer, ProviderHost } from '@outrigger/cloud-provider';
+import type { CallContext, DesiredLoadBalancer, NodeRef, ProviderHost } from '@outrigger/cloud-provider';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { handleRequest } from './cloud-api.ts';
@@ -247,5 +247,25 @@ test('a cloud config that is wrong is named, with its file', async () => {
   await assert.rejects(
     provider.reconfigure?.({ fileName: 'cloud.json', text: '{}' }, call) ?? Promise.resolve(),
     /give an endpoint/,
+  );
+});
+
+test('a node without a provider ID is found by the UUID of its system, whatever its name', async () => {
+  const { clock, cloud } = setUp();
+  cloud.createInstance({ name: 'machine-7', systemUUID: '4C4C4544-0043' });
+  cloud.createInstance({ name: 'by-name' });
+  const { instances } = await createMemoryProvider({ cloud }).open(hostOf(clock));
+  const node = (name: string, systemUUID?: string): NodeRef => ({
+    name,
+    uid: name,
+    labels: {},
+    annotations: {},
+    systemUUID,
+  });
+  const nodes = [node('worker', '4c4c4544-0043'), node('by-name', 'unknown'), node('nobody', '')];
+  const answers = (await instances?.lookUp(nodes, 'state', call)) ?? [];
+  assert.deepEqual(
+    answers.map(({ result }) => (result.kind === 'found' ? result.instance.providerID : result.kind)),
+    ['memory://region-1/machine-7', 'memory://region-1/by-name', 'missing'],
   );
 });

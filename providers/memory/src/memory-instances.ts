@@ -31,22 +31,27 @@ export class MemoryInstances implements Instances {
 
   async lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]> {
     const ids = nodes.map((node) => this.#idOf(node)).filter((id) => id !== undefined);
-    const names = nodes.filter(({ providerID }) => !providerID).map(({ name }) => name);
+    const unnamed = nodes.filter(({ providerID }) => !providerID);
+    const names = unnamed.map(({ name }) => name);
+    const systemUUIDs = unnamed.flatMap((node) => uuidOf(node) ?? []);
     const asOf = this.#clock.monotonic();
     const client = this.#client();
     const { place } = client;
     const { instances } = await client.request<{ instances: readonly MemoryInstance[] }>(
       call,
       'POST /instances:batchGet',
-      { method: 'POST', path: '/instances:batchGet', body: { ids, names } },
+      { method: 'POST', path: '/instances:batchGet', body: { ids, names, systemUUIDs } },
     );
     const byId = new Map(instances.map((instance) => [instance.id, instance]));
+    const byUUID = new Map(instances.map((instance) => [uuidOf(instance), instance]));
     const byName = new Map(instances.map((instance) => [instance.name, instance]));
     return nodes.map((node) => {
       const id = this.#idOf(node);
       // Of another provider's ID, or a broken one, nothing is known here.
       if (id === undefined && node.providerID) return { asOf, place, result: { kind: 'missing' } };
-      const instance = id === undefined ? byName.get(node.name) : byId.get(id);
+      const uuid = uuidOf(node);
+      const sought = (uuid === undefined ? undefined : byUUID.get(uuid)) ?? byName.get(node.name);
+      const instance = id === undefined ? sought : byId.get(id);
       return {
         asOf,
         place,
@@ -89,4 +94,9 @@ function instanceOf(
   return need === 'state'
     ? { providerID, state }
     : { providerID, state, type, zone, region, addresses, labels, podCidrs };
+}
+
+/** Firmware and hypervisors do not agree on upper and lower case. */
+function uuidOf({ systemUUID }: Pick<NodeRef, 'systemUUID'>): string | undefined {
+  return systemUUID?.toLowerCase();
 }
