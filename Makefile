@@ -60,6 +60,10 @@ format: $(SETUP) ## Format the sources
 build: $(SETUP) ## Bundle the program into dist/ and write bin/cloud-controller-manager and bin/outrigger
 	@node scripts/build.ts
 
+.PHONY: packages
+packages: $(SETUP) ## Compile the packages and make their tarballs in dist/packages
+	@node scripts/packages.ts
+
 .PHONY: image
 image: $(SETUP) ## Make the container image, its root file system and its bill of materials in dist/image/, without Docker
 	@node scripts/image.ts

@@ -30,8 +30,9 @@ const OLDEST_KUBERNETES = '1.34';
 const STAGE_LIMIT_MINUTES = 40;
 
 const UNIT =
-  '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.contract|*.integration|*.control-plane|*.lab).test.ts';
-const FAST = '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.control-plane|*.lab).test.ts';
+  '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.contract|*.integration|*.control-plane|*.lab|*.packages).test.ts';
+const FAST = '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.control-plane|*.lab|*.packages).test.ts';
+const PACKAGES = 'scripts/**/*.packages.test.ts';
 const CONTROL_PLANE = '{packages,providers,distribution,bench,e2e}/**/*.control-plane.test.ts';
 
 /**
@@ -239,6 +240,7 @@ const stages: readonly Stage[] = [
   controlPlane(),
   tests('unit', { pattern: UNIT, always: false, isolation: 'none' }),
   properties(),
+  tests('packages', { pattern: PACKAGES }),
   tests('fast', { pattern: FAST, coverage: true, concurrency: 2 }),
   tests('control-plane', { pattern: CONTROL_PLANE, except: CURRENT_RELEASE_ONLY, concurrency: 2 }),
   // These fill the machine, and measure how long the program takes on it.

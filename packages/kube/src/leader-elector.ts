@@ -124,19 +124,17 @@ export class LeaderElector {
   async #readAndFollow(tried: Set<string>, signal: AbortSignal): Promise<LeadershipTerm | 'again' | 'pause'> {
     if (!(await this.#read(signal))) return 'pause';
     const startedAt = this.#options.clock.monotonic();
-    using watching = new DisposableStack();
-    for (let watched = false; ; watched = true) {
+    let watch: Disposable | undefined;
+    using _watching = { [Symbol.dispose]: () => watch?.[Symbol.dispose]() };
+    for (;;) {
       signal.throwIfAborted();
       const seen = this.#observer.seen;
       const ours = seen?.record.holder === this.#options.identity && tried.has(seen.record.acquireTime);
       const freeInMs = ours ? 0 : this.#observer.freeInMs();
       if (freeInMs === 0) return await this.#take(tried, ours);
-      if (!watched) {
-        const watch = this.#observer.watch((error) =>
-          this.#logger.verbose(2, 'Watch of the lease broke; reading it from time to time', { error }),
-        );
-        watching.use(watch);
-      }
+      watch ??= this.#observer.watch((error) =>
+        this.#logger.verbose(2, 'Watch of the lease broke; reading it from time to time', { error }),
+      );
       if ((await this.#observer.wait(freeInMs, signal)) !== 'broken') continue;
       // The server ends every watch after some minutes; one that did not last is not worth another at once.
       return this.#options.clock.monotonic() - startedAt > this.#timings.retryPeriodMs ? 'again' : 'pause';

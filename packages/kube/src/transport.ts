@@ -6,12 +6,12 @@
 /** Which connections a request may share. Watches and leases never wait behind ordinary requests. */
 export type TrafficClass = 'default' | 'watch' | 'lease';
 
-/** Names in lower case. A list: the header once for each value, as the server reads the groups of an impersonation. */
+/** Names in lower case. A list: the header once for each value, as the server reads the groups of an impersonation. `undefined`: none. */
 export interface RequestHeaders {
   readonly accept?: string;
   readonly authorization?: string;
   readonly 'content-type'?: string;
-  readonly [name: string]: string | readonly string[];
+  readonly [name: string]: string | readonly string[] | undefined;
 }
 
 export interface TransportRequest {

@@ -4,6 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Socket } from 'node:net';
+import { extname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { SupervisorCommand, SupervisorEvent } from './supervisor.ts';
@@ -42,7 +43,8 @@ export class ProcessGroup implements AsyncDisposable {
 
   /** `removeOnEnd`: directories that go when the group goes. */
   constructor(options: { readonly removeOnEnd?: readonly string[] } = {}) {
-    const program = fileURLToPath(new URL('./supervisor.ts', import.meta.url));
+    // Beside this file, which is TypeScript in the repository and JavaScript where the package is installed.
+    const program = fileURLToPath(new URL(`./supervisor${extname(import.meta.url)}`, import.meta.url));
     // Detached: a group of its own, which Ctrl-C in this terminal does not reach and which can be ended as one.
     this.#supervisor = spawn(process.execPath, [program, ...(options.removeOnEnd ?? [])], {
       detached: true,

@@ -1,0 +1,177 @@
+/** The tarballs of `make packages`, judged, installed alone into an empty folder, and used there as somebody would who has no checkout. */
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { makePackages, type Tarball } from './make-packages.ts';
+import { repository, workspacePackages } from './workspace-packages.ts';
+
+const run = promisify(execFile);
+const bin = (name: string): string => path.join(repository, 'node_modules/.bin', name);
+const directory = mkdtempSync(path.join(tmpdir(), 'outrigger-packages-'));
+const consumer = path.join(directory, 'consumer');
+/** Of `packages/cloud-provider` first: by the major version of Node that each asks for. */
+const floors = new Map(workspacePackages().map(({ manifest }) => [manifest.name, floorOf(manifest.engines?.node)]));
+let tarballs: readonly Tarball[] = [];
+
+after(() => rmSync(directory, { recursive: true }));
+
+before(async () => {
+  tarballs = makePackages({ output: path.join(directory, 'packages') });
+  await install(consumer, process.execPath, tarballs);
+});
+
+function floorOf(range = ''): number {
+  const major = /^>=(\d+)(?:\.\d+)*$/u.exec(range)?.[1];
+  assert.ok(major, `engines.node must be >= and a version, not ${JSON.stringify(range)}`);
+  return Number(major);
+}
+
+/** `--engine-strict`: a package whose dependency does not run on this Node is refused. */
+async function install(folder: string, node: string, files: readonly Tarball[]): Promise<void> {
+  mkdirSync(folder);
+  writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
+  const { '@types/node': types } = (
+    JSON.parse(readFileSync(path.join(repository, 'package.json'), 'utf8')) as {
+      devDependencies: Record<string, string>;
+    }
+  ).devDependencies;
+  const args = ['install', '--engine-strict', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  await npm([...args, ...files.map(({ file }) => file), `@types/node@${types}`], folder, node);
+}
+
+async function npm(args: readonly string[], cwd: string, node: string): Promise<void> {
+  await run('npm', args, { cwd, env: environmentOf(node) });
+}
+
+function environmentOf(node: string): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env['PATH']}` };
+}
+
+/** Every Node on the path, and Node 22, by their major versions. */
+async function nodes(): Promise<ReadonlyMap<number, string>> {
+  const found = new Map<number, string>();
+  const places = (process.env['PATH'] ?? '').split(path.delimiter).map((place) => path.join(place, 'node'));
+  for (const file of [process.execPath, ...places, await node22()]) {
+    if (file === undefined || !existsSync(file)) continue;
+    const major = Number.parseInt(execFileSync(file, ['-p', 'process.versions.node'], { encoding: 'utf8' }), 10);
+    if (!found.has(major)) found.set(major, file);
+  }
+  return found;
+}
+
+/** By a lock file of its own: in that of the repository, its `bin` would stand in the way of the pinned Node's. */
+async function node22(): Promise<string | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  const folder = path.join(directory, 'node-22');
+  mkdirSync(folder);
+  for (const file of ['package.json', 'package-lock.json']) {
+    copyFileSync(path.join(repository, 'scripts/packages/node-22', file), path.join(folder, file));
+  }
+  await npm(['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], folder, process.execPath);
+  return path.join(folder, `node_modules/node-linux-${process.arch}/bin/node`);
+}
+
+test('each package is right for publint and attw', async () => {
+  await Promise.all(
+    tarballs.map(async ({ file }) => {
+      await run(bin('publint'), ['run', file, '--strict']);
+      await run(bin('attw'), [file, '--profile=esm-only', '--format=ascii', '--no-emoji']);
+    }),
+  );
+});
+
+test('a tarball has what was built, its licence and its README, and neither sources nor tests', () => {
+  assert.equal(tarballs.length, workspacePackages().length);
+  for (const { files, name } of tarballs) {
+    assert.deepEqual(
+      files.filter((file) => !/^dist\/.+\.(?:js|d\.ts)$/u.test(file)).toSorted(),
+      ['LICENSE', 'README.md', 'package.json'],
+      name,
+    );
+    assert.deepEqual(
+      files.filter((file) => /\.(?:test|suite)\.|\/(?:fake|golden)\//u.test(file)),
+      [],
+      name,
+    );
+  }
+});
+
+test('each entry point is imported on each Node that its package names, and npm installs it there', async () => {
+  const found = await nodes();
+  for (const [major, node] of found) {
+    const fit = tarballs.filter(({ name }) => (floors.get(name) ?? 0) <= major);
+    const folder = node === process.execPath ? consumer : path.join(directory, `consumer-${major}`);
+    if (folder !== consumer) await install(folder, node, fit);
+    const specifiers = fit.flatMap(({ name }) => entryPoints(folder, name));
+    const text = `for (const name of ${JSON.stringify(specifiers)}) if (!Object.keys(await import(name)).length) throw new Error(name);`;
+    writeFileSync(path.join(folder, 'entry-points.mjs'), text);
+    const { stderr } = await run(node, ['entry-points.mjs'], { cwd: folder });
+    assert.equal(stderr, '', `Node ${major}`);
+  }
+  // Of Linux all three are there: the machine's own may be any of them.
+  if (process.platform === 'linux') assert.ok(found.has(22) && found.has(24));
+});
+
+function entryPoints(folder: string, name: string): readonly string[] {
+  const manifest = createRequire(path.join(folder, 'x.js')).resolve(`${name}/package.json`);
+  const { exports } = JSON.parse(readFileSync(manifest, 'utf8')) as { exports: object };
+  return Object.keys(exports)
+    .filter((subpath) => subpath !== './package.json')
+    .map((subpath) => path.posix.join(name, subpath));
+}
+
+test('the provider and the manager of the guides are checked against the declarations, and a node is initialised', async () => {
+  const guide = (page: string): readonly string[] =>
+    [...readFileSync(path.join(repository, 'docs/guides', page), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gmu)].map(
+      ([, block = '']) => block,
+    );
+  const [fork = '', controller = ''] = guide('build-your-own.md');
+  const files = {
+    'my-cloud.ts': guide('write-a-provider.md').join('\n'),
+    'fork.ts': fork,
+    'zone-label-controller.ts': controller,
+    'initialise-node.ts': readFileSync(path.join(repository, 'scripts/packages/consumer/initialise-node.ts'), 'utf8'),
+    'tsconfig.json': JSON.stringify({
+      compilerOptions: {
+        target: 'es2023',
+        lib: ['es2023', 'esnext.disposable'],
+        module: 'nodenext',
+        types: ['node'],
+        strict: true,
+        verbatimModuleSyntax: true,
+        erasableSyntaxOnly: true,
+        rewriteRelativeImportExtensions: true,
+        outDir: 'built',
+      },
+      include: ['*.ts'],
+    }),
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(consumer, name), text);
+  await run(bin('tsc'), ['-p', '.'], { cwd: consumer }).catch(({ stdout }: { stdout: string }) => assert.fail(stdout));
+  copyFileSync(path.join(consumer, 'built/my-cloud.js'), path.join(consumer, 'my-cloud.mjs'));
+  for (const provider of ['./my-cloud.ts', './my-cloud.mjs']) {
+    const { stdout } = await run(process.execPath, ['built/initialise-node.js', 'built/fork.js', provider], {
+      cwd: consumer,
+    }).catch((error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}${error.stderr}`));
+    assert.match(stdout, /^initialised my-cloud:\/\/srv-1$/mu, provider);
+  }
+});
+
+test('a program of the testing package that is a file of its own starts from where it is installed', async () => {
+  writeFileSync(
+    path.join(consumer, 'group.mjs'),
+    `import { ProcessGroup } from '@outrigger/testing';
+const group = new ProcessGroup();
+const program = await group.start({ name: 'true', command: 'true', args: [], log: 'true.log' });
+console.log((await program.exited()).code);
+await group[Symbol.asyncDispose]();
+`,
+  );
+  const { stdout } = await run(process.execPath, ['group.mjs'], { cwd: consumer });
+  assert.equal(stdout, '0\n');
+});
