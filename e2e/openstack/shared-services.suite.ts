@@ -6,12 +6,12 @@ import { FakeClock } from '@outrigger/testing';
 import { noJournal } from '../../packages/controllers/src/journal.ts';
 import { removeLoadBalancer } from '../../packages/controllers/src/orphans/remove-load-balancer.ts';
 import { FakeApi } from '../../packages/controllers/src/service/fake-api.suite.ts';
-import { Locks } from '../../packages/controllers/src/service/locks.ts';
-import { callContext } from '../../packages/controllers/src/service/memory-provider.suite.ts';
+import { Locks } from '../../packages/controllers/src/load-balancer/locks.ts';
+import { callContext } from '../../packages/controllers/src/load-balancer/memory-provider.suite.ts';
 import { nodeOf, webSpec } from '../../packages/controllers/src/service/rig.suite.ts';
 import { createServiceController } from '../../packages/controllers/src/service/service-controller.ts';
-import { createServiceMetrics } from '../../packages/controllers/src/service/service-metrics.ts';
-import type { LoadBalancerSharing } from '../../packages/controllers/src/service/tenancy.ts';
+import { createActionCounter } from '../../packages/controllers/src/load-balancer/count-actions.ts';
+import type { LoadBalancerSharing } from '../../packages/controllers/src/load-balancer/tenancy.ts';
 import type { FaultRules } from '../../providers/openstack/fake/fault-rules.ts';
 import { ownersIn } from '../../providers/openstack/src/load-balancer/ownership.ts';
 import { Rig, type RigOptions } from '../../providers/openstack/src/load-balancer/rig.suite.ts';
@@ -146,7 +146,7 @@ export class ServiceWorld implements AsyncDisposable {
             locks: new Locks(),
             isStillOrphan: () => Promise.resolve(true),
             clock: this.#clock,
-            metrics: createServiceMetrics(noMetrics),
+            counter: createActionCounter(noMetrics),
             logger: silentLogger,
             journal: noJournal,
             subject: { kind: 'LoadBalancerPart', name: uid, uid },

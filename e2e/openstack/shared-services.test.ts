@@ -4,7 +4,10 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { keyOfObject } from '@outrigger/kube';
 import { webSpec } from '../../packages/controllers/src/service/rig.suite.ts';
-import { loadBalancerSharings, type LoadBalancerSharing } from '../../packages/controllers/src/service/tenancy.ts';
+import {
+  loadBalancerSharings,
+  type LoadBalancerSharing,
+} from '../../packages/controllers/src/load-balancer/tenancy.ts';
 import { ServiceWorld } from './shared-services.suite.ts';
 
 /** Time enough for others to look in between. */

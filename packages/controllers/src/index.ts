@@ -41,8 +41,8 @@ export {
   type ServiceControllerOptions,
 } from './service/service-controller.ts';
 export { isReviewed, reviewService, type ServiceReview, type ServiceReviewer } from './service/review-service.ts';
-export { Locks } from './service/locks.ts';
-export { loadBalancerSharings, shareWithAnnotation, type LoadBalancerSharing } from './service/tenancy.ts';
+export { Locks } from './load-balancer/locks.ts';
+export { loadBalancerSharings, shareWithAnnotation, type LoadBalancerSharing } from './load-balancer/tenancy.ts';
 export { adoptPatch, adoptedBy, askedOf, partNameOf } from './service/adoption.ts';
 export {
   createOrphanController,

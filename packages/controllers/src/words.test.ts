@@ -11,7 +11,8 @@ import { planNodeLifecycle } from './node-lifecycle/plan.ts';
 import { factsOfNodePlan } from './node/node-words.ts';
 import { planNode } from './node/plan.ts';
 import { factOfRoute, notedDelete } from './route/route-words.ts';
-import { factsOfParts, factsOfService, factsOfServicePlan } from './service/service-words.ts';
+import { factsOfParts } from './load-balancer/load-balancer-words.ts';
+import { factsOfService, factsOfServicePlan } from './service/service-words.ts';
 import { planService } from './service/plan.ts';
 
 const texts = (facts: readonly { readonly text: string }[]): readonly string[] => facts.map(({ text }) => text);

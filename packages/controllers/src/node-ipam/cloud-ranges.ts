@@ -34,7 +34,7 @@ import { refOfNode } from '../node-ref.ts';
 import { statusPatch } from '../node/node-patch.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import { hasRouteCondition, routeCondition } from '../route/network-condition.ts';
-import { reasonOf } from '../service/failure.ts';
+import { reasonOf } from '../load-balancer/failure.ts';
 import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { AllocatorWatch, type AllocatorWatchOptions } from './allocator-watch.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCloudError, type PodRangeRequest, type PodRangeResult, type PodRanges } from '@outrigger/cloud-provider';
 import { FakeClock } from '@outrigger/testing';
-import { callContext } from '../service/memory-provider.suite.ts';
+import { callContext } from '../load-balancer/memory-provider.suite.ts';
 import { PodRangeBatches } from './pod-range-batches.ts';
 
 function requestOf(name: string): PodRangeRequest {

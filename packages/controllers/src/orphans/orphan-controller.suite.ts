@@ -15,8 +15,8 @@ import {
 } from '@outrigger/kube';
 import { createMemoryCloud } from '@outrigger/provider-memory';
 import { hollowNode } from '@outrigger/testing';
-import { callContext } from '../service/memory-provider.suite.ts';
-import { Locks } from '../service/locks.ts';
+import { callContext } from '../load-balancer/memory-provider.suite.ts';
+import { Locks } from '../load-balancer/locks.ts';
 import { createServiceController } from '../service/service-controller.ts';
 import { createOrphanController, type OrphanControllerOptions } from './orphan-controller.ts';
 import { openMemoryProvider } from './orphan-rig.suite.ts';

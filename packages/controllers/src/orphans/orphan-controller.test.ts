@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudError, parseCidr, type LoadBalancers } from '@outrigger/cloud-provider';
-import { Locks } from '../service/locks.ts';
-import { CLUSTER } from '../service/memory-provider.suite.ts';
+import { Locks } from '../load-balancer/locks.ts';
+import { CLUSTER } from '../load-balancer/memory-provider.suite.ts';
 import { UnmarkedCloud } from '../route/unmarked-rig.suite.ts';
 import { GRACE_MS, OrphanRig } from './orphan-rig.suite.ts';
 

@@ -13,16 +13,16 @@ import {
   type Route,
   type Routes,
 } from '@outrigger/cloud-provider';
-import type { Client, Clock, EventNote, EventRecorder, KubeObject, Logger, Metrics } from '@outrigger/kube';
+import type { Client, Clock, Counter, EventNote, EventRecorder, KubeObject, Logger, Metrics } from '@outrigger/kube';
 import type { Explains, Finding } from '../finding.ts';
 import { noJournal, type ControllerJournal } from '../journal.ts';
 import { CloudRoutes } from '../route/cloud-routes.ts';
 import { asOwned, NOTHING_KNOWN, type KnownHops } from '../route/route-owners.ts';
 import { recordFailureNote } from '../route/failure-note.ts';
 import { StoredRouteRecord } from '../route/stored-route-record.ts';
-import { Locks } from '../service/locks.ts';
-import { reasonOf } from '../service/failure.ts';
-import { createServiceMetrics } from '../service/service-metrics.ts';
+import { createActionCounter } from '../load-balancer/count-actions.ts';
+import { Locks } from '../load-balancer/locks.ts';
+import { reasonOf } from '../load-balancer/failure.ts';
 import { ToldEvents } from '../told-events.ts';
 import { CLUSTER_NAMESPACE, readLiveObjects } from './live-objects.ts';
 import { createOrphanMetrics, type OrphanMetrics } from './orphan-metrics.ts';
@@ -105,6 +105,7 @@ class Run {
   readonly #deps: OrphanControllerDependencies;
   readonly #signal: AbortSignal;
   readonly #metrics: OrphanMetrics;
+  readonly #actions: Counter;
   readonly #told: ToldEvents;
   readonly #journal: ControllerJournal;
   readonly #locks: Locks;
@@ -124,6 +125,7 @@ class Run {
     this.#deps = deps;
     this.#signal = signal;
     this.#metrics = createOrphanMetrics(metrics);
+    this.#actions = createActionCounter(metrics);
     this.#told = new ToldEvents(events, clock);
     this.#journal = deps.journal ?? noJournal;
     this.#locks = deps.locks ?? new Locks();
@@ -320,7 +322,7 @@ class Run {
   }
 
   #removeLoadBalancer(orphan: OrphanedLoadBalancer): Promise<Removed> {
-    const { callContext, client, clock, logger, metrics, options, provider } = this.#deps;
+    const { callContext, client, clock, logger, options, provider } = this.#deps;
     if (!provider.loadBalancers) return Promise.resolve({ kind: 'kept' });
     return removeLoadBalancer(orphan, {
       provider: provider.loadBalancers,
@@ -336,7 +338,7 @@ class Run {
         return !uids.has(orphan.uid);
       },
       clock,
-      metrics: createServiceMetrics(metrics),
+      counter: this.#actions,
       logger,
       journal: this.#journal,
       subject: subjectOfOrphan(orphan),

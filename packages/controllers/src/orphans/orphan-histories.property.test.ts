@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { CLUSTER } from '../service/memory-provider.suite.ts';
+import { CLUSTER } from '../load-balancer/memory-provider.suite.ts';
 import { OrphanRig } from './orphan-rig.suite.ts';
 
 const UIDS = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -3,9 +3,9 @@ import type { Capabilities, Clock, LoadBalancers, Routes } from '@outrigger/clou
 import { silentLogger, type EventNote, type KubeObject, type Metrics, type Node, type Service } from '@outrigger/kube';
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
 import { FakeClock } from '@outrigger/testing';
-import { callContext, CLUSTER } from '../service/memory-provider.suite.ts';
+import { callContext, CLUSTER } from '../load-balancer/memory-provider.suite.ts';
 import { Journal } from '../journal.ts';
-import type { Locks } from '../service/locks.ts';
+import type { Locks } from '../load-balancer/locks.ts';
 import { createOrphanController, type OrphanController, type OrphanControllerOptions } from './orphan-controller.ts';
 
 const PERIOD_MS = 600_000;

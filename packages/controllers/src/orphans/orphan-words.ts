@@ -3,7 +3,7 @@ import type { EventNote } from '@outrigger/kube';
 import type { Fact } from '../finding.ts';
 import type { NotedAction, Subject } from '../journal.ts';
 import { factOfRoute } from '../route/route-words.ts';
-import { factsOfParts } from '../service/service-words.ts';
+import { factsOfParts } from '../load-balancer/load-balancer-words.ts';
 import type { Orphan, OrphanKind } from './orphan.ts';
 import type { HeldOrphans, OrphanPlan } from './plan.ts';
 

@@ -6,15 +6,14 @@ import type {
   LoadBalancerService,
   Owner,
 } from '@outrigger/cloud-provider';
-import type { Clock, Logger } from '@outrigger/kube';
+import type { Clock, Counter, Logger } from '@outrigger/kube';
 import type { ControllerJournal, NotedAction, Subject } from '../journal.ts';
-import { applyActions } from '../service/apply-actions.ts';
-import { readParts } from '../service/direct-reads.ts';
-import type { Locks } from '../service/locks.ts';
-import { observeOnce } from '../service/observations.ts';
-import { planRemoval } from '../service/plan.ts';
-import type { ServiceMetrics } from '../service/service-metrics.ts';
-import { notedOf } from '../service/service-words.ts';
+import { applyActions } from '../load-balancer/apply-actions.ts';
+import { planRemoval } from '../load-balancer/bring-to.ts';
+import { readParts } from '../load-balancer/read-parts.ts';
+import type { Locks } from '../load-balancer/locks.ts';
+import { observeOnce } from '../load-balancer/observe-once.ts';
+import { notedOf } from '../load-balancer/load-balancer-words.ts';
 import type { OrphanedLoadBalancer } from './orphan.ts';
 
 export interface RemoveLoadBalancerOptions {
@@ -25,7 +24,7 @@ export interface RemoveLoadBalancerOptions {
   /** Asked right before the first action. Throws when it cannot be found out. */
   readonly isStillOrphan: () => Promise<boolean>;
   readonly clock: Clock;
-  readonly metrics: ServiceMetrics;
+  readonly counter: Counter;
   readonly logger: Logger;
   readonly journal: ControllerJournal;
   readonly subject: Subject;

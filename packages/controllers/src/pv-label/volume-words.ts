@@ -1,5 +1,5 @@
 /** What people read about PersistentVolumes: in Events, warnings and explanations. */
-import { reasonOf } from '../service/failure.ts';
+import { reasonOf } from '../load-balancer/failure.ts';
 import type { LabelDifference, VolumeAdditions } from './plan.ts';
 
 export function failureText(error: Error): string {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isCloudError, type Route, type Routes } from '@outrigger/cloud-provider';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
-import { callContext } from '../service/memory-provider.suite.ts';
+import { callContext } from '../load-balancer/memory-provider.suite.ts';
 import { CloudRoutes } from './cloud-routes.ts';
 
 const never = (): Promise<never> => new Promise(() => {});

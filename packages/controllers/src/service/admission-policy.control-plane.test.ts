@@ -14,7 +14,7 @@ import {
 import { createMemoryCloud } from '@outrigger/provider-memory';
 import { controlPlaneOrSkip } from '@outrigger/testing';
 import { admissionPolicyOf, featureTableOf, trustPolicyOf } from './admission-policy.ts';
-import { openLoadBalancers } from './memory-provider.suite.ts';
+import { openLoadBalancers } from '../load-balancer/memory-provider.suite.ts';
 
 const resourceOf = (kind: string, plural: string): Resource => ({
   group: 'admissionregistration.k8s.io',

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Service } from '@outrigger/kube';
 import * as fc from 'fast-check';
 import { adoptCondition, adoptedBy, adoptPatch, partNameOf, whyNotAdopted } from './adoption.ts';
-import { CLUSTER } from './memory-provider.suite.ts';
+import { CLUSTER } from '../load-balancer/memory-provider.suite.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 
 /** As `outrigger adopt` does, on the fake API. */

@@ -13,7 +13,7 @@ import {
   type PartName,
 } from '@outrigger/cloud-provider';
 import type { Patch, Service } from '@outrigger/kube';
-import { isNamed, isOwnedBy } from './check-plan.ts';
+import { isNamed, isOwnedBy } from '../load-balancer/check-plan.ts';
 
 /** Of type `True` while it is asked for; its message names the parts: `address/a-1 load-balancer/lb-7`. */
 export const adoptCondition = 'outrigger.dev/AdoptLoadBalancer';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudError } from '@outrigger/cloud-provider';
 import * as fc from 'fast-check';
-import { CLUSTER } from './memory-provider.suite.ts';
+import { CLUSTER } from '../load-balancer/memory-provider.suite.ts';
 import { ask, createRig, nodeOf, webSpec, type Asking, type Rig } from './rig.suite.ts';
 
 const NAMES = ['a', 'b', 'c'];

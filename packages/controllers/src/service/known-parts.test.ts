@@ -8,7 +8,7 @@ import {
   type LoadBalancerPart,
 } from '@outrigger/cloud-provider';
 import * as fc from 'fast-check';
-import { KnownParts } from './known-parts.ts';
+import { KnownParts } from '../load-balancer/known-parts.ts';
 import { webSpec } from './rig.suite.ts';
 import {
   actionOn,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
 import { FakeClock } from '@outrigger/testing';
 import { identityOf } from './load-balancer-service.ts';
-import { callContext } from './memory-provider.suite.ts';
+import { callContext } from '../load-balancer/memory-provider.suite.ts';
 import { Observations } from './observations.ts';
 
 interface Asked {

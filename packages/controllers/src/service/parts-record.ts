@@ -1,20 +1,10 @@
 /** What is kept on a Service about its parts, so that it outlives the process. Pure. */
 import type { PartName } from '@outrigger/cloud-provider';
 import type { Patch, Service } from '@outrigger/kube';
-import { isNamed } from './check-plan.ts';
-import type { Knowledge } from './judge-look.ts';
+import { isNamed } from '../load-balancer/check-plan.ts';
+import type { Knowledge, MissingRecord } from '../load-balancer/judge-look.ts';
+import type { PartsRecord } from '../load-balancer/known-parts.ts';
 import { missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
-
-export interface PartsRecord {
-  readonly parts: readonly PartName[];
-  /** More may have been made than is named. */
-  readonly open: boolean;
-}
-
-/** A wait that was begun: since when (milliseconds since the epoch), and for what. */
-export interface MissingRecord extends PartsRecord {
-  readonly since: number;
-}
 
 const OPEN = '+';
 /** Each is asked about; a record of more was not written by this program, which reads none of it then: anything may have been made. */

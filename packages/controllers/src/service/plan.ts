@@ -1,22 +1,21 @@
 /** From what is known about a Service to what is to be done about it. Pure: entry point `planService`. */
 import {
   CloudError,
-  isCloudError,
   type BackEnd,
   type DesiredLoadBalancer,
   type LoadBalancerObservation,
-  type LoadBalancerPlan,
   type LoadBalancers,
   type LoadBalancerService,
   type Owner,
-  type PartQuestion,
 } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { whyNotAdopted } from './adoption.ts';
-import { checkPlan, isOwnedBy } from './check-plan.ts';
+import { asError, bringTo, failed, planRemoval, withJudgedOthers, type SeenParts } from '../load-balancer/bring-to.ts';
+import { checkPlan } from '../load-balancer/check-plan.ts';
+import type { ServicePlan } from '../load-balancer/service-plan.ts';
 import { identityOf, ingressOf, loadBalancerServiceOf } from './load-balancer-service.ts';
 import { isRecorded, roleOf, type RoleOptions } from './role.ts';
-import { mayUse, whyNotTrusted, type Tenancy } from './tenancy.ts';
+import { whyNotTrusted, type Tenancy } from '../load-balancer/tenancy.ts';
 import { unservedOf } from './unserved.ts';
 import { releaseAnnotation } from './well-known-names.ts';
 
@@ -42,56 +41,6 @@ export interface ObservedService {
   readonly isFailing?: boolean;
   readonly options: ServicePlanOptions;
 }
-
-/** Why there is nothing to do. */
-type ServiceIdleReason = 'not-ours' | 'unclaimed' | 'implemented-elsewhere';
-
-/** The cloud may not have shown all. */
-export interface LookAgain {
-  readonly kind: 'look-again';
-  /**
-   * - `hidden`: the cloud, asked directly, says that what is missing is there.
-   * - `quiet`: what was asked for a moment ago may still take effect.
-   * - `waits`: the cloud cannot prove that it is gone; what is missing counts as gone when looks have left it out for a while.
-   */
-  readonly why: 'hidden' | 'quiet' | 'waits';
-  /** What is expected besides, for people. */
-  readonly missing: readonly string[];
-  /** Until a look that shows no more is believed, in milliseconds. */
-  readonly inMs: number;
-}
-
-/** What is to be done now, or that nothing is. */
-export interface Bring {
-  readonly kind: 'bring';
-  readonly desired: DesiredLoadBalancer;
-  readonly plan: LoadBalancerPlan;
-  /** All is as it should be. With `wanted: false`: no part was seen. */
-  readonly complete: boolean;
-  /** Why what the Service asks for is refused: this is for the members of what is there alone. */
-  readonly refused?: Error | undefined;
-  /** Why there is more to do, which waits. */
-  readonly later?: LookAgain;
-}
-
-export type ServicePlan =
-  | { readonly kind: 'nothing'; readonly reason: ServiceIdleReason }
-  /** The finalizer and the owner's name have to be on the Service before anything is made in the cloud. */
-  | { readonly kind: 'record' }
-  /** The cloud has to be asked before anything can be said. */
-  | { readonly kind: 'observe' }
-  | LookAgain
-  /** A look leaves out what may be there: the cloud has to be asked about it directly. */
-  | { readonly kind: 'ask'; readonly questions: readonly PartQuestion[] }
-  /** No back end is left of those there were: nothing is changed until that is believed. */
-  | { readonly kind: 'hold' }
-  /** What the Service asks for can not be; nothing is changed. */
-  | { readonly kind: 'refuse'; readonly error: Error }
-  /** It could not be found out what is there, or what to do. */
-  | { readonly kind: 'failed'; readonly wanted: boolean; readonly error: Error }
-  /** Asked to let go of a load balancer in a cloud that does not answer. */
-  | { readonly kind: 'release'; readonly error: Error }
-  | Bring;
 
 export function planService(observed: ObservedService): ServicePlan {
   const { service, options } = observed;
@@ -220,65 +169,6 @@ export function releasedIfAsked(service: Service, plan: ServicePlan): ServicePla
   return isAsked ? { kind: 'release', error: plan.error } : plan;
 }
 
-export interface ObservedRemoval {
-  readonly provider: Pick<LoadBalancers, 'plan'>;
-  readonly service: LoadBalancerService;
-  readonly owner: Owner;
-  readonly observation: LoadBalancerObservation;
-}
-
-/** What has to be done so that nothing of this owner is left. */
-export function planRemoval({ provider, service, owner, observation }: ObservedRemoval): ServicePlan {
-  if (observation.kind === 'failed') return failed(false, observation.error);
-  return bringTo({ provider }, { service, wanted: false, owner, backEnds: [] }, observation);
-}
-
-type SeenParts = Extract<LoadBalancerObservation, { kind: 'parts' }>;
-
-/** Says of each thing that is no part of the Service's own whether the Service may use it. */
-function withJudgedOthers(
-  { options, serviceOf = () => undefined }: Pick<ObservedService, 'serviceOf'> & { readonly options?: Tenancy },
-  goal: DesiredLoadBalancer,
-  { others }: SeenParts,
-): DesiredLoadBalancer {
-  if (!others) return goal;
-  const tenancy = { ...options, clusterId: goal.owner.clusterId, serviceOf };
-  return { ...goal, others: others.map((thing) => ({ ...thing, mayUse: mayUse(thing, goal.service, tenancy) })) };
-}
-
-function bringTo(
-  observed: Pick<ObservedService, 'serviceOf'> & {
-    readonly provider: Pick<LoadBalancers, 'plan'>;
-    readonly options?: Tenancy;
-  },
-  goal: DesiredLoadBalancer,
-  observation: SeenParts,
-): ServicePlan {
-  const { provider } = observed;
-  const { wanted, owner } = goal;
-  const { parts } = observation;
-  const desired = withJudgedOthers(observed, goal, observation);
-  try {
-    const plan = provider.plan(desired, parts);
-    if (plan.refused) return wanted ? { kind: 'refuse', error: plan.refused } : failed(false, plan.refused);
-    checkPlan(plan, desired, parts);
-    // A provider's word is not enough to let the finalizer go while a part of ours can be seen.
-    const left = !wanted && parts.some((part) => isOwnedBy(part, owner));
-    return { kind: 'bring', desired, plan, complete: plan.complete && plan.actions.length === 0 && !left };
-  } catch (error) {
-    return failed(wanted, asError(error));
-  }
-}
-
-function failed(wanted: boolean, error: Error): ServicePlan {
-  if (isCloudError(error, 'implemented-elsewhere')) return { kind: 'nothing', reason: 'implemented-elsewhere' };
-  return { kind: 'failed', wanted, error };
-}
-
 function ownerFor({ uid }: LoadBalancerService, { clusterId }: ServicePlanOptions): Owner {
   return { clusterId, uid };
-}
-
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { CloudError, type LoadBalancerPart, type PartAnswer } from '@outrigger/cloud-provider';
 import { createMemoryProvider } from '@outrigger/provider-memory';
 import { silentLogger } from '@outrigger/kube';
-import { callContext, CLUSTER } from './memory-provider.suite.ts';
+import { callContext, CLUSTER } from '../load-balancer/memory-provider.suite.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 import {
   actionOn,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudError, loadBalancerOwnerAnnotation, type LoadBalancers } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
-import { callContext } from './memory-provider.suite.ts';
+import { callContext } from '../load-balancer/memory-provider.suite.ts';
 import { isReviewed, reviewService, type ServiceReviewer } from './review-service.ts';
 
 const CALL = callContext(new AbortController().signal, 'critical');

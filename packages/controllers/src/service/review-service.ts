@@ -10,7 +10,7 @@ import {
   type LoadBalancerVerdict,
 } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
-import { reasonOf } from './failure.ts';
+import { reasonOf } from '../load-balancer/failure.ts';
 import { loadBalancerServiceOf } from './load-balancer-service.ts';
 import { roleOf, type RoleOptions } from './role.ts';
 

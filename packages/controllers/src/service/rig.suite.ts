@@ -11,8 +11,8 @@ import { createMemoryCloud, type MemoryCloud, type MemoryPart } from '@outrigger
 import { FakeClock } from '@outrigger/testing';
 import type { Fact } from '../finding.ts';
 import { FakeApi } from './fake-api.suite.ts';
-import { Locks } from './locks.ts';
-import { callContext, CLUSTER, openLoadBalancers } from './memory-provider.suite.ts';
+import { Locks } from '../load-balancer/locks.ts';
+import { callContext, CLUSTER, openLoadBalancers } from '../load-balancer/memory-provider.suite.ts';
 import {
   createServiceController,
   type ServiceController,

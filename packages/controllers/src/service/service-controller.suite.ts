@@ -21,7 +21,7 @@ import {
 } from '@outrigger/kube';
 import { createMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import { hollowNode } from '@outrigger/testing';
-import { callContext, CLUSTER, openLoadBalancers } from './memory-provider.suite.ts';
+import { callContext, CLUSTER, openLoadBalancers } from '../load-balancer/memory-provider.suite.ts';
 import { createServiceController } from './service-controller.ts';
 import { letGoPatch, recordPatch } from './service-patch.ts';
 import { cleanupFinalizer } from './well-known-names.ts';

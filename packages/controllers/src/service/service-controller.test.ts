@@ -8,7 +8,7 @@ import {
   type LoadBalancerPart,
 } from '@outrigger/cloud-provider';
 import { StatusError } from '@outrigger/kube';
-import { CLUSTER } from './memory-provider.suite.ts';
+import { CLUSTER } from '../load-balancer/memory-provider.suite.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 import { cleanupFinalizer, releaseAnnotation } from './well-known-names.ts';
 

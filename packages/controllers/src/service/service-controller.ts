@@ -18,6 +18,7 @@ import {
   runController,
   type Client,
   type Clock,
+  type Counter,
   type EventRecorder,
   type Logger,
   type Metrics,
@@ -38,15 +39,18 @@ import type { Explains, Fact, Finding } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal, type NotedAction, type Subject } from '../journal.ts';
 import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
-import { applyActions } from './apply-actions.ts';
+import { applyActions } from '../load-balancer/apply-actions.ts';
 import { BackEndSet } from './back-end-set.ts';
 import { mayBeSelectedAnew, wakesLoadBalancers, type BackEndProvider, type CloudAddresses } from './back-ends.ts';
-import { readParts } from './direct-reads.ts';
-import { isUncertain, retryOf, seldomMs } from './failure.ts';
+import { createActionCounter } from '../load-balancer/count-actions.ts';
+import { factsOfParts, notedOf, recordAction } from '../load-balancer/load-balancer-words.ts';
+import type { Bring, LookAgain, ServicePlan } from '../load-balancer/service-plan.ts';
+import { readParts } from '../load-balancer/read-parts.ts';
+import { isUncertain, retryOf, seldomMs } from '../load-balancer/failure.ts';
 import { FOREIGN_AFTER_MS, foreignOwnerNote, foreignOwnerOf, type ForeignOwnerOptions } from './foreign-owner.ts';
-import { canName, judgeLook, questionKey, type Judged } from './judge-look.ts';
+import { canName, judgeLook, questionKey, type Judged } from '../load-balancer/judge-look.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
-import { Locks } from './locks.ts';
+import { Locks } from '../load-balancer/locks.ts';
 import { NodeChanges } from './node-changes.ts';
 import { Observations, type TimedObservation } from './observations.ts';
 import {
@@ -57,16 +61,7 @@ import {
   openedRecord,
   recordsOf,
 } from './parts-record.ts';
-import {
-  planLeftover,
-  planService,
-  releasedIfAsked,
-  selectedOf,
-  type Bring,
-  type LookAgain,
-  type ObservedService,
-  type ServicePlan,
-} from './plan.ts';
+import { planLeftover, planService, releasedIfAsked, selectedOf, type ObservedService } from './plan.ts';
 import { isRecorded, roleOf } from './role.ts';
 import {
   beginNote,
@@ -81,17 +76,8 @@ import {
   type Episode,
 } from './service-events.ts';
 import { createServiceMetrics, type ServiceMetrics } from './service-metrics.ts';
-import {
-  factsOfParts,
-  factsOfService,
-  factsOfServicePlan,
-  letGoAction,
-  notedOf,
-  notePartsAction,
-  recordAction,
-  statusAction,
-} from './service-words.ts';
-import type { Tenancy } from './tenancy.ts';
+import { factsOfService, factsOfServicePlan, letGoAction, notePartsAction, statusAction } from './service-words.ts';
+import type { Tenancy } from '../load-balancer/tenancy.ts';
 import { asRecorded, ingressText, letGoPatch, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
 import { missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
 import { sameBackEnds, trackService, UNCERTAIN_MS, wakingText, type TrackedService } from './tracked-service.ts';
@@ -192,6 +178,7 @@ class Run {
   readonly #nodeChanges: NodeChanges;
   readonly #told: ToldEvents;
   readonly #metrics: ServiceMetrics;
+  readonly #actions: Counter;
   readonly #journal: ControllerJournal;
   readonly #written: WrittenVersions;
   readonly #locks: Locks;
@@ -221,6 +208,7 @@ class Run {
     this.#told = new ToldEvents(events, clock);
     this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
     this.#metrics = createServiceMetrics(metrics);
+    this.#actions = createActionCounter(metrics);
     this.#journal = deps.journal ?? noJournal;
     this.#locks = deps.locks ?? new Locks();
     this.#planOptions = {
@@ -755,7 +743,7 @@ class Run {
         provider,
         callContext: (signal) => callContext({ signal, priority: 'normal', about: [tracked.uid] }),
         clock,
-        metrics: this.#metrics,
+        counter: this.#actions,
         logger: context.logger,
         signal: context.signal,
         isCurrent,

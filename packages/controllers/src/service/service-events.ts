@@ -1,7 +1,7 @@
 /** What people are told about a Service. Reasons are upstream's, which alerts and tests look for. */
 import type { LoadBalancerWarning } from '@outrigger/cloud-provider';
 import type { EventNote } from '@outrigger/kube';
-import { reasonOf } from './failure.ts';
+import { reasonOf } from '../load-balancer/failure.ts';
 
 /** What a series of actions is about: the Service has changed, only its back ends have, or it wants none any more. */
 export type Episode = 'ensure' | 'update' | 'delete';

@@ -6,7 +6,6 @@ export interface ServiceMetrics {
   readonly nodeSyncErrors: Counter;
   readonly nodeSyncLatency: Histogram;
   readonly updateLatency: Histogram;
-  readonly actions: Counter;
 }
 
 /** 1 s to 4.6 hours. */
@@ -31,11 +30,6 @@ export function createServiceMetrics(metrics: Metrics): ServiceMetrics {
       name: 'service_controller_update_loadbalancer_host_latency_seconds',
       help: 'Seconds from a settled change of nodes until one load balancer had it.',
       buckets: BUCKETS,
-    }),
-    actions: metrics.counter({
-      name: 'outrigger_load_balancer_actions_total',
-      help: 'Actions on parts of load balancers, by kind of action, kind of part and result.',
-      labels: ['action', 'part', 'result'],
     }),
   };
 }

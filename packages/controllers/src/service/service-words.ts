@@ -1,17 +1,13 @@
 /** A Service, its load balancer and the plan for it, in sentences. Pure. */
-import { loadBalancerOwnerAnnotation, type LoadBalancerPart } from '@outrigger/cloud-provider';
+import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import type { Fact } from '../finding.ts';
 import type { NotedAction } from '../journal.ts';
+import { notedOf, recordAction } from '../load-balancer/load-balancer-words.ts';
+import type { Bring, LookAgain, ServicePlan } from '../load-balancer/service-plan.ts';
 import { ingressOf } from './load-balancer-service.ts';
-import type { Bring, LookAgain, ServicePlan } from './plan.ts';
 import { roleOf, type Role, type RoleOptions } from './role.ts';
 import { cleanupFinalizer } from './well-known-names.ts';
-
-export const recordAction: NotedAction = {
-  kind: 'record',
-  summary: 'put the finalizer and the name of this provider on the Service',
-};
 
 export const letGoAction: NotedAction = {
   kind: 'let-go',
@@ -54,26 +50,6 @@ const ROLES: Readonly<Record<Role, string>> = {
   unclaimed: 'It has a finalizer that may be of anybody: it is cleaned if parts of this provider are found.',
   leave: 'It is none of the business of this provider.',
 };
-
-/** `agoMs`: since the cloud was asked. */
-export function factsOfParts(parts: readonly LoadBalancerPart[], agoMs: number): readonly Fact[] {
-  if (parts.length === 0) return [{ text: 'The cloud has no part of a load balancer for it.', agoMs }];
-  return parts.map(({ attributes, id, kind, owner, state }) => {
-    const whose = owner === undefined ? 'without an owner' : `owned by ${owner.uid} of cluster ${owner.clusterId}`;
-    const opaque = attributes['opaque'] === true ? '; what it consists of, the provider does not show' : '';
-    return { text: `The cloud has the ${kind} ${id}: ${state}, ${whose}${opaque}.`, agoMs };
-  });
-}
-
-/** The actions that a plan asks for, in the order in which they are carried out. */
-export function notedOf(plan: ServicePlan): readonly NotedAction[] {
-  if (plan.kind === 'record') return [recordAction];
-  if (plan.kind !== 'bring') return [];
-  return plan.plan.actions.map(({ id, kind, part, summary }) => ({
-    kind: `${kind}-${part}`,
-    summary: id === undefined ? `${kind} ${part}: ${summary}` : `${kind} ${part} ${id}: ${summary}`,
-  }));
-}
 
 export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
   switch (plan.kind) {

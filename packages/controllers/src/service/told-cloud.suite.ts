@@ -8,7 +8,7 @@ import {
   type Owner,
   type PartName,
 } from '@outrigger/cloud-provider';
-import { CLUSTER } from './memory-provider.suite.ts';
+import { CLUSTER } from '../load-balancer/memory-provider.suite.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 import { partsAnnotation } from './well-known-names.ts';
 

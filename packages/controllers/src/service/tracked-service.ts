@@ -8,8 +8,8 @@ import {
 import type { Service } from '@outrigger/kube';
 import type { FieldState } from '../contested-field.ts';
 import { sameAddresses } from './back-ends.ts';
-import type { Knowledge } from './judge-look.ts';
-import { KnownParts } from './known-parts.ts';
+import type { Knowledge } from '../load-balancer/judge-look.ts';
+import { KnownParts } from '../load-balancer/known-parts.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import type { TimedObservation } from './observations.ts';
 import { partsRecordOf } from './parts-record.ts';

@@ -6,7 +6,7 @@ import { noMetrics, silentLogger } from '@outrigger/kube';
 import { createMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import { FakeClock } from '@outrigger/testing';
 import { FakeApi } from './fake-api.suite.ts';
-import { callContext, CLUSTER, openLoadBalancers } from './memory-provider.suite.ts';
+import { callContext, CLUSTER, openLoadBalancers } from '../load-balancer/memory-provider.suite.ts';
 import { nodeOf, webSpec } from './rig.suite.ts';
 import { createServiceController } from './service-controller.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ForeignThing, LoadBalancerPart, LoadBalancerService, ServiceAnnotation } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
-import { identityOf } from './load-balancer-service.ts';
+import { identityOf } from '../service/load-balancer-service.ts';
 import { loadBalancerSharings, mayUse, shareWithAnnotation, whyNotTrusted } from './tenancy.ts';
 
 const CLUSTER = 'cluster';

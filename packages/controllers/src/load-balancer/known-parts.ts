@@ -9,7 +9,13 @@ import {
   type PartName,
 } from '@outrigger/cloud-provider';
 import { isNamed, isOwnedBy } from './check-plan.ts';
-import type { PartsRecord } from './parts-record.ts';
+
+/** What is written down of a Service's parts. */
+export interface PartsRecord {
+  readonly parts: readonly PartName[];
+  /** More may have been made than is named. */
+  readonly open: boolean;
+}
 
 interface KnownPart extends PartName {
   /** `asked`: to go, without an answer. `going`: by an answer, or as it was seen; not seeing it any more is no surprise. */

@@ -13,9 +13,8 @@ import type {
   PartQuestion,
 } from '@outrigger/cloud-provider';
 import { isOwnedBy } from './check-plan.ts';
-import type { KnownParts } from './known-parts.ts';
-import type { MissingRecord } from './parts-record.ts';
-import type { Bring, LookAgain, ServicePlan } from './plan.ts';
+import type { KnownParts, PartsRecord } from './known-parts.ts';
+import type { Bring, LookAgain, ServicePlan } from './service-plan.ts';
 
 /** So long looks have to leave out the same, in a cloud that neither can be asked nor says that its looks show all. */
 const BELIEVED_AFTER_MS = 90_000;
@@ -34,6 +33,11 @@ interface Wait {
 export interface Knowledge {
   readonly parts: KnownParts;
   readonly wait: Wait | undefined;
+}
+
+/** A wait that was begun: since when (milliseconds since the epoch), and for what. */
+export interface MissingRecord extends PartsRecord {
+  readonly since: number;
 }
 
 export interface Look {

@@ -4,8 +4,8 @@ import { effectOf, type CallContext, type LoadBalancers } from '@outrigger/cloud
 import { noMetrics, silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { applyActions } from './apply-actions.ts';
-import { createServiceMetrics } from './service-metrics.ts';
-import { actionOn, ME } from './told-cloud.suite.ts';
+import { createActionCounter } from './count-actions.ts';
+import { actionOn, ME } from '../service/told-cloud.suite.ts';
 
 /** What is known of the effect of an action that ends by its deadline; `isSent`: its one request has left the call budget. */
 async function effectAfterDeadline(apply: LoadBalancers['apply'], isSent: boolean): Promise<unknown> {
@@ -21,7 +21,7 @@ async function effectAfterDeadline(apply: LoadBalancers['apply'], isSent: boolea
       call: (_operation, send) => (isSent ? send(either) : new Promise(() => {})),
     }),
     clock,
-    metrics: createServiceMetrics(noMetrics),
+    counter: createActionCounter(noMetrics),
     logger: silentLogger,
     signal,
     isCurrent: () => true,

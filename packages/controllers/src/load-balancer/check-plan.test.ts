@@ -10,7 +10,7 @@ import type {
 } from '@outrigger/cloud-provider';
 import * as fc from 'fast-check';
 import { checkPlan } from './check-plan.ts';
-import { identityOf } from './load-balancer-service.ts';
+import { identityOf } from '../service/load-balancer-service.ts';
 
 const ME: Owner = { clusterId: 'c', uid: 'me' };
 const OWNERS = [ME, { clusterId: 'c', uid: 'other' }, { clusterId: 'other', uid: 'me' }, undefined] as const;

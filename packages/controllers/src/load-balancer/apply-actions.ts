@@ -7,8 +7,7 @@ import {
   type LoadBalancerActionResult,
   type LoadBalancers,
 } from '@outrigger/cloud-provider';
-import { withDeadline, type Clock, type Logger } from '@outrigger/kube';
-import type { ServiceMetrics } from './service-metrics.ts';
+import { withDeadline, type Clock, type Counter, type Logger } from '@outrigger/kube';
 
 /** One action; a cloud that takes longer answers `pending`. */
 const DEADLINE_MS = 60_000;
@@ -17,7 +16,8 @@ export interface ApplyOptions {
   readonly provider: Pick<LoadBalancers, 'apply'>;
   readonly callContext: (signal: AbortSignal) => CallContext;
   readonly clock: Clock;
-  readonly metrics: ServiceMetrics;
+  /** Counts the actions: `createActionCounter`. */
+  readonly counter: Counter;
   readonly logger: Logger;
   readonly signal: AbortSignal;
   /** Asked before each action: whether the plan is still what is wanted. */
@@ -38,14 +38,14 @@ export async function applyActions(
   desired: DesiredLoadBalancer,
   options: ApplyOptions,
 ): Promise<Applied> {
-  const { isCurrent, logger, metrics, signal } = options;
+  const { counter, isCurrent, logger, signal } = options;
   let pollAfterMs: number | undefined;
   for (const action of actions) {
     signal.throwIfAborted();
     if (!isCurrent()) break;
     const result = await applyOne(action, desired, options);
     options.onResult?.(action, result);
-    metrics.actions.inc({ action: action.kind, part: action.part, result: result.kind });
+    counter.inc({ action: action.kind, part: action.part, result: result.kind });
     const fields = { action: action.kind, part: action.part, id: action.id, summary: action.summary };
     if (result.kind === 'failed') {
       logger.warn('An action on a load balancer failed', { ...fields, error: result.error });

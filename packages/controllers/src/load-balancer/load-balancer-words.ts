@@ -1,0 +1,30 @@
+/** Parts of load balancers, and what a plan does to them, in words. Pure. */
+import type { LoadBalancerPart } from '@outrigger/cloud-provider';
+import type { Fact } from '../finding.ts';
+import type { NotedAction } from '../journal.ts';
+import type { ServicePlan } from './service-plan.ts';
+
+export const recordAction: NotedAction = {
+  kind: 'record',
+  summary: 'put the finalizer and the name of this provider on the Service',
+};
+
+/** `agoMs`: since the cloud was asked. */
+export function factsOfParts(parts: readonly LoadBalancerPart[], agoMs: number): readonly Fact[] {
+  if (parts.length === 0) return [{ text: 'The cloud has no part of a load balancer for it.', agoMs }];
+  return parts.map(({ attributes, id, kind, owner, state }) => {
+    const whose = owner === undefined ? 'without an owner' : `owned by ${owner.uid} of cluster ${owner.clusterId}`;
+    const opaque = attributes['opaque'] === true ? '; what it consists of, the provider does not show' : '';
+    return { text: `The cloud has the ${kind} ${id}: ${state}, ${whose}${opaque}.`, agoMs };
+  });
+}
+
+/** The actions that a plan asks for, in the order in which they are carried out. */
+export function notedOf(plan: ServicePlan): readonly NotedAction[] {
+  if (plan.kind === 'record') return [recordAction];
+  if (plan.kind !== 'bring') return [];
+  return plan.plan.actions.map(({ id, kind, part, summary }) => ({
+    kind: `${kind}-${part}`,
+    summary: id === undefined ? `${kind} ${part}: ${summary}` : `${kind} ${part} ${id}: ${summary}`,
+  }));
+}

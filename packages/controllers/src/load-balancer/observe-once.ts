@@ -1,0 +1,43 @@
+/** Asks the cloud once what there is for Services, with a deadline; gives an answer for each, whatever happens. */
+import {
+  CloudError,
+  type CallContext,
+  type LoadBalancerObservation,
+  type LoadBalancers,
+  type LoadBalancerService,
+} from '@outrigger/cloud-provider';
+import { callInTime } from '@outrigger/cloud-runtime';
+import type { Clock } from '@outrigger/kube';
+
+/** A question that takes longer is given up: the others have to be asked too. */
+const DEADLINE_MS = 30_000;
+
+export interface ObserveOptions {
+  readonly provider: Pick<LoadBalancers, 'observe'>;
+  /** `about`: UIDs of the Services. */
+  readonly callContext: (signal: AbortSignal, about: readonly string[]) => CallContext;
+  readonly clock: Clock;
+  /** Ends all questions. */
+  readonly signal: AbortSignal;
+}
+
+/** In the order of `services`. */
+export async function observeOnce(
+  services: readonly LoadBalancerService[],
+  { callContext, clock, provider, signal }: ObserveOptions,
+): Promise<readonly LoadBalancerObservation[]> {
+  const what = `observing ${services.length} load balancers`;
+  const late = `the cloud did not say within ${DEADLINE_MS} ms what load balancers there are`;
+  const uids = services.map(({ uid }) => uid);
+  const all = (error: Error): readonly LoadBalancerObservation[] => services.map(() => ({ kind: 'failed', error }));
+  try {
+    const observations = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
+      provider.observe(services, callContext(either, uids)),
+    );
+    if (observations.length === services.length) return observations;
+    const counts = `${observations.length} answers to ${services.length} questions`;
+    return all(new CloudError('invalid', `the provider gave ${counts} about load balancers`));
+  } catch (thrown) {
+    return all(thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`));
+  }
+}
