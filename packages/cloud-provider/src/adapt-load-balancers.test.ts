@@ -102,3 +102,51 @@ test('what could not be found out is a failure of its own', async () => {
     ['parts', 'failed'],
   );
 });
+
+test('where members can be updated alone, they follow the nodes while the rest is refused', async () => {
+  const calls: string[] = [];
+  let isThere = true;
+  let isDown = false;
+  const more: Partial<OpaqueLoadBalancer> = {
+    exists: () => Promise.resolve(isThere),
+    update: async ({ backEnds }) => {
+      calls.push(`update ${backEnds.length}`);
+      if (isDown) throw new CloudError('unavailable', 'down');
+    },
+  };
+  const members = async (balancers: LoadBalancers, wanted: DesiredLoadBalancer): Promise<string> => {
+    const [observed] = await balancers.observe([wanted.service], call);
+    if (observed?.kind !== 'parts') return 'failed';
+    const plan = balancers.planMembers?.(wanted, observed.parts);
+    for (const action of plan?.actions ?? []) await balancers.apply(action, wanted, call);
+    return plan?.actions[0]?.kind ?? (plan?.complete ? 'complete' : 'waits');
+  };
+  const node = { name: 'n', uid: 'n', providerID: 'x://n', labels: {}, annotations: {} };
+  const refused = { ...desired, service: { ...service, ports: [{ name: '', port: 1, protocol: 'SCTP' as const }] } };
+  const grown = { ...refused, backEnds: [{ node, addresses: [] }] };
+
+  assert.ok(!adapt([]).planMembers, 'a cloud that has no such call');
+  const balancers = adapt(calls, more);
+  await pass(balancers, desired);
+  assert.equal(await members(balancers, refused), 'complete', 'the same nodes');
+  assert.equal(await members(balancers, grown), 'update');
+  assert.equal(await members(balancers, grown), 'complete');
+  assert.equal(
+    await pass(balancers, { ...desired, backEnds: grown.backEnds }),
+    'update',
+    'what is accepted is ensured',
+  );
+
+  // A new process knows by the address alone that there is something to have members.
+  const recorded = { ...service, annotations: { 'outrigger.dev/load-balancer-provider': 'x' } };
+  const served = { ...grown, service: { ...recorded, ingress: [{ ip: '192.0.2.1' }] } };
+  const restarted = adapt(calls, more);
+  assert.equal(await members(restarted, { ...grown, service: recorded }), 'complete', 'half made: nothing to update');
+  isDown = true;
+  await assert.rejects(members(restarted, served), { code: 'unavailable' });
+  isThere = false;
+  assert.equal(await members(restarted, served), 'update', 'it is gone, and has no members to follow nodes');
+  assert.equal(await members(restarted, served), 'complete');
+  assert.equal(await pass(restarted, served), 'update', 'it is ensured again where it is accepted');
+  assert.deepEqual(calls, ['ensure 0', 'update 1', 'ensure 1', 'update 1', 'update 1', 'ensure 1']);
+});

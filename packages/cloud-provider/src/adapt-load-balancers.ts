@@ -17,6 +17,12 @@ export interface OpaqueLoadBalancer {
   exists(service: LoadBalancerService, call: CallContext): Promise<boolean>;
   /** Makes or changes all of it. Idempotent. Upstream: `EnsureLoadBalancer` and `UpdateLoadBalancer`. */
   ensure(desired: DesiredLoadBalancer, call: CallContext): Promise<readonly LoadBalancerIngress[]>;
+  /**
+   * Gives what is there `desired.backEnds` as its members, and changes nothing else. Of `desired.service` only what tells which load
+   * balancer and node ports are meant is to be read: the rest may be what is refused. Called while it is (`planMembers`); fails where
+   * nothing is there. Default: members stay as they are until the Service is accepted. Upstream: `UpdateLoadBalancer`.
+   */
+  update?(desired: DesiredLoadBalancer, call: CallContext): Promise<void>;
   /** Removes all of it, what is half made too; nothing there is a success. Upstream: `EnsureLoadBalancerDeleted`. */
   delete(service: LoadBalancerService, call: CallContext): Promise<void>;
 }
@@ -31,10 +37,13 @@ export interface AdaptLoadBalancersOptions extends Pick<LoadBalancers, 'features
 /** What is known of one load balancer; `undefined` members: it was begun, and may be half made. */
 interface Known {
   readonly text: string | undefined;
+  /** `GONE`: there is nothing that could have members. */
+  readonly members: string | undefined;
   readonly ingress: readonly LoadBalancerIngress[];
 }
 
 const KIND = 'load-balancer';
+const GONE = 'gone';
 const BATCH_SIZE = 50;
 const REMEMBERED_DELETIONS = 1_000;
 
@@ -53,6 +62,8 @@ class AdaptedLoadBalancers implements LoadBalancers {
   readonly batchSize = BATCH_SIZE;
   /** What was ever begun is shown, whatever the cloud says, until `delete` has come back. */
   readonly consistency = 'strong';
+  /** Where there is a call for members alone. */
+  readonly planMembers?: NonNullable<LoadBalancers['planMembers']>;
   readonly #opaque: OpaqueLoadBalancer;
   readonly #options: AdaptLoadBalancersOptions;
   readonly #known = new Map<string, Known>();
@@ -64,6 +75,7 @@ class AdaptedLoadBalancers implements LoadBalancers {
     this.features = options.features;
     this.classes = options.classes;
     this.annotations = options.annotations ?? [];
+    if (opaque.update) this.planMembers = planMembers;
   }
 
   lockKey(service: LoadBalancerService, parts?: readonly LoadBalancerPart[]): string {
@@ -97,7 +109,7 @@ class AdaptedLoadBalancers implements LoadBalancers {
   }
 
   async apply(
-    { kind }: LoadBalancerAction,
+    { input, kind }: LoadBalancerAction,
     desired: DesiredLoadBalancer,
     call: CallContext,
   ): ReturnType<LoadBalancers['apply']> {
@@ -107,11 +119,29 @@ class AdaptedLoadBalancers implements LoadBalancers {
       this.#forget(uid);
       return { kind: 'done' };
     }
+    if (input.members === true) {
+      await this.#updateMembers(desired, call);
+      return { kind: 'done' };
+    }
     this.#deleted.delete(uid);
-    this.#known.set(uid, { text: undefined, ingress: [] });
+    this.#known.set(uid, { text: undefined, members: this.#known.get(uid)?.members, ingress: [] });
     const ingress = await this.#opaque.ensure(desired, call);
-    this.#known.set(uid, { text: textOf(desired), ingress });
+    this.#known.set(uid, { text: textOf(desired), members: membersOf(desired), ingress });
     return { kind: 'done' };
+  }
+
+  /** As upstream does: what is not there any more has no members to update, and is ensured as soon as the Service is accepted. */
+  async #updateMembers(desired: DesiredLoadBalancer, call: CallContext): Promise<void> {
+    const { service } = desired;
+    const ingress = this.#known.get(service.uid)?.ingress ?? [];
+    let members = membersOf(desired);
+    try {
+      await this.#opaque.update?.(desired, call);
+    } catch (error) {
+      if (await this.#opaque.exists(service, call)) throw error;
+      members = GONE;
+    }
+    this.#known.set(service.uid, { text: undefined, members, ingress });
   }
 
   /** Nobody can tell: an opaque load balancer is found by its Service only. */
@@ -142,12 +172,25 @@ function action(
   kind: LoadBalancerAction['kind'],
   part: LoadBalancerPart | undefined,
   summary: string,
+  input: Readonly<Record<string, unknown>> = {},
 ): LoadBalancerAction {
-  return { kind, part: KIND, ...(part ? { id: part.id } : {}), summary, input: { opaque: true } };
+  return { kind, part: KIND, ...(part ? { id: part.id } : {}), summary, input: { opaque: true, ...input } };
+}
+
+/** What was never ensured has none yet; of what another process has ensured, the address is what is known. */
+function planMembers(desired: DesiredLoadBalancer, [part]: readonly LoadBalancerPart[]): LoadBalancerPlan {
+  const { backEnds, service } = desired;
+  const members = part?.attributes.members ?? (service.ingress.length > 0 ? undefined : GONE);
+  if (!part || members === GONE || members === membersOf(desired)) return { actions: [], complete: true, ingress: [] };
+  const summary = `give the load balancer ${backEnds.length} back ends (opaque to Outrigger)`;
+  return { actions: [action('update', part, summary, { members: true })], complete: false, ingress: [] };
 }
 
 function textOf(desired: DesiredLoadBalancer): string {
   const { ingress: _, ...service } = desired.service;
-  const targets = desired.backEnds.map(({ node, addresses }) => [node.name, node.providerID, addresses]);
-  return JSON.stringify([service, targets]);
+  return `${JSON.stringify(service)} ${membersOf(desired)}`;
+}
+
+function membersOf({ backEnds }: DesiredLoadBalancer): string {
+  return JSON.stringify(backEnds.map(({ node, addresses }) => [node.name, node.providerID, addresses]));
 }

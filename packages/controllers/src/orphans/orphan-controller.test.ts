@@ -451,3 +451,35 @@ test('another cluster’s record of routes takes none for an orphan, and an Even
   assert.deepEqual([unmarked.done, rig.reasons], [[], ['RouteRecordUnusable']]);
   assert.match(rig.events[0]?.message ?? '', /cluster-of-the-backup/);
 });
+
+test('looks and direct questions of a removal are reads, its actions are not', async () => {
+  await using rig = withTen(new OrphanRig());
+  rig.loadBalancer('gone');
+  const seen: [what: string, isForReads: boolean][] = [];
+  let hides = false;
+  await rig.start({ policy: 'delete', gracePeriodMs: 0 }, ({ loadBalancers, ...others }) => {
+    assert.ok(loadBalancers);
+    const watched = Object.create(loadBalancers) as LoadBalancers;
+    watched.listOwned = (call) => loadBalancers.listOwned(call);
+    watched.plan = (desired, parts) => loadBalancers.plan(desired, parts);
+    watched.observe = async (services, call) => {
+      seen.push(['observe', rig.isForReads(call)]);
+      const observations = await loadBalancers.observe(services, call);
+      return observations.map((one) => (hides && one.kind === 'parts' ? { ...one, parts: one.parts.slice(1) } : one));
+    };
+    watched.read = async (parts, call) => {
+      seen.push(['read', rig.isForReads(call)]);
+      return (await loadBalancers.read?.(parts, call)) ?? [];
+    };
+    watched.apply = (action, desired, call) => {
+      seen.push(['apply', rig.isForReads(call)]);
+      return loadBalancers.apply(action, desired, call);
+    };
+    return { ...others, loadBalancers: watched };
+  });
+  hides = true;
+  await rig.passes(2);
+  hides = false;
+  await rig.passes(1);
+  assert.deepEqual([...new Set(seen.map((one) => one.join(' ')))], ['observe true', 'read true', 'apply false']);
+});

@@ -327,7 +327,7 @@ class Run {
     return removeLoadBalancer(orphan, {
       provider: provider.loadBalancers,
       clusterId: options.clusterId,
-      callContext: (signal) => callContext({ signal, priority: 'background', about: [orphan.uid] }),
+      callContext: (call) => callContext({ ...call, priority: 'background', about: [orphan.uid] }),
       locks: this.#locks,
       isStillOrphan: async () => {
         const { uids } = await readLiveObjects(

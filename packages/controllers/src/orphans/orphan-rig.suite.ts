@@ -1,5 +1,5 @@
 /** For tests: the controller over the memory cloud, on a clock that stands still, with the objects of an API in memory. */
-import type { Capabilities, Clock, LoadBalancers, Routes } from '@outrigger/cloud-provider';
+import type { CallContext, Capabilities, Clock, LoadBalancers, Routes } from '@outrigger/cloud-provider';
 import { silentLogger, type EventNote, type KubeObject, type Metrics, type Node, type Service } from '@outrigger/kube';
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
 import { FakeClock } from '@outrigger/testing';
@@ -45,6 +45,9 @@ export class OrphanRig implements AsyncDisposable {
   record: Readonly<Record<string, string>> = {};
   recordFails = false;
   dryRun = false;
+  /** Whether calls with this context are known to change nothing. */
+  readonly isForReads = (call: CallContext): boolean => this.#forReads.has(call);
+  readonly #forReads = new WeakSet<CallContext>();
   /** Warnings, and what each is about. */
   readonly warnings: string[] = [];
   /** What is planned, in a dry run. */
@@ -111,7 +114,11 @@ export class OrphanRig implements AsyncDisposable {
     this.controller = createOrphanController({
       client: { of: (resource) => this.#client(resource.plural) as never },
       provider,
-      callContext: ({ signal, priority }) => callContext(signal, priority),
+      callContext: ({ signal, priority, reads = false }) => {
+        const call = callContext(signal, priority);
+        if (reads) this.#forReads.add(call);
+        return call;
+      },
       ...(locks && { locks }),
       leaderSince: clock.monotonic(),
       events: { record: (_about: KubeObject, note) => void this.events.push(note) },

@@ -10,7 +10,7 @@ import type { Clock, Counter, Logger } from '@outrigger/kube';
 import type { ControllerJournal, NotedAction, Subject } from '../journal.ts';
 import { applyActions } from '../load-balancer/apply-actions.ts';
 import { planRemoval } from '../load-balancer/bring-to.ts';
-import { readParts } from '../load-balancer/read-parts.ts';
+import { readParts, type ReadOptions } from '../load-balancer/read-parts.ts';
 import type { Locks } from '../load-balancer/locks.ts';
 import { observeOnce } from '../load-balancer/observe-once.ts';
 import { notedOf } from '../load-balancer/load-balancer-words.ts';
@@ -19,7 +19,8 @@ import type { OrphanedLoadBalancer } from './orphan.ts';
 export interface RemoveLoadBalancerOptions {
   readonly provider: LoadBalancers;
   readonly clusterId: string;
-  readonly callContext: (signal: AbortSignal) => CallContext;
+  /** `reads`: nothing is changed by its calls, so that no stop waits for them. */
+  readonly callContext: (options: { readonly signal: AbortSignal; readonly reads: boolean }) => CallContext;
   readonly locks: Locks;
   /** Asked right before the first action. Throws when it cannot be found out. */
   readonly isStillOrphan: () => Promise<boolean>;
@@ -66,12 +67,13 @@ async function removeLocked(
 ): Promise<Removed> {
   const { callContext, clusterId, isStillOrphan, journal, provider, subject } = options;
   const owner = { clusterId, uid: service.uid };
-  const [observation] = await observeOnce([service], options);
+  const reading = (signal: AbortSignal): CallContext => callContext({ signal, reads: true });
+  const [observation] = await observeOnce([service], { ...options, callContext: reading });
   if (!observation) return { kind: 'kept' };
   if (observation.kind === 'parts') {
     // What was listed a moment ago and is not shown now may be hidden: what goes without it would be taken for another's.
     const hidden = listed.filter(({ id }) => !observation.parts.some((one) => one.id === id));
-    if (!(await areGone(hidden, owner, options))) return { kind: 'kept' };
+    if (!(await areGone(hidden, owner, { ...options, callContext: reading }))) return { kind: 'kept' };
   }
   const plan = planRemoval({ provider, service, owner, observation });
   if (plan.kind === 'failed') return plan;
@@ -85,7 +87,7 @@ async function removeLocked(
   const done: NotedAction[] = [];
   const { error } = await applyActions(plan.plan.actions, plan.desired, {
     ...options,
-    callContext,
+    callContext: (signal) => callContext({ signal, reads: false }),
     isCurrent: () => true,
     onResult: (action, result) => {
       const words = noted[plan.plan.actions.indexOf(action)];
@@ -102,7 +104,7 @@ async function removeLocked(
 async function areGone(
   parts: readonly LoadBalancerPart[],
   owner: Owner,
-  { callContext, clock, provider, signal }: RemoveLoadBalancerOptions,
+  { callContext, clock, provider, signal }: ReadOptions,
 ): Promise<boolean> {
   if (parts.length === 0) return true;
   if (!provider.read) return false;
