@@ -18,6 +18,9 @@ import { isNamed, isOwnedBy } from '../load-balancer/check-plan.ts';
 /** Of type `True` while it is asked for; its message names the parts: `address/a-1 load-balancer/lb-7`. */
 export const adoptCondition = 'outrigger.dev/AdoptLoadBalancer';
 
+/** Names that are looked at. */
+export const MOST_ADOPTED = 200;
+
 /** `kind/id`; the ID may have slashes of its own. `undefined` for what is none. */
 export function partNameOf(text: string): PartName | undefined {
   const [, kind, id] = /^([^\s/]+)\/(\S+)$/u.exec(text) ?? [];
@@ -30,11 +33,11 @@ export function adoptedBy(service: Service): readonly PartName[] {
   return metadata?.deletionTimestamp === undefined && spec?.type === 'LoadBalancer' ? askedOf(service) : [];
 }
 
-/** The parts that it was asked to take over, whether it can or not. */
+/** The parts that it was asked to take over, whether it can or not; of more than `MOST_ADOPTED` one more than these. */
 export function askedOf({ status }: Service): readonly PartName[] {
   const asked = status?.conditions?.find(({ type }) => type === adoptCondition);
   if (asked?.status !== 'True') return [];
-  return asked.message.split(/\s+/u).flatMap((text) => partNameOf(text) ?? []);
+  return asked.message.split(/\s+/u, MOST_ADOPTED + 1).flatMap((text) => partNameOf(text) ?? []);
 }
 
 /** Asks for it, in place of what was asked for before. For `services/status`; fails for another Service of this name. */

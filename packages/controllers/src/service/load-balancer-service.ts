@@ -1,5 +1,6 @@
 /** From a Service to what a cloud needs to know of it. Pure. */
 import {
+  CloudError,
   NAME_LENGTH,
   refuseLonger,
   type IPFamily,
@@ -9,23 +10,32 @@ import {
 } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { boundedAnnotations } from '../bounded-annotations.ts';
-import { adoptedBy } from './adoption.ts';
+import { adoptCondition, adoptedBy, MOST_ADOPTED } from './adoption.ts';
 import { sourceRangesOf } from './source-ranges.ts';
 import { missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
 
+/** Each costs a look, a plan and a line of text; clouds take fewer. */
+const MOST_PORTS = 1_000;
 /** Three hours, as the API server fills it in. */
 const AFFINITY_SECONDS = 10_800;
 
 /**
  * Defaults are filled in, as the API server does. `read`: the annotations that its provider reads. Throws a `CloudError` `invalid`
- * for source ranges that are none, and for texts that are longer than they may be.
+ * for source ranges that are none, for texts that are longer than they may be, and for more ports or names than are looked at.
  */
 export function loadBalancerServiceOf(service: Service, read: readonly ServiceAnnotation[] = []): LoadBalancerService {
   for (const { name, maxLength = NAME_LENGTH } of read) {
     refuseLonger(`annotation ${name}`, service.metadata?.annotations?.[name] ?? '', maxLength);
   }
   refuseLonger('spec.loadBalancerIP', service.spec?.loadBalancerIP ?? '');
-  return { ...identityOf(service), sourceRanges: sourceRangesOf(service) };
+  const identity = identityOf(service);
+  if (identity.ports.length > MOST_PORTS) {
+    throw new CloudError('invalid', `spec.ports has more than ${MOST_PORTS} ports; use several Services`);
+  }
+  if ((identity.adopt ?? []).length > MOST_ADOPTED) {
+    throw new CloudError('invalid', `the condition ${adoptCondition} names more than ${MOST_ADOPTED} parts`);
+  }
+  return { ...identity, sourceRanges: sourceRangesOf(service) };
 }
 
 /** The same, for a Service that is only to be cleaned up: its source ranges do not matter, and may be wrong. */
@@ -43,7 +53,8 @@ export function identityOf(service: Service): LoadBalancerService {
     name: metadata.name ?? '',
     labels: metadata.labels ?? {},
     annotations: withoutBookkeeping(boundedAnnotations(metadata.annotations)),
-    ports: (spec.ports ?? []).map(({ name, port, protocol, nodePort, appProtocol }) => ({
+    // One more than may be: that it has too many is seen, and that it has fewer is a change.
+    ports: (spec.ports ?? []).slice(0, MOST_PORTS + 1).map(({ name, port, protocol, nodePort, appProtocol }) => ({
       name: name ?? '',
       port,
       protocol: protocol ?? 'TCP',

@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import { loadBalancerOwnerAnnotation, type LoadBalancerFeatures } from '@outrigger/cloud-provider';
 import type { Node, Service } from '@outrigger/kube';
 import * as fc from 'fast-check';
+import { adoptCondition } from './adoption.ts';
 import { isBackEnd, wakesLoadBalancers } from './back-ends.ts';
-import { loadBalancerServiceOf } from './load-balancer-service.ts';
+import { identityOf, loadBalancerServiceOf } from './load-balancer-service.ts';
 import { roleOf, type Role } from './role.ts';
 import { letGoPatch, servedPatch } from './service-patch.ts';
 import { sourceRangesOf } from './source-ranges.ts';
@@ -322,6 +323,28 @@ test('a text that is longer than it may be is refused by its name and the limit,
   }
   assert.match(refusal({ loadBalancerIP: long(256) }), /^spec.loadBalancerIP is too long/);
   assert.match(refusal({ loadBalancerSourceRanges: Array(4_097).fill('10.0.0.0/24') }), /more than 4096 ranges/);
+
+  // Nor a list of more than are looked at: its length is told, and nothing of it.
+  const ports = (count: number): Spec => ({ ports: Array.from({ length: count }, (_, i) => ({ port: i + 1 })) });
+  assert.equal(refusal(ports(1_000)), '');
+  assert.equal(refusal(ports(1_001)), 'spec.ports has more than 1000 ports; use several Services');
+  const adopting = (count: number): Service => {
+    const message = Array.from({ length: count }, (_, i) => `address/a-${i}`).join(' ');
+    const condition = { type: adoptCondition, status: 'True' as const, reason: 'A', message, lastTransitionTime: '' };
+    return serviceWith({}, {}, { conditions: [condition] });
+  };
+  assert.equal(loadBalancerServiceOf(adopting(200), read).adopt?.length, 200);
+  assert.throws(() => loadBalancerServiceOf(adopting(201), read), {
+    code: 'invalid',
+    message: `the condition ${adoptCondition} names more than 200 parts`,
+  });
+  for (const many of [serviceWith(ports(15_000)), adopting(3_000)]) {
+    const { adopt = [], ports: seen } = identityOf(many);
+    assert.ok(
+      seen.length <= 1_001 && adopt.length <= 201,
+      'of one that is only cleaned up no more is looked at either',
+    );
+  }
 
   // Nobody reads it: kubectl's own, with the whole object in it.
   const applied = { 'kubectl.kubernetes.io/last-applied-configuration': long(240_000), 'fake.example/x': 'x' };
