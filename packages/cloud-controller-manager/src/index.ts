@@ -3,11 +3,12 @@ export {
   newCloudControllerManager,
   type CloudControllerManager,
   type CloudControllerManagerOptions,
-  type ProgramEnvironment,
 } from './program/cloud-controller-manager.ts';
-export { defaultControllers, type CloudController, type LeaderContext } from './controllers/controllers.ts';
+export type { CloudController, LeaderContext } from './controllers/cloud-controller.ts';
+export { defaultControllers } from './controllers/controllers.ts';
 export { main } from './program/main.ts';
 export { deployFiles } from './deploy/deploy-files.ts';
 export { loadBalancerFeaturesPage, type DeclaredLoadBalancers } from './pages/load-balancer-features-page.ts';
 export { flagsPage } from './pages/flags-page.ts';
-export type { Environment, TextOutput } from './program/environment.ts';
+export type { Environment } from './program/environment.ts';
+export type { ProgramEnvironment, TextOutput } from './program/program-environment.ts';

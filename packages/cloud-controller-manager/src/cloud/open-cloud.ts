@@ -17,6 +17,7 @@ import {
   type RequestLeadership,
 } from '@outrigger/cloud-runtime';
 import { FlagError, readFlagFile } from '@outrigger/controller-manager';
+import type { Environment } from '../program/environment.ts';
 import type { Foundation } from '../program/foundation.ts';
 import { loadProviderSpec } from './load-provider-spec.ts';
 import { checkCallLimits, limitsOf } from '../options/call-limits.ts';
@@ -42,7 +43,9 @@ export interface OpenedClouds extends AsyncDisposable {
  * Throws a `CloudError` `configuration`, or a `FlagError` for a file that cannot be read and for two providers of one name. Of several
  * providers, one that refuses its config is told at once, and keeps the others from nothing.
  */
-export async function loadClouds(foundation: Foundation): Promise<readonly Cloud[]> {
+export async function loadClouds(
+  foundation: Pick<Foundation, 'logger' | 'options'> & { readonly environment: Environment },
+): Promise<readonly Cloud[]> {
   const { environment, logger, options } = foundation;
   const { cloudConfig, cloudProvider } = options.cloud;
   const specs = parseProviderSpecs(cloudProvider);

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { reloadFiles } from '@outrigger/controller-manager';
-import type { LeaderContext } from './controllers.ts';
+import type { LeaderContext } from './cloud-controller.ts';
 
 /**
  * `use` is called with the text of the file, and throws what is wrong with it; then what it was called with before stays. The

@@ -1,7 +1,7 @@
 /** One controller of the table, once for each provider. */
 import type { RunningController } from '@outrigger/controller-manager';
 import type { Metrics } from '@outrigger/kube';
-import type { CloudController, LeaderContext } from './controllers.ts';
+import type { CloudController, LeaderContext } from './cloud-controller.ts';
 import { providerMetrics } from './provider-metrics.ts';
 
 /** What is one provider's among several. */

@@ -4,7 +4,7 @@ import { createCloudRanges, createRangeAllocator, readIpamRanges } from '@outrig
 import type { RunningController } from '@outrigger/controller-manager';
 import { resources } from '@outrigger/kube';
 import { followAdditionalRanges } from './additional-ranges-file.ts';
-import type { LeaderContext } from './controllers.ts';
+import type { LeaderContext } from './cloud-controller.ts';
 import { IPAM_CONTROLLER, usesClusterRanges } from '../options/ipam-flags.ts';
 import type { ProgramOptions } from '../options/program-options.ts';
 import { ROUTE_CONTROLLER, whyNoRoutes } from './route-controller.ts';

@@ -2,7 +2,7 @@
 import { createNodeController } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
 import { resources } from '@outrigger/kube';
-import type { LeaderContext } from './controllers.ts';
+import type { LeaderContext } from './cloud-controller.ts';
 import { ROUTE_CONTROLLER } from './route-controller.ts';
 import { runWhileCapable } from './while-capable.ts';
 

@@ -2,7 +2,7 @@
 import type { Capabilities } from '@outrigger/cloud-provider';
 import { createOrphanController, parseClusterCidrs } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
-import type { LeaderContext } from './controllers.ts';
+import type { LeaderContext } from './cloud-controller.ts';
 import { ROUTE_CONTROLLER } from './route-controller.ts';
 import { runWhileCapable } from './while-capable.ts';
 

@@ -2,7 +2,7 @@
 import type { RunningController, Webhook } from '@outrigger/controller-manager';
 import { createPvLabelController, labelNewVolume } from '@outrigger/controllers';
 import { resources, type Clock, type Logger, type PersistentVolume } from '@outrigger/kube';
-import type { LeaderContext } from './controllers.ts';
+import type { LeaderContext } from './cloud-controller.ts';
 import { PV_LABEL_WEBHOOK, PV_LABEL_WEBHOOK_PATH } from '../deploy/pv-label-webhook.ts';
 import { VolumesOfClouds, type VolumeCloud } from './volumes-of-clouds.ts';
 import { runWhileCapable } from './while-capable.ts';

@@ -3,7 +3,7 @@ import { createRouteController, followRanges, parseClusterCidrs, type RouteContr
 import type { RunningController } from '@outrigger/controller-manager';
 import { resources } from '@outrigger/kube';
 import { followAdditionalRanges } from './additional-ranges-file.ts';
-import type { LeaderContext } from './controllers.ts';
+import type { LeaderContext } from './cloud-controller.ts';
 import type { ProgramOptions } from '../options/program-options.ts';
 import { runWhileCapable } from './while-capable.ts';
 

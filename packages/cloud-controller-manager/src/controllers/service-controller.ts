@@ -3,7 +3,7 @@ import { createServiceController } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
 import type { NodeAddress } from '@outrigger/cloud-provider';
 import { resources, type Node } from '@outrigger/kube';
-import type { LeaderContext } from './controllers.ts';
+import type { LeaderContext } from './cloud-controller.ts';
 import { runWhileCapable } from './while-capable.ts';
 
 const NAME = 'service-lb-controller';

@@ -7,7 +7,8 @@ import {
   readMigrationConfig,
   type LeaderMigrationConfig,
 } from '@outrigger/controller-manager';
-import { chosenControllers, defaultControllers, type CloudController } from './controllers.ts';
+import type { CloudController } from './cloud-controller.ts';
+import { chosenControllers, defaultControllers } from './controllers.ts';
 import type { Environment } from '../program/environment.ts';
 import type { ProgramOptions } from '../options/program-options.ts';
 

@@ -1,5 +1,5 @@
 /** `deploy/*.yml`, written by `scripts/deploy-manifests.ts`: what one `kubectl apply -f` brings and one `kubectl delete -f` takes away. */
-import { OBJECT_NAME } from '../rbac/rbac-objects.ts';
+import { OBJECT_NAME } from '../rbac/object-name.ts';
 import { rolesForFlags } from '../rbac/roles-for-flags.ts';
 import { yamlDocuments } from './yaml-documents.ts';
 import { CONFIG_KEY, CONFIG_SECRET, NAMESPACE, podLabels, podTemplate, shippedArgs } from './pod-template.ts';

@@ -1,5 +1,5 @@
 /** The pod in which the program runs in a cluster, whoever keeps it running. */
-import { OBJECT_NAME } from '../rbac/rbac-objects.ts';
+import { OBJECT_NAME } from '../rbac/object-name.ts';
 import { version } from '../program/version.ts';
 
 export const NAMESPACE = 'kube-system';

@@ -1,6 +1,6 @@
 /** Programs of the control plane, as the pods of kube-system show them. Pure. */
 import type { Pod } from '@outrigger/kube';
-import { OBJECT_NAME } from '../rbac/rbac-objects.ts';
+import { OBJECT_NAME } from '../rbac/object-name.ts';
 
 /** By name, without dashes and with `-` for `_`; one without a value is `true`. */
 export type ProgramFlags = ReadonlyMap<string, string>;

@@ -33,7 +33,7 @@ test('what is no limit is refused', () => {
 
 test('a bucket that its provider has not is refused; where it is not known which there are, each is taken', () => {
   const check = (text: string): void =>
-    checkCallLimits({ cloud: { cloudCallLimits: callLimits.parse(text) } } as Parameters<typeof checkCallLimits>[0], [
+    checkCallLimits({ cloud: { cloudCallLimits: callLimits.parse(text) } }, [
       { name: 'green', buckets: ['volumes', 'servers'] },
       { name: 'blue' },
     ]);

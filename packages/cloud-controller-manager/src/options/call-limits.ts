@@ -2,7 +2,6 @@
 import type { CloudProvider } from '@outrigger/cloud-provider';
 import type { BucketLimits } from '@outrigger/cloud-runtime';
 import { FlagError, type FlagType } from '@outrigger/controller-manager';
-import type { ProgramOptions } from './program-options.ts';
 
 /** Of one provider, or of one of its buckets. */
 export interface CallLimit {
@@ -39,7 +38,7 @@ export function limitsOf(limits: readonly CallLimit[], provider: string, bucket:
 
 /** Throws a `FlagError` for the limit of a provider that there is not, or of a bucket that its provider has not. */
 export function checkCallLimits(
-  { cloud }: Pick<ProgramOptions, 'cloud'>,
+  { cloud }: { readonly cloud: { readonly cloudCallLimits: readonly CallLimit[] } },
   providers: readonly Pick<CloudProvider, 'buckets' | 'name'>[],
 ): void {
   for (const { bucket, provider, text } of cloud.cloudCallLimits) {

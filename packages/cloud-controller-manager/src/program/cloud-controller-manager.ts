@@ -1,7 +1,8 @@
 /** A cloud-controller-manager, made of providers and controllers: the shipped one is one choice of them, a fork is another. */
-import { controllerFlags, defaultControllers, type CloudController } from '../controllers/controllers.ts';
-import type { Environment } from './environment.ts';
+import type { CloudController } from '../controllers/cloud-controller.ts';
+import { controllerFlags, defaultControllers } from '../controllers/controllers.ts';
 import { main } from './main.ts';
+import type { ProgramEnvironment } from './program-environment.ts';
 import { flagSetOf } from '../options/program-options.ts';
 
 export interface CloudControllerManagerOptions {
@@ -13,9 +14,6 @@ export interface CloudControllerManagerOptions {
    */
   readonly controllers?: readonly CloudController[];
 }
-
-/** What `main` of a manager takes from outside, so that a test can run the whole program in its own process. */
-export type ProgramEnvironment = Omit<Environment, 'builtInProviders' | 'controllers'>;
 
 export interface CloudControllerManager {
   /**

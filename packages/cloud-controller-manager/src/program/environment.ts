@@ -1,39 +1,10 @@
-/** What `main` takes from outside, so that a test can run the whole program in its own process. */
-import type { SignalSource } from '@outrigger/controller-manager';
-import type { Clock } from '@outrigger/kube';
-import type { CloudController } from '../controllers/controllers.ts';
-import type { FaultSource } from './watch-faults.ts';
+/** What `main` takes: what is outside of the program, and the providers and controllers that it is made of. */
+import type { CloudController } from '../controllers/cloud-controller.ts';
+import type { ProgramEnvironment } from './program-environment.ts';
 
-/** A stream that text is written to: `process.stdout`, or a test's own. */
-export interface TextOutput {
-  write(text: string): unknown;
-  /** Set: lines are buffered and written to this file descriptor directly. */
-  readonly fd?: number;
-  /** Width of the terminal. */
-  readonly columns?: number;
-}
-
-export interface Environment {
-  /** By which of its names it was called: `outrigger` does nothing without a command. Default: `cloud-controller-manager`. */
-  readonly program?: 'cloud-controller-manager' | 'outrigger';
+export interface Environment extends ProgramEnvironment {
   /** Name for `--cloud-provider` → lazy import of the provider's module. */
   readonly builtInProviders: Readonly<Record<string, () => Promise<unknown>>>;
   /** The controllers that `--controllers` chooses from. Default: `defaultControllers`. */
   readonly controllers?: readonly CloudController[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Help and version. */
-  readonly stdout: TextOutput;
-  /** The log, and why the program did not start. */
-  readonly stderr: TextOutput;
-  /** Where SIGTERM and SIGINT come from. */
-  readonly signals: SignalSource;
-  /** Where errors come from that nothing caught. Default: they are left to Node. */
-  readonly faults?: FaultSource;
-  /** Ends the process at once: the second signal, an error that nothing caught. */
-  readonly exit: (code: number) => void;
-  /** Absolute; `--cloud-provider` is resolved from here. */
-  readonly workingDirectory: string;
-  readonly hostname: string;
-  /** Default: `systemClock`. */
-  readonly clock?: Clock;
 }

@@ -12,7 +12,8 @@ import { freePort } from '@outrigger/testing';
 import { parseAllDocuments } from 'yaml';
 import { planZoneLabel, zoneLabelController } from '../../examples/fork/zone-label-controller.ts';
 import { newCloudControllerManager } from './cloud-controller-manager.ts';
-import { defaultControllers, type CloudController } from '../controllers/controllers.ts';
+import type { CloudController } from '../controllers/cloud-controller.ts';
+import { defaultControllers } from '../controllers/controllers.ts';
 import { nodeFlags } from '../options/node-flags.ts';
 import { Bench } from './program-bench.suite.ts';
 

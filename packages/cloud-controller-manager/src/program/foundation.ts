@@ -3,7 +3,7 @@ import type { HealthChecks, Logging, PrometheusMetrics } from '@outrigger/contro
 import type { Journal } from '@outrigger/controllers';
 import type { Clock, Logger } from '@outrigger/kube';
 import type { Explanations } from '../explain/explanations.ts';
-import type { Environment } from './environment.ts';
+import type { ProgramEnvironment } from './program-environment.ts';
 import type { LiveOptions } from '../options/live-options.ts';
 import type { ProgramOptions } from '../options/program-options.ts';
 
@@ -12,7 +12,7 @@ export interface Foundation {
   readonly options: ProgramOptions;
   /** As they are now. */
   readonly live: LiveOptions;
-  readonly environment: Environment;
+  readonly environment: ProgramEnvironment;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly redactor: Logging['redactor'];

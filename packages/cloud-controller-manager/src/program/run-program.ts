@@ -15,11 +15,12 @@ import type { OpenedProvider } from '@outrigger/cloud-runtime';
 import { Locks } from '@outrigger/controllers';
 import { readClusterIdentity } from '../cluster/cluster-identity.ts';
 import { connectCandidate, loadClusterConfig } from '../cluster/connect.ts';
-import type { CloudController } from '../controllers/controllers.ts';
+import type { CloudController } from '../controllers/cloud-controller.ts';
 import { openDelegation } from '../serving/delegation.ts';
 import { buildForEach, type ProviderMember } from '../controllers/each-provider.ts';
 import { openElections, type Elections } from '../cluster/elections.ts';
 import { openControllerClients } from '../cluster/controller-clients.ts';
+import type { Environment } from './environment.ts';
 import type { Foundation } from './foundation.ts';
 import { loadClouds, openClouds, type Cloud } from '../cloud/open-cloud.ts';
 import { checkCallLimits } from '../options/call-limits.ts';
@@ -32,7 +33,10 @@ import { planWork, type WorkPlan } from '../controllers/work-plan.ts';
 const NAME = 'cloud-controller-manager';
 
 /** Returns the exit code. Throws what a person has to correct before the program can start. */
-export async function runProgram(foundation: Foundation, stop: AbortSignal): Promise<number> {
+export async function runProgram(
+  foundation: Foundation & { readonly environment: Environment },
+  stop: AbortSignal,
+): Promise<number> {
   // What can be refused is refused before anything is touched.
   const plan = await planWork(foundation);
   using _watched = watched(foundation);

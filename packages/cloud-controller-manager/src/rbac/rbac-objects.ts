@@ -4,8 +4,6 @@ import { ACCOUNT_NAMESPACE } from '../cluster/controller-clients.ts';
 import { mergeRules, type PolicyRule } from './merge-rules.ts';
 import type { ProgramAccess } from './program-rules.ts';
 
-/** Of what is shipped: not `cloud-controller-manager`, which a predecessor may have, and keeps. */
-export const OBJECT_NAME = 'outrigger-cloud-controller-manager';
 const GROUP = 'rbac.authorization.k8s.io';
 
 /** A service account of the cluster. */

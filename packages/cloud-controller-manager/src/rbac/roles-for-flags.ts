@@ -2,7 +2,8 @@
 import { programFlags } from '../options/program-options.ts';
 import { planWork } from '../controllers/work-plan.ts';
 import { programAccess, ruleOptionsOf } from './program-rules.ts';
-import { OBJECT_NAME, rbacObjects, type RbacObject } from './rbac-objects.ts';
+import { OBJECT_NAME } from './object-name.ts';
+import { rbacObjects, type RbacObject } from './rbac-objects.ts';
 
 /** What `outrigger rbac` prints for these flags. */
 export async function rolesForFlags(args: readonly string[], namespace: string): Promise<readonly RbacObject[]> {

@@ -1,5 +1,5 @@
 /** What prometheus-operator is told: whom to scrape, and when to tell somebody. */
-import { OBJECT_NAME } from '../../rbac/rbac-objects.ts';
+import { OBJECT_NAME } from '../../rbac/object-name.ts';
 import { NAMESPACE, podLabels } from '../pod-template.ts';
 import { alerts, JOB } from './alerts.ts';
 
