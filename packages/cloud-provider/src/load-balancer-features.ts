@@ -1,5 +1,6 @@
 /** What a cloud's load balancers can do, as data. */
-import type { IPFamily, PortProtocol } from './load-balancer-service.ts';
+import type { IPFamily } from './load-balancer-service.ts';
+import type { PortProtocol } from './port-protocol.ts';
 
 /** A Service that asks for more is refused with one clear Event, never served in part. */
 export interface LoadBalancerFeatures {

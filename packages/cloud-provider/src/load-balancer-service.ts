@@ -1,6 +1,7 @@
 /** A Service of type LoadBalancer, and its back ends, as far as a cloud needs to know them. Defaults are filled in. */
 import type { NodeAddress, NodeRef } from './instances.ts';
 import type { LoadBalancerIngress } from './load-balancer-status.ts';
+import type { PortProtocol } from './port-protocol.ts';
 
 /**
  * The name of the provider that has, or had, parts for this Service. The host writes it together with the finalizer, before
@@ -9,7 +10,6 @@ import type { LoadBalancerIngress } from './load-balancer-status.ts';
 export const loadBalancerOwnerAnnotation = 'outrigger.dev/load-balancer-provider';
 
 export type IPFamily = 'IPv4' | 'IPv6';
-export type PortProtocol = 'TCP' | 'UDP' | 'SCTP';
 
 export interface ServicePort {
   /** Empty only on a Service with one port. */

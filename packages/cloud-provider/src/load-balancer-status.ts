@@ -1,5 +1,5 @@
 /** What the host writes into a Service's `status.loadBalancer`. */
-import type { PortProtocol } from './load-balancer-service.ts';
+import type { PortProtocol } from './port-protocol.ts';
 
 export interface PortStatus {
   readonly port: number;

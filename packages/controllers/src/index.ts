@@ -5,7 +5,8 @@ export {
   type NodeControllerDependencies,
   type NodeControllerOptions,
 } from './node/node-controller.ts';
-export { planNode, type Observed, type PlanOptions } from './node/plan.ts';
+export type { Observed, PlanOptions } from './node/observed.ts';
+export { planNode } from './node/plan.ts';
 export type {
   IdleReason,
   NodeAction,

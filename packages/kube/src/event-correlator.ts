@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Clock } from './clock.ts';
-import type { EventNote } from './event-recorder.ts';
+import type { EventNote } from './event-note.ts';
 import { RecentMap } from './internal/recent-map.ts';
 import type { KubeObject } from './kube-object.ts';
 import { tokenBucket, type RateLimiter } from './rate-limiter.ts';

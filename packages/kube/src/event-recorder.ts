@@ -2,6 +2,7 @@
 import type { Client, ResourceClient } from './client.ts';
 import type { Clock } from './clock.ts';
 import { EventCorrelator, type EventSeries } from './event-correlator.ts';
+import type { EventNote } from './event-note.ts';
 import { eventName, eventOf, eventPatch } from './internal/event-object.ts';
 import { isPermanent, retryAfterOf } from './internal/event-failure.ts';
 import { RecentMap } from './internal/recent-map.ts';
@@ -13,14 +14,6 @@ import { resources } from './resources.ts';
 import { isAlreadyExists, isNotFound } from './status-error.ts';
 import type { CoreEvent } from './types/index.ts';
 import { createWorkQueue, type WorkQueue } from './workqueue.ts';
-
-export interface EventNote {
-  readonly type: 'Normal' | 'Warning';
-  /** CamelCase, one word for a machine. */
-  readonly reason: string;
-  /** One sentence for a person: what happened, to what, what to do. At most 1,024 bytes are kept. */
-  readonly message: string;
-}
 
 /** Records Events. Never throws and never waits: what cannot be written is retried in the background, then counted and logged. */
 export interface EventRecorder {

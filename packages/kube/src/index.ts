@@ -189,11 +189,11 @@ export { watchEventLoop, type EventLoopWatchOptions } from './event-loop-watch.t
 export { isTerminalError, TerminalError } from './terminal-error.ts';
 export {
   createEventRecorder,
-  type EventNote,
   type EventRecorder,
   type EventRecorderOptions,
   type RunningEventRecorder,
 } from './event-recorder.ts';
+export type { EventNote } from './event-note.ts';
 
 // Leader election
 export { LeaderElector, leaderIdentity, type LeaderElectorOptions } from './leader-elector.ts';

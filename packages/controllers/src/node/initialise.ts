@@ -4,7 +4,7 @@ import type { EventNote, Node, NodeCondition } from '@outrigger/kube';
 import type { NodeAction, NodePlan, WaitReason } from './actions.ts';
 import { hasIpAddress, sameAddresses, wantedAddresses, type StatusAddress } from './addresses.ts';
 import { initialLabels } from './labels.ts';
-import type { Observed } from './plan.ts';
+import type { Observed } from './observed.ts';
 import { ownerOf } from '../provider-id.ts';
 import { olderTwin } from './twins.ts';
 import { invalidLabelsNote } from './refresh.ts';

@@ -12,7 +12,8 @@ import type { Node } from '@outrigger/kube';
 import * as fc from 'fast-check';
 import type { NodePlan } from './actions.ts';
 import { bringNode, type Brought } from './bring-node.suite.ts';
-import { planNode, type PlanOptions } from './plan.ts';
+import type { PlanOptions } from './observed.ts';
+import { planNode } from './plan.ts';
 import { uninitializedTaintKey } from './well-known-names.ts';
 
 const options: PlanOptions = { providerName: 'fake', runsRoutes: false, nodeSyncedEvents: false };

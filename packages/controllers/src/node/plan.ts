@@ -1,32 +1,12 @@
 /** From what is known about a node to what is to be done about it. Pure: entry point `planNode`. */
-import { PROVIDER_ID_LENGTH, type InstanceAnswer } from '@outrigger/cloud-provider';
-import type { Node } from '@outrigger/kube';
+import { PROVIDER_ID_LENGTH } from '@outrigger/cloud-provider';
 import type { NodePlan } from './actions.ts';
 import { planInitialisation, planTooLong } from './initialise.ts';
 import { stableFromBeta } from './labels.ts';
+import type { Observed } from './observed.ts';
 import { ownerOf } from '../provider-id.ts';
 import { planRefresh } from './refresh.ts';
 import { isUninitialized } from './taints.ts';
-
-export interface PlanOptions {
-  /** The prefix of our provider IDs. */
-  readonly providerName: string;
-  /** Whether this process also runs the route controller, which takes `NetworkUnavailable` back. */
-  readonly runsRoutes: boolean;
-  /** Record a `Synced` Event for each node that is initialised, as upstream does. */
-  readonly nodeSyncedEvents: boolean;
-}
-
-export interface Observed {
-  readonly node: Node;
-  /** What the cloud said, if it was asked since the last plan for this node. */
-  readonly answer?: InstanceAnswer | undefined;
-  /** The nodes that have one of these provider IDs, this one too. Default: none are known. */
-  readonly withProviderID?: ((providerIDs: readonly string[]) => readonly Node[]) | undefined;
-  /** Wall clock, milliseconds since the epoch. */
-  readonly now: number;
-  readonly options: PlanOptions;
-}
 
 /**
  * What to do about one node. Nodes of another provider and nodes that are being deleted are left alone; so is a node

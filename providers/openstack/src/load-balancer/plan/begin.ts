@@ -15,7 +15,7 @@ import { ownerTag, sameOwner, sharerTag } from '../ownership.ts';
 import { actionOf, touching } from './change.ts';
 import { hasPredecessorsShare, isClaimable, isNamesakes, planClaims } from './claims.ts';
 import { sharesIn } from './listener-owner.ts';
-import type { ServingContext } from './plan-serving.ts';
+import type { ServingContext } from './serving-context.ts';
 import { sharingRefusal } from './sharing.ts';
 import { addressAnnotation } from './status.ts';
 

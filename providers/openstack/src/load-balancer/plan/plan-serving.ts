@@ -1,13 +1,10 @@
 /** What is to be done so that a Service has the load balancer that it asks for. Pure. */
 import type {
-  DesiredLoadBalancer,
   LoadBalancerAction,
   LoadBalancerPart,
   LoadBalancerPlan,
   LoadBalancerWarning,
 } from '@outrigger/cloud-provider';
-import type { DesiredTree } from '../desired/desired-tree.ts';
-import type { ServiceIdentity } from '../observe/concerns.ts';
 import { floatingIPIn, loadBalancerIn, type ObservedChildren, type ObservedLoadBalancer } from '../observed-tree.ts';
 import { isLeft, ownerTag, sameOwner, sharerTag } from '../ownership.ts';
 import { beginLoadBalancer, choosePart } from './begin.ts';
@@ -22,17 +19,10 @@ import { removeLoadBalancer } from './remove-load-balancer.ts';
 import { planNeutronTags } from './plan-neutron-tags.ts';
 import { providerIDsOf } from './provider-ids.ts';
 import { planSecurityGroup } from './plan-security-group.ts';
+import type { ServingContext } from './serving-context.ts';
 import { sharingRefusal } from './sharing.ts';
 import { secondVipRefusal, secondVipWarnings, treeOnVips } from './second-vip.ts';
 import { ingressOf, lateWarnings, servedAnnotations } from './status.ts';
-
-export interface ServingContext {
-  readonly desired: DesiredLoadBalancer;
-  readonly identity: ServiceIdentity;
-  readonly tree: DesiredTree;
-  readonly warnings: readonly LoadBalancerWarning[];
-  readonly parts: readonly LoadBalancerPart[];
-}
 
 const IDLE = { actions: [], complete: false, ingress: [] };
 

@@ -1,0 +1,12 @@
+/** What the plan of a Service that has to be served rests on. */
+import type { DesiredLoadBalancer, LoadBalancerPart, LoadBalancerWarning } from '@outrigger/cloud-provider';
+import type { DesiredTree } from '../desired/desired-tree.ts';
+import type { ServiceIdentity } from '../observe/concerns.ts';
+
+export interface ServingContext {
+  readonly desired: DesiredLoadBalancer;
+  readonly identity: ServiceIdentity;
+  readonly tree: DesiredTree;
+  readonly warnings: readonly LoadBalancerWarning[];
+  readonly parts: readonly LoadBalancerPart[];
+}
