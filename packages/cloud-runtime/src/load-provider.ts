@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { CloudError, type CloudProvider, type ProviderFactoryOptions } from '@outrigger/cloud-provider';
+import { importProvider } from './import-provider.ts';
 
 export interface LoadProviderOptions {
   /** Names that come with the program, each with a lazy import of the module. They win over packages of the same name. */
@@ -35,7 +35,7 @@ export async function loadProvider(spec: string, options: LoadProviderOptions): 
   const builtIn = Object.hasOwn(options.builtIn, spec) ? options.builtIn[spec] : undefined;
   if (builtIn) return makeProvider(await importModule(spec, spec, builtIn), spec, options);
   const file = looksLikePath(spec) ? await findModule(spec, options) : await findPackage(spec, options);
-  return makeProvider(await importModule(spec, file, () => importFile(file)), spec, options);
+  return makeProvider(await importModule(spec, file, () => importProvider(file)), spec, options);
 }
 
 function looksLikePath(spec: string): boolean {
@@ -134,12 +134,6 @@ function conditionTarget(target: unknown): string | undefined {
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-/** The specifier is made at run time, so that a bundler leaves the import alone. */
-async function importFile(file: string): Promise<unknown> {
-  const url = pathToFileURL(file).href;
-  return import(url);
 }
 
 async function importModule(spec: string, from: string, load: () => Promise<unknown>): Promise<unknown> {
