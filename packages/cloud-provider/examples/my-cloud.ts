@@ -5,7 +5,6 @@ import {
   isCloudError,
   parseProviderID,
   type CallContext,
-  type Clock,
   type CloudProvider,
   type ConfigText,
   type Instance,
@@ -33,7 +32,7 @@ export default (): CloudProvider => ({
   async open(host) {
     const { endpoint, token } = readConfig(host.config);
     host.redact(token); // before it is first used
-    return { instances: instancesOf(restClient(endpoint, token), host.clock) };
+    return { instances: instancesOf(restClient(endpoint, token)) };
   },
   async close() {},
 });
@@ -85,33 +84,31 @@ function parseJson(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function instancesOf(get: Get, clock: Clock): Instances {
+function instancesOf(get: Get): Instances {
   return {
     // One request lists them all, so a batch is as large as it likes.
     batchSize: 500,
 
     async lookUp(nodes, _need, call) {
-      const asOf = clock.monotonic(); // before the request
       const { servers } = (await get(call, 'GET /servers', '/servers')) as { servers: readonly Server[] };
       const byName = new Map(servers.map((server) => [server.name, server]));
       const byId = new Map(servers.map((server) => [server.id, server]));
       return nodes.map((node) => {
         const server = node.providerID ? byId.get(idOf(node) ?? '') : byName.get(node.name);
         // A list proves no absence: `missing`.
-        return { asOf, result: server ? { kind: 'found', instance: instanceOf(server) } : { kind: 'missing' } };
+        return { result: server ? { kind: 'found', instance: instanceOf(server) } : { kind: 'missing' } };
       });
     },
 
     async read(node, _need, call) {
-      const asOf = clock.monotonic();
       const id = idOf(node);
-      if (id === undefined) return { asOf, result: { kind: 'missing' } };
+      if (id === undefined) return { result: { kind: 'missing' } };
       try {
         const server = (await get(call, 'GET /servers/{id}', `/servers/${encodeURIComponent(id)}`)) as Server;
-        return { asOf, result: { kind: 'found', instance: instanceOf(server) } };
+        return { result: { kind: 'found', instance: instanceOf(server) } };
       } catch (error) {
         if (!isCloudError(error, 'not-found')) throw error;
-        return { asOf, result: { kind: 'absent', proof: `GET /servers/${id}: 404 server_not_found` } };
+        return { result: { kind: 'absent', proof: `GET /servers/${id}: 404 server_not_found` } };
       }
     },
   };

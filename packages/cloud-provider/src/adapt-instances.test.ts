@@ -1,8 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { adaptInstances, type CallContext, type Clock, type NodeRef } from './index.ts';
+import { adaptInstances, type CallContext, type NodeRef } from './index.ts';
 
-const clock: Clock = { now: () => 0, monotonic: () => 7, sleep: () => Promise.resolve() };
 const call = {} as CallContext;
 const node = (name: string, providerID?: string): NodeRef => ({
   name,
@@ -13,15 +12,12 @@ const node = (name: string, providerID?: string): NodeRef => ({
 });
 
 test('one node that fails leaves the others; only a direct read of a provider ID proves absence', async () => {
-  const instances = adaptInstances(
-    {
-      get: async ({ name }) => {
-        if (name === 'bad') throw new Error('down');
-        return name === 'a' ? { providerID: 'x://a', state: 'running' } : undefined;
-      },
+  const instances = adaptInstances({
+    get: async ({ name }) => {
+      if (name === 'bad') throw new Error('down');
+      return name === 'a' ? { providerID: 'x://a', state: 'running' } : undefined;
     },
-    clock,
-  );
+  });
   const answers = await instances.lookUp([node('a'), node('bad'), node('gone', 'x://gone')], 'state', call);
   assert.deepEqual(
     answers.map(({ result }) => result.kind),

@@ -1,6 +1,5 @@
 /** From the shape that upstream asks of a provider, one machine a call, to batches. For clouds that have no batch call. */
 import type { CallContext } from './call-context.ts';
-import type { Clock } from './clock.ts';
 import type { Instance, InstanceAnswer, InstanceNeed, Instances, NodeRef } from './instances.ts';
 
 /** Upstream's `Instances` + `Zones`, or `InstancesV2`, in one method. */
@@ -16,14 +15,13 @@ export interface OneInstance {
 const BATCH_SIZE = 50;
 
 /** One node's failure is its own. Absence is claimed by `read` alone, and only for a node with a provider ID. */
-export function adaptInstances(one: OneInstance, clock: Clock): Instances {
+export function adaptInstances(one: OneInstance): Instances {
   const answer = async (node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer> => {
-    const asOf = clock.monotonic();
     try {
       const instance = await one.get(node, need, call);
-      return { asOf, result: instance ? { kind: 'found', instance } : { kind: 'missing' } };
+      return { result: instance ? { kind: 'found', instance } : { kind: 'missing' } };
     } catch (error) {
-      return { asOf, result: { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } };
+      return { result: { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } };
     }
   };
   return {
@@ -32,7 +30,7 @@ export function adaptInstances(one: OneInstance, clock: Clock): Instances {
     read: async (node, need, call) => {
       const read = await answer(node, need, call);
       if (read.result.kind !== 'missing' || !node.providerID) return read;
-      return { asOf: read.asOf, result: { kind: 'absent', proof: `get ${node.providerID}: none` } };
+      return { result: { kind: 'absent', proof: `get ${node.providerID}: none` } };
     },
   };
 }

@@ -33,7 +33,6 @@ function adapt(calls: string[], more: Partial<OpaqueLoadBalancer> = {}): LoadBal
     ...more,
   };
   return adaptLoadBalancers(opaque, {
-    clock: { now: () => 0, monotonic: () => 7, sleep: () => Promise.resolve() },
     clusterId: 'c',
     classes: [],
     features: {

@@ -1,6 +1,5 @@
 /** From the shape that upstream asks of a provider, opaque `ensure` and `delete`, to one part and one action a load balancer. */
 import type { CallContext } from './call-context.ts';
-import type { Clock } from './clock.ts';
 import { loadBalancerOwnerAnnotation, type LoadBalancerService } from './load-balancer-service.ts';
 import type { LoadBalancerIngress } from './load-balancer-status.ts';
 import type {
@@ -28,7 +27,6 @@ export interface OpaqueLoadBalancer {
 }
 
 export interface AdaptLoadBalancersOptions extends Pick<LoadBalancers, 'features' | 'classes' | 'lockKey'> {
-  readonly clock: Clock;
   /** `ProviderHost.cluster.id`. */
   readonly clusterId: string;
   readonly annotations?: LoadBalancers['annotations'];
@@ -85,9 +83,8 @@ class AdaptedLoadBalancers implements LoadBalancers {
   observe(services: readonly LoadBalancerService[], call: CallContext): ReturnType<LoadBalancers['observe']> {
     return Promise.all(
       services.map(async (service) => {
-        const asOf = this.#options.clock.monotonic();
         try {
-          return { kind: 'parts', asOf, parts: await this.#partsOf(service, call) } as const;
+          return { kind: 'parts', parts: await this.#partsOf(service, call) } as const;
         } catch (error) {
           return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } as const;
         }

@@ -69,8 +69,11 @@ export type InstanceResult =
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface InstanceAnswer {
-  /** `host.clock.monotonic()` from before the oldest request that this answer rests on was sent; a cached answer carries its own time. */
-  readonly asOf: number;
+  /**
+   * `host.clock.monotonic()` from before the oldest request that this answer rests on was sent. Who answers from a cache, or from a
+   * list that was read for an earlier question, has to say it: a node is deleted on what counts as new. Default: when the host called.
+   */
+  readonly asOf?: number | undefined;
   readonly result: InstanceResult;
   /**
    * Where was asked: the account, project or vCenter, as the credentials lead to it. Any text that is the same for the same place
@@ -82,8 +85,11 @@ export interface InstanceAnswer {
 
 /** Replaces upstream's Instances, InstancesV2 and Zones: one batched look-up answers exists, shut down and metadata. */
 export interface Instances {
-  /** Most nodes that one `lookUp` takes. The host never gives more, and runs at most two look-ups at once, one for `critical` questions and one for the others; one whose signal has aborted no longer counts. */
-  readonly batchSize: number;
+  /**
+   * Most nodes that one `lookUp` takes. The host never gives more, and runs at most two look-ups at once, one for `critical` questions
+   * and one for the others; one whose signal has aborted no longer counts. Default: 100.
+   */
+  readonly batchSize?: number | undefined;
   /**
    * Looks nodes up, by provider ID where they have one, else by name. Called when nodes appear and, for all nodes, once per
    * status period. Answers in the order of `nodes`. Throw (`CloudError`) only when nothing at all could be found out.

@@ -47,7 +47,8 @@ export interface JudgedThing extends ForeignThing {
 export type LoadBalancerObservation =
   | {
       readonly kind: 'parts';
-      readonly asOf: number;
+      /** `host.clock.monotonic()` from before the first request was sent; of a cached look, its own. Default: when the host called. */
+      readonly asOf?: number | undefined;
       readonly parts: readonly LoadBalancerPart[];
       /** Default: none. */
       readonly others?: readonly ForeignThing[] | undefined;
@@ -74,14 +75,18 @@ export interface LoadBalancerAction {
   readonly part: string;
   /** The part's ID; absent for `create`. */
   readonly id?: string | undefined;
-  /** For people, in one line: `open TCP 443 to 3 nodes`. */
-  readonly summary: string;
+  /**
+   * For people, in one line, what it does: `open TCP 443 to 3 nodes`. The host puts kind, part and ID before it. Default: nothing more
+   * than these.
+   */
+  readonly summary?: string | undefined;
   /** For the provider's own `apply`. JSON; no secrets. */
   readonly input: Readonly<Record<string, unknown>>;
   /**
    * Observed parts that are the Service's no more once this took effect, beside the one that a `delete` names: that one's
    * address which goes with it, or what an `update` leaves to others. The host does not look for them again; only of a `delete` that
-   * is `pending`, `read` is asked about them before the finalizer goes. Default: none.
+   * is `pending`, `read` is asked about them before the finalizer goes. Only the provider can know it: what the host is not told, it
+   * asks `read` about, or waits for as for any part that a look leaves out. Default: none.
    */
   readonly ends?: readonly PartName[] | undefined;
   /**
@@ -102,8 +107,13 @@ export interface LoadBalancerWarning {
 export interface LoadBalancerPlan {
   /** Only actions whose inputs exist now, in order. Empty and `complete`: all is as it should be. */
   readonly actions: readonly LoadBalancerAction[];
-  /** Nothing more to do and nothing pending. With `wanted: false`: no part is left, so that the finalizer may go. */
-  readonly complete: boolean;
+  /**
+   * Nothing more to do and nothing pending. With `wanted: false`: no part is left, so that the finalizer may go. A plan with
+   * actions is never complete. Say it where `state` does not say what is pending. Default: with `wanted: false`, that no part is shown
+   * but what is another's; else that each of the Service's own parts is `ready`, there is one, and, but for a plan of members,
+   * `ingress` is not empty.
+   */
+  readonly complete?: boolean | undefined;
   /** The status as it can be said now; empty while there is no address. */
   readonly ingress: readonly LoadBalancerIngress[];
   /** Annotations to set on the Service (`null`: remove). Only the provider's own names. */
@@ -168,8 +178,8 @@ export interface LoadBalancers {
   readonly classes: readonly string[];
   /** Annotations that it reads. */
   readonly annotations: readonly ServiceAnnotation[];
-  /** Most Services that one `observe` takes. */
-  readonly batchSize: number;
+  /** Most Services that one `observe` takes. The host never gives more. Default: 100. */
+  readonly batchSize?: number | undefined;
   /**
    * How sure it is that `observe` shows all. `strong`: whatever was done before the look began, also by another process, is in
    * it, half made or not; what it leaves out is not there. Say so only where the cloud promises it: lists from the database that

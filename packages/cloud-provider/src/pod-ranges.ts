@@ -20,8 +20,8 @@ export type PodRangeResult =
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface PodRanges {
-  /** Most requests that one `assign` takes. The host never gives more. */
-  readonly batchSize: number;
+  /** Most requests that one `assign` takes. The host never gives more. Default: 100. */
+  readonly batchSize?: number | undefined;
   /**
    * Gives each machine, which has none, its ranges, all of a request or none; the results are in the order of `requests`.
    * `conflict` when the machine has others, or another machine has a part of them; nothing is taken from anybody. Idempotent:

@@ -48,14 +48,14 @@ export type RouteResult =
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface RouteList {
-  /** `host.clock.monotonic()` from before the first request was sent. */
-  readonly asOf: number;
+  /** `host.clock.monotonic()` from before the first request was sent; of a cached list, its own. Default: when the host called. */
+  readonly asOf?: number | undefined;
   readonly routes: readonly Route[];
 }
 
 export interface Routes {
-  /** Most routes that one `create` or `delete` takes. The host never gives more. */
-  readonly batchSize: number;
+  /** Most routes that one `create` or `delete` takes. The host never gives more. Default: 100. */
+  readonly batchSize?: number | undefined;
   /**
    * Its routes are `unmarked`. The host then keeps a record of those that it has made, in the ConfigMap `outrigger-routes` of
    * namespace kube-system, and asks for no route to a node that has no IP address yet. Default: false.

@@ -20,8 +20,8 @@ export type VolumeResult =
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface VolumeTopology {
-  /** Most volumes that one `lookUp` takes. */
-  readonly batchSize: number;
+  /** Most volumes that one `lookUp` takes. The host never gives more. Default: 100. */
+  readonly batchSize?: number | undefined;
   /**
    * Labels for volumes (`topology.kubernetes.io/zone` and `region`), in the order of `volumes`. Several zones are joined by
    * `__`, as upstream's `LabelMultiZoneDelimiter`. Called when a PV appears without them; by the webhook with 5 s to answer.

@@ -27,7 +27,7 @@ export function checkCapabilities(provider: string, capabilities: unknown): asse
       }
     }
     const { batchSize } = members;
-    if (BATCHED.has(name) && !(Number.isInteger(batchSize) && (batchSize as number) >= 1)) {
+    if (BATCHED.has(name) && batchSize !== undefined && !(Number.isInteger(batchSize) && (batchSize as number) >= 1)) {
       throw new CloudError('invalid', `the provider ${provider}: ${name}.batchSize must be a whole number above 0`);
     }
     if (name === 'loadBalancers') checkProof(provider, members);

@@ -22,6 +22,9 @@ export {
 export { createVolumeLookUps, type VolumeLookUps, type VolumeLookUpsOptions } from './volume-look-ups.ts';
 export type { AnswerListener, InstanceSnapshot } from './instance-snapshot.ts';
 
+// What a provider need not say
+export { batchSizeOf, hasItsMembers, isComplete, summaryOf, type DatedAnswer } from './answer-defaults.ts';
+
 /** Calls of the contract that nothing else here makes. */
 export { callInTime, type CallDeadline } from './call-in-time.ts';
 

@@ -1,6 +1,7 @@
 /** Answers of a provider are checked before anything is concluded from them: a wrong count would shift them to other nodes. */
 import { isIP } from 'node:net';
 import { CloudError, type InstanceAnswer, type NodeAddressType, type NodeRef } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from './answer-defaults.ts';
 
 /** The answers, one for each node. Throws a `CloudError` `invalid` when they are not. `sentAt` is when the call began. */
 export function checkAnswers(
@@ -8,7 +9,7 @@ export function checkAnswers(
   answers: unknown,
   sentAt: number,
   now: number,
-): readonly InstanceAnswer[] {
+): readonly DatedAnswer[] {
   if (!Array.isArray(answers) || answers.length !== nodes.length) {
     const got = Array.isArray(answers) ? `${answers.length} answers` : 'no list';
     throw new CloudError('invalid', `the provider gave ${got} for ${nodes.length} nodes; nothing is concluded from it`);
@@ -17,17 +18,18 @@ export function checkAnswers(
 }
 
 /** One answer; one that breaks the contract becomes `failed`, and the others of its batch stand. */
-function checkAnswer(node: NodeRef, answer: unknown, sentAt: number, now: number): InstanceAnswer {
+function checkAnswer(node: NodeRef, answer: unknown, sentAt: number, now: number): DatedAnswer {
   const problem = problemOf(answer, now);
-  if (problem === undefined) return answer as InstanceAnswer;
-  return refused(node, problem, sentAt);
+  if (problem !== undefined) return refused(node, problem, sentAt);
+  const { asOf = sentAt, ...given } = answer as InstanceAnswer;
+  return { ...given, asOf };
 }
 
 /**
  * A direct read. One that says `absent` by what was known before it was asked is no read: a node is deleted on it, and the
  * machine may have come since.
  */
-export function checkRead(node: NodeRef, answer: unknown, sentAt: number, now: number): InstanceAnswer {
+export function checkRead(node: NodeRef, answer: unknown, sentAt: number, now: number): DatedAnswer {
   const checked = checkAnswer(node, answer, sentAt, now);
   if (checked.result.kind !== 'absent' || checked.asOf >= sentAt) return checked;
   return refused(node, 'is absent by what was known before the read began', sentAt);
@@ -36,8 +38,8 @@ export function checkRead(node: NodeRef, answer: unknown, sentAt: number, now: n
 function problemOf(answer: unknown, now: number): string | undefined {
   if (typeof answer !== 'object' || answer === null) return 'is not an object';
   const { asOf, place, result } = answer as { asOf?: unknown; place?: unknown; result?: unknown };
-  if (typeof asOf !== 'number' || !Number.isFinite(asOf)) return 'has no asOf';
-  if (asOf > now) return 'is from the future (asOf is host.clock.monotonic())';
+  if (asOf !== undefined && !Number.isFinite(asOf)) return 'has an asOf that is no time';
+  if ((asOf as number) > now) return 'is from the future (asOf is host.clock.monotonic())';
   if (place !== undefined && (typeof place !== 'string' || place === '')) return 'has a place that is no text';
   if (typeof result !== 'object' || result === null) return 'has no result';
   const { kind, instance, proof, error } = result as Record<string, unknown>;
@@ -104,7 +106,7 @@ function isAddress(value: unknown): boolean {
   return ADDRESS_TYPES.has(type) && typeof address === 'string';
 }
 
-function refused(node: NodeRef, problem: string, sentAt: number): InstanceAnswer {
+function refused(node: NodeRef, problem: string, sentAt: number): DatedAnswer {
   const message = `the provider's answer for node ${node.name} ${problem}; nothing is concluded from it`;
   return { asOf: sentAt, result: { kind: 'failed', error: new CloudError('invalid', message) } };
 }

@@ -10,7 +10,11 @@ import { foundAt, nodeRef, plainContext, RecordedInstances } from './internal/re
 const always = new AbortController().signal;
 const ask = (options: Partial<LookUpOptions> = {}): LookUpOptions => ({ need: 'state', signal: always, ...options });
 
-function setUp(batchSize?: number): { clock: FakeClock; instances: RecordedInstances; lookups: InstanceLookups } {
+function setUp(batchSize?: number | null): {
+  clock: FakeClock;
+  instances: RecordedInstances;
+  lookups: InstanceLookups;
+} {
   const clock = new FakeClock();
   const instances = new RecordedInstances(batchSize);
   const lookups = createInstanceLookups({ instances, clock, logger: silentLogger, callContext: plainContext });
@@ -137,7 +141,10 @@ test('too few, too many, wrong or future answers conclude nothing', async () => 
       { asOf: 1e9, result: absent.result },
       { asOf: 0, result: { kind: 'absent', proof: '' } },
     ],
-    [{ result: absent.result }, { asOf: 0, result: { kind: 'gone' } }],
+    [
+      { asOf: 'now', result: absent.result },
+      { asOf: 0, result: { kind: 'gone' } },
+    ],
     [null, { asOf: 0, result: { kind: 'found', instance: { providerID: 'x', state: 'running' } } }],
     [{ asOf: 0 }, { asOf: 0, result: { kind: 'failed', error: 'text' } }],
     [found({ type: null }), found({ addresses: [{ type: 'InternalIP', address: null }] })],
@@ -356,4 +363,32 @@ test('property: under any schedule each caller gets its own node, batches fit, a
     }),
     { numRuns: 60 },
   );
+});
+
+test('an answer without a time is as old as the call, so that it is never taken for newer than it is', async () => {
+  const { clock, instances, lookups } = setUp();
+  await clock.advance(50);
+  const asked = lookups.lookUp(nodeRef('a'), ask({ notBefore: 50 }));
+  const read = lookups.read(nodeRef('b'), ask({ notBefore: 50 }));
+  await clock.settle();
+  await clock.advance(30);
+  instances.lookUps[0]!.answer([{ result: { kind: 'missing' } }]);
+  instances.reads[0]!.answer([{ place: 'here', result: { kind: 'absent', proof: 'GET: 404' } }]);
+  assert.deepEqual(await asked, { asOf: 50, result: { kind: 'missing' } });
+  assert.deepEqual(await read, { asOf: 50, place: 'here', result: { kind: 'absent', proof: 'GET: 404' } });
+  const wrong = lookups.read(nodeRef('b'), ask());
+  instances.reads[1]!.answer([{ asOf: null as unknown as number, result: { kind: 'absent', proof: 'GET: 404' } }]);
+  assert.equal(codeOf(await wrong), 'invalid');
+});
+
+test('a provider that says no batch size is asked about a hundred at once', async () => {
+  const { clock, instances, lookups } = setUp(null);
+  const all = Array.from({ length: 150 }, (_, i) => lookups.lookUp(nodeRef(`n${i}`), ask()));
+  for (const size of [100, 50]) {
+    await clock.settle();
+    const last = instances.lookUps.at(-1)!;
+    assert.equal(last.nodes.length, size);
+    last.answer(last.nodes.map((node) => foundAt(clock, node)));
+  }
+  await Promise.all(all);
 });

@@ -6,11 +6,11 @@ import {
   CloudError,
   type CallContext,
   type CallPriority,
-  type InstanceAnswer,
   type InstanceNeed,
   type Instances,
   type NodeRef,
 } from '@outrigger/cloud-provider';
+import { batchSizeOf, type DatedAnswer } from './answer-defaults.ts';
 import { onAbort, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import { checkAnswers, checkRead } from './instance-answers-check.ts';
 import { InstanceAnswers, type InstanceSnapshot } from './instance-snapshot.ts';
@@ -39,9 +39,9 @@ export interface InstanceLookups extends AsyncDisposable {
    * Equal questions about one node (by UID) share an answer. Never rejects for what the cloud said: that is in the answer
    * (`failed`). Rejects with the signal's reason, and with `unavailable` once disposed.
    */
-  lookUp(node: NodeRef, options: LookUpOptions): Promise<InstanceAnswer>;
+  lookUp(node: NodeRef, options: LookUpOptions): Promise<DatedAnswer>;
   /** Reads one machine directly (`Instances.read`), beside the batches: what a deletion rests on. As `lookUp` otherwise; priority `critical` unless told. */
-  read(node: NodeRef, options: ReadOptions): Promise<InstanceAnswer>;
+  read(node: NodeRef, options: ReadOptions): Promise<DatedAnswer>;
   readonly snapshot: InstanceSnapshot;
 }
 
@@ -102,8 +102,8 @@ class BatchedLookups implements InstanceLookups {
     this.#options = options;
     this.#answers = new InstanceAnswers(options.logger, (uid) => this.#forget(uid));
     const run = (batch: Batch): Promise<void> => this.#track(this.#runBatch(batch));
-    this.#urgent = new LookUpLane(options.instances.batchSize, run);
-    this.#others = new LookUpLane(options.instances.batchSize, run);
+    this.#urgent = new LookUpLane(batchSizeOf(options.instances), run);
+    this.#others = new LookUpLane(batchSizeOf(options.instances), run);
     this.#batchSizes = options.metrics?.histogram({
       name: 'cloudprovider_lookup_batch_size',
       help: 'Nodes in one batched look-up.',
@@ -116,7 +116,7 @@ class BatchedLookups implements InstanceLookups {
     return this.#answers;
   }
 
-  lookUp(node: NodeRef, { need, signal, notBefore, priority = 'normal' }: LookUpOptions): Promise<InstanceAnswer> {
+  lookUp(node: NodeRef, { need, signal, notBefore, priority = 'normal' }: LookUpOptions): Promise<DatedAnswer> {
     return new Promise((resolve, reject) => {
       if (signal.aborted || this.#closed.signal.aborted) {
         reject((signal.aborted ? signal.reason : this.#closed.signal.reason) as Error);
@@ -146,14 +146,14 @@ class BatchedLookups implements InstanceLookups {
   read(
     node: NodeRef,
     { need, signal, notBefore, priority = 'critical', maxAttempts }: ReadOptions,
-  ): Promise<InstanceAnswer> {
+  ): Promise<DatedAnswer> {
     const { clock, instances } = this.#options;
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (this.#closed.signal.aborted) return Promise.reject(this.#closed.signal.reason as Error);
     const mark = this.#markRead(node.uid);
-    const work = async (): Promise<InstanceAnswer> => {
+    const work = async (): Promise<DatedAnswer> => {
       const sentAt = clock.monotonic();
-      let answer: InstanceAnswer;
+      let answer: DatedAnswer;
       try {
         const given = await this.#callInTime(
           { what: `read of node ${node.name}`, nodes: [node], priority, maxAttempts },
@@ -193,7 +193,7 @@ class BatchedLookups implements InstanceLookups {
     const nodes = entries.map(({ node }) => node);
     const sentAt = clock.monotonic();
     this.#batchSizes?.observe(nodes.length, { provider: providerName });
-    let answers: readonly InstanceAnswer[];
+    let answers: readonly DatedAnswer[];
     try {
       const given = await this.#callInTime(
         { what: `look-up of ${nodes.length} nodes`, nodes, priority, maxAttempts: this.#failing ? 1 : undefined },
@@ -215,7 +215,7 @@ class BatchedLookups implements InstanceLookups {
     }
   }
 
-  #settle(entry: LookUpEntry, need: InstanceNeed, answer: InstanceAnswer): void {
+  #settle(entry: LookUpEntry, need: InstanceNeed, answer: DatedAnswer): void {
     if (!entry.forgotten) this.#answers.store(entry.node, need, answer);
     for (const waiter of entry.waiters) waiter.settle(answer);
     entry.waiters.clear();
@@ -260,11 +260,11 @@ class BatchedLookups implements InstanceLookups {
   }
 }
 
-function failed(error: unknown, asOf: number): InstanceAnswer {
+function failed(error: unknown, asOf: number): DatedAnswer {
   return { asOf, result: { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } };
 }
 
-function refuseOlder(node: NodeRef, answer: InstanceAnswer, notBefore: number | undefined): InstanceAnswer {
+function refuseOlder(node: NodeRef, answer: DatedAnswer, notBefore: number | undefined): DatedAnswer {
   if (notBefore === undefined || answer.asOf >= notBefore || answer.result.kind === 'failed') return answer;
   const message = `the answer for node ${node.name} is from a cache and older than asked for`;
   return { asOf: answer.asOf, result: { kind: 'failed', error: new CloudError('unavailable', message) } };

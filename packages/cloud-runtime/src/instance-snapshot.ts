@@ -1,16 +1,17 @@
 /** The last answer about each node, shared by all controllers: one look-up serves whoever asks next. */
-import type { InstanceAnswer, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
+import type { InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from './answer-defaults.ts';
 import type { Logger } from '@outrigger/kube';
 
 /** Called after an answer has been stored. Must not throw, and must not await: it wakes keys. */
-export type AnswerListener = (node: NodeRef, need: InstanceNeed, answer: InstanceAnswer) => void;
+export type AnswerListener = (node: NodeRef, need: InstanceNeed, answer: DatedAnswer) => void;
 
 export interface InstanceSnapshot {
   /**
    * The latest answer about the node with this UID that serves `need` (one with `metadata` serves `state` too), from a
    * look-up or a direct read, `failed` ones included. `undefined` when nothing was asked yet. Judge its age by `asOf`.
    */
-  get(uid: string, need: InstanceNeed): InstanceAnswer | undefined;
+  get(uid: string, need: InstanceNeed): DatedAnswer | undefined;
   /** Hears of every answer. Returns the way to stop. */
   subscribe(listener: AnswerListener): () => void;
   /** Drops what is known about a node that is gone. Its look-ups in flight still answer, and are not stored. */
@@ -20,8 +21,8 @@ export interface InstanceSnapshot {
 }
 
 interface Answers {
-  state?: InstanceAnswer;
-  metadata?: InstanceAnswer;
+  state?: DatedAnswer;
+  metadata?: DatedAnswer;
 }
 
 /** The snapshot as its writer sees it. */
@@ -40,7 +41,7 @@ export class InstanceAnswers implements InstanceSnapshot {
     return this.#answers.size;
   }
 
-  get(uid: string, need: InstanceNeed): InstanceAnswer | undefined {
+  get(uid: string, need: InstanceNeed): DatedAnswer | undefined {
     return this.#answers.get(uid)?.[need];
   }
 
@@ -55,7 +56,7 @@ export class InstanceAnswers implements InstanceSnapshot {
   }
 
   /** Stores an answer, unless what is known rests on a later request; tells the listeners either way. */
-  store(node: NodeRef, need: InstanceNeed, answer: InstanceAnswer): void {
+  store(node: NodeRef, need: InstanceNeed, answer: DatedAnswer): void {
     let known = this.#answers.get(node.uid);
     if (!known) this.#answers.set(node.uid, (known = {}));
     if (isNewer(answer, known.state)) known.state = answer;
@@ -70,6 +71,6 @@ export class InstanceAnswers implements InstanceSnapshot {
   }
 }
 
-function isNewer(answer: InstanceAnswer, known: InstanceAnswer | undefined): boolean {
+function isNewer(answer: DatedAnswer, known: DatedAnswer | undefined): boolean {
   return known === undefined || answer.asOf >= known.asOf;
 }

@@ -3,10 +3,10 @@ import {
   CloudError,
   type Capabilities,
   type ConfigText,
-  type InstanceAnswer,
   type InstanceNeed,
   type NodeRef,
 } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from './answer-defaults.ts';
 import { raceAbort, type Clock } from '@outrigger/kube';
 import type { CallRecord } from './call-log.ts';
 import type { InstanceLookups, LookUpOptions, MakeCallContext, ReadOptions } from './instance-lookups.ts';
@@ -104,7 +104,7 @@ class Joined implements OpenedProvider {
 interface Asked {
   readonly cloud: string;
   readonly askedAt: number;
-  answer: InstanceAnswer | undefined;
+  answer: DatedAnswer | undefined;
   readonly settled: Promise<void>;
 }
 
@@ -123,11 +123,11 @@ class JoinedLookups implements InstanceLookups {
     this.snapshot = new JudgedSnapshot(own.snapshot, (uid) => shared.claims.forget(uid));
   }
 
-  lookUp(node: NodeRef, options: LookUpOptions): Promise<InstanceAnswer> {
+  lookUp(node: NodeRef, options: LookUpOptions): Promise<DatedAnswer> {
     return this.#ask('lookUp', node, options);
   }
 
-  read(node: NodeRef, options: ReadOptions): Promise<InstanceAnswer> {
+  read(node: NodeRef, options: ReadOptions): Promise<DatedAnswer> {
     return this.#ask('read', node, options);
   }
 
@@ -135,7 +135,7 @@ class JoinedLookups implements InstanceLookups {
     await this.#own[Symbol.asyncDispose]();
   }
 
-  async #ask(way: Way, node: NodeRef, options: LookUpOptions): Promise<InstanceAnswer> {
+  async #ask(way: Way, node: NodeRef, options: LookUpOptions): Promise<DatedAnswer> {
     const { claims, clock, providers } = this.#shared;
     // An ID that names no provider may be anybody's, as none.
     if (node.providerID?.includes('://')) {
@@ -166,7 +166,7 @@ class JoinedLookups implements InstanceLookups {
     if (isOpen && !lookups && !withMachines.has(cloud)) return [];
     const now = clock.monotonic();
     claims.asked(cloud, now);
-    const failed = (error: Error): InstanceAnswer => ({ asOf: now, result: { kind: 'failed', error } });
+    const failed = (error: Error): DatedAnswer => ({ asOf: now, result: { kind: 'failed', error } });
     if (!lookups) {
       const why = isOpen ? 'says nothing of its machines now' : 'is not open yet';
       const answer = failed(new CloudError('unavailable', `the provider ${cloud} ${why}`));
@@ -185,7 +185,7 @@ class JoinedLookups implements InstanceLookups {
   }
 
   /** Waits for another cloud. One that has not been heard for a while keeps nobody from a machine that was found. */
-  async #patiently(asked: Asked, own: InstanceAnswer | undefined, signal: AbortSignal): Promise<void> {
+  async #patiently(asked: Asked, own: DatedAnswer | undefined, signal: AbortSignal): Promise<void> {
     const { claims, clock } = this.#shared;
     const isFound = own?.result.kind === 'found';
     const patienceMs = isFound ? claims.patienceMs(asked, clock.monotonic()) : PATIENCE_MS;
@@ -206,7 +206,7 @@ interface Stay extends Disposable {
 class JudgedSnapshot implements InstanceSnapshot {
   readonly #own: InstanceSnapshot;
   readonly #forgotten: (uid: string) => void;
-  readonly #judged = new Map<string, Partial<Record<InstanceNeed, InstanceAnswer>>>();
+  readonly #judged = new Map<string, Partial<Record<InstanceNeed, DatedAnswer>>>();
   /** By UID: the questions that are not answered yet. */
   readonly #stays = new Map<string, Set<Stay>>();
 
@@ -219,7 +219,7 @@ class JudgedSnapshot implements InstanceSnapshot {
     return this.#own.size;
   }
 
-  get(uid: string, need: InstanceNeed): InstanceAnswer | undefined {
+  get(uid: string, need: InstanceNeed): DatedAnswer | undefined {
     const judged = this.#judged.get(uid);
     return judged ? judged[need] : this.#own.get(uid, need);
   }
@@ -247,7 +247,7 @@ class JudgedSnapshot implements InstanceSnapshot {
     this.#own.forget(uid);
   }
 
-  keep(uid: string, need: InstanceNeed, answer: InstanceAnswer): void {
+  keep(uid: string, need: InstanceNeed, answer: DatedAnswer): void {
     this.#judged.set(uid, { ...this.#judged.get(uid), state: answer, [need]: answer });
   }
 

@@ -1,10 +1,11 @@
 /** One line of look-ups: keys gather while a batch is in flight, the next batch takes them, up to the batch size. */
-import type { CallPriority, InstanceAnswer, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
+import type { CallPriority, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from './answer-defaults.ts';
 
 /** Who waits for an answer. */
 export interface AnswerWaiter {
   readonly notBefore: number | undefined;
-  settle(answer: InstanceAnswer): void;
+  settle(answer: DatedAnswer): void;
 }
 
 /** One node that is asked about, for all who wait. */

@@ -1,5 +1,6 @@
 /** Which of several clouds a node without a provider ID belongs to: from the answers of all of them to one answer for one. */
-import { CloudError, isCloudError, type InstanceAnswer } from '@outrigger/cloud-provider';
+import { CloudError, isCloudError } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from './answer-defaults.ts';
 
 /** So long after a cloud was last heard the others wait for it. Then one that has the machine acts without it. */
 export const PATIENCE_MS = 5_000;
@@ -10,7 +11,7 @@ export interface CloudsAnswer {
   readonly cloud: string;
   /** Monotonic. */
   readonly askedAt: number;
-  readonly answer: InstanceAnswer | undefined;
+  readonly answer: DatedAnswer | undefined;
 }
 
 export interface Judged {
@@ -35,7 +36,7 @@ export class NodeClaims {
     if (!this.#unheardSince.has(cloud)) this.#unheardSince.set(cloud, now);
   }
 
-  heard(cloud: string, { result }: InstanceAnswer): void {
+  heard(cloud: string, { result }: DatedAnswer): void {
     if (result.kind !== 'failed') this.#unheardSince.delete(cloud);
   }
 
@@ -50,12 +51,12 @@ export class NodeClaims {
   }
 
   /** See the table in docs/adr: "Several providers". */
-  judge(judged: Judged): InstanceAnswer {
+  judge(judged: Judged): DatedAnswer {
     const { answers, cloud, node } = judged;
     const own = answers.find((one) => one.cloud === cloud)?.answer;
     const asOf = Math.min(...answers.map(({ answer }) => answer?.asOf ?? Infinity));
-    const answered = (result: InstanceAnswer['result']): InstanceAnswer => ({ asOf, result });
-    const failed = (error: Error): InstanceAnswer => answered({ kind: 'failed', error });
+    const answered = (result: DatedAnswer['result']): DatedAnswer => ({ asOf, result });
+    const failed = (error: Error): DatedAnswer => answered({ kind: 'failed', error });
 
     const claim = this.#claims.get(node.uid);
     const later = answers.find((one) => one.cloud === claim?.cloud)?.answer;
@@ -74,11 +75,7 @@ export class NodeClaims {
     return cloud === answers[0]?.cloud ? ofAll(judged, answered) : failed(elsewhere(node.name, []));
   }
 
-  #claim(
-    { answers, cloud, node, now }: Judged,
-    own: InstanceAnswer,
-    failed: (error: Error) => InstanceAnswer,
-  ): InstanceAnswer {
+  #claim({ answers, cloud, node, now }: Judged, own: DatedAnswer, failed: (error: Error) => DatedAnswer): DatedAnswer {
     const claimant = this.#claims.get(node.uid)?.cloud;
     if (claimant !== undefined && claimant !== cloud) return failed(elsewhere(node.name, [claimant]));
     const unknown = answers.filter((one) => one.cloud !== cloud && isUnknown(one));
@@ -100,10 +97,7 @@ export class NodeClaims {
 }
 
 /** No cloud is known to have it. Missing is not absent, and one cloud that was not heard is enough to know nothing. */
-function ofAll(
-  { answers, node }: Judged,
-  answered: (result: InstanceAnswer['result']) => InstanceAnswer,
-): InstanceAnswer {
+function ofAll({ answers, node }: Judged, answered: (result: DatedAnswer['result']) => DatedAnswer): DatedAnswer {
   const [first] = answers;
   if (first?.answer?.result.kind === 'failed' && isCloudError(first.answer.result.error, 'implemented-elsewhere')) {
     return first.answer;
@@ -128,7 +122,7 @@ function isUnknown({ answer }: CloudsAnswer): boolean {
 }
 
 /** The message of any other error may hold what no Event should. */
-function reasonOf(answer: InstanceAnswer | undefined): string {
+function reasonOf(answer: DatedAnswer | undefined): string {
   if (answer?.result.kind !== 'failed') return 'none yet';
   const { error } = answer.result;
   return isCloudError(error) ? `${error.message}, ${error.code}` : 'the look-up failed; the log has the error';

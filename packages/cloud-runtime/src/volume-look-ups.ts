@@ -10,6 +10,7 @@ import {
   type VolumeTopology,
 } from '@outrigger/cloud-provider';
 import type { Clock } from '@outrigger/kube';
+import { batchSizeOf } from './answer-defaults.ts';
 import type { MakeCallContext } from './instance-lookups.ts';
 import { callInTime } from './call-in-time.ts';
 
@@ -62,7 +63,7 @@ class BatchedVolumeLookUps implements VolumeLookUps {
 
   async #drain(): Promise<void> {
     while (this.#gathered.length > 0) {
-      const batch = this.#gathered.splice(0, this.#options.volumes.batchSize);
+      const batch = this.#gathered.splice(0, batchSizeOf(this.#options.volumes));
       const results = await this.#ask(batch.map(({ volume }) => volume));
       for (const [index, { settle }] of batch.entries()) settle(results[index] as VolumeResult);
     }

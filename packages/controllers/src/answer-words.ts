@@ -1,9 +1,9 @@
 /** A cloud's answer about a machine, in a sentence. Pure. */
-import type { InstanceAnswer } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from '@outrigger/cloud-runtime';
 import type { Fact } from './finding.ts';
 
 /** `now`: monotonic, as `asOf` is. */
-export function factOfAnswer({ asOf, result }: InstanceAnswer, now: number, how = 'asked'): Fact {
+export function factOfAnswer({ asOf, result }: DatedAnswer, now: number, how = 'asked'): Fact {
   const agoMs = Math.max(0, now - asOf);
   switch (result.kind) {
     case 'found': {

@@ -2,8 +2,8 @@
  * Asks the cloud about nodes, one question a node at a time, and holds each answer until it has been acted on. Nodes that
  * the cloud cannot help yet are asked about again in rounds: those that wait equally long share a round, and so its batches.
  */
-import type { CallPriority, InstanceAnswer, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
-import type { InstanceLookups } from '@outrigger/cloud-runtime';
+import type { CallPriority, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
+import type { DatedAnswer, InstanceLookups } from '@outrigger/cloud-runtime';
 import { onAbort, type Clock, type Logger, type Timer } from '@outrigger/kube';
 
 /** After the first answer that did not help. Doubles with each. */
@@ -32,7 +32,7 @@ export interface LookUpRoundsOptions {
 interface Question {
   readonly uid: string;
   asking: boolean;
-  answer: InstanceAnswer | undefined;
+  answer: DatedAnswer | undefined;
   /** When the answer came; monotonic. Not `asOf`: a provider that caches would never have an answer that is new enough. */
   answeredAt: number;
   /** Rounds in a row that did not help. */
@@ -68,7 +68,7 @@ export class LookUpRounds {
   }
 
   /** The answer that has not been used yet. */
-  answer(key: string, uid: string): InstanceAnswer | undefined {
+  answer(key: string, uid: string): DatedAnswer | undefined {
     const question = this.#questions.get(key);
     if (question?.uid !== uid || !question.answer) return undefined;
     if (this.#options.clock.monotonic() - question.answeredAt > LONGEST_KEPT_MS) question.answer = undefined;
@@ -76,7 +76,7 @@ export class LookUpRounds {
   }
 
   /** The answer, which is not held any longer. What is asked later waits as long as if it had not helped. */
-  take(key: string, uid: string): InstanceAnswer | undefined {
+  take(key: string, uid: string): DatedAnswer | undefined {
     const answer = this.answer(key, uid);
     const question = this.#questions.get(key);
     if (answer && question) question.answer = undefined;
@@ -150,7 +150,7 @@ export class LookUpRounds {
     const { lookups, need, signal, clock, logger, onAnswer } = this.#options;
     const asOf = clock.monotonic();
     const notBefore = this.#options.notBefore?.(key);
-    let answer: InstanceAnswer;
+    let answer: DatedAnswer;
     try {
       answer = await lookups.lookUp(node, {
         need,

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adaptLoadBalancers, type Route } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
-import { FakeClock } from '@outrigger/testing';
 import { factOfAnswer } from './answer-words.ts';
 import { noEvidence, withLookUp, withRead } from './node-lifecycle/evidence.ts';
 import { factsOfEvidence, factsOfLifecyclePlan } from './node-lifecycle/lifecycle-words.ts';
@@ -78,8 +77,7 @@ test('a provider that is opaque is said to be opaque, in what there is and in wh
     ensure: () => Promise.resolve([]),
     delete: () => Promise.resolve(),
   };
-  const clock = new FakeClock();
-  const provider = adaptLoadBalancers(opaque, { clock, clusterId: 'c', features, classes: [] });
+  const provider = adaptLoadBalancers(opaque, { clusterId: 'c', features, classes: [] });
   const service: Service = {
     metadata: {
       name: 'web',

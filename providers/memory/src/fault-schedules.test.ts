@@ -5,8 +5,8 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
-import { openProvider } from '@outrigger/cloud-runtime';
+import type { NodeRef } from '@outrigger/cloud-provider';
+import { openProvider, type DatedAnswer } from '@outrigger/cloud-runtime';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { createMemoryCloud, createMemoryProvider, type FaultRule, type MemoryCloud } from './index.ts';
@@ -95,7 +95,7 @@ test('property: found, missing, absent and failed are never mixed up, and everyo
         let emptied = false;
         let asked = 0;
         let settled = 0;
-        const check = (node: NodeRef, direct: boolean, { asOf, result }: InstanceAnswer): void => {
+        const check = (node: NodeRef, direct: boolean, { asOf, result }: DatedAnswer): void => {
           kinds.set(result.kind, (kinds.get(result.kind) ?? 0) + 1);
           const now = clock.monotonic();
           const lag = direct ? 0 : LIST_LAG_MS;

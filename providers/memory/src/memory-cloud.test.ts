@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import type { CallContext, DesiredLoadBalancer, NodeRef, ProviderHost } from '@outrigger/cloud-provider';
+import { isComplete } from '@outrigger/cloud-runtime';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { handleRequest } from './cloud-api.ts';
@@ -198,7 +199,7 @@ async function balance(
     assert.ok(observed?.kind === 'parts');
     const plan = loadBalancers.plan({ ...desired, wanted }, observed.parts);
     for (const action of plan.actions) await loadBalancers.apply(action, desired, call);
-    return plan.complete
+    return isComplete(plan, { ...desired, wanted }, observed.parts)
       ? plan.ingress.map(({ ip }) => `done ${ip}`)
       : plan.actions.map(({ kind, part }) => `${kind} ${part}`);
   };

@@ -3,7 +3,6 @@ import {
   isCloudError,
   parseProviderID,
   type CallContext,
-  type Clock,
   type Instance,
   type InstanceAnswer,
   type InstanceNeed,
@@ -19,13 +18,11 @@ const REST = /^[^/]*\/([^/]+)$/;
 export class MemoryInstances implements Instances {
   readonly batchSize = 500;
   readonly #client: () => CloudClient;
-  readonly #clock: Clock;
   readonly #name: string;
 
   /** `name`: the provider's. */
-  constructor(client: () => CloudClient, clock: Clock, name: string) {
+  constructor(client: () => CloudClient, name: string) {
     this.#client = client;
-    this.#clock = clock;
     this.#name = name;
   }
 
@@ -34,7 +31,6 @@ export class MemoryInstances implements Instances {
     const unnamed = nodes.filter(({ providerID }) => !providerID);
     const names = unnamed.map(({ name }) => name);
     const systemUUIDs = unnamed.flatMap((node) => uuidOf(node) ?? []);
-    const asOf = this.#clock.monotonic();
     const client = this.#client();
     const { place } = client;
     const { instances } = await client.request<{ instances: readonly MemoryInstance[] }>(
@@ -48,12 +44,11 @@ export class MemoryInstances implements Instances {
     return nodes.map((node) => {
       const id = this.#idOf(node);
       // Of another provider's ID, or a broken one, nothing is known here.
-      if (id === undefined && node.providerID) return { asOf, place, result: { kind: 'missing' } };
+      if (id === undefined && node.providerID) return { place, result: { kind: 'missing' } };
       const uuid = uuidOf(node);
       const sought = (uuid === undefined ? undefined : byUUID.get(uuid)) ?? byName.get(node.name);
       const instance = id === undefined ? sought : byId.get(id);
       return {
-        asOf,
         place,
         result: instance ? { kind: 'found', instance: this.#given(instance, need) } : { kind: 'missing' },
       };
@@ -62,18 +57,17 @@ export class MemoryInstances implements Instances {
 
   async read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer> {
     const id = this.#idOf(node);
-    const asOf = this.#clock.monotonic();
     const client = this.#client();
     const { place } = client;
     // Without an ID there is nothing to read directly, and a search by name proves nothing.
-    if (id === undefined) return { asOf, place, result: { kind: 'missing' } };
+    if (id === undefined) return { place, result: { kind: 'missing' } };
     const path = `/instances/${encodeURIComponent(id)}`;
     try {
       const found = await client.request<MemoryInstance>(call, 'GET /instances/{id}', { method: 'GET', path });
-      return { asOf, place, result: { kind: 'found', instance: this.#given(found, need) } };
+      return { place, result: { kind: 'found', instance: this.#given(found, need) } };
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
-      return { asOf, place, result: { kind: 'absent', proof: `GET ${path}: 404 not-found` } };
+      return { place, result: { kind: 'absent', proof: `GET ${path}: 404 not-found` } };
     }
   }
 

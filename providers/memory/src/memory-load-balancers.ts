@@ -5,7 +5,6 @@ import {
   parseProviderID,
   type BackEnd,
   type CallContext,
-  type Clock,
   type ClusterIdentity,
   type DesiredLoadBalancer,
   type LoadBalancerAction,
@@ -33,7 +32,6 @@ const POLL_MS = 500;
 type Wanted = Readonly<Record<string, unknown>>;
 
 export class MemoryLoadBalancers implements LoadBalancers {
-  readonly batchSize = 100;
   readonly classes: readonly string[];
   readonly annotations: LoadBalancers['annotations'] = [];
   /** The cloud has one part of a kind for an owner, and can be asked for it. */
@@ -50,7 +48,6 @@ export class MemoryLoadBalancers implements LoadBalancers {
     requestedIP: false,
   };
   readonly #client: () => CloudClient;
-  readonly #clock: Clock;
   readonly #cluster: ClusterIdentity;
   readonly #name: string;
   readonly #kinds: readonly PartKind[];
@@ -58,14 +55,12 @@ export class MemoryLoadBalancers implements LoadBalancers {
   /** `name`: the provider's. `kinds`: of the parts that each has, in the order of `loadBalancerParts`; with the load balancer at least. */
   constructor(
     client: () => CloudClient,
-    clock: Clock,
     cluster: ClusterIdentity,
     name: string,
     kinds: readonly PartKind[] = loadBalancerParts,
   ) {
     this.classes = [`outrigger.dev/${name}`];
     this.#client = client;
-    this.#clock = clock;
     this.#cluster = cluster;
     this.#name = name;
     this.#kinds = kinds;
@@ -101,11 +96,9 @@ export class MemoryLoadBalancers implements LoadBalancers {
     services: readonly LoadBalancerService[],
     call: CallContext,
   ): Promise<readonly LoadBalancerObservation[]> {
-    const asOf = this.#clock.monotonic();
     const all = await this.#list(call);
     return services.map((service) => ({
       kind: 'parts',
-      asOf,
       parts: all.filter((part) => this.#concerns(part, service)),
     }));
   }
@@ -126,16 +119,12 @@ export class MemoryLoadBalancers implements LoadBalancers {
       (part) =>
         part.kind === 'load-balancer' && part.owner?.clusterId === owner.clusterId && part.owner.uid === owner.uid,
     );
-    const idle = { actions: [], complete: there?.state !== 'pending', ingress: [] };
-    if (!there) return idle;
+    // Without one, there is no member that could be wrong.
+    if (!there) return { actions: [], ingress: [], complete: true };
     const input = { ...there.attributes, backEnds: idsOf(backEnds) };
-    if (holds(there.attributes, input)) return idle;
-    const summary = `send the load balancer to ${backEnds.length} nodes`;
-    return {
-      ...idle,
-      actions: [{ kind: 'update', part: there.kind, id: there.id, summary, input }],
-      complete: false,
-    };
+    if (holds(there.attributes, input)) return { actions: [], ingress: [] };
+    const summary = `send it to ${backEnds.length} nodes`;
+    return { actions: [{ kind: 'update', part: there.kind, id: there.id, summary, input }], ingress: [] };
   }
 
   async apply(
@@ -221,9 +210,9 @@ function resultOf(id: string, state: MemoryPart['state']): Exclude<LoadBalancerA
 
 function planClaiming(parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
   const actions = parts.map(({ kind, id }) => {
-    return { kind: 'claim', part: kind, id, summary: `take over the ${kind} of a predecessor`, input: {} } as const;
+    return { kind: 'claim', part: kind, id, summary: 'from a predecessor', input: {} } as const;
   });
-  return { actions, complete: false, ingress: [] };
+  return { actions, ingress: [] };
 }
 
 /** A DNS name is one for all clusters. */
@@ -233,7 +222,7 @@ function refuse({ id, kind, owner, attributes }: LoadBalancerPart, clusterId: st
     owner?.clusterId === clusterId
       ? new CloudError('conflict', `${what} still belongs to an earlier Service of this name`)
       : new CloudError('not-owned', `${what} belongs to another cluster; name the Service otherwise`);
-  return { actions: [], complete: false, ingress: [], refused };
+  return { actions: [], ingress: [], refused };
 }
 
 function dnsName({ name, namespace }: LoadBalancerService): string {
@@ -252,20 +241,20 @@ function planMaking(
     if (kind !== first && ip === undefined) return [];
     const wanted = wantedPart(kind, desired, kind === first ? undefined : ip);
     const there = own.find((part) => part.kind === kind);
-    if (!there) return [{ kind: 'create', part: kind, summary: `make the ${kind}`, input: wanted }];
+    if (!there) return [{ kind: 'create', part: kind, input: wanted }];
     if (holds(there.attributes, wanted)) return [];
-    return [{ kind: 'update', part: kind, id: there.id, summary: `change the ${kind}`, input: wanted }];
+    return [{ kind: 'update', part: kind, id: there.id, input: wanted }];
   });
-  const complete = actions.length === 0 && own.every(({ state }) => state === 'ready');
-  return { actions, complete, ingress: complete && ip !== undefined ? [{ ip, ipMode: 'VIP' }] : [] };
+  const serves = actions.length === 0 && own.every(({ state }) => state === 'ready');
+  return { actions, ingress: serves && ip !== undefined ? [{ ip, ipMode: 'VIP' }] : [] };
 }
 
 function planRemoving(own: readonly LoadBalancerPart[]): LoadBalancerPlan {
   const order: readonly string[] = loadBalancerParts;
   const actions = own
     .toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))
-    .map(({ kind, id }) => ({ kind: 'delete', part: kind, id, summary: `delete the ${kind}`, input: {} }) as const);
-  return { actions, complete: actions.length === 0, ingress: [] };
+    .map(({ kind, id }) => ({ kind: 'delete', part: kind, id, input: {} }) as const);
+  return { actions, ingress: [] };
 }
 
 function idsOf(backEnds: readonly BackEnd[]): readonly string[] {

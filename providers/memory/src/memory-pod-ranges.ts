@@ -12,7 +12,6 @@ import type { CloudClient } from './cloud-client.ts';
 type Result = { kind: 'done' } | { kind: 'exists' } | { kind: 'failed'; code: CloudErrorCode; message: string };
 
 export class MemoryPodRanges implements PodRanges {
-  readonly batchSize = 100;
   readonly #client: () => CloudClient;
 
   constructor(client: () => CloudClient) {

@@ -46,11 +46,11 @@ export function createMemoryProvider({ cloud, name = 'memory' }: MemoryProviderO
     const own = cloud ?? createOwnCloud(parsed, clock);
     client = own ? new CloudClient(sendInProcess(own), 'in process') : overHttp(parsed);
     return {
-      instances: new MemoryInstances(current, clock, name),
-      routes: new MemoryRoutes(current, clock, cluster, name),
+      instances: new MemoryInstances(current, name),
+      routes: new MemoryRoutes(current, cluster, name),
       volumes: new MemoryVolumes(current),
       podRanges: new MemoryPodRanges(current),
-      loadBalancers: new MemoryLoadBalancers(current, clock, cluster, name, partsOf(parsed)),
+      loadBalancers: new MemoryLoadBalancers(current, cluster, name, partsOf(parsed)),
     };
   };
   return {

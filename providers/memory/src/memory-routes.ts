@@ -2,7 +2,6 @@
 import {
   CloudError,
   type CallContext,
-  type Clock,
   type CloudErrorCode,
   type ClusterIdentity,
   type Route,
@@ -20,25 +19,21 @@ type ListedRoute = MemoryRoute & { readonly blackhole: boolean };
 type Result = { kind: 'done' } | { kind: 'exists' } | { kind: 'failed'; code: CloudErrorCode; message: string };
 
 export class MemoryRoutes implements Routes {
-  readonly batchSize = 100;
   readonly #client: () => CloudClient;
-  readonly #clock: Clock;
   readonly #cluster: ClusterIdentity;
   readonly #name: string;
 
   /** `name`: the provider's. */
-  constructor(client: () => CloudClient, clock: Clock, cluster: ClusterIdentity, name: string) {
+  constructor(client: () => CloudClient, cluster: ClusterIdentity, name: string) {
     this.#client = client;
-    this.#clock = clock;
     this.#cluster = cluster;
     this.#name = name;
   }
 
   async list(call: CallContext): Promise<RouteList> {
-    const asOf = this.#clock.monotonic();
     const request = { method: 'GET', path: '/routes' } as const;
     const { routes } = await this.#client().request<{ routes: readonly ListedRoute[] }>(call, 'GET /routes', request);
-    return { asOf, routes: routes.map((route) => this.#routeOf(route)) };
+    return { routes: routes.map((route) => this.#routeOf(route)) };
   }
 
   async create(requests: readonly RouteRequest[], call: CallContext): Promise<readonly RouteResult[]> {

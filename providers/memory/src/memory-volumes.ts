@@ -7,7 +7,6 @@ import type { MemoryVolume } from './cloud-model.ts';
 const DRIVER = 'outrigger.dev/memory';
 
 export class MemoryVolumes implements VolumeTopology {
-  readonly batchSize = 100;
   readonly #client: () => CloudClient;
 
   constructor(client: () => CloudClient) {

@@ -1,4 +1,5 @@
 /** The node controller, from the program's flags. */
+import { batchSizeOf } from '@outrigger/cloud-runtime';
 import { createNodeController } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
 import { resources } from '@outrigger/kube';
@@ -23,7 +24,7 @@ export function buildNodeController(context: LeaderContext): Omit<RunningControl
           what: 'instances',
           logger,
           build: (lookups) => {
-            const batchSize = provider.capabilities.instances?.batchSize;
+            const { instances } = provider.capabilities;
             const controller = createNodeController({
               client,
               store: nodes,
@@ -44,7 +45,7 @@ export function buildNodeController(context: LeaderContext): Omit<RunningControl
                   runs(ROUTE_CONTROLLER) &&
                   options.cloud.allocateNodeCidrs &&
                   provider.capabilities.routes !== undefined,
-                ...(batchSize === undefined ? {} : { batchSize }),
+                ...(instances && { batchSize: batchSizeOf(instances) }),
               },
             });
             return explanations.follow(controller, { kinds: ['node'], provider });

@@ -12,14 +12,15 @@ export interface RecordedLookUp {
 }
 
 export class RecordedInstances implements Instances {
-  readonly batchSize: number;
+  readonly batchSize: number | undefined;
   readonly lookUps: RecordedLookUp[] = [];
   readonly reads: RecordedLookUp[] = [];
   inFlight = 0;
   mostInFlight = 0;
 
-  constructor(batchSize = 500) {
-    this.batchSize = batchSize;
+  /** `null`: it says none. */
+  constructor(batchSize: number | null = 500) {
+    this.batchSize = batchSize ?? undefined;
   }
 
   lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]> {

@@ -7,6 +7,7 @@ import {
   type LoadBalancerService,
   type Owner,
 } from '@outrigger/cloud-provider';
+import { isComplete } from '@outrigger/cloud-runtime';
 import type { Service } from '@outrigger/kube';
 import { checkPlan, isOwnedBy } from './check-plan.ts';
 import type { ServicePlan } from './service-plan.ts';
@@ -60,7 +61,7 @@ export function bringTo(
     checkPlan(plan, desired, parts);
     // A provider's word is not enough to let the finalizer go while a part of ours can be seen.
     const left = !wanted && parts.some((part) => isOwnedBy(part, owner));
-    return { kind: 'bring', desired, plan, complete: plan.complete && plan.actions.length === 0 && !left };
+    return { kind: 'bring', desired, plan, complete: isComplete(plan, desired, parts) && !left };
   } catch (error) {
     return failed(wanted, asError(error));
   }

@@ -1,5 +1,6 @@
 /** Parts of load balancers, and what a plan does to them, in words. Pure. */
 import type { LoadBalancerPart } from '@outrigger/cloud-provider';
+import { summaryOf } from '@outrigger/cloud-runtime';
 import type { Fact } from '../finding.ts';
 import type { NotedAction } from '../journal.ts';
 import type { ServicePlan } from './service-plan.ts';
@@ -23,8 +24,5 @@ export function factsOfParts(parts: readonly LoadBalancerPart[], agoMs: number):
 export function notedOf(plan: ServicePlan): readonly NotedAction[] {
   if (plan.kind === 'record') return [recordAction];
   if (plan.kind !== 'bring') return [];
-  return plan.plan.actions.map(({ id, kind, part, summary }) => ({
-    kind: `${kind}-${part}`,
-    summary: id === undefined ? `${kind} ${part}: ${summary}` : `${kind} ${part} ${id}: ${summary}`,
-  }));
+  return plan.plan.actions.map((action) => ({ kind: `${action.kind}-${action.part}`, summary: summaryOf(action) }));
 }

@@ -3,8 +3,8 @@
  * machine together, in the one direction or the other. Entry point: `createCloudRanges`. The cloud's answers are the shared
  * look-ups': what the node controller has just been told is not asked for again.
  */
-import type { InstanceAnswer, PodRanges } from '@outrigger/cloud-provider';
-import type { InstanceLookups, MakeCallContext } from '@outrigger/cloud-runtime';
+import type { PodRanges } from '@outrigger/cloud-provider';
+import type { DatedAnswer, InstanceLookups, MakeCallContext } from '@outrigger/cloud-runtime';
 import {
   createWorkQueue,
   exponentialBackoff,
@@ -237,7 +237,7 @@ class Run {
   }
 
   /** Somebody has asked: whether a settled node still is, costs nothing then. */
-  #heard(name: string, need: string, answer: InstanceAnswer): void {
+  #heard(name: string, need: string, answer: DatedAnswer): void {
     const node = this.#deps.store.get(name);
     const { uid = '' } = node?.metadata ?? {};
     const cloud = rangesIn(answer);
@@ -248,7 +248,7 @@ class Run {
   }
 
   /** What the cloud said not long ago, and no older than what was done since. */
-  #answerFor(key: string, uid: string): InstanceAnswer | undefined {
+  #answerFor(key: string, uid: string): DatedAnswer | undefined {
     const answer = this.#rounds.answer(key, uid);
     if (answer) return answer;
     const known = this.#deps.lookups.snapshot.get(uid, 'metadata');

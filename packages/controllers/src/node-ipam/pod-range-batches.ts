@@ -1,6 +1,6 @@
 /** Ranges are given to machines in batches: requests gather while one batch is under way. */
 import { CloudError, type PodRangeRequest, type PodRangeResult, type PodRanges } from '@outrigger/cloud-provider';
-import { callInTime, type MakeCallContext } from '@outrigger/cloud-runtime';
+import { batchSizeOf, callInTime, type MakeCallContext } from '@outrigger/cloud-runtime';
 import type { Clock } from '@outrigger/kube';
 
 /** One batch. A request that takes longer holds up those behind it. */
@@ -42,7 +42,7 @@ export class PodRangeBatches {
     // In the next turn: those that are asked for in this one go together.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#options.podRanges.batchSize);
+      const batch = this.#waiting.splice(0, batchSizeOf(this.#options.podRanges));
       const results = await this.#results(batch.map(({ request }) => request));
       for (const [i, { resolve }] of batch.entries()) resolve(results[i] ?? noResult);
     }

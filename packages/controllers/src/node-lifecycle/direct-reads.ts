@@ -5,8 +5,8 @@
  * request: the run is what sends again, and not the call budget beneath it too. Those of a large share are paced besides: they
  * have minutes, and a cloud that is wrong about a thousand machines should not be asked about all of them.
  */
-import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
-import type { InstanceLookups } from '@outrigger/cloud-runtime';
+import type { NodeRef } from '@outrigger/cloud-provider';
+import type { DatedAnswer, InstanceLookups } from '@outrigger/cloud-runtime';
 import { onAbort, type Clock, type Logger, type Timer } from '@outrigger/kube';
 
 const MOST_TOGETHER = 64;
@@ -38,7 +38,7 @@ export interface DirectReadsOptions {
   /** There is no hurry to read it. */
   readonly isPaced: (key: string) => boolean;
   /** The answer, or none when it was not read after all. */
-  readonly onAnswer: (key: string, answer: InstanceAnswer | undefined) => void;
+  readonly onAnswer: (key: string, answer: DatedAnswer | undefined) => void;
 }
 
 export class DirectReads {
@@ -160,7 +160,7 @@ export class DirectReads {
       this.#next();
     });
     const asOf = clock.monotonic();
-    let answer: InstanceAnswer;
+    let answer: DatedAnswer;
     try {
       const once = this.#failing ? { maxAttempts: 1 } : {};
       answer = await lookups.read(node, { need: 'state', signal, notBefore, ...once });
@@ -182,7 +182,7 @@ export class DirectReads {
     this.#next();
   }
 
-  #learn({ result }: InstanceAnswer): void {
+  #learn({ result }: DatedAnswer): void {
     this.#failing = result.kind === 'failed';
     if (result.kind === 'absent') {
       this.#most = Math.min(MOST_TOGETHER, this.#most * 2);

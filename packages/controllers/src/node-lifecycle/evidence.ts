@@ -1,5 +1,5 @@
 /** What the cloud has said about one node since it stopped being Ready. Pure: each answer makes new evidence from the old. */
-import type { InstanceAnswer } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from '@outrigger/cloud-runtime';
 
 /** One answer by which a machine did not exist. */
 export interface Absence {
@@ -15,9 +15,9 @@ export interface Evidence {
   /** Monotonic: when we saw that the node is not Ready. Answers to older requests say nothing about it. */
   readonly since: number;
   /** The last answer of a batch. */
-  readonly lookUp?: InstanceAnswer;
+  readonly lookUp?: DatedAnswer;
   /** The last answer of a direct read. */
-  readonly read?: InstanceAnswer;
+  readonly read?: DatedAnswer;
   /** Monotonic: when it came. */
   readonly readAt?: number;
   /** The first direct read that proved absence, with nothing since that spoke for the machine. */
@@ -31,7 +31,7 @@ export function noEvidence(since: number): Evidence {
 }
 
 /** A batch proves nothing against a machine; it can speak for one. */
-export function withLookUp(evidence: Evidence, answer: InstanceAnswer): Evidence {
+export function withLookUp(evidence: Evidence, answer: DatedAnswer): Evidence {
   if (answer.asOf < evidence.since) return evidence;
   const { kind } = answer.result;
   if (kind === 'found') return { ...noEvidence(evidence.since), lookUp: answer };
@@ -39,7 +39,7 @@ export function withLookUp(evidence: Evidence, answer: InstanceAnswer): Evidence
 }
 
 /** Failures leave what was proved before: they say nothing either way. What was proved elsewhere is void. */
-export function withRead(evidence: Evidence, answer: InstanceAnswer, now: number): Evidence {
+export function withRead(evidence: Evidence, answer: DatedAnswer, now: number): Evidence {
   const { asOf, place, result } = answer;
   if (asOf < evidence.since) return evidence;
   const next = { ...evidence, read: answer, readAt: now };

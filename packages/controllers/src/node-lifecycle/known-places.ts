@@ -2,7 +2,8 @@
  * In which place (account, project, vCenter) the machines of the nodes were found. In another one, all of them seem to be gone.
  * A provider names the place in its answers; one that does not cannot prove it.
  */
-import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
+import type { NodeRef } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from '@outrigger/cloud-runtime';
 
 export class KnownPlaces {
   /** By UID: where the machine was found last. */
@@ -13,7 +14,7 @@ export class KnownPlaces {
   readonly #foundAsOf = new Map<string | undefined, number>();
 
   /** Only what was asked for by its provider ID: in another place, another machine may have the name. */
-  learn(node: NodeRef, { asOf, place, result }: InstanceAnswer): void {
+  learn(node: NodeRef, { asOf, place, result }: DatedAnswer): void {
     if (node.providerID === undefined) return;
     if (result.kind === 'found') {
       this.#foundAsOf.set(place, Math.max(asOf, this.#foundAsOf.get(place) ?? asOf));

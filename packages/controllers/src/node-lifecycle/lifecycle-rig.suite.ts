@@ -1,6 +1,6 @@
 /** For tests: the node lifecycle controller between nodes in memory and a cloud that can lie, on a clock that stands still. */
-import { CloudError, type InstanceAnswer, type InstanceResult, type NodeRef } from '@outrigger/cloud-provider';
-import type { AnswerListener, InstanceLookups, ReadOptions } from '@outrigger/cloud-runtime';
+import { CloudError, type InstanceResult, type NodeRef } from '@outrigger/cloud-provider';
+import type { DatedAnswer, AnswerListener, InstanceLookups, ReadOptions } from '@outrigger/cloud-runtime';
 import {
   silentLogger,
   StatusError,
@@ -86,9 +86,9 @@ export class LyingCloud {
   /** Whether a name that is unknown is an answer about one machine. */
   provesByName: boolean = true;
   readonly #clock: FakeClock;
-  #gathering: { node: NodeRef; resolve: (answer: InstanceAnswer) => void }[] = [];
+  #gathering: { node: NodeRef; resolve: (answer: DatedAnswer) => void }[] = [];
   /** What the node controller was told, by UID. */
-  readonly known: Map<string, InstanceAnswer> = new Map();
+  readonly known: Map<string, DatedAnswer> = new Map();
   /** Where it is asked: what its answers say. */
   place: string | undefined = undefined;
   readonly #listeners = new Set<AnswerListener>();
@@ -123,12 +123,12 @@ export class LyingCloud {
     }
   }
 
-  lookUp(node: NodeRef): Promise<InstanceAnswer> {
+  lookUp(node: NodeRef): Promise<DatedAnswer> {
     if (this.#gathering.length === 0) queueMicrotask(() => this.#flush());
     return new Promise((resolve) => void this.#gathering.push({ node, resolve }));
   }
 
-  async read(node: NodeRef, { signal, maxAttempts = HOST_ATTEMPTS }: ReadOptions): Promise<InstanceAnswer> {
+  async read(node: NodeRef, { signal, maxAttempts = HOST_ATTEMPTS }: ReadOptions): Promise<DatedAnswer> {
     this.reads.push(node.name);
     const sends = this.sendsOfRead(node, maxAttempts);
     this.sends += sends;
@@ -142,7 +142,7 @@ export class LyingCloud {
     return this.#answer(node, asOf, await Promise.race([this.readLie(node, truth), aborted]));
   }
 
-  #answer(node: NodeRef, asOf: number, result: InstanceResult): InstanceAnswer {
+  #answer(node: NodeRef, asOf: number, result: InstanceResult): DatedAnswer {
     const answer = { asOf, result, ...(this.place === undefined ? {} : { place: this.place }) };
     for (const listener of this.#listeners) listener(node, 'state', answer);
     return answer;

@@ -1,6 +1,7 @@
 // Over 400 lines: one state machine over what is known of each node; what can be said without it is in the files beside it.
 /** The cloud-node-lifecycle-controller: nodes whose machines are gone or shut down. Entry point: `createNodeLifecycleController`. */
-import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
+import type { NodeRef } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from '@outrigger/cloud-runtime';
 import {
   createWorkQueue,
   exponentialBackoff,
@@ -256,7 +257,7 @@ class Run {
   }
 
   /** What the node controller was told since then, if it was that the machine runs: as good as an answer of our own. */
-  #runsSince(since: number, uid: string): InstanceAnswer | undefined {
+  #runsSince(since: number, uid: string): DatedAnswer | undefined {
     const answer = this.#deps.lookups.snapshot.get(uid, 'state');
     if (!answer || answer.asOf < since || answer.result.kind !== 'found') return undefined;
     return answer.result.instance.state === 'running' ? answer : undefined;
@@ -316,7 +317,7 @@ class Run {
     return { node: refOfNode(node), notBefore: candidate.evidence.since };
   }
 
-  #wasRead(key: string, answer: InstanceAnswer | undefined): void {
+  #wasRead(key: string, answer: DatedAnswer | undefined): void {
     const candidate = this.#candidates.get(key);
     if (!candidate) return;
     if (answer) this.#candidates.learn(key, withRead(candidate.evidence, answer, this.#deps.clock.monotonic()));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { CloudError, type InstanceAnswer, type InstanceResult } from '@outrigger/cloud-provider';
+import { CloudError, type InstanceResult } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from '@outrigger/cloud-runtime';
 import type { Node } from '@outrigger/kube';
 import * as fc from 'fast-check';
 import { noEvidence, withLookUp, withRead, type Evidence } from './evidence.ts';
@@ -141,7 +142,7 @@ test('no sequence of answers leads to a deletion without two proofs, a grace per
       let proofs: number[] = [];
       for (const { by, after, takes, result: said } of answers) {
         now += after;
-        const given: InstanceAnswer = { asOf: now, result: said };
+        const given: DatedAnswer = { asOf: now, result: said };
         now += takes;
         evidence = by === 'read' ? withRead(evidence, given, now) : withLookUp(evidence, given);
         if (given.asOf >= since && said.kind === 'found') proofs = [];

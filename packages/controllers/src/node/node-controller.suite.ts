@@ -1,7 +1,8 @@
 /** What the node controller does on an API server, whichever: the embedded one and the real one must agree. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Instance, InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
+import type { Instance, NodeRef } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from '@outrigger/cloud-runtime';
 import {
   createClient,
   createTransport,
@@ -57,7 +58,7 @@ function startController(
     waiting = [];
     for (const answer of batch) answer();
   };
-  const lookUp = (node: NodeRef): Promise<InstanceAnswer> => {
+  const lookUp = (node: NodeRef): Promise<DatedAnswer> => {
     if (waiting.length === 0) setImmediate(flush);
     const asOf = systemClock.monotonic();
     asked.push(node.name);

@@ -1,13 +1,8 @@
 // Over 400 lines: one rig, and one test for each way in which clouds, writers and watches can be in the way.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import {
-  CloudError,
-  type Instance,
-  type InstanceAnswer,
-  type InstanceResult,
-  type NodeRef,
-} from '@outrigger/cloud-provider';
+import { CloudError, type Instance, type InstanceResult, type NodeRef } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from '@outrigger/cloud-runtime';
 import { silentLogger, StatusError, type EventNote, type LogFields, type Metrics, type Node } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { FakeNodeApi } from './fake-node-api.suite.ts';
@@ -53,7 +48,7 @@ class FakeLookups {
   gate: Promise<void> | undefined;
   /** Of the answers, where it is not now. */
   asOf: number | undefined;
-  #gathering: { node: NodeRef; resolve: (answer: InstanceAnswer) => void }[] = [];
+  #gathering: { node: NodeRef; resolve: (answer: DatedAnswer) => void }[] = [];
   readonly snapshot: { get(): undefined; subscribe(): () => void; forget(uid: string): void; size: number } = {
     get: () => undefined,
     subscribe: () => () => {},
@@ -65,7 +60,7 @@ class FakeLookups {
     this.clock = clock;
   }
 
-  lookUp(node: NodeRef): Promise<InstanceAnswer> {
+  lookUp(node: NodeRef): Promise<DatedAnswer> {
     if (this.#gathering.length === 0) queueMicrotask(() => void this.#flush());
     return new Promise((resolve) => void this.#gathering.push({ node, resolve }));
   }
@@ -497,7 +492,7 @@ test('a look-up that ends without an answer is asked again in a round', async (t
   rig.lookups.gate = Promise.resolve();
   let rejections = 1;
   const lookUp = rig.lookups.lookUp.bind(rig.lookups);
-  rig.lookups.lookUp = (node): Promise<InstanceAnswer> =>
+  rig.lookups.lookUp = (node): Promise<DatedAnswer> =>
     rejections-- > 0 ? Promise.reject(new Error('disposed')) : lookUp(node);
   rig.api.put(newNode('n1'));
   await rig.start();

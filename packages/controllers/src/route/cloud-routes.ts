@@ -9,7 +9,7 @@ import {
   type RouteResult,
   type Routes,
 } from '@outrigger/cloud-provider';
-import { callInTime } from '@outrigger/cloud-runtime';
+import { batchSizeOf, callInTime } from '@outrigger/cloud-runtime';
 import type { Clock, Logger } from '@outrigger/kube';
 
 export interface CloudRoutesOptions {
@@ -28,6 +28,9 @@ export interface CloudRoutesOptions {
   readonly timeoutMs?: number;
 }
 
+/** All routes, as of when the request for them was sent. */
+export type ListedRoutes = RouteList & { readonly asOf: number };
+
 export class CloudRoutes {
   readonly #options: CloudRoutesOptions;
 
@@ -36,11 +39,11 @@ export class CloudRoutes {
   }
 
   get batchSize(): number {
-    return this.#options.routes.batchSize;
+    return batchSizeOf(this.#options.routes);
   }
 
   /** Throws when there is no complete answer. */
-  async list(): Promise<RouteList> {
+  async list(): Promise<ListedRoutes> {
     const startedAt = this.#options.clock.monotonic();
     const list = await this.#call('listing routes', 'background', (call) => this.#options.routes.list(call), {
       reads: true,
@@ -49,7 +52,8 @@ export class CloudRoutes {
       throw new CloudError('invalid', 'the provider gave no list of routes; nothing is concluded from it');
     }
     // Never later than it was asked for: what was made meanwhile may be missing in it.
-    const asOf = Number.isFinite(list.asOf) ? Math.min(list.asOf, startedAt) : startedAt;
+    const { asOf: given = startedAt } = list;
+    const asOf = Number.isFinite(given) ? Math.min(given, startedAt) : startedAt;
     return { asOf, routes: list.routes };
   }
 

@@ -1,5 +1,6 @@
 /** The cloud's routes as last listed, and what has been done since: a new node costs no list. */
-import type { Route, RouteList } from '@outrigger/cloud-provider';
+import type { Route } from '@outrigger/cloud-provider';
+import type { ListedRoutes } from './cloud-routes.ts';
 import type { CreateRoute } from './planned-route.ts';
 
 interface Made {
@@ -18,7 +19,7 @@ export class KnownRoutes {
     return this.#asOf;
   }
 
-  replace({ asOf, routes }: RouteList): void {
+  replace({ asOf, routes }: ListedRoutes): void {
     this.#asOf = asOf;
     this.#listed.clear();
     for (const route of routes) this.#listed.add(route);

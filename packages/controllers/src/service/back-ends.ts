@@ -109,6 +109,7 @@ function sameRef(a: NodeRef, b: NodeRef): boolean {
     a.name === b.name &&
     a.uid === b.uid &&
     a.providerID === b.providerID &&
+    a.systemUUID === b.systemUUID &&
     sameTexts(a.labels, b.labels) &&
     sameTexts(a.annotations, b.annotations)
   );

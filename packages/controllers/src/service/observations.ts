@@ -11,6 +11,7 @@ import {
   type LoadBalancers,
   type LoadBalancerService,
 } from '@outrigger/cloud-provider';
+import { batchSizeOf } from '@outrigger/cloud-runtime';
 import { observeOnce, type ObserveOptions } from '../load-balancer/observe-once.ts';
 
 export interface ObservationsOptions extends ObserveOptions {
@@ -70,7 +71,7 @@ export class Observations {
     await new Promise<void>((resolve) => void setImmediate(resolve));
     while (lane.gathering.size > 0 && !signal.aborted) {
       const batch = new Map<string, LoadBalancerService>();
-      let most = provider.batchSize;
+      let most = batchSizeOf(provider);
       for (const key of lane.gathering) {
         most = Math.min(most, this.#limits.get(key) ?? most);
         if (batch.size >= most) break;
@@ -102,7 +103,7 @@ export class Observations {
       const observation = observations[i++];
       if (!observation) continue;
       // A provider that reads from a cache says so by an older time.
-      const asOf = observation.kind === 'parts' ? Math.min(startedAt, observation.asOf) : startedAt;
+      const asOf = observation.kind === 'parts' ? Math.min(startedAt, observation.asOf ?? startedAt) : startedAt;
       this.#answers.set(key, { uid, startedAt: asOf, observation });
       onAnswer(key);
     }

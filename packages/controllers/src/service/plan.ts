@@ -8,6 +8,7 @@ import {
   type LoadBalancerService,
   type Owner,
 } from '@outrigger/cloud-provider';
+import { hasItsMembers } from '@outrigger/cloud-runtime';
 import type { Service } from '@outrigger/kube';
 import { whyNotAdopted } from './adoption.ts';
 import { asError, bringTo, failed, planRemoval, withJudgedOthers, type SeenParts } from '../load-balancer/bring-to.ts';
@@ -136,7 +137,7 @@ function planMembers(
     const other = plan.actions.find(({ kind }) => kind !== 'update');
     if (other) throw new CloudError('invalid', `the plan of members would ${other.kind} ${other.part}`);
     checkPlan(plan, desired, parts);
-    return { kind: 'bring', desired, plan, complete: plan.complete && plan.actions.length === 0, refused };
+    return { kind: 'bring', desired, plan, complete: hasItsMembers(plan, desired, parts), refused };
   } catch (error) {
     return failed(true, asError(error));
   }

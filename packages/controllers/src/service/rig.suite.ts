@@ -65,7 +65,7 @@ class WatchedProvider implements LoadBalancers {
       features: this.features,
       classes: this.classes,
       annotations: this.annotations,
-      batchSize: this.batchSize,
+      batchSize: this.batchSize = 100,
     } = inner);
     ({ consistency: this.consistency = 'eventual', namedByOwner: this.namedByOwner = [] } = inner);
     this.read = async (parts, call) => {

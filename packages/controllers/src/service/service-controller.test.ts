@@ -989,7 +989,7 @@ test('an opaque provider is ensured and deleted by the same rules, what is half 
       },
       delete: ({ name }) => Promise.resolve(void calls.push(`delete ${name}`)),
     },
-    { clock: rig.clock, clusterId: CLUSTER, classes: [], features: provider.features },
+    { clusterId: CLUSTER, classes: [], features: provider.features },
   );
   provider.observe = (services, call) => adapted.observe(services, call);
   provider.plan = (desired, parts) => adapted.plan(desired, parts);

@@ -134,7 +134,9 @@ test('of many ports an action changes so few that its time is enough', async () 
   const other = serviceNamed('other');
   for (let pass = 0; ; pass++) {
     const plan = rig.provider.plan(rig.desired(other), await rig.look(other));
-    const summaries = plan.actions.map(({ summary }) => summary).filter((one) => one.startsWith('put the security'));
+    const summaries = plan.actions
+      .map(({ summary = '' }) => summary)
+      .filter((one) => one.startsWith('put the security'));
     if (summaries.length > 0) {
       assert.deepEqual(
         summaries.map((one) => Number(/\d+/.exec(one)?.[0])),

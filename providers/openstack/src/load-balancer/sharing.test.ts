@@ -140,7 +140,7 @@ test('the last one who shares leaves while it was planned to leave the load bala
   const last = async (): Promise<LoadBalancerAction | undefined> =>
     rig.provider.plan(gone, await rig.look(gone.service)).actions.at(-1);
   let leaving = await last();
-  while (!leaving?.summary.startsWith('leave the load balancer')) {
+  while (!leaving?.summary?.startsWith('leave the load balancer')) {
     await rig.pass(gone);
     leaving = await last();
   }
