@@ -43,3 +43,20 @@ test('an answer without the list, or with a page that cannot be read, is no answ
     assert.throws(() => readPage(body, 'servers', 'GET /servers'), { code: 'unavailable' });
   }
 });
+
+test('what was asked for, and the link to the next page leaves out, is asked for again', () => {
+  const body = { loadbalancers: ['a'], loadbalancers_links: [{ rel: 'next', href: 'http://x/?limit=1&marker=a' }] };
+  const asked = [
+    ['tags-any', 'x'],
+    ['fields', 'id'],
+    ['fields', 'name'],
+    ['limit', '5'],
+  ] as const;
+  assert.deepEqual(readPage(body, 'loadbalancers', 'GET /loadbalancers', asked).next, [
+    ['limit', '1'],
+    ['marker', 'a'],
+    ['tags-any', 'x'],
+    ['fields', 'id'],
+    ['fields', 'name'],
+  ]);
+});

@@ -16,9 +16,10 @@ interface Link {
 /**
  * Services name the next page as `<collection>_links` (nova, neutron, octavia, cinder), as `links.next` (keystone) or as `next`
  * (barbican). Only the query of it is taken: behind a proxy its host is often one that cannot be reached, and the token must
- * go nowhere else. Throws `unavailable` for an answer without the collection: it proves nothing.
+ * go nowhere else. What was asked for and the link leaves out (Octavia: filters and columns) is asked for again. Throws `unavailable` for
+ * an answer without the collection: it proves nothing.
  */
-export function readPage<T>(body: unknown, collection: string, what: string): Page<T> {
+export function readPage<T>(body: unknown, collection: string, what: string, asked: Query = []): Page<T> {
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>;
   const items = fields[collection];
   if (!Array.isArray(items)) {
@@ -28,7 +29,8 @@ export function readPage<T>(body: unknown, collection: string, what: string): Pa
   if (link === undefined || link === null || link === '') return { items: items as T[], next: undefined };
   const url = typeof link === 'string' ? URL.parse(link, 'http://any') : null;
   if (!url) throw new CloudError('unavailable', `${what} was answered with a next page that cannot be read`);
-  return { items: items as T[], next: [...url.searchParams] };
+  const kept = asked.filter(([name]) => !url.searchParams.has(name));
+  return { items: items as T[], next: [...url.searchParams, ...kept] };
 }
 
 function nextLink(fields: Readonly<Record<string, unknown>>, collection: string): unknown {

@@ -84,6 +84,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
         body,
         collection,
         request.operation,
+        request.query,
       );
       for (const item of page.items) items.push(item);
       query = page.next;

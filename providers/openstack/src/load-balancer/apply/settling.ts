@@ -1,6 +1,6 @@
 /**
- * Waits until Octavia takes the next change of a load balancer: while one is under way it answers 409 to every other. One list
- * serves all that wait, matched here.
+ * Waits until Octavia takes the next change of a load balancer: while one is under way it answers 409 to every other. One look
+ * serves all that wait: a list of the one, or of the project's where there are more, matched here.
  */
 import { isCloudError, type CallContext, type Clock } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
@@ -67,11 +67,14 @@ export class Settling {
   async #list(call: CallContext): Promise<Statuses> {
     await this.#clock.sleep(POLL_MS, call.signal);
     this.#gathering = undefined;
+    const asked = [...this.#changed];
+    const [id, another] = asked;
     const all = await this.#client().list<Pick<WireLoadBalancer, 'id' | 'provisioning_status'>>(call, {
       service: 'load-balancer',
       operation: 'GET /v2.0/lbaas/loadbalancers',
       path: '/v2.0/lbaas/loadbalancers',
       query: [
+        ...(id !== undefined && another === undefined ? [['id', id] as const] : []),
         ['fields', 'id'],
         ['fields', 'provisioning_status'],
       ],
@@ -79,7 +82,7 @@ export class Settling {
     });
     const statuses = new Map(all.map((one) => [one.id, one.provisioning_status]));
     // Also those that nobody asks about any more: a load balancer that was deleted.
-    for (const id of this.#changed) if (!isPending(statuses.get(id))) this.#changed.delete(id);
+    for (const one of asked) if (!isPending(statuses.get(one))) this.#changed.delete(one);
     return statuses;
   }
 }

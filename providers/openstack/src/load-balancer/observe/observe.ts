@@ -13,7 +13,7 @@ import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort, WireSecurityGroup } from '../neutron-wire.ts';
 import type { ObservedChildren, PartKind } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
-import { markOf, ownersIn, sameOwner } from '../ownership.ts';
+import { markOf, ownersIn, ownerTag, sameOwner, sharerTag } from '../ownership.ts';
 import {
   cpoFloatingIPText,
   identityOf,
@@ -26,8 +26,16 @@ import { hasPredecessorsShare, isClaimable } from '../plan/claims.ts';
 import { ForeignThings } from './foreign-things.ts';
 import { LatenessTracker } from './lateness.ts';
 import { floatingIPPart, loadBalancerPart, ownedParts, securityGroupPart, type Related } from './parts.ts';
-import { readChildren, type Children } from './read-children.ts';
-import { readLists, readLoadBalancer, readPortsOfGroups, SubnetCidrs, type Lists } from './read-lists.ts';
+import { LISTS_FROM, readChildren, type Children } from './read-children.ts';
+import {
+  listLoadBalancers,
+  readLists,
+  readLoadBalancer,
+  readPortsOfGroups,
+  readSecurityGroups,
+  SubnetCidrs,
+  type Lists,
+} from './read-lists.ts';
 
 export interface ObserverOptions extends ClusterNames {
   readonly client: () => ApiClient;
@@ -56,21 +64,24 @@ export class Observer {
     const client = this.#options.client();
     const asOf = clock.monotonic();
     const identities = services.map((service) => identityOf(service, this.#options));
-    const lists = await readLists(client, call);
+    const isFew = services.length < LISTS_FROM;
+    const lists = await readLists(client, call, isFew ? this.#findTagged(identities, call) : undefined);
     const unlisted = await this.#readUnlisted(services, lists, call);
-    const all = [...lists.loadBalancers, ...[...unlisted.values()].filter((one) => isLoadBalancer(one))];
+    const shown = [...lists.loadBalancers, ...[...unlisted.values()].filter((one) => isLoadBalancer(one))];
+    const more = isFew ? await this.#findMore(identities, { ...lists, loadBalancers: shown }, call) : [];
+    const all = [...new Map([...shown, ...more].map((one) => [one.id, one])).values()];
     const related = identities.map((identity) => relatedOf(all, identity));
     const wanted = related.flat().filter(({ relation, wire }) => relation !== 'namesake' && isSettled(wire));
     const ids = [...new Set(wanted.map(({ wire }) => wire.id))];
     const children = await readChildren(client, ids, this.#lateness, call);
-    const groups = lists.securityGroups.filter((group) =>
-      identities.some((identity) => groupRelation(group, identity) !== undefined),
-    );
-    const ports = await readPortsOfGroups(
-      client,
-      groups.map(({ id }) => id),
-      call,
-    );
+    const groupIDs = lists.securityGroups
+      .filter((group) => identities.some((identity) => groupRelation(group, identity) !== undefined))
+      .map(({ id }) => id);
+    const [securityGroups, ports] = await Promise.all([
+      readSecurityGroups(client, groupIDs, call),
+      readPortsOfGroups(client, groupIDs, call),
+    ]);
+    const found = { ...lists, securityGroups };
     const vipOwners = new Map(all.map((one) => [one.vip_port_id, ownersIn(one.tags ?? []).owner]));
     this.#lateness.prune();
     this.#options.facts.prune();
@@ -81,7 +92,7 @@ export class Observer {
             .map((id) => unlisted.get(id))
             .find((one) => one instanceof Error);
           if (unread) throw unread;
-          const parts = await this.#partsOf(identity, related[i] ?? [], lists, children, ports, vipOwners, call);
+          const parts = await this.#partsOf(identity, related[i] ?? [], found, children, ports, vipOwners, call);
           const others = await this.#foreignThings.observe(
             identity,
             { all, floatingIPs: lists.floatingIPs, parts },
@@ -97,6 +108,38 @@ export class Observer {
 
   async listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]> {
     return ownedParts(await readLists(this.#options.client(), call), this.#options.cluster.id);
+  }
+
+  /** In place of all of the project: those with the tag of an owner or sharer. */
+  #findTagged(identities: readonly ServiceIdentity[], call: CallContext): Promise<readonly WireLoadBalancer[]> {
+    const tags = identities.flatMap(({ owner }) => [ownerTag(owner), sharerTag(owner)]);
+    return listLoadBalancers(this.#options.client(), [['tags-any', tags.join(',')]], call);
+  }
+
+  /**
+   * What no tag of a Service's leads to: where nothing else says which is its own, those of its name; and those on whose VIPs its
+   * floating IPs are.
+   */
+  async #findMore(
+    identities: readonly ServiceIdentity[],
+    { floatingIPs, loadBalancers }: Lists,
+    call: CallContext,
+  ): Promise<readonly WireLoadBalancer[]> {
+    const unknown = identities.filter((identity) => !loadBalancers.some((one) => relationOf(one, identity)));
+    const names = unknown.flatMap((one) => one.names.flatMap(({ legacy, loadBalancer }) => [loadBalancer, legacy]));
+    const ours = floatingIPs.filter(({ description = '', tags = [] }) => {
+      const mark = markOf(description, tags);
+      return mark && identities.some(({ owner }) => sameOwner(mark.owner, owner));
+    });
+    const ports = ours
+      .flatMap(({ port_id: port }) => (port === null ? [] : [port]))
+      .filter((port) => !loadBalancers.some((one) => one.vip_port_id === port));
+    const filters = [
+      ...[...new Set(names)].map((name) => ['name', name] as const),
+      ...[...new Set(ports)].map((port) => ['vip_port_id', port] as const),
+    ];
+    const lists = filters.map((filter) => listLoadBalancers(this.#options.client(), [filter], call));
+    return (await Promise.all(lists)).flat();
   }
 
   /** A list proves presence only: what a Service names and no list shows is asked for by its ID. */

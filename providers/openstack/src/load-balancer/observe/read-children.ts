@@ -5,8 +5,8 @@ import type { ObservedListener, ObservedMonitor, ObservedPool } from '../observe
 import type { WireListener, WireMember, WireMonitor, WirePool } from '../octavia-wire.ts';
 import type { LatenessTracker } from './lateness.ts';
 
-/** From so many on, the project's lists are fewer requests than those of each load balancer. */
-const LISTS_FROM = 3;
+/** From so many load balancers, or Services, on, the project's lists are fewer requests than those of each. */
+export const LISTS_FROM = 3;
 
 export interface Children {
   readonly listeners: readonly ObservedListener[];

@@ -1,6 +1,6 @@
-/** One list of each kind, which all Services of a batch are looked up in. */
+/** One list of each kind, which all Services of a batch are looked up in: of what is looked at, and not all that Octavia and Neutron say. */
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
-import type { ApiClient } from '../../client/api-client.ts';
+import type { ApiClient, Query } from '../../client/api-client.ts';
 import type { WireFloatingIP, WireNamed, WirePort, WireSecurityGroup, WireSubnet } from '../neutron-wire.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 
@@ -13,29 +13,93 @@ export interface Lists {
   readonly securityGroups: readonly WireSecurityGroup[];
 }
 
-/** All of the project: what a predecessor made is found by its name, and only part of ours has its tags yet. */
-export async function readLists(client: ApiClient, call: CallContext): Promise<Lists> {
+/** What is read of each: the rest (a load balancer's listeners, a group's rules) is most of what a large project answers. */
+const COLUMNS = {
+  loadbalancers: [
+    'id',
+    'name',
+    'provisioning_status',
+    'tags',
+    'created_at',
+    'provider',
+    'vip_address',
+    'vip_port_id',
+    'vip_subnet_id',
+    'vip_network_id',
+    'additional_vips',
+  ] satisfies readonly (keyof WireLoadBalancer)[],
+  floatingips: [
+    'id',
+    'floating_ip_address',
+    'port_id',
+    'description',
+    'tags',
+  ] satisfies readonly (keyof WireFloatingIP)[],
+  'security-groups': ['id', 'name', 'description', 'tags'] satisfies readonly (keyof WireSecurityGroup)[],
+};
+
+const columnsOf = (collection: keyof typeof COLUMNS): Query =>
+  COLUMNS[collection].map((one) => ['fields', one] as const);
+
+/**
+ * All of the project: what a predecessor made is found by its name, and only part of ours has its tags yet. Groups are without their
+ * rules.
+ */
+export async function readLists(
+  client: ApiClient,
+  call: CallContext,
+  loadBalancersRead: Promise<readonly WireLoadBalancer[]> = listLoadBalancers(client, [], call),
+): Promise<Lists> {
   const [loadBalancers, floatingIPs, securityGroups] = await Promise.all([
-    client.list<WireLoadBalancer>(call, {
-      service: 'load-balancer',
-      operation: 'GET /v2.0/lbaas/loadbalancers',
-      path: '/v2.0/lbaas/loadbalancers',
-      collection: 'loadbalancers',
-    }),
+    loadBalancersRead,
     client.list<WireFloatingIP>(call, {
       service: 'network',
       operation: 'GET /v2.0/floatingips',
       path: '/v2.0/floatingips',
+      query: columnsOf('floatingips'),
       collection: 'floatingips',
     }),
-    client.list<WireSecurityGroup>(call, {
-      service: 'network',
-      operation: 'GET /v2.0/security-groups',
-      path: '/v2.0/security-groups',
-      collection: 'security_groups',
-    }),
+    listSecurityGroups(client, columnsOf('security-groups'), call),
   ]);
   return { loadBalancers, floatingIPs, securityGroups };
+}
+
+export function listLoadBalancers(
+  client: ApiClient,
+  filter: Query,
+  call: CallContext,
+): Promise<readonly WireLoadBalancer[]> {
+  return client.list<WireLoadBalancer>(call, {
+    service: 'load-balancer',
+    operation: 'GET /v2.0/lbaas/loadbalancers',
+    path: '/v2.0/lbaas/loadbalancers',
+    query: [...filter, ...columnsOf('loadbalancers')],
+    collection: 'loadbalancers',
+  });
+}
+
+/** With their rules, those that are still there. */
+export async function readSecurityGroups(
+  client: ApiClient,
+  ids: readonly string[],
+  call: CallContext,
+): Promise<readonly WireSecurityGroup[]> {
+  const found: WireSecurityGroup[] = [];
+  for (let i = 0; i < ids.length; i += IDS_IN_QUERY) {
+    const query = ids.slice(i, i + IDS_IN_QUERY).map((id) => ['id', id] as const);
+    found.push(...(await listSecurityGroups(client, query, call)));
+  }
+  return found;
+}
+
+function listSecurityGroups(client: ApiClient, query: Query, call: CallContext): Promise<readonly WireSecurityGroup[]> {
+  return client.list<WireSecurityGroup>(call, {
+    service: 'network',
+    operation: 'GET /v2.0/security-groups',
+    path: '/v2.0/security-groups',
+    query,
+    collection: 'security_groups',
+  });
 }
 
 /** One by its ID; `undefined` where Octavia itself says that there is none. */
