@@ -116,6 +116,16 @@ test("a third party's provider is loaded from the bundle: a path to .ts or .mjs,
   }
 });
 
+test('the provider of the guide, a lone file, finds the contract in the bundle', async () => {
+  const guide = await readFile(new URL('../docs/guides/write-a-provider.md', import.meta.url), 'utf8');
+  const [, source = ''] = /^```ts\n([\s\S]*?)^```/mu.exec(guide) ?? [];
+  await writeFile(join(elsewhere, 'my-cloud.ts'), source);
+  const { code, stderr } = await run(launcher, ['--cloud-provider=./my-cloud.ts'], elsewhere);
+  // A `CloudError` of its own making, so it has been run.
+  assert.match(stderr, /err="my-cloud needs --cloud-config, JSON with endpoint and token.*" code="configuration"\n$/u);
+  assert.equal(code, 1);
+});
+
 test('a built-in provider is in the bundle, and an unknown one is refused with the list of them', async () => {
   const known = await run(launcher, ['--cloud-provider=memory', '--kubeconfig=/does/not/exist'], elsewhere);
   assert.match(known.stderr, /\/does\/not\/exist/u);

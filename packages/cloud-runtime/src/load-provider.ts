@@ -2,8 +2,10 @@
 import { createRequire } from 'node:module';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import * as contract from '@outrigger/cloud-provider';
 import { CloudError, type CloudProvider, type ProviderFactoryOptions } from '@outrigger/cloud-provider';
 import { importProvider } from './import-provider.ts';
+import { lendModule } from './lend-modules.ts';
 
 export interface LoadProviderOptions {
   /** Names that come with the program, each with a lazy import of the module. They win over packages of the same name. */
@@ -34,6 +36,7 @@ const PROVIDER_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 export async function loadProvider(spec: string, options: LoadProviderOptions): Promise<CloudProvider> {
   const builtIn = Object.hasOwn(options.builtIn, spec) ? options.builtIn[spec] : undefined;
   if (builtIn) return makeProvider(await importModule(spec, spec, builtIn), spec, options);
+  lendModule('@outrigger/cloud-provider', contract);
   const file = looksLikePath(spec) ? await findModule(spec, options) : await findPackage(spec, options);
   return makeProvider(await importModule(spec, file, () => importProvider(file)), spec, options);
 }
