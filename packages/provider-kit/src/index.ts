@@ -8,3 +8,36 @@ export {
   type SharedObjects,
   type Versioned,
 } from './group-commit/group-commit.ts';
+
+// HTTP
+export {
+  HttpClient,
+  type BodyFormat,
+  type HttpAnswer,
+  type HttpClientOptions,
+  type HttpRequest,
+  type ListOptions,
+} from './http/http-client.ts';
+export {
+  proxiesOf,
+  type Fetch,
+  type HttpMethod,
+  type HttpTransportOptions,
+  type Proxies,
+  type SentHttp,
+  type TlsSettings,
+} from './http/http-transport.ts';
+export type { Operation, Query } from './http/operation.ts';
+export {
+  nextByLink,
+  nextByMarker,
+  nextByToken,
+  nextByUrl,
+  PagedList,
+  type AnsweredPage,
+  type NextPage,
+  type PagedListOptions,
+} from './http/paged-list.ts';
+export { isHttpError, type ApiError, type ErrorRule, type HttpError } from './http/refusal.ts';
+export { sharedHttpObjects, type SharedHttpObjectsOptions } from './http/shared-http-objects.ts';
+export { Operations, pollUntil, type BegunOperation } from './http/operations.ts';
