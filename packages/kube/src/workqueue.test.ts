@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recordMetrics } from './internal/recorded-metrics.ts';
 import { noMetrics } from './metrics.ts';
+import { FairTurns } from './internal/fair-turns.ts';
 import { exponentialBackoff } from './rate-limiter.ts';
 import { createWorkQueue, type WorkQueue } from './workqueue.ts';
 
@@ -287,4 +288,36 @@ test('a queue that is shut down is read by no scrape any more, and leaves its ga
   for (const gauge of ['depth', 'unfinished_work_seconds', 'longest_running_processor_seconds']) {
     assert.equal(metrics.value(`workqueue_${gauge}`, { name: 'service' }), 0, gauge);
   }
+});
+
+test('groups that have keys ready take turns, however many keys one of them has', async () => {
+  const clock = new FakeClock();
+  const groupOf = (key: string): string => key.split('/', 1)[0] ?? '';
+  const queue = createWorkQueue<string>({ name: 'service', clock, metrics: noMetrics, groupOf });
+  const take = async (count: number): Promise<readonly (string | undefined)[]> => {
+    const taken: (string | undefined)[] = [];
+    for (let i = 0; i < count; i++) taken.push(await queue.get());
+    return taken;
+  };
+  for (let i = 0; i < 1_000; i++) queue.add(`many/${i}`);
+  for (const key of ['few/a', 'few/b', 'other/a']) queue.add(key);
+  assert.deepEqual(await take(6), ['many/0', 'few/a', 'other/a', 'many/1', 'few/b', 'many/2']);
+  // Who comes late, or comes back, has nothing to make up for, and nothing saved up.
+  queue.add('late/a');
+  queue.done('few/a');
+  queue.add('few/a');
+  queue.add('few/c');
+  assert.deepEqual(await take(5), ['late/a', 'few/a', 'many/3', 'few/c', 'many/4']);
+  // A higher priority goes before all turns, and moves none of them on.
+  queue.add('many/urgent', { priority: 1 });
+  queue.add('many/999', { priority: 1 });
+  assert.deepEqual(await take(2), ['many/999', 'many/urgent']);
+  for (const key of ['few/d', 'new/a']) queue.add(key);
+  assert.deepEqual(await take(4), ['few/d', 'new/a', 'many/5', 'many/6']);
+});
+
+test('groups that are gone leave nothing behind', () => {
+  const turns = new FairTurns();
+  for (let i = 0; i < 100_000; i++) turns.taken(turns.next(`group-${i}`));
+  assert.ok(turns.groups < 3_000, `${turns.groups}`);
 });

@@ -1,6 +1,7 @@
 /** A queue of keys, as client-go's workqueue: a key is in it once, and is never worked on by two workers at a time. */
 import { onAbort } from './abort.ts';
 import type { Clock, Timer } from './clock.ts';
+import { FairTurns } from './internal/fair-turns.ts';
 import { IndexedHeap } from './internal/indexed-heap.ts';
 import type { Metrics } from './metrics.ts';
 import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
@@ -9,7 +10,7 @@ import { createQueueMetrics, type QueueMetrics } from './internal/queue-metrics.
 export interface AddOptions {
   /** Not before this many milliseconds from now. The earliest of several wins. */
   readonly delayMs?: number;
-  /** Higher goes first; first come, first served within one. Default: that of the key if it is queued already, else 0. */
+  /** Higher goes first; within one, groups take turns, and in a group it is first come, first served. Default: that of the key if it is queued already, else 0. */
   readonly priority?: number;
 }
 
@@ -42,6 +43,11 @@ export interface WorkQueueOptions<K> {
   readonly rateLimiter?: RateLimiter<K>;
   /** From 0 to 1, for the jitter of the default rate limiter. Default: no jitter. */
   readonly random?: () => number;
+  /**
+   * Whose key it is, such as its namespace: groups that have keys ready take turns, so that one with thousands does not hold up
+   * the others. Default: all are of one.
+   */
+  readonly groupOf?: (key: K) => string;
 }
 
 /** A key that is to be worked on. It is in `#waiting`, in `#ready`, or, while a worker has the key, in neither. */
@@ -52,6 +58,8 @@ interface Entry<K> {
   readyAt: number;
   /** When it became ready: the start of its time in the queue, and its place among those of one priority. */
   order: number;
+  /** Of its group. */
+  turn: number;
   since: number;
 }
 
@@ -67,8 +75,10 @@ class KeyQueue<K> implements WorkQueue<K> {
   readonly #entries = new Map<K, Entry<K>>();
   readonly #waiting = new IndexedHeap<Entry<K>>((a, b) => a.readyAt < b.readyAt);
   readonly #ready = new IndexedHeap<Entry<K>>((a, b) =>
-    a.priority === b.priority ? a.order < b.order : a.priority > b.priority,
+    a.priority !== b.priority ? a.priority > b.priority : a.turn === b.turn ? a.order < b.order : a.turn < b.turn,
   );
+  readonly #groupOf: (key: K) => string;
+  readonly #turns = new FairTurns();
   /** Keys that workers have, with the monotonic time at which they took them. */
   readonly #processing = new Map<K, number>();
   readonly #getters = new Set<(key: K | undefined) => void>();
@@ -78,6 +88,7 @@ class KeyQueue<K> implements WorkQueue<K> {
 
   constructor(options: WorkQueueOptions<K>) {
     this.#clock = options.clock;
+    this.#groupOf = options.groupOf ?? (() => '');
     this.#limiter = options.rateLimiter ?? defaultRateLimiter({ clock: options.clock, random: options.random });
     this.#metrics = createQueueMetrics(options.metrics, options.name, () => ({
       depth: this.#ready.size,
@@ -149,7 +160,7 @@ class KeyQueue<K> implements WorkQueue<K> {
   }
 
   #enter(key: K, readyAt: number, priority: number, delayed: boolean): void {
-    const entry: Entry<K> = { key, priority, readyAt, order: 0, since: 0 };
+    const entry: Entry<K> = { key, priority, readyAt, order: 0, turn: 0, since: 0 };
     this.#entries.set(key, entry);
     if (delayed) {
       this.#waiting.push(entry);
@@ -182,6 +193,7 @@ class KeyQueue<K> implements WorkQueue<K> {
     this.#metrics.added();
     entry.since = this.#clock.monotonic();
     entry.order = this.#order++;
+    entry.turn = this.#turns.next(this.#groupOf(entry.key));
     if (!this.#processing.has(entry.key)) this.#offer(entry);
   }
 
@@ -194,6 +206,7 @@ class KeyQueue<K> implements WorkQueue<K> {
   #take(entry: Entry<K>): K {
     const now = this.#clock.monotonic();
     this.#entries.delete(entry.key);
+    this.#turns.taken(entry.turn, entry.priority === 0);
     this.#processing.set(entry.key, now);
     this.#metrics.taken(now - entry.since);
     return entry.key;

@@ -109,3 +109,17 @@ test('after an answer a Service goes with all others again', async () => {
   }
   assert.deepEqual(batches, [['a', 'b', 'c'], ['a', 'b'], ['c'], ['a', 'b', 'c']]);
 });
+
+test('namespaces take turns in a question that does not take all, however many Services one of them has', async () => {
+  const { batches, clock, observations } = setUp(
+    nothing(() => 0),
+    4,
+  );
+  for (const i of Array.from({ length: 10 }, (_, index) => index)) observations.ask(`many/${i}`);
+  for (const key of ['few/a', 'few/b', 'uid:left']) observations.ask(key);
+  await clock.settle();
+  assert.deepEqual(batches.slice(0, 2), [
+    ['many/0', 'few/a', 'uid:left', 'many/1'],
+    ['many/2', 'few/b', 'many/3', 'many/4'],
+  ]);
+});

@@ -1,6 +1,6 @@
 /**
- * Asks the cloud what there is for Services: questions gather while one is in flight, the next takes them all. Holds no
- * worker. An answer is kept until it has been acted on, and is worth nothing once something was applied after it began.
+ * Asks the cloud what there is for Services: questions gather while one is in flight, the next takes them all, or as many as the provider
+ * does: namespaces take turns. Holds no worker. An answer is kept until it has been acted on, and is worth nothing once something was applied after it began.
  *
  * One Service may be what a whole question hangs on. Those of a question without an answer are asked about in half as large ones, down
  * to each alone, beside all others until they have an answer.
@@ -72,7 +72,7 @@ export class Observations {
     while (lane.gathering.size > 0 && !signal.aborted) {
       const batch = new Map<string, LoadBalancerService>();
       let most = batchSizeOf(provider);
-      for (const key of lane.gathering) {
+      for (const key of inTurns(lane.gathering)) {
         most = Math.min(most, this.#limits.get(key) ?? most);
         if (batch.size >= most) break;
         lane.gathering.delete(key);
@@ -107,5 +107,25 @@ export class Observations {
       this.#answers.set(key, { uid, startedAt: asOf, observation });
       onAnswer(key);
     }
+  }
+}
+
+/** Of a Service's key; without one, nothing. */
+export function namespaceOf(key: string): string {
+  return key.slice(0, Math.max(0, key.indexOf('/')));
+}
+
+/** The first of each namespace, then the second of each, and so on: one with thousands does not hold up the others. */
+function* inTurns(keys: Iterable<string>): Generator<string> {
+  let left = Array.from(Map.groupBy(keys, namespaceOf).values(), (ofOne) => ofOne.values());
+  while (left.length > 0) {
+    const others: typeof left = [];
+    for (const ofOne of left) {
+      const { done, value } = ofOne.next();
+      if (done) continue;
+      yield value;
+      others.push(ofOne);
+    }
+    left = others;
   }
 }

@@ -52,7 +52,7 @@ import { canName, judgeLook, questionKey, type Judged } from '../load-balancer/j
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { Locks } from '../load-balancer/locks.ts';
 import { NodeChanges } from './node-changes.ts';
-import { Observations, type TimedObservation } from './observations.ts';
+import { namespaceOf, Observations, type TimedObservation } from './observations.ts';
 import {
   annotationPatch,
   isWrittenDown,
@@ -204,7 +204,9 @@ class Run {
     this.#startedAt = clock.monotonic();
     this.#services = client.of(resources.services);
     this.#backoff = exponentialBackoff({ ...BACKOFF, random });
-    this.#queue = createWorkQueue({ name: 'service', clock, metrics });
+    // Whoever may write Services in one namespace may write thousands, over and over.
+    const groupOf = (key: string): string => this.#leftovers.get(key)?.metadata?.namespace ?? namespaceOf(key);
+    this.#queue = createWorkQueue({ name: 'service', clock, metrics, groupOf });
     this.#told = new ToldEvents(events, clock);
     this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
     this.#metrics = createServiceMetrics(metrics);
