@@ -469,6 +469,15 @@ test('a Service that vanishes undeleted, as after a restore of etcd, keeps its l
   await rig.stop();
 });
 
+test('a Service whose finalizer somebody takes off to be rid of it at once leaves nothing behind', async () => {
+  const rig = await served();
+  rig.api.apply('web', webSpec, { ...rig.api.get('web')?.metadata, finalizers: [], annotations: {} });
+  rig.api.services.remove('default/web');
+  await rig.clock.advance(60_000);
+  assert.deepEqual(rig.cloud.parts(), []);
+  await rig.stop();
+});
+
 test('a Service in whose place an older one comes, as by a list that is behind, keeps its load balancer', async () => {
   const rig = await served();
   const { metadata = {} } = rig.api.get('web') ?? {};

@@ -62,7 +62,7 @@ import {
   recordsOf,
 } from './parts-record.ts';
 import { planLeftover, planService, releasedIfAsked, selectedOf, type ObservedService } from './plan.ts';
-import { isRecorded, roleOf } from './role.ts';
+import { hasFinalizer, isRecorded, roleOf } from './role.ts';
 import {
   beginNote,
   endNote,
@@ -333,8 +333,11 @@ class Run {
     const uid = service.metadata?.uid ?? '';
     this.#forget(key);
     this.#told.forget(uid);
-    if (tracked?.lettingGo || !isRecorded(service, this.#planOptions.providerName)) return;
-    if (!certain) {
+    if (tracked?.lettingGo) return;
+    // Who has taken our finalizer off what has parts wanted it to go, and at once: no API server that was set back shows that.
+    const isForced = !hasFinalizer(service) && tracked?.uid === uid && tracked.knowledge.parts.words.length > 0;
+    if (!isForced && !isRecorded(service, this.#planOptions.providerName)) return;
+    if (!certain && !isForced) {
       this.#deps.logger.warn(
         'A Service has vanished without being deleted; its load balancer is left to the orphan check',
         { key },
