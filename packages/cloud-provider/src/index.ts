@@ -30,6 +30,9 @@ export { ANNOTATION_LENGTH, NAME_LENGTH, PROVIDER_ID_LENGTH, quote, refuseLonger
 export { errorCodeOfStatus } from './http-status.ts';
 export { retryAfterMs } from './retry-after.ts';
 
+// What a 404 proves
+export { ClusterPlace, type ClusterPlaceOptions, type GoneMachine, type GonePart } from './cluster-place.ts';
+
 // Machines
 export type {
   Instance,

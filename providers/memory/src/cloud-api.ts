@@ -78,6 +78,11 @@ function findOperation(cloud: MemoryCloud, { method, path, body }: CloudRequest)
       };
     case 'GET /instances/{id}':
       return { name: 'GET /instances/{id}', run: () => oneOf('instance', id, cloud.instance(id)) };
+    case 'GET /deletedInstances/{id}':
+      return {
+        name: 'GET /deletedInstances/{id}',
+        run: () => oneOf('deleted instance', id, cloud.hadInstance(id) ? { id } : undefined),
+      };
     case 'POST /instances:batchGet':
       return { name: 'POST /instances:batchGet', empty: { instances: [] }, run: () => batchGet(cloud, input) };
     case 'GET /routes':

@@ -7,6 +7,7 @@ import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { CloudClient, sendOverHttp } from './cloud-client.ts';
 import { createMemoryCloud, serveMemoryCloud } from './index.ts';
+import { MemoryInstances } from './memory-instances.ts';
 
 const context = (signal: AbortSignal = new AbortController().signal): CallContext => ({
   signal,
@@ -85,4 +86,23 @@ test('over HTTP: control, broken requests are the client’s fault, and a client
   const stuck = ask('/instances/a', { signal: caller.signal });
   caller.abort();
   await assert.rejects(stuck, /abort/i);
+});
+
+test('over HTTP, a 404 for an instance proves that it is gone where the cloud is known to be the one of the cluster', async () => {
+  const cloud = createMemoryCloud({ clock: new FakeClock(), random: () => 0 });
+  await using served = await serveMemoryCloud(cloud);
+  const client = new CloudClient(sendOverHttp(served.endpoint), served.endpoint);
+  const instances = new MemoryInstances(() => client, 'memory');
+  const kindOf = async (id: string): Promise<string> => {
+    const node = { name: id, uid: id, providerID: `memory://region-1/${id}`, labels: {}, annotations: {} };
+    try {
+      return (await instances.read(node, 'state', context())).result.kind;
+    } catch (error) {
+      return isCloudError(error) ? error.code : 'error';
+    }
+  };
+  assert.equal(await kindOf('never-there'), 'configuration');
+  cloud.createInstance({ name: 'a' });
+  cloud.deleteInstance('a');
+  assert.deepEqual([await kindOf('a'), await kindOf('never-there')], ['absent', 'absent'], 'the cloud remembers one');
 });

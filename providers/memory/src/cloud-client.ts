@@ -1,14 +1,18 @@
 /** How the provider asks the cloud: every request through the host's `call`, every failure a `CloudError`. */
-import { CloudError, errorCodeOfStatus, type CallContext } from '@outrigger/cloud-provider';
+import { CloudError, ClusterPlace, errorCodeOfStatus, type CallContext } from '@outrigger/cloud-provider';
 import type { CloudRequest, CloudResponse, SendToCloud } from './cloud-request.ts';
 
 export class CloudClient {
-  /** Which cloud is asked. */
-  readonly place: string;
+  /** Which cloud is asked, and whether it is known to be the cluster's: another endpoint may be another cloud. */
+  readonly home: ClusterPlace = new ClusterPlace({
+    what: 'cloud',
+    machine: 'instance',
+    setBy: 'endpoint in the cloud config',
+  });
   readonly #send: SendToCloud;
 
   constructor(send: SendToCloud, place: string) {
-    this.place = place;
+    this.home.admit(place);
     this.#send = send;
   }
 

@@ -44,6 +44,7 @@ export class MemoryCloud {
   readonly faults: Faults;
   readonly rateLimit: RateLimit;
   readonly #instances = new VersionedMap<MemoryInstance>();
+  readonly #deletedInstances = new Set<string>();
   readonly #routes = new VersionedMap<MemoryRoute>();
   readonly #parts = new VersionedMap<MemoryPart>();
   readonly #volumes = new VersionedMap<MemoryVolume>();
@@ -113,7 +114,13 @@ export class MemoryCloud {
   deleteInstance(id: string): boolean {
     if (!this.#instances.get(id, this.clock.monotonic())) return false;
     this.#put(this.#instances, id, undefined);
+    this.#deletedInstances.add(id);
     return true;
+  }
+
+  /** Whether an instance of this ID was there, and was deleted. */
+  hadInstance(id: string): boolean {
+    return this.#deletedInstances.has(id);
   }
 
   /** Changes an instance; its identity stays. Throws a `Refusal` 404. */

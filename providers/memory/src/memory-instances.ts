@@ -32,7 +32,8 @@ export class MemoryInstances implements Instances {
     const names = unnamed.map(({ name }) => name);
     const systemUUIDs = unnamed.flatMap((node) => uuidOf(node) ?? []);
     const client = this.#client();
-    const { place } = client;
+    const { home } = client;
+    const { place } = home;
     const { instances } = await client.request<{ instances: readonly MemoryInstance[] }>(
       call,
       'POST /instances:batchGet',
@@ -48,6 +49,8 @@ export class MemoryInstances implements Instances {
       const uuid = uuidOf(node);
       const sought = (uuid === undefined ? undefined : byUUID.get(uuid)) ?? byName.get(node.name);
       const instance = id === undefined ? sought : byId.get(id);
+      if (instance && id === undefined) home.sawByName(instance.id);
+      else if (instance) home.sawById();
       return {
         place,
         result: instance ? { kind: 'found', instance: this.#given(instance, need) } : { kind: 'missing' },
@@ -58,16 +61,31 @@ export class MemoryInstances implements Instances {
   async read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer> {
     const id = this.#idOf(node);
     const client = this.#client();
-    const { place } = client;
+    const { home } = client;
+    const { place } = home;
     // Without an ID there is nothing to read directly, and a search by name proves nothing.
     if (id === undefined) return { place, result: { kind: 'missing' } };
     const path = `/instances/${encodeURIComponent(id)}`;
     try {
       const found = await client.request<MemoryInstance>(call, 'GET /instances/{id}', { method: 'GET', path });
+      home.sawById();
       return { place, result: { kind: 'found', instance: this.#given(found, need) } };
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
-      return { place, result: { kind: 'absent', proof: `GET ${path}: 404 not-found` } };
+      const gone = { id, proof: `GET ${path}: 404 not-found.`, remembers: () => this.#hadIt(id, call) };
+      return { place, result: await home.machineGone(gone, call) };
+    }
+  }
+
+  /** The cloud keeps the names of those that were deleted. */
+  async #hadIt(id: string, call: CallContext): Promise<boolean> {
+    const path = `/deletedInstances/${encodeURIComponent(id)}`;
+    try {
+      await this.#client().request(call, 'GET /deletedInstances/{id}', { method: 'GET', path });
+      return true;
+    } catch (error) {
+      if (!isCloudError(error, 'not-found')) throw error;
+      return false;
     }
   }
 

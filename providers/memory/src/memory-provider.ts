@@ -10,7 +10,6 @@ import {
 import { handleRequest } from './cloud-api.ts';
 import { CloudClient, sendOverHttp } from './cloud-client.ts';
 import type { NewInstance } from './cloud-model.ts';
-import type { SendToCloud } from './cloud-request.ts';
 import { createMemoryCloud, type MemoryCloud } from './memory-cloud.ts';
 import { MemoryInstances } from './memory-instances.ts';
 import { loadBalancerParts, MemoryLoadBalancers, type PartKind } from './memory-load-balancers.ts';
@@ -44,7 +43,7 @@ export function createMemoryProvider({ cloud, name = 'memory' }: MemoryProviderO
   const open = async ({ clock, cluster, config }: ProviderHost): Promise<Capabilities> => {
     const parsed = parseConfig(config);
     const own = cloud ?? createOwnCloud(parsed, clock);
-    client = own ? new CloudClient(sendInProcess(own), 'in process') : overHttp(parsed);
+    client = own ? inProcess(own) : overHttp(parsed);
     return {
       instances: new MemoryInstances(current, name),
       routes: new MemoryRoutes(current, cluster, name),
@@ -72,8 +71,11 @@ export function createMemoryProvider({ cloud, name = 'memory' }: MemoryProviderO
   };
 }
 
-function sendInProcess(cloud: MemoryCloud): SendToCloud {
-  return (request, signal) => handleRequest(cloud, request, signal);
+function inProcess(cloud: MemoryCloud): CloudClient {
+  const client = new CloudClient((request, signal) => handleRequest(cloud, request, signal), 'in process');
+  // There is no other that a mistake could lead to.
+  client.home.sawById();
+  return client;
 }
 
 function createOwnCloud(config: Config, clock: ProviderHost['clock']): MemoryCloud | undefined {

@@ -58,7 +58,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
       headers: { accept: 'application/json', 'user-agent': userAgent },
       clock: host.clock,
       admit: ({ catalogue, projectId }) =>
-        home?.admit({ projectId, region: regionOf(catalogue, 'compute', connection) }),
+        home?.admitToken({ projectId, region: regionOf(catalogue, 'compute', connection) }),
       firstFailureIsTold: connectTells,
     });
     this.#extensions = new SharedAnswer(() => this.#askExtensions());

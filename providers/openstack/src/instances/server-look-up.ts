@@ -90,22 +90,7 @@ export class ServerLookUp {
       this.#home.sawById();
       return { kind: 'found', server: read };
     }
-    const proof = read.absent;
-    if (this.#home.provesAbsence(id)) return { kind: 'absent', proof };
-    if (await this.#nova.had(id, call)) {
-      this.#home.sawById();
-      return { kind: 'absent', proof: `${proof} Its actions are still known here.`, wasHere: true };
-    }
-    const error = new CloudError(
-      'configuration',
-      `${proof} No server of this cluster has been seen in this project and region yet, so nothing is concluded: check tenant and region in [Global] of cloud.conf; if all servers of the cluster are gone, delete their nodes by hand`,
-    );
-    if (this.#home.doubt()) {
-      call.logger.error('A server is not here, and no other of this cluster: is this its project and region?', {
-        error,
-      });
-    }
-    throw error;
+    return this.#home.machineGone({ id, proof: read.absent, remembers: () => this.#nova.had(id, call) }, call);
   }
 
   async #byName(name: string, call: CallContext): Promise<ServerResult> {

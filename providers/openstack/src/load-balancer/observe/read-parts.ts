@@ -103,7 +103,7 @@ export class PartReader {
       answer = await this.#options.client().request(call, { service, operation, method: 'GET', path: `${path}/${id}` });
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
-      return this.#gone({ kind, id, proof: error.message }, call);
+      return await this.#gone({ kind, id, proof: error.message }, call);
     }
     const thing = answer[member] as { readonly id?: unknown; readonly provisioning_status?: unknown } | undefined;
     if (thing?.id !== id) throw new CloudError('unavailable', `${operation}: the answer is about something else`);
@@ -125,27 +125,12 @@ export class PartReader {
     });
   }
 
-  /** In another region all of a cluster seems to be gone: a 404 counts where this part, or the cluster's servers, have been seen. */
   #gone(
-    { id, kind, proof }: { readonly id: string; readonly kind: string; readonly proof: string },
+    gone: { readonly id: string; readonly kind: string; readonly proof: string },
     call: CallContext,
-  ): PartAnswer {
+  ): Promise<PartAnswer> {
     const { clock, home } = this.#options;
-    if (home.provesPartGone(id)) return { kind: 'absent', proof };
-    if (clock.monotonic() - this.#startedAt < PATIENCE_MS) {
-      const text = `${kind} ${id} is not here, and no server of this cluster has been looked up yet; it is asked for again`;
-      throw new CloudError('retry-after', text, { retryAfterMs: 5_000 });
-    }
-    const error = new CloudError(
-      'configuration',
-      `${proof}. Neither it nor a server of this cluster has been seen in this project and region since the start, so nothing is concluded: check tenant and region in [Global] of cloud.conf`,
-    );
-    if (home.doubt()) {
-      call.logger.error('A load balancer is not here, and no server of this cluster: is this its project and region?', {
-        error,
-      });
-    }
-    throw error;
+    return home.partGone({ ...gone, isEarly: clock.monotonic() - this.#startedAt < PATIENCE_MS }, call);
   }
 }
 
