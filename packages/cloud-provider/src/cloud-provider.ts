@@ -37,6 +37,13 @@ export interface CloudProvider {
    * old configuration in full: change nothing before all of the new one is checked. Without it, a change asks for a restart.
    */
   reconfigure?(config: ConfigText, call: CallContext): Promise<void>;
+  /**
+   * Files beside the cloud config whose change is a change of it: a Secret that is mounted, a CA bundle, a second file that it names. The
+   * host looks at them every 10 s, follows symbolic links, and calls `reconfigure` with the config as it is. Absolute, or from the working
+   * directory. Asked after `open`, at each look and after each `reconfigure`: give those of the configuration that is in use. One
+   * that is missing is no error; that it comes or goes is a change. Only with `--cloud-config`. Default: none.
+   */
+  watchedFiles?(): readonly string[];
   /** Called once, when the program stops, after the last call has ended. Also after an `open` that threw. */
   close(): Promise<void>;
 }

@@ -91,6 +91,10 @@ class Joined implements OpenedProvider {
     return this.#provider.reconfigure(config);
   }
 
+  watchedFiles(): readonly string[] {
+    return this.#provider.watchedFiles();
+  }
+
   redact(text: string): string {
     return this.#provider.redact(text);
   }

@@ -101,6 +101,10 @@ class Late implements LateProvider {
     return Promise.resolve();
   }
 
+  watchedFiles(): readonly string[] {
+    return this.#opened?.watchedFiles() ?? [];
+  }
+
   redact(text: string): string {
     return this.#opened?.redact(text) ?? text;
   }

@@ -198,7 +198,7 @@ function checkShape(provider: unknown, spec: string): asserts provider is CloudP
   if (members['buckets'] !== undefined && !areWords([members['buckets']])) {
     throw refuse(spec, `buckets of the provider ${name} must be a list of strings`);
   }
-  for (const member of ['checkConfig', 'reconfigure']) {
+  for (const member of ['checkConfig', 'reconfigure', 'watchedFiles']) {
     if (members[member] !== undefined && typeof members[member] !== 'function') {
       throw refuse(spec, `${member} of the provider ${name} is not a method`);
     }

@@ -420,3 +420,18 @@ test('a new configuration that is wrong is reported; closing ends the contexts',
   await assert.rejects(stuck, (error) => isCloudError(error, 'unavailable'));
   assert.equal((provider as Recorded).closed, 1);
 });
+
+test('files that a provider wants to be watched are those it names; one that cannot say is told once and has none', async () => {
+  const errors: string[] = [];
+  const logger: Logger = { ...silentLogger, error: (message) => void errors.push(message) };
+  let files: () => unknown = () => ['ca.pem'];
+  const provider = Object.assign(new Recorded(), { watchedFiles: () => files() as readonly string[] });
+  const opened = await open(provider, { logger }).opened;
+  assert.deepEqual(opened.watchedFiles(), ['ca.pem']);
+  for (const wrong of [() => 'ca.pem', () => [7], () => assert.fail('broken')]) {
+    files = wrong;
+    assert.deepEqual(opened.watchedFiles(), []);
+  }
+  assert.equal(errors.length, 1);
+  assert.deepEqual((await open(new Recorded()).opened).watchedFiles(), []);
+});

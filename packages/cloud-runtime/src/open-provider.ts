@@ -72,6 +72,8 @@ export interface OpenedProvider extends AsyncDisposable {
   recentCalls(uid?: string): readonly CallRecord[];
   /** Hands over a changed cloud config. Rejects with what is wrong; then the old one stays in use. */
   reconfigure(config: ConfigText): Promise<void>;
+  /** The files beside the cloud config that its provider wants to be watched. */
+  watchedFiles(): readonly string[];
   /** Replaces the secrets that the provider has named in a text that is to be shown. */
   redact(text: string): string;
 }
@@ -110,6 +112,7 @@ class Opened implements OpenedProvider {
   /** What `capabilitiesChanged` said before `open` had returned. */
   #early: Capabilities | undefined;
   #isOpen = false;
+  #isWatchFailing = false;
   #reconfiguring: Promise<void> = Promise.resolve();
   #disposed: Promise<void> | undefined;
 
@@ -204,6 +207,18 @@ class Opened implements OpenedProvider {
     const attempt = this.#reconfiguring.then(() => this.#reconfigure(config));
     this.#reconfiguring = attempt.catch(() => undefined);
     return attempt;
+  }
+
+  watchedFiles(): readonly string[] {
+    try {
+      const files: unknown = this.#isOpen ? (this.#provider.watchedFiles?.() ?? []) : [];
+      if (Array.isArray(files) && files.every((one) => typeof one === 'string')) return files;
+      throw new CloudError('invalid', `the provider ${this.name}: watchedFiles must give a list of file names`);
+    } catch (error) {
+      if (!this.#isWatchFailing) this.#logger.error('the provider does not say which files to watch', { error });
+      this.#isWatchFailing = true;
+      return [];
+    }
   }
 
   redact(text: string): string {

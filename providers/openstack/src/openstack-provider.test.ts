@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
+import { rootCertificates } from 'node:tls';
 import { isCloudError, type CloudErrorCode, type NodeRef } from '@outrigger/cloud-provider';
 import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
 import { silentLogger } from '@outrigger/kube';
@@ -324,4 +328,26 @@ test('each capability says what it has to be granted', async () => {
   await using rig = await openRig(config('k8s', '[Route]\nrouter-id = r1'));
   const { permissions = {} } = createOpenStackProvider();
   assert.deepEqual(Object.keys(permissions).toSorted(), capabilitiesOf(rig).toSorted());
+});
+
+test('clouds.yaml and the files of certificates are to be watched, and a changed one is read with the same cloud.conf', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'outrigger-openstack-'));
+  try {
+    const [clouds, ca] = [path.join(directory, 'clouds.yaml'), path.join(directory, 'ca.pem')];
+    const write = (password: string): Promise<void> =>
+      writeFile(clouds, `clouds: {c: {auth: {password: ${password}}}}`);
+    await write('k8s');
+    await writeFile(ca, rootCertificates[0] ?? '');
+    const text = config('', `use-clouds = true\nclouds-file = ${clouds}\nca-file = ${ca}`);
+    await using rig = await openRig(text);
+    assert.deepEqual(rig.opened.watchedFiles(), [clouds, ca]);
+    await write('wrong');
+    const changed = (): Promise<void> => rig.opened.reconfigure({ text, fileName: 'cloud.conf' });
+    await assert.rejects(changed(), (error) => isCloudError(error, 'unauthenticated'));
+    await write('k8s');
+    await changed();
+    assert.equal((await rig.look()).length, 2);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });

@@ -40,6 +40,8 @@ export interface OpenStackProviderOptions {
 interface Setup {
   readonly config: CloudConfig;
   readonly client: OpenStackClient;
+  /** That were read besides the config itself. */
+  readonly files: readonly string[];
 }
 
 export function createOpenStackProvider(options: OpenStackProviderOptions = {}): CloudProvider {
@@ -115,6 +117,11 @@ class OpenStackProvider implements CloudProvider {
     });
   }
 
+  /** A mounted Secret or a bundle of authorities is rotated without a change of `cloud.conf`. */
+  watchedFiles(): readonly string[] {
+    return this.#setup?.files ?? [];
+  }
+
   async close(): Promise<void> {
     await this.#setup?.client[Symbol.asyncDispose]();
   }
@@ -136,7 +143,7 @@ class OpenStackProvider implements CloudProvider {
     text: ConfigText | undefined,
     { connectTells }: { readonly connectTells?: boolean } = {},
   ): Promise<Setup> {
-    const { config, connection } = await this.#read(text, (warning) => host.logger.warn(warning));
+    const { config, connection, files } = await this.#read(text, (warning) => host.logger.warn(warning));
     const fileName = text?.fileName ?? '';
     if (config.global.tlsInsecure) {
       host.logger.warn(`${fileName}: [Global] tls-insecure: nobody checks that OpenStack's servers are who they say`);
@@ -146,16 +153,19 @@ class OpenStackProvider implements CloudProvider {
     const agent = [...userAgent.toReversed(), USER_AGENT].join(' ');
     const home = this.#home;
     const client = new OpenStackClient({ connection, connectTells, home, host, userAgent: agent, fetch });
-    return { config, client };
+    return { config, client, files };
   }
 
   async #read(
     text: ConfigText | undefined,
     warn: (message: string) => void,
-  ): Promise<{ readonly config: CloudConfig; readonly connection: Connection }> {
+  ): Promise<{ readonly config: CloudConfig; readonly connection: Connection; readonly files: readonly string[] }> {
     const environment = this.#options.environment ?? ownEnvironment();
-    const config = await readCloudConfig(text, environment, warn);
-    return { config, connection: await connectionOf(config, text?.fileName ?? '', environment.env) };
+    const files: string[] = [];
+    const config = await readCloudConfig(text, environment, warn, (file) => void files.push(file));
+    const { caFile, certFile, keyFile } = config.global;
+    files.push(...[caFile, certFile, keyFile].filter((file) => file !== undefined));
+    return { config, files, connection: await connectionOf(config, text?.fileName ?? '', environment.env) };
   }
 
   /** A capability that the change does not concern stays the same object: its controllers go on undisturbed. */

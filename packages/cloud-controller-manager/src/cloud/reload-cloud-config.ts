@@ -1,4 +1,4 @@
-/** `--cloud-config`, read again while the program runs. */
+/** `--cloud-config`, and the files that its provider wants to be watched, read again while the program runs. */
 import path from 'node:path';
 import type { ConfigText } from '@outrigger/cloud-provider';
 import type { OpenedProvider } from '@outrigger/cloud-runtime';
@@ -29,9 +29,11 @@ export function reloadCloudConfig(
   const stop = new AbortController();
   if (config !== undefined) {
     const { fileName } = config;
+    const absolute = (file: string): string => path.resolve(environment.workingDirectory, file);
     void reloadFiles({
       name,
-      paths: [path.resolve(environment.workingDirectory, fileName)],
+      paths: [absolute(fileName)],
+      also: () => provider.watchedFiles().map(absolute),
       current: [config.text],
       apply: ([text = '']) => provider.reconfigure({ fileName, text }),
       clock,

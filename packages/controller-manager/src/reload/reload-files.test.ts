@@ -15,17 +15,21 @@ class Bench {
   readonly warnings: unknown[] = [];
   readonly stop: AbortController = new AbortController();
   readonly files: Record<string, string>;
+  /** The files beside them. */
+  readonly also: string[];
   /** Throws for what must not be applied. */
   check: (text: string) => void = () => {};
   readonly done: Promise<void>;
 
-  constructor(files: Record<string, string>) {
-    this.files = files;
+  constructor(files: Record<string, string>, also: string[] = [], beside: Record<string, string> = {}) {
+    this.files = { ...files, ...beside };
+    this.also = also;
     const logger: Logger = { ...silentLogger, warn: (_message, fields) => void this.warnings.push(fields?.['error']) };
     this.done = reloadFiles({
       name: 'cloud-config',
       paths: Object.keys(files),
       current: Object.values(files),
+      also: () => this.also,
       apply: (texts) => {
         this.check(texts.join());
         this.applied.push(texts.join());
@@ -44,7 +48,7 @@ class Bench {
 
   async tick(): Promise<void> {
     await this.clock.advance(10_000);
-    for (let i = 0; i < 20; i++) await Promise.resolve();
+    for (let i = 0; i < 60; i++) await Promise.resolve();
   }
 
   async metric(name: string): Promise<string | undefined> {
@@ -135,4 +139,59 @@ test('a mounted ConfigMap is followed through the swap of its symbolic link', as
   } finally {
     await rm(directory, { recursive: true });
   }
+});
+
+test('files beside the texts: each that changes, comes or goes is a change, and what is handed over stays the same', async () => {
+  const bench = new Bench({ a: '1' }, ['ca', 'token'], { ca: 'old' });
+  await bench.tick();
+  await bench.tick();
+  assert.deepEqual(bench.applied, [], 'what was there at the start is in use');
+  for (const change of [
+    () => (bench.files['ca'] = 'new'),
+    () => (bench.files['token'] = 't'),
+    () => delete bench.files['ca'],
+  ]) {
+    change();
+    await bench.tick();
+    await bench.tick();
+    assert.deepEqual(bench.applied.splice(0), ['1']);
+  }
+  bench.stop.abort();
+  await bench.done;
+});
+
+test('a file beside the texts that changes while they are applied is applied again; others that are named then are not', async () => {
+  const bench = new Bench({ a: '1' }, ['ca'], { ca: 'old' });
+  await bench.tick();
+  bench.files['ca'] = 'new';
+  bench.check = () => {
+    bench.files['ca'] = 'newer';
+    bench.also.push('token');
+    bench.check = () => {};
+  };
+  for (let i = 0; i < 3; i++) await bench.tick();
+  assert.deepEqual(bench.applied, ['1', '1']);
+  bench.files['token'] = 't';
+  await bench.tick();
+  assert.equal(bench.applied.length, 3);
+  bench.stop.abort();
+  await bench.done;
+});
+
+test('what is refused because of a file beside the texts is tried again when that changes', async () => {
+  const bench = new Bench({ a: '1' }, ['ca'], { ca: 'old' });
+  await bench.tick();
+  let tries = 0;
+  bench.check = () => {
+    tries++;
+    if (bench.files['ca'] === 'half') throw new Error('ca: no certificate');
+  };
+  bench.files['ca'] = 'half';
+  for (let i = 0; i < 3; i++) await bench.tick();
+  assert.deepEqual([tries, bench.warnings.length, bench.applied], [1, 1, []]);
+  bench.files['ca'] = 'whole';
+  await bench.tick();
+  assert.deepEqual([tries, bench.applied], [2, ['1']]);
+  bench.stop.abort();
+  await bench.done;
 });

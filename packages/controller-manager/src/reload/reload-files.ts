@@ -3,6 +3,7 @@
  * changed by swapping a symbolic link somewhere above the file, which no watch on the file itself notices, and the kubelet
  * takes a minute for it anyway.
  */
+import { createHash } from 'node:crypto';
 import { readFile as readFileFromDisk } from 'node:fs/promises';
 import { sleepOn, type Clock, type Counter, type Gauge, type Logger, type Metrics } from '@outrigger/kube';
 
@@ -11,6 +12,11 @@ export interface ReloadFilesOptions {
   readonly name: string;
   /** All of them are handed over when one has changed. */
   readonly paths: readonly string[];
+  /**
+   * More files, a change of which is one of these: what is handed over stays the same. Asked for at each look. Any of them may be
+   * missing, and comes and goes as a change. Default: none.
+   */
+  readonly also?: () => readonly string[];
   /** The texts in use. */
   readonly current: readonly string[];
   /** Puts new texts to use. Rejects with what is wrong with them; then the old ones must still be in force. */
@@ -37,6 +43,7 @@ export async function reloadFiles(options: ReloadFilesOptions): Promise<void> {
   const { clock, intervalMs = 10_000, signal } = options;
   // A process that has nothing else to do may end.
   const alone: Pick<Clock, 'setTimer'> = { setTimer: (ms, fire) => clock.setTimer(ms, fire, { unref: true }) };
+  if (options.also) await reloader.begin();
   for (;;) {
     await sleepOn(alone, intervalMs, signal).catch(() => undefined);
     if (signal.aborted) return;
@@ -48,8 +55,9 @@ class Reloader {
   readonly #options: ReloadFilesOptions;
   readonly #total: Counter;
   readonly #successful: Gauge;
+  /** The texts in use, and the marks of the files beside them. */
   #current: readonly string[];
-  #refused: { readonly texts: readonly string[]; readonly reason: string; readonly at: number } | undefined;
+  #refused: { readonly found: readonly string[]; readonly reason: string; readonly at: number } | undefined;
 
   constructor(options: ReloadFilesOptions) {
     const { metrics, name } = options;
@@ -68,36 +76,59 @@ class Reloader {
     this.#successful.set(1, { file: name });
   }
 
+  /** What is there now is in use. */
+  async begin(): Promise<void> {
+    this.#current = [...this.#options.current, ...(await this.#marks())];
+  }
+
   async look(): Promise<void> {
     const { apply, clock, logger, name, paths, readFile = fromDisk, retryMs = 60_000, signal } = this.#options;
-    let texts: readonly string[] = [];
+    let found: readonly string[] = [];
     try {
-      texts = await Promise.all(paths.map((path) => readFile(path)));
-      if (same(texts, this.#current)) {
+      const texts = await Promise.all(paths.map((path) => readFile(path)));
+      const marks = await this.#marks();
+      found = [...texts, ...marks];
+      if (same(found, this.#current)) {
         // Somebody has put the old content back.
         this.#refused = undefined;
         this.#successful.set(1, { file: name });
         return;
       }
       const refused = this.#refused;
-      if (refused && same(texts, refused.texts) && clock.monotonic() - refused.at < retryMs) return;
+      if (refused && same(found, refused.found) && clock.monotonic() - refused.at < retryMs) return;
       await apply(texts, signal);
+      // Other files may be named now. Of those that were, one that changed meanwhile is applied again.
+      found = [...texts, ...(await this.#marks(marks))];
     } catch (error) {
-      if (!signal.aborted) this.#refuse(texts, error);
+      if (!signal.aborted) this.#refuse(found, error);
       return;
     }
-    this.#current = texts;
+    this.#current = found;
     this.#refused = undefined;
     this.#successful.set(1, { file: name });
     this.#total.inc({ file: name, outcome: 'applied' });
     logger.info('File reloaded', { file: name, paths });
   }
 
-  #refuse(texts: readonly string[], error: unknown): void {
+  /** A line for each file beside the texts. No content: there are secrets in it. `known`: lines that stay as they are. */
+  #marks(known: readonly string[] = []): Promise<readonly string[]> {
+    const { also = () => [], readFile = fromDisk } = this.#options;
+    return Promise.all(
+      [...new Set(also())].toSorted().map(async (path) => {
+        const before = known.find((line) => line.startsWith(`${path}\0`));
+        if (before !== undefined) return before;
+        const text = await readFile(path).catch((error: unknown) => ({ code: (error as NodeJS.ErrnoException).code }));
+        const mark = typeof text === 'string' ? createHash('sha256').update(text).digest('hex') : text.code;
+        return `${path}\0${mark}`;
+      }),
+    );
+  }
+
+  #refuse(found: readonly string[], error: unknown): void {
     const { clock, logger, name, paths } = this.#options;
     const reason = error instanceof Error ? error.message : String(error);
-    const known = this.#refused !== undefined && same(texts, this.#refused.texts) && this.#refused.reason === reason;
-    this.#refused = { texts, reason, at: clock.monotonic() };
+    const known = this.#refused !== undefined && same(found, this.#refused.found) && this.#refused.reason === reason;
+    this.#refused = { found, reason, at: clock.monotonic() };
     if (known) return;
     this.#successful.set(0, { file: name });
     this.#total.inc({ file: name, outcome: 'refused' });

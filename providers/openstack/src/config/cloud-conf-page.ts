@@ -39,6 +39,7 @@ credentials that it refuses and a region without nova are one line in the log ea
 tenth of its life is left, 5 minutes at most, and once when a service refuses it. After keystone has refused the credentials it
 is not asked again for 30 seconds: it locks accounts that are tried too often.
 
+The file itself, clouds.yaml with what goes with it, and the files of certificates are looked at every 10 seconds.
 At a reload the changed config is tried first. One whose credentials keystone refuses, or that leads to another project or region than
 before, leaves the one before in use: there, all of the cluster would seem to be gone. While keystone is down it is taken, and then
 asks nothing of another project. Restart the program when the cluster has moved. A first config that leads to the wrong

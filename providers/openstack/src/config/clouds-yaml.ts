@@ -17,6 +17,8 @@ export interface CloudsYamlOptions {
   /** The file that asks for `clouds.yaml`, for messages. */
   readonly namedBy: string;
   readonly warn: (message: string) => void;
+  /** Told of each file that is read. */
+  readonly onFile?: ((fileName: string) => void) | undefined;
 }
 
 type Mapping = Readonly<Record<string, unknown>>;
@@ -142,7 +144,10 @@ async function find(options: CloudsYamlOptions, base: string, key: string, at?: 
   );
   for (const fileName of at === undefined || at === '' ? places : [at, ...places]) {
     const text = await readIfThere(fileName);
-    if (text !== undefined) return { fileName, clouds: cloudsOf(fileName, key, text) };
+    if (text !== undefined) {
+      options.onFile?.(fileName);
+      return { fileName, clouds: cloudsOf(fileName, key, text) };
+    }
     if (fileName === options.cloudsFile) {
       throw new CloudError('configuration', `${options.namedBy}: clouds-file ${fileName} does not exist`);
     }

@@ -23,12 +23,13 @@ export interface ConfigEnvironment {
 
 /**
  * Throws `configuration` with one line for what a person has to correct. `warn` takes a line for what is read over: unknown
- * sections and keys, and values that cannot be used. No message has a value of a key that may be secret in it.
+ * sections and keys, and values that cannot be used; `onFile` takes each file that is read besides. No message has a value of a key that may be secret in it.
  */
 export async function readCloudConfig(
   config: ConfigText | undefined,
   environment: ConfigEnvironment,
   warn: (message: string) => void,
+  onFile?: (fileName: string) => void,
 ): Promise<CloudConfig> {
   if (!config) {
     throw new CloudError('configuration', 'the openstack provider needs its cloud.conf: name it with --cloud-config');
@@ -44,7 +45,7 @@ export async function readCloudConfig(
   warnOfUnknownSections(entries, reporter);
   const of = (name: string): readonly GcfgEntry[] => entries.filter((entry) => isOf(entry, name) && isPlain(entry));
   return {
-    global: await withClouds(readSection(globalSection, of('Global'), reporter), fileName, environment, warn),
+    global: await withClouds(readSection(globalSection, of('Global'), reporter), fileName, environment, warn, onFile),
     networking: readSection(networkingSection, of('Networking'), reporter).values,
     loadBalancer: readSection(loadBalancerSection, of('LoadBalancer'), reporter).values,
     loadBalancerClasses: readClasses(entries, reporter),
@@ -108,10 +109,11 @@ async function withClouds(
   fileName: string,
   environment: ConfigEnvironment,
   warn: (message: string) => void,
+  onFile?: (fileName: string) => void,
 ): Promise<GlobalConfig> {
   if (!values.useClouds) return values;
   const { cloudsFile, cloud } = values;
-  const found = await readCloudsYaml({ ...environment, cloudsFile, cloud, namedBy: fileName, warn });
+  const found = await readCloudsYaml({ ...environment, cloudsFile, cloud, namedBy: fileName, warn, onFile });
   const own = Object.entries(values).filter(
     ([member, value]) => value !== undefined && (set.has(member as keyof GlobalConfig) || !(member in found)),
   );
