@@ -10,6 +10,9 @@ const lenient = {
   'connection-limit: unlimited': { annotations: annotated({ connectionLimit: 'unlimited' }) },
   'proxy-protocol: "True"': { annotations: annotated({ proxyProtocol: 'True' }) },
   'timeout-client-data: 60s': { annotations: annotated({ timeoutClientData: '60s' }) },
+  'internal: "True"': { annotations: annotated({ internal: 'True' }) },
+  'network-id by name': { annotations: annotated({ networkId: 'my-network' }) },
+  'flavor-id by name': { annotations: annotated({ flavorId: 'small' }) },
   RequireDualStack: { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' },
 } as const;
 

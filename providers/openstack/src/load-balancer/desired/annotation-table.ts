@@ -15,10 +15,11 @@ export interface AnnotationRow {
   /** What it asks for, and what it is without it. */
   readonly description: string;
   /**
-   * What becomes of a value that is none. `true`: as if it were not set, with a warning, as CPO does. Of words, IDs and `internal`
-   * it is refused: CPO sends those on to OpenStack, or would give a Service that was to be internal a floating IP.
+   * What becomes of a value that is none. `always`: as if it were not set, with a warning, as CPO does. `once-served`: so only of a
+   * Service that has its load balancer, where CPO asks no more, or has taken the default: a new one that was to be internal would get a
+   * floating IP. Default: it is refused, since CPO sends it on to OpenStack.
    */
-  readonly orDefault?: true;
+  readonly orDefault?: 'always' | 'once-served';
   /** `written`: the provider writes it, and does not read what stands there. */
   readonly answer: 'served' | 'written';
   /** Where the answer is no, or differs from CPO's. */
@@ -84,6 +85,7 @@ export const annotationTable: AnnotationTable = {
   internal: {
     name: 'service.beta.kubernetes.io/openstack-internal-load-balancer',
     values: 'boolean',
+    orDefault: 'once-served',
     description: 'No floating IP. Default: `internal-lb`, which, when true, no Service can undo.',
     answer: 'served',
     shownBy: 'lab',
@@ -141,7 +143,7 @@ export const annotationTable: AnnotationTable = {
   keepFloatingIP: {
     name: `${PREFIX}keep-floatingip`,
     values: 'boolean',
-    orDefault: true,
+    orDefault: 'always',
     description: 'The floating IP outlives the Service. Default: false.',
     answer: 'served',
     shownBy: 'lab',
@@ -149,6 +151,7 @@ export const annotationTable: AnnotationTable = {
   networkId: {
     name: `${PREFIX}network-id`,
     values: 'uuid',
+    orDefault: 'once-served',
     description: 'Network of the VIP. Default: `network-id`, else the nodes’ own.',
     dangerous: 'puts a load balancer into a network of others',
     answer: 'served',
@@ -175,6 +178,7 @@ export const annotationTable: AnnotationTable = {
   portId: {
     name: `${PREFIX}port-id`,
     values: 'uuid',
+    orDefault: 'once-served',
     description: 'A port that has the VIP already.',
     dangerous: 'takes the port, and with it the address, of others',
     answer: 'served',
@@ -184,7 +188,7 @@ export const annotationTable: AnnotationTable = {
   connectionLimit: {
     name: `${PREFIX}connection-limit`,
     values: 'integer',
-    orDefault: true,
+    orDefault: 'always',
     range: [-1, 2 ** 31 - 1],
     description: 'Connections to a listener at once; -1: any number. Default: -1.',
     answer: 'served',
@@ -193,7 +197,7 @@ export const annotationTable: AnnotationTable = {
   proxyProtocol: {
     name: `${PREFIX}proxy-protocol`,
     values: ['true', 'v1', 'v2', 'false'],
-    orDefault: true,
+    orDefault: 'always',
     description: 'PROXY protocol to the members, `true` is `v1`. TCP ports only; not with `x-forwarded-for`.',
     answer: 'served',
     note: NO_OVN,
@@ -202,7 +206,7 @@ export const annotationTable: AnnotationTable = {
   xForwardedFor: {
     name: `${PREFIX}x-forwarded-for`,
     values: 'boolean',
-    orDefault: true,
+    orDefault: 'always',
     description: 'HTTP listeners that add `X-Forwarded-For`. TCP ports only. Default: false.',
     answer: 'served',
     note: NO_OVN,
@@ -219,7 +223,7 @@ export const annotationTable: AnnotationTable = {
   timeoutClientData: {
     name: `${PREFIX}timeout-client-data`,
     values: 'integer',
-    orDefault: true,
+    orDefault: 'always',
     range: TIMEOUT_RANGE,
     description: 'Idle time of a client, in milliseconds. Default: 50,000.',
     answer: 'served',
@@ -229,7 +233,7 @@ export const annotationTable: AnnotationTable = {
   timeoutMemberConnect: {
     name: `${PREFIX}timeout-member-connect`,
     values: 'integer',
-    orDefault: true,
+    orDefault: 'always',
     range: TIMEOUT_RANGE,
     description: 'Time to connect to a member, in milliseconds. Default: 5,000.',
     answer: 'served',
@@ -239,7 +243,7 @@ export const annotationTable: AnnotationTable = {
   timeoutMemberData: {
     name: `${PREFIX}timeout-member-data`,
     values: 'integer',
-    orDefault: true,
+    orDefault: 'always',
     range: TIMEOUT_RANGE,
     description: 'Idle time of a member, in milliseconds. Default: 50,000.',
     answer: 'served',
@@ -249,7 +253,7 @@ export const annotationTable: AnnotationTable = {
   timeoutTcpInspect: {
     name: `${PREFIX}timeout-tcp-inspect`,
     values: 'integer',
-    orDefault: true,
+    orDefault: 'always',
     range: TIMEOUT_RANGE,
     description: 'Wait for more packets to inspect, in milliseconds. Default: 0.',
     answer: 'served',
@@ -259,7 +263,7 @@ export const annotationTable: AnnotationTable = {
   enableHealthMonitor: {
     name: `${PREFIX}enable-health-monitor`,
     values: 'boolean',
-    orDefault: true,
+    orDefault: 'always',
     description: 'A health monitor to each pool; `externalTrafficPolicy: Local` needs it. Default: `create-monitor`.',
     answer: 'served',
     shownBy: 'lab',
@@ -267,7 +271,7 @@ export const annotationTable: AnnotationTable = {
   healthMonitorDelay: {
     name: `${PREFIX}health-monitor-delay`,
     values: 'integer',
-    orDefault: true,
+    orDefault: 'always',
     range: COUNT_RANGE,
     description: 'Seconds between two probes. Default: `monitor-delay`.',
     answer: 'served',
@@ -277,7 +281,7 @@ export const annotationTable: AnnotationTable = {
   healthMonitorTimeout: {
     name: `${PREFIX}health-monitor-timeout`,
     values: 'integer',
-    orDefault: true,
+    orDefault: 'always',
     range: COUNT_RANGE,
     description: 'Seconds for one probe. Default: `monitor-timeout`.',
     answer: 'served',
@@ -286,7 +290,7 @@ export const annotationTable: AnnotationTable = {
   healthMonitorMaxRetries: {
     name: `${PREFIX}health-monitor-max-retries`,
     values: 'integer',
-    orDefault: true,
+    orDefault: 'always',
     range: RETRIES_RANGE,
     description: 'Good probes until a member is up. Default: `monitor-max-retries`.',
     answer: 'served',
@@ -295,7 +299,7 @@ export const annotationTable: AnnotationTable = {
   healthMonitorMaxRetriesDown: {
     name: `${PREFIX}health-monitor-max-retries-down`,
     values: 'integer',
-    orDefault: true,
+    orDefault: 'always',
     range: RETRIES_RANGE,
     description: 'Bad probes until a member is down. Default: `monitor-max-retries-down`.',
     answer: 'served',
@@ -304,6 +308,7 @@ export const annotationTable: AnnotationTable = {
   flavorId: {
     name: `${PREFIX}flavor-id`,
     values: 'uuid',
+    orDefault: 'once-served',
     description: 'Octavia flavor. Default: `flavor-id`.',
     answer: 'served',
     note: `${AT_CREATION} ${NOT_OVN}`,

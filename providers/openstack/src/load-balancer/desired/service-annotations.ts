@@ -13,7 +13,8 @@ export function readAnnotations(
   warn: (warning: LoadBalancerWarning) => void = () => {},
 ): AnnotationValues {
   const rows: readonly (readonly [string, AnnotationRow])[] = Object.entries(annotationTable);
-  const values = rows.map(([key, row]) => [key, valueOf(row, annotations[row.name], warn)]);
+  const isServed = isUuid(annotations[annotationTable.loadBalancerId.name]?.toLowerCase() ?? '');
+  const values = rows.map(([key, row]) => [key, valueOf(row, annotations[row.name], { isServed, warn })]);
   // By the table's type each row gives what `AnnotationValues` says of its key.
   return Object.fromEntries(values) as AnnotationValues;
 }
@@ -26,7 +27,7 @@ export function refuseAnnotation(key: AnnotationKey, value: string, why: string)
 function valueOf(
   { name, range, values, answer, maxLength, orDefault }: AnnotationRow,
   text: string | undefined,
-  warn: (warning: LoadBalancerWarning) => void,
+  { isServed, warn }: { readonly isServed: boolean; readonly warn: (warning: LoadBalancerWarning) => void },
 ): unknown {
   if (text === undefined || answer === 'written') return undefined;
   refuseLonger(`annotation ${name}`, text, maxLength);
@@ -36,7 +37,7 @@ function valueOf(
     throw new CloudError('invalid', `annotation ${name}: ${quote(text)} is not ${wanted}`);
   };
   const passOver = (wanted: string): undefined => {
-    if (!orDefault) return refuse(wanted);
+    if (orDefault !== 'always' && !(orDefault === 'once-served' && isServed)) return refuse(wanted);
     const message = `annotation ${name} is ignored, and the default taken: ${quote(text)} is not ${wanted}`;
     warn({ reason: 'LoadBalancerAnnotationIgnored', message });
     return undefined;
@@ -44,7 +45,7 @@ function valueOf(
   if (values === 'boolean') return text === 'true' || (text === 'false' ? false : passOver('"true" or "false"'));
   if (values === 'uuid') {
     const id = text.toLowerCase();
-    return isUuid(id) ? id : refuse('an ID (a UUID; names are not looked up)');
+    return isUuid(id) ? id : passOver('an ID (a UUID; names are not looked up)');
   }
   if (values === 'integer') {
     const [least, most] = range ?? [0, 0];
