@@ -68,6 +68,10 @@ packages: $(SETUP) ## Compile the packages and make their tarballs in dist/packa
 image: $(SETUP) ## Make the container image, its root file system and its bill of materials in dist/image/, without Docker
 	@node scripts/image.ts
 
+.PHONY: release
+release: $(SETUP) ## Make a release in dist/release: VERSION=1.2.3, SIGNING_KEY=file signs it, PUBLISH=1 checks that it may go out
+	@node scripts/release.ts
+
 .PHONY: advisories
 advisories: $(SETUP) ## Ask the registry for known vulnerabilities of the production dependencies
 	@node scripts/advisories.ts

@@ -89,7 +89,11 @@ test('a critical advisory of a production dependency fails', async () => {
 });
 
 test('one that is accepted does not, until its date', async () => {
-  const entry = { id: 'GHSA-aaaa-bbbb-cccc', reason: 'that part is not in the bundle' };
+  const entry = {
+    id: 'GHSA-aaaa-bbbb-cccc',
+    reason: 'that part is not in the bundle',
+    justification: 'vulnerable_code_not_present',
+  };
   assert.equal((await check(200, CRITICAL, [{ ...entry, until: '2999-01-01' }])).code, 0);
   assert.equal((await check(200, CRITICAL, [{ ...entry, until: '2020-01-01' }])).code, 1);
 });

@@ -58,12 +58,18 @@ test('a critical advisory is refused, unless it is accepted and the date has not
   assert.deepEqual([judged.refused.length, judged.others.length, judged.idle], [1, 1, [other]]);
 });
 
-test('an entry without an identifier, a reason or a date is refused, and says which it is', () => {
-  const good = { id: 'GHSA-aaaa-bbbb-cccc', reason: 'it is not reached from here', until: '2026-06-30' };
+test('an entry without an identifier, a reason, a justification or a date is refused, and says which it is', () => {
+  const good = {
+    id: 'GHSA-aaaa-bbbb-cccc',
+    reason: 'it is not reached from here',
+    justification: 'vulnerable_code_not_in_execute_path',
+    until: '2026-06-30',
+  };
   assert.deepEqual(readAcceptances(JSON.stringify([good])), [good]);
   for (const [bad, key] of [
     [{ ...good, id: 'CVE-1' }, 'id'],
     [{ ...good, reason: ' ' }, 'reason'],
+    [{ ...good, justification: 'no harm' }, 'justification'],
     [{ ...good, until: 'later' }, 'until'],
     [{ ...good, until: '2026-13-01' }, 'until'],
     [null, 'id'],

@@ -11,12 +11,24 @@ export interface Advisory {
 /** In place of an advisory: that nobody says whether there are any. */
 const UNKNOWN = 'unknown';
 
+/** What OpenVEX knows. */
+const JUSTIFICATIONS = [
+  'component_not_present',
+  'vulnerable_code_not_present',
+  'vulnerable_code_not_in_execute_path',
+  'vulnerable_code_cannot_be_controlled_by_adversary',
+  'inline_mitigations_already_exist',
+] as const;
+type Justification = (typeof JUSTIFICATIONS)[number];
+
 /** An entry of `docs/advisories.json`. */
 export interface Acceptance {
   /** `GHSA-…`, or `UNKNOWN`. */
   readonly id: string;
   /** Why it does no harm here. */
   readonly reason: string;
+  /** The same in a word that scanners know, for the release's VEX document. `UNKNOWN` has none. */
+  readonly justification?: Justification;
   /** Date after which it has to be looked at again: `2026-12-31`. */
   readonly until: string;
 }
@@ -93,14 +105,18 @@ export function readAcceptances(text: string): readonly Acceptance[] {
   const list: unknown = JSON.parse(text);
   if (!Array.isArray(list)) throw new Error('the list of accepted advisories must be an array');
   return (list as readonly unknown[]).map((entry, index) => {
-    const { id, reason, until } = isObject(entry) ? entry : {};
+    const { id, justification, reason, until } = isObject(entry) ? entry : {};
     if (typeof id !== 'string' || (id !== UNKNOWN && !IDENTIFIER.test(id)))
       throw new Error(`entry ${index}: "id" must be GHSA-xxxx-xxxx-xxxx, or ${UNKNOWN}`);
     if (typeof reason !== 'string' || reason.trim().length < 10)
       throw new Error(`entry ${index} (${id}): "reason" must say why it does no harm`);
     if (typeof until !== 'string' || !isDate(until))
       throw new Error(`entry ${index} (${id}): "until" must be a date like 2026-12-31`);
-    return { id, reason, until };
+    if (id === UNKNOWN) return { id, reason, until };
+    const known = JUSTIFICATIONS.find((one) => one === justification);
+    if (known === undefined)
+      throw new Error(`entry ${index} (${id}): "justification" must be one of ${JUSTIFICATIONS.join(', ')}`);
+    return { id, reason, justification: known, until };
   });
 }
 
