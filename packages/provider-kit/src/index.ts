@@ -41,3 +41,16 @@ export {
 export { isHttpError, type ApiError, type ErrorRule, type HttpError } from './http/refusal.ts';
 export { sharedHttpObjects, type SharedHttpObjectsOptions } from './http/shared-http-objects.ts';
 export { Operations, pollUntil, type BegunOperation } from './http/operations.ts';
+
+// Load balancers of parts
+export { partLoadBalancers, type PartLoadBalancersOptions } from './parts/part-load-balancers.ts';
+export type {
+  Attributes,
+  Begun,
+  ListedPart,
+  PartKind,
+  PartRequest,
+  ThereParts,
+  WantedPart,
+} from './parts/part-kind.ts';
+export { ownerIn, tagsOf } from './parts/owner-tags.ts';

@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CloudError, isCloudError, type LoadBalancerPart, type LoadBalancers } from '@outrigger/cloud-provider';
+import { FakeClock } from '@outrigger/testing';
+import { ownerIn, tagsOf } from './owner-tags.ts';
+import { callOf, desiredOf, kindsOf, loadBalancersOf, ME, PartCloud, serviceOf } from './part-cloud.suite.ts';
+import type { PartKind } from './part-kind.ts';
+import { inOrder } from './plan-parts.ts';
+
+const clock = new FakeClock();
+const call = callOf(clock);
+
+function without(kind: PartKind, member: 'claim' | 'read'): PartKind {
+  const copy: { -readonly [Member in keyof PartKind]: PartKind[Member] } = { ...kind };
+  delete copy[member];
+  return copy;
+}
+
+async function partsOf(balancers: LoadBalancers, service = serviceOf([80])): Promise<readonly LoadBalancerPart[]> {
+  const [seen] = await balancers.observe([service], call);
+  assert.ok(seen?.kind === 'parts');
+  return seen.parts;
+}
+
+/** Looks and does what is planned until there is nothing more; gives back each plan's lines. */
+async function bring(balancers: LoadBalancers, desired = desiredOf(serviceOf([80]))): Promise<readonly string[][]> {
+  const lines: string[][] = [];
+  for (;;) {
+    const plan = balancers.plan(desired, await partsOf(balancers, desired.service));
+    if (plan.actions.length === 0) return lines;
+    lines.push(plan.actions.map(({ summary }) => summary));
+    for (const action of plan.actions) await balancers.apply(action, desired, call);
+  }
+}
+
+test('parts are made after those that they need, changed in place, and go in the opposite order', async () => {
+  const balancers = loadBalancersOf(new PartCloud(false), clock);
+  assert.deepEqual(await bring(balancers), [
+    ['make the address', 'make the pool TCP-80'],
+    ['make the load-balancer'],
+    ['make the dns'],
+  ]);
+  assert.deepEqual(await bring(balancers, desiredOf(serviceOf([80]), ['a', 'c'])), [['change members of the pool']]);
+  // The load balancer leaves the pool before that one goes.
+  assert.deepEqual(await bring(balancers, desiredOf(serviceOf([443]), ['a', 'c'])), [
+    ['make the pool TCP-443'],
+    ['change poolIds of the load-balancer', 'delete the pool'],
+  ]);
+  assert.deepEqual(await bring(balancers, desiredOf(serviceOf([443], 'large'), ['a', 'c'])), [
+    ['delete the dns', 'delete the load-balancer'],
+    ['make the load-balancer'],
+    ['make the dns'],
+  ]);
+  assert.deepEqual(await bring(balancers, desiredOf(serviceOf([443], 'large'), [], false)), [
+    ['delete the dns', 'delete the load-balancer', 'delete the pool', 'delete the address'],
+  ]);
+});
+
+test('where requests take effect later, what hangs on one waits for the next look', async () => {
+  const cloud = new PartCloud(true);
+  const balancers = loadBalancersOf(cloud, clock);
+  const desired = desiredOf(serviceOf([80]));
+  const [first] = balancers.plan(desired, []).actions;
+  assert.deepEqual(await balancers.apply(first!, desired, call), {
+    kind: 'pending',
+    handle: 'address-1',
+    pollAfterMs: 10,
+    made: { kind: 'address', id: 'address-1' },
+  });
+  const { actions, complete } = balancers.plan(desired, await partsOf(balancers));
+  assert.deepEqual([actions.map(({ summary }) => summary), complete], [['make the pool TCP-80'], false]);
+});
+
+test('the address is said when all is there and ready: the parts’ own, or what the provider says', async () => {
+  const cloud = new PartCloud(false);
+  const balancers = loadBalancersOf(cloud, clock);
+  await bring(balancers);
+  const parts = (await partsOf(balancers)).map((part) =>
+    part.kind === 'address' ? { ...part, addresses: ['203.0.113.7'] } : part,
+  );
+  const desired = desiredOf(serviceOf([80]));
+  assert.deepEqual(balancers.plan(desired, parts), {
+    actions: [],
+    complete: true,
+    ingress: [{ ip: '203.0.113.7', ipMode: 'VIP' }],
+  });
+  const changed = balancers.plan(desiredOf(serviceOf([80]), ['x']), parts);
+  assert.deepEqual([changed.ingress, changed.complete], [[], false]);
+  const named = loadBalancersOf(cloud, clock, {
+    ingress: (_own, { service }) => [{ hostname: `${service.name}.acme` }],
+  });
+  assert.deepEqual(named.plan(desired, parts).ingress, [{ hostname: 'web.acme' }]);
+});
+
+test('a wish that cannot be is refused, and the members of what is there go on following the nodes', async () => {
+  const cloud = new PartCloud(false);
+  const balancers = loadBalancersOf(cloud, clock);
+  await bring(balancers, desiredOf(serviceOf([80, 443])));
+  const parts = await partsOf(balancers);
+  const refused = desiredOf(serviceOf([80], 'huge'), ['c']);
+  const plan = balancers.plan(refused, parts);
+  assert.ok(isCloudError(plan.refused, 'invalid') && plan.actions.length === 0);
+  const members = balancers.planMembers?.(refused, parts);
+  assert.deepEqual(
+    members?.actions.map(({ kind, id, input }) => [kind, id, input['attributes']]),
+    [
+      ['update', 'pool-2', { port: 80, nodePort: 30_080, members: ['c'] }],
+      // Its node port is not known any more, and stays.
+      ['update', 'pool-3', { port: 443, nodePort: 30_443, members: ['c'] }],
+    ],
+  );
+  assert.equal(members?.complete, false);
+  for (const action of members?.actions ?? []) await balancers.apply(action, refused, call);
+  assert.deepEqual(balancers.planMembers?.(refused, await partsOf(balancers)), {
+    actions: [],
+    complete: true,
+    ingress: [],
+  });
+  const busy = parts.map((part) => ({ ...part, state: 'pending' as const }));
+  assert.deepEqual(balancers.planMembers?.(refused, busy).actions, []);
+  const broken = loadBalancersOf(cloud, clock, {
+    kinds: kindsOf(cloud).map((kind) => ({
+      ...kind,
+      wanted: () => {
+        throw new TypeError('a mistake');
+      },
+    })),
+  });
+  assert.throws(() => broken.plan(refused, parts), TypeError, 'a mistake is no refusal');
+});
+
+test('a predecessor’s parts are found by their address, those to adopt by their names, and claimed before all else', async () => {
+  const cloud = new PartCloud(false);
+  const [left, named, foreign] = [undefined, undefined, { ...ME, uid: 'other' }].map((owner) =>
+    cloud.add('address', owner, {}),
+  );
+  const kinds = kindsOf(cloud).map((kind) => ({
+    ...kind,
+    list: async () =>
+      (await kind.list(call)).map((part) => (part.id === left!.id ? { ...part, addresses: ['192.0.2.1'] } : part)),
+  }));
+  const service = serviceOf([80], undefined, {
+    ingress: [{ ip: '192.0.2.1' }, { hostname: 'x' }],
+    adopt: [named!, foreign!].map(({ id }) => ({ kind: 'address', id })),
+  });
+  const balancers = loadBalancersOf(cloud, clock, { kinds });
+  const parts = await partsOf(balancers, service);
+  assert.deepEqual(new Set(parts.map(({ id }) => id)), new Set([left!.id, named!.id, foreign!.id]));
+  const desired = desiredOf(service);
+  const plan = balancers.plan(desired, parts);
+  assert.deepEqual(
+    plan.actions.map(({ kind, id }) => [kind, id]),
+    [
+      ['claim', left!.id],
+      ['claim', named!.id],
+    ],
+  );
+  for (const action of plan.actions) assert.deepEqual(await balancers.apply(action, desired, call), { kind: 'done' });
+  assert.deepEqual(left!.owner, ME);
+
+  const unable = loadBalancersOf(cloud, clock, { kinds: kinds.map((kind) => without(kind, 'claim')) });
+  assert.equal(
+    (await partsOf(unable, { ...service, uid: 'third' })).length,
+    0,
+    'what cannot be taken over is not shown',
+  );
+});
+
+test('a part is asked about directly: there, nobody’s, another’s, gone, or not to be found out', async () => {
+  const cloud = new PartCloud(false);
+  const [mine, nobodys, others] = [ME, undefined, { ...ME, clusterId: 'b' }].map((owner) =>
+    cloud.add('address', owner, {}),
+  );
+  const ask = (id: string) => ({ kind: 'address', id, owner: ME });
+  const balancers = loadBalancersOf(cloud, clock);
+  assert.deepEqual(
+    await balancers.read?.(
+      [mine!, nobodys!, others!, { id: 'gone' }].map(({ id }) => ask(id)),
+      call,
+    ),
+    [
+      { kind: 'there' },
+      { kind: 'there', isUnowned: true },
+      { kind: 'absent', proof: `address ${others!.id} belongs to me of cluster b` },
+      { kind: 'absent', proof: 'GET gone: 404' },
+    ],
+  );
+  assert.deepEqual(balancers.namedByOwner, []);
+  const kinds = kindsOf(cloud).map((kind) => ({
+    ...kind,
+    readNamed: async (owner: typeof ME) => {
+      if (owner.uid === 'down') throw new CloudError('unavailable', '503');
+      if (owner.uid !== ME.uid) throw new CloudError('not-found', 'GET by name: 404');
+      return { ...mine! };
+    },
+  }));
+  const named = loadBalancersOf(cloud, clock, { kinds });
+  assert.deepEqual(named.namedByOwner?.toSorted(), ['address', 'dns', 'load-balancer', 'pool']);
+  const answers = await named.read?.(
+    ['me', 'x', 'down'].map((uid) => ({ kind: 'address', owner: { ...ME, uid } })),
+    call,
+  );
+  assert.deepEqual(
+    answers?.map(({ kind }) => kind),
+    ['there', 'absent', 'failed'],
+  );
+  const blind = loadBalancersOf(cloud, clock, { kinds: kinds.map((kind) => without(kind, 'read')) });
+  assert.ok(!blind.read);
+});
+
+test('what is gone already is deleted; other refusals are told; a plan of an unknown kind is a mistake', async () => {
+  const cloud = new PartCloud(false);
+  const balancers = loadBalancersOf(cloud, clock);
+  const desired = desiredOf(serviceOf([80]), [], false);
+  const gone = { kind: 'delete', part: 'address', id: 'gone', summary: '', input: {} } as const;
+  assert.deepEqual(await balancers.apply(gone, desired, call), { kind: 'done' });
+  await bring(balancers);
+  const used = { ...gone, id: 'address-1' };
+  await assert.rejects(balancers.apply(used, desired, call), (error) => isCloudError(error, 'conflict'));
+  await assert.rejects(balancers.apply({ ...gone, part: 'moon' }, desired, call), /moon is no kind of part of acme/);
+});
+
+test('what else a provider says is passed on: options, others, back ends of its own nodes, orphans of the cluster', async () => {
+  const cloud = new PartCloud(false);
+  cloud.add('address', { ...ME, uid: 'gone' }, {});
+  cloud.add('address', { ...ME, clusterId: 'b' }, {});
+  const others = [{ kind: 'network', id: 'n', allowed: ['*'] }];
+  const balancers = loadBalancersOf(cloud, clock, {
+    others: async ({ name }) => {
+      if (name === 'web') return others;
+      throw new CloudError('unavailable', 'networks');
+    },
+    lockKey: ({ name }) => name,
+    validate: async () => ({ warnings: ['full'] }),
+    selectBackEnds: (_service, backEnds) => backEnds.slice(0, 1),
+    consistency: 'strong',
+    listLagMs: 5,
+    batchSize: 7,
+    annotations: [],
+  });
+  const seen = await balancers.observe([serviceOf([80]), serviceOf([80], undefined, { name: 'x' })], call);
+  assert.deepEqual(
+    seen.map((one) => (one.kind === 'parts' ? one.others : one.error.message)),
+    [others, 'networks'],
+  );
+  assert.deepEqual(
+    [balancers.lockKey?.(serviceOf([80])), balancers.consistency, balancers.listLagMs, balancers.batchSize],
+    ['web', 'strong', 5, 7],
+  );
+  assert.deepEqual(await balancers.validate?.(serviceOf([80]), call), { warnings: ['full'] });
+  const { backEnds } = desiredOf(serviceOf([80]), ['a', 'b']);
+  const alien = { ...backEnds[0]!, node: { ...backEnds[0]!.node, providerID: 'other://a' } };
+  assert.deepEqual(balancers.selectBackEnds?.(serviceOf([80]), [alien, ...backEnds]), backEnds.slice(0, 1));
+  assert.deepEqual(
+    (await balancers.listOwned(call)).map(({ owner }) => owner?.uid),
+    ['gone'],
+  );
+});
+
+test('what a part touches goes with its actions, and kinds that need one another are refused', () => {
+  const cloud = new PartCloud(false);
+  const network = { kind: 'network', id: 'n' };
+  const kinds = kindsOf(cloud)
+    .filter(({ kind }) => kind === 'address')
+    .map((kind) => ({ ...kind, wanted: () => [{ attributes: { v: 1 }, touches: [network] }] }));
+  const balancers = loadBalancersOf(cloud, clock, { kinds });
+  const old = { kind: 'address', id: '1', owner: ME, state: 'ready', attributes: { v: 0 } } as const;
+  for (const parts of [[], [old]]) {
+    assert.deepEqual(balancers.plan(desiredOf(serviceOf([80])), parts).actions[0]?.touches, [network]);
+  }
+  const [first] = kinds;
+  const circle = [
+    { ...first!, kind: 'a', needs: ['b'] },
+    { ...first!, kind: 'b', needs: ['a'] },
+  ];
+  assert.throws(() => inOrder(circle), /a → b → a/);
+  assert.throws(() => inOrder([circle[0]!]), /a needs b, which is no kind/);
+});
+
+test('the owner is two tags; with one of them it is nobody’s', () => {
+  assert.deepEqual(ownerIn(tagsOf(ME)), ME);
+  assert.equal(ownerIn({ 'outrigger-uid': 'x' }), undefined);
+  assert.equal(ownerIn(undefined), undefined);
+});

@@ -1,0 +1,212 @@
+/** The contract's load balancers, of kinds of parts that are declared: what is written here is what each provider would write again. */
+import {
+  isCloudError,
+  parseProviderID,
+  type BackEnd,
+  type CallContext,
+  type DesiredLoadBalancer,
+  type ForeignThing,
+  type LoadBalancerAction,
+  type LoadBalancerActionResult,
+  type LoadBalancerIngress,
+  type LoadBalancerObservation,
+  type LoadBalancerPart,
+  type LoadBalancerPlan,
+  type LoadBalancers,
+  type LoadBalancerService,
+  type Owner,
+  type PartAnswer,
+  type PartQuestion,
+  type ProviderHost,
+} from '@outrigger/cloud-provider';
+import type { Begun, ListedPart, PartKind, PartRequest } from './part-kind.ts';
+import { inOrder, planMembersOf, planParts, type KeyedPart, type PlanOptions } from './plan-parts.ts';
+
+export interface PartLoadBalancersOptions extends Pick<
+  LoadBalancers,
+  'classes' | 'consistency' | 'features' | 'listLagMs' | 'lockKey' | 'selectBackEnds' | 'validate'
+> {
+  readonly host: Pick<ProviderHost, 'clock' | 'cluster'>;
+  /** The provider's: its own nodes are the back ends. */
+  readonly name: string;
+  /** In any order: what they need says in which they are made. */
+  readonly kinds: readonly PartKind[];
+  /** Where it is reached, of a Service that has all its parts. Default: their `addresses`. */
+  readonly ingress?: (own: readonly LoadBalancerPart[], desired: DesiredLoadBalancer) => readonly LoadBalancerIngress[];
+  /** Requests take effect after they were answered. Default: with the answer. */
+  readonly isAsync?: boolean;
+  readonly annotations?: LoadBalancers['annotations'];
+  /** Most Services that one look takes: it lists all, whatever their number. Default: 500. */
+  readonly batchSize?: number;
+  /** What the Service names or its parts are attached to, and that is not its own: see `LoadBalancerObservation`. Default: nothing. */
+  readonly others?: (
+    service: LoadBalancerService,
+    own: readonly LoadBalancerPart[],
+    call: CallContext,
+  ) => Promise<readonly ForeignThing[]>;
+}
+
+const DEFAULT_BATCH_SIZE = 500;
+
+/** Throws an `Error` for kinds that need one another in a circle. */
+export function partLoadBalancers(options: PartLoadBalancersOptions): LoadBalancers {
+  return new PartLoadBalancers(options);
+}
+
+class PartLoadBalancers implements LoadBalancers {
+  readonly features: LoadBalancers['features'];
+  readonly classes: readonly string[];
+  readonly annotations: LoadBalancers['annotations'];
+  readonly batchSize: number;
+  readonly consistency: 'strong' | 'eventual';
+  readonly listLagMs: number;
+  readonly namedByOwner: readonly string[];
+  declare readonly lockKey?: NonNullable<LoadBalancers['lockKey']>;
+  declare readonly validate?: NonNullable<LoadBalancers['validate']>;
+  declare readonly read?: NonNullable<LoadBalancers['read']>;
+  readonly #options: PartLoadBalancersOptions;
+  readonly #plan: PlanOptions;
+
+  constructor(options: PartLoadBalancersOptions) {
+    const { annotations = [], batchSize = DEFAULT_BATCH_SIZE, classes, consistency = 'eventual', features } = options;
+    const { ingress = addressesOf, isAsync = false, kinds, listLagMs = 0, lockKey, validate } = options;
+    this.#options = options;
+    this.#plan = { kinds: inOrder(kinds), isAsync, ingress };
+    this.features = features;
+    this.classes = classes;
+    this.annotations = annotations;
+    this.batchSize = batchSize;
+    this.consistency = consistency;
+    this.listLagMs = listLagMs;
+    this.namedByOwner = kinds.every(({ readNamed }) => readNamed) ? kinds.map(({ kind }) => kind) : [];
+    if (lockKey) this.lockKey = (service, parts) => lockKey.call(options, service, parts);
+    if (validate) this.validate = (service, call) => validate.call(options, service, call);
+    if (kinds.every(({ read }) => read)) {
+      this.read = (parts, call) => Promise.all(parts.map((part) => this.#readOne(part, call)));
+    }
+  }
+
+  selectBackEnds(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
+    const { name, selectBackEnds } = this.#options;
+    const own = backEnds.filter(({ node }) => parseProviderID(node.providerID, name) !== undefined);
+    return selectBackEnds?.call(this.#options, service, own) ?? own;
+  }
+
+  async observe(
+    services: readonly LoadBalancerService[],
+    call: CallContext,
+  ): Promise<readonly LoadBalancerObservation[]> {
+    const { host, others } = this.#options;
+    const asOf = host.clock.monotonic();
+    const all = await this.#list(call);
+    const byUid = Map.groupBy(all, ({ owner }) => owner?.uid);
+    const claimable = all.filter(({ kind }) => this.#kind(kind).claim);
+    const unowned = claimable.filter(({ owner }) => owner === undefined);
+    return Promise.all(
+      services.map(async (service): Promise<LoadBalancerObservation> => {
+        const own = (byUid.get(service.uid) ?? []).filter(({ owner }) => owner?.clusterId === host.cluster.id);
+        const parts = [...own, ...unowned.filter((part) => isReachedAt(part, service)), ...adopted(claimable, service)];
+        try {
+          const found = await others?.(service, own, call);
+          return { kind: 'parts', asOf, parts: [...new Set(parts)], ...(found && { others: found }) };
+        } catch (error) {
+          return { kind: 'failed', error: asError(error) };
+        }
+      }),
+    );
+  }
+
+  plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
+    return planParts(desired, parts, this.#plan);
+  }
+
+  planMembers(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
+    return planMembersOf(desired, parts, this.#plan);
+  }
+
+  async apply(
+    { id = '', input, kind: verb, part }: LoadBalancerAction,
+    desired: DesiredLoadBalancer,
+    call: CallContext,
+  ): Promise<LoadBalancerActionResult> {
+    const kind = this.#kind(part);
+    const { attributes = {}, changed = [], key = '' } = input as Partial<PartRequest> & { changed?: readonly string[] };
+    const request: PartRequest = { key, attributes, owner: desired.owner, desired };
+    switch (verb) {
+      case 'create': {
+        const { begun, id: made } = await kind.create(request, call);
+        return { ...resultOf(begun), made: { kind: part, id: made } };
+      }
+      case 'update':
+        return resultOf(await kind.update?.(id, { ...request, changed }, call));
+      case 'claim':
+        return resultOf(await kind.claim?.(id, desired.owner, call));
+      default:
+        try {
+          return resultOf(await kind.delete(id, call));
+        } catch (error) {
+          if (!isCloudError(error, 'not-found')) throw error;
+          return { kind: 'done' };
+        }
+    }
+  }
+
+  async listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]> {
+    return (await this.#list(call)).filter(({ owner }) => owner?.clusterId === this.#options.host.cluster.id);
+  }
+
+  #kind(name: string): PartKind {
+    const found = this.#plan.kinds.find(({ kind }) => kind === name);
+    if (!found) throw new Error(`${name} is no kind of part of ${this.#options.name}`);
+    return found;
+  }
+
+  async #list(call: CallContext): Promise<readonly KeyedPart[]> {
+    const lists = this.#plan.kinds.map(async (one) => (await one.list(call)).map((part) => keyed(one.kind, part)));
+    return (await Promise.all(lists)).flat();
+  }
+
+  async #readOne({ id, kind: name, owner }: PartQuestion, call: CallContext): Promise<PartAnswer> {
+    const kind = this.#kind(name);
+    const what = `${name} ${id ?? 'by its owner'}`;
+    try {
+      const part = await (id === undefined ? kind.readNamed?.(owner, call) : kind.read?.(id, call));
+      if (!part) throw new Error(`${what}: there is no way to ask about it`);
+      return answerOf(what, part.owner, owner);
+    } catch (error) {
+      if (isCloudError(error, 'not-found')) return { kind: 'absent', proof: error.message };
+      return { kind: 'failed', error: asError(error) };
+    }
+  }
+}
+
+function answerOf(what: string, found: Owner | undefined, owner: Owner): PartAnswer {
+  if (!found) return { kind: 'there', isUnowned: true };
+  if (found.clusterId === owner.clusterId && found.uid === owner.uid) return { kind: 'there' };
+  return { kind: 'absent', proof: `${what} belongs to ${found.uid} of cluster ${found.clusterId}` };
+}
+
+function keyed(kind: string, { key, attributes, ...part }: ListedPart): KeyedPart {
+  return { ...part, kind, attributes: key === undefined ? attributes : { ...attributes, key } };
+}
+
+function isReachedAt({ addresses = [] }: LoadBalancerPart, { ingress }: LoadBalancerService): boolean {
+  return ingress.some(({ ip }) => ip !== undefined && addresses.includes(ip));
+}
+
+/** Whoever owns them: the host refuses another's. */
+function adopted(all: readonly KeyedPart[], { adopt = [] }: LoadBalancerService): readonly KeyedPart[] {
+  return all.filter((part) => adopt.some(({ id, kind }) => id === part.id && kind === part.kind));
+}
+
+function addressesOf(own: readonly LoadBalancerPart[]): readonly LoadBalancerIngress[] {
+  return [...new Set(own.flatMap(({ addresses = [] }) => addresses))].map((ip) => ({ ip, ipMode: 'VIP' }));
+}
+
+function resultOf(begun: Begun | void): Exclude<LoadBalancerActionResult, { kind: 'failed' }> {
+  return begun ? { kind: 'pending', ...begun } : { kind: 'done' };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,292 @@
+/** From the parts that are wanted and those that are there to what has to be done. Pure. Entry points `planParts` and `planMembersOf`. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  isCloudError,
+  type DesiredLoadBalancer,
+  type LoadBalancerAction,
+  type LoadBalancerIngress,
+  type LoadBalancerPart,
+  type LoadBalancerPlan,
+  type Owner,
+} from '@outrigger/cloud-provider';
+import type { Attributes, PartKind, WantedPart } from './part-kind.ts';
+
+/** An observed part, with which one of its kind it is. */
+export interface KeyedPart extends LoadBalancerPart {
+  readonly attributes: Attributes & { readonly key?: string };
+}
+
+export interface PlanOptions {
+  /** Each after those that it needs. */
+  readonly kinds: readonly PartKind[];
+  /** Requests take effect after they were answered: what hangs on one waits for the next look. */
+  readonly isAsync: boolean;
+  /** Where it is reached, of a Service that has all its parts. */
+  readonly ingress: (own: readonly LoadBalancerPart[], desired: DesiredLoadBalancer) => readonly LoadBalancerIngress[];
+}
+
+/** In the order of making. Throws an `Error` for a circle, and for a kind that is not declared. */
+export function inOrder(kinds: readonly PartKind[]): readonly PartKind[] {
+  const ordered: PartKind[] = [];
+  const visit = (one: PartKind, path: readonly string[]): void => {
+    if (path.includes(one.kind)) throw new Error(`kinds of parts need one another: ${[...path, one.kind].join(' → ')}`);
+    for (const need of one.needs ?? []) {
+      const needed = kinds.find(({ kind }) => kind === need);
+      if (!needed) throw new Error(`${one.kind} needs ${need}, which is no kind of part`);
+      visit(needed, [...path, one.kind]);
+    }
+    if (!ordered.includes(one)) ordered.push(one);
+  };
+  for (const one of kinds) visit(one, []);
+  return ordered;
+}
+
+export function isOwnedBy(part: Pick<LoadBalancerPart, 'owner'>, owner: Owner): boolean {
+  return part.owner?.clusterId === owner.clusterId && part.owner.uid === owner.uid;
+}
+
+export function planParts(
+  desired: DesiredLoadBalancer,
+  parts: readonly KeyedPart[],
+  options: PlanOptions,
+): LoadBalancerPlan {
+  const claims = parts.filter(({ owner }) => owner === undefined);
+  if (claims.length > 0) return unfinished(claims.map((part) => claimOf(part)));
+  const own = parts.filter((part) => isOwnedBy(part, desired.owner));
+  if (!desired.wanted) {
+    return { actions: removal(own, own, [], options), complete: own.length === 0, ingress: [] };
+  }
+  try {
+    return new Making(desired, own, options).plan();
+  } catch (error) {
+    if (!isCloudError(error)) throw error;
+    return { ...unfinished([]), refused: error };
+  }
+}
+
+/** Of parts that are there, whatever is wanted of them besides. */
+export function planMembersOf(
+  desired: DesiredLoadBalancer,
+  parts: readonly KeyedPart[],
+  { kinds }: Pick<PlanOptions, 'kinds'>,
+): LoadBalancerPlan {
+  let complete = true;
+  const actions = kinds.flatMap((kind) =>
+    parts
+      .filter((part) => part.kind === kind.kind && isOwnedBy(part, desired.owner) && part.state !== 'deleting')
+      .flatMap((part): readonly LoadBalancerAction[] => {
+        if (!kind.members || !kind.update) return [];
+        const members = defined(kind.members(desired, keyOf(part)));
+        const changed = differences(kind, part, members);
+        if (changed.length === 0) return [];
+        complete = false;
+        if (part.state === 'pending') return [];
+        const { key: _key, ...attributes } = part.attributes;
+        return [updateOf(part, { attributes: { ...attributes, ...members } }, changed)];
+      }),
+  );
+  return { actions, complete, ingress: [] };
+}
+
+/** One plan of a Service that is to have its parts. */
+class Making {
+  readonly #desired: DesiredLoadBalancer;
+  readonly #own: readonly KeyedPart[];
+  readonly #options: PlanOptions;
+  /** They have to go: too many, failed, or to be made again. */
+  readonly #doomed = new Set<KeyedPart>();
+  /** Those of them whose users go with them. */
+  readonly #remade = new Set<KeyedPart>();
+  readonly #updated = new Set<KeyedPart>();
+  readonly #actions: LoadBalancerAction[] = [];
+  /** Kinds of which all that is wanted is there and ready. */
+  readonly #settled = new Set<string>();
+  #isWhole = true;
+
+  constructor(desired: DesiredLoadBalancer, own: readonly KeyedPart[], options: PlanOptions) {
+    this.#desired = desired;
+    this.#own = own;
+    this.#options = options;
+  }
+
+  plan(): LoadBalancerPlan {
+    for (const kind of this.#options.kinds) this.#planKind(kind);
+    const actions = [...this.#actions, ...removal([...this.#doomed], this.#own, [...this.#updated], this.#options)];
+    const complete = this.#isWhole && actions.length === 0 && this.#own.every(({ state }) => state === 'ready');
+    return { actions, complete, ingress: complete ? this.#options.ingress(this.#own, this.#desired) : [] };
+  }
+
+  #planKind(kind: PartKind): void {
+    const there = this.#own.filter((part) => part.kind === kind.kind);
+    for (const part of there) if (part.state === 'failed' || this.#usesRemade(part)) this.#remake(part);
+    const wanted = kind.wanted(this.#desired, (name, key = '') => this.#ready(name, key));
+    if (!wanted) {
+      this.#isWhole = false;
+      return;
+    }
+    const kept = new Set<KeyedPart>();
+    let isSettled = true;
+    for (const one of wanted) {
+      const { key = '' } = one;
+      const full = { ...one, attributes: defined({ ...one.attributes, ...kind.members?.(this.#desired, key) }) };
+      const part = this.#choose(kind, full, there);
+      if (part) kept.add(part);
+      this.#planOne(kind, full, part, there);
+      if (part?.state !== 'ready' || this.#doomed.has(part)) isSettled = false;
+    }
+    if (isSettled) this.#settled.add(kind.kind);
+    for (const part of there) if (!kept.has(part)) this.#doomed.add(part);
+  }
+
+  #planOne(kind: PartKind, wanted: WantedPart, part: KeyedPart | undefined, there: readonly KeyedPart[]): void {
+    const { key = '' } = wanted;
+    if (!part) {
+      // What still has its name, or its place, goes first.
+      const isFree = there.every((one) => keyOf(one) !== key);
+      if (isFree && this.#hasNeeds(kind)) this.#actions.push(createOf(kind, wanted));
+      this.#isWhole = false;
+      return;
+    }
+    const changed = differences(kind, part, wanted.attributes);
+    if (changed.length === 0) return;
+    if (!kind.update || changed.some((name) => kind.fixed?.includes(name))) this.#remake(part);
+    else if (part.state === 'ready') {
+      this.#actions.push(updateOf(part, wanted, changed));
+      this.#updated.add(part);
+    }
+    this.#isWhole = false;
+  }
+
+  /** Of several with one key the one that is in use, and nearest to what is wanted; by its ID where all is equal. */
+  #choose(kind: PartKind, wanted: WantedPart, there: readonly KeyedPart[]): KeyedPart | undefined {
+    const rank = (part: KeyedPart): readonly (number | string)[] => [
+      part.state === 'ready' ? 0 : 1,
+      -this.#own.filter((other) => uses(this.#options, other, part)).length,
+      differences(kind, part, wanted.attributes).length,
+      part.id,
+    ];
+    return there
+      .filter((part) => keyOf(part) === (wanted.key ?? '') && part.state !== 'deleting' && !this.#doomed.has(part))
+      .map((part) => ({ part, by: rank(part) }))
+      .toSorted((a, b) => compare(a.by, b.by))[0]?.part;
+  }
+
+  #ready(kind: string, key: string): KeyedPart | undefined {
+    return this.#own.find(
+      (part) => part.kind === kind && keyOf(part) === key && part.state === 'ready' && !this.#doomed.has(part),
+    );
+  }
+
+  #hasNeeds({ needs = [] }: PartKind): boolean {
+    return needs.every((need) => this.#settled.has(need));
+  }
+
+  #usesRemade(part: KeyedPart): boolean {
+    return [...this.#remade].some((other) => uses(this.#options, part, other));
+  }
+
+  #remake(part: KeyedPart): void {
+    this.#doomed.add(part);
+    this.#remade.add(part);
+  }
+}
+
+/** Users before what they use. What is still used by a part that stays waits, unless that one is changed before it in this plan. */
+function removal(
+  doomed: readonly KeyedPart[],
+  own: readonly KeyedPart[],
+  updated: readonly KeyedPart[],
+  options: PlanOptions,
+): readonly LoadBalancerAction[] {
+  const order = options.kinds.map(({ kind }) => kind);
+  const goesBefore = (other: KeyedPart, part: KeyedPart): boolean =>
+    doomed.includes(other) && needsOf(options, other.kind).has(part.kind);
+  return doomed
+    .filter((part) => part.state !== 'deleting')
+    .filter((part) => {
+      const others = own.filter((other) => other !== part);
+      if (options.isAsync) return !others.some((other) => uses(options, other, part) || goesBefore(other, part));
+      const users = others.filter((other) => uses(options, other, part));
+      return users.every((other) => doomed.includes(other) || updated.includes(other));
+    })
+    .toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind) || compare([a.id], [b.id]))
+    .map(({ kind, id }) => ({ kind: 'delete', part: kind, id, summary: `delete the ${kind}`, input: {} }));
+}
+
+function kindOf({ kinds }: PlanOptions, part: LoadBalancerPart): PartKind {
+  const found = kinds.find(({ kind }) => kind === part.kind);
+  if (!found) throw new Error(`${part.kind} is no kind of part that was declared`);
+  return found;
+}
+
+/** With what its needs need. */
+function needsOf({ kinds }: PlanOptions, kind: string): ReadonlySet<string> {
+  const all = new Set<string>();
+  const add = (one: string): void => {
+    for (const need of kinds.find((each) => each.kind === one)?.needs ?? []) {
+      all.add(need);
+      add(need);
+    }
+  };
+  add(kind);
+  return all;
+}
+
+/** What does not need the kind of the part may name it all the same: an address says which load balancer has it. */
+function uses(options: PlanOptions, other: LoadBalancerPart, part: LoadBalancerPart): boolean {
+  const kind = kindOf(options, part);
+  if (other === part) return false;
+  if (kind.uses) return kind.uses(other, part);
+  return needsOf(options, other.kind).has(part.kind) && holds(other.attributes, part.id);
+}
+
+function holds(value: unknown, id: string): boolean {
+  if (value === id) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some((one) => holds(one, id));
+}
+
+/** What is `undefined` is not asked for: a plan is JSON. */
+function defined(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+}
+
+function keyOf({ attributes }: KeyedPart): string {
+  return attributes.key ?? '';
+}
+
+function differences(kind: PartKind, part: KeyedPart, wanted: Attributes): readonly string[] {
+  return Object.keys(wanted).filter((name) => {
+    const same = kind.compare?.[name] ?? isDeepStrictEqual;
+    return !same(part.attributes[name], wanted[name]);
+  });
+}
+
+function compare(a: readonly (number | string)[], b: readonly (number | string)[]): number {
+  const at = a.findIndex((one, i) => one !== b[i]);
+  const [one, other] = [a[at], b[at]];
+  return one === undefined || other === undefined ? 0 : one < other ? -1 : 1;
+}
+
+function createOf({ kind }: PartKind, { attributes, key = '', touches }: WantedPart): LoadBalancerAction {
+  const summary = `make the ${kind}${key === '' ? '' : ` ${key}`}`;
+  return { kind: 'create', part: kind, summary, input: { key, attributes }, ...(touches && { touches }) };
+}
+
+function updateOf(
+  part: KeyedPart,
+  { attributes, touches }: WantedPart,
+  changed: readonly string[],
+): LoadBalancerAction {
+  const { id, kind } = part;
+  const summary = `change ${changed.join(', ')} of the ${kind}`;
+  const input = { key: keyOf(part), attributes, changed };
+  return { kind: 'update', part: kind, id, summary, input, ...(touches && { touches }) };
+}
+
+function claimOf({ id, kind }: LoadBalancerPart): LoadBalancerAction {
+  return { kind: 'claim', part: kind, id, summary: `take over the ${kind} of a predecessor`, input: {} };
+}
+
+function unfinished(actions: readonly LoadBalancerAction[]): LoadBalancerPlan {
+  return { actions, complete: false, ingress: [] };
+}
