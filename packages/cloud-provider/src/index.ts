@@ -37,6 +37,7 @@ export { ClusterPlace, type ClusterPlaceOptions, type GoneMachine, type GonePart
 export type {
   Instance,
   InstanceAnswer,
+  InstanceHint,
   InstanceNeed,
   InstanceResult,
   Instances,

@@ -83,6 +83,12 @@ export interface InstanceAnswer {
   readonly place?: string | undefined;
 }
 
+/** A machine that may have changed: by its provider ID, or by the name of its node. With neither: some have, it is not said which. */
+export interface InstanceHint {
+  readonly providerID?: string | undefined;
+  readonly name?: string | undefined;
+}
+
 /** Replaces upstream's Instances, InstancesV2 and Zones: one batched look-up answers exists, shut down and metadata. */
 export interface Instances {
   /**
@@ -101,4 +107,12 @@ export interface Instances {
    * nodes that are not Ready and were `missing` or `absent`. `absent` only for the cloud's own "no such machine".
    */
   read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer>;
+  /**
+   * Hints that machines have changed, come or gone: from a queue of the cloud's events, a long poll, a watch. A hint only lets the host look
+   * up sooner, and proves nothing: it may be wrong, late, or of machines that are no nodes. The host asks about a batch of hinted
+   * nodes every 5 s at most, and about all once a minute at most. Iterated once, while this process leads; `call.signal` ends it.
+   * May end or throw: it is begun anew after 1 s, doubled up to 5 minutes. Requests go through `call.call`; keep each shorter
+   * than a minute, since it counts as one in flight. Default: no hints, nodes are looked up once per status period.
+   */
+  changes?(call: CallContext): AsyncIterable<InstanceHint>;
 }

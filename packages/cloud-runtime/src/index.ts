@@ -20,6 +20,7 @@ export {
   type MakeCallContext,
 } from './instance-lookups.ts';
 export { createVolumeLookUps, type VolumeLookUps, type VolumeLookUpsOptions } from './volume-look-ups.ts';
+export type { HintedMachines, InstanceHints } from './instance-hints.ts';
 export type { AnswerListener, InstanceSnapshot } from './instance-snapshot.ts';
 
 // What a provider need not say

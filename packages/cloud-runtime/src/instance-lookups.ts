@@ -13,6 +13,7 @@ import {
 import { batchSizeOf, type DatedAnswer } from './answer-defaults.ts';
 import { onAbort, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import { checkAnswers, checkRead } from './instance-answers-check.ts';
+import { createInstanceHints, type InstanceHints } from './instance-hints.ts';
 import { InstanceAnswers, type InstanceSnapshot } from './instance-snapshot.ts';
 import { LookUpLane, type AnswerWaiter, type Batch, type LookUpEntry } from './look-up-lane.ts';
 import { callInTime } from './call-in-time.ts';
@@ -43,6 +44,8 @@ export interface InstanceLookups extends AsyncDisposable {
   /** Reads one machine directly (`Instances.read`), beside the batches: what a deletion rests on. As `lookUp` otherwise; priority `critical` unless told. */
   read(node: NodeRef, options: ReadOptions): Promise<DatedAnswer>;
   readonly snapshot: InstanceSnapshot;
+  /** Of machines that may have changed. Absent: the provider gives none. */
+  readonly hints?: InstanceHints | undefined;
 }
 
 /** Makes the context of one call of the contract. `OpenedProvider.callContext` is one. */
@@ -85,6 +88,7 @@ interface Asked {
 }
 
 class BatchedLookups implements InstanceLookups {
+  readonly hints: InstanceHints | undefined;
   readonly #options: InstanceLookupsOptions;
   readonly #answers: InstanceAnswers;
   /** Two at most: a deletion decision does not wait behind a refresh of the whole cluster. */
@@ -100,6 +104,7 @@ class BatchedLookups implements InstanceLookups {
 
   constructor(options: InstanceLookupsOptions) {
     this.#options = options;
+    this.hints = createInstanceHints({ ...options, signal: this.#closed.signal });
     this.#answers = new InstanceAnswers(options.logger, (uid) => this.#forget(uid));
     const run = (batch: Batch): Promise<void> => this.#track(this.#runBatch(batch));
     this.#urgent = new LookUpLane(batchSizeOf(options.instances), run);

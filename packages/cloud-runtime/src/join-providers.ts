@@ -127,6 +127,10 @@ class JoinedLookups implements InstanceLookups {
     this.snapshot = new JudgedSnapshot(own.snapshot, (uid) => shared.claims.forget(uid));
   }
 
+  get hints(): InstanceLookups['hints'] {
+    return this.#own.hints;
+  }
+
   lookUp(node: NodeRef, options: LookUpOptions): Promise<DatedAnswer> {
     return this.#ask('lookUp', node, options);
   }

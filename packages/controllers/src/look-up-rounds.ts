@@ -67,6 +67,16 @@ export class LookUpRounds {
     void this.#lookUp(key, node, question, priority);
   }
 
+  /** Asks without waiting for the round that it is due in: something may have changed. */
+  askNow(key: string, node: NodeRef, priority: CallPriority): void {
+    const question = this.#questions.get(key);
+    if (question?.uid === node.uid && question.due !== undefined) {
+      this.#leave(key, question.due);
+      question.due = undefined;
+    }
+    this.ask(key, node, priority);
+  }
+
   /** The answer that has not been used yet. */
   answer(key: string, uid: string): DatedAnswer | undefined {
     const question = this.#questions.get(key);

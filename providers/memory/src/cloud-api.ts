@@ -11,7 +11,7 @@ interface Operation {
   readonly name: string;
   /** What a list without entries looks like, for the fault `empty`. */
   readonly empty?: unknown;
-  run(): CloudResponse;
+  run(signal: AbortSignal): CloudResponse | Promise<CloudResponse>;
 }
 
 /** Answers a request. Rejects with the signal's reason only. */
@@ -43,18 +43,20 @@ async function answer(cloud: MemoryCloud, operation: Operation, signal: AbortSig
         retryAfterSeconds: fault.retryAfterSeconds,
       };
     case 'lost':
-      runOperation(operation);
+      await runOperation(operation, signal);
       return refused(500, 'fault', 'done, and the answer lost by rule');
     case 'empty':
-      return operation.empty === undefined ? runOperation(operation) : { status: 200, body: operation.empty };
+      return operation.empty === undefined
+        ? await runOperation(operation, signal)
+        : { status: 200, body: operation.empty };
     default:
-      return runOperation(operation);
+      return await runOperation(operation, signal);
   }
 }
 
-function runOperation(operation: Operation): CloudResponse {
+async function runOperation(operation: Operation, signal: AbortSignal): Promise<CloudResponse> {
   try {
-    return operation.run();
+    return await operation.run(signal);
   } catch (error) {
     if (error instanceof Refusal) return refused(error.status, error.code, error.message);
     throw error;
@@ -78,6 +80,11 @@ function findOperation(cloud: MemoryCloud, { method, path, body }: CloudRequest)
       };
     case 'GET /instances/{id}':
       return { name: 'GET /instances/{id}', run: () => oneOf('instance', id, cloud.instance(id)) };
+    case 'GET /changes': {
+      const given = url.searchParams.get('since');
+      const since = given === null ? undefined : Number(given);
+      return { name: 'GET /changes', run: async (signal) => ok(await cloud.changesSince(since, signal)) };
+    }
     case 'GET /deletedInstances/{id}':
       return {
         name: 'GET /deletedInstances/{id}',

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
-import { silentLogger } from '@outrigger/kube';
+import { silentLogger, systemClock } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { CloudClient, sendOverHttp } from './cloud-client.ts';
 import { createMemoryCloud, serveMemoryCloud } from './index.ts';
@@ -105,4 +105,28 @@ test('over HTTP, a 404 for an instance proves that it is gone where the cloud is
   cloud.createInstance({ name: 'a' });
   cloud.deleteInstance('a');
   assert.deepEqual([await kindOf('a'), await kindOf('never-there')], ['absent', 'absent'], 'the cloud remembers one');
+});
+
+test('over HTTP, the provider hints which instances have changed since it was asked, and leaves when it is told to', async () => {
+  const cloud = createMemoryCloud({ clock: systemClock, random: () => 0 });
+  cloud.createInstance({ name: 'before' });
+  await using served = await serveMemoryCloud(cloud);
+  const client = new CloudClient(sendOverHttp(served.endpoint), served.endpoint);
+  const end = new AbortController();
+  const hints = new MemoryInstances(() => client, 'memory', { hints: true }).changes?.(context(end.signal));
+  const given = hints?.[Symbol.asyncIterator]();
+  assert.ok(given);
+  const first = given.next();
+  // The question is on its way: what changes before it is there is no news to it.
+  while (cloud.asksForChanges === 0) await new Promise<void>((resolve) => void setImmediate(resolve));
+  cloud.updateInstance('before', { state: 'shutdown' });
+  assert.deepEqual((await first).value, { providerID: 'memory://region-1/before' });
+  assert.deepEqual((await given.next()).value, { name: 'before' });
+  cloud.createInstance({ name: 'new' });
+  assert.deepEqual((await given.next()).value, { providerID: 'memory://region-1/new' });
+  await given.next();
+  const last = given.next();
+  end.abort();
+  await assert.rejects(last, (error) => error instanceof Error && error.name === 'AbortError');
+  assert.equal(new MemoryInstances(() => client, 'memory').changes, undefined);
 });

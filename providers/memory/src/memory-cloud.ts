@@ -37,6 +37,10 @@ const DEFAULT_SETTINGS: MemoryCloudSettings = {
 };
 const REMEMBERED_CALLS = 1000;
 
+/** How long a question about changes waits for one. */
+const CHANGES_HELD_MS = 20_000;
+const REMEMBERED_CHANGES = 1000;
+
 export class MemoryCloud {
   readonly clock: Clock;
   readonly region: string;
@@ -50,6 +54,10 @@ export class MemoryCloud {
   readonly #volumes = new VersionedMap<MemoryVolume>();
   /** Of load balancers; monotonic. */
   readonly #readyAt = new Map<string, number>();
+  /** The instances that have changed, the last of them at `#changes`. */
+  readonly #changed: { readonly providerID: string; readonly name: string }[] = [];
+  #changes = 0;
+  readonly #waiting = new Set<() => void>();
   #settings: MemoryCloudSettings;
   #made = 0;
   #calls: CloudCall[] = [];
@@ -107,13 +115,16 @@ export class MemoryCloud {
       providerID: `memory://${region}/${id}`,
     };
     this.#put(this.#instances, id, instance);
+    this.#noteChange(instance);
     return instance;
   }
 
   /** `false` when there is none. */
   deleteInstance(id: string): boolean {
-    if (!this.#instances.get(id, this.clock.monotonic())) return false;
+    const instance = this.#instances.get(id, this.clock.monotonic());
+    if (!instance) return false;
     this.#put(this.#instances, id, undefined);
+    this.#noteChange(instance);
     this.#deletedInstances.add(id);
     return true;
   }
@@ -129,6 +140,7 @@ export class MemoryCloud {
     if (!instance) throw new Refusal(404, 'not-found', `there is no instance ${id}`);
     const changed = { ...instance, ...changes, id, providerID: instance.providerID };
     this.#put(this.#instances, id, changed);
+    this.#noteChange(changed);
     return changed;
   }
 
@@ -145,6 +157,31 @@ export class MemoryCloud {
     if (holder) throw new Refusal(409, 'conflict', `${holder.id} has a part of ${podCidrs.join(', ')}`);
     this.updateInstance(id, { podCidrs });
     return { changed: true };
+  }
+
+  /** What has changed since the answer whose `next` this is, or since now; waits for a change where there is none, 20 s at most. */
+  async changesSince(
+    since: number | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly next: number; readonly instances: readonly object[] }> {
+    const from = since ?? this.#changes;
+    if (from >= this.#changes) {
+      const change = Promise.withResolvers<void>();
+      this.#waiting.add(change.resolve);
+      const enough = new AbortController();
+      const held = this.clock.sleep(CHANGES_HELD_MS, AbortSignal.any([signal, enough.signal])).catch(() => undefined);
+      await Promise.race([change.promise, held]);
+      enough.abort();
+      this.#waiting.delete(change.resolve);
+      signal.throwIfAborted();
+    }
+    const news = Math.max(0, this.#changes - from);
+    return { next: this.#changes, instances: news === 0 ? [] : this.#changed.slice(-news) };
+  }
+
+  /** Questions about changes that wait for one. */
+  get asksForChanges(): number {
+    return this.#waiting.size;
   }
 
   instance(id: string): MemoryInstance | undefined {
@@ -293,6 +330,13 @@ export class MemoryCloud {
   resetCalls(): void {
     this.#calls = [];
     this.#counts = new Map();
+  }
+
+  #noteChange({ name, providerID }: MemoryInstance): void {
+    this.#changes++;
+    this.#changed.push({ name, providerID });
+    if (this.#changed.length > REMEMBERED_CHANGES) this.#changed.shift();
+    for (const wake of this.#waiting) wake();
   }
 
   #put<T>(map: VersionedMap<T>, id: string, value: T | undefined): void {

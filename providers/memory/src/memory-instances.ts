@@ -5,6 +5,7 @@ import {
   type CallContext,
   type Instance,
   type InstanceAnswer,
+  type InstanceHint,
   type InstanceNeed,
   type Instances,
   type NodeRef,
@@ -20,10 +21,18 @@ export class MemoryInstances implements Instances {
   readonly #client: () => CloudClient;
   readonly #name: string;
 
+  /** Where the cloud is asked for hints. */
+  readonly changes?: NonNullable<Instances['changes']>;
+
   /** `name`: the provider's. */
-  constructor(client: () => CloudClient, name: string) {
+  constructor(
+    client: () => CloudClient,
+    name: string,
+    { hints = false }: { readonly hints?: boolean | undefined } = {},
+  ) {
     this.#client = client;
     this.#name = name;
+    if (hints) this.changes = (call) => this.#poll(call);
   }
 
   async lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]> {
@@ -86,6 +95,24 @@ export class MemoryInstances implements Instances {
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
       return false;
+    }
+  }
+
+  /** A long poll. What changed before it began is of no concern: nodes are looked up when the host begins. */
+  async *#poll(call: CallContext): AsyncGenerator<InstanceHint> {
+    let since: number | undefined;
+    while (!call.signal.aborted) {
+      const path = since === undefined ? '/changes' : `/changes?since=${since}`;
+      const { next, instances } = await this.#client().request<{
+        next: number;
+        instances: readonly { readonly providerID: string; readonly name: string }[];
+      }>(call, 'GET /changes', { method: 'GET', path });
+      since = next;
+      for (const { name, providerID } of instances) {
+        yield { providerID: named(providerID, this.#name) };
+        // Its node may have no provider ID yet.
+        yield { name };
+      }
     }
   }
 

@@ -25,6 +25,8 @@ interface Config {
   readonly instances?: readonly NewInstance[];
   /** What a load balancer is made of, in this order; with `load-balancer` at least. Default: all four. */
   readonly loadBalancerParts?: readonly PartKind[];
+  /** Whether it hints which instances have changed, by a long poll. Default: false. */
+  readonly hints?: boolean;
 }
 
 export interface MemoryProviderOptions {
@@ -45,7 +47,7 @@ export function createMemoryProvider({ cloud, name = 'memory' }: MemoryProviderO
     const own = cloud ?? createOwnCloud(parsed, clock);
     client = own ? inProcess(own) : overHttp(parsed);
     return {
-      instances: new MemoryInstances(current, name),
+      instances: new MemoryInstances(current, name, parsed),
       routes: new MemoryRoutes(current, cluster, name),
       volumes: new MemoryVolumes(current),
       podRanges: new MemoryPodRanges(current),
@@ -105,10 +107,10 @@ function parseConfig(config: ConfigText | undefined): Config {
     throw refuse('the memory cloud config must be JSON', error);
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refuse('must be a JSON object');
-  const { endpoint, instances, loadBalancerParts: parts, ...others } = parsed as Record<string, unknown>;
+  const { endpoint, hints, instances, loadBalancerParts: parts, ...others } = parsed as Record<string, unknown>;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    throw refuse(`unknown key ${unknown}; known are endpoint, instances and loadBalancerParts`);
+    throw refuse(`unknown key ${unknown}; known are endpoint, hints, instances and loadBalancerParts`);
   if (
     endpoint !== undefined &&
     !(typeof endpoint === 'string' && /^https?:\/\//.test(endpoint) && URL.canParse(endpoint))
@@ -121,6 +123,7 @@ function parseConfig(config: ConfigText | undefined): Config {
   ) {
     throw refuse('instances must be a list of objects with a name');
   }
+  if (hints !== undefined && typeof hints !== 'boolean') throw refuse('hints must be true or false');
   const ids = ((instances ?? []) as readonly NewInstance[]).map(({ id, name }) => id ?? name);
   const twice = ids.find((id, i) => ids.indexOf(id) < i);
   if (twice !== undefined) throw refuse(`instances: ${twice} is there twice`);

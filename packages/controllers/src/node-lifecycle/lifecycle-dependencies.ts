@@ -21,7 +21,7 @@ export interface NodeLifecycleControllerOptions {
 export interface NodeLifecycleControllerDependencies {
   readonly client: Pick<Client, 'of'>;
   readonly store: Store<Node>;
-  readonly lookups: Pick<InstanceLookups, 'lookUp' | 'read' | 'snapshot'>;
+  readonly lookups: Pick<InstanceLookups, 'lookUp' | 'read' | 'snapshot' | 'hints'>;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -16,6 +16,7 @@ import {
 import { FakeClock } from '@outrigger/testing';
 import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
 import { refOfNode } from '../node-ref.ts';
+import { ToldHints } from '../told-hints.suite.ts';
 import type { NodeLifecycleControllerOptions } from './lifecycle-dependencies.ts';
 import { createNodeLifecycleController } from './node-lifecycle-controller.ts';
 import { shutdownTaintKey } from './well-known-names.ts';
@@ -101,6 +102,8 @@ export class LyingCloud {
     forget: () => {},
     size: 0,
   };
+
+  readonly hints: ToldHints = new ToldHints();
 
   constructor(clock: FakeClock) {
     this.#clock = clock;

@@ -720,3 +720,38 @@ test('nodes that go, and a controller that stops, leave no timer', async () => {
   await rig.stop();
   assert.equal(rig.clock.pendingTimers, 0);
 });
+
+test('a machine that is stopped while its node is not Ready is noticed at once by a hint, and else within a minute', async () => {
+  for (const isHinted of [true, false]) {
+    await using rig = new LifecycleRig();
+    rig.join('n1', { ready: 'False' });
+    await rig.start();
+    // Asked about ever more seldom: it runs.
+    await rig.advance(600_000);
+    rig.cloud.machines.set('fake://n1', 'shutdown');
+    if (isHinted) rig.cloud.hints.tell({ ids: ['fake://n1'] });
+    await rig.advance(100);
+    assert.equal(isShutdownTainted(rig.api.nodes.get('n1')), isHinted);
+    await rig.advance(60_000);
+    assert.ok(isShutdownTainted(rig.api.nodes.get('n1')));
+    await rig.stop();
+    assert.equal(rig.cloud.hints.listeners, 0);
+  }
+});
+
+test('hints prove nothing: a node that is Ready is not asked about, and one of a machine that runs is asked about and stays', async () => {
+  await using rig = new LifecycleRig();
+  rig.join('ready');
+  rig.join('silent', { ready: 'Unknown' });
+  await rig.start();
+  await rig.advance(600_000);
+  const before = rig.cloud.calls;
+  for (let i = 0; i < 20; i++) {
+    rig.cloud.hints.tell({ all: true });
+    await rig.settle();
+  }
+  const asked = rig.cloud.batches.slice(-20);
+  assert.equal(rig.cloud.calls - before, 20);
+  assert.ok(asked.every((names) => names.join() === 'silent'));
+  assert.deepEqual([rig.deleted, rig.cloud.reads], [[], []]);
+});

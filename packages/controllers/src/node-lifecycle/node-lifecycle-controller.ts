@@ -1,7 +1,7 @@
 // Over 400 lines: one state machine over what is known of each node; what can be said without it is in the files beside it.
 /** The cloud-node-lifecycle-controller: nodes whose machines are gone or shut down. Entry point: `createNodeLifecycleController`. */
 import type { NodeRef } from '@outrigger/cloud-provider';
-import type { DatedAnswer } from '@outrigger/cloud-runtime';
+import type { DatedAnswer, HintedMachines } from '@outrigger/cloud-runtime';
 import {
   createWorkQueue,
   exponentialBackoff,
@@ -22,6 +22,7 @@ import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
 import { isUninitialized } from '../node/taints.ts';
 import { zoneLabel } from '../node/well-known-names.ts';
+import { hintedNodes } from '../hinted-nodes.ts';
 import { refOfNode } from '../node-ref.ts';
 import { ownerOf } from '../provider-id.ts';
 import { toBeDeletedTaintKey } from '../service/well-known-names.ts';
@@ -159,6 +160,7 @@ class Run {
     const stopAnswers = lookups.snapshot.subscribe((about, _need, answer) => this.#places.learn(about, answer));
     this.#breaker.started(Array.from(store.values(), ({ metadata }) => metadata?.uid ?? ''));
     const unsubscribe = store.subscribe((change) => this.#changed(change));
+    const stopHints = lookups.hints?.subscribe((hinted) => this.#hinted(hinted));
     try {
       await runController({
         name: 'cloud-node-lifecycle',
@@ -173,6 +175,7 @@ class Run {
       });
     } finally {
       unsubscribe();
+      stopHints?.();
       stopAnswers();
       this.#queue.shutDown();
     }
@@ -203,6 +206,14 @@ class Run {
       return;
     }
     this.#observe(key, node);
+  }
+
+  /** Only what is asked about anyway: a node that is Ready is nobody's candidate, whatever the cloud says. */
+  #hinted(hinted: HintedMachines): void {
+    for (const node of hintedNodes(this.#deps.store.values(), hinted)) {
+      const key = node.metadata?.name ?? '';
+      if (this.#candidates.get(key)) this.#rounds.askNow(key, refOfNode(node), 'normal');
+    }
   }
 
   /** A node that has yet to be initialised: looked at again when it is, or when it should have been long ago. */

@@ -5,6 +5,7 @@ import { CloudError, type Instance, type InstanceResult, type NodeRef } from '@o
 import type { DatedAnswer } from '@outrigger/cloud-runtime';
 import { silentLogger, StatusError, type EventNote, type LogFields, type Metrics, type Node } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
+import { ToldHints } from '../told-hints.suite.ts';
 import { FakeNodeApi } from './fake-node-api.suite.ts';
 import { createNodeController, type NodeControllerOptions } from './node-controller.ts';
 import { uninitializedTaintKey } from './well-known-names.ts';
@@ -41,6 +42,7 @@ function instanceOf(name: string, more: Partial<Instance> = {}): InstanceResult 
 /** Look-ups that take all questions of one turn into one batch, as the real ones do. */
 class FakeLookups {
   readonly clock: FakeClock;
+  readonly hints = new ToldHints();
   readonly batches: (readonly string[])[] = [];
   readonly forgotten: string[] = [];
   answer: (node: NodeRef) => InstanceResult = ({ name }) => instanceOf(name);
@@ -582,4 +584,43 @@ test('two nodes of one machine that both are initialised already stay so, and ar
   assert.deepEqual(told.map(({ name }) => name).toSorted(), ['n1', 'n2']);
   assert.match(told.find(({ name }) => name === 'n1')?.note.message ?? '', /n1 and n2 have the same provider ID/);
   await rig.stop();
+});
+
+test('a node that waits is asked about at once when its machine is hinted at, and an initialised one too', async (t) => {
+  const rig = setUp(t);
+  rig.lookups.answer = () => ({ kind: 'missing' });
+  rig.api.put(newNode('waits'));
+  rig.api.put(initialised('there'));
+  rig.api.put(newNode('foreign', { taints: [], providerID: 'aws:///a/i-1' }));
+  await rig.start();
+  await rig.clock.advance(100_000);
+  const asked = rig.lookups.batches.length;
+  rig.lookups.answer = ({ name }) => instanceOf(name);
+  rig.lookups.hints.tell({ names: ['waits', 'nobody'], ids: ['fake://there', 'aws:///a/i-1'] });
+  await settle(rig);
+  assert.deepEqual(rig.lookups.batches.slice(asked), [['waits', 'there']]);
+  assert.ok(!isTainted(rig.api.nodes.get('waits')));
+  await rig.clock.advance(60_000);
+  assert.equal(rig.lookups.batches.length, asked + 1);
+  await rig.stop();
+  assert.equal(rig.lookups.hints.listeners, 0);
+});
+
+test('hints that lie cost a look-up each, and change nothing', async (t) => {
+  const rig = setUp(t);
+  for (let i = 0; i < 10; i++) rig.api.put(initialised(`n${i}`));
+  rig.lookups.answer = ({ name }) => instanceOf(name);
+  await rig.start({ nodeStatusUpdateFrequencyMs: 3_600_000 });
+  rig.lookups.hints.tell({ all: true });
+  await settle(rig);
+  const writes = rig.api.writes.length;
+  for (let i = 0; i < 10; i++) {
+    rig.lookups.hints.tell({ names: ['n1', 'unknown'] });
+    await settle(rig);
+  }
+  assert.deepEqual(
+    rig.lookups.batches.slice(1),
+    Array.from({ length: 10 }, () => ['n1']),
+  );
+  assert.equal(rig.api.writes.length, writes);
 });

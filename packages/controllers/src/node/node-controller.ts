@@ -1,6 +1,6 @@
 /** The cloud-node-controller: brings what the cloud knows to the nodes. Entry point: `createNodeController`. */
 import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
-import type { InstanceLookups } from '@outrigger/cloud-runtime';
+import type { HintedMachines, InstanceLookups } from '@outrigger/cloud-runtime';
 import {
   createWorkQueue,
   exponentialBackoff,
@@ -25,6 +25,7 @@ import { factOfAnswer } from '../answer-words.ts';
 import type { Explains, Finding } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
+import { hintedNodes } from '../hinted-nodes.ts';
 import { refOfNode } from '../node-ref.ts';
 import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
@@ -62,7 +63,7 @@ export interface NodeControllerOptions {
 export interface NodeControllerDependencies {
   readonly client: Pick<Client, 'of'>;
   readonly store: Store<Node>;
-  readonly lookups: Pick<InstanceLookups, 'lookUp' | 'snapshot'>;
+  readonly lookups: Pick<InstanceLookups, 'lookUp' | 'snapshot' | 'hints'>;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -143,7 +144,7 @@ class Run {
   }
 
   async run(): Promise<void> {
-    const { store, clock, logger, metrics, random, options } = this.#deps;
+    const { store, clock, logger, lookups, metrics, random, options } = this.#deps;
     try {
       await store.whenSynced(this.#signal);
     } catch (error) {
@@ -151,6 +152,7 @@ class Run {
       throw error;
     }
     const unsubscribe = store.subscribe((change) => this.#changed(change));
+    const stopHints = lookups.hints?.subscribe((hinted) => this.#hinted(hinted));
     try {
       await Promise.all([
         runController({
@@ -176,6 +178,7 @@ class Run {
       ]);
     } finally {
       unsubscribe();
+      stopHints?.();
       this.#queue.shutDown();
     }
   }
@@ -198,6 +201,15 @@ class Run {
     // All nodes of the first list are asked about in one turn: the look-ups take them into as few batches as there can be.
     if (plan.kind === 'look-up') this.#rounds.ask(key, refOfNode(node), 'normal');
     else if (plan.kind === 'act') this.#queue.add(key);
+  }
+
+  /** Those that the cloud is asked about anyway are asked about now. */
+  #hinted(hinted: HintedMachines): void {
+    for (const node of hintedNodes(this.#deps.store.values(), hinted)) {
+      const key = node.metadata?.name ?? '';
+      const isWaiting = this.#plan(node).kind === 'look-up';
+      if (isWaiting || this.#isRefreshed(node)) this.#rounds.askNow(key, refOfNode(node), 'normal');
+    }
   }
 
   /** As if the store had just heard of it: what it shows is no longer taken to be old. */
