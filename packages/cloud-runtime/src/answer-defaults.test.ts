@@ -57,6 +57,6 @@ test('what a provider says counts, but for a plan with actions', () => {
   }
   assert.equal(summaryOf(action), 'update pool p');
   assert.equal(summaryOf({ ...action, summary: '3 members' }), 'update pool p: 3 members');
-  assert.equal(summaryOf({ kind: 'create', part: 'dns', input: {} }), 'create dns');
+  assert.equal(summaryOf({ kind: 'create', part: 'dns' }), 'create dns');
   assert.deepEqual([batchSizeOf({}), batchSizeOf({ batchSize: 7 })], [100, 7]);
 });

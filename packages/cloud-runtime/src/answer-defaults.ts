@@ -44,7 +44,7 @@ export function hasItsMembers(
 }
 
 /** One line for people. */
-export function summaryOf({ kind, part, id, summary }: LoadBalancerAction): string {
+export function summaryOf({ kind, part, id, summary }: Omit<LoadBalancerAction, 'input'>): string {
   const what = id === undefined ? `${kind} ${part}` : `${kind} ${part} ${id}`;
   return summary ? `${what}: ${summary}` : what;
 }

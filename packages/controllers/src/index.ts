@@ -42,6 +42,7 @@ export {
   type ServiceControllerOptions,
 } from './service/service-controller.ts';
 export { isReviewed, reviewService, type ServiceReview, type ServiceReviewer } from './service/review-service.ts';
+export { previewServices, type PreviewedService, type PreviewOptions } from './service/preview.ts';
 export { Locks } from './load-balancer/locks.ts';
 export { loadBalancerSharings, shareWithAnnotation, type LoadBalancerSharing } from './load-balancer/tenancy.ts';
 export { adoptPatch, adoptedBy, askedOf, partNameOf } from './service/adoption.ts';

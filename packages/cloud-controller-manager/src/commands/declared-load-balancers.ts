@@ -1,7 +1,7 @@
 /** What a provider declares of its load balancers, for commands that print what follows from it. */
 import path from 'node:path';
-import { CloudError, type LoadBalancers } from '@outrigger/cloud-provider';
-import { openProvider } from '@outrigger/cloud-runtime';
+import { CloudError, type ClusterIdentity, type LoadBalancers } from '@outrigger/cloud-provider';
+import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
 import { bool, FlagError, readFlagFile, string, type FlagGroup } from '@outrigger/controller-manager';
 import { silentLogger, systemClock, systemRandom } from '@outrigger/kube';
 import type { Environment } from '../program/environment.ts';
@@ -38,9 +38,21 @@ export const declaringProviderFlags: FlagGroup<DeclaringProviderFlags> = {
 
 /** Opens the provider and closes it again. Throws a `FlagError` without one, a `CloudError` when it has no load balancers. */
 export async function readDeclared(
-  { cloudConfig, cloudProvider, providerPath }: DeclaringProviderFlags,
+  flags: DeclaringProviderFlags,
   environment: Environment,
 ): Promise<{ readonly providerName: string; readonly loadBalancers: LoadBalancers }> {
+  // Nothing is made in any cluster's name.
+  await using opened = await openToRead(flags, { id: '', name: '' }, environment);
+  const { loadBalancers, provider } = opened;
+  return { providerName: provider.name, loadBalancers };
+}
+
+/** The provider of `--cloud-provider`, which can do nothing but read. Throws as `readDeclared` does. */
+export async function openToRead(
+  { cloudConfig, cloudProvider, providerPath }: Omit<DeclaringProviderFlags, 'defaultProvider'>,
+  cluster: ClusterIdentity,
+  environment: Environment,
+): Promise<AsyncDisposable & { readonly provider: OpenedProvider; readonly loadBalancers: LoadBalancers }> {
   if (cloudProvider === '') throw new FlagError('invalid-flag', '--cloud-provider is not set: name the provider');
   const { clock = systemClock, workingDirectory } = environment;
   const provider = await loadProviderSpec({ spec: cloudProvider, name: undefined }, { providerPath }, environment);
@@ -51,11 +63,11 @@ export async function readDeclared(
           fileName: path.resolve(workingDirectory, cloudConfig),
           text: await readFlagFile('--cloud-config', cloudConfig, workingDirectory),
         };
-  // Nothing is made in any cluster's name.
-  const cluster = { id: '', name: '' };
   const options = { cluster, config, clock, logger: silentLogger, random: systemRandom, onWriteRefused: () => {} };
-  await using opened = await openProvider(provider, options);
+  const opened = await openProvider(provider, options);
   const { loadBalancers } = opened.capabilities;
-  if (!loadBalancers) throw new CloudError('unsupported', `the provider ${opened.name} has no load balancers`);
-  return { providerName: opened.name, loadBalancers };
+  const close = (): Promise<void> => Promise.resolve(opened[Symbol.asyncDispose]());
+  if (loadBalancers) return { provider: opened, loadBalancers, [Symbol.asyncDispose]: close };
+  await close();
+  throw new CloudError('unsupported', `the provider ${opened.name} has no load balancers`);
 }

@@ -26,7 +26,9 @@ async function check(
 ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   let [out, err] = ['', ''];
   const environment = {
+    builtInProviders: { memory: () => import('@outrigger/provider-memory') },
     env: {},
+    workingDirectory: '/',
     stdout: { write: (text: string) => void (out += text) },
     stderr: { write: (text: string) => void (err += text) },
   } as unknown as Environment;
@@ -87,6 +89,38 @@ test('migrate check reads, judges, says what it could not see, and writes nothin
   assert.equal((await check(kubeconfig, '--steps=nodes,kubelets')).code, 2);
   const foreign = await check(kubeconfig, '--steps=nodes', '--cloud-provider=memory');
   assert.deepEqual([foreign.code, /another provider than memory/u.test(foreign.out)], [1, true]);
+});
+
+test('with a cloud config the plan of each Service is told, and nothing is written anywhere', async (t) => {
+  const { kubeconfig, server } = await start(t);
+  const spec = { type: 'LoadBalancer', ports: [{ port: 80, protocol: 'TCP', nodePort: 30_080 }], ipFamilies: ['IPv4'] };
+  for (const [name, ports] of [
+    ['web', spec.ports],
+    ['odd', [...spec.ports, { port: 81, protocol: 'SCTP', nodePort: 30_081 }]],
+  ] as const) {
+    const metadata = { namespace: 'default', name, uid: `uid-${name}` };
+    server.store.put({ kind: 'Service', apiVersion: 'v1', metadata, spec: { ...spec, ports } });
+  }
+  const cloudConfig = path.join(path.dirname(kubeconfig), 'cloud.json');
+  await writeFile(cloudConfig, '{}');
+  server.clearRequests();
+  const flags = ['--cloud-provider=memory', `--cloud-config=${cloudConfig}`];
+  const { code, err, out } = await check(kubeconfig, '--steps=load-balancers', ...flags);
+  assert.equal(code, 1, err + out);
+  assert.match(out, /^ok {7}default\/web would be changed\n {11}create address$/mu);
+  assert.match(out, /^missing {2}default\/odd would be refused: .*SCTP/mu);
+  assert.deepEqual(new Set(server.requests.map(({ method }) => method)), new Set(['GET']));
+
+  const json = await check(kubeconfig, '--output=json', ...flags);
+  const { steps } = JSON.parse(json.out) as { steps: { step: string; state: string }[] };
+  assert.equal(steps.find(({ step }) => step === 'load-balancers')?.state, 'missing');
+
+  const without = await check(kubeconfig, '--steps=load-balancers', '--cloud-provider=memory');
+  assert.deepEqual([without.code, /no cloud config is given/u.test(without.out)], [2, true]);
+  await writeFile(cloudConfig, '{"nonsense": 1}');
+  const broken = await check(kubeconfig, '--steps=load-balancers,nodes', ...flags);
+  assert.equal(broken.code, 1, 'nodes are of another provider');
+  assert.match(broken.out, /^unknown {2}the plans of Services could not be made: /mu);
 });
 
 test('what the chosen steps do not need is not asked for', async (t) => {

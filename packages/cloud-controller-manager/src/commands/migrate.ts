@@ -1,15 +1,30 @@
 /** `outrigger migrate check`: reads a live cluster, and says what it lacks for each step of docs/guides/migrate. */
 import { duration, FlagError, oneOf, string, strings, type FlagGroup } from '@outrigger/controller-manager';
-import { createClient, createTransport, loadConfig, readOnly, systemClock } from '@outrigger/kube';
+import { previewServices, type PreviewedService, type PreviewOptions } from '@outrigger/controllers';
+import {
+  createClient,
+  createTransport,
+  loadConfig,
+  readOnly,
+  resources,
+  systemClock,
+  withDeadline,
+  type Client,
+} from '@outrigger/kube';
+import type { Environment } from '../program/environment.ts';
 import { worst, type CheckState } from '../migrate/check.ts';
-import { judgeCluster, migrationSteps, readsOf } from '../migrate/judge-cluster.ts';
+import { judgeCluster, migrationSteps, PLANS, readsOf } from '../migrate/judge-cluster.ts';
 import { readCluster } from '../migrate/read-cluster.ts';
 import { renderSteps } from '../migrate/render-steps.ts';
 import { defineCommand, type Command } from './command.ts';
+import { openToRead } from './declared-load-balancers.ts';
 
 interface MigrateOptions {
   steps: readonly string[];
   cloudProvider: string;
+  cloudConfig: string;
+  providerPath: string;
+  clusterName: string;
   leaderElectResourceName: string;
   kubeconfig: string;
   requestTimeout: number;
@@ -30,8 +45,19 @@ const migrateFlags: FlagGroup<MigrateOptions> = {
       type: string,
       default: '',
       usage:
-        'Name of the provider that takes over: what provider IDs begin with. Default: the one that all nodes have.',
+        'Name of the provider that takes over: what provider IDs begin with. With --cloud-config, as the program takes it. Default: the one that all nodes have.',
     },
+    cloudConfig: {
+      type: string,
+      default: '',
+      usage: `File with the provider's configuration: the cloud is asked, read-only, and the step ${PLANS} says what would become of each Service's load balancer. Default: that step is left out.`,
+    },
+    providerPath: {
+      type: string,
+      default: '',
+      usage: 'Directory in whose node_modules --cloud-provider is looked for.',
+    },
+    clusterName: { type: string, default: 'kubernetes', usage: 'The --cluster-name of both programs.' },
     leaderElectResourceName: {
       type: string,
       default: 'cloud-controller-manager',
@@ -46,6 +72,9 @@ const migrateFlags: FlagGroup<MigrateOptions> = {
     output: { type: oneOf(['text', 'json']), default: 'text', shorthand: 'o', usage: "'text' for people, or 'json'." },
   },
 };
+
+/** All Services of a cluster at a cloud that is slow. */
+const CLOUD_MS = 120_000;
 
 const EXIT_CODES: Readonly<Record<CheckState, number>> = { ok: 0, missing: 1, unknown: 2 };
 
@@ -70,14 +99,18 @@ export const migrateCommand: Command = defineCommand({
     // What is busy is asked again as long as the answer may take; a write would be refused before it is sent.
     const retry = { maxTotalMs: options.requestTimeout };
     await using transport = createTransport(config, { clock, retry, layers: [readOnly()] });
+    const asksCloud = options.cloudConfig !== '';
+    const chosen = options.steps.length > 0 ? options.steps : stepNames.filter((name) => asksCloud || name !== PLANS);
+    const client = createClient(transport);
     const cluster = await readCluster({
-      client: createClient(transport),
+      client,
       clock,
       timeoutMs: options.requestTimeout,
-      reads: readsOf(options.steps),
+      reads: readsOf(chosen),
+      preview: asksCloud ? (seen) => preview(options, seen, { client, environment }) : undefined,
     });
-    const target = { providerName: options.cloudProvider, leaseName: options.leaderElectResourceName };
-    const steps = judgeCluster(cluster, target, options.steps);
+    const target = { providerName: nameOfProvider(options.cloudProvider), leaseName: options.leaderElectResourceName };
+    const steps = judgeCluster(cluster, target, chosen);
     const state = worst(steps.map((one) => one.state));
     stdout.write(
       options.output === 'json'
@@ -87,3 +120,37 @@ export const migrateCommand: Command = defineCommand({
     return EXIT_CODES[state];
   },
 });
+
+/** As the service controller would, with a provider that refuses to change anything. */
+async function preview(
+  { cloudConfig, cloudProvider, clusterName, providerPath, requestTimeout }: MigrateOptions,
+  seen: Pick<PreviewOptions, 'nodes' | 'services'>,
+  { client, environment }: { readonly client: Client; readonly environment: Environment },
+): Promise<readonly PreviewedService[]> {
+  const { clock = systemClock } = environment;
+  const { metadata } = await client
+    .of(resources.namespaces)
+    .get({ name: 'kube-system' }, { answer: 'metadata', timeoutMs: requestTimeout });
+  const clusterId = metadata.uid ?? '';
+  await using opened = await openToRead(
+    { cloudConfig, cloudProvider, providerPath },
+    { id: clusterId, name: clusterName },
+    environment,
+  );
+  const { loadBalancers, provider } = opened;
+  const timeoutMs = Math.max(requestTimeout, CLOUD_MS);
+  return await withDeadline({ clock, timeoutMs, what: 'asking the cloud' }, (signal) =>
+    previewServices({
+      ...seen,
+      loadBalancers,
+      options: { clusterId, providerName: provider.name, isDefault: true },
+      call: provider.callContext({ signal, priority: 'normal', reads: true }),
+    }),
+  );
+}
+
+/** `north=openstack` is called north, and `./cloud.ts` what it says itself: then the nodes tell. */
+function nameOfProvider(spec: string): string {
+  const [name = '', rest] = spec.split('=');
+  return rest === undefined && /[./]/u.test(name) ? '' : name;
+}

@@ -17,8 +17,8 @@ export interface Check {
 
 const MOST_NAMED = 10;
 
-export function ok(text: string): Check {
-  return { state: 'ok', text };
+export function ok(text: string, objects: readonly string[] = []): Check {
+  return { state: 'ok', text, ...named(objects) };
 }
 
 export function missing(text: string, todo: string, objects: readonly string[] = []): Check {

@@ -11,7 +11,7 @@ function statesOf(observed: ObservedCluster, target = TARGET): Readonly<Record<s
   return Object.fromEntries(judgeCluster(observed, target).map(({ state, step }) => [step, state]));
 }
 
-const readings = ['nodes', 'leases', 'programs', 'apiServerFlags', 'csiNodes', 'volumes', 'services'] as const;
+const readings = ['nodes', 'leases', 'programs', 'apiServerFlags', 'csiNodes', 'volumes', 'services', 'plans'] as const;
 const READY = Object.fromEntries(migrationSteps.map(({ name }) => [name, name === 'hand-over' ? 'missing' : 'ok']));
 
 test('a cluster that is ready lacks the hand-over alone, and nothing once that is done', () => {
@@ -46,6 +46,7 @@ test('whatever could not be seen, no step that needs it is ok', () => {
     kubelets: [['nodes']],
     nodes: [['nodes']],
     services: [['services']],
+    'load-balancers': [['plans']],
     leader: [['leases']],
     beside: [['programs']],
     'hand-over': [['programs'], ['leases']],

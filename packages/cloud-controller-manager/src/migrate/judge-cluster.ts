@@ -3,6 +3,7 @@ import { worst, type Check, type CheckState } from './check.ts';
 import { judgeApiServer, judgeControllerManager, judgeIpam } from './judge-components.ts';
 import { judgeBeside, judgeHandOver, judgeLeader, judgeOneFirst } from './judge-managers.ts';
 import { judgeKubelets, judgeNodes } from './judge-nodes.ts';
+import { judgePlans } from './judge-plans.ts';
 import { judgeServices } from './judge-services.ts';
 import { judgeVolumes } from './judge-volumes.ts';
 import type { MigrationTarget, ObservedCluster, Readable, Seen } from './observed-cluster.ts';
@@ -28,6 +29,9 @@ function step<R extends Readable>(
 ): MigrationStep {
   return one;
 }
+
+/** The step that asks the cloud. */
+export const PLANS = 'load-balancers';
 
 export const migrationSteps: readonly MigrationStep[] = [
   step({
@@ -71,6 +75,13 @@ export const migrationSteps: readonly MigrationStep[] = [
     heading: '1. See what is there',
     reads: ['services'],
     judge: judgeServices,
+  }),
+  step({
+    name: PLANS,
+    title: 'What would become of load balancers',
+    heading: '1. See what is there',
+    reads: ['nodes', 'plans', 'services'],
+    judge: judgePlans,
   }),
   step({
     name: 'leader',

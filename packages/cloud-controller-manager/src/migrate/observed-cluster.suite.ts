@@ -73,6 +73,7 @@ export function cluster(parts: Parts = {}, change: Partial<ObservedCluster> = {}
     apiServerFlags: seen(flags({})),
     csiNodes: seen([]),
     volumes: seen([]),
+    plans: seen([]),
     services: seen(parts.services ?? [service('web')]),
     ...change,
   };

@@ -1,4 +1,5 @@
 /** What was seen of a cluster that is to be migrated, and what could not be seen. */
+import type { PreviewedService } from '@outrigger/controllers';
 import type { CSINode, Lease, Node, PersistentVolume, Service } from '@outrigger/kube';
 import type { ProgramFlags, SeenProgram } from './seen-program.ts';
 
@@ -20,6 +21,8 @@ export interface ObservedCluster {
   readonly csiNodes: Reading<readonly CSINode[]>;
   readonly volumes: Reading<readonly PersistentVolume[]>;
   readonly services: Reading<readonly Service[]>;
+  /** What the service controller would do, by the provider that is to take over. */
+  readonly plans: Reading<readonly PreviewedService[]>;
 }
 
 /** What can be looked at by itself. */

@@ -1,5 +1,6 @@
 /** Reads a cluster that is to be migrated. What cannot be read is said to be unknown; nothing here can write. */
-import type { Client, Clock, KubeObject, ListOptions, Node, Resource, ResourceClient } from '@outrigger/kube';
+import type { PreviewedService } from '@outrigger/controllers';
+import type { Client, Clock, KubeObject, ListOptions, Node, Resource, ResourceClient, Service } from '@outrigger/kube';
 import { isNotFound, isStatusError, isTransportError, resources } from '@outrigger/kube';
 import type { ObservedCluster, ObservedKubelet, Readable, Reading } from './observed-cluster.ts';
 import { seenPrograms, type ProgramFlags } from './seen-program.ts';
@@ -18,6 +19,13 @@ export interface ReadClusterOptions {
   readonly signal?: AbortSignal;
   /** The rest is not asked for, and not known. `kubelets` are those of `nodes`. */
   readonly reads: ReadonlySet<Readable>;
+  /** Asks the cloud. Default: there is none to ask. */
+  readonly preview?:
+    | ((seen: {
+        readonly services: readonly Service[];
+        readonly nodes: readonly Node[];
+      }) => Promise<readonly PreviewedService[]>)
+    | undefined;
 }
 
 const SYSTEM = 'kube-system';
@@ -45,8 +53,21 @@ export async function readCluster(options: ReadClusterOptions): Promise<Observed
     list('services', resources.services),
   ]);
   const kubelets = await readKubelets(options, nodes.known && reads.has('kubelets') ? nodes.value : []);
+  const plans = await asked('plans', () => readPlans(options, services, nodes));
   const programs = pods.known ? ({ known: true, value: seenPrograms(pods.value) } as const) : pods;
-  return { now: clock.now(), nodes, kubelets, leases, programs, apiServerFlags, csiNodes, volumes, services };
+  return { now: clock.now(), nodes, kubelets, leases, programs, apiServerFlags, csiNodes, volumes, services, plans };
+}
+
+/** A plan from half of the cluster would be of another cluster. */
+async function readPlans(
+  { preview }: ReadClusterOptions,
+  services: Reading<readonly Service[]>,
+  nodes: Reading<readonly Node[]>,
+): Promise<Reading<readonly PreviewedService[]>> {
+  if (!services.known) return { known: false, why: `Services could not be listed: ${services.why}` };
+  if (!nodes.known) return { known: false, why: `nodes could not be listed: ${nodes.why}` };
+  if (!preview) return { known: false, why: 'no cloud config is given' };
+  return reading(() => preview({ nodes: nodes.value, services: services.value }));
 }
 
 async function readKubelets(

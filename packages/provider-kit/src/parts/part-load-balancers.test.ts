@@ -28,7 +28,7 @@ async function bring(balancers: LoadBalancers, desired = desiredOf(serviceOf([80
   for (;;) {
     const plan = balancers.plan(desired, await partsOf(balancers, desired.service));
     if (plan.actions.length === 0) return lines;
-    lines.push(plan.actions.map(({ summary }) => summary));
+    lines.push(plan.actions.map(({ summary = '' }) => summary));
     for (const action of plan.actions) await balancers.apply(action, desired, call);
   }
 }
@@ -68,7 +68,7 @@ test('where requests take effect later, what hangs on one waits for the next loo
     made: { kind: 'address', id: 'address-1' },
   });
   const { actions, complete } = balancers.plan(desired, await partsOf(balancers));
-  assert.deepEqual([actions.map(({ summary }) => summary), complete], [['make the pool TCP-80'], false]);
+  assert.deepEqual([actions.map(({ summary = '' }) => summary), complete], [['make the pool TCP-80'], false]);
 });
 
 test('the address is said when all is there and ready: the parts’ own, or what the provider says', async () => {
