@@ -19,6 +19,8 @@ export interface CloudProvider {
    * Default: it is not known which there are, and any name is taken.
    */
   readonly buckets?: readonly string[];
+  /** Default: none. */
+  readonly predecessorMetrics?: PredecessorMetrics | undefined;
   /**
    * Called once, before anything else, when the program starts (before it leads). Reads the configuration and says what the
    * cloud can do. May connect later: a cloud that is down must not keep the program from starting. Throw a `CloudError`
@@ -46,6 +48,26 @@ export interface CloudProvider {
   watchedFiles?(): readonly string[];
   /** Called once, when the program stops, after the last call has ended. Also after an `open` that threw. */
   close(): Promise<void>;
+}
+
+/**
+ * How a predecessor names the same in its metrics: the host counts under these names beside its own, so that dashboards and alerts go
+ * on. Seconds, and an error is counted in the total too.
+ */
+export interface PredecessorMetrics {
+  /** Of requests: `<prefix>_request_duration_seconds`, `<prefix>_requests_total`, `<prefix>_request_errors_total`, label `request`. */
+  readonly requests?:
+    | {
+        readonly prefix: string;
+        /** What the label says of a `CloudOperation.name`; `undefined`: it is not counted. Pure; a bounded number of values. */
+        readonly nameOf: (operation: string) => string | undefined;
+      }
+    | undefined;
+  /**
+   * Of load balancers that are brought to what they should be: `<prefix>_duration_seconds`, `<prefix>_total`, `<prefix>_errors_total`,
+   * label `operation`: `loadbalancer_ensure`, `loadbalancer_update` (nodes alone have changed), `loadbalancer_delete`.
+   */
+  readonly reconciles?: { readonly prefix: string; readonly buckets: readonly number[] } | undefined;
 }
 
 export interface ProviderFactoryOptions {

@@ -6,6 +6,7 @@ export type {
   Capabilities,
   CloudPermissions,
   CloudProvider,
+  PredecessorMetrics,
   ClusterIdentity,
   ConfigText,
   ProviderFactory,

@@ -6,6 +6,7 @@ import {
   type CallPriority,
   type CloudErrorEffect,
   type CloudOperation,
+  type PredecessorMetrics,
 } from '@outrigger/cloud-provider';
 import { exponentialBuckets, noMetrics, type Clock, type Leadership, type Metrics } from '@outrigger/kube';
 import { CallBudget, DEFAULT_BUCKET, type Admission, type CallBudgetOptions } from './call-budget.ts';
@@ -37,6 +38,8 @@ export interface CloudCallerOptions {
   readonly random: () => number;
   readonly secrets: Secrets;
   readonly metrics?: Metrics | undefined;
+  /** Of a predecessor, whose names are counted too. Default: none. */
+  readonly predecessor?: PredecessorMetrics['requests'];
   /** Under which requests are sent: refuses those that may not start, and waits for those that have. Default: nothing is refused. */
   readonly leadership?: RequestLeadership | undefined;
   readonly budget?: CallBudgetOptions | undefined;
@@ -79,6 +82,7 @@ export class CloudCaller {
   readonly #budget: CallBudget;
   readonly #maxAttempts: number;
   readonly #metrics: ReturnType<typeof createCallMetrics>;
+  readonly #notePredecessors: ReturnType<typeof predecessorCounter>;
   readonly #trace: TracingChannel<string, CloudCallTrace> = tracingChannel<string, CloudCallTrace>(CLOUD_CALL_CHANNEL);
 
   constructor(options: CloudCallerOptions) {
@@ -86,6 +90,7 @@ export class CloudCaller {
     this.#budget = new CallBudget(options.clock, options.budget);
     this.#maxAttempts = options.budget?.maxAttempts ?? DEFAULT_ATTEMPTS;
     this.#metrics = createCallMetrics(options.metrics ?? noMetrics);
+    this.#notePredecessors = predecessorCounter(options.metrics ?? noMetrics, options.predecessor);
   }
 
   async call<T>(operation: CloudOperation, send: (signal: AbortSignal) => Promise<T>, limits: CallLimits): Promise<T> {
@@ -183,6 +188,7 @@ export class CloudCaller {
     const durationMs = clock.monotonic() - admission.sentAt;
     this.#metrics.duration.observe(durationMs / 1000, { provider, operation: operation.name, code });
     this.#metrics.requests.inc({ provider, operation: operation.name, code });
+    this.#notePredecessors(operation.name, durationMs / 1000, code !== 'ok');
     this.log.add({ operation: operation.name, startedAt, durationMs, code, priority, attempt }, about);
     return outcome;
   }
@@ -265,6 +271,41 @@ function createCallMetrics(metrics: Metrics): {
       help: 'Requests to the cloud that have been sent and not answered.',
       labels: ['provider'],
     }),
+  };
+}
+
+/** client_golang's own (`prometheus.DefBuckets`). */
+const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+function predecessorCounter(
+  metrics: Metrics,
+  predecessor: PredecessorMetrics['requests'],
+): (operation: string, seconds: number, failed: boolean) => void {
+  if (!predecessor) return () => {};
+  const { nameOf, prefix } = predecessor;
+  const labels = ['request'] as const;
+  const duration = metrics.histogram({
+    name: `${prefix}_request_duration_seconds`,
+    help: 'Time of one request to the cloud, by the name that a predecessor gave it.',
+    labels,
+    buckets: DEFAULT_BUCKETS,
+  });
+  const total = metrics.counter({
+    name: `${prefix}_requests_total`,
+    help: 'Requests to the cloud, by the name that a predecessor gave them.',
+    labels,
+  });
+  const errors = metrics.counter({
+    name: `${prefix}_request_errors_total`,
+    help: 'Requests to the cloud that failed, by the name that a predecessor gave them.',
+    labels,
+  });
+  return (operation, seconds, failed) => {
+    const request = nameOf(operation);
+    if (request === undefined) return;
+    duration.observe(seconds, { request });
+    total.inc({ request });
+    if (failed) errors.inc({ request });
   };
 }
 

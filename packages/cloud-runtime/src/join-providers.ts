@@ -63,6 +63,10 @@ class Joined implements OpenedProvider {
     return this.#provider.capabilities;
   }
 
+  get predecessorMetrics(): OpenedProvider['predecessorMetrics'] {
+    return this.#provider.predecessorMetrics;
+  }
+
   get lookups(): InstanceLookups | undefined {
     const { lookups } = this.#provider;
     if (!lookups) return undefined;

@@ -1,5 +1,11 @@
 /** A provider of several: in use as soon as it can be opened, and nobody waits for it. */
-import { CloudError, type Capabilities, type CloudProvider, type ConfigText } from '@outrigger/cloud-provider';
+import {
+  CloudError,
+  type Capabilities,
+  type CloudProvider,
+  type ConfigText,
+  type PredecessorMetrics,
+} from '@outrigger/cloud-provider';
 import type { Gauge } from '@outrigger/kube';
 import type { InstanceLookups, MakeCallContext } from './instance-lookups.ts';
 import type { CallRecord } from './call-log.ts';
@@ -74,6 +80,10 @@ class Late implements LateProvider {
 
   get lookups(): InstanceLookups | undefined {
     return this.#opened?.lookups;
+  }
+
+  get predecessorMetrics(): PredecessorMetrics | undefined {
+    return this.#opened?.predecessorMetrics;
   }
 
   onCapabilitiesChanged(listener: (capabilities: Capabilities) => void): () => void {

@@ -10,7 +10,7 @@ import {
   type Instances,
   type ProviderHost,
 } from '@outrigger/cloud-provider';
-import { silentLogger, type Logger } from '@outrigger/kube';
+import { noMetrics, silentLogger, type Labels, type Logger, type Metrics } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { RecordedInstances } from './internal/recorded-instances.ts';
 import { openProvider, type OpenedProvider, type OpenProviderOptions } from './open-provider.ts';
@@ -434,4 +434,25 @@ test('files that a provider wants to be watched are those it names; one that can
   }
   assert.equal(errors.length, 1);
   assert.deepEqual((await open(new Recorded()).opened).watchedFiles(), []);
+});
+
+test('requests are counted under the names of a predecessor too, those that it has', async () => {
+  const told: string[] = [];
+  const note = (name: string, labels: Labels = {}): void =>
+    void (name.startsWith('acme') && told.push(`${name} ${labels['request']}`));
+  const metrics: Metrics = {
+    ...noMetrics,
+    counter: ({ name }) => ({ inc: (labels) => note(name, labels) }),
+    histogram: ({ name }) => ({ observe: (_value, labels) => note(name, labels) }),
+  };
+  const nameOf = (operation: string): string | undefined => (operation === 'GET /servers' ? 'server_list' : undefined);
+  const recorded = Object.assign(new Recorded(), { predecessorMetrics: { requests: { prefix: 'acme_api', nameOf } } });
+  const provider = await open(recorded, { metrics }).opened;
+  assert.equal(provider.predecessorMetrics, recorded.predecessorMetrics);
+  const call = provider.callContext({ signal, priority: 'normal' });
+  await call.call({ name: 'GET /servers' }, () => Promise.resolve('ok'));
+  await call.call({ name: 'GET /other' }, () => Promise.resolve('ok'));
+  await assert.rejects(call.call({ name: 'GET /servers' }, () => Promise.reject(new CloudError('forbidden', 'no'))));
+  const once = ['acme_api_request_duration_seconds server_list', 'acme_api_requests_total server_list'];
+  assert.deepEqual(told, [...once, ...once, 'acme_api_request_errors_total server_list']);
 });

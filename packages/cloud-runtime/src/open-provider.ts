@@ -6,6 +6,7 @@ import {
   type CallPriority,
   type Capabilities,
   type CloudProvider,
+  type PredecessorMetrics,
   type ClusterIdentity,
   type ConfigText,
   type Instances,
@@ -48,6 +49,8 @@ export interface OpenProviderOptions {
 
 export interface OpenedProvider extends AsyncDisposable {
   readonly name: string;
+  /** While it is open; see `CloudProvider`. */
+  readonly predecessorMetrics?: PredecessorMetrics | undefined;
   /** What the provider can do now. */
   readonly capabilities: Capabilities;
   /** Hears of later capabilities. Returns the way to stop. */
@@ -98,6 +101,7 @@ const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 
 class Opened implements OpenedProvider {
   readonly name: string;
+  readonly predecessorMetrics: PredecessorMetrics | undefined;
   readonly secrets: Secrets = new Secrets();
   readonly #provider: CloudProvider;
   readonly #options: OpenProviderOptions;
@@ -123,7 +127,13 @@ class Opened implements OpenedProvider {
     this.#logger = redactingLogger(options.logger, this.secrets);
     this.#changed = new Listeners('the capabilities', provider.name, this.#logger);
     this.#reconfigured = new Listeners('the cloud config', provider.name, this.#logger);
-    this.#caller = new CloudCaller({ ...options, providerName: provider.name, secrets: this.secrets });
+    this.#caller = new CloudCaller({
+      ...options,
+      providerName: provider.name,
+      predecessor: provider.predecessorMetrics?.requests,
+      secrets: this.secrets,
+    });
+    this.predecessorMetrics = provider.predecessorMetrics;
   }
 
   get capabilities(): Capabilities {

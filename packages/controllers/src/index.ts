@@ -43,6 +43,7 @@ export {
 } from './service/service-controller.ts';
 export { isReviewed, reviewService, type ServiceReview, type ServiceReviewer } from './service/review-service.ts';
 export { previewServices, type PreviewedService, type PreviewOptions } from './service/preview.ts';
+export { countingReconciles } from './service/reconcile-metrics.ts';
 export { Locks } from './load-balancer/locks.ts';
 export { loadBalancerSharings, shareWithAnnotation, type LoadBalancerSharing } from './load-balancer/tenancy.ts';
 export { adoptPatch, adoptedBy, askedOf, partNameOf } from './service/adoption.ts';

@@ -9,6 +9,7 @@ import {
   type CloudPermissions,
   type CloudProvider,
   type ConfigText,
+  type PredecessorMetrics,
   type ProviderHost,
 } from '@outrigger/cloud-provider';
 import { serviceTypes } from './client/api-client.ts';
@@ -22,6 +23,7 @@ import { Home } from './home.ts';
 import { OpenStackInstances } from './instances/openstack-instances.ts';
 import { OpenStackLoadBalancers } from './load-balancer/openstack-load-balancers.ts';
 import { permissions } from './permissions.ts';
+import { predecessorMetrics } from './predecessor-metrics.ts';
 import { OpenStackRoutes } from './routes/openstack-routes.ts';
 import { OpenStackVolumes } from './volumes/openstack-volumes.ts';
 
@@ -55,6 +57,7 @@ const USER_AGENT = 'outrigger-provider-openstack';
 class OpenStackProvider implements CloudProvider {
   readonly name: string;
   readonly permissions: CloudPermissions = permissions;
+  readonly predecessorMetrics: PredecessorMetrics = predecessorMetrics;
   readonly buckets: readonly string[] = ['identity', ...serviceTypes];
   readonly #options: OpenStackProviderOptions;
   #host: ProviderHost | undefined;

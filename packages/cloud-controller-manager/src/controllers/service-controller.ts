@@ -1,5 +1,5 @@
 /** The service controller, from the program's flags. */
-import { createServiceController } from '@outrigger/controllers';
+import { countingReconciles, createServiceController } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
 import type { NodeAddress } from '@outrigger/cloud-provider';
 import { resources, type Node } from '@outrigger/kube';
@@ -47,7 +47,7 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
                 ? undefined
                 : (node) => addressesOf(provider, node),
               callContext: (wanted) => provider.callContext(wanted),
-              events,
+              events: countingReconciles(events, provider.predecessorMetrics?.reconciles, { clock, metrics }),
               clock,
               logger,
               metrics,
