@@ -174,7 +174,7 @@ export const loadBalancerSection: Section<LoadBalancerConfig> = {
       key: 'lb-provider',
       kind: textOr('amphora', ['amphora', 'octavia', 'ovn', 'f5', 'amphorav2']),
       byDefault: 'amphora',
-      meaning: "Octavia's provider",
+      meaning: "Octavia's provider; `ovn` is *fake only*: never run on a real one",
     },
     createMonitor: flag('create-monitor', false, 'Load balancers have health monitors'),
     monitorDelayMs: { key: 'monitor-delay', kind: duration(), byDefault: 5000, meaning: 'Time between two probes' },
@@ -227,7 +227,8 @@ export const loadBalancerSection: Section<LoadBalancerConfig> = {
       key: 'container-store',
       kind: textOr('barbican', ['barbican', 'external']),
       byDefault: 'barbican',
-      meaning: 'Where TLS containers are: in `barbican` they are looked up first',
+      meaning:
+        'Where TLS containers are: of `barbican` a reference ends in `/containers/…` or `/secrets/…`. *Fake only*: never run on a real Barbican',
     },
     providerRequiresSerialApiCalls: flag(
       'provider-requires-serial-api-calls',
@@ -236,7 +237,7 @@ export const loadBalancerSection: Section<LoadBalancerConfig> = {
     ),
     defaultTlsContainerRef: optional(
       'default-tls-container-ref',
-      'The TLS container of Services that name none: they get TERMINATED_HTTPS',
+      'The TLS container of Services that name none: they get TERMINATED_HTTPS. *Fake only*',
     ),
     allowAllNamedResources: {
       ...flag(

@@ -326,7 +326,7 @@ export const annotationTable: AnnotationTable = {
     name: `${PREFIX}default-tls-container-ref`,
     values: 'string',
     description:
-      'TLS ends at the load balancer, with this certificate. TCP ports only. Default: `default-tls-container-ref`.',
+      'TLS ends at the load balancer, with this certificate (fake only: never run on a real Barbican). TCP ports only. Default: `default-tls-container-ref`.',
     dangerous: 'serves with the certificate of others',
     answer: 'served',
     note: `With \`container-store=barbican\` it ends in \`/containers/…\` or \`/secrets/…\`; Octavia itself looks whether it is there. ${NO_OVN}`,

@@ -8,7 +8,7 @@ Generated from \`src/load-balancer/desired/annotation-table.ts\` by \`node scrip
 These are the annotations of cloud-provider-openstack ("CPO"), with its names and its meaning. *Default* is what counts without the
 annotation: a key of \`[LoadBalancer]\` in the cloud config, or a value. An empty text undoes what the config says. *Seen on* is what
 shows it at work: [the lab, the lab with something seeded, or the fake](lab.md#marks); where it is empty, unit tests alone do. What is
-made of it all: [load balancers](load-balancers.md).
+made of it all: [load balancers](load-balancers.md). What is said of the provider \`ovn\` is shown on the fake only, and never ran on a real one.
 `;
 
 const TAIL = `
