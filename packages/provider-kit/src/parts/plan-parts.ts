@@ -41,7 +41,7 @@ export function inOrder(kinds: readonly PartKind[]): readonly PartKind[] {
   return ordered;
 }
 
-export function isOwnedBy(part: Pick<LoadBalancerPart, 'owner'>, owner: Owner): boolean {
+function isOwnedBy(part: Pick<LoadBalancerPart, 'owner'>, owner: Owner): boolean {
   return part.owner?.clusterId === owner.clusterId && part.owner.uid === owner.uid;
 }
 
