@@ -54,3 +54,6 @@ export type {
   WantedPart,
 } from './parts/part-kind.ts';
 export { ownerIn, tagsOf } from './parts/owner-tags.ts';
+
+// Routes
+export { routesOneByOne, type RoutesOneByOneOptions } from './routes/routes-one-by-one.ts';

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  CloudError,
+  errorCodeOfStatus,
+  isCloudError,
+  type CallContext,
+  type ProviderHost,
+  type Route,
+  type RouteRequest,
+} from '@outrigger/cloud-provider';
+import { openProvider } from '@outrigger/cloud-runtime';
+import { silentLogger, systemClock } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import { routesSuite, type RoutesSubject } from '../../../cloud-runtime/src/routes.suite.ts';
+import { routesOneByOne, type RoutesOneByOneOptions } from './routes-one-by-one.ts';
+
+/** A cloud that knows one route a request. */
+class RouteCloud {
+  readonly machines: Set<string> = new Set();
+  readonly routes: Map<string, Route> = new Map();
+  readonly log: string[] = [];
+  failure: number | 'lost' = 0;
+  most = Infinity;
+  #next = 1;
+
+  add(destination: string, targetProviderID: string, ownership: Route['ownership']): void {
+    const id = `route-${this.#next++}`;
+    this.routes.set(id, { id, destination, targetProviderID, ownership, blackhole: false });
+  }
+
+  routesOf(host: Pick<ProviderHost, 'clock'>, more: Partial<RoutesOneByOneOptions> = {}): RoutesOneByOneOptions {
+    const ask = <T>(call: CallContext, name: string, work: () => T): Promise<T> =>
+      call.call({ name }, async () => {
+        this.log.push(name);
+        const { failure } = this;
+        if (typeof failure === 'number' && failure > 0) throw new CloudError(errorCodeOfStatus(failure), `${failure}`);
+        const done = work();
+        if (failure === 'lost' && name !== 'GET /routes') throw new CloudError('unavailable', 'lost');
+        return done;
+      });
+    return {
+      host,
+      list: (call) =>
+        ask(call, 'GET /routes', () =>
+          [...this.routes.values()].map((route) => {
+            const isThere = this.machines.has(route.targetProviderID ?? '');
+            return isThere ? route : { ...route, targetProviderID: undefined, blackhole: true };
+          }),
+        ),
+      create: ({ destination, node: { providerID = '' } }: RouteRequest, call) =>
+        ask(call, 'POST /routes', () => {
+          if (!this.machines.has(providerID)) throw new CloudError('not-found', `no machine ${providerID}`);
+          if (this.routes.size >= this.most) throw new CloudError('quota', 'no more routes');
+          this.add(destination, providerID, 'owned');
+        }),
+      delete: ({ id }, call) =>
+        ask(call, 'DELETE /routes/{id}', () => {
+          if (!this.routes.delete(id)) throw new CloudError('not-found', `no route ${id}`);
+        }),
+      ...more,
+    };
+  }
+}
+
+async function subject(): Promise<RoutesSubject> {
+  const cloud = new RouteCloud();
+  const provider = {
+    name: 'acme',
+    open: async (host: ProviderHost) => ({ routes: routesOneByOne(cloud.routesOf(host)) }),
+    close: async () => {},
+  };
+  const opened = await openProvider(provider, {
+    cluster: { id: 'cluster-1', name: 'test' },
+    clock: systemClock,
+    logger: silentLogger,
+    random: () => 0,
+    budget: { maxAttempts: 1, buckets: { default: { qps: 10_000 } } },
+  });
+  return {
+    opened,
+    // One list, and each route by itself.
+    requestsOfBatch: 5,
+    createInstance: async (name) => {
+      const providerID = `acme://${name}`;
+      cloud.machines.add(providerID);
+      return { name, uid: `uid-${name}`, providerID, labels: {}, annotations: {} };
+    },
+    deleteInstance: async (name) => void cloud.machines.delete(`acme://${name}`),
+    createForeignRoute: async (destination, { providerID = '' }) => cloud.add(destination, providerID, 'foreign'),
+    limitRoutes: async (most) => void (cloud.most = most),
+    fail: async (how) => void (cloud.failure = how),
+    requests: async () => cloud.log.length,
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}
+
+routesSuite('routes one by one', subject);
+
+const call: CallContext = {
+  signal: new AbortController().signal,
+  priority: 'normal',
+  logger: silentLogger,
+  call: (_operation, send) => send(call.signal),
+};
+
+function request(name: string, destination: string, more: Partial<RouteRequest> = {}): RouteRequest {
+  const node = { name, uid: name, providerID: `acme://${name}`, labels: {}, annotations: {} };
+  return { node, addresses: [{ type: 'InternalIP', address: '10.9.0.1' }], destination, ...more };
+}
+
+for (const keepsBoth of [true, false]) {
+  test(`a route that is to be replaced goes ${keepsBoth ? 'when the new one is there' : 'before the new one'}`, async () => {
+    const cloud = new RouteCloud();
+    for (const name of ['a', 'b']) cloud.machines.add(`acme://${name}`);
+    cloud.add('10.0.0.0/24', 'acme://a', 'owned');
+    const routes = routesOneByOne(cloud.routesOf({ clock: new FakeClock() }, { keepsBoth }));
+    const replaces = (await routes.list(call)).routes;
+    assert.deepEqual(await routes.create([request('b', '10.0.0.0/24', { replaces })], call), [{ kind: 'done' }]);
+    const writes = cloud.log.filter((name) => name !== 'GET /routes');
+    assert.deepEqual(
+      writes,
+      keepsBoth ? ['POST /routes', 'DELETE /routes/{id}'] : ['DELETE /routes/{id}', 'POST /routes'],
+    );
+    assert.deepEqual(
+      (await routes.list(call)).routes.map(({ targetProviderID }) => targetProviderID),
+      ['acme://b'],
+    );
+  });
+}
+
+test('where the cloud is down, what is left of a batch is not tried, and had no effect', async () => {
+  const cloud = new RouteCloud();
+  cloud.machines.add('acme://a');
+  const options = cloud.routesOf({ clock: new FakeClock() }, { parallel: 2 });
+  const list = options.list;
+  const routes = routesOneByOne({
+    ...options,
+    list: async (one) => {
+      const found = await list(one);
+      cloud.failure = 503;
+      return found;
+    },
+  });
+  const results = await routes.create(
+    Array.from({ length: 20 }, (_, i) => request('a', `10.0.${i}.0/24`)),
+    call,
+  );
+  assert.equal(results.length, 20);
+  assert.ok(results.every((one) => one.kind === 'failed' && isCloudError(one.error, 'unavailable')));
+  const last = results.at(-1);
+  assert.ok(last?.kind === 'failed' && isCloudError(last.error) && last.error.effect === 'none');
+  assert.equal(cloud.log.filter((name) => name === 'POST /routes').length, 2);
+});
+
+test('two routes to one destination in a batch are a conflict; one by its next hop is there already', async () => {
+  const cloud = new RouteCloud();
+  for (const name of ['a', 'b']) cloud.machines.add(`acme://${name}`);
+  const routes = routesOneByOne(
+    cloud.routesOf(
+      { clock: new FakeClock() },
+      {
+        unmarked: true,
+        list: async () => [
+          { id: 'x', destination: '10.1.0.0/24', nextHops: ['10.9.0.1'], ownership: 'unmarked', blackhole: false },
+          { id: 'y', destination: '10.2.0.0/24', nextHops: ['10.9.0.7'], ownership: 'unmarked', blackhole: false },
+        ],
+      },
+    ),
+  );
+  assert.equal(routes.unmarked, true);
+  const results = await routes.create(
+    [
+      request('a', '10.0.0.0/24'),
+      request('b', '10.0.0.0/24'),
+      request('a', '10.1.0.0/24'),
+      request('a', '10.2.0.0/24'),
+    ],
+    call,
+  );
+  assert.deepEqual(
+    results.map(({ kind }) => kind),
+    ['done', 'failed', 'exists', 'failed'],
+  );
+});
