@@ -57,3 +57,25 @@ export { ownerIn, tagsOf } from './parts/owner-tags.ts';
 
 // Routes
 export { routesOneByOne, type RoutesOneByOneOptions } from './routes/routes-one-by-one.ts';
+
+// Configuration and annotations
+export {
+  named,
+  optional,
+  required,
+  secret,
+  type ConfigKey,
+  type ConfigOf,
+  type ConfigSchema,
+  type NamedSections,
+} from './config/config-schema.ts';
+export { bool, duration, listOf, oneOf, text, url, wholeNumber, type ValueKind } from './config/value-kinds.ts';
+export { readConfig, type ReadConfigOptions } from './config/read-config.ts';
+export { configTable } from './config/config-table.ts';
+export {
+  annotationTable,
+  type AnnotationRow,
+  type AnnotationRows,
+  type AnnotationTable,
+  type AnnotationValues,
+} from './annotations/annotation-table.ts';
