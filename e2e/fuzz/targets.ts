@@ -22,7 +22,7 @@ import { failureNote } from '../../packages/controllers/src/service/service-even
 import { planService } from '../../packages/controllers/src/service/plan.ts';
 import { sourceRangesOf } from '../../packages/controllers/src/service/source-ranges.ts';
 import { factsOfService } from '../../packages/controllers/src/service/service-words.ts';
-import { wakingText } from '../../packages/controllers/src/service/tracked-service.ts';
+import { wakingText } from '../../packages/controllers/src/service/waking-text.ts';
 import { volumeRefOf } from '../../packages/controllers/src/pv-label/volume-source.ts';
 import { EventCorrelator } from '../../packages/kube/src/event-correlator.ts';
 import { readLease, writeLease } from '../../packages/kube/src/lease-record.ts';

@@ -35,12 +35,8 @@ export type {
   NodeLifecycleControllerOptions,
 } from './node-lifecycle/lifecycle-dependencies.ts';
 
-export {
-  createServiceController,
-  type ServiceController,
-  type ServiceControllerDependencies,
-  type ServiceControllerOptions,
-} from './service/service-controller.ts';
+export { createServiceController, type ServiceController } from './service/service-controller.ts';
+export type { ServiceControllerDependencies, ServiceControllerOptions } from './service/service-dependencies.ts';
 export { isReviewed, reviewService, type ServiceReview, type ServiceReviewer } from './service/review-service.ts';
 export { previewServices, type PreviewedService, type PreviewOptions } from './service/preview.ts';
 export { countingReconciles } from './service/reconcile-metrics.ts';

@@ -120,9 +120,25 @@ function sameTexts(a: Readonly<Record<string, string>>, b: Readonly<Record<strin
   return a === b || (keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]));
 }
 
-export function sameAddresses(a: readonly NodeAddress[], b: readonly NodeAddress[]): boolean {
+function sameAddresses(a: readonly NodeAddress[], b: readonly NodeAddress[]): boolean {
   return (
     a === b ||
     (a.length === b.length && a.every(({ address, type }, i) => address === b[i]?.address && type === b[i].type))
+  );
+}
+
+export function sameBackEnds(a: readonly BackEnd[], b: readonly BackEnd[]): boolean {
+  return (
+    a === b ||
+    (a.length === b.length &&
+      a.every((one, i) => {
+        const other = b[i];
+        return (
+          one === other ||
+          (one.node.uid === other?.node.uid &&
+            one.node.providerID === other.node.providerID &&
+            sameAddresses(one.addresses, other.addresses))
+        );
+      }))
   );
 }

@@ -4,7 +4,7 @@ import type { LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provid
 import { FakeClock } from '@outrigger/testing';
 import { identityOf } from './load-balancer-service.ts';
 import { callContext } from '../load-balancer/memory-provider.suite.ts';
-import { Observations } from './observations.ts';
+import { Observations, type TimedObservation } from './observations.ts';
 
 interface Asked {
   readonly clock: FakeClock;
@@ -12,12 +12,15 @@ interface Asked {
   /** Names of each question. */
   readonly batches: string[][];
   readonly answered: string[];
+  /** The last of each. */
+  readonly answers: ReadonlyMap<string, TimedObservation>;
 }
 
 function setUp(observe: LoadBalancers['observe'], batchSize = 3): Asked {
   const clock = new FakeClock();
   const batches: string[][] = [];
   const answered: string[] = [];
+  const answers = new Map<string, TimedObservation>();
   const { signal } = new AbortController();
   const observations = new Observations({
     provider: {
@@ -31,9 +34,12 @@ function setUp(observe: LoadBalancers['observe'], batchSize = 3): Asked {
     clock,
     signal,
     serviceOf: (name) => (name === 'gone' ? undefined : identityOf({ metadata: { name, uid: `uid-${name}` } })),
-    onAnswer: (key) => void answered.push(key),
+    onAnswer: (key, answer) => {
+      answered.push(key);
+      answers.set(key, answer);
+    },
   });
-  return { clock, observations, batches, answered };
+  return { clock, observations, batches, answered, answers };
 }
 
 const nothing = (asOf: () => number) => (services: readonly LoadBalancerService[]) =>
@@ -44,11 +50,11 @@ test('an answer is as old as what it rests on: before the question where a provi
     [400, 400],
     [9_000, 1_000],
   ] as const) {
-    const { clock, observations } = setUp(nothing(() => asOf));
+    const { answers, clock, observations } = setUp(nothing(() => asOf));
     await clock.advance(1_000 - clock.monotonic());
     observations.ask('a');
     await clock.settle();
-    assert.equal(observations.answer('a')?.startedAt, startedAt);
+    assert.equal(answers.get('a')?.startedAt, startedAt);
   }
 });
 
@@ -70,7 +76,7 @@ test('what is asked in one turn goes together, as many as the provider takes; wh
 });
 
 test('one Service on which each question hangs holds up the others for as long as it takes to find it, and then nobody', async () => {
-  const { batches, clock, observations } = setUp(async (services) => {
+  const { answers, batches, clock, observations } = setUp(async (services) => {
     if (services.some(({ name }) => name === 'slow')) await new Promise(() => {});
     return nothing(() => 0)(services);
   }, 8);
@@ -78,7 +84,7 @@ test('one Service on which each question hangs holds up the others for as long a
   const askAgain = async (): Promise<void> => {
     for (const name of waiting) observations.ask(name);
     await clock.advance(120_000);
-    for (const name of waiting) if (observations.answer(name)?.observation.kind === 'parts') waiting.delete(name);
+    for (const name of waiting) if (answers.get(name)?.observation.kind === 'parts') waiting.delete(name);
   };
   await askAgain();
   assert.equal(waiting.size, 7);
@@ -91,7 +97,7 @@ test('one Service on which each question hangs holds up the others for as long a
   observations.ask('slow');
   observations.ask('g');
   await clock.settle();
-  assert.equal(observations.answer('g')?.observation.kind, 'parts', 'the others are asked about meanwhile');
+  assert.equal(answers.get('g')?.observation.kind, 'parts', 'the others are asked about meanwhile');
 });
 
 test('after an answer a Service goes with all others again', async () => {

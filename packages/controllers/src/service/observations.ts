@@ -1,6 +1,6 @@
 /**
  * Asks the cloud what there is for Services: questions gather while one is in flight, the next takes them all, or as many as the provider
- * does: namespaces take turns. Holds no worker. An answer is kept until it has been acted on, and is worth nothing once something was applied after it began.
+ * does: namespaces take turns. Holds no worker. Whoever asked keeps the answer, which is worth nothing once something was applied after it began.
  *
  * One Service may be what a whole question hangs on. Those of a question without an answer are asked about in half as large ones, down
  * to each alone, beside all others until they have an answer.
@@ -18,7 +18,7 @@ export interface ObservationsOptions extends ObserveOptions {
   readonly provider: Pick<LoadBalancers, 'observe' | 'batchSize'>;
   /** What is to be asked about under this key now; `undefined` when nothing is any more. */
   readonly serviceOf: (key: string) => LoadBalancerService | undefined;
-  readonly onAnswer: (key: string) => void;
+  readonly onAnswer: (key: string, answer: TimedObservation) => void;
 }
 
 /** An answer, with the time before the question was asked; monotonic. */
@@ -41,7 +41,6 @@ export class Observations {
   /** Of each Service that had part in a question without an answer: with how many, itself included, it is asked about next. */
   readonly #limits = new Map<string, number>();
   readonly #asking = new Set<string>();
-  readonly #answers = new Map<string, TimedObservation>();
 
   constructor(options: ObservationsOptions) {
     this.#options = options;
@@ -53,15 +52,6 @@ export class Observations {
     const lane = this.#limits.has(key) ? this.#suspect : this.#usual;
     lane.gathering.add(key);
     if (!lane.running) void this.#run(lane);
-  }
-
-  answer(key: string): TimedObservation | undefined {
-    return this.#answers.get(key);
-  }
-
-  /** The answer has been acted on, or is too old. */
-  forget(key: string): void {
-    this.#answers.delete(key);
   }
 
   async #run(lane: Lane): Promise<void> {
@@ -104,8 +94,7 @@ export class Observations {
       if (!observation) continue;
       // A provider that reads from a cache says so by an older time.
       const asOf = observation.kind === 'parts' ? Math.min(startedAt, observation.asOf ?? startedAt) : startedAt;
-      this.#answers.set(key, { uid, startedAt: asOf, observation });
-      onAnswer(key);
+      onAnswer(key, { uid, startedAt: asOf, observation });
     }
   }
 }

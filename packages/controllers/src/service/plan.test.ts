@@ -10,7 +10,7 @@ import { identityOf, loadBalancerServiceOf } from './load-balancer-service.ts';
 import { roleOf, type Role } from './role.ts';
 import { letGoPatch, servedPatch } from './service-patch.ts';
 import { sourceRangesOf } from './source-ranges.ts';
-import { wakingText } from './tracked-service.ts';
+import { wakingText } from './waking-text.ts';
 import { unservedOf } from './unserved.ts';
 import { cleanupFinalizer, sourceRangesAnnotation } from './well-known-names.ts';
 

@@ -13,11 +13,8 @@ import type { Fact } from '../finding.ts';
 import { FakeApi } from './fake-api.suite.ts';
 import { Locks } from '../load-balancer/locks.ts';
 import { callContext, CLUSTER, openLoadBalancers } from '../load-balancer/memory-provider.suite.ts';
-import {
-  createServiceController,
-  type ServiceController,
-  type ServiceControllerOptions,
-} from './service-controller.ts';
+import { createServiceController, type ServiceController } from './service-controller.ts';
+import type { ServiceControllerOptions } from './service-dependencies.ts';
 
 export const webSpec: NonNullable<Service['spec']> = {
   type: 'LoadBalancer',

@@ -1,0 +1,86 @@
+/** Carries a plan out: what begins, what each action has come to, and the end. Pure. */
+import type { LoadBalancerAction, LoadBalancerActionResult } from '@outrigger/cloud-provider';
+import type { Applied } from '../load-balancer/apply-actions.ts';
+import { isUncertain } from '../load-balancer/failure.ts';
+import { canName } from '../load-balancer/judge-look.ts';
+import { notedOf } from '../load-balancer/load-balancer-words.ts';
+import type { Bring } from '../load-balancer/service-plan.ts';
+import { episodeOf, fail } from './fail.ts';
+import { annotationPatch, openedRecord } from './parts-record.ts';
+import { LONGEST_POLL_MS, nextPollMs, spent } from './polling.ts';
+import { beginNote, noNodesNote } from './service-events.ts';
+import { UNCERTAIN_MS, type ServiceState } from './service-state.ts';
+import { notePartsAction } from './service-words.ts';
+import { LOOK, wake, type Effect, type Step, type Surroundings } from './step-types.ts';
+import { partsAnnotation } from './well-known-names.ts';
+
+export function act(state: ServiceState, bring: Bring, at: Surroundings): Step {
+  const { cloud, dryRun } = at.rules;
+  if (dryRun) {
+    const actions = [...at.before, ...notedOf(bring)];
+    return { state: spent(state), effects: [{ kind: 'plan', actions }], next: wake(LONGEST_POLL_MS) };
+  }
+  // Nothing is made beyond what the record on the Service says before it says that there may be more.
+  const adds = bring.plan.actions.some(({ kind }) => kind === 'create' || kind === 'claim');
+  const opened = adds && !canName(cloud) ? openedRecord(at.service) : undefined;
+  if (opened === undefined) return begin(state, bring, at);
+  const patch = annotationPatch(at.service, { [partsAnnotation]: opened });
+  return {
+    state,
+    effects: [],
+    next: { kind: 'write', write: { purpose: 'open', action: notePartsAction, patch, bring } },
+  };
+}
+
+/** Tells, once, what begins. */
+export function begin(before: ServiceState, bring: Bring, at: Surroundings): Step {
+  const { backEnds, wanted } = bring.desired;
+  const episode = bring.refused ? 'update' : episodeOf(before, at, wanted);
+  const effects: Effect[] = [];
+  if (before.work?.episode !== episode) {
+    effects.push({ kind: 'count', what: 'sync' });
+    const note = beginNote(episode);
+    if (note) effects.push({ kind: 'record', note });
+  }
+  if (wanted && backEnds.length === 0) effects.push({ kind: 'tell', note: noNodesNote });
+  const state: ServiceState = {
+    ...before,
+    settled: before.settled && { ...before.settled, upTo: 'touched' },
+    work: { done: before.work?.done, episode, handles: [] },
+    followed: undefined,
+  };
+  return { state, effects, next: { kind: 'apply', bring } };
+}
+
+/** One action, while others are still to come. */
+export function applied(
+  state: ServiceState,
+  action: LoadBalancerAction,
+  result: LoadBalancerActionResult,
+): ServiceState {
+  const { knowledge, work } = state;
+  const parts = knowledge.parts.copy();
+  parts.noteApplied(action, result);
+  const handles = result.kind === 'pending' && work ? [...work.handles, result.handle] : work?.handles;
+  return { ...state, knowledge: { ...knowledge, parts }, work: work && { ...work, handles: handles ?? [] } };
+}
+
+export function acted(before: ServiceState, bring: Bring, { error, pollAfterMs }: Applied, at: Surroundings): Step {
+  const { listLagMs = 0 } = at.rules.cloud;
+  const uncertainMs = error && isUncertain(error) ? UNCERTAIN_MS : 0;
+  const quietFrom = Math.max(before.quietFrom, at.now + listLagMs, uncertainMs > 0 ? at.now + uncertainMs : 0);
+  const quiet = { ...spent(before), quietFrom };
+  if (error) return fail(quiet, error, at, { isWanted: bring.desired.wanted });
+  // The same actions again: the cloud does not yet show what it has done, or never will.
+  const done = JSON.stringify(bring.plan.actions);
+  const isRepeated = quiet.work?.done === done;
+  const state: ServiceState = {
+    ...quiet,
+    work: quiet.work && { ...quiet.work, done },
+    polls: isRepeated ? quiet.polls : 0,
+    pollMs: pollAfterMs || undefined,
+  };
+  const afterMs = Math.max(pollAfterMs ?? 0, listLagMs, isRepeated ? nextPollMs(state) : 0);
+  if (afterMs === 0) return { state, effects: [], next: LOOK };
+  return { state: isRepeated ? { ...state, polls: state.polls + 1 } : state, effects: [], next: wake(afterMs) };
+}

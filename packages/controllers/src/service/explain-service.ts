@@ -1,0 +1,37 @@
+/** What is known of a Service, and planned for it, for people. Pure; from memory alone, with what the cloud showed last. */
+import type { Fact, Finding } from '../finding.ts';
+import { factsOfParts } from '../load-balancer/load-balancer-words.ts';
+import { judgedPlan } from './pass.ts';
+import type { ServiceState } from './service-state.ts';
+import { factsOfService, factsOfServicePlan } from './service-words.ts';
+import type { Surroundings } from './step-types.ts';
+
+export function explainService(state: ServiceState, at: Surroundings): Finding {
+  const { lastFailure: failure, look, uid, work } = state;
+  const { now, rules, service } = at;
+  const { plan } = judgedPlan(state, look, at);
+  return {
+    controller: 'service-lb-controller',
+    about: [uid],
+    observed: [
+      ...factsOfService(service, rules.options),
+      ...factsOfLook(state, now),
+      ...(work?.handles ?? []).map((handle) => ({ text: `The cloud is at work on its task ${handle}.` })),
+      ...(failure ? [{ text: `The last try failed: ${failure.error.message}.`, agoMs: now - failure.at }] : []),
+    ],
+    planned: [...factsOfServicePlan(plan), ...retryFacts(failure, now)],
+  };
+}
+
+function factsOfLook({ look }: ServiceState, now: number): readonly Fact[] {
+  if (!look) return [{ text: 'The cloud has not been asked what there is for it.' }];
+  const agoMs = Math.max(0, now - look.startedAt);
+  const { observation } = look;
+  if (observation.kind === 'parts') return factsOfParts(observation.parts, agoMs);
+  return [{ text: `The cloud, asked what there is, failed: ${observation.error.message}.`, agoMs }];
+}
+
+function retryFacts(failure: ServiceState['lastFailure'], now: number): readonly Fact[] {
+  if (failure?.retryAfterMs === undefined) return [];
+  return [{ text: 'Try again.', inMs: Math.max(0, failure.at + failure.retryAfterMs - now) }];
+}

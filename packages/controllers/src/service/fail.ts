@@ -1,0 +1,60 @@
+/** What becomes of a pass that failed. Pure. */
+import { retryOf, seldomMs } from '../load-balancer/failure.ts';
+import { spent } from './polling.ts';
+import { failureNote, type Episode } from './service-events.ts';
+import type { ServiceState } from './service-state.ts';
+import { REST, wake, type Step, type Surroundings } from './step-types.ts';
+import { wakingText } from './waking-text.ts';
+
+/** Upstream's. */
+const BACKOFF = { baseMs: 5_000, maxMs: 300_000 };
+/** The part of each delay that is left to chance. */
+const JITTER = 0.1;
+
+export interface FailOptions {
+  /** It is to have a load balancer. */
+  readonly isWanted: boolean;
+  /** A plan refuses. Default: false. */
+  readonly isPlans?: boolean;
+}
+
+export function fail(before: ServiceState, error: Error, at: Surroundings, { isPlans, isWanted }: FailOptions): Step {
+  const retry = retryOf(error, isPlans);
+  const plan = { kind: 'plan', actions: at.before } as const;
+  const state = { ...spent(before), lastFailure: { error, at: at.now, retryAfterMs: undefined } };
+  if (retry.kind === 'later') return { state, effects: [plan], next: wake(retry.afterMs) };
+  if (retry.kind === 'elsewhere') return { state, effects: [plan], next: REST };
+  const episode = episodeOf(state, at, isWanted);
+  const failures = state.failures + 1;
+  // Nothing may stand in the way of a deletion for ever.
+  const longest = retry.kind === 'longest' || !isWanted ? BACKOFF.maxMs : undefined;
+  const seldom = retry.kind === 'seldom' && isWanted ? seldomMs(failures) : longest;
+  const retryAfterMs = retry.kind === 'back-off' ? backoffMs(failures, at.random) : seldom;
+  const message = 'A load balancer could not be brought to what it should be';
+  return {
+    state: {
+      ...state,
+      failures,
+      lastFailure: { ...state.lastFailure, retryAfterMs },
+      nodes: state.nodes && { ...state.nodes, isDue: false },
+    },
+    effects: [
+      plan,
+      ...(episode === 'update' ? [{ kind: 'count', what: 'node-sync-error' } as const] : []),
+      { kind: 'log', level: 'error', message, fields: { error, retry: retry.kind } },
+      { kind: 'tell', note: failureNote(episode, error) },
+    ],
+    next: retryAfterMs === undefined ? REST : wake(retryAfterMs),
+  };
+}
+
+/** Only the back ends of a load balancer that was served before have changed: an update. */
+export function episodeOf({ settled, work }: ServiceState, { service }: Surroundings, isWanted: boolean): Episode {
+  if (!isWanted) return 'delete';
+  if (work?.episode === 'ensure') return 'ensure';
+  return settled?.text === wakingText(service) ? 'update' : 'ensure';
+}
+
+function backoffMs(failures: number, random: number): number {
+  return Math.min(BACKOFF.maxMs, BACKOFF.baseMs * 2 ** (failures - 1)) * (1 - JITTER * random);
+}

@@ -1,0 +1,22 @@
+/** When the cloud is looked at again, where it goes on by itself. Pure. */
+import type { ServiceState } from './service-state.ts';
+import { wake, type Step } from './step-types.ts';
+
+export const FIRST_POLL_MS = 1_000;
+export const LONGEST_POLL_MS = 30_000;
+
+/** Ever later, from the provider's own measure on. */
+export function nextPollMs({ pollMs = FIRST_POLL_MS, polls }: ServiceState): number {
+  return Math.min(LONGEST_POLL_MS, pollMs * 1.5 ** polls);
+}
+
+/** Looks again then. */
+export function poll(state: ServiceState, mostMs: number = Infinity): Step {
+  const afterMs = Math.min(nextPollMs(state), mostMs);
+  return { state: { ...spent(state), polls: state.polls + 1 }, effects: [], next: wake(afterMs) };
+}
+
+/** What the cloud has shown is acted on, or too old: the next pass asks anew. */
+export function spent(state: ServiceState): ServiceState {
+  return state.look && !state.look.isSpent ? { ...state, look: { ...state.look, isSpent: true } } : state;
+}

@@ -1,0 +1,48 @@
+/** What the service controller is made of. */
+import type { CallContext, CallPriority, LoadBalancers } from '@outrigger/cloud-provider';
+import type { Client, Clock, EventRecorder, Logger, Metrics, Node, Service, Store } from '@outrigger/kube';
+import type { ControllerJournal } from '../journal.ts';
+import type { Locks } from '../load-balancer/locks.ts';
+import type { Tenancy } from '../load-balancer/tenancy.ts';
+import type { CloudAddresses } from './back-ends.ts';
+
+export interface ServiceControllerOptions extends Tenancy {
+  /** Recorded on the Services that have a load balancer, and the prefix of our provider IDs. */
+  readonly providerName: string;
+  /** `ClusterIdentity.id`. */
+  readonly clusterId: string;
+  /** Names of all providers of this program. Default: this one alone. */
+  readonly providers?: readonly string[];
+  /** Serves the Services without a `loadBalancerClass` too. Default: true. */
+  readonly isDefault?: boolean;
+  /** `--concurrent-service-syncs`: load balancers that are being changed at a time. Default: 10. */
+  readonly concurrentServiceSyncs?: number;
+}
+
+export interface ServiceControllerDependencies {
+  readonly client: Pick<Client, 'of'>;
+  readonly services: Store<Service>;
+  readonly nodes: Store<Node>;
+  readonly provider: LoadBalancers;
+  /** Addresses that the cloud does not give for a node get no traffic. Default: it is not known what it gives, and all do. */
+  readonly cloudAddresses?: CloudAddresses | undefined;
+  readonly callContext: (options: {
+    readonly signal: AbortSignal;
+    readonly priority: CallPriority;
+    readonly about?: readonly string[];
+    readonly reads?: boolean;
+  }) => CallContext;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** Default: nothing is remembered, and everything done. */
+  readonly journal?: ControllerJournal;
+  /** Shared with whoever else changes load balancers of this provider. Default: nobody does. */
+  readonly locks?: Locks;
+  /** Calls back for each changed cloud config that was taken, and returns the way to stop. Default: none is ever taken. */
+  readonly onReconfigured?: (listener: () => void) => () => void;
+  readonly options: ServiceControllerOptions;
+}

@@ -1,0 +1,146 @@
+/** What is known of one Service while this process runs: one value. All of it can be lost: a new process finds out again. */
+import type { BackEnd, LoadBalancerIngress, PartAnswer } from '@outrigger/cloud-provider';
+import type { Service } from '@outrigger/kube';
+import type { FieldState } from '../contested-field.ts';
+import type { Knowledge } from '../load-balancer/judge-look.ts';
+import { KnownParts } from '../load-balancer/known-parts.ts';
+import { ingressOf } from './load-balancer-service.ts';
+import type { TimedObservation } from './observations.ts';
+import { partsRecordOf } from './parts-record.ts';
+import { isRecorded } from './role.ts';
+import type { Episode } from './service-events.ts';
+
+/** So long after a request without an answer the cloud may still do what it asked for. */
+export const UNCERTAIN_MS = 5_000;
+
+/** What was last seen to be as it should. */
+export interface Settled {
+  /** `wakingText` of the Service then. */
+  readonly text: string;
+  readonly backEnds: readonly BackEnd[];
+  readonly ingress: readonly LoadBalancerIngress[];
+  /**
+   * The generation of back ends for which it is known to be so. `stand-in`: these back ends stand in for none. `touched`: something
+   * was asked of the cloud since; it is no more as it was, also for who wants just that again.
+   */
+  readonly upTo: number | 'stand-in' | 'touched';
+}
+
+/** Under way since the first action, until all is as it should be. */
+interface Work {
+  readonly episode: Episode;
+  /** The actions of the last plan that was carried out; JSON. The same again: the cloud does not show what it has done. */
+  readonly done: string | undefined;
+  /** The cloud's own tasks that the last actions began. */
+  readonly handles: readonly string[];
+}
+
+/** What the cloud showed last, with what it said when it was asked directly after that. */
+export interface SeenLook extends TimedObservation {
+  readonly answers: ReadonlyMap<string, PartAnswer>;
+  /** It was acted on, or is too old: it is kept for explanations alone. */
+  readonly isSpent: boolean;
+}
+
+export interface ServiceState {
+  readonly uid: string;
+  /** The object itself is gone, and was this. */
+  readonly leftover: Service | undefined;
+  /** `wakingText` of what the last pass began with; `undefined`: the next change is news, whatever it is. */
+  readonly wish: string | undefined;
+  readonly settled: Settled | undefined;
+  readonly work: Work | undefined;
+  readonly look: SeenLook | undefined;
+  /** What is known of its parts. */
+  readonly knowledge: Knowledge;
+  /** Nothing that was asked for earlier can still take effect from here on; monotonic. */
+  readonly quietFrom: number;
+  /** Since when no back end is left; monotonic. */
+  readonly emptySince: number | undefined;
+  /** What its members are, whatever it asks for: set while that is refused. */
+  readonly followed: readonly BackEnd[] | undefined;
+  /** The last change of nodes that it was looked at for (monotonic), and whether that is still to be done. */
+  readonly nodes: { readonly changedAt: number; readonly isDue: boolean } | undefined;
+  /** What became of its addresses, where another writer has undone them. */
+  readonly ingressField: FieldState | undefined;
+  readonly polls: number;
+  /** The provider's own measure for what it was last asked to do; then ever longer. */
+  readonly pollMs: number | undefined;
+  /** Failures in a row. */
+  readonly failures: number;
+  /** What went wrong last, with when (monotonic) and what is done about it. */
+  readonly lastFailure:
+    | { readonly error: Error; readonly at: number; readonly retryAfterMs: number | undefined }
+    | undefined;
+  /** Nothing is left to do: the finalizer is being removed, or gone. */
+  readonly isLetGo: boolean;
+}
+
+/** Whose `providerName` is recorded, and since when (monotonic) this process runs: before, another may have asked the cloud for something. */
+export interface Beginning {
+  readonly options: { readonly providerName: string };
+  readonly startedAt: number;
+}
+
+/** What is known, where it is of this very Service; else what can be known of one that is new to this process. */
+export function stateOf(known: ServiceState | undefined, service: Service, beginning: Beginning): ServiceState {
+  const { options, startedAt } = beginning;
+  const { uid = '' } = service.metadata ?? {};
+  return known?.uid === uid ? known : newState(service, uid, options.providerName, startedAt);
+}
+
+function newState(service: Service, uid: string, providerName: string, startedAt: number): ServiceState {
+  const recorded = isRecorded(service, providerName);
+  const begun = recorded || ingressOf(service).length > 0;
+  const record = recorded ? partsRecordOf(service) : undefined;
+  return {
+    uid,
+    leftover: undefined,
+    wish: undefined,
+    settled: undefined,
+    work: undefined,
+    look: undefined,
+    knowledge: { parts: new KnownParts(begun, record), wait: undefined },
+    quietFrom: recorded ? startedAt + UNCERTAIN_MS : startedAt,
+    emptySince: undefined,
+    followed: undefined,
+    nodes: undefined,
+    ingressField: undefined,
+    polls: 0,
+    pollMs: undefined,
+    failures: 0,
+    lastFailure: undefined,
+    isLetGo: false,
+  };
+}
+
+/** The states by key, and how many of them are yet to follow the nodes. */
+export class ServiceStates {
+  readonly #byKey = new Map<string, ServiceState>();
+  readonly #onNodesDone: () => void;
+  #due = 0;
+
+  /** `onNodesDone`: the last that was to follow the nodes has done so, or failed. */
+  constructor(onNodesDone: () => void) {
+    this.#onNodesDone = onNodesDone;
+  }
+
+  get(key: string): ServiceState | undefined {
+    return this.#byKey.get(key);
+  }
+
+  keys(): Iterable<string> {
+    return this.#byKey.keys();
+  }
+
+  /** `undefined`: nothing is known of it any more. */
+  set(key: string, state: ServiceState | undefined): void {
+    const before = this.#byKey.get(key);
+    if (before === state) return;
+    if (state) this.#byKey.set(key, state);
+    else this.#byKey.delete(key);
+    const more = Number(state?.nodes?.isDue ?? false) - Number(before?.nodes?.isDue ?? false);
+    this.#due += more;
+    if (more < 0 && this.#due === 0) this.#onNodesDone();
+  }
+}

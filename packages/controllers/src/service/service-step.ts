@@ -1,0 +1,167 @@
+/** From what is known of a Service, and what has happened to it, to what is known then and what is to be done. Pure: entry point `step`. */
+import type { Service } from '@outrigger/kube';
+import { sameBackEnds } from './back-ends.ts';
+import { retryOf } from '../load-balancer/failure.ts';
+import { afterWrite } from '../contested-field.ts';
+import { acted, applied, begin } from './act.ts';
+import { fail } from './fail.ts';
+import { FOREIGN_AFTER_MS, foreignOwnerOf } from './foreign-owner.ts';
+import { letGone } from './let-go.ts';
+import { ingressOf } from './load-balancer-service.ts';
+import { answered, pass, planAndCarryOut } from './pass.ts';
+import { poll, FIRST_POLL_MS } from './polling.ts';
+import { hasFinalizer, isRecorded, roleOf } from './role.ts';
+import { ingressText, sameIngress } from './service-patch.ts';
+import { stateOf, type ServiceState } from './service-state.ts';
+import { settled } from './settle.ts';
+import { selectedBy, settledNow, withEmptiness } from './settled-now.ts';
+import { REST, after, wake, type ServiceEvent, type Step, type Surroundings, type Write } from './step-types.ts';
+import { wakingText } from './waking-text.ts';
+
+export function step(state: ServiceState | undefined, event: ServiceEvent, at: Surroundings): Step {
+  switch (event.kind) {
+    case 'changed':
+      return changed(state, at);
+    case 'vanished':
+      return vanished(state, event.successor, at);
+    case 'looked':
+      return { state: looked(state, event.look), effects: [], next: wake() };
+    case 'due':
+      return pass(state, at);
+    default:
+  }
+  if (!state) return { state, effects: [], next: REST };
+  switch (event.kind) {
+    case 'nodes-changed':
+      return follow(state, event.at, at);
+    case 'reconfigured':
+      // Credentials, a quota's project, a network: what it failed for may be what was changed.
+      return state.lastFailure ? { state: { ...state, failures: 0 }, effects: [], next: wake() } : rest(state);
+    case 'behind':
+      return rest({ ...state, wish: undefined });
+    case 'written':
+      return written(state, event.write, event.metadata !== undefined, at);
+    case 'read':
+      return planAndCarryOut(answered(state, event.read, event.answers), at);
+    case 'applied':
+      return rest(applied(state, event.action, event.result));
+    case 'ended':
+      return acted(state, event.bring, event.applied, at);
+    default: {
+      const isWanted = roleOf(at.service, at.rules.options) === 'serve';
+      return fail({ ...state, isLetGo: false }, event.error, at, { isWanted });
+    }
+  }
+}
+
+const rest = (state: ServiceState): Step => ({ state, effects: [], next: REST });
+
+function changed(state: ServiceState | undefined, at: Surroundings): Step {
+  const { options } = at.rules;
+  const role = roleOf(at.service, options);
+  if (role === 'clean' || role === 'unclaimed') return { state, effects: [], next: wake() };
+  if (role === 'leave') {
+    const isForeign = foreignOwnerOf(at.service, options) !== undefined;
+    return {
+      state: undefined,
+      effects: [{ kind: 'forget', isGone: false }],
+      next: isForeign ? wake(FOREIGN_AFTER_MS) : REST,
+    };
+  }
+  // More than what the last pass has seen, or than what our own writes brought?
+  if (!state || state.wish !== wakingText(at.service) || !isRecorded(at.service, options.providerName)) {
+    return { state, effects: [], next: wake() };
+  }
+  if (!state.settled) return rest(state);
+  const known = settledNow(state, at, () => selectedBy(state, at));
+  if (!known) return { state, effects: [], next: wake() };
+  const isAsWritten = sameIngress(ingressOf(at.service), known.ingress);
+  return { state: { ...state, settled: known }, effects: [], next: isAsWritten ? REST : wake() };
+}
+
+function vanished(state: ServiceState | undefined, successor: Service | undefined, at: Surroundings): Step {
+  const { rules, service } = at;
+  // Because a person wanted it, and not because the API server has been set back, or is behind.
+  const isCertain = successor ? !isOlder(successor, service) : service.metadata?.deletionTimestamp !== undefined;
+  const forgotten: Step = { state: undefined, effects: [{ kind: 'forget', isGone: true }], next: REST };
+  if (state?.isLetGo) return forgotten;
+  // Who has taken our finalizer off what has parts wanted it to go, and at once: no API server that was set back shows that.
+  const isOurs = state !== undefined && state.uid === service.metadata?.uid;
+  const isForced = isOurs && !hasFinalizer(service) && state.knowledge.parts.words.length > 0;
+  if (!isForced && !isRecorded(service, rules.options.providerName)) return forgotten;
+  if (!isCertain && !isForced) {
+    const message = 'A Service has vanished without being deleted; its load balancer is left to the orphan check';
+    return after([{ kind: 'log', level: 'warn', message, fields: {} }], forgotten);
+  }
+  // What is known of its parts goes on to hold.
+  return {
+    ...forgotten,
+    effects: [
+      ...forgotten.effects,
+      { kind: 'leave-over', state: { ...stateOf(state, service, rules), leftover: service } },
+    ],
+  };
+}
+
+/** Whether the first was made before the second: then it did not take its place, but a list is behind, or etcd was restored. */
+function isOlder({ metadata: one }: Service, { metadata: other }: Service): boolean {
+  return Date.parse(one?.creationTimestamp ?? '') < Date.parse(other?.creationTimestamp ?? '');
+}
+
+/** An answer about another Service of this name is of no use; its turn comes all the same: it may have asked since. */
+function looked(
+  state: ServiceState | undefined,
+  look: Extract<ServiceEvent, { kind: 'looked' }>['look'],
+): ServiceState | undefined {
+  if (state?.uid !== look.uid) return state;
+  return { ...state, look: { ...look, answers: new Map(), isSpent: false } };
+}
+
+/** Its back ends may be others now. */
+function follow(state: ServiceState, changedAt: number, at: Surroundings): Step {
+  if (roleOf(at.service, at.rules.options) !== 'serve' || state.settled?.upTo === at.generation) return rest(state);
+  const selected = selectedBy(state, at);
+  const known = withEmptiness(state, selected, at.now);
+  const right = settledNow(known, at, () => selected);
+  if (right) return rest({ ...known, settled: right });
+  const { followed, lastFailure } = known;
+  const hasFollowed =
+    followed && lastFailure && selected && known.wish === wakingText(at.service) && sameBackEnds(selected, followed);
+  if (hasFollowed) return rest(known);
+  // What was refused may have been so for the sake of its nodes. Else what has never served is tried again in its own time.
+  const isRefused = lastFailure !== undefined && retryOf(lastFailure.error).kind === 'seldom';
+  const hasServed = known.settled !== undefined || ingressOf(at.service).length > 0;
+  if (!hasServed && !isRefused && lastFailure?.retryAfterMs !== undefined) return rest(known);
+  return { state: { ...known, nodes: { changedAt, isDue: true } }, effects: [], next: wake() };
+}
+
+/** `isDone`: the Service has it. Else it is gone, which its next turn sees, or the server has refused to merge what two have written. */
+function written(
+  state: ServiceState,
+  { bring, note, purpose, thenMs = 0 }: Write,
+  isDone: boolean,
+  at: Surroundings,
+): Step {
+  const { dryRun } = at.rules;
+  switch (purpose) {
+    case 'record':
+      return isDone ? planAndCarryOut(state, at) : rest(state);
+    case 'open':
+      return isDone && bring ? begin(state, bring, at) : rest(state);
+    case 'wait':
+      return { state, effects: [], next: wake(thenMs) };
+    case 'settle':
+      return bring && (isDone || dryRun) ? settled(state, bring, at) : poll(state);
+    case 'pending':
+      return poll(state);
+    case 'ingress': {
+      if (!isDone) return { state, effects: [], next: dryRun ? REST : wake(FIRST_POLL_MS) };
+      const wanted = ingressText(state.settled?.ingress ?? []);
+      return rest({ ...state, ingressField: afterWrite(state.ingressField, wanted, at.now) });
+    }
+    default:
+      if (isDone) return letGone(state, note, at);
+      // A Service that stays may be served again, and be deleted by force then.
+      return rest({ ...state, isLetGo: !dryRun && at.service.metadata?.deletionTimestamp !== undefined });
+  }
+}

@@ -1,0 +1,64 @@
+/** What becomes of a Service whose load balancer is as it should be. Pure. */
+import { canName } from '../load-balancer/judge-look.ts';
+import type { Bring } from '../load-balancer/service-plan.ts';
+import { recordsOf } from './parts-record.ts';
+import { spent } from './polling.ts';
+import { endNote, heldNote } from './service-events.ts';
+import { servedPatch } from './service-patch.ts';
+import type { ServiceState } from './service-state.ts';
+import { statusAction } from './service-words.ts';
+import { EMPTY_HOLD_MS } from './settled-now.ts';
+import { REST, wake, type Effect, type Step, type Surroundings, type Write } from './step-types.ts';
+import { wakingText } from './waking-text.ts';
+
+/** All is as it should be. */
+export function settle(state: ServiceState, bring: Bring, at: Surroundings): Step {
+  const write = statusWrite(state, bring, at, 'settle');
+  return write ? { state, effects: [], next: { kind: 'write', write } } : settled(state, bring, at);
+}
+
+/** … and the Service says so. */
+export function settled(before: ServiceState, { desired: { backEnds }, plan }: Bring, at: Surroundings): Step {
+  const { nodes, work } = before;
+  // The last good back ends stand in for none: until that is believed.
+  const isHeld = before.emptySince !== undefined && backEnds.length > 0;
+  const upTo = isHeld ? 'stand-in' : at.generation;
+  const state: ServiceState = {
+    ...spent(before),
+    settled: { text: wakingText(at.service), backEnds, ingress: plan.ingress, upTo },
+    work: undefined,
+    followed: undefined,
+    nodes: nodes && { ...nodes, isDue: false },
+    polls: 0,
+    failures: 0,
+    lastFailure: undefined,
+  };
+  const effects: Effect[] = [];
+  if (work) effects.push({ kind: 'record', note: endNote(work.episode) });
+  if (work?.episode === 'update' && nodes) effects.push({ kind: 'updated', afterMs: at.now - nodes.changedAt });
+  if (isHeld) return hold(state, at, effects);
+  // Nodes that changed while the status was written are compared with what was just settled.
+  return { state, effects, next: upTo === at.newestGeneration ? REST : wake() };
+}
+
+/** No back end is left, and that is not believed yet. */
+export function hold(state: ServiceState, { now }: Surroundings, effects: readonly Effect[] = []): Step {
+  const leftMs = (state.emptySince ?? 0) + EMPTY_HOLD_MS - now;
+  const note = heldNote(EMPTY_HOLD_MS / 1000);
+  return { state: spent(state), effects: [...effects, { kind: 'tell', note }], next: wake(Math.max(0, leftMs)) };
+}
+
+/** The addresses, the provider's annotations, and what is known of the parts; `undefined`: the Service has all that. */
+export function statusWrite(
+  { knowledge }: ServiceState,
+  bring: Bring,
+  { rules, service, wallNow: now }: Surroundings,
+  purpose: Write['purpose'],
+): Write | undefined {
+  const { annotations, ingress } = bring.plan;
+  const records = recordsOf(service, knowledge, { isComplete: bring.complete, needsNone: canName(rules.cloud) });
+  const isDue = records.isDue || servedPatch(service, { ingress, annotations, now }) !== undefined;
+  const all = { ...annotations, ...records.annotations };
+  const patch = isDue ? servedPatch(service, { ingress, annotations: all, now }) : undefined;
+  return patch && { purpose, action: statusAction, patch, bring };
+}

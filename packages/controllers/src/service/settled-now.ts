@@ -1,0 +1,59 @@
+/** Whether a Service is as it should be without a look at the cloud. Pure. */
+import type { BackEnd } from '@outrigger/cloud-provider';
+import { sameBackEnds } from './back-ends.ts';
+import { selectedOf, type ObservedService } from './plan.ts';
+import { isRecorded, roleOf } from './role.ts';
+import type { ServiceState, Settled } from './service-state.ts';
+import type { Surroundings } from './step-types.ts';
+import { wakingText } from './waking-text.ts';
+
+/** How long an empty set of back ends is not believed. */
+export const EMPTY_HOLD_MS = 300_000;
+
+/** What the plan of a Service rests on, without what the cloud showed. */
+export function observedOf(state: ServiceState, { backEnds, now, rules, service }: Surroundings): ObservedService {
+  const { emptySince, lastFailure, settled } = state;
+  return {
+    service,
+    backEnds,
+    lastBackEnds: settled?.backEnds,
+    isFailing: lastFailure !== undefined,
+    believesEmpty: emptySince !== undefined && now - emptySince >= EMPTY_HOLD_MS,
+    provider: rules.planner,
+    serviceOf: rules.serviceOf,
+    options: rules.options,
+  };
+}
+
+/** Its back ends; `undefined`: they cannot be said, and the plan says what is wrong. */
+export function selectedBy(state: ServiceState, at: Surroundings): readonly BackEnd[] | undefined {
+  try {
+    return selectedOf(observedOf(state, at));
+  } catch {
+    return undefined;
+  }
+}
+
+/** An empty set of back ends is what a mistake looks like: it is noted since when it is. */
+export function withEmptiness(
+  state: ServiceState,
+  selected: readonly BackEnd[] | undefined,
+  now: number,
+): ServiceState {
+  if (!selected) return state;
+  const emptySince = selected.length > 0 ? undefined : (state.emptySince ?? now);
+  return emptySince === state.emptySince ? state : { ...state, emptySince };
+}
+
+/** What it is settled as, if it is served, and was so when the cloud was last looked at; its addresses may be undone since. */
+export function settledNow(
+  { settled }: ServiceState,
+  { generation, rules, service }: Surroundings,
+  select: () => readonly BackEnd[] | undefined,
+): Settled | undefined {
+  if (!settled || settled.upTo === 'touched' || settled.text !== wakingText(service)) return undefined;
+  if (roleOf(service, rules.options) !== 'serve' || !isRecorded(service, rules.options.providerName)) return undefined;
+  if (settled.upTo === generation) return settled;
+  const selected = select();
+  return selected && sameBackEnds(selected, settled.backEnds) ? { ...settled, upTo: generation } : undefined;
+}

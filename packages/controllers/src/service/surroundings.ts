@@ -1,0 +1,61 @@
+/** What a step reads besides the state: the rules, made once, and what the moment has. */
+import type { Clock, Service, Store } from '@outrigger/kube';
+import type { BackEndSet } from './back-end-set.ts';
+import type { ServiceControllerDependencies } from './service-dependencies.ts';
+import type { Rules, Surroundings } from './step-types.ts';
+
+export function ruleOptionsOf({ options, provider }: ServiceControllerDependencies): Rules['options'] {
+  const { clusterId, isDefault = true, providerName, providers = [providerName], sharing, trustedNamespaces } = options;
+  return { providerName, clusterId, classes: provider.classes, isDefault, sharing, trustedNamespaces, providers };
+}
+
+export function rulesOf(
+  { clock, journal, provider, services }: ServiceControllerDependencies,
+  options: Rules['options'],
+  backEnds: BackEndSet,
+): Rules {
+  return {
+    options,
+    planner: {
+      get annotations() {
+        return provider.annotations;
+      },
+      get features() {
+        return provider.features;
+      },
+      plan: (desired, parts) => provider.plan(desired, parts),
+      ...(provider.planMembers && { planMembers: provider.planMembers.bind(provider) }),
+      selectBackEnds: (service) => backEnds.select(service),
+    },
+    cloud: provider,
+    serviceOf: (uid) => findByUid(services, uid),
+    startedAt: clock.monotonic(),
+    dryRun: journal?.dryRun ?? false,
+  };
+}
+
+export function surroundingsOf(
+  service: Service,
+  rules: Rules,
+  { all: backEnds, generation }: BackEndSet,
+  { clock, random }: { readonly clock: Clock; readonly random: () => number },
+): Surroundings {
+  return {
+    rules,
+    service,
+    before: [],
+    now: clock.monotonic(),
+    wallNow: clock.now(),
+    random: random(),
+    backEnds,
+    generation,
+    newestGeneration: generation,
+    appliedAt: -Infinity,
+  };
+}
+
+/** Asked only about who owns what a Service wants to share. */
+function findByUid(services: Store<Service>, uid: string): Service | undefined {
+  for (const service of services.values()) if (service.metadata?.uid === uid) return service;
+  return undefined;
+}
