@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
+import { connect as connectPlain, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -99,6 +100,20 @@ function ask(port: number, path: string, body?: string): Promise<number> {
   });
 }
 
+/** What a client says first, from one that talks to a listener which says nothing. */
+async function clientHello(): Promise<Buffer> {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const client = connect({ host: '127.0.0.1', port: (listener.address() as AddressInfo).port });
+  client.on('error', () => {});
+  const [socket] = (await once(listener, 'connection')) as [Socket];
+  const [hello] = (await once(socket, 'data')) as [Buffer];
+  client.destroy();
+  socket.destroy();
+  listener.close();
+  return hello;
+}
+
 /** Resolves when all of it is sent, or nobody takes it any more. */
 async function say(port: number, said: Buffer): Promise<TLSSocket> {
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
@@ -145,6 +160,34 @@ const options = {
 const half = `GET /healthz HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(15_000)}`;
 
 test('400 half requests to the secure port', options, () => attack(program.port, 400, Buffer.from(half)));
+
+for (const port of ['port', 'webhookPort'] as const) {
+  test(
+    `1,000 handshakes with the ${port === 'port' ? 'secure' : 'webhook'} port that nobody goes on with`,
+    options,
+    async () => {
+      const hello = await clientHello();
+      const sockets: Socket[] = [];
+      const begin = async (): Promise<void> => {
+        const socket = connectPlain({ host: '127.0.0.1', port: program[port] });
+        sockets.push(socket);
+        socket.on('error', () => {});
+        await once(socket, 'connect').catch(() => {});
+        socket.write(hello);
+      };
+      await forgetPeak();
+      try {
+        for (let i = 0; i < 50; i++) await Promise.all(Array.from({ length: 20 }, begin));
+        assert.equal(await ask(program.port, '/livez'), 200);
+        assert.equal(await ask(program.webhookPort, PATH, REVIEW), 200);
+      } finally {
+        for (const socket of sockets) socket.destroy();
+      }
+      const peak = await peakMiB();
+      assert.ok(peak <= MOST_MIB, `${Math.round(peak)} MiB`);
+    },
+  );
+}
 
 test('200 requests to the secure port that have sent a body of chunks of one byte', options, () => {
   const body = '1\r\nx\r\n'.repeat(2_000);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get } from 'node:https';
-import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectPlain, createServer, type AddressInfo, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 import { silentLogger, systemClock } from '@outrigger/kube';
@@ -54,6 +54,13 @@ class Rig implements AsyncDisposable {
     return socket;
   }
 
+  /** One that begins a handshake, is answered, and says no more. */
+  async started(from = '127.0.0.1'): Promise<Socket> {
+    const socket = await this.silent(from);
+    socket.write(await clientHello());
+    return socket;
+  }
+
   ask(path: string, from = '127.0.0.1'): Promise<string> {
     return new Promise((resolve, reject) => {
       const options = { host: '127.0.0.1', port: this.port, path, localAddress: from } as const;
@@ -72,10 +79,30 @@ class Rig implements AsyncDisposable {
   }
 }
 
+/** What a client says first, from one that talks to a listener which says nothing. */
+async function clientHello(): Promise<Buffer> {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const client = connect({ host: '127.0.0.1', port: (listener.address() as AddressInfo).port });
+  client.on('error', () => {});
+  const [socket] = (await once(listener, 'connection')) as [Socket];
+  const [hello] = (await once(socket, 'data')) as [Buffer];
+  client.destroy();
+  socket.destroy();
+  listener.close();
+  return hello;
+}
+
 const isClosed = (socket: Socket): boolean => socket.destroyed || socket.readableEnded;
 
-for (const kind of ['half', 'silent'] as const) {
-  test(`amid ${kind === 'half' ? 'half requests' : 'connections without a handshake'} from the same address everybody is served`, async () => {
+const KINDS = {
+  half: 'half requests',
+  silent: 'connections without a handshake',
+  started: 'handshakes that are not gone on with',
+} as const;
+
+for (const kind of ['half', 'silent', 'started'] as const) {
+  test(`amid ${KINDS[kind]} from the same address everybody is served`, async () => {
     await using rig = await new Rig().start();
     for (let i = 0; i < 3 * MOST; i++) await rig[kind]();
     for (let i = 0; i < 3; i++) assert.equal(await rig.ask('/healthz'), 'ok');
@@ -103,6 +130,22 @@ test('a caller with few connections keeps them, however many another one makes',
   for (const socket of few) socket.write('connection: close\r\n\r\n');
   for (const socket of few) assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 200/u);
   for (const socket of many.slice(0, MOST)) if (!isClosed(socket)) await once(socket.resume(), 'close');
+});
+
+test('handshakes are begun at a bounded rate, and another address waits for none of them', linux, async () => {
+  await using rig = await new Rig().start();
+  const hello = await clientHello();
+  let begun = 0;
+  // Each is ended for the next one, or answered: the burst, and after that a hundred a second.
+  const startedAt = systemClock.monotonic();
+  for (let i = 0; i < 400; i++) {
+    const socket = await rig.silent();
+    socket.once('data', () => begun++);
+    socket.write(hello);
+  }
+  assert.equal(await rig.ask('/healthz', '127.0.0.2'), 'ok');
+  const seconds = (systemClock.monotonic() - startedAt) / 1_000;
+  assert.ok(begun > 50 && begun <= 101 + 100 * seconds, `${begun} in ${seconds} s`);
 });
 
 test('a stop does not wait for who is in a handshake', { timeout: 5_000 }, async () => {

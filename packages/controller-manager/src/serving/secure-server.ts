@@ -1,13 +1,14 @@
 /** A listener of the manager: TLS, with certificates that are read again when they change. */
 import { createServer as createPlainServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { noMetrics, onAbort, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import type { Hono } from 'hono';
 import { reloadFiles } from '../reload/reload-files.ts';
 import { CertificateError, readCertificateFiles } from './certificate-files.ts';
 import { limitConnections, type LimitedConnections } from './connection-limit.ts';
+import { HandshakePace } from './handshake-pace.ts';
 import type { ServingCertificate } from './self-signed-certificate.ts';
 import { ServingContext, type NamedCertificate } from './serving-context.ts';
 import type { NamedCertKey } from './serving-flags.ts';
@@ -74,6 +75,8 @@ const REASONS: Readonly<Record<string, string>> = {
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Kubelets and Prometheus have one or two each; a connection that says nothing costs some 45 kB. */
 const MOST_CONNECTIONS = 128;
+/** A tenth of one processor. Kubelets and Prometheus make one in seconds, an API server dozens when it starts. */
+const HANDSHAKES = { perSecond: 100, burst: 100 };
 /** Between lines in the log about connections that were ended. */
 const QUIET_MS = 60_000;
 /** So often within that time Node looks for those that take longer; its own 30 s would double it. */
@@ -193,7 +196,19 @@ function createTls(
     answer,
   );
   context.attach(server);
+  paceHandshakes(server, options.clock);
   return server;
+}
+
+/** Node's own listener begins the handshake. */
+function paceHandshakes(server: TlsServer, clock: Clock): void {
+  const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  const begin = (socket: Socket): void => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
+  const pace = new HandshakePace({ clock, ...HANDSHAKES, begin });
+  server.on('connection', (socket: Socket) => pace.enter(socket));
 }
 
 async function listen(server: Server | TlsServer, options: SecureServerOptions): Promise<void> {

@@ -14,7 +14,7 @@ import { FakeApi } from './fake-api.suite.ts';
 import { Locks } from '../load-balancer/locks.ts';
 import { callContext, CLUSTER, openLoadBalancers } from '../load-balancer/memory-provider.suite.ts';
 import { createServiceController, type ServiceController } from './service-controller.ts';
-import type { ServiceControllerOptions } from './service-dependencies.ts';
+import type { ServiceControllerDependencies, ServiceControllerOptions } from './service-dependencies.ts';
 
 export const webSpec: NonNullable<Service['spec']> = {
   type: 'LoadBalancer',
@@ -122,7 +122,10 @@ export interface Rig {
   readonly reconfigured: () => void;
   /** Parts that this Service owns, by kind. */
   readonly partsOf: (uid: string) => readonly MemoryPart[];
-  start(options?: Partial<ServiceControllerOptions>): Promise<void>;
+  start(
+    options?: Partial<ServiceControllerOptions>,
+    more?: Pick<ServiceControllerDependencies, 'cloudAddresses' | 'confirmAddresses'>,
+  ): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -149,7 +152,7 @@ export async function createRig(): Promise<Rig> {
     planned: (name) => explain(`default/${name}`)?.planned ?? [],
     reconfigured: () => reconfigured.forEach((listener) => listener()),
     partsOf: (uid) => cloud.parts().filter(({ tags }) => tags.uid === uid && tags.clusterId === CLUSTER),
-    start: async (options = {}) => {
+    start: async (options = {}, more = {}) => {
       const ended = new AbortController();
       const controller = createServiceController({
         client: api.client,
@@ -167,6 +170,7 @@ export async function createRig(): Promise<Rig> {
         metrics: noMetrics,
         random: () => 0,
         locks,
+        ...more,
         onReconfigured: (listener) => {
           reconfigured.add(listener);
           return () => void reconfigured.delete(listener);

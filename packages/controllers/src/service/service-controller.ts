@@ -17,13 +17,14 @@ import { Locks } from '../load-balancer/locks.ts';
 import { tellSetAside } from '../set-aside.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { BackEndSet } from './back-end-set.ts';
+import { confirmAddresses } from './confirm-addresses.ts';
 import { explainService } from './explain-service.ts';
 import { identityOf } from './load-balancer-service.ts';
 import { NodeFollower } from './node-follower.ts';
 import { namespaceOf, Observations } from './observations.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
 import { asAnswered, ServiceEffects, type Pass } from './service-effects.ts';
-import { ServiceStates, stateOf, type ServiceState } from './service-state.ts';
+import { LEFTOVER, ServiceStates, stateOf, type ServiceState } from './service-state.ts';
 import { step } from './service-step.ts';
 import type { Rules, ServiceEvent, Step, Surroundings } from './step-types.ts';
 import { ruleOptionsOf, rulesOf, surroundingsOf } from './surroundings.ts';
@@ -32,8 +33,6 @@ import { wakingText } from './waking-text.ts';
 
 /** Back ends that are gone through in one turn of the event loop: some milliseconds of work. */
 const BACK_ENDS_A_TURN = 20_000;
-/** Keys of Services that are gone themselves. No namespace has such a name. */
-const LEFTOVER = 'uid:';
 
 export interface ServiceController extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
@@ -109,6 +108,7 @@ class Run {
     try {
       // Without all nodes every set of back ends would be too small.
       await Promise.all([services.whenSynced(this.#signal), nodes.whenSynced(this.#signal)]);
+      await confirmAddresses(this.#deps, this.#rules.options, this.#signal);
     } catch (error) {
       if (this.#signal.aborted) return;
       throw error;

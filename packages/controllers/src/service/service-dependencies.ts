@@ -1,5 +1,5 @@
 /** What the service controller is made of. */
-import type { CallContext, CallPriority, LoadBalancers } from '@outrigger/cloud-provider';
+import type { CallContext, CallPriority, LoadBalancers, NodeRef } from '@outrigger/cloud-provider';
 import type { Client, Clock, EventRecorder, Logger, Metrics, Node, Service, Store } from '@outrigger/kube';
 import type { ControllerJournal } from '../journal.ts';
 import type { Locks } from '../load-balancer/locks.ts';
@@ -26,6 +26,8 @@ export interface ServiceControllerDependencies {
   readonly provider: LoadBalancers;
   /** Addresses that the cloud does not give for a node get no traffic. Default: it is not known what it gives, and all do. */
   readonly cloudAddresses?: CloudAddresses | undefined;
+  /** Asks the cloud about these nodes, so that `cloudAddresses` has its answers: at the start. Default: nobody is asked. */
+  readonly confirmAddresses?: ((nodes: readonly NodeRef[], signal: AbortSignal) => Promise<void>) | undefined;
   readonly callContext: (options: {
     readonly signal: AbortSignal;
     readonly priority: CallPriority;

@@ -12,6 +12,8 @@ import type { Episode } from './service-events.ts';
 
 /** So long after a request without an answer the cloud may still do what it asked for. */
 export const UNCERTAIN_MS = 5_000;
+/** Keys of Services that are gone themselves begin so. No namespace has such a name. */
+export const LEFTOVER = 'uid:';
 
 /** What was last seen to be as it should. */
 export interface Settled {
