@@ -2,6 +2,7 @@
 import {
   CloudError,
   type CallContext,
+  type CallPriority,
   type LoadBalancerObservation,
   type LoadBalancers,
   type LoadBalancerService,
@@ -15,7 +16,7 @@ const DEADLINE_MS = 30_000;
 export interface ObserveOptions {
   readonly provider: Pick<LoadBalancers, 'observe'>;
   /** `about`: UIDs of the Services. */
-  readonly callContext: (signal: AbortSignal, about: readonly string[]) => CallContext;
+  readonly callContext: (signal: AbortSignal, about: readonly string[], priority: CallPriority) => CallContext;
   readonly clock: Clock;
   /** Ends all questions. */
   readonly signal: AbortSignal;
@@ -25,6 +26,7 @@ export interface ObserveOptions {
 export async function observeOnce(
   services: readonly LoadBalancerService[],
   { callContext, clock, provider, signal }: ObserveOptions,
+  priority: CallPriority = 'normal',
 ): Promise<readonly LoadBalancerObservation[]> {
   const what = `observing ${services.length} load balancers`;
   const late = `the cloud did not say within ${DEADLINE_MS} ms what load balancers there are`;
@@ -32,7 +34,7 @@ export async function observeOnce(
   const all = (error: Error): readonly LoadBalancerObservation[] => services.map(() => ({ kind: 'failed', error }));
   try {
     const observations = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
-      provider.observe(services, callContext(either, uids)),
+      provider.observe(services, callContext(either, uids, priority)),
     );
     if (observations.length === services.length) return observations;
     const counts = `${observations.length} answers to ${services.length} questions`;

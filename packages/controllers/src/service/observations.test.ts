@@ -16,7 +16,7 @@ interface Asked {
   readonly answers: ReadonlyMap<string, TimedObservation>;
 }
 
-function setUp(observe: LoadBalancers['observe'], batchSize = 3): Asked {
+function setUp(observe: LoadBalancers['observe'], batchSize = 3, ports: Readonly<Record<string, number>> = {}): Asked {
   const clock = new FakeClock();
   const batches: string[][] = [];
   const answered: string[] = [];
@@ -30,10 +30,13 @@ function setUp(observe: LoadBalancers['observe'], batchSize = 3): Asked {
         return observe(services, call);
       },
     },
-    callContext: (given) => callContext(given, 'normal'),
+    callContext: (given, _about, priority) => callContext(given, priority),
     clock,
     signal,
-    serviceOf: (name) => (name === 'gone' ? undefined : identityOf({ metadata: { name, uid: `uid-${name}` } })),
+    serviceOf: (name) => {
+      const spec = { ports: Array.from({ length: ports[name] ?? 1 }, (_, i) => ({ port: 1 + i })) };
+      return name === 'gone' ? undefined : identityOf({ metadata: { name, uid: `uid-${name}` }, spec });
+    },
     onAnswer: (key, answer) => {
       answered.push(key);
       answers.set(key, answer);
@@ -128,4 +131,28 @@ test('namespaces take turns in a question that does not take all, however many S
     ['many/0', 'few/a', 'uid:left', 'many/1'],
     ['many/2', 'few/b', 'many/3', 'many/4'],
   ]);
+});
+
+test('a Service of many ports is asked about by itself and in the background, and the others do not wait for it', async () => {
+  const priorities: string[] = [];
+  const large = Promise.withResolvers<void>();
+  const { batches, answered, clock, observations } = setUp(
+    async (services, call) => {
+      priorities.push(call.priority);
+      if (services[0]?.name === 'large') await large.promise;
+      return nothing(() => 0)(services);
+    },
+    3,
+    { large: 51, larger: 1_000 },
+  );
+  for (const key of ['a', 'large', 'b', 'larger', 'c']) observations.ask(key);
+  await clock.settle();
+  assert.deepEqual(batches, [['a', 'b', 'c'], ['large']]);
+  observations.ask('a');
+  await clock.settle();
+  assert.deepEqual(answered, ['a', 'b', 'c', 'a']);
+  large.resolve();
+  await clock.settle();
+  assert.deepEqual(batches.slice(2), [['a'], ['larger']]);
+  assert.deepEqual(priorities, ['normal', 'background', 'normal', 'background']);
 });

@@ -7,12 +7,19 @@
  */
 import {
   isCloudError,
+  type CallPriority,
   type LoadBalancerObservation,
   type LoadBalancers,
   type LoadBalancerService,
 } from '@outrigger/cloud-provider';
 import { batchSizeOf } from '@outrigger/cloud-runtime';
 import { observeOnce, type ObserveOptions } from '../load-balancer/observe-once.ts';
+
+/**
+ * A Service of more ports is asked about by itself: a provider may have to send a request for each, and all who are in one question wait
+ * for all of it.
+ */
+const MANY_PORTS = 50;
 
 export interface ObservationsOptions extends ObserveOptions {
   readonly provider: Pick<LoadBalancers, 'observe' | 'batchSize'>;
@@ -38,6 +45,7 @@ export class Observations {
   readonly #options: ObservationsOptions;
   readonly #usual: Lane = { gathering: new Set(), running: false };
   readonly #suspect: Lane = { gathering: new Set(), running: false };
+  readonly #large: Lane = { gathering: new Set(), running: false };
   /** Of each Service that had part in a question without an answer: with how many, itself included, it is asked about next. */
   readonly #limits = new Map<string, number>();
   readonly #asking = new Set<string>();
@@ -49,7 +57,8 @@ export class Observations {
   /** Asks, unless the answer is on its way. */
   ask(key: string): void {
     if (this.#asking.has(key)) return;
-    const lane = this.#limits.has(key) ? this.#suspect : this.#usual;
+    const ports = this.#options.serviceOf(key)?.ports.length ?? 0;
+    const lane = ports > MANY_PORTS ? this.#large : this.#limits.has(key) ? this.#suspect : this.#usual;
     lane.gathering.add(key);
     if (!lane.running) void this.#run(lane);
   }
@@ -61,7 +70,7 @@ export class Observations {
     await new Promise<void>((resolve) => void setImmediate(resolve));
     while (lane.gathering.size > 0 && !signal.aborted) {
       const batch = new Map<string, LoadBalancerService>();
-      let most = batchSizeOf(provider);
+      let most = lane === this.#large ? 1 : batchSizeOf(provider);
       for (const key of inTurns(lane.gathering)) {
         most = Math.min(most, this.#limits.get(key) ?? most);
         if (batch.size >= most) break;
@@ -74,15 +83,15 @@ export class Observations {
         batch.set(key, service);
         this.#asking.add(key);
       }
-      if (batch.size > 0) await this.#observe(batch);
+      if (batch.size > 0) await this.#observe(batch, lane === this.#large ? 'background' : 'normal');
     }
     lane.running = false;
   }
 
-  async #observe(batch: ReadonlyMap<string, LoadBalancerService>): Promise<void> {
+  async #observe(batch: ReadonlyMap<string, LoadBalancerService>, priority: CallPriority): Promise<void> {
     const { clock, onAnswer, signal } = this.#options;
     const startedAt = clock.monotonic();
-    const observations = await observeOnce([...batch.values()], this.#options);
+    const observations = await observeOnce([...batch.values()], this.#options, priority);
     for (const key of batch.keys()) this.#asking.delete(key);
     if (signal.aborted) return;
     const isUnanswered = observations.every((one) => one.kind === 'failed' && isCloudError(one.error, 'timeout'));

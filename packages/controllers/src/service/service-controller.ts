@@ -87,7 +87,7 @@ class Run {
     });
     this.#observations = new Observations({
       provider,
-      callContext: (callSignal, about) => callContext({ signal: callSignal, priority: 'normal', about, reads: true }),
+      callContext: (callSignal, about, priority) => callContext({ signal: callSignal, priority, about, reads: true }),
       clock,
       signal,
       serviceOf: (key) => {
