@@ -89,7 +89,7 @@ crowd: $(SETUP) ## 200 Services and 1,000 nodes come and go at once, with kube-c
 	@SERVICES=$(or $(SERVICES),200) NODES=$(or $(NODES),1000) node --test e2e/whole-cluster.control-plane.test.ts
 
 .PHONY: chaos
-chaos: $(SETUP) ## Kill, cut and restart things while nodes and services come, change and go (PART=nodes,services,faults ROUNDS=n; PART=openstack as root)
+chaos: $(SETUP) ## Kill, cut and restart things while nodes and services come, change and go (PART=nodes,services,faults,tenant ROUNDS=n; PART=openstack as root)
 	@node e2e/chaos.ts
 
 .PHONY: e2e-openstack

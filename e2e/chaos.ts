@@ -1,19 +1,20 @@
 /**
- * `make chaos`: rounds of chaos on one control plane, ending with `N passed, N failed`. PART=nodes,services,faults: which of them,
- * default all three; PART=openstack: with the OpenStack lab, which needs root and is brought up and ended unless it is up.
- * ROUNDS=n: of each part; default 20, 30, 1 and 30. NODES=500; SEED=n: the seed of the first round, those after it count
- * up. LOGS=directory: keep the programs' logs, also of rounds that pass.
+ * `make chaos`: rounds of chaos on one control plane, ending with `N passed, N failed`. PART=nodes,services,faults,tenant: which of them,
+ * default all four; PART=openstack: with the OpenStack lab, which needs root and is brought up and ended unless it is up.
+ * ROUNDS=n: of each part; default 20, 30, 1, 1 and 30. NODES=500: of `nodes` and `tenant`; MINUTES=5: of the attack in `tenant`; SEED=n:
+ * the seed of the first round, those after it count up. LOGS=directory: keep the programs' logs, also of rounds that pass.
  */
 import { randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startControlPlane, type ControlPlane } from '@outrigger/testing';
+import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '@outrigger/testing';
 import { chaosLine, REPLICA_USERS, runChaosRound } from './chaos-round.ts';
 import { faultLine, runFaultRound } from './fault-chaos.ts';
 import { runKillRound } from './openstack/kill-round.ts';
 import { holdLab } from './openstack/lab.ts';
 import { runServiceRound, serviceLine } from './service-chaos.ts';
+import { runTenantRound, TENANT_FLAGS, tenantLine } from './tenant-chaos.ts';
 
 const FAULTS_MS = 300_000;
 
@@ -27,6 +28,8 @@ interface Part {
   readonly rounds: number;
   /** What its rounds need beside the control plane. */
   readonly hold?: () => Promise<AsyncDisposable>;
+  /** Of its control plane. */
+  readonly flags?: ControlPlaneOptions['flags'];
   /** Only where it is named. */
   readonly named?: true;
   /** Gives one line about the round, and what must not be. */
@@ -53,6 +56,16 @@ const parts: Readonly<Record<string, Part>> = {
     run: async (round) => {
       const report = await runFaultRound({ ...round, nodes: 100, durationMs: FAULTS_MS });
       return { line: faultLine(report), problems: report.problems };
+    },
+  },
+  tenant: {
+    rounds: 1,
+    flags: TENANT_FLAGS,
+    run: async (round) => {
+      const nodes = wholeNumber('NODES', 500, 20);
+      const durationMs = 60_000 * wholeNumber('MINUTES', 5, 1);
+      const report = await runTenantRound({ ...round, services: 200, nodes, durationMs, aloneTurns: 2 });
+      return { line: tenantLine(report), problems: [...report.problems, ...report.slower] };
     },
   },
   openstack: {
@@ -91,13 +104,17 @@ const chosen = chosenParts();
 const firstSeed = wholeNumber('SEED', randomInt(2 ** 31), 0);
 wholeNumber('ROUNDS', 1, 1);
 wholeNumber('NODES', 500, 1);
+wholeNumber('MINUTES', 5, 1);
 const logs = process.env['LOGS'] ?? (await mkdtemp(join(tmpdir(), 'outrigger-chaos-')));
 
 let passed = 0;
 const failed: string[] = [];
 for (const [name, part] of chosen) {
   await using _held = await part.hold?.();
-  await using controlPlane = await startControlPlane({ tokenUsers: REPLICA_USERS });
+  await using controlPlane = await startControlPlane({
+    tokenUsers: REPLICA_USERS,
+    ...(part.flags && { flags: part.flags }),
+  });
   const rounds = wholeNumber('ROUNDS', part.rounds, 1);
   for (let round = 0; round < rounds; round++) {
     const seed = firstSeed + round;

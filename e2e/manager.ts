@@ -14,22 +14,30 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
   "process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume().unref();",
 )}`;
 
+/** Of memory, as in `distribution/launcher.sh`. */
+const BOUNDS = ['--max-semi-space-size=4', '--no-parallel-scavenge', '--max-old-space-size=256'];
+
 /** One place in a deployment: at most one process runs in it at a time. */
 export class Manager implements AsyncDisposable {
   readonly #args: readonly string[];
   readonly #log: string;
   readonly #haste: number;
+  readonly #program: string;
+  readonly #bounds: readonly string[];
   #child: ChildProcess | undefined;
   #ended: Promise<number | null> = Promise.resolve(null);
 
   /**
    * `log`: the file to which the output of every process in this place is appended. `haste`: how many times faster time
-   * passes for the program; default: 1, and the program exactly as it is shipped.
+   * passes for the program; default: 1, and the program exactly as it is shipped. `bundle`: the file that `buildProgram` has
+   * written, which runs with the launcher's bounds of memory; default: the sources.
    */
-  constructor(args: readonly string[], log: string, haste = 1) {
+  constructor(args: readonly string[], log: string, haste = 1, bundle?: string) {
     this.#args = args;
     this.#log = log;
     this.#haste = haste;
+    this.#program = bundle ?? (haste === 1 ? PROGRAM : HASTY_PROGRAM);
+    this.#bounds = bundle === undefined ? [] : BOUNDS;
   }
 
   get running(): boolean {
@@ -49,11 +57,14 @@ export class Manager implements AsyncDisposable {
   start(): void {
     if (this.#child) throw new Error('the manager runs already');
     const fd = openSync(this.#log, 'a');
-    const program = this.#haste === 1 ? PROGRAM : HASTY_PROGRAM;
-    const child = spawn(process.execPath, [`--import=${END_WITH_PARENT}`, program, ...this.#args], {
-      stdio: ['pipe', fd, fd],
-      env: { ...process.env, HASTE: String(this.#haste) },
-    });
+    const child = spawn(
+      process.execPath,
+      [...this.#bounds, `--import=${END_WITH_PARENT}`, this.#program, ...this.#args],
+      {
+        stdio: ['pipe', fd, fd],
+        env: { ...process.env, HASTE: String(this.#haste) },
+      },
+    );
     closeSync(fd);
     child.stdin?.on('error', () => {});
     this.#child = child;

@@ -46,6 +46,7 @@ const CURRENT_RELEASE_ONLY: readonly string[] = [
   'e2e/migration-frozen.control-plane.test.ts',
   'e2e/migration-upstream.control-plane.test.ts',
   'e2e/service-chaos.control-plane.test.ts',
+  'e2e/tenant-chaos.control-plane.test.ts',
   'e2e/whole-cluster.control-plane.test.ts',
 ];
 
