@@ -38,6 +38,7 @@ export {
   type NextPage,
   type PagedListOptions,
 } from './http/paged-list.ts';
+export { RestCollection, type RestCollectionOptions } from './http/rest-collection.ts';
 export { isHttpError, type ApiError, type ErrorRule, type HttpError } from './http/refusal.ts';
 export { sharedHttpObjects, type SharedHttpObjectsOptions } from './http/shared-http-objects.ts';
 export { Operations, pollUntil, type BegunOperation } from './http/operations.ts';
@@ -53,6 +54,7 @@ export type {
   ThereParts,
   WantedPart,
 } from './parts/part-kind.ts';
+export { restPartCalls, type RestPartCallsOptions } from './parts/rest-part-calls.ts';
 export { ownerIn, tagsOf } from './parts/owner-tags.ts';
 
 // Routes
@@ -79,3 +81,10 @@ export {
   type AnnotationTable,
   type AnnotationValues,
 } from './annotations/annotation-table.ts';
+
+// Machines
+export {
+  instancesFromList,
+  type InstancesFromListOptions,
+  type MachineInstance,
+} from './instances/instances-from-list.ts';

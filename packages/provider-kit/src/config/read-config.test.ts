@@ -40,7 +40,7 @@ function read(
     { fileName: 'cloud.conf', text: textOf },
     {
       provider: 'acme',
-      redact: (one) => void secrets.push(one),
+      host: { redact: (one) => void secrets.push(one) },
       ...options,
     },
   );

@@ -9,8 +9,8 @@ export interface ReadConfigOptions {
   readonly provider: string;
   /** `gcfg`: the INI dialect of providers in Go, where of a key that is repeated the last counts. Default: `yaml`, which JSON is too. */
   readonly format?: 'yaml' | 'gcfg';
-  /** Told of each secret (`ProviderHost.redact`). Default: nobody is, as in `checkConfig`, where nothing is logged. */
-  readonly redact?: ProviderHost['redact'];
+  /** Told of each secret. Default: nobody is, as in `checkConfig`, where there is no host yet. */
+  readonly host?: Pick<ProviderHost, 'redact'>;
   /** Takes a line for a key that there is not. Default: it is refused. */
   readonly warn?: (message: string) => void;
 }
@@ -95,7 +95,7 @@ class Reader {
     if (read === undefined) {
       throw this.refusal(found.line, `${path} must be ${kind.name}${isSecret ? '' : `, not ${shown(value)}`}`);
     }
-    if (isSecret) for (const one of Array.isArray(read) ? read : [read]) this.#options.redact?.(String(one));
+    if (isSecret) for (const one of Array.isArray(read) ? read : [read]) this.#options.host?.redact(String(one));
     return read;
   }
 

@@ -184,17 +184,7 @@ export function loadBalancersOf(
     kinds: kindsOf(cloud),
     isAsync: cloud.isAsync,
     classes: [],
-    features: {
-      protocols: ['TCP'],
-      mixedProtocols: false,
-      ipFamilies: ['IPv4'],
-      dualStack: false,
-      sessionAffinity: false,
-      externalTrafficPolicyLocal: false,
-      sourceRanges: false,
-      withoutNodePorts: false,
-      requestedIP: false,
-    },
+    features: {},
     ...options,
   });
 }

@@ -8,6 +8,7 @@ import {
   type ForeignThing,
   type LoadBalancerAction,
   type LoadBalancerActionResult,
+  type LoadBalancerFeatures,
   type LoadBalancerIngress,
   type LoadBalancerObservation,
   type LoadBalancerPart,
@@ -24,18 +25,23 @@ import { inOrder, planMembersOf, planParts, type KeyedPart, type PlanOptions } f
 
 export interface PartLoadBalancersOptions extends Pick<
   LoadBalancers,
-  'classes' | 'consistency' | 'features' | 'listLagMs' | 'lockKey' | 'selectBackEnds' | 'validate'
+  'consistency' | 'listLagMs' | 'lockKey' | 'selectBackEnds' | 'validate'
 > {
   readonly host: Pick<ProviderHost, 'clock' | 'cluster'>;
   /** The provider's: its own nodes are the back ends. */
   readonly name: string;
+  /** What is not named is not offered; of protocols TCP is, of IP families IPv4. */
+  readonly features: Partial<LoadBalancerFeatures>;
   /** In any order: what they need says in which they are made. */
   readonly kinds: readonly PartKind[];
   /** Where it is reached, of a Service that has all its parts. Default: their `addresses`. */
   readonly ingress?: (own: readonly LoadBalancerPart[], desired: DesiredLoadBalancer) => readonly LoadBalancerIngress[];
   /** Requests take effect after they were answered. Default: with the answer. */
   readonly isAsync?: boolean;
+  /** Default: none. */
   readonly annotations?: LoadBalancers['annotations'];
+  /** Default: none. */
+  readonly classes?: readonly string[];
   /** Most Services that one look takes: it lists all, whatever their number. Default: 500. */
   readonly batchSize?: number;
   /** What the Service names or its parts are attached to, and that is not its own: see `LoadBalancerObservation`. Default: nothing. */
@@ -47,6 +53,17 @@ export interface PartLoadBalancersOptions extends Pick<
 }
 
 const DEFAULT_BATCH_SIZE = 500;
+const LEAST: LoadBalancerFeatures = {
+  protocols: ['TCP'],
+  mixedProtocols: false,
+  ipFamilies: ['IPv4'],
+  dualStack: false,
+  sessionAffinity: false,
+  externalTrafficPolicyLocal: false,
+  sourceRanges: false,
+  withoutNodePorts: false,
+  requestedIP: false,
+};
 
 /** Throws an `Error` for kinds that need one another in a circle. */
 export function partLoadBalancers(options: PartLoadBalancersOptions): LoadBalancers {
@@ -68,11 +85,17 @@ class PartLoadBalancers implements LoadBalancers {
   readonly #plan: PlanOptions;
 
   constructor(options: PartLoadBalancersOptions) {
-    const { annotations = [], batchSize = DEFAULT_BATCH_SIZE, classes, consistency = 'eventual', features } = options;
+    const {
+      annotations = [],
+      batchSize = DEFAULT_BATCH_SIZE,
+      classes = [],
+      consistency = 'eventual',
+      features,
+    } = options;
     const { ingress = addressesOf, isAsync = false, kinds, listLagMs = 0, lockKey, validate } = options;
     this.#options = options;
     this.#plan = { kinds: inOrder(kinds), isAsync, ingress };
-    this.features = features;
+    this.features = { ...LEAST, ...features };
     this.classes = classes;
     this.annotations = annotations;
     this.batchSize = batchSize;
