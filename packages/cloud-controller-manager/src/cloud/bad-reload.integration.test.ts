@@ -135,7 +135,7 @@ test('a bad new file is one warning and a metric, what was read before stays in 
   for (const [name, [, words]] of Object.entries(RELOADED)) {
     const lines = program.log().slice(start).split('\n');
     const told = lines.filter(
-      (line) => line.startsWith('W') && line.includes('refused') && line.includes(`file="${name}"`),
+      (line) => line.startsWith('W') && line.includes('rejected') && line.includes(`file="${name}"`),
     );
     assert.equal(told.length, 1, `${name}: one warning\n${program.log()}`);
     assert.match(told[0] ?? '', words, name);

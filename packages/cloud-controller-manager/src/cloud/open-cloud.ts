@@ -57,7 +57,7 @@ export async function loadClouds(
   const names = loaded.map(({ provider }) => provider.name);
   const twice = names.find((name, i) => names.indexOf(name) < i);
   if (twice !== undefined) {
-    const text = `--cloud-provider=${cloudProvider}: two providers have the name ${twice}; give one of them another: <name>=<provider>`;
+    const text = `--cloud-provider=${cloudProvider}: two providers have the name ${twice}; rename one of them: <name>=<provider>`;
     throw new FlagError('invalid-flag', text);
   }
   checkCallLimits(
@@ -118,7 +118,7 @@ export async function openClouds(
       admit: (capabilities) => {
         const admitted = classes.admit(name, capabilities);
         if (admitted !== capabilities) {
-          logger.error('A provider serves no load balancers: another one serves its class', {
+          logger.error('The load balancers of a provider are not used: another provider serves its class', {
             provider: name,
             conflicts: classes.conflicts.join('; '),
           });

@@ -29,7 +29,7 @@ test('providers are named by a comma-separated list, and given names by an equal
   for (const flag of ['a,', ',', 'a,,b', 'north=']) {
     assert.throws(() => parseProviderSpecs(flag), /a provider is missing between the commas/u, flag);
   }
-  assert.throws(() => parseProviderSpecs('memory,external'), /is what the kubelet is told/u);
+  assert.throws(() => parseProviderSpecs('memory,external'), /is for the kubelet/u);
 });
 
 test('one provider has the whole value as its file; several have one each, by name', () => {
@@ -42,7 +42,7 @@ test('one provider has the whole value as its file; several have one each, by na
   assert.deepEqual(files('b=b.json', 'a', 'b'), { b: 'b.json' });
   assert.deepEqual(files('b=b.json,a=x=1.json', 'a', 'b'), { a: 'x=1.json', b: 'b.json' });
   for (const flag of ['cloud.json', 'c=c.json', 'a=', 'a=a.json,']) {
-    assert.throws(() => files(flag, 'a', 'b'), /each file is given as <provider>=<file>/u, flag);
+    assert.throws(() => files(flag, 'a', 'b'), /each file must be given as <provider>=<file>/u, flag);
   }
   assert.throws(() => files('a=1,a=2', 'a', 'b'), /two files for the provider a/u);
 });

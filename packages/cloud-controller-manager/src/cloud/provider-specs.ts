@@ -18,7 +18,7 @@ export function parseProviderSpecs(flag: string): readonly ProviderSpec[] {
     const [, name, spec = part] = NAMED.exec(part) ?? [];
     if (spec.trim() === '') throw refuse(`--cloud-provider=${flag}: a provider is missing between the commas`);
     if (spec === 'external') {
-      throw refuse('--cloud-provider=external is what the kubelet is told; here name the provider itself');
+      throw refuse('--cloud-provider=external is for the kubelet; here, name the provider itself');
     }
     return { spec, name };
   });
@@ -37,7 +37,7 @@ export function parseCloudConfigs(flag: string, names: readonly string[]): Reado
     const [, name = '', file = ''] = NAMED.exec(part) ?? [];
     if (!names.includes(name) || file === '') {
       throw refuse(
-        `--cloud-config=${flag}: with the providers ${names.join(', ')} each file is given as <provider>=<file>, which ${JSON.stringify(part)} is not`,
+        `--cloud-config=${flag}: with the providers ${names.join(', ')} each file must be given as <provider>=<file>, not as ${JSON.stringify(part)}`,
       );
     }
     if (files.has(name)) throw refuse(`--cloud-config=${flag}: there are two files for the provider ${name}`);

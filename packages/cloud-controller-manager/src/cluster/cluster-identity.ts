@@ -47,7 +47,7 @@ export async function readClusterIdentity(options: ClusterIdentityOptions): Prom
         const remedy = 'renew the token or certificate of the kubeconfig or service account';
         throw Object.assign(new Error(`${what}: ${remedy}: ${error.message}`, { cause: error }), { code: error.code });
       }
-      logger.warn('API server not reached; trying again', { retryIn: `${pauseMs}ms`, error });
+      logger.warn('API server is not reachable; retrying', { retryIn: `${pauseMs}ms`, error });
       await clock.sleep(pauseMs, signal);
     }
   }

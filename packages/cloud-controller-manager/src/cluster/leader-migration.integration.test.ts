@@ -92,7 +92,7 @@ test('what another manager is to run is left alone, and a lock under which nothi
   const program = await bench.run(greenCloud(), ...(await migrate(bench, elsewhere)));
   const lifecycleRuns = (): boolean => /"Controller started".*cloud-node-lifecycle/u.test(program.log());
   await until('main controllers run', lifecycleRuns, program.log);
-  assert.match(program.log(), /"Controller not started".*cloud-node-controller.*run in another manager/u);
+  assert.match(program.log(), /"Controller not started".*cloud-node-controller.*assigns it to another manager/u);
   program.signal('SIGTERM');
   assert.equal(await program.ended, 0, program.log());
   assert.equal(holder(bench), undefined);
@@ -107,7 +107,7 @@ test('a configuration that cannot be kept to ends the start with one line and 1,
       [],
       /controllerLeaders\[0\]\.name: no controller "cloud-nod" \(did you mean "cloud-node"\?\)/u,
     ],
-    [{ route: '*' }, [`--leader-elect-resource-name=${MIGRATION}`], /leaderName: handover is the Lease of/u],
+    [{ route: '*' }, [`--leader-elect-resource-name=${MIGRATION}`], /leaderName: handover is already the Lease of/u],
     [{ route: 'a', 'route-controller': 'b' }, [], /node-route-controller is to run in a already, not in b/u],
   ] as const) {
     const program = await bench.run(greenCloud(), ...(await migrate(bench, leaders)), ...more);

@@ -11,13 +11,13 @@ const admissionPolicyFlags: FlagGroup<{ action: 'Deny' | 'Warn'; trustedServiceN
     action: {
       type: oneOf(['Deny', 'Warn']),
       default: 'Deny',
-      usage: "'Deny' refuses such a Service, 'Warn' only tells the person who writes it.",
+      usage: "'Deny' rejects such a Service, 'Warn' only returns a warning to the client.",
     },
     trustedServiceNamespaces: {
       type: strings,
       default: ['*'],
       usage:
-        "Namespaces whose Services may name things of the cloud, as the manager's flag of this name; of all others a second policy refuses loadBalancerIP, and the annotations that the provider marks as dangerous. '*': all.",
+        "Namespaces whose Services may name resources of the cloud, like the manager's flag of this name; in all others a second policy rejects loadBalancerIP and the annotations that the provider marks as dangerous. '*': all.",
     },
   },
 };
@@ -25,7 +25,7 @@ const admissionPolicyFlags: FlagGroup<{ action: 'Deny' | 'Warn'; trustedServiceN
 export const admissionPolicyCommand: Command = defineCommand({
   name: 'admission-policy',
   summary:
-    'Prints a ValidatingAdmissionPolicy that refuses the Services which a provider does not serve, and one by namespace against those which name things of the cloud.',
+    'Prints a ValidatingAdmissionPolicy that rejects Services which a provider does not support, and one that rejects, by namespace, Services which name resources of the cloud.',
   flags: [declaringProviderFlags, admissionPolicyFlags],
   run: async (parsed, environment) => {
     const { loadBalancers, providerName } = await readDeclared(parsed.of(declaringProviderFlags), environment);

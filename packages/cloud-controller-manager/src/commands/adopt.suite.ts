@@ -38,7 +38,7 @@ export function testAdopt(subject: string, start: StartApiServer): void {
     const web = ['service', 'default/web', '--part=address/a-1'];
     const asked = async (): Promise<unknown> => adoptedBy(await services.get(ref));
 
-    assert.match((await run(...web, '--yes')).out, /done once the Service is of type LoadBalancer/);
+    assert.match((await run(...web, '--yes')).out, /adopted once the Service is of type LoadBalancer/);
     assert.deepEqual(await asked(), []);
     await services.patch(ref, { type: 'merge', body: { spec: { type: 'LoadBalancer' } } });
 
@@ -47,7 +47,7 @@ export function testAdopt(subject: string, start: StartApiServer): void {
 
     const shown = await run(...web);
     assert.equal(shown.code, 0);
-    assert.match(shown.out, /would be asked to take over.*\n {2}address\/a-1\n[^]*Nothing was done: add --yes/);
+    assert.match(shown.out, /Would be requested to be adopted.*\n {2}address\/a-1\n[^]*Nothing was changed; add --yes/);
     assert.deepEqual(await asked(), []);
 
     const done = await run(...web, '--part=load-balancer/lb/7', '--yes');
@@ -56,14 +56,17 @@ export function testAdopt(subject: string, start: StartApiServer): void {
       { kind: 'address', id: 'a-1' },
       { kind: 'load-balancer', id: 'lb/7' },
     ]);
-    assert.match((await run(...web)).out, /which this takes the place of:\n {2}address\/a-1\n {2}load-balancer\/lb\/7/);
+    assert.match(
+      (await run(...web)).out,
+      /replaces an earlier request to adopt:\n {2}address\/a-1\n {2}load-balancer\/lb\/7/,
+    );
 
     for (const [args, words] of [
       [['service', 'default/none', '--part=a/b'], /there is no Service default\/none/],
       [['service', 'web', '--part=a/b'], /service default\/web; usage/],
       [['node', 'default/web', '--part=a/b'], /usage/],
       [['service', 'default/web'], /--part is missing/],
-      [['service', 'default/web', '--part=nonsense'], /--part=nonsense: write KIND\/ID/],
+      [['service', 'default/web', '--part=nonsense'], /--part=nonsense: expected KIND\/ID/],
     ] as const) {
       const { code, err } = await run(...args);
       assert.equal(code, 1);

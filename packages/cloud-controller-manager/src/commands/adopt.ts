@@ -30,7 +30,11 @@ const adoptFlags: FlagGroup<AdoptOptions> = {
       usage:
         'KIND/ID of a part, as its provider calls it: address/a-1. Several: a comma between them, or the flag again.',
     },
-    yes: { type: bool, default: false, usage: 'Ask for it. Without, it is only said what would be asked for.' },
+    yes: {
+      type: bool,
+      default: false,
+      usage: 'Make the request. Without it, what would be requested is only printed.',
+    },
     kubeconfig: {
       type: string,
       default: '',
@@ -43,7 +47,7 @@ const adoptFlags: FlagGroup<AdoptOptions> = {
 export const adoptCommand: Command = defineCommand({
   name: 'adopt',
   summary:
-    'Asks that a Service takes over parts of a load balancer that have no owner: made by hand, or by another program.',
+    'Requests that a Service adopts parts of a load balancer that have no owner because they were created by hand or by another program.',
   words: 'service NAMESPACE/NAME',
   flags: [adoptFlags],
   run: async (parsed, environment) => {
@@ -69,13 +73,13 @@ function refOf([kind = '', name = '', ...more]: readonly string[]): ObjectRef {
   if (kind === 'service' && namespace !== undefined && own !== undefined && more.length === 0) {
     return { namespace, name: own };
   }
-  throw new FlagError('unexpected-argument', 'write service and one name with its namespace: service default/web');
+  throw new FlagError('unexpected-argument', 'expected one Service with its namespace: service default/web');
 }
 
 function partOf(text: string): PartName {
   const name = partNameOf(text);
   if (name) return name;
-  throw new FlagError('invalid-flag', `--part=${text}: write KIND/ID, such as address/a-1`);
+  throw new FlagError('invalid-flag', `--part=${text}: expected KIND/ID, such as address/a-1`);
 }
 
 async function existing<T>(answer: Promise<T>, { name, namespace }: ObjectRef): Promise<T> {
@@ -102,13 +106,13 @@ function say({ stdout }: Environment, service: Service, parts: readonly PartName
   stdout.write(
     [
       `Service ${namespace}/${name} (UID ${uid}) ${has === '' ? 'has no address yet' : `has the address ${has}`}.\n`,
-      asked.length > 0 ? `It was asked to take over, which this takes the place of:\n${list(asked)}` : '',
-      `${yes ? 'It is asked' : 'It would be asked'} to take over, if they have no owner:\n${list(parts)}`,
-      isWanted ? '' : 'It is done once the Service is of type LoadBalancer.\n',
-      'From then on they are changed, and deleted, with the Service.\n',
+      asked.length > 0 ? `It replaces an earlier request to adopt:\n${list(asked)}` : '',
+      `${yes ? 'Requested' : 'Would be requested'} to be adopted, if they have no owner:\n${list(parts)}`,
+      isWanted ? '' : 'They are adopted once the Service is of type LoadBalancer.\n',
+      'From then on they are changed and deleted together with the Service.\n',
       yes
-        ? `The manager does it, or says in an Event why not: kubectl describe service ${name} --namespace ${namespace}\n`
-        : 'Nothing was done: add --yes.\n',
+        ? `The manager adopts them, or records an Event that says why it does not: kubectl describe service ${name} --namespace ${namespace}\n`
+        : 'Nothing was changed; add --yes to make the request.\n',
     ].join(''),
   );
 }

@@ -28,7 +28,7 @@ interface HelpOptions {
 
 const helpFlags: FlagGroup<HelpOptions> = {
   title: 'Help',
-  flags: { help: { type: bool, default: false, shorthand: 'h', usage: 'Print this and exit.' } },
+  flags: { help: { type: bool, default: false, shorthand: 'h', usage: 'Print this help and exit.' } },
 };
 
 /** Gives a command `--help`, and its mistakes the form that those of the program have. */

@@ -87,6 +87,6 @@ test('it prints the webhook of a provider whose cloud has something to say, and 
   assert.deepEqual(await command('service-webhook', silent, '--cloud-provider=green'), [
     1,
     '',
-    'outrigger service-webhook: the cloud of the provider green has nothing to say before a Service is stored: no webhook is needed\n',
+    'outrigger service-webhook: the provider green checks nothing before a Service is stored: no webhook is needed\n',
   ]);
 });

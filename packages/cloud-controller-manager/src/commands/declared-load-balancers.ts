@@ -17,21 +17,25 @@ export interface DeclaringProviderFlags {
 export const declaringProviderFlags: FlagGroup<DeclaringProviderFlags> = {
   title: 'Provider',
   flags: {
-    cloudProvider: { type: string, default: '', usage: 'The provider, as the program takes it: one.' },
+    cloudProvider: {
+      type: string,
+      default: '',
+      usage: 'The provider, as in the --cloud-provider flag of the manager; only one.',
+    },
     cloudConfig: {
       type: string,
       default: '',
-      usage: "File with the provider's configuration: it may decide what is served.",
+      usage: "File with the provider's configuration, which may determine what it supports.",
     },
     providerPath: {
       type: string,
       default: '',
-      usage: 'Directory in whose node_modules --cloud-provider is looked for.',
+      usage: 'Directory whose node_modules is searched for --cloud-provider.',
     },
     defaultProvider: {
       type: bool,
       default: true,
-      usage: 'Whether it serves the Services without a loadBalancerClass too.',
+      usage: 'Whether the provider also serves Services without a loadBalancerClass.',
     },
   },
 };

@@ -45,28 +45,34 @@ const explainFlags: FlagGroup<ExplainOptions> = {
     server: {
       type: string,
       default: '',
-      usage: 'The manager: https://host:10258. Default: the one that leads, found by its Lease (--kubeconfig).',
+      usage: 'URL of the manager, such as https://host:10258. Default: the leader, found by its Lease (--kubeconfig).',
     },
     kubeconfig: {
       type: string,
       default: '',
       usage:
-        'File by which the leader is found, and whose user asks it. Default, without --server: $KUBECONFIG, ~/.kube/config, or the service account.',
+        'Kubeconfig that is used to find the leader, and whose user makes the request. Default, without --server: $KUBECONFIG, ~/.kube/config, or the service account.',
     },
-    tokenFile: { type: string, default: '', usage: 'File with a bearer token, in place of the user of --kubeconfig.' },
+    tokenFile: {
+      type: string,
+      default: '',
+      usage: 'File with a bearer token to use instead of the user of --kubeconfig.',
+    },
     certificateAuthority: {
       type: string,
       default: '',
-      usage: "File with whom to trust for the manager's certificate (PEM). Default: the authority of the cluster.",
+      usage:
+        "File with the certificate authorities (PEM) that sign the manager's certificate. Default: those of the cluster.",
     },
     insecureSkipTlsVerify: {
       type: bool,
       default: false,
-      usage: 'Trust any manager, as one with a self-made certificate: whoever answers gets the token.',
+      usage:
+        "Do not verify the manager's certificate, for example when it is self-signed: whoever answers receives the token.",
     },
     leaderElectResourceNamespace: { type: string, default: 'kube-system', usage: 'Namespace of the Lease.' },
     leaderElectResourceName: { type: string, default: 'cloud-controller-manager', usage: 'Name of the Lease.' },
-    managerPort: { type: port, default: 10_258, usage: 'The --secure-port of the manager that is found by the Lease.' },
+    managerPort: { type: port, default: 10_258, usage: 'The --secure-port of the leader that is found by its Lease.' },
     requestTimeout: { type: duration({ minMs: 1 }), default: 30_000, usage: 'How long to wait for an answer.' },
     output: { type: oneOf(['text', 'json']), default: 'text', shorthand: 'o', usage: "'text' for people, or 'json'." },
   },
@@ -74,17 +80,17 @@ const explainFlags: FlagGroup<ExplainOptions> = {
 
 export const explainCommand: Command = defineCommand({
   name: 'explain',
-  summary: 'Says why a node, a Service or a route is as it is: what was observed, what is planned, what was done.',
+  summary: 'Explains the state of a node, a Service or a route: what was observed, what is planned, what was done.',
   words: `${explainedKinds.join('|')} NAME`,
   flags: [explainFlags],
   run: async (parsed, environment) => {
     const [kind = '', name = '', ...more] = parsed.words;
     if (!isExplainedKind(kind) || name === '' || more.length > 0) {
-      const text = `write ${explainedKinds.join('|')} and one name: worker-1, default/web or 10.244.1.0/24`;
+      const text = `expected ${explainedKinds.join('|')} and one name: worker-1, default/web or 10.244.1.0/24`;
       throw new FlagError('unexpected-argument', text);
     }
     if (kind === 'service' && !name.includes('/')) {
-      throw new FlagError('unexpected-argument', `a Service is named with its namespace: default/${name}`);
+      throw new FlagError('unexpected-argument', `a Service needs its namespace: default/${name}`);
     }
     const options = parsed.of(explainFlags);
     const { clock = systemClock, stdout } = environment;

@@ -160,7 +160,7 @@ test('what the chosen steps do not need is not asked for', async (t) => {
 test('migrate check refuses what it does not understand', async () => {
   for (const [args, words] of [
     [['--steps=nonsense'], /no step nonsense; there are kube-controller-manager/u],
-    [['again'], /write check/u],
+    [['again'], /expected check/u],
   ] as const) {
     const { code, err } = await check('/none', ...args);
     assert.equal(code, 1);

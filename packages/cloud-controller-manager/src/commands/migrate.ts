@@ -39,13 +39,13 @@ const migrateFlags: FlagGroup<MigrateOptions> = {
     steps: {
       type: strings,
       default: [],
-      usage: `Only these, and only what they need is read: ${stepNames.join(', ')}. Default: all.`,
+      usage: `Check only these steps, and read only what they need: ${stepNames.join(', ')}. Default: all.`,
     },
     cloudProvider: {
       type: string,
       default: '',
       usage:
-        'Name of the provider that takes over: what provider IDs begin with. With --cloud-config, as the program takes it. Default: the one that all nodes have.',
+        'Name of the provider that takes over, which is the prefix of its provider IDs. With --cloud-config, a value as the program takes it. Default: the prefix that all nodes have.',
     },
     cloudConfig: {
       type: string,
@@ -61,7 +61,7 @@ const migrateFlags: FlagGroup<MigrateOptions> = {
     leaderElectResourceName: {
       type: string,
       default: 'cloud-controller-manager',
-      usage: 'The Lease in kube-system that Outrigger is to seek.',
+      usage: 'The Lease in kube-system that Outrigger will use for leader election.',
     },
     kubeconfig: {
       type: string,
@@ -81,14 +81,14 @@ const EXIT_CODES: Readonly<Record<CheckState, number>> = { ok: 0, missing: 1, un
 export const migrateCommand: Command = defineCommand({
   name: 'migrate',
   summary:
-    'Says what a cluster lacks for each step of a migration; only reads. Exit code: 0 nothing, 1 something, 2 some of it could not be seen.',
+    'Checks whether a cluster is ready for each step of a migration; read-only. Exit code: 0 ready, 1 something is missing, 2 something could not be checked.',
   words: 'check',
   flags: [migrateFlags],
   run: async (parsed, environment) => {
     const { words } = parsed;
     const options = parsed.of(migrateFlags);
     if (words.length !== 1 || words[0] !== 'check')
-      throw new FlagError('unexpected-argument', 'write check, and flags');
+      throw new FlagError('unexpected-argument', 'expected check, and flags');
     const stranger = options.steps.find((name) => !stepNames.includes(name));
     if (stranger !== undefined) {
       throw new FlagError('invalid-flag', `--steps: no step ${stranger}; there are ${stepNames.join(', ')}`);

@@ -29,7 +29,7 @@ const rbacFlags: FlagGroup<RbacOptions> = {
       type: string,
       default: '',
       usage:
-        'The user as whom the program asks, in place of the service account: that of a client certificate, as static pods have. Roles are named after --service-account all the same.',
+        'The user as which the program authenticates, instead of the service account: that of its client certificate, as static pods have. Roles are still named after --service-account.',
     },
   },
 };
@@ -37,7 +37,7 @@ const rbacFlags: FlagGroup<RbacOptions> = {
 export const rbacCommand: Command = defineCommand({
   name: 'rbac',
   summary:
-    'Prints roles and bindings for what the program asks of the API server, with the flags that it is given; and what its clouds have to grant, where they say so.',
+    'Prints the roles and bindings that the program needs with the given flags, and the permissions that it needs in its clouds, where the providers declare them.',
   flags: ({ controllers }) => [rbacFlags, ...programGroups, ...controllerFlags(controllers)],
   run: async (parsed, environment) => {
     const { serviceAccount: name, serviceAccountNamespace: namespace, user } = parsed.of(rbacFlags);

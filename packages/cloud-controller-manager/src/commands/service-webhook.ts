@@ -6,13 +6,13 @@ import { declaringProviderFlags, readDeclared } from './declared-load-balancers.
 
 export const serviceWebhookCommand: Command = defineCommand({
   name: 'service-webhook',
-  summary: 'Prints a ValidatingWebhookConfiguration by which the cloud is asked before a Service is stored.',
+  summary: 'Prints a ValidatingWebhookConfiguration that has the provider check a Service before it is stored.',
   flags: [declaringProviderFlags],
   run: async (parsed, environment) => {
     const flags = parsed.of(declaringProviderFlags);
     const { loadBalancers, providerName } = await readDeclared(flags, environment);
     if (!loadBalancers.validate) {
-      const text = `the cloud of the provider ${providerName} has nothing to say before a Service is stored: no webhook is needed`;
+      const text = `the provider ${providerName} checks nothing before a Service is stored: no webhook is needed`;
       throw new CloudError('unsupported', text);
     }
     const { classes } = loadBalancers;

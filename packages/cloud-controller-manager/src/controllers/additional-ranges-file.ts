@@ -27,7 +27,7 @@ export function followAdditionalRanges(
     } catch (error) {
       if (signal.aborted) return;
       // Without them nothing wrong is done: they are tried again, as a changed file is.
-      logger.error('The file of additional cluster ranges is not in force', { file: fullPath, error });
+      logger.error('The file of additional cluster CIDRs is not in effect', { file: fullPath, error });
     }
     const apply = async ([text = '']: readonly string[]): Promise<void> => use(text);
     void reloadFiles({ name, paths: [fullPath], current, apply, clock, logger, metrics, signal });

@@ -69,7 +69,7 @@ test('while --additional-cluster-cidrs-file cannot be read, a node that may be i
   );
   await until('routed', () => condition('node-2') === 'RouteCreated', program.log);
   assert.equal(condition('node-1'), undefined);
-  assert.match(program.log(), /The file of additional cluster ranges is not in force.*not-there/u);
+  assert.match(program.log(), /The file of additional cluster CIDRs is not in effect.*not-there/u);
 });
 
 test('without --cluster-cidr no route is made, no node is marked, and the log says so once', async () => {

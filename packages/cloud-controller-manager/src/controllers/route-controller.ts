@@ -13,7 +13,7 @@ export const ROUTE_CONTROLLER = 'node-route-controller';
 export function whyNoRoutes({ cloud }: Pick<ProgramOptions, 'cloud'>): string | undefined {
   if (!cloud.configureCloudRoutes) return '--configure-cloud-routes is false';
   if (cloud.clusterCidr === '')
-    return '--cluster-cidr is not set: without it there is no telling which routes are its own';
+    return '--cluster-cidr is not set: without it the routes of this cluster cannot be recognized';
   return undefined;
 }
 

@@ -26,7 +26,9 @@ export async function runWhileCapable<C extends object>(
       const either = AbortSignal.any([signal, changed.signal]);
       const current = capability();
       if (current === undefined) {
-        logger.info('Controller waits: the provider does not have what it needs', { needs: what });
+        logger.info('Controller is waiting: the provider does not have the capabilities that it needs', {
+          needs: what,
+        });
         await whenAborted(either);
         continue;
       }
@@ -54,6 +56,6 @@ async function runOneLife<C extends object>(
     stop();
   }
   if (signal.aborted) return;
-  if (!gone.signal.aborted) throw new Error('the controller ended although nothing asked it to');
-  logger.info('Controller starts anew: the provider has changed', { needs: what });
+  if (!gone.signal.aborted) throw new Error('the controller ended unexpectedly');
+  logger.info('Restarting the controller: the capabilities of the provider have changed', { needs: what });
 }

@@ -14,7 +14,7 @@ import type { ProgramOptions } from '../options/program-options.ts';
 
 /** This manager, as configurations of leader migration name it. */
 const COMPONENT = 'cloud-controller-manager';
-const ELSEWHERE = 'the configuration of leader migration has it run in another manager';
+const ELSEWHERE = 'the leader migration configuration assigns it to another manager';
 
 export interface WorkPlan {
   /** Run under the program's own Lease. */
@@ -58,7 +58,7 @@ async function readMigration({ environment, options }: WorkRequest): Promise<Lea
   if (leaderMigrationConfig === '') return defaultMigrationConfig;
   const config = await readMigrationConfig(path.resolve(environment.workingDirectory, leaderMigrationConfig));
   if (config.leaderName === options.leaderElection.leaderElectResourceName) {
-    const text = `${leaderMigrationConfig}: leaderName: ${config.leaderName} is the Lease of --leader-elect-resource-name, which is held already: name another`;
+    const text = `${leaderMigrationConfig}: leaderName: ${config.leaderName} is already the Lease of --leader-elect-resource-name: use another name`;
     throw new FlagError('invalid-flag', text);
   }
   return config;

@@ -12,13 +12,13 @@ test('who is refused is told what to do, in one line', async () => {
     [
       401,
       status('Unauthorized'),
-      'Unauthorized (401); give --token-file or --kubeconfig, whose user the manager knows',
+      'Unauthorized (401); give --token-file or --kubeconfig, with a user that the manager can authenticate',
     ],
     [403, status('forbidden'), 'forbidden (403); grant the user get on the nonResourceURLs /explain/*'],
     [
       404,
       '404 page not found\n',
-      '404 page not found (404); the manager runs with --profiling=false, or is not of the version of this command',
+      '404 page not found (404); the manager runs with --profiling=false, or has another version than this command',
     ],
     [404, 'no controller that runs knows a node a', 'no controller that runs knows a node a (404)'],
     [503, 'the leader is b: ask there\nand so on', 'the leader is b: ask there (503)'],

@@ -9,8 +9,8 @@ const MOST_BYTES = 4_000_000;
 const NO_PAGE = '404 page not found';
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  [NO_PAGE]: '; the manager runs with --profiling=false, or is not of the version of this command',
-  401: '; give --token-file or --kubeconfig, whose user the manager knows',
+  [NO_PAGE]: '; the manager runs with --profiling=false, or has another version than this command',
+  401: '; give --token-file or --kubeconfig, with a user that the manager can authenticate',
   403: `; grant the user get on the nonResourceURLs ${EXPLAIN_PATH}*`,
 };
 

@@ -16,18 +16,18 @@ export function explainPage({ explanations }: Pick<Foundation, 'explanations'>, 
       if (!isExplainedKind(kind) || name === '') {
         return {
           status: 404,
-          body: `write ${EXPLAIN_PATH}<kind>/<name>; the kinds are ${explainedKinds.join(', ')}`,
+          body: `expected ${EXPLAIN_PATH}<kind>/<name>; the kinds are ${explainedKinds.join(', ')}`,
         };
       }
       if (!explanations.areThere) return { status: 503, body: notLeading(leader()) };
       const explanation = explanations.explain(kind, name);
       if (explanation) return { body: explanation };
-      return { status: 404, body: `no controller that runs knows a ${kind} ${name}` };
+      return { status: 404, body: `no running controller knows a ${kind} ${name}` };
     },
   };
 }
 
 function notLeading(leader: string): string {
-  if (leader === '') return 'no controller runs in this process, and nobody is known to lead: ask again';
-  return `no controller runs in this process; the leader is ${leader}: ask there`;
+  if (leader === '') return 'no controller runs in this process, and no leader is known: retry later';
+  return `no controller runs in this process; send the request to the leader, ${leader}`;
 }

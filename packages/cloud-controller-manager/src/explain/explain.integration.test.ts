@@ -67,7 +67,7 @@ test('the leader says of a node what it saw, what it plans, what it did and what
     '--insecure-skip-tls-verify',
   );
   assert.equal(nobody.code, 1);
-  assert.match(nobody.stderr, /^outrigger explain: https:\S+: no controller that runs knows a node nobody \(404\)\n$/u);
+  assert.match(nobody.stderr, /^outrigger explain: https:\S+: no running controller knows a node nobody \(404\)\n$/u);
   const untrusted = await outrigger(bench, 'explain', 'node', 'node-1', `--server=${program.url}`);
   assert.equal(untrusted.code, 1);
   assert.match(untrusted.stderr, /^outrigger explain: [^\n]*certificate[^\n]*\n$/u);
@@ -139,7 +139,10 @@ test('the leader is found by its Lease, at the address of its node; who does not
   const deadline = systemClock.monotonic() + 60_000;
   while (!refused.stderr.includes(holder) && systemClock.monotonic() < deadline) refused = await ask();
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /no controller runs in this process; the leader is test_\S+: ask there \(503\)\n$/u);
+  assert.match(
+    refused.stderr,
+    /no controller runs in this process; send the request to the leader, test_\S+ \(503\)\n$/u,
+  );
 });
 
 test('a command line that is wrong is one line; without a Lease it says what to name', async () => {
@@ -147,9 +150,9 @@ test('a command line that is wrong is one line; without a Lease it says what to 
   await writeFile(join(bench.directory, 'token'), 'secret\n');
   const kubeconfig = `--kubeconfig=${join(bench.directory, 'kubeconfig')}`;
   for (const [args, message] of [
-    [['pod', 'a'], /write node\|service\|route and one name/u],
-    [['service', 'web'], /a Service is named with its namespace: default\/web/u],
-    [['node', 'a', kubeconfig], /there is no Lease kube-system\/cloud-controller-manager/u],
+    [['pod', 'a'], /expected node\|service\|route and one name/u],
+    [['service', 'web'], /a Service needs its namespace: default\/web/u],
+    [['node', 'a', kubeconfig], /Lease kube-system\/cloud-controller-manager/u],
     [['node', 'a', '--server=https://127.0.0.1:1', '--token-file=token'], /127\.0\.0\.1:1/u],
     [
       ['node', 'a', '--server=https://127.0.0.1:1', '--token-file=none'],

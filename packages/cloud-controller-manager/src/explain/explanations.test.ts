@@ -73,7 +73,7 @@ test('the page: what is no object is 404, who does not lead says who does, and n
   for (const wrong of ['', 'node', 'node/', 'pod/a']) assert.equal(page.answer(wrong).status, 404, wrong);
   assert.deepEqual(page.answer('node/a'), {
     status: 503,
-    body: 'no controller runs in this process; the leader is host-2_x: ask there',
+    body: 'no controller runs in this process; send the request to the leader, host-2_x',
   });
   const stop = new AbortController();
   const seen: string[] = [];

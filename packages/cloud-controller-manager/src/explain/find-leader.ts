@@ -23,12 +23,12 @@ export async function findLeader(options: FindLeaderOptions): Promise<string> {
     lease = await client.of(resources.leases).get({ name, namespace }, { signal });
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    throw new Error(`there is no Lease ${where}: name it (--leader-elect-resource-name), or the manager (--server)`, {
+    throw new Error(`Lease ${where} not found: set --leader-elect-resource-name, or --server`, {
       cause: error,
     });
   }
   const holder = lease.spec?.holderIdentity ?? '';
-  if (holder === '') throw new Error(`nobody holds the Lease ${where}: no manager leads`);
+  if (holder === '') throw new Error(`nobody holds the Lease ${where}: there is no leader`);
   const host = holder.replace(/_[^_]*$/u, '');
   const address = (await addressOfNode(host, options)) ?? (await addressOfPod(host, options)) ?? host;
   return `https://${address.includes(':') ? `[${address}]` : address}:${port}`;

@@ -70,11 +70,11 @@ test('an explanation reads as sentences, with ages and times', () => {
 cloud-node-controller
   The node was registered. (4s ago)
   The cloud, asked, did not list a machine for it, which proves nothing. (0.01s ago)
-  It will:
+  Planned:
     - Ask the cloud again. (in 2s or later)
 
 cloud-node-lifecycle-controller
-  It will:
+  Planned:
     - Nothing: it was never initialised. (in 9m56s or later)
     - At once. (now)
 
@@ -103,14 +103,14 @@ test('a dry run says that it would, and that it has done nothing', () => {
     `route 10.244.1.0/24, at 2026-01-02T03:04:05.678Z
 
 cloud-node-controller
-  It would, if this were no dry run:
+  Planned (dry run):
     - Ask the cloud again. (in 2s or later)
 
 Last applied
   Nothing: this is a dry run.
 
 Last requests to the cloud
-  None for its sake alone or among others that is remembered.
+  None that is remembered.
 `,
   );
 });

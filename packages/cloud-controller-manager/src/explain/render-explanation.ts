@@ -12,7 +12,7 @@ export function renderExplanation({ applied, at, calls, dryRun, findings, kind, 
     [
       controller,
       ...observed.map((fact) => `  ${sentence(fact)}`),
-      `  ${dryRun ? 'It would, if this were no dry run' : 'It will'}:`,
+      `  ${dryRun ? 'Planned (dry run)' : 'Planned'}:`,
       ...planned.map((fact) => `    - ${sentence(fact)}`),
       '',
     ].join('\n'),
@@ -33,7 +33,7 @@ export function renderExplanation({ applied, at, calls, dryRun, findings, kind, 
     ...(done.length > 0 ? done : [dryRun ? '  Nothing: this is a dry run.' : '  Nothing by this process.']),
     '',
     'Last requests to the cloud',
-    ...(asked.length > 0 ? asked : ['  None for its sake alone or among others that is remembered.']),
+    ...(asked.length > 0 ? asked : ['  None that is remembered.']),
     '',
   ].join('\n');
 }

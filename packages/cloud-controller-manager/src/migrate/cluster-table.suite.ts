@@ -165,7 +165,7 @@ export const TABLE: readonly (readonly [string, ObservedCluster, Readonly<Record
     'as many API servers as are seen',
     cluster({ leases: [lease('cloud-controller-manager', 'acme-ccm_1'), apiServerLease('x')] }),
     {},
-    /nothing of a cloud: api/,
+    /no cloud provider flags: api/,
   ],
   [
     'a tainted node whose kubelet cannot be asked',
@@ -277,7 +277,7 @@ export const TABLE: readonly (readonly [string, ObservedCluster, Readonly<Record
     'a manager with other times',
     ccm('--leader-elect-lease-duration=60s'),
     { beside: 'missing' },
-    /times of leader election/,
+    /other leader election timeouts/,
   ],
   [
     'somebody leads who is not seen',
@@ -298,7 +298,7 @@ export const TABLE: readonly (readonly [string, ObservedCluster, Readonly<Record
     'Outrigger leads, the other waits',
     cluster({ leases: [lease('cloud-controller-manager', 'cp-2_1')] }),
     {},
-    /end the other manager for good/,
+    /remove the other manager/,
   ],
   [
     'pods not listed',
@@ -312,7 +312,12 @@ export const TABLE: readonly (readonly [string, ObservedCluster, Readonly<Record
     },
     /pods of kube-system/,
   ],
-  ['migration by default', ccm('--enable-leader-migration'), { 'one-first': 'missing' }, /default configuration/],
+  [
+    'migration by default',
+    ccm('--enable-leader-migration'),
+    { 'one-first': 'missing' },
+    /default leader migration configuration/,
+  ],
   ['migration by a file', ccm(...migrating), {}, /acme-ccm migrate under the Lease/],
   [
     'a Lease of a migration that is over',
@@ -337,6 +342,6 @@ export const TABLE: readonly (readonly [string, ObservedCluster, Readonly<Record
     'two allocators',
     ccm('--allocate-node-cidrs', '--controllers=*,nodeipam'),
     { 'node-ipam': 'missing' },
-    /both give out/,
+    /both allocate/,
   ],
 ];

@@ -36,14 +36,14 @@ export const PLANS = 'load-balancers';
 export const migrationSteps: readonly MigrationStep[] = [
   step({
     name: 'kube-controller-manager',
-    title: 'No cloud in kube-controller-manager',
+    title: 'kube-controller-manager runs without a cloud provider',
     heading: 'In-tree providers',
     reads: ['programs'],
     judge: judgeControllerManager,
   }),
   step({
     name: 'kube-apiserver',
-    title: 'No cloud in kube-apiserver',
+    title: 'kube-apiserver runs without a cloud provider',
     heading: 'In-tree providers',
     reads: ['apiServerFlags', 'leases', 'programs'],
     judge: judgeApiServer,
@@ -71,7 +71,7 @@ export const migrationSteps: readonly MigrationStep[] = [
   }),
   step({
     name: 'services',
-    title: 'Services are served, and at rest',
+    title: 'Services have their load balancers, and none is being changed',
     heading: '1. See what is there',
     reads: ['services'],
     judge: judgeServices,
@@ -85,7 +85,7 @@ export const migrationSteps: readonly MigrationStep[] = [
   }),
   step({
     name: 'leader',
-    title: 'Somebody leads',
+    title: 'A manager leads',
     heading: '1. See what is there',
     reads: ['leases'],
     judge: judgeLeader,
@@ -113,7 +113,7 @@ export const migrationSteps: readonly MigrationStep[] = [
   }),
   step({
     name: 'node-ipam',
-    title: 'One gives out pod CIDRs',
+    title: 'One manager allocates pod CIDRs',
     heading: 'Node IPAM of kube-controller-manager',
     reads: ['programs'],
     judge: judgeIpam,

@@ -25,7 +25,7 @@ export function judgeApiServer({
     return [
       unknown(
         `the flags of kube-apiserver could not be seen: ${why.filter((one) => one !== '').join('; ')}`,
-        'see that it has neither --cloud-provider nor --cloud-config nor the admission plugin PersistentVolumeLabel',
+        'make sure that it has neither --cloud-provider nor --cloud-config nor the admission plugin PersistentVolumeLabel',
       ),
     ];
   }
@@ -35,7 +35,7 @@ export function judgeApiServer({
       ? [
           unknown(
             `the flags of ${running.length - all.length} of ${running.length} kube-apiservers could not be seen`,
-            'see that they have what the others have',
+            'make sure that their flags are those of the others',
           ),
         ]
       : [];
@@ -48,15 +48,15 @@ export function judgeApiServer({
         ? ['--enable-admission-plugins has PersistentVolumeLabel']
         : []),
     ],
-    'kube-apiserver has nothing of a cloud',
-    'take these flags away: Outrigger labels volumes with the persistent-volume-label-controller',
+    'kube-apiserver has no cloud provider flags',
+    'remove these flags: Outrigger labels volumes with the persistent-volume-label-controller',
   );
   return [...checks, ...unseen];
 }
 
 export function judgeControllerManager({ programs }: Seen<'programs'>): readonly Check[] {
   const all = seenOf(programs, 'kube-controller-manager');
-  if (all.length === 0) return [unseen(programs, 'kube-controller-manager', `see that it has ${MANAGER_FLAGS}`)];
+  if (all.length === 0) return [unseen(programs, 'kube-controller-manager', `make sure that it has ${MANAGER_FLAGS}`)];
   return judged(
     all,
     ({ flags }) => [
@@ -64,16 +64,17 @@ export function judgeControllerManager({ programs }: Seen<'programs'>): readonly
       ...flagged(flags, 'cloud-config', ['']),
       ...flagged(flags, 'external-cloud-volume-plugin', ['']),
     ],
-    'kube-controller-manager has nothing of a cloud',
+    'kube-controller-manager has no cloud provider flags',
     `start it with ${MANAGER_FLAGS}`,
   );
 }
 
-/** One gives out pod CIDRs, or several that agree on who does. */
+/** One manager allocates pod CIDRs, or several that agree on who does. */
 export function judgeIpam({ programs }: Seen<'programs'>): readonly Check[] {
   const managers = seenOf(programs, 'kube-controller-manager');
   if (!programs.known || managers.length === 0) {
-    const todo = 'see who has --allocate-node-cidrs and the controller node-ipam-controller: only one may';
+    const todo =
+      'find out which manager has --allocate-node-cidrs and the controller node-ipam-controller: only one may';
     return [unseen(programs, 'kube-controller-manager', todo)];
   }
   const clouds = [...seenOf(programs, 'cloud-controller-manager'), ...seenOf(programs, 'outrigger')];
@@ -86,8 +87,8 @@ export function judgeIpam({ programs }: Seen<'programs'>): readonly Check[] {
   if (inKube.length > 0 && inCloud.length > 0 && !migrates) {
     return [
       missing(
-        'kube-controller-manager and a cloud-controller-manager both give out pod CIDRs',
-        'turn one off: --controllers=*,-node-ipam-controller; or have both seek one Lease, by leader migration',
+        'kube-controller-manager and a cloud-controller-manager both allocate pod CIDRs',
+        'turn one off: --controllers=*,-node-ipam-controller; or let both use one Lease, by leader migration',
         [...inKube, ...inCloud].map(({ pod }) => pod),
       ),
     ];
@@ -98,7 +99,7 @@ export function judgeIpam({ programs }: Seen<'programs'>): readonly Check[] {
   if (inKube.length > 0 && strangers.length > 0) {
     return [
       unknown(
-        'kube-controller-manager gives out pod CIDRs, and another manager with --allocate-node-cidrs may do so too, or only make routes',
+        'kube-controller-manager allocates pod CIDRs, and another manager with --allocate-node-cidrs may do so too, or only make routes',
         'see in its log whether it starts the node-ipam-controller; --controllers=*,-node-ipam-controller makes sure that it does not',
         strangers.map(({ pod }) => pod),
       ),
@@ -114,7 +115,7 @@ export function judgeIpam({ programs }: Seen<'programs'>): readonly Check[] {
       : inCloud.length > 0
         ? 'a cloud-controller-manager alone'
         : 'none of these managers';
-  return [ok(`pod CIDRs are given out by ${who}`)];
+  return [ok(`pod CIDRs are allocated by ${who}`)];
 }
 
 /** Each kube-apiserver renews one of its own. */
@@ -135,10 +136,10 @@ export function isOn(flags: ProgramFlags, name: string, byDefault = false): bool
 
 /** Flags that come from the environment of a container may say anything. */
 export function unknownFlags(partial: readonly SeenProgram[]): Check {
-  const text = 'part of the flags comes from variables, which are not looked up';
+  const text = 'some of the flags come from environment variables, which are not resolved';
   return unknown(
     text,
-    'look at the flags of the running program: /flagz, or its log',
+    'see the flags of the running program: /flagz, or its log',
     partial.map(({ pod }) => pod),
   );
 }
@@ -155,7 +156,7 @@ function judged(
   todo: string,
 ): readonly Check[] {
   const found = all.flatMap((one) => faults(one).map((fault) => `${one.pod}: ${fault}`));
-  if (found.length > 0) return [missing(`flags of a cloud inside of Kubernetes`, todo, found)];
+  if (found.length > 0) return [missing(`flags of an in-tree cloud provider`, todo, found)];
   const partial = all.filter(({ isPartial }) => isPartial);
   return partial.length > 0 ? [unknownFlags(partial)] : [ok(`${good}: ${all.map(({ pod }) => pod).join(', ')}`)];
 }

@@ -1,4 +1,4 @@
-/** Who leads, whether Outrigger can wait beside the manager that is there, and who may be ended. Pure. */
+/** Who leads, whether Outrigger can wait beside the current manager, and who may be ended. Pure. */
 import { missing, ok, unknown, type Check } from './check.ts';
 import { isOn, MIGRATION_LEASE, seenOf, unknownFlags } from './judge-components.ts';
 import { holderOf, isHeld } from './lease-holder.ts';
@@ -23,7 +23,7 @@ export function judgeLeader(cluster: Seen<'leases'>, { leaseName }: MigrationTar
     return other && isHeld(other, cluster.now) === 'yes' ? [ok(`${name} is held by ${holderOf(other)}`)] : [];
   });
   if (!lease) {
-    const todo = 'if the manager that is there has another Lease, name it: --leader-elect-resource-name';
+    const todo = 'if the current manager has another Lease, name it: --leader-elect-resource-name';
     return [
       missing(`there is no Lease kube-system/${leaseName}: no cloud-controller-manager has ever led`, todo),
       ...others,
@@ -35,14 +35,14 @@ export function judgeLeader(cluster: Seen<'leases'>, { leaseName }: MigrationTar
     case 'no':
       return [
         missing(
-          `nobody holds the Lease kube-system/${leaseName}: no cloud-controller-manager is at work`,
-          'see why it does not run',
+          `nobody holds the Lease kube-system/${leaseName}: no cloud-controller-manager is active`,
+          'find out why it does not run',
         ),
         ...others,
       ];
     default: {
-      const todo = 'ask again, and compare the clock of this machine with those of the cluster';
-      return [unknown(`the Lease kube-system/${leaseName} is about to run out, or clocks differ`, todo), ...others];
+      const todo = 'retry, and compare the clock of this machine with those of the cluster';
+      return [unknown(`the Lease kube-system/${leaseName} is about to expire, or clocks differ`, todo), ...others];
     }
   }
 }
@@ -54,7 +54,7 @@ export function judgeBeside(cluster: Seen<'leases' | 'programs'>, { leaseName }:
     return [
       unknown(
         `the pods of kube-system could not be listed: ${programs.why}`,
-        'see that the other manager has --leader-elect and the Lease that Outrigger has',
+        'make sure that the other manager has --leader-elect and the Lease that Outrigger has',
       ),
     ];
   }
@@ -73,15 +73,15 @@ export function judgeBeside(cluster: Seen<'leases' | 'programs'>, { leaseName }:
   };
   say(
     others.filter(({ flags }) => !isOn(flags, 'leader-elect', true)),
-    'the other manager has --leader-elect=false: it would be at work together with Outrigger',
-    'start it with --leader-elect=true first; or end it before Outrigger is started, which leaves a gap',
+    'the other manager has --leader-elect=false: it would be active at the same time as Outrigger',
+    'start it with --leader-elect=true first; or stop it before Outrigger is started, which leaves a gap',
   );
   const names = others.map((one) => ({ one, name: one.flags.get('leader-elect-resource-name') ?? UPSTREAM_LEASE }));
   const strays = names.filter(({ name }) => name !== leaseName);
   say(
     strays.map(({ one }) => one),
     `the other manager leads by the Lease ${[...new Set(strays.map(({ name }) => name))].join(', ')}, not ${leaseName}`,
-    'give Outrigger the same --leader-elect-resource-name, and name it here',
+    'give Outrigger the same --leader-elect-resource-name, and set it for this command too',
   );
   say(
     others.filter(({ flags }) => (flags.get('leader-elect-resource-namespace') ?? 'kube-system') !== 'kube-system'),
@@ -93,7 +93,7 @@ export function judgeBeside(cluster: Seen<'leases' | 'programs'>, { leaseName }:
   );
   say(
     timed,
-    'the other manager has times of leader election of its own',
+    'the other manager has other leader election timeouts',
     `give Outrigger the same ${Object.keys(TIMES)
       .map((name) => `--${name}`)
       .join(', ')}`,
@@ -102,7 +102,7 @@ export function judgeBeside(cluster: Seen<'leases' | 'programs'>, { leaseName }:
   if (partial.length > 0) checks.push(unknownFlags(partial));
   return checks.length > 0
     ? checks
-    : [ok(`Outrigger can wait beside ${podsOf(others)}: they seek the Lease ${leaseName}`)];
+    : [ok(`Outrigger can wait beside ${podsOf(others)}: they use the Lease ${leaseName}`)];
 }
 
 /** Whether the other manager may be ended, or has been. */
@@ -112,14 +112,16 @@ export function judgeHandOver(cluster: Seen<'leases' | 'programs'>, { leaseName 
     return [
       unknown(
         `the pods of kube-system could not be listed: ${programs.why}`,
-        'see that Outrigger runs: kubectl -n kube-system get pods',
+        'make sure that Outrigger runs: kubectl -n kube-system get pods',
       ),
     ];
   }
   const ours = seenOf(programs, 'outrigger');
   const others = seenOf(programs, 'cloud-controller-manager');
   if (ours.length === 0)
-    return [missing('no pod of kube-system is Outrigger', 'start it beside the other manager: nobody would take over')];
+    return [
+      missing('no pod of kube-system is Outrigger', 'start it beside the other manager, else nothing would take over'),
+    ];
   if (!leases.known) return [noLeases(leases)];
   const lease = leases.value.find(({ metadata }) => metadata?.name === leaseName);
   if (!lease || isHeld(lease, now) !== 'yes') {
@@ -133,16 +135,16 @@ export function judgeHandOver(cluster: Seen<'leases' | 'programs'>, { leaseName 
     return [
       missing(
         'the other manager still leads',
-        'end it when the steps before are done',
+        'stop it when the steps before are done',
         others.map(({ pod }) => pod),
       ),
     ];
-  if (!isOurs) return [unknown(`${holder} leads, which is no pod of kube-system`, 'see which manager that is')];
+  if (!isOurs) return [unknown(`${holder} leads, which is no pod of kube-system`, 'find out which manager that is')];
   if (others.length === 0) return [ok(`Outrigger leads (${holder}), and no other manager is there`)];
   return [
     missing(
       'Outrigger leads, and the other manager waits',
-      'end the other manager for good',
+      'remove the other manager',
       others.map(({ pod }) => pod),
     ),
   ];
@@ -173,21 +175,21 @@ export function judgeOneFirst(cluster: Seen<'leases' | 'programs'>): readonly Ch
   if (unfiled.length > 0) {
     checks.push(
       missing(
-        'a manager migrates by the default configuration, two names in which are none',
+        'a manager uses the default leader migration configuration, two names of which do not exist',
         'give all managers one --leader-migration-config with the names that the guide lists',
         unfiled.map(({ pod }) => pod),
       ),
     );
   }
   if (lease && seekers.length === 0) {
-    const text = `the Lease ${MIGRATION_LEASE} is there, and no manager that could be seen seeks it`;
+    const text = `the Lease ${MIGRATION_LEASE} is there, and no visible manager uses it`;
     checks.push(
       isHeld(lease, now) === 'no'
         ? missing(
             text,
             `delete it when all controllers have moved: kubectl -n kube-system delete lease ${MIGRATION_LEASE}`,
           )
-        : unknown(`${text}; ${holderOf(lease)} holds it`, 'see which manager that is'),
+        : unknown(`${text}; ${holderOf(lease)} holds it`, 'find out which manager that is'),
     );
   }
   if (checks.length > 0) return checks;

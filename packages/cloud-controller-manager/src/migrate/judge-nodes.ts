@@ -16,7 +16,7 @@ const LABELS = [
 const NODE_ARGS = ['k3s.io/node-args', 'rke2.io/node-args'];
 
 export function judgeNodes({ nodes }: Seen<'nodes'>, { providerName }: MigrationTarget): readonly Check[] {
-  if (!nodes.known) return [unknown(`nodes could not be listed: ${nodes.why}`, 'ask as somebody who may list nodes')];
+  if (!nodes.known) return [unknown(`nodes could not be listed: ${nodes.why}`, 'use a user who may list nodes')];
   const all = nodes.value;
   if (all.length === 0) return [ok('there are no nodes')];
   const checks: Check[] = [];
@@ -27,27 +27,27 @@ export function judgeNodes({ nodes }: Seen<'nodes'>, { providerName }: Migration
   say(
     all.filter(({ spec }) => !spec?.providerID),
     'have no provider ID',
-    'let the manager that is there initialise them, or delete them',
+    'let the current manager initialise them, or delete them',
   );
-  say(all.filter(isTainted), `have the taint ${UNINITIALIZED}`, 'let the manager that is there initialise them first');
+  say(all.filter(isTainted), `have the taint ${UNINITIALIZED}`, 'let the current manager initialise them first');
   const prefixes = new Map(all.flatMap(({ spec }) => (spec?.providerID ? [[prefixOf(spec.providerID), spec]] : [])));
   if (providerName !== '') {
     say(
       all.filter(({ spec }) => spec?.providerID && prefixOf(spec.providerID) !== providerName),
       `have a provider ID of another provider than ${providerName}`,
-      'their provider IDs cannot be changed: Outrigger leaves them alone; delete such a node and let it register anew',
+      'their provider IDs cannot be changed: Outrigger ignores them; delete such a node and let it register again',
     );
   } else if (prefixes.size > 1) {
     say(
       all,
       `have provider IDs of different providers: ${[...prefixes.keys()].toSorted().join(', ')}`,
-      'say which one is meant: --cloud-provider',
+      'choose one: --cloud-provider',
     );
   }
   say(
     all.filter(({ status }) => !status?.addresses?.some(({ type }) => type === 'InternalIP' || type === 'ExternalIP')),
     'have no address',
-    'see what the manager that is there, or the kubelet, says of them',
+    'see the logs of the current manager and of the kubelet',
   );
   say(
     all.filter(({ metadata }) => LABELS.some(([stable, beta]) => differs(metadata?.labels ?? {}, stable, beta))),
@@ -59,7 +59,7 @@ export function judgeNodes({ nodes }: Seen<'nodes'>, { providerName }: Migration
 }
 
 export function judgeKubelets({ kubelets, nodes }: Seen<'kubelets' | 'nodes'>): readonly Check[] {
-  if (!nodes.known) return [unknown(`nodes could not be listed: ${nodes.why}`, 'ask as somebody who may list nodes')];
+  if (!nodes.known) return [unknown(`nodes could not be listed: ${nodes.why}`, 'use a user who may list nodes')];
   const judged = nodes.value.map((node) => ({ node, ...judgeKubelet(node, kubelets.get(nameOf(node))) }));
   const of = (state: string): readonly string[] =>
     judged.filter((one) => one.state === state).map(({ node, why }) => `${nameOf(node)}: ${why}`);

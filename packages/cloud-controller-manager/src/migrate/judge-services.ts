@@ -9,10 +9,7 @@ const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
 export function judgeServices({ services }: Seen<'services'>, { providerName }: MigrationTarget): readonly Check[] {
   if (!services.known) {
     return [
-      unknown(
-        `Services could not be listed: ${services.why}`,
-        'ask as somebody who may list Services in all namespaces',
-      ),
+      unknown(`Services could not be listed: ${services.why}`, 'use a user who may list Services in all namespaces'),
     ];
   }
   const all = services.value.filter((one) => one.spec?.type === 'LoadBalancer' || hasFinalizer(one));
@@ -25,31 +22,31 @@ export function judgeServices({ services }: Seen<'services'>, { providerName }: 
   say(
     served.filter((one) => hasAddress(one) && !hasFinalizer(one)),
     `have a load balancer and no finalizer ${FINALIZER}`,
-    'find out who serves them: if it is not the manager that is to go, give them its spec.loadBalancerClass anew, or their load balancers are made a second time',
+    'find out which controller serves them: if it is not the manager that is replaced, recreate them with its spec.loadBalancerClass, or their load balancers are created a second time',
   );
   say(
     all.filter(({ metadata }) => metadata?.deletionTimestamp !== undefined),
-    'are being deleted, and are not gone yet',
-    'let the manager that made their load balancers end them first',
+    'are being deleted',
+    'let the manager that created their load balancers delete them first',
   );
   say(
     all.filter((one) => one.spec?.type !== 'LoadBalancer' && one.metadata?.deletionTimestamp === undefined),
-    'are of another type by now, and their load balancers are not gone yet',
-    'let the manager that made them end them first',
+    'have another type by now, and their load balancers are not deleted yet',
+    'let the manager that created them delete them first',
   );
   say(
     served.filter((one) => one.spec?.type === 'LoadBalancer' && !hasAddress(one)),
     'of type LoadBalancer have no address yet',
-    'let the manager that is there serve them first, or delete them',
+    'let the current manager serve them first, or delete them',
   );
   say(
     providerName === '' ? [] : served.filter((one) => ![undefined, providerName].includes(ownerOf(one))),
     `are recorded as another provider's than ${providerName}`,
-    `Outrigger leaves them to it; ${loadBalancerOwnerAnnotation} says whose they are`,
+    `Outrigger does not touch them; ${loadBalancerOwnerAnnotation} names their provider`,
   );
   if (checks.length > 0) return checks;
   const others = all.length - served.length;
-  const rest = others === 0 ? '' : `; ${others} more have a class, whose controller keeps them`;
+  const rest = others === 0 ? '' : `; ${others} more have a class and stay with its controller`;
   return [ok(`${served.length} Services of type LoadBalancer have their finalizer and an address${rest}`)];
 }
 

@@ -17,10 +17,7 @@ const DRIVERS: Readonly<Record<string, string>> = {
 export function judgeVolumes({ csiNodes, nodes, volumes }: Seen<'csiNodes' | 'nodes' | 'volumes'>): readonly Check[] {
   if (!volumes.known) {
     return [
-      unknown(
-        `PersistentVolumes could not be listed: ${volumes.why}`,
-        'ask as somebody who may list PersistentVolumes',
-      ),
+      unknown(`PersistentVolumes could not be listed: ${volumes.why}`, 'use a user who may list PersistentVolumes'),
     ];
   }
   const used = Object.entries(DRIVERS)
@@ -33,11 +30,11 @@ export function judgeVolumes({ csiNodes, nodes, volumes }: Seen<'csiNodes' | 'no
     if (!csiNodes.known) {
       return unknown(
         `${have}, and CSINodes could not be listed: ${csiNodes.why}`,
-        `see that ${driver} runs on all nodes: kubectl get csinodes`,
+        `make sure that ${driver} runs on all nodes: kubectl get csinodes`,
       );
     }
     if (!nodes.known)
-      return unknown(`${have}, and nodes could not be listed: ${nodes.why}`, 'ask as somebody who may list nodes');
+      return unknown(`${have}, and nodes could not be listed: ${nodes.why}`, 'use a user who may list nodes');
     const having = new Set(
       csiNodes.value.filter((node) => hasDriver(node, driver)).map(({ metadata }) => metadata?.name),
     );

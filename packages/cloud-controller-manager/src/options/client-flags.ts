@@ -20,23 +20,23 @@ export const clientFlags: FlagGroup<ClientOptions> = {
     master: {
       type: string,
       default: '',
-      usage: 'URL of the API server; takes the place of the one in the kubeconfig.',
+      usage: 'URL of the API server; overrides the one in the kubeconfig.',
     },
     kubeApiQps: {
       type: float({ min: 0 }),
       default: 0,
       usage:
-        "Requests a second to the API server, over time. 0: no limit of our own; the server's priority and fairness rules.",
+        'Requests per second to the API server. 0: no client-side limit; API Priority and Fairness of the server applies.',
     },
     kubeApiBurst: {
       type: integer({ min: 0 }),
       default: 0,
-      usage: 'Requests at once after a pause, when --kube-api-qps is set. 0: twice --kube-api-qps.',
+      usage: 'Burst of requests to the API server, if --kube-api-qps is set. 0: twice --kube-api-qps.',
     },
     kubeApiContentType: {
       type: string,
       default: 'application/json',
-      usage: 'Accepted for compatibility: JSON is spoken.',
+      usage: 'Accepted for compatibility: JSON is used.',
     },
   },
 };

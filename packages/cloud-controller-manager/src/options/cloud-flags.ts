@@ -22,55 +22,59 @@ export const cloudFlags: FlagGroup<CloudOptions> = {
       type: string,
       default: '',
       usage:
-        'The cloud: the name of a built-in provider, an npm package, or the path of an ES module (.js, .mjs, .ts) whose default export makes a provider. Several: a,b; the first one is the default. <name>=<provider> gives one another name.',
+        'The cloud provider: the name of a built-in one, an npm package, or the path of an ES module (.js, .mjs, .ts) whose default export creates a provider. Several: a,b; the first one is the default. <name>=<provider> renames one.',
     },
     cloudConfig: {
       type: string,
       default: '',
       usage:
-        "File with the provider's configuration; it is handed over as it is. With several providers: a=a.json,b=b.json, by their names.",
+        "Path of the provider's configuration file, which is passed to it unchanged. With several providers: a=a.json,b=b.json, by their names.",
     },
     providerPath: {
       type: string,
       default: '',
       usage:
-        'Directory whose node_modules is searched for --cloud-provider when that is an npm package; no other directory is searched. Empty: no npm package is loaded.',
+        'Directory whose node_modules is searched for --cloud-provider when that is an npm package; no other directory is searched. If empty, no npm package is loaded.',
     },
     userAgent: {
       type: strings,
       default: [],
       usage:
-        "What else goes into the User-Agent of requests to the cloud, before the provider's own; as the provider takes it.",
+        "Additional text for the User-Agent of requests to the cloud, before the provider's own, where the provider supports it.",
     },
     cloudCallLimits: {
       type: callLimits,
       default: [],
       usage:
-        'Requests a second that a cloud is sent at most: <provider>=<qps> or <provider>=<qps>:<burst>; <provider>/<bucket>=… for one of the buckets that the provider has, such as the services of OpenStack (compute, network, load-balancer). Without: as fast as the cloud takes them, slower after a 429.',
+        'Maximum requests per second to a cloud: <provider>=<qps> or <provider>=<qps>:<burst>; <provider>/<bucket>=… for one of the buckets of the provider, such as the services of OpenStack (compute, network, load-balancer). Without a limit, requests slow down only after a 429.',
     },
-    clusterName: { type: string, default: 'kubernetes', usage: 'Name of the cluster, for what is made in the cloud.' },
+    clusterName: {
+      type: string,
+      default: 'kubernetes',
+      usage: 'Name of the cluster, used in the names of cloud resources.',
+    },
     clusterCidr: {
       type: string,
       default: '',
-      usage: 'CIDR range of the pods, or one of each family: a,b. Needed for routes.',
+      usage: 'CIDR range for pods, or one per IP family: a,b. Required for routes.',
     },
     allocateNodeCidrs: {
       type: bool,
       default: false,
       usage:
-        'Whether somebody allocates pod CIDRs to nodes: node-ipam-controller needs it. With routes, a new node is marked NetworkUnavailable until it has its own.',
+        'Whether pod CIDRs are allocated to nodes; required by node-ipam-controller. With routes, a new node is marked NetworkUnavailable until its routes are created.',
     },
     configureCloudRoutes: {
       type: bool,
       default: true,
       usage:
-        'Whether routes to pod CIDRs are made in the cloud, where --cluster-cidr is set and the provider has routes.',
+        'Whether routes to pod CIDRs are created in the cloud, if --cluster-cidr is set and the provider supports routes.',
     },
     controllers: {
       type: strings,
       default: ['*'],
       usage:
-        "The controllers to run: '*' for all that are on by default, 'foo' to turn one on, '-foo' to turn one off.",
+        "The controllers to run: '*' enables all that are on by default, 'foo' enables the controller foo, '-foo' disables it.",
     },
   },
 };

@@ -71,7 +71,7 @@ test('anything else is refused, with file, line and key', async () => {
     ],
     [`${HEAD}GENERIC: {}`, /GENERIC: unknown key$/u],
     [`${HEAD}constructor: {}`, /constructor: unknown key$/u],
-    [`${HEAD}Generic: {}\ngeneric: {}`, /config\.yaml:4: generic: is there twice$/u],
+    [`${HEAD}Generic: {}\ngeneric: {}`, /config\.yaml:4: generic: duplicate key$/u],
     [`${HEAD}generic: 3`, /config\.yaml:3: generic must be a mapping$/u],
     [`${HEAD}generic: {leaderElection: {leaderElect: "yes"}}`, /leaderElect: must be true or false$/u],
     [`${HEAD}generic: {leaderElection: {leaseDuration: 15}}`, /leaseDuration: must be a duration such as 10s$/u],

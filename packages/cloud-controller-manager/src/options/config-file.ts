@@ -31,7 +31,7 @@ export async function parseConfigFile(path: string, text: string, flags: FlagSet
       const canonical = toLowerCamelCase(name);
       const inner = Object.hasOwn(tree, canonical) ? tree[canonical] : undefined;
       if (inner === undefined) throw refuse(key, `${where}: unknown key`);
-      if (seen.has(canonical)) throw refuse(key, `${where}: is there twice`);
+      if (seen.has(canonical)) throw refuse(key, `${where}: duplicate key`);
       seen.add(canonical);
       if (isScalar(value) && value.value === null) continue;
       if (!isConfigKey(inner)) {

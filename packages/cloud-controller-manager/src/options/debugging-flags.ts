@@ -14,13 +14,13 @@ export const debuggingFlags: FlagGroup<DebuggingOptions> = {
       type: bool,
       default: false,
       usage:
-        'Observe and plan, and apply nothing: no write, no Lease, no Event, no change in the cloud. What would be done goes to the log and to /debug/plan, which is served in a dry run alone. May run beside the manager that leads.',
+        'Observe and plan, but apply nothing: no write, no Lease, no Event, no change in the cloud. Planned actions are written to the log and to /debug/plan, which is served only in a dry run. Can run beside the leader.',
     },
     profiling: {
       type: bool,
       default: true,
       usage:
-        "Whether PUT /debug/flags/v changes the verbosity, and /explain/ says why an object is as it is, in a dry run too. Go's profiler has no counterpart here: /debug/pprof is not served.",
+        "Serve PUT /debug/flags/v, which changes the verbosity, and /explain/, which explains the state of an object. Go's profiler has no counterpart here: /debug/pprof is not served.",
     },
     contentionProfiling: {
       type: bool,

@@ -17,28 +17,28 @@ export const genericFlags: FlagGroup<GenericOptions> = {
       type: string,
       default: '',
       usage:
-        'File with a CloudControllerManagerConfiguration (cloudcontrollermanager.config.k8s.io/v1alpha1), in YAML or JSON, as /configz shows it. Flags win over it.',
+        'File with a CloudControllerManagerConfiguration (cloudcontrollermanager.config.k8s.io/v1alpha1), in YAML or JSON, as /configz shows it. Flags override it.',
     },
     featureGates: {
       type: boolMap,
       default: {},
-      usage: 'Features to turn on or off, by name; docs/reference/flags.md lists them.',
+      usage: 'Feature gates to enable or disable; docs/reference/flags.md lists them.',
     },
     useServiceAccountCredentials: {
       type: bool,
       default: false,
       usage:
-        'Each controller asks the API server under an account of its own in kube-system (node-controller, service-controller, route-controller), with tokens that the program requests. What all share is still read as the program.',
+        'Each controller uses its own service account in kube-system (node-controller, service-controller, route-controller), with tokens that the program requests. Shared caches are still read with the credentials of the program.',
     },
     controllerStartInterval: {
       type: duration(),
       default: 0,
-      usage: 'Accepted for compatibility: controllers share their stores, so all of them start at once.',
+      usage: 'Accepted for compatibility: controllers share their caches and all start at once.',
     },
     minResyncPeriod: {
       type: duration(),
       default: 43_200_000,
-      usage: 'Accepted for compatibility: watches are checked against the server, objects are not handed out again.',
+      usage: 'Accepted for compatibility: watches are verified against the server, and there is no resync.',
     },
     externalCloudVolumePlugin: {
       type: string,

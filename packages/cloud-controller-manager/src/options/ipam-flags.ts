@@ -21,33 +21,33 @@ export const ipamFlags: FlagGroup<IpamOptions> = {
       type: oneOf(['RangeAllocator', 'CloudAllocator', 'IPAMFromCluster', 'IPAMFromCloud']),
       default: 'RangeAllocator',
       usage:
-        'Who chooses the pod CIDRs of nodes. RangeAllocator: this program, from --cluster-cidr. CloudAllocator, IPAMFromCloud: the cloud. IPAMFromCluster: this program, and the cloud is told.',
+        'What allocates the pod CIDRs of nodes. RangeAllocator: this program, from --cluster-cidr. CloudAllocator, IPAMFromCloud: the cloud. IPAMFromCluster: this program, which also configures them in the cloud.',
     },
     nodeCidrMaskSize: {
       type: maskSize,
       default: 0,
-      usage: 'Mask size of a pod CIDR in a cluster of one family. When it is not set: 24 for IPv4, 64 for IPv6.',
+      usage: 'Mask size of pod CIDRs in a single-stack cluster. If not set: 24 for IPv4, 64 for IPv6.',
     },
     nodeCidrMaskSizeIpv4: {
       type: maskSize,
       default: 0,
-      usage: 'Mask size of an IPv4 pod CIDR. When it is not set: 24.',
+      usage: 'Mask size of IPv4 pod CIDRs. If not set: 24.',
     },
     nodeCidrMaskSizeIpv6: {
       type: maskSize,
       default: 0,
-      usage: 'Mask size of an IPv6 pod CIDR. When it is not set: 64.',
+      usage: 'Mask size of IPv6 pod CIDRs. If not set: 64.',
     },
     serviceClusterIpRange: {
       type: string,
       default: '',
-      usage: 'CIDR range of the Services, or one of each family: a,b. No node gets a pod CIDR within it.',
+      usage: 'CIDR range for Services, or one per IP family: a,b. No pod CIDR is allocated from it.',
     },
     additionalClusterCidrsFile: {
       type: string,
       default: '',
       usage:
-        'File of further cluster ranges, one a line, that is read again while the program runs: nodes get pod CIDRs, and those get routes, from them too. A range goes only when no node has a part of it.',
+        'File with additional cluster CIDRs, one per line, which is reloaded when it changes: pod CIDRs are allocated from them, and routes created, as from --cluster-cidr. A CIDR can be removed only when no node uses any of it.',
     },
   },
 };

@@ -17,27 +17,29 @@ export const leaderElectionFlags: FlagGroup<LeaderElectionOptions> = {
     leaderElect: {
       type: bool,
       default: true,
-      usage: 'Work only while holding the Lease, so that one of several replicas does.',
+      usage: 'Run the controllers only while holding the Lease, so that one of several replicas is active.',
     },
     leaderElectLeaseDuration: {
       type: duration({ minMs: 1 }),
       default: 15_000,
-      usage: 'How long the others wait after the last renewal that they have seen before one of them takes over.',
+      usage:
+        'How long the other candidates wait after the last renewal that they observed before one of them acquires the Lease.',
     },
     leaderElectRenewDeadline: {
       type: duration({ minMs: 1 }),
       default: 10_000,
-      usage: 'How long the leader tries to renew before it gives up. Less than the lease duration.',
+      usage:
+        'How long the leader retries renewing the Lease before it gives up leadership. Must be less than the lease duration.',
     },
     leaderElectRetryPeriod: {
       type: duration({ minMs: 1 }),
       default: 2_000,
-      usage: 'Time between two attempts to take or renew the Lease.',
+      usage: 'Time between two attempts to acquire or renew the Lease.',
     },
     leaderElectResourceLock: {
       type: oneOf(['leases']),
       default: 'leases',
-      usage: 'The kind of lock: there is one.',
+      usage: 'The type of lock; only leases is supported.',
     },
     leaderElectResourceName: { type: string, default: 'cloud-controller-manager', usage: 'Name of the Lease.' },
     leaderElectResourceNamespace: { type: string, default: 'kube-system', usage: 'Namespace of the Lease.' },

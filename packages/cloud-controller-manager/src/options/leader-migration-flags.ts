@@ -13,13 +13,13 @@ export const leaderMigrationFlags: FlagGroup<LeaderMigrationOptions> = {
       type: bool,
       default: false,
       usage:
-        'Hand controllers over between this manager and another without two of them at work: those that are listed run under a lock of their own. Needs --leader-elect.',
+        'Migrate controllers between this manager and another so that never two instances of one are active: those that are listed run under a separate lock. Requires --leader-elect.',
     },
     leaderMigrationConfig: {
       type: string,
       default: '',
       usage:
-        "File with a LeaderMigrationConfiguration: which controllers are handed over, and which manager runs each. Empty: upstream's default, the route, service and cloud node lifecycle controllers, run by whichever manager holds the lock. Read only with --enable-leader-migration.",
+        "Path of a LeaderMigrationConfiguration: which controllers are migrated, and which manager runs each. If empty, upstream's default is used: the route, service and cloud node lifecycle controllers, run by the manager that holds the lock. Used only with --enable-leader-migration.",
     },
   },
 };

@@ -134,7 +134,7 @@ test('a file that changes what needs a restart, or is wrong, is refused as a who
   await change('outrigger: { verbose: 5 }');
   assert.deepEqual(applied, []);
   for (const [i, words] of [
-    /config\.yml: it changes --cluster-cidr, --cluster-name, which needs a restart; nothing of it is in force$/u,
+    /config\.yml: it changes --cluster-cidr, --cluster-name, which needs a restart; no change is in effect$/u,
     /config\.yml:3: outrigger\.verbosity: invalid value "-1": must be at least 0$/u,
     /there is no such cloud$/u,
     /config\.yml:3: outrigger\.verbose: unknown key$/u,

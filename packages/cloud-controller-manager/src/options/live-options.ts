@@ -80,5 +80,5 @@ function refuseFixed(file: string, before: ProgramOptions, next: ProgramOptions)
   const fixed = next.flagValues.filter(([name, value]) => !LIVE.has(name) && were.get(name) !== value);
   if (fixed.length === 0) return;
   const names = fixed.map(([name]) => `--${name}`).join(', ');
-  throw new FlagError('invalid-flag', `${file}: it changes ${names}, which needs a restart; nothing of it is in force`);
+  throw new FlagError('invalid-flag', `${file}: it changes ${names}, which needs a restart; no change is in effect`);
 }

@@ -14,17 +14,17 @@ export const nodeFlags: FlagGroup<NodeOptions> = {
     concurrentNodeSyncs: {
       type: integer({ min: 1, max: 1_000 }),
       default: 8,
-      usage: 'Nodes that are written at once. Look-ups in the cloud are batched and not bound by it.',
+      usage: 'Number of nodes that are written concurrently. Look-ups in the cloud are batched and not limited by it.',
     },
     concurrentNodeStatusUpdates: {
       type: integer({ min: 0 }),
       default: 0,
-      usage: 'Accepted for compatibility: --concurrent-node-syncs bounds all writes of nodes.',
+      usage: 'Accepted for compatibility: --concurrent-node-syncs limits all writes of nodes.',
     },
     nodeStatusUpdateFrequency: {
       type: duration({ minMs: 1_000 }),
       default: 300_000,
-      usage: 'Time in which the addresses of every node are compared with the cloud once.',
+      usage: 'Period at which the addresses of every node are reconciled with the cloud.',
     },
     nodeSyncedEvents: {
       type: bool,

@@ -47,7 +47,7 @@ test('what a manifest of upstream passes is understood', () => {
 test('what does not go together is refused with the flags that are concerned', () => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [[], /--cloud-provider is not set/u],
-    [['--cloud-provider=external'], /what the kubelet is told/u],
+    [['--cloud-provider=external'], /is for the kubelet/u],
     [[provider, '--cluster-name='], /--cluster-name must not be empty/u],
     [
       [provider, '--leader-elect-lease-duration=10s'],
@@ -97,7 +97,7 @@ test('what this version does not have is refused where silence would do harm, an
 test('a file of leader migration that is not read is told, not passed over in silence', () => {
   const config = '--leader-migration-config=migration.yml';
   assert.deepEqual(readProgramOptions([provider, config]).warnings, [
-    '--leader-migration-config is not read without --enable-leader-migration: no controller is handed over',
+    '--leader-migration-config is ignored without --enable-leader-migration: no controller is migrated',
   ]);
   assert.deepEqual(readProgramOptions([provider, config, '--enable-leader-migration']).warnings, []);
 });

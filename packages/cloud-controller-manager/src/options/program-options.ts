@@ -43,7 +43,7 @@ interface GlobalOptions {
 const globalFlags: FlagGroup<GlobalOptions> = {
   title: 'Global',
   flags: {
-    help: { type: bool, default: false, shorthand: 'h', usage: 'Print this and exit.' },
+    help: { type: bool, default: false, shorthand: 'h', usage: 'Print this help and exit.' },
     version: { type: bool, default: false, usage: 'Print the version and exit.' },
   },
 };
@@ -211,7 +211,7 @@ function checkLeaderMigration({ leaderElection, leaderMigration }: ProgramOption
 /** Upstream says nothing, and hands nothing over: k8s.io/controller-manager `LeaderMigrationOptions.ApplyTo`. */
 function unreadFiles({ enableLeaderMigration, leaderMigrationConfig }: LeaderMigrationOptions): readonly string[] {
   if (enableLeaderMigration || leaderMigrationConfig === '') return [];
-  return ['--leader-migration-config is not read without --enable-leader-migration: no controller is handed over'];
+  return ['--leader-migration-config is ignored without --enable-leader-migration: no controller is migrated'];
 }
 
 function checkAuthentication({ authentication, gates }: ProgramOptions): void {

@@ -12,7 +12,7 @@ export const routeFlags: FlagGroup<RouteOptions> = {
       type: duration({ minMs: 1_000 }),
       default: 0,
       usage:
-        'Time between two lists of all routes of the cloud. Changes of nodes do not wait for it. When it is not set: 10 minutes, of which a tenth is left to chance.',
+        'Time between two lists of all routes of the cloud. Node changes are reconciled at once. If not set: 10 minutes, with 10% jitter.',
     },
   },
 };

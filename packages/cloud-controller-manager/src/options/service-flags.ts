@@ -16,25 +16,25 @@ export const serviceFlags: FlagGroup<ServiceOptions> = {
       type: integer({ min: 1, max: 1_000 }),
       default: 10,
       usage:
-        'Load balancers that are changed at once. What there is of them is looked up in batches and not bound by it.',
+        'Number of load balancers that are changed concurrently. Their state is read in batches and not limited by it.',
     },
     loadBalancerSharing: {
       type: oneOf(loadBalancerSharings),
       default: 'namespace',
       usage:
-        "Which Services may begin to use another Service's load balancer: of its 'namespace' and those that its annotation outrigger.dev/share-load-balancer-with names, of the whole 'cluster', or none ('off'). Services that share one already continue to.",
+        "Which Services may start to share the load balancer of another Service: those of its 'namespace' and of the namespaces that its annotation outrigger.dev/share-load-balancer-with names, those of the whole 'cluster', or none ('off'). Services that already share one are not affected.",
     },
     unconfirmedNodeAddresses: {
       type: bool,
       default: false,
       usage:
-        "Load balancers also send traffic to node addresses that the cloud does not report for the machine: those that only the node's status has, where its kubelet can write any.",
+        "Load balancers also send traffic to node addresses that the cloud does not report for the machine: addresses that are only in the node's status, which its kubelet can set to anything.",
     },
     trustedServiceNamespaces: {
       type: strings,
       default: ['*'],
       usage:
-        "Namespaces whose Services may name things of the cloud: by loadBalancerIP, and by annotations that the provider marks as dangerous. '*': all.",
+        "Namespaces whose Services may name resources of the cloud: by loadBalancerIP, and by annotations that the provider marks as dangerous. '*': all.",
     },
   },
 };

@@ -37,7 +37,7 @@ export const webhookFlags: FlagGroup<WebhookOptions> = {
       type: strings,
       default: [],
       usage:
-        'Webhooks to serve: pvlabel, service, or * for all; -pvlabel leaves it out. Empty: none. Needs --feature-gates=CloudControllerManagerWebhook=true.',
+        'Webhooks to serve: pvlabel, service, or * for all; -pvlabel disables it. If empty, none. Requires --feature-gates=CloudControllerManagerWebhook=true.',
     },
     webhookBindAddress: {
       type: ip,
@@ -47,19 +47,19 @@ export const webhookFlags: FlagGroup<WebhookOptions> = {
     webhookSecurePort: {
       type: port,
       default: 10_260,
-      usage: 'The port for webhooks, over TLS. 0: serve none.',
+      usage: 'The port on which webhooks are served over TLS. 0: none are served.',
     },
     webhookCertDir: {
       type: string,
       default: '',
       usage:
-        'Directory with cloud-controller-manager-webhook.crt and cloud-controller-manager-webhook.key, used when they are there and --webhook-tls-cert-file is not set. Nothing is written to it.',
+        'Directory with cloud-controller-manager-webhook.crt and cloud-controller-manager-webhook.key, used if they exist and --webhook-tls-cert-file is not set. Nothing is written to it.',
     },
     webhookTlsCertFile: {
       type: string,
       default: '',
       usage:
-        'File with the certificate of the webhooks and its chain (PEM), read again when it changes. Without it, a self-signed one is made at each start, which no API server trusts.',
+        'File with the certificate of the webhooks and its chain (PEM), reloaded when it changes. If not set, a self-signed certificate is generated at each start, which no API server trusts.',
     },
     webhookTlsPrivateKeyFile: {
       type: string,
@@ -70,33 +70,33 @@ export const webhookFlags: FlagGroup<WebhookOptions> = {
       type: namedCertKey,
       default: [],
       usage:
-        'Another certificate for callers that ask for these names: cert,key or cert,key:*.example.com,example.com. Repeatable.',
+        'An additional certificate for these server names (SNI): cert,key or cert,key:*.example.com,example.com. Can be repeated.',
     },
     webhookClientCaFile: {
       type: string,
       default: '',
       usage:
-        'File with the authorities (PEM) that sign the certificate which the API server shows to webhooks (its --admission-control-config-file names it); read again when it changes. When set, webhooks refuse requests without such a certificate. Empty: requests are not authenticated.',
+        'File with the certificate authorities (PEM) that sign the client certificate which the API server presents to webhooks (see its --admission-control-config-file); reloaded when it changes. If set, requests without such a certificate are rejected. If empty, requests are not authenticated.',
     },
     webhookTlsMinVersion: {
       type: tlsVersion,
       default: '',
-      usage: 'Lowest TLS version for webhooks: VersionTLS12 or VersionTLS13. Empty means VersionTLS12.',
+      usage: 'Minimum TLS version for webhooks: VersionTLS12 or VersionTLS13. Empty means VersionTLS12.',
     },
     webhookTlsCipherSuites: {
       type: cipherSuites,
       default: [],
-      usage: "Cipher suites for webhooks under TLS 1.2, by Go's names. Empty: the platform's own choice.",
+      usage: 'Cipher suites of webhooks for TLS 1.2, by their names in Go. If empty, the defaults of Node.',
     },
     webhookTlsCurvePreferences: {
       type: curvePreferences,
       default: [],
-      usage: "Curves for the key exchange of webhooks, by their numbers in TLS. Empty: the platform's own choice.",
+      usage: 'Curves for the key exchange of webhooks, by their IDs in TLS. If empty, the defaults of Node.',
     },
     webhookDisableHttp2Serving: {
       type: bool,
       default: false,
-      usage: 'Accepted for compatibility: HTTP/1.1 only is served.',
+      usage: 'Accepted for compatibility: only HTTP/1.1 is served.',
     },
   },
 };

@@ -151,7 +151,7 @@ test('of several clouds, a config that is refused is told before the API server 
     {
       ...testEnvironment(directory, (text) => {
         log += text;
-        if (text.includes('API server not reached')) signals.emit('SIGTERM', 'SIGTERM');
+        if (text.includes('API server is not reachable')) signals.emit('SIGTERM', 'SIGTERM');
       }),
       builtInProviders: {
         green: async () => ({ default: () => provider('green') }),
@@ -166,7 +166,7 @@ test('of several clouds, a config that is refused is told before the API server 
     /^E.*"The cloud config is refused".* err="provider strict: region is not set; --cloud-config is not set"/mu;
   const found = refused.exec(log);
   assert.ok(found, log);
-  assert.ok(found.index < log.indexOf('API server not reached'), log);
+  assert.ok(found.index < log.indexOf('API server is not reachable'), log);
 });
 
 test('there are many, and none stands twice', () => {

@@ -59,7 +59,7 @@ now
 --cloud-provider=
   --cloud-provider is not set: name a built-in provider, a package or a module
 --cloud-provider=external
-  --cloud-provider=external is what the kubelet is told; here name the provider itself
+  --cloud-provider=external is for the kubelet; here, name the provider itself
 --cloud-provider=green,,blue
   --cloud-provider=green,,blue: a provider is missing between the commas
 --cluster-name=
@@ -238,7 +238,7 @@ KUBECONFIG={dir}/none:{dir}/nothing --kubeconfig=
 --config=config/range.yml
   {dir}/config/range.yml:4: nodeController.concurrentNodeSyncs: invalid value "0": must be at least 1
 --config=config/twice.yml
-  {dir}/config/twice.yml:4: Generic: is there twice
+  {dir}/config/twice.yml:4: Generic: duplicate key
 --config=config/scalar.yml
   {dir}/config/scalar.yml:3: generic must be a mapping
 --config=config/alias.yml
@@ -258,7 +258,7 @@ KUBECONFIG={dir}/none:{dir}/nothing --kubeconfig=
 --enable-leader-migration --leader-migration-config=migration/component.yml
   {dir}/migration/component.yml:4: controllerLeaders[0].component: must be a string, not empty
 --enable-leader-migration --leader-migration-config=migration/held.yml
-  migration/held.yml: leaderName: cloud-controller-manager is the Lease of --leader-elect-resource-name, which is held already: name another
+  migration/held.yml: leaderName: cloud-controller-manager is already the Lease of --leader-elect-resource-name: use another name
 --enable-leader-migration --leader-migration-config=migration/lock.yml
   {dir}/migration/lock.yml:4: resourceLock must be leases: there is no other lock any more
 --enable-leader-migration --leader-migration-config=migration/key.yml
@@ -271,9 +271,9 @@ KUBECONFIG={dir}/none:{dir}/nothing --kubeconfig=
 --cloud-config=directory
   --cloud-config=directory: it is a directory, and not a file
 --cloud-provider=north=green,south=green --cloud-config=cloud.json
-  --cloud-config=cloud.json: with the providers north, south each file is given as <provider>=<file>, which "cloud.json" is not
+  --cloud-config=cloud.json: with the providers north, south each file must be given as <provider>=<file>, not as "cloud.json"
 --cloud-provider=north=green,south=green --cloud-config=west=cloud.json
-  --cloud-config=west=cloud.json: with the providers north, south each file is given as <provider>=<file>, which "west=cloud.json" is not
+  --cloud-config=west=cloud.json: with the providers north, south each file must be given as <provider>=<file>, not as "west=cloud.json"
 --cloud-provider=north=green,south=green --cloud-config=north=a,north=b
   --cloud-config=north=a,north=b: there are two files for the provider north
 --cloud-provider=north=green,south=green --cloud-config=north=none
@@ -291,7 +291,7 @@ KUBECONFIG={dir}/none:{dir}/nothing --kubeconfig=
 --cloud-call-limits=green=1,grey/volumes=2
   --cloud-call-limits=grey/volumes=2: no provider grey; there are green
 --cloud-provider=green,green
-  --cloud-provider=green,green: two providers have the name green; give one of them another: <name>=<provider>
+  --cloud-provider=green,green: two providers have the name green; rename one of them: <name>=<provider>
 --cloud-provider=north=stubborn
   --cloud-provider=stubborn: this provider takes no other name: it is stubborn, and not north
 --cloud-provider=grean

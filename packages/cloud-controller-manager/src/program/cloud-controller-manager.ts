@@ -31,7 +31,7 @@ export function newCloudControllerManager({
   const names = new Set<string>();
   for (const name of controllers.flatMap(({ aliases = [], name }) => [name, ...aliases])) {
     if (names.has(name)) {
-      throw new TypeError(`two controllers are called ${name}: to replace one, leave out the other`);
+      throw new TypeError(`two controllers have the name ${name}: to replace one, leave out the other`);
     }
     names.add(name);
   }

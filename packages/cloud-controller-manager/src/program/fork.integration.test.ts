@@ -124,7 +124,7 @@ test('two controllers or two flags of one name are refused when the program is m
   const make = (...controllers: CloudController[]) => newCloudControllerManager({ providers: {}, controllers });
   assert.throws(
     () => make(...defaultControllers, { ...mine, aliases: ['route'] }),
-    /two controllers are called route/u,
+    /two controllers have the name route/u,
   );
   assert.throws(() => make({ ...mine, flags: nodeFlags }), TypeError);
   assert.ok(make(...defaultControllers, mine));

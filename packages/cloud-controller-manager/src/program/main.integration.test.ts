@@ -104,7 +104,7 @@ test('without leader election there is no lease; a provider without instances is
     close: () => Promise.resolve(),
   };
   const program = await bench.run(bare, '--leader-elect=false');
-  await until('waits', () => program.log().includes('Controller waits'), program.log);
+  await until('waits', () => program.log().includes('Controller is waiting'), program.log);
   program.signal('SIGINT');
   assert.equal(await program.ended, 0, program.log());
   assert.equal(bench.lease(), undefined);

@@ -76,7 +76,7 @@ test('called as outrigger it lists the commands, and runs nothing without one', 
   }
   assert.match((await runAs('outrigger', '--version')).stdout, /^Outrigger v/u);
   const wrong = await runAs('outrigger', '--cloud-provider=third');
-  assert.deepEqual([wrong.code, wrong.stderr], [1, 'outrigger: a command comes before its flags; see --help\n']);
+  assert.deepEqual([wrong.code, wrong.stderr], [1, 'outrigger: a command must come before its flags; see --help\n']);
 });
 
 test('a bad command line is one line on stderr, exit code 1, and nothing is touched', async () => {

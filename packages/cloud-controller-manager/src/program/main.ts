@@ -51,7 +51,7 @@ export async function main(args: readonly string[], environment: Environment): P
     stdout.write(`${ABOUT_COMMANDS}\n\n${renderCommands()}`);
     return 0;
   }
-  stderr.write(`${program}: a command comes before its flags; see --help\n`);
+  stderr.write(`${program}: a command must come before its flags; see --help\n`);
   return 1;
 }
 

@@ -122,7 +122,7 @@ function watched({ clock, logger, metrics }: Foundation): Disposable {
   const ended = new AbortController();
   const { signal } = ended;
   watchEventLoop({ clock, logger, metrics, signal }).catch((error: unknown) => {
-    logger.error('The watch over the event loop has ended', { error });
+    logger.error('Monitoring of the event loop has ended', { error });
   });
   return { [Symbol.dispose]: () => ended.abort(new DOMException('the program ends', 'AbortError')) };
 }

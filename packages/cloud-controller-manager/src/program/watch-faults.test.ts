@@ -26,7 +26,7 @@ test('an error that nothing caught is logged without secrets, and ends the progr
   assert.equal(exits, 2);
   assert.equal(source.listenerCount('uncaughtException'), 0);
   const [line] = log.split('\n').map((text) => (text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)));
-  assert.match(String(line?.['msg']), /nothing caught/u);
+  assert.match(String(line?.['msg']), /Uncaught error/u);
   assert.match(String(line?.['stack']), /watch-faults\.test\.ts/u);
   assert.doesNotMatch(log, /hunter2/u);
   assert.match(log, /not an Error/u);

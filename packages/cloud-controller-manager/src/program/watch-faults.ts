@@ -15,7 +15,7 @@ export interface FaultSource {
 export function watchFaults(source: FaultSource | undefined, logger: Logger, exitNow: () => void): Disposable {
   const listener = (error: unknown): void => {
     const stack = error instanceof Error ? error.stack : undefined;
-    logger.error('An error that nothing caught: exiting at once; the stack says whose it is', { error, stack });
+    logger.error('Uncaught error: exiting; the stack says where it was thrown', { error, stack });
     exitNow();
   };
   source?.on('uncaughtException', listener);

@@ -77,7 +77,7 @@ test('what a cloud has to grant follows from the controllers that run, and chang
 test('of several clouds each says its own; one that is not here is said to be unknown', async () => {
   const { said } = await rbac('--controllers=cloud-node', '--cloud-provider=silent,./gone.mjs,green');
   assert.deepEqual(said, [
-    '# What they need in the cloud is not known here: --cloud-provider=./gone.mjs: there is no file /nowhere/gone.mjs',
+    '# What they need in the cloud is unknown: --cloud-provider=./gone.mjs: there is no file /nowhere/gone.mjs',
     '# In the cloud green, these controllers need:',
     '#   instances: servers:read',
   ]);

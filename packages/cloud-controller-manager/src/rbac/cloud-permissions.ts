@@ -25,7 +25,7 @@ export async function cloudPermissions(
       for (const [capability, words] of granted) lines.push(`  ${capability}: ${oneLine(words.join('; '))}`);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      lines.push(`What they need in the cloud is not known here: ${oneLine(why)}`);
+      lines.push(`What they need in the cloud is unknown: ${oneLine(why)}`);
     }
   }
   return lines.map((line) => `# ${line}\n`).join('');

@@ -159,5 +159,5 @@ test('with accounts of their own, controllers write as these, and the program wr
 });
 
 test('--config is refused: what the file says would be missing', async () => {
-  await assert.rejects(accessWith('--config=x.yml'), /--config: the file is not read here/u);
+  await assert.rejects(accessWith('--config=x.yml'), /--config: the file is not read by this command/u);
 });

@@ -44,7 +44,7 @@ const clusterIdentityRule: ApiRule = {
 /** Of a set that has all groups of the program. Throws a `FlagError` for `--config`, which takes part in the parsing. */
 export function ruleOptionsOf(parsed: ParsedFlags): RuleOptions {
   if (parsed.of(genericFlags).config !== '') {
-    throw new FlagError('invalid-flag', '--config: the file is not read here; give what it says as flags');
+    throw new FlagError('invalid-flag', '--config: the file is not read by this command; pass its settings as flags');
   }
   return {
     authentication: parsed.of(authenticationFlags),

@@ -38,7 +38,7 @@ export function createServiceWebhook({ logger, providers, signal }: ServiceWebho
           about: [object.metadata?.uid ?? ''],
         });
         const { error, ...review } = await reviewService(object, reviewer, call);
-        if (error) logger.warn('The cloud could not be asked about a Service', { service: nameOf(object), error });
+        if (error) logger.warn('The provider could not check a Service', { service: nameOf(object), error });
         return review;
       }
       return {};

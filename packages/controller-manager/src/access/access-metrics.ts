@@ -17,23 +17,23 @@ export function createAccessMetrics(metrics: Metrics, clock: Clock): AccessMetri
   });
   const authentications = metrics.counter({
     name: 'authentication_attempts',
-    help: 'Requests by whether it could be found out who asks: success, failure or error.',
+    help: 'Authentication attempts by result: success, failure or error.',
     labels: ['result'],
   });
   const authenticationTime = metrics.histogram({
     name: 'authentication_duration_seconds',
-    help: 'How long it took to find out who asks.',
+    help: 'Duration of authentication in seconds.',
     labels: ['result'],
     buckets: BUCKETS,
   });
   const authorizations = metrics.counter({
     name: 'authorization_attempts_total',
-    help: 'Requests by whether the caller may: allowed, denied or error.',
+    help: 'Authorization attempts by result: allowed, denied or error.',
     labels: ['result'],
   });
   const authorizationTime = metrics.histogram({
     name: 'authorization_duration_seconds',
-    help: 'How long it took to find out whether the caller may.',
+    help: 'Duration of authorization in seconds.',
     labels: ['result'],
     buckets: BUCKETS,
   });

@@ -83,8 +83,8 @@ class Policy implements AccessPolicy {
       user = await this.#metrics.authentication(() => this.#authenticate(request));
     } catch (error) {
       // As upstream: who shows credentials that do not hold is not taken for anonymous.
-      if (error instanceof UnauthenticatedError) logger.verbose(2, 'Caller refused', { path, error });
-      else logger.warn('Could not find out who asks', { path, error });
+      if (error instanceof UnauthenticatedError) logger.verbose(2, 'Request rejected', { path, error });
+      else logger.warn('Authentication could not be completed', { path, error });
       return { allowed: false, status: 401, message: 'Unauthorized' };
     }
     if (user.groups.includes(PRIVILEGED)) return ALLOWED;
@@ -95,8 +95,8 @@ class Policy implements AccessPolicy {
     try {
       if (await this.#metrics.authorization(() => authorize(user, request))) return ALLOWED;
     } catch (error) {
-      logger.warn('Could not find out whether a caller may ask', { path, user: user.name, error });
-      return { allowed: false, status: 500, message: 'Internal Server Error: the API server could not be asked' };
+      logger.warn('Authorization could not be completed', { path, user: user.name, error });
+      return { allowed: false, status: 500, message: 'Internal Server Error: the API server could not be reached' };
     }
     const verb = request.method.toLowerCase();
     return {
@@ -130,7 +130,7 @@ class Policy implements AccessPolicy {
 
 function undelegated(path: string): string {
   return (
-    `${path} is not served to callers from outside: let the API server say who may ask (--authentication-kubeconfig, ` +
+    `${path} is not served to callers from outside: let the API server authenticate and authorize callers (--authentication-kubeconfig, ` +
     '--authorization-kubeconfig), bind to a loopback address (--bind-address=127.0.0.1), or list the path in --authorization-always-allow-paths'
   );
 }

@@ -16,7 +16,7 @@ export function authenticateByCertificate(
 ): Authenticate {
   const remaining = metrics.histogram({
     name: 'apiserver_client_certificate_expiration_seconds',
-    help: 'For how long the certificates of callers are still valid, at each request that one vouched for.',
+    help: 'Remaining lifetime of the client certificate of each request that one authenticated.',
     buckets: REMAINING_SECONDS,
   });
   return ({ certificate }) => {

@@ -94,7 +94,7 @@ class TrustReader {
       const complaint = error instanceof Error ? error.message : String(error);
       if (complaint !== this.#complaint) {
         logger.warn(
-          'Whom the cluster trusts is not known; client certificates are checked against what was known before',
+          'The client CAs of the cluster could not be read; client certificates are verified with those that were read before',
           { error },
         );
       }

@@ -32,51 +32,58 @@ export const authenticationFlags: FlagGroup<AuthenticationOptions> = {
       type: string,
       default: '',
       usage:
-        'Kubeconfig of the API server that checks the tokens of callers (TokenReview). Without it, and without a client CA, nobody can prove who they are.',
+        'Kubeconfig of the API server that verifies bearer tokens (TokenReview). Without it, and without a client CA, no request can be authenticated.',
     },
     authenticationSkipLookup: {
       type: bool,
       default: false,
-      usage: 'Do not read client CA and request headers from ConfigMap kube-system/extension-apiserver-authentication.',
+      usage:
+        'Do not read the client CA and the request header settings from ConfigMap kube-system/extension-apiserver-authentication.',
     },
     authenticationTokenWebhookCacheTtl: {
       type: duration(),
       default: 10_000,
-      usage: 'How long the answer about a token is remembered.',
+      usage: 'How long responses of the TokenReview API are cached.',
     },
     authenticationTolerateLookupFailure: {
       type: bool,
       default: false,
       usage:
-        'Start although that ConfigMap cannot be read: client certificates are then not accepted until it can be. Else the start fails.',
+        'Start even if that ConfigMap cannot be read; client certificates are then not accepted until it can be. Otherwise, the start fails.',
     },
     clientCaFile: {
       type: string,
       default: '',
-      usage: 'File with the authorities (PEM) whose client certificates are accepted; read again when it changes.',
+      usage:
+        'File with the certificate authorities (PEM) whose client certificates are accepted; reloaded when it changes.',
     },
     requestheaderAllowedNames: {
       type: strings,
       default: [],
       usage:
-        'Common names of proxies that may name a user in headers. Empty: any that --requestheader-client-ca-file signed.',
+        'Common names of the client certificates of proxies that may set the user in headers. If empty, any that --requestheader-client-ca-file signed.',
     },
     requestheaderClientCaFile: {
       type: string,
       default: '',
-      usage: 'File with the authorities (PEM) that sign the certificates of such proxies; read again when it changes.',
+      usage:
+        'File with the certificate authorities (PEM) that sign the certificates of such proxies; reloaded when it changes.',
     },
     requestheaderExtraHeadersPrefix: {
       type: strings,
       default: ['x-remote-extra-'],
-      usage: 'Prefixes of headers that carry more about the user.',
+      usage: 'Prefixes of headers that contain extra attributes of the user.',
     },
-    requestheaderGroupHeaders: { type: strings, default: ['x-remote-group'], usage: 'Headers that carry groups.' },
-    requestheaderUidHeaders: { type: strings, default: [], usage: 'Headers that carry the UID.' },
+    requestheaderGroupHeaders: {
+      type: strings,
+      default: ['x-remote-group'],
+      usage: 'Headers that contain the groups of the user.',
+    },
+    requestheaderUidHeaders: { type: strings, default: [], usage: 'Headers that contain the UID of the user.' },
     requestheaderUsernameHeaders: {
       type: strings,
       default: ['x-remote-user'],
-      usage: 'Headers that carry the name; the first that is set counts.',
+      usage: 'Headers that contain the user name; the first one that is set is used.',
     },
   },
 };
@@ -87,23 +94,23 @@ export const authorizationFlags: FlagGroup<AuthorizationOptions> = {
     authorizationAlwaysAllowPaths: {
       type: strings,
       default: healthPaths,
-      usage: 'Paths that are served to everybody, whatever address is bound.',
+      usage: 'Paths that are served without authorization, on any bind address.',
     },
     authorizationKubeconfig: {
       type: string,
       default: '',
       usage:
-        'Kubeconfig of the API server that says what callers may ask for (SubjectAccessReview). Without it, all else is for loopback addresses only.',
+        'Kubeconfig of the API server that authorizes requests (SubjectAccessReview). Without it, all other paths are served on loopback addresses only.',
     },
     authorizationWebhookCacheAuthorizedTtl: {
       type: duration(),
       default: 10_000,
-      usage: 'How long a yes is remembered.',
+      usage: "How long 'authorized' responses are cached.",
     },
     authorizationWebhookCacheUnauthorizedTtl: {
       type: duration(),
       default: 10_000,
-      usage: 'How long a no is remembered.',
+      usage: "How long 'unauthorized' responses are cached.",
     },
     insecureLoopback: {
       type: bool,

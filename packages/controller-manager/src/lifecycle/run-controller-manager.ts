@@ -191,7 +191,7 @@ async function runOne(
       },
     });
     await controller.run(signal);
-    if (!signal.aborted) throw new Error(`controller ${name} ended although nothing asked it to`);
+    if (!signal.aborted) throw new Error(`controller ${name} ended unexpectedly`);
   } catch (error) {
     if (!signal.aborted) {
       failure = error instanceof Error ? error : new Error(String(error));
@@ -219,7 +219,7 @@ async function within(
   });
   try {
     if ((await Promise.race([work, late])) === 'late') {
-      logger.error('Not all has ended in time; leaving it', { what, timeout: `${stopTimeoutMs}ms` });
+      logger.error('Not everything has ended in time; exiting', { what, timeout: `${stopTimeoutMs}ms` });
     }
   } catch (error) {
     logger.error('Closing failed', { what, error });

@@ -15,7 +15,7 @@ export interface LogOptions {
 }
 
 const ONE_STREAM = 'Accepted for compatibility: all lines go to stderr.';
-const NO_BUFFER = 'Accepted for compatibility: lines are written as soon as the system takes them.';
+const NO_BUFFER = 'Accepted for compatibility: lines are written without delay.';
 
 const vmodule: FlagType<readonly VmodulePattern[]> = {
   word: 'pattern=N,...',
@@ -31,12 +31,12 @@ export const logFlags: FlagGroup<LogOptions> = {
       type: { ...integer({ min: 0 }), word: 'Level' },
       default: 0,
       shorthand: 'v',
-      usage: 'How much is logged: 2 changes, 4 decisions, 6 requests, 8 bodies.',
+      usage: 'Log verbosity: 2 changes, 4 decisions, 6 requests, 8 bodies.',
     },
     vmodule: {
       type: vmodule,
       default: [],
-      usage: 'Other levels for components that match a pattern, for example node*=4.',
+      usage: 'Log verbosity of components that match a pattern, for example node*=4.',
     },
     logFlushFrequency: {
       type: duration(),

@@ -105,7 +105,7 @@ export function createLogging(options: LoggingOptions): Logging {
     ),
   };
   const logger = new ManagedLogger(sink, options.component, {});
-  destination.onLost = (lines) => logger.warn('Log lines were dropped: their reader was too slow', { lines });
+  destination.onLost = (lines) => logger.warn('Log lines were dropped: the reader of the log is too slow', { lines });
   return {
     redactor,
     setVerbosity: (level) => {

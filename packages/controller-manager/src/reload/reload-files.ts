@@ -65,12 +65,12 @@ class Reloader {
     this.#current = options.current;
     this.#total = metrics.counter({
       name: 'outrigger_reloads_total',
-      help: 'Changed files by what became of them: applied or refused.',
+      help: 'Reloads of changed files by result: applied or refused.',
       labels: ['file', 'outcome'],
     });
     this.#successful = metrics.gauge({
       name: 'outrigger_reload_successful',
-      help: 'Whether what the file says is in force: 1, or 0 when it was refused and older content is.',
+      help: 'Whether the content of the file is in effect: 1, or 0 if it was rejected and older content is.',
       labels: ['file'],
     });
     this.#successful.set(1, { file: name });
@@ -132,7 +132,7 @@ class Reloader {
     if (known) return;
     this.#successful.set(0, { file: name });
     this.#total.inc({ file: name, outcome: 'refused' });
-    logger.warn('Changed file refused; what was read before stays in force', { file: name, paths, error });
+    logger.warn('Changed file rejected; the previous content stays in effect', { file: name, paths, error });
   }
 }
 

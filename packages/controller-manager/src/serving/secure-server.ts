@@ -165,7 +165,7 @@ function limited(server: Server | TlsServer, options: SecureServerOptions): Limi
   const listener = flagPrefix === '' ? 'secure' : flagPrefix.replace(/-$/u, '');
   const ended = metrics.counter({
     name: 'outrigger_server_connections_ended_total',
-    help: 'Connections of callers that were ended because there were too many.',
+    help: 'Connections that were closed because there were too many.',
     labels: ['listener'],
   });
   let quietUntil = -Infinity;
@@ -175,7 +175,7 @@ function limited(server: Server | TlsServer, options: SecureServerOptions): Limi
       ended.inc({ listener });
       if (clock.monotonic() < quietUntil) return;
       quietUntil = clock.monotonic() + QUIET_MS;
-      logger.warn('Too many connections: for each new one an older one is ended', { listener, mostConnections, peer });
+      logger.warn('Too many connections: for each new one an older one is closed', { listener, mostConnections, peer });
     },
   });
 }

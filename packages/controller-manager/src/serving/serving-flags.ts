@@ -82,42 +82,42 @@ export const servingFlags: FlagGroup<ServingOptions> = {
     securePort: {
       type: port,
       default: 10_258,
-      usage: 'The port for health, metrics and configuration, over TLS. 0: serve nothing.',
+      usage: 'The port on which health, metrics and configuration are served over TLS. 0: nothing is served.',
     },
     certDir: {
       type: string,
       default: '',
       usage:
-        'Directory with cloud-controller-manager.crt and cloud-controller-manager.key, used when they are there and --tls-cert-file is not set. Nothing is written to it.',
+        'Directory with cloud-controller-manager.crt and cloud-controller-manager.key, used if they exist and --tls-cert-file is not set. Nothing is written to it.',
     },
     tlsCertFile: {
       type: string,
       default: '',
       usage:
-        'File with the serving certificate and its chain (PEM), read again when it changes. Without it, a self-signed one is made at each start.',
+        'File with the serving certificate and its chain (PEM), reloaded when it changes. If not set, a self-signed certificate is generated at each start.',
     },
     tlsPrivateKeyFile: { type: string, default: '', usage: 'File with the private key of --tls-cert-file (PEM).' },
     tlsSniCertKey: {
       type: namedCertKey,
       default: [],
       usage:
-        'Another certificate for callers that ask for these names: cert,key or cert,key:*.example.com,example.com. Repeatable.',
+        'An additional certificate for these server names (SNI): cert,key or cert,key:*.example.com,example.com. Can be repeated.',
     },
     tlsMinVersion: {
       type: tlsVersion,
       default: '',
       usage:
-        'Lowest TLS version: VersionTLS12 or VersionTLS13. Empty means VersionTLS12; VersionTLS10 and VersionTLS11 mean it too.',
+        'Minimum TLS version: VersionTLS12 or VersionTLS13. Empty, VersionTLS10 and VersionTLS11 mean VersionTLS12.',
     },
     tlsCipherSuites: {
       type: cipherSuites,
       default: [],
-      usage: "Cipher suites for TLS 1.2, by Go's names. Empty: the platform's own choice.",
+      usage: 'Cipher suites for TLS 1.2, by their names in Go. If empty, the defaults of Node.',
     },
     tlsCurvePreferences: {
       type: curvePreferences,
       default: [],
-      usage: "Curves for the key exchange, by their numbers in TLS. Empty: the platform's own choice.",
+      usage: 'Curves for the key exchange, by their IDs in TLS. If empty, the defaults of Node.',
     },
     permitPortSharing: {
       type: bool,
@@ -132,12 +132,12 @@ export const servingFlags: FlagGroup<ServingOptions> = {
     disableHttp2Serving: {
       type: bool,
       default: false,
-      usage: 'Accepted for compatibility: HTTP/1.1 only is served.',
+      usage: 'Accepted for compatibility: only HTTP/1.1 is served.',
     },
     http2MaxStreamsPerConnection: {
       type: integer({ min: 0 }),
       default: 0,
-      usage: 'Accepted for compatibility: HTTP/1.1 only is served.',
+      usage: 'Accepted for compatibility: only HTTP/1.1 is served.',
     },
   },
 };

@@ -102,7 +102,7 @@ test('a webhook that fails lets the object through with a warning, without secre
   assert.deepEqual(response, {
     uid: 'u-1',
     allowed: true,
-    warnings: ['test: let through as it is: the token <redacted> is wrong'],
+    warnings: ['test: admitted unchanged: the token <redacted> is wrong'],
   });
 });
 
@@ -130,7 +130,7 @@ for (const [query, afterMs] of [
     await rig.clock.advance(1);
     const { response } = (await (await answer).json()) as Response;
     assert.equal(response.allowed, true);
-    assert.match(response.warnings?.[0] ?? '', /^test: let through as it is: webhook test: no answer within/u);
+    assert.match(response.warnings?.[0] ?? '', /^test: admitted unchanged: webhook test: no answer within/u);
     assert.equal(aborted, true);
   });
 }

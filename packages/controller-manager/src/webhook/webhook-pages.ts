@@ -118,9 +118,9 @@ async function answerInTime(
     const { refused, warnings = [] } = answer;
     return { ...answer, ...(refused !== undefined && { refused: redact(refused) }), warnings: warnings.map(redact) };
   } catch (error) {
-    logger.warn('Webhook failed; the object is let through as it is', { webhook: webhook.name, error });
+    logger.warn('Webhook failed; the object is admitted unchanged', { webhook: webhook.name, error });
     const why = redact(error instanceof Error ? error.message : String(error));
-    return { warnings: [`${webhook.name}: let through as it is: ${why}`] };
+    return { warnings: [`${webhook.name}: admitted unchanged: ${why}`] };
   }
 }
 
