@@ -99,7 +99,7 @@ export function dryRunSuite(name: string, start: (t: TestContext) => Promise<Rec
     // The API server itself tells of repairs of its own Service.
     const told = events.filter(({ involvedObject }) => involvedObject.name !== 'kubernetes');
     assert.deepEqual(told, [], 'Events');
-    assert.match(plan.log, /Planned, and not done/u);
+    assert.match(plan.log, /Dry run: action planned and not performed/u);
 
     const planned = plan.page.planned
       .flatMap(({ actions, ...about }) => actions.map((one) => sayingOf(about, one)))

@@ -13,8 +13,8 @@ import {
   type Service,
 } from '@outrigger/kube';
 import { startHollowNodes, type HollowNodeOptions, type HollowNodes } from '@outrigger/testing';
-import type { FakeOpenStack } from '../providers/openstack/src/fake/fake-openstack.ts';
-import type { SeededProject } from '../providers/openstack/src/fake/seed-project.ts';
+import type { FakeOpenStack } from '../providers/openstack/fake/fake-openstack.ts';
+import type { SeededProject } from '../providers/openstack/fake/seed-project.ts';
 import { isInitialised } from './initialised-node.ts';
 import { addressOf } from './served-services.ts';
 

@@ -16,9 +16,9 @@ import {
 } from '@outrigger/kube';
 import type { ControlPlane, ControlPlaneOptions } from '@outrigger/testing';
 import { buildProgram } from '../scripts/build-program.ts';
-import { createFakeOpenStack, type FakeOpenStack } from '../providers/openstack/src/fake/fake-openstack.ts';
-import { seedProject, type SeededProject } from '../providers/openstack/src/fake/seed-project.ts';
-import { serveFakeOpenStack } from '../providers/openstack/src/fake/serve-fake-openstack.ts';
+import { createFakeOpenStack, type FakeOpenStack } from '../providers/openstack/fake/fake-openstack.ts';
+import { seedProject, type SeededProject } from '../providers/openstack/fake/seed-project.ts';
+import { serveFakeOpenStack } from '../providers/openstack/fake/serve-fake-openstack.ts';
 import { EDGE_LABEL, HONEST_NAMESPACE, HonestCluster, noTimes, type Step, type Times } from './honest-cluster.ts';
 import { HostileKubelets } from './hostile-kubelets.ts';
 import { allowTenant, HOSTILE_NAMESPACE, HostileTenant, type Targets, type TenantCounts } from './hostile-tenant.ts';

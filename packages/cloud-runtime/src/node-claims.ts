@@ -125,7 +125,7 @@ function isUnknown({ answer }: CloudsAnswer): boolean {
 function reasonOf(answer: DatedAnswer | undefined): string {
   if (answer?.result.kind !== 'failed') return 'none yet';
   const { error } = answer.result;
-  return isCloudError(error) ? `${error.message}, ${error.code}` : 'the look-up failed; the log has the error';
+  return isCloudError(error) ? `${error.message}, ${error.code}` : 'see the log for the error';
 }
 
 function ambiguous(name: string, clouds: readonly string[]): CloudError {

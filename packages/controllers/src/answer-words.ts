@@ -3,7 +3,7 @@ import type { DatedAnswer } from '@outrigger/cloud-runtime';
 import type { Fact } from './finding.ts';
 
 /** `now`: monotonic, as `asOf` is. */
-export function factOfAnswer({ asOf, result }: DatedAnswer, now: number, how = 'asked'): Fact {
+export function factOfAnswer({ asOf, result }: DatedAnswer, now: number, how = 'Look-up'): Fact {
   const agoMs = Math.max(0, now - asOf);
   switch (result.kind) {
     case 'found': {
@@ -11,13 +11,13 @@ export function factOfAnswer({ asOf, result }: DatedAnswer, now: number, how = '
       const at = (addresses ?? []).map((one) => `${one.type} ${one.address}`).join(', ');
       const details = [type && `type ${type}`, zone && `zone ${zone}`, at].filter(Boolean).join(', ');
       const which = state === 'running' ? 'running' : 'shut down';
-      return { text: `The cloud, ${how}, has its machine ${providerID}, ${which}${details && `: ${details}`}.`, agoMs };
+      return { text: `${how}: its machine is ${providerID}, ${which}${details && `: ${details}`}.`, agoMs };
     }
     case 'missing':
-      return { text: `The cloud, ${how}, did not list a machine for it, which proves nothing.`, agoMs };
+      return { text: `${how}: the cloud did not list its machine, which proves nothing.`, agoMs };
     case 'absent':
-      return { text: `The cloud, ${how}, said that its machine does not exist: ${result.proof}.`, agoMs };
+      return { text: `${how}: the cloud confirmed that its machine does not exist: ${result.proof}.`, agoMs };
     default:
-      return { text: `The cloud, ${how}, could not say: ${result.error.message}.`, agoMs };
+      return { text: `${how}: the request to the cloud failed: ${result.error.message}.`, agoMs };
   }
 }

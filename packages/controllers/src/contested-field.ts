@@ -120,6 +120,6 @@ export function contestedNote(field: string, manager: string | undefined): Event
   return {
     type: 'Warning',
     reason: CONTESTED_REASON,
-    message: `${who} writes ${field} too, with another value. It is written again with back-off, up to 5 minutes apart: turn one of the two off.`,
+    message: `${who} writes ${field} too, with another value. It is written again with back-off, up to 5 minutes apart: disable one of the two.`,
   };
 }

@@ -110,12 +110,12 @@ export class Journal {
     this.#options = options;
     this.#appliedTotal = metrics.counter({
       name: 'outrigger_actions_total',
-      help: 'Actions of the plans of each controller, by what came of them: done, pending or failed.',
+      help: 'Actions of the plans of each controller, by result: done, pending or failed.',
       labels: ['controller', 'action', 'result'],
     });
     this.#planned = metrics.gauge({
       name: 'outrigger_actions_planned',
-      help: 'In a dry run: actions that each controller would carry out now.',
+      help: 'In a dry run: actions that each controller would perform now.',
       labels: ['controller'],
     });
   }
@@ -182,7 +182,7 @@ export class Journal {
     this.#plans.set(key, { controller, subject, since: clock.now(), actions });
     const { kind, name } = subject;
     for (const { summary } of actions)
-      logger.info('Planned, and not done', { controller, kind, name, action: summary });
+      logger.info('Dry run: action planned and not performed', { controller, kind, name, action: summary });
   }
 
   #countPlanned(controller: string, more: number): void {

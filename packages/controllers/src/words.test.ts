@@ -23,12 +23,12 @@ test('a node that waits: which answer it has, and when the cloud is asked again'
   const plan = planNode({ node: { metadata: { name: 'a' }, spec: { taints } }, answer, now: 0, options });
   assert.deepEqual(factsOfNodePlan(plan, 2_000), [
     {
-      text: 'The cloud does not list a machine for node a. The taint stays; the cloud is asked again. Check the name of the machine, or its provider ID.',
+      text: 'The cloud does not list a machine for node a. The taint stays; the look-up is retried. Check the name of the machine, or its provider ID.',
     },
-    { text: 'Ask the cloud again.', inMs: 2_000 },
+    { text: 'Look it up in the cloud again.', inMs: 2_000 },
   ]);
   assert.deepEqual(factOfAnswer(answer, 5_000), {
-    text: 'The cloud, asked, did not list a machine for it, which proves nothing.',
+    text: 'Look-up: the cloud did not list its machine, which proves nothing.',
     agoMs: 4_000,
   });
 });
@@ -43,7 +43,7 @@ test('a node whose machine is gone: which proof there is, and until when the oth
   const situation = { plan, graceMs: 30_000, inMs: undefined, now: 3_000 };
   assert.deepEqual(factsOfLifecyclePlan(situation), [
     {
-      text: 'It is deleted when the machine, read again after the grace period, is still gone. The grace period is 30 s.',
+      text: 'It will be deleted if a second read after the grace period confirms that the machine does not exist. The grace period is 30 s.',
       inMs: 29_000,
     },
   ]);
@@ -51,11 +51,11 @@ test('a node whose machine is gone: which proof there is, and until when the oth
   const held = planNodeLifecycle({ node, evidence, now: 3_000, wallNow: 0, options, surroundings });
   const [why, again] = factsOfLifecyclePlan({ ...situation, plan: held });
   assert.match(why?.text ?? '', /--node-deletion-max-fraction/u);
-  assert.deepEqual([why?.inMs, again?.text], [339_000, 'Ask the cloud again.']);
+  assert.deepEqual([why?.inMs, again?.text], [339_000, 'Look it up in the cloud again.']);
   assert.deepEqual(texts(factsOfEvidence(evidence, 3_000)), [
-    'Since it was seen not to be Ready, the answers of the cloud count.',
-    'The cloud, asked for many, did not list a machine for it, which proves nothing.',
-    'The cloud, asked for this machine alone, said that its machine does not exist: GET /i/1: 404.',
+    'It was first seen not to be Ready; only later answers of the cloud count.',
+    'Batched look-up: the cloud did not list its machine, which proves nothing.',
+    'Direct read: the cloud confirmed that its machine does not exist: GET /i/1: 404.',
     'First proof that the machine is gone: GET /i/1: 404.',
   ]);
 });
@@ -123,11 +123,11 @@ test('a route says where it leads and whose it is, and its removal why', () => {
   const route: Route = { id: 'r-1', destination: '10.0.1.0/24', blackhole: true, ownership: 'owned' };
   assert.equal(
     factOfRoute(route, true, 0).text,
-    'The cloud has the route r-1 of 10.0.1.0/24: it leads nowhere: its machine is gone; this cluster made it.',
+    'The cloud has the route r-1 of 10.0.1.0/24: it leads nowhere: its machine is gone; this cluster created it.',
   );
   assert.equal(
     factOfRoute({ ...route, blackhole: false, targetNodeName: 'a', ownership: 'foreign' }, false, 0).text,
-    'The cloud has the route r-1 of 10.0.1.0/24: it leads to a; this cluster did not make it, and leaves it alone.',
+    'The cloud has the route r-1 of 10.0.1.0/24: it leads to a; this cluster did not create it and ignores it.',
   );
   assert.equal(
     notedDelete({ route, reason: 'blackhole' }).summary,

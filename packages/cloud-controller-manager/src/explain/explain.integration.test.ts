@@ -38,7 +38,7 @@ test('the leader says of a node what it saw, what it plans, what it did and what
   const asked = ['explain', 'node', 'node-1', `--server=${program.url}`, '--insecure-skip-tls-verify'];
   let told = await outrigger(bench, ...asked);
   const deadline = systemClock.monotonic() + 60_000;
-  while (!told.stdout.includes('remove the taint') && systemClock.monotonic() < deadline) {
+  while (!told.stdout.includes('remove the uninitialized taint') && systemClock.monotonic() < deadline) {
     told = await outrigger(bench, ...asked);
   }
   assert.deepEqual([told.code, told.stderr], [0, '']);
@@ -47,10 +47,10 @@ test('the leader says of a node what it saw, what it plans, what it did and what
     /^cloud-node-controller$/mu,
     /^ {2}The node was registered\./mu,
     /^ {2}It is initialised; its provider ID is green:\/\/node-1\.$/mu,
-    /^ {2}The cloud, asked, has its machine green:\/\/node-1, running: type leaf, zone z1, InternalIP 10\.0\.0\.1\. \(.+ ago\)$/mu,
-    /^ {4}- Nothing: it is initialised and as the cloud says/mu,
+    /^ {2}Look-up: its machine is green:\/\/node-1, running: type leaf, zone z1, InternalIP 10\.0\.0\.1\. \(.+ ago\)$/mu,
+    /^ {4}- Nothing: it is initialised and matches the cloud/mu,
     /^cloud-node-lifecycle-controller$/mu,
-    /^ {2}\S+Z {2}cloud-node-controller: set its provider ID to green:\/\/node-1;.*remove the taint.*\(done\)$/mu,
+    /^ {2}\S+Z {2}cloud-node-controller: set its provider ID to green:\/\/node-1;.*remove the uninitialized taint.*\(done\)$/mu,
     /^ {2}\S+Z {2}GET \/machines: ok after \d+ ms$/mu,
   ]) {
     assert.match(told.stdout, line);

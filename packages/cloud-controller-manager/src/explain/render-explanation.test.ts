@@ -17,9 +17,9 @@ const node: Explanation = {
       about: ['u'],
       observed: [
         { text: 'The node was registered.', agoMs: 4_321 },
-        { text: 'The cloud, asked, did not list a machine for it, which proves nothing.', agoMs: 12 },
+        { text: 'Look-up: the cloud did not list its machine, which proves nothing.', agoMs: 12 },
       ],
-      planned: [{ text: 'Ask the cloud again.', inMs: 1_700 }],
+      planned: [{ text: 'Look it up in the cloud again.', inMs: 1_700 }],
     },
     {
       controller: 'cloud-node-lifecycle-controller',
@@ -69,9 +69,9 @@ test('an explanation reads as sentences, with ages and times', () => {
 
 cloud-node-controller
   The node was registered. (4s ago)
-  The cloud, asked, did not list a machine for it, which proves nothing. (0.01s ago)
+  Look-up: the cloud did not list its machine, which proves nothing. (0.01s ago)
   Planned:
-    - Ask the cloud again. (in 2s or later)
+    - Look it up in the cloud again. (in 2s or later)
 
 cloud-node-lifecycle-controller
   Planned:
@@ -104,7 +104,7 @@ test('a dry run says that it would, and that it has done nothing', () => {
 
 cloud-node-controller
   Planned (dry run):
-    - Ask the cloud again. (in 2s or later)
+    - Look it up in the cloud again. (in 2s or later)
 
 Last applied
   Nothing: this is a dry run.

@@ -91,7 +91,7 @@ test('volumes are labelled when they are created by a replica that does not lead
     cloud.setFaults([{ operation: 'POST /volumes', effect: 'status', status: 500 }]);
     const unlabelled = await create(volumeOf('failing'));
     assert.equal(unlabelled.metadata?.labels, undefined);
-    assert.match(warnings.join(), /could not say where the volume can be used/u);
+    assert.match(warnings.join(), /look-up of the volume's topology failed/u);
     cloud.setFaults([]);
     await until('the controller labels what the webhook could not', () => isLabelled('failing'));
     assert.ok(!follower.log().includes('Became leader'));

@@ -16,7 +16,7 @@ export function parseRangeLines(text: string): readonly Cidr[] {
 
 export function rangeInUse({ text }: Cidr, holder: string): RangeError {
   return new RangeError(
-    `${text} cannot be taken away while a node has a part of it: ${holder}, for one. Put it back, or delete its nodes first`,
+    `${text} cannot be removed while a node uses a part of it: ${holder}, for example. Restore it, or delete its nodes first`,
   );
 }
 

@@ -43,11 +43,11 @@ export function planCloudRanges(observation: CloudRangesObservation): CloudRange
   const has = node.join(', ');
   if (node.length === 0) {
     if (cloud.length === 0)
-      return stuck('CIDRNotAvailable', 'The cloud has not given the machine a range for pods yet.');
+      return stuck('CIDRNotAvailable', 'The cloud has not assigned a pod CIDR to the machine yet.');
     if (clashes.length > 0) {
       return stuck(
         'PodCIDRClash',
-        `The cloud gave the machine ${clashes.join(', ')}, of which another node has a part: nothing is written before that node is gone.`,
+        `The cloud assigned ${clashes.join(', ')} to the machine, which overlaps the pod CIDR of another node: nothing is written until that node is deleted.`,
       );
     }
     return { actions: [{ kind: 'set-pod-cidrs', podCidrs: cloud }, ...network], askAgain: false };
@@ -57,13 +57,13 @@ export function planCloudRanges(observation: CloudRangesObservation): CloudRange
       ? { actions: [{ kind: 'assign-in-cloud', podCidrs: node }, ...network], askAgain: false }
       : stuck(
           'CloudCIDRAllocatorInvalidMode',
-          `The node has the pod CIDR ${has}, and the cloud none for its machine: give the machine this range, or use --cidr-allocator-type=IPAMFromCluster.`,
+          `The node has the pod CIDR ${has}, and its machine has none in the cloud: assign this CIDR to the machine, or use --cidr-allocator-type=IPAMFromCluster.`,
         );
   }
   if (isSame(node, cloud)) return { actions: network, askAgain: false };
   return stuck(
     'CloudCIDRAllocatorMismatch',
-    `The node has the pod CIDR ${has}, and the cloud ${cloud.join(', ')} for its machine. Neither is changed: correct the machine, or delete the node and let it register again.`,
+    `The node has the pod CIDR ${has}, and its machine has ${cloud.join(', ')} in the cloud. Neither is changed: correct the machine, or delete the node and let it register again.`,
   );
 }
 
@@ -71,9 +71,9 @@ export function planCloudRanges(observation: CloudRangesObservation): CloudRange
 export function summaryOf(action: CloudRangesAction): string {
   switch (action.kind) {
     case 'set-pod-cidrs':
-      return `give it the pod CIDRs ${action.podCidrs.join(', ')} of its machine`;
+      return `set the pod CIDRs ${action.podCidrs.join(', ')} of its machine on the node`;
     case 'assign-in-cloud':
-      return `give its machine the ranges ${action.podCidrs.join(', ')}`;
+      return `assign the pod CIDRs ${action.podCidrs.join(', ')} to its machine`;
     default:
       return 'set its condition NetworkUnavailable to False';
   }

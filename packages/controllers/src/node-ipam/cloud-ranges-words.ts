@@ -22,14 +22,14 @@ export function findingOfRanges({ answered, found, node, plan, refusesMs }: Rang
     observed: [
       { text: has.length > 0 ? `It has the pod CIDRs ${has.join(', ')}.` : 'It has no pod CIDR.' },
       ...(answered ? [answered] : []),
-      ...(found ? [{ text: `Its machine has the ranges ${found.join(', ') || '(none)'}.` }] : []),
+      ...(found ? [{ text: `Its machine has the pod CIDRs ${found.join(', ') || '(none)'}.` }] : []),
     ],
     planned: plannedFacts(plan, has.length === 0 ? refusesMs : 0),
   };
 }
 
 function plannedFacts({ actions, problem }: CloudRangesPlan, refusesMs: number): readonly Fact[] {
-  if (refusesMs > 0) return [{ text: 'Nothing while somebody else allocates pod CIDRs.', inMs: refusesMs }];
+  if (refusesMs > 0) return [{ text: 'Nothing while another component allocates pod CIDRs.', inMs: refusesMs }];
   if (actions.length > 0) return actions.map((action) => ({ text: `${summaryOf(action)}.` }));
   return [{ text: problem ? `Nothing: ${problem.message}` : 'Nothing.' }];
 }

@@ -96,7 +96,7 @@ export interface CloudRanges extends Explains {
 /** Makes the controller; no I/O before `run`. Throws a `RangeError` where the provider cannot be told of ranges. */
 export function createCloudRanges(dependencies: CloudRangesDependencies): CloudRanges {
   if (dependencies.options.direction === 'to-cloud' && !dependencies.podRanges) {
-    throw new RangeError('the provider has no pod ranges: it cannot be told which range a machine has');
+    throw new RangeError('the provider does not implement podRanges: pod CIDRs cannot be assigned to machines');
   }
   let current: Run | undefined;
   return {
@@ -312,7 +312,8 @@ class Run {
     }
     this.#rounds.used(key);
     this.#settled.set(uid, (podCidrsOf(node).length > 0 ? podCidrsOf(node) : firstOfEachFamily(found ?? [])).join());
-    if (plan.actions.length > 0) logger.verbose(2, 'Node and machine have the same ranges', { actions: plan.actions });
+    if (plan.actions.length > 0)
+      logger.verbose(2, 'Node and machine have the same pod CIDRs', { actions: plan.actions });
     return undefined;
   }
 
@@ -357,7 +358,7 @@ class Run {
       );
     } catch (error) {
       if (action.kind === 'assign-in-cloud') {
-        const message = `The cloud was not given the range ${action.podCidrs.join(', ')} of the node: ${reasonOf(error as Error)}`;
+        const message = `The pod CIDR ${action.podCidrs.join(', ')} of the node could not be assigned to its machine: ${reasonOf(error as Error)}`;
         if (this.#told.tell(node, { type: 'Warning', reason: 'FailedToAssignPodCIDR', message }))
           this.#deps.logger.warn(message, { node: name, error });
         return false;
@@ -399,7 +400,7 @@ class Run {
     return findingOfRanges({
       node,
       found,
-      answered: answer && factOfAnswer(answer, clock.monotonic(), 'asked last'),
+      answered: answer && factOfAnswer(answer, clock.monotonic(), 'Last look-up'),
       plan: this.#plan(node, found && firstOfEachFamily(found)),
       refusesMs: this.#other?.refusesForMs ?? 0,
     });

@@ -28,7 +28,7 @@ export function createIpamMetrics(
   });
   const refusing = metrics.gauge({
     name: 'outrigger_node_ipam_refusing',
-    help: 'Whether nothing is allocated because somebody else allocates pod CIDRs: 1 or 0.',
+    help: 'Whether nothing is allocated because another component allocates pod CIDRs: 1 or 0.',
   });
   metrics.onCollect(() => {
     if (refuses) refusing.set(refuses() ? 1 : 0);
@@ -50,7 +50,7 @@ export function createIpamMetrics(
     }),
     notAvailable: metrics.counter({
       name: 'outrigger_node_ipam_cidr_not_available_total',
-      help: 'Nodes that got no pod CIDR because the cluster range is exhausted, each counted when it is told.',
+      help: 'Nodes that got no pod CIDR because the cluster CIDR is exhausted, each counted when it is reported.',
     }),
   };
 }

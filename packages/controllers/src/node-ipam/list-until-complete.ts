@@ -19,7 +19,7 @@ export async function listUntilComplete(
       return;
     } catch (error) {
       if (signal.aborted) throw error;
-      logger.error('The nodes could not be listed; no pod CIDR is allocated before that', { error });
+      logger.error('The nodes could not be listed; no pod CIDR is allocated until they are', { error });
       await clock.sleep(delayMs, signal);
     }
   }

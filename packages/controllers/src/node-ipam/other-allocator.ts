@@ -73,7 +73,7 @@ export class OtherAllocator {
 
 /** What a person is told who runs two. */
 export function otherAllocatorNote({ metadata }: Node): EventNote {
-  const message = `Somebody else allocated the pod CIDR of node ${metadata?.name ?? ''} less than 10 minutes ago. No pod CIDR is allocated here until that has stopped: turn it off there (kube-controller-manager: --controllers=*,-node-ipam-controller), or here.`;
+  const message = `Another component allocated the pod CIDR of node ${metadata?.name ?? ''} less than 10 minutes ago. No pod CIDR is allocated here until that stops: disable one of the two allocators (kube-controller-manager: --controllers=*,-node-ipam-controller).`;
   return { type: 'Warning', reason: 'CIDRAllocatorConflict', message };
 }
 

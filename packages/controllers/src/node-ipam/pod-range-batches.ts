@@ -51,7 +51,7 @@ export class PodRangeBatches {
 
   async #results(requests: readonly PodRangeRequest[]): Promise<readonly PodRangeResult[]> {
     const { callContext, clock, podRanges, signal } = this.#options;
-    const what = `giving ranges to ${requests.length} machines`;
+    const what = `assigning pod CIDRs to ${requests.length} machines`;
     const late = `${what}: the cloud has not answered within ${DEADLINE_MS} ms`;
     const about = requests.map(({ node }) => node.uid);
     try {
@@ -71,6 +71,6 @@ const noResult: PodRangeResult = {
   kind: 'failed',
   error: new CloudError(
     'invalid',
-    'the provider gave fewer or more results than it got requests; nothing is concluded from them',
+    'the provider returned fewer or more results than there were requests; they are ignored',
   ),
 };

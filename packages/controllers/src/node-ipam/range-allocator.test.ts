@@ -317,7 +317,7 @@ test('before it is known what nodes have, ranges are added and none is taken awa
   rig.join('c');
   await rig.advance(11_000);
   assert.deepEqual(rig.given, { a: '10.1.0.0/24', b: '10.0.0.0/24', c: '' });
-  assert.throws(() => rig.addRanges(''), /cannot be taken away/);
+  assert.throws(() => rig.addRanges(''), /cannot be removed while/);
 });
 
 test('a range that is in use is not taken away, and what is wrong with a file is said; the old ranges stay', async () => {
@@ -328,7 +328,7 @@ test('a range that is in use is not taken away, and what is wrong with a file is
   rig.join('b');
   await rig.settle();
   for (const [text, message] of [
-    ['10.2.0.0/24', /^RangeError: 10\.1\.0\.0\/24 cannot be taken away while a node has a part of it: b, for one/],
+    ['10.2.0.0/24', /^RangeError: 10\.1\.0\.0\/24 cannot be removed while a node uses a part of it: b, for example/],
     ['10.1.0.0/24\nnone', /line 2: "none" is not a CIDR range/],
     ['10.1.0.0/24\n10.0.0.0/8', /10\.0\.0\.0\/8 overlaps 10\.0\.0\.0\/24/],
     ['10.1.0.0/24\nfd00::/48', /--cluster-cidr has no IPv6 range/],
@@ -413,7 +413,7 @@ test('property: through restarts, lost answers and late watches no two nodes hav
             rig.addRanges(one.text);
             added = one.text;
           } catch (error) {
-            assert.match(String(error), /cannot be taken away while a node|have not been listed yet/);
+            assert.match(String(error), /cannot be removed while a node|have not been listed yet/);
           }
         } else if (one.do === 'calm') {
           calm();

@@ -158,7 +158,7 @@ class Run {
     const fixed = this.#deps.ranges.sets;
     // Which ranges are in use is not known before.
     if (!this.#isOpen && this.#ranges.sets.length > fixed.length) {
-      throw new RangeError('the nodes have not been listed yet: there is no telling what may be taken away');
+      throw new RangeError('the nodes have not been listed yet: it is unknown which CIDRs are in use');
     }
     setAdditionalRanges(this.#ranges, fixed, parseRangeLines(text));
     this.#feedStarved();
@@ -194,7 +194,7 @@ class Run {
     if (cidrs.length === 0) return;
     const shared = this.#ranges.hold(name, uid, cidrs);
     if (shared.length === 0) return;
-    const message = `Another node, or the Service range, has a part of the pod CIDR ${shared.join(', ')} of node ${name}. Delete one of the nodes and let it register again.`;
+    const message = `Another node, or the Service range, overlaps the pod CIDR ${shared.join(', ')} of node ${name}. Delete one of the nodes and let it register again.`;
     if (this.#told.tell(node, { type: 'Warning', reason: 'PodCIDRClash', message })) this.#deps.logger.error(message);
   }
 
@@ -210,16 +210,16 @@ class Run {
       has.length > 0
         ? { text: 'Nothing: it has its pod CIDRs, which cannot be changed.' }
         : refusesMs > 0
-          ? { text: 'Nothing while somebody else allocates pod CIDRs.', inMs: refusesMs }
+          ? { text: 'Nothing while another component allocates pod CIDRs.', inMs: refusesMs }
           : this.#starved.has(key)
-            ? { text: 'Nothing: all ranges are in use.' }
-            : { text: 'Give it a range of each cluster range.' };
+            ? { text: 'Nothing: the cluster CIDR is exhausted.' }
+            : { text: 'Allocate a pod CIDR from each cluster CIDR.' };
     return {
       controller: 'node-ipam-controller',
       about: [uid],
       observed: [
         { text: has.length > 0 ? `It has the pod CIDRs ${has.join(', ')}.` : 'It has no pod CIDR.' },
-        ...(held.length > 0 ? [{ text: `The books say that ${held.join(', ')} are its own.` }] : []),
+        ...(held.length > 0 ? [{ text: `${held.join(', ')} are allocated to it.` }] : []),
       ],
       planned: [planned],
     };
@@ -238,7 +238,7 @@ class Run {
     const cidrs = this.#ranges.heldBy(uid) ?? this.#allocate(key, node);
     if (!cidrs) return undefined;
     try {
-      const action = { kind: 'allocate', summary: `give it the pod CIDRs ${cidrs.join(', ')}` };
+      const action = { kind: 'allocate', summary: `set the pod CIDRs ${cidrs.join(', ')}` };
       const written = await this.#journal.perform(subjectOf('Node', node), [action], () =>
         this.#nodes.patch({ name: key }, podCidrPatch(uid, cidrs), {
           fieldManager: FIELD_MANAGER,
@@ -248,7 +248,7 @@ class Run {
         }),
       );
       if (!written) return undefined;
-      logger.verbose(2, 'The node has its pod CIDRs', { cidrs });
+      logger.verbose(2, 'Pod CIDRs allocated', { cidrs });
     } catch (error) {
       // Whatever else it is, the write may have taken effect: the node keeps the range, and the next try writes the same.
       if (!isConflict(error) && !isInvalid(error) && !isNotFound(error)) throw error;
@@ -265,7 +265,7 @@ class Run {
       return outcome.cidrs;
     }
     this.#starved.add(name);
-    const message = `Node ${name} gets no pod CIDR: all ranges of ${outcome.cluster} are in use. Delete nodes, or add a range to the file of --additional-cluster-cidrs-file.`;
+    const message = `No pod CIDR can be allocated to node ${name}: ${outcome.cluster} is exhausted. Delete nodes, or add a CIDR to the file of --additional-cluster-cidrs-file.`;
     if (this.#told.tell(node, { type: 'Warning', reason: 'CIDRNotAvailable', message })) {
       this.#metrics.notAvailable.inc();
       this.#deps.logger.warn(message);

@@ -17,15 +17,15 @@ export function createLifecycleMetrics(metrics: Metrics): LifecycleMetrics {
     }),
     held: metrics.gauge({
       name: 'outrigger_node_deletions_held',
-      help: 'Nodes that seem to be gone and need a longer proof, because more are than --node-deletion-max-fraction.',
+      help: 'Nodes whose machines seem to be missing and that need a longer proof, because they are more than --node-deletion-max-fraction.',
     }),
     unproved: metrics.gauge({
       name: 'outrigger_node_deletions_unproved',
-      help: 'Nodes of these that are not deleted however long it lasts: the cloud knows no Ready node either, or may be asked in the wrong place.',
+      help: 'Of these, nodes that will not be deleted: the cloud finds no Ready node either, or it may be the wrong account, project or region.',
     }),
     shutdownTaints: metrics.counter({
       name: 'outrigger_node_shutdown_taints_total',
-      help: 'Shutdown taints put on nodes and taken away.',
+      help: 'Shutdown taints added to nodes and removed.',
       labels: ['action'],
     }),
   };

@@ -19,13 +19,12 @@ export function deletionFailedNote(name: string, error: unknown): EventNote {
 /** Why a node is held, and until when. */
 export const HOLDS: Readonly<Record<LifecycleHold, string>> = {
   'large-share':
-    'so many others are gone too (--node-deletion-max-fraction) that it is deleted only when this has been so for 6 minutes',
-  everything:
-    'no machine of this cluster is found any more, so that it is deleted only when this has been so for 30 minutes',
+    'so many other machines are missing too (--node-deletion-max-fraction) that it will be deleted only after 6 minutes of proof',
+  everything: 'no machine of this cluster is found any more, so it will be deleted only after 30 minutes of proof',
   'no-witness':
-    'the cloud does not have the machines of nodes that are Ready either, so that it is not believed, and nothing is deleted',
+    'the cloud does not find the machines of Ready nodes either, so its answers are not trusted and nothing is deleted',
   'unproved-place':
-    'no machine of this cluster is found any more, and it is not proved that the account, project or region that was asked is the one in which they were, so that nothing is deleted',
+    'no machine of this cluster is found any more, and it is not proved that this is the account, project or region in which they were, so nothing is deleted',
 };
 
 export function heldNote(name: string, hold: LifecycleHold): EventNote {
@@ -33,7 +32,7 @@ export function heldNote(name: string, hold: LifecycleHold): EventNote {
     type: 'Warning',
     reason: 'NodeDeletionHeld',
     message:
-      `Node ${name} is not Ready and the cloud does not have its machine, but ${HOLDS[hold]}. ` +
-      `Check the cloud and the credentials. To let this node be deleted earlier: kubectl annotate node ${name} ${allowDeletionAnnotation}=true`,
+      `Node ${name} is not Ready and the cloud does not find its machine, but ${HOLDS[hold]}. ` +
+      `Check the cloud and the credentials. To allow this node to be deleted earlier: kubectl annotate node ${name} ${allowDeletionAnnotation}=true`,
   };
 }

@@ -18,9 +18,12 @@ export interface LifecycleSituation {
 /** What the cloud has said since the node stopped being Ready. */
 export function factsOfEvidence({ since, lookUp, read, firstAbsence }: Evidence, now: number): readonly Fact[] {
   return [
-    { text: 'Since it was seen not to be Ready, the answers of the cloud count.', agoMs: Math.max(0, now - since) },
-    ...(lookUp ? [factOfAnswer(lookUp, now, 'asked for many')] : []),
-    ...(read ? [factOfAnswer(read, now, 'asked for this machine alone')] : []),
+    {
+      text: 'It was first seen not to be Ready; only later answers of the cloud count.',
+      agoMs: Math.max(0, now - since),
+    },
+    ...(lookUp ? [factOfAnswer(lookUp, now, 'Batched look-up')] : []),
+    ...(read ? [factOfAnswer(read, now, 'Direct read')] : []),
     ...(firstAbsence
       ? [{ text: `First proof that the machine is gone: ${firstAbsence.proof}.`, agoMs: now - firstAbsence.asOf }]
       : []),
@@ -28,24 +31,33 @@ export function factsOfEvidence({ since, lookUp, read, firstAbsence }: Evidence,
 }
 
 export function factsOfLifecyclePlan({ plan, graceMs, inMs }: LifecycleSituation): readonly Fact[] {
-  const again = { text: 'Ask the cloud again.', ...(inMs === undefined ? {} : { inMs }) };
+  const again = { text: 'Look it up in the cloud again.', ...(inMs === undefined ? {} : { inMs }) };
   switch (plan.kind) {
     case 'nothing':
       return [{ text: IDLE[plan.reason] }];
     case 'look-up':
-      return [{ text: 'Ask the cloud, together with the other nodes that are not Ready.', ...(inMs ? { inMs } : {}) }];
+      return [
+        {
+          text: 'Look it up in the cloud, in one batch with the other nodes that are not Ready.',
+          ...(inMs ? { inMs } : {}),
+        },
+      ];
     case 'read':
-      return [{ text: 'Read the machine by its own ID: only that can prove that it is gone.' }];
+      return [{ text: 'Read the machine by its ID: only that can prove that it does not exist.' }];
     case 'add-shutdown-taint':
       return [{ text: 'Add the shutdown taint: the machine is shut down.' }];
     case 'remove-shutdown-taint':
       return [{ text: 'Remove the shutdown taint: the node is Ready again.' }];
     case 'delete':
-      return [{ text: 'Delete the node, once it is read from the server and is as it was: both proofs are there.' }];
+      return [
+        {
+          text: 'Delete the node if it is unchanged on the API server: both reads have confirmed that its machine does not exist.',
+        },
+      ];
     case 'hold':
       return [
         {
-          text: `It is held: ${HOLDS[plan.hold]}.`,
+          text: `Its deletion is held back: ${HOLDS[plan.hold]}.`,
           ...(Number.isFinite(plan.endsInMs) ? { inMs: plan.endsInMs } : {}),
         },
         again,
@@ -67,12 +79,12 @@ const IDLE: Readonly<Record<(LifecyclePlan & { kind: 'nothing' })['reason'], str
 
 const WAITS: Readonly<Record<(LifecyclePlan & { kind: 'wait' })['reason'], string>> = {
   running: 'Nothing: the node is not Ready, but its machine runs.',
-  'shut-down': 'Nothing: its machine is shut down, and the taint says so.',
-  'look-up-failed': 'Nothing is concluded from an answer that failed.',
-  'read-failed': 'Nothing is concluded from a read that failed.',
-  unproved: 'Nothing: the cloud does not list its machine, and does not prove that it is gone either.',
+  'shut-down': 'Nothing: its machine is shut down, and it has the shutdown taint.',
+  'look-up-failed': 'Nothing: the look-up failed, which proves nothing.',
+  'read-failed': 'Nothing: the read failed, which proves nothing.',
+  unproved: 'Nothing: the cloud does not list its machine, and there is no proof that it does not exist.',
   newborn:
-    'Nothing: it was never initialised, and its machine may not be listed yet. It may be deleted when it is old enough.',
+    'Nothing: it was never initialised, and its machine may not be listed yet. It can be deleted when it is old enough.',
   'no-provider-id': 'Nothing: it has no provider ID, and such nodes are not deleted (--unknown-node-deletion-period).',
-  grace: 'It is deleted when the machine, read again after the grace period, is still gone.',
+  grace: 'It will be deleted if a second read after the grace period confirms that the machine does not exist.',
 };

@@ -346,7 +346,7 @@ for (const [all, lost] of [
     assert.deepEqual(rig.deleted, []);
     assert.equal(rig.metrics.get('outrigger_node_deletions_held'), lost);
     assert.equal(rig.metrics.get('outrigger_node_deletions_unproved'), 0);
-    assert.match(rig.events[0]?.note.message ?? '', /only when this has been so for 6 minutes/);
+    assert.match(rig.events[0]?.note.message ?? '', /only after 6 minutes of proof/);
     await rig.advance(60_000);
     assert.deepEqual(rig.deletedNames, range(lost));
     assert.equal(rig.metrics.get('outrigger_node_deletions_held'), 0);
@@ -388,7 +388,7 @@ test('everything at once, where the machines were found: all nodes go after 30 m
   await scaledToZero(rig, 'project p');
   await rig.advance(29 * 60_000);
   assert.deepEqual(rig.deleted, []);
-  assert.match(rig.events[0]?.note.message ?? '', /only when this has been so for 30 minutes/);
+  assert.match(rig.events[0]?.note.message ?? '', /only after 30 minutes of proof/);
   assert.deepEqual(rig.metrics.get('outrigger_node_deletions_unproved'), 0);
   await rig.advance(2 * 60_000);
   assert.deepEqual(rig.deletedNames, range(10));
@@ -407,7 +407,7 @@ for (const [what, place, asked, found] of [
     await rig.advance(24 * 3_600_000);
     assert.deepEqual(rig.deleted, []);
     assert.equal(rig.metrics.get('outrigger_node_deletions_unproved'), 10);
-    assert.match(rig.events.at(-1)?.note.message ?? '', /not proved that the account, project or region/);
+    assert.match(rig.events.at(-1)?.note.message ?? '', /not proved that this is the account, project or region/);
   });
 }
 
@@ -444,7 +444,7 @@ test('a cloud that does not have the machines of Ready nodes either is not belie
   await rig.advance(24 * 3_600_000);
   assert.deepEqual(rig.deleted, []);
   assert.equal(rig.metrics.get('outrigger_node_deletions_unproved'), 6);
-  assert.match(rig.events.at(-1)?.note.message ?? '', /machines of nodes that are Ready either/);
+  assert.match(rig.events.at(-1)?.note.message ?? '', /machines of Ready nodes either/);
   lies = false;
   await rig.advance(120_000);
   assert.deepEqual([rig.deleted, rig.metrics.get('outrigger_node_deletions_held')], [[], 0]);

@@ -424,7 +424,7 @@ class Run {
     // The grace period is no back-off: its end is not to be missed.
     if (plan.reason === 'grace') this.#rounds.used(key);
     const waits = this.#rounds.askLater(key, uid, plan.afterMs);
-    logger.verbose(plan.error ? 2 : 4, 'The node is not Ready and stays', { reason: plan.reason, waits, ...error });
+    logger.verbose(plan.error ? 2 : 4, 'The node is not Ready and is kept', { reason: plan.reason, waits, ...error });
   }
 
   #hold(key: string, node: Node, { uid }: Candidate, plan: LifecyclePlan & { kind: 'hold' }): void {
@@ -482,7 +482,7 @@ class Run {
     if (!node || !current || current.uid !== candidate.uid) return;
     const sameNode = node.metadata?.uid === current.uid && node.spec?.providerID === current.providerID;
     if (!sameNode || !isSameReadiness(readinessOf(node), current.readiness)) {
-      logger.verbose(2, 'The node has changed since its machine was found to be gone; it stays');
+      logger.verbose(2, 'The node has changed since its machine was found to be missing; it is kept');
       this.#rounds.askLater(key, current.uid);
       return;
     }

@@ -31,12 +31,15 @@ export function wantedAddresses(node: Node, cloud: readonly NodeAddress[] = []):
   const provided = parseProvidedNodeIp(annotation);
   if (provided.kind === 'invalid') return { kind: 'refused', problem: provided.problem };
   if (usable.length === 0) {
-    return { kind: 'refused', problem: `the cloud gives no address, so ${annotation} cannot be checked` };
+    return { kind: 'refused', problem: `the cloud returned no address, so ${annotation} cannot be checked` };
   }
   const choice = preferProvidedIps(provided.ips, all);
   return choice.kind === 'chosen'
     ? { kind: 'known', addresses: withoutDuplicates(choice.addresses) }
-    : { kind: 'refused', problem: `${choice.ip} is not among the addresses that the cloud gives (${listed(usable)})` };
+    : {
+        kind: 'refused',
+        problem: `${choice.ip} is not among the addresses that the cloud returned (${listed(usable)})`,
+      };
 }
 
 /** Whether a node has an IP address of its own, whoever wrote it. */

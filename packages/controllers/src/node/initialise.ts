@@ -22,14 +22,14 @@ export function planInitialisation(observed: Observed & { readonly answer: Insta
       return wait(
         'missing',
         'InstanceNotFound',
-        `The cloud does not list a machine for node ${name}. The taint stays; the cloud is asked again. Check the name of the machine, or its provider ID.`,
+        `The cloud does not list a machine for node ${name}. The taint stays; the look-up is retried. Check the name of the machine, or its provider ID.`,
         PATIENT,
       );
     case 'absent':
       return wait(
         'absent',
         'InstanceNotFound',
-        `The cloud says that the machine of node ${name} does not exist. The taint stays; the cloud is asked again. Check the node's provider ID, or delete the node.`,
+        `The cloud says that the machine of node ${name} does not exist. The taint stays; the look-up is retried. Check the node's provider ID, or delete the node.`,
         PATIENT,
       );
     case 'failed':
@@ -50,14 +50,14 @@ function planFound(observed: Observed, instance: Instance): NodePlan {
     return wait(
       'no-provider-id',
       'NoProviderID',
-      `The cloud knows the machine of node ${name} and gives no provider ID. The taint stays until it does.`,
+      `The cloud returned no provider ID for the machine of node ${name}. The taint stays until it does.`,
     );
   }
   if (!current && ownerOf(providerID, options.providerName) === 'foreign') {
     return wait(
       'foreign-provider-id',
       'ForeignProviderID',
-      `The cloud ${options.providerName} gives the provider ID ${providerID} for node ${name}, which is another provider's. The taint stays: a provider ID cannot be changed once it is set.`,
+      `The cloud ${options.providerName} returned the provider ID ${providerID} for node ${name}, which belongs to another provider. The taint stays: a provider ID cannot be changed once it is set.`,
     );
   }
 
@@ -78,7 +78,7 @@ function planFound(observed: Observed, instance: Instance): NodePlan {
     return wait(
       'no-addresses',
       'NoAddresses',
-      `The cloud gives no address for node ${name}, and the node has none. The taint stays until there is one.`,
+      `The cloud returned no address for node ${name}, and the node has none. The taint stays until there is one.`,
       PATIENT,
     );
   }
@@ -131,7 +131,7 @@ function noRouteYet(node: Node, now: number): NodeCondition | undefined {
 
 function waitForTwin(name: string, older: Node, providerID: string): NodePlan {
   const other = older.metadata?.name ?? '';
-  const what = `Nodes ${other} and ${name} both have the machine ${providerID}. ${other} is older and stays; ${name} keeps its taint.`;
+  const what = `Nodes ${other} and ${name} both belong to the machine ${providerID}. ${other} is older and is kept; ${name} keeps its taint.`;
   const message = `${what} Delete the one that is not that machine, and find out who registered it.`;
   const note: EventNote = { type: 'Warning', reason: 'DuplicateProviderID', message };
   return { kind: 'wait', reason: 'duplicate-provider-id', note, tellAfter: 1, other: { node: older, note } };
@@ -143,15 +143,15 @@ function waitForCloud(name: string, error: Error): NodePlan {
     return wait(
       'ambiguous',
       'AmbiguousInstance',
-      `It is not clear which machine node ${name} is: ${error.message}. The taint stays; rename one of them, or set the node's provider ID.`,
+      `The machine of node ${name} cannot be determined: ${error.message}. The taint stays; rename one of them, or set the node's provider ID.`,
     );
   }
   // The message of any other error may hold what no Event should: it goes to the log, which redacts.
-  const why = isCloudError(error) ? `${error.message} (${error.code})` : 'the look-up failed; the log has the error';
+  const why = isCloudError(error) ? `${error.message} (${error.code})` : 'see the log for the error';
   const plan = wait(
     'failed',
     'InstanceLookUpFailed',
-    `The cloud could not be asked about node ${name}: ${why}. The taint stays; the cloud is asked again.`,
+    `The look-up of node ${name} in the cloud failed: ${why}. The taint stays; the look-up is retried.`,
     isCloudError(error, 'retry-after') ? Infinity : PATIENT,
   );
   const retryAfterMs = isCloudError(error) ? error.retryAfterMs : undefined;

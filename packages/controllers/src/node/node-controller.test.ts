@@ -564,7 +564,7 @@ for (const registered of ['before', 'with', 'after'] as const) {
     );
     const told = rig.events.filter(({ note }) => note.reason === 'DuplicateProviderID');
     assert.deepEqual(told.map(({ name }) => name).toSorted(), ['n1', 'n2']);
-    for (const { note } of told) assert.match(note.message, /n1 is older and stays; n2 keeps its taint/);
+    for (const { note } of told) assert.match(note.message, /n1 is older and is kept; n2 keeps its taint/);
     assert.deepEqual(rig.api.nodes.get('n2')?.status?.addresses, [{ type: 'Hostname', address: 'n2' }]);
     // The machine has a new name: who deletes the old node lets the new one in.
     rig.api.remove('n1');

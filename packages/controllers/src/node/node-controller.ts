@@ -240,7 +240,7 @@ class Run {
       about: [node.metadata?.uid ?? ''],
       observed: [
         ...factsOfNode(node, clock.now()),
-        ...(answer ? [factOfAnswer(answer, clock.monotonic())] : [{ text: 'The cloud has not been asked about it.' }]),
+        ...(answer ? [factOfAnswer(answer, clock.monotonic())] : [{ text: 'It has not been looked up in the cloud.' }]),
       ],
       planned: factsOfNodePlan(this.#planNow(node), this.#rounds.askedInMs(key)),
     };
@@ -283,7 +283,7 @@ class Run {
         await this.#bring(key, node, context);
       } catch (error) {
         if (!isOutOfDate(error)) throw error;
-        context.logger.verbose(4, 'The node has changed since it was read; reading it again', { error });
+        context.logger.verbose(4, 'The node has changed since it was read; retrying', { error });
         this.#readLive.add(key);
         await this.#bring(key, await this.#read(key, context.signal), context);
       }

@@ -8,11 +8,10 @@ import { isUninitialized } from './taints.ts';
 const IDLE: Readonly<Record<IdleReason, string>> = {
   'being-deleted': 'Nothing: the node is being deleted.',
   foreign: "Nothing: its provider ID is another provider's.",
-  'not-ours':
-    'Nothing: it carries neither the taint nor a provider ID of this cloud, and so never was one of its nodes.',
-  'implemented-elsewhere': 'Nothing: the provider says that another controller looks after it.',
-  'cloud-says-nothing': 'Nothing: it is initialised, and the last answer of the cloud says nothing about it.',
-  'up-to-date': 'Nothing: it is initialised and as the cloud says; its addresses are looked at again once a period.',
+  'not-ours': 'Nothing: it has neither the taint nor a provider ID of this cloud, so it is not one of its nodes.',
+  'implemented-elsewhere': 'Nothing: the provider reports that another controller manages it.',
+  'cloud-says-nothing': 'Nothing: it is initialised, and the last look-up did not find its machine.',
+  'up-to-date': 'Nothing: it is initialised and matches the cloud; its addresses are reconciled periodically.',
 };
 
 /** The writes of a plan; what is only told is none. */
@@ -32,7 +31,7 @@ function wordsOf(action: PatchStatus | PatchObject): string {
     const labels = Object.entries({ ...action.addLabels, ...action.setLabels });
     if (action.providerID !== undefined) parts.push(`set its provider ID to ${action.providerID}`);
     if (labels.length > 0) parts.push(`set its labels ${labels.map(([key, value]) => `${key}=${value}`).join(', ')}`);
-    if (action.removeTaint) parts.push('remove the taint under which it waits for its cloud');
+    if (action.removeTaint) parts.push('remove the uninitialized taint');
   }
   return parts.join('; ');
 }
@@ -44,12 +43,14 @@ export function factsOfNodePlan(plan: NodePlan, inMs: number | undefined): reado
     case 'nothing':
       return [{ text: IDLE[plan.reason] }];
     case 'look-up':
-      return [{ text: 'Ask the cloud about its machine.', ...later }];
+      return [{ text: 'Look its machine up in the cloud.', ...later }];
     case 'wait':
-      return [{ text: plan.note.message }, { text: 'Ask the cloud again.', ...later }];
+      return [{ text: plan.note.message }, { text: 'Look it up in the cloud again.', ...later }];
     default:
       return plan.actions.map((action) =>
-        action.kind === 'event' ? { text: `Tell: ${action.note.message}` } : { text: `${capital(wordsOf(action))}.` },
+        action.kind === 'event'
+          ? { text: `Record an Event: ${action.note.message}` }
+          : { text: `${capital(wordsOf(action))}.` },
       );
   }
 }
@@ -59,7 +60,7 @@ export function factsOfNode(node: Node, wallNow: number): readonly Fact[] {
   const created = Date.parse(node.metadata?.creationTimestamp ?? '');
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
   const since = Date.parse(ready?.lastTransitionTime ?? '');
-  const waits = isUninitialized(node) ? 'carries the taint under which it waits for its cloud' : 'is initialised';
+  const waits = isUninitialized(node) ? 'has the uninitialized taint' : 'is initialised';
   const { providerID } = node.spec ?? {};
   return [
     { text: 'The node was registered.', ...(Number.isNaN(created) ? {} : { agoMs: Math.max(0, wallNow - created) }) },

@@ -52,6 +52,6 @@ export function invalidLabelsNote(name: string, invalid: readonly string[]): Eve
   return {
     type: 'Warning',
     reason: 'InvalidLabels',
-    message: `The cloud gives labels for node ${name} that Kubernetes does not accept; they are left out: ${invalid.join(', ')}.`,
+    message: `The cloud returned labels for node ${name} that Kubernetes does not accept; they are not set: ${invalid.join(', ')}.`,
   };
 }

@@ -3,16 +3,16 @@ import { reasonOf } from '../load-balancer/failure.ts';
 import type { LabelDifference, VolumeAdditions } from './plan.ts';
 
 export function failureText(error: Error): string {
-  return `The cloud could not say where the volume can be used: ${reasonOf(error)}; it is asked again by the controller`;
+  return `The look-up of the volume's topology failed: ${reasonOf(error)}; the controller retries it`;
 }
 
 export function differencesText(differences: readonly LabelDifference[]): string {
-  const each = differences.map(({ key, volume, cloud }) => `${key} is ${volume}, the cloud says ${cloud}`);
-  return `Labels differ from what the cloud says, and nothing is changed: ${each.join('; ')}. Correct the label, or remove it to have it set`;
+  const each = differences.map(({ key, volume, cloud }) => `${key} is ${volume}, in the cloud ${cloud}`);
+  return `Labels differ from the cloud and are not changed: ${each.join('; ')}. Correct the label, or remove it to have it set`;
 }
 
 export function invalidText(labels: readonly string[]): string {
-  return `The cloud's answer cannot be a label, and nothing is changed: ${labels.join(', ')}. This is a defect of the provider`;
+  return `The provider returned invalid labels, and nothing is changed: ${labels.join(', ')}. This is a bug of the provider`;
 }
 
 /** A clause without a subject. */

@@ -49,7 +49,7 @@ export class CloudRoutes {
       reads: true,
     });
     if (typeof list !== 'object' || list === null || !Array.isArray(list.routes)) {
-      throw new CloudError('invalid', 'the provider gave no list of routes; nothing is concluded from it');
+      throw new CloudError('invalid', 'the provider returned no list of routes; the answer is ignored');
     }
     // Never later than it was asked for: what was made meanwhile may be missing in it.
     const { asOf: given = startedAt } = list;

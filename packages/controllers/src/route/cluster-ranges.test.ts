@@ -29,7 +29,7 @@ test('a range that a node has a part of is not taken away, as when the file is e
   const nodes = [nodeOf('a', '10.0.1.0/24'), nodeOf('b', '10.1.1.0/24')];
   assert.throws(() => followRanges({ fixed, current, text: '', nodes }), {
     name: 'RangeError',
-    message: /^10\.1\.0\.0\/16 cannot be taken away while a node has a part of it: b, for one\. /u,
+    message: /^10\.1\.0\.0\/16 cannot be removed while a node uses a part of it: b, for example\. /u,
   });
 });
 

@@ -15,7 +15,7 @@ export function failureNote({ node, destination }: CreateRoute, error: Error, at
   // The message of any other error may hold what no Event should: it goes to the log, which redacts.
   const why = isCloudError(error) ? `${error.message} (${error.code})` : 'the log has the error';
   return noRouteNote(
-    `Could not create the route ${destination} to node ${node.metadata?.name ?? ''}: ${why}. It is tried again.`,
+    `Could not create the route ${destination} to node ${node.metadata?.name ?? ''}: ${why}. It will be retried.`,
   );
 }
 
@@ -33,7 +33,7 @@ const MOST_NAMED = 3;
 export function keptNote(routes: readonly Route[]): EventNote {
   const named = routes.map(({ destination }) => destination).toSorted();
   const more = named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} more` : '';
-  const message = `This node has no provider ID, no address and no pod CIDR: routes that no other node has (${named.slice(0, MOST_NAMED).join(', ')}${more}) may be its own, and are kept. Delete the Node if its machine is gone.`;
+  const message = `This node has no provider ID, no address and no pod CIDR: routes that belong to no other node (${named.slice(0, MOST_NAMED).join(', ')}${more}) may be its own, and are kept. Delete the Node if its machine is gone.`;
   return { type: 'Warning', reason: 'RouteRemovalHeld', message };
 }
 

@@ -84,7 +84,7 @@ test('foreign routes are never touched: one that is right will do, another is in
   const foreign = routeOf('f', '10.0.1.0/24', 'other', { ownership: 'foreign' });
   const inTheWay = plan([nodeOf('a', ['10.0.1.0/24'])], [foreign]);
   assert.deepEqual([created(inTheWay), deleted(inTheWay)], [[], []]);
-  assert.match(inTheWay.nodes[0]?.problems[0] ?? '', /taken by the route f, which this cluster did not make/);
+  assert.match(inTheWay.nodes[0]?.problems[0] ?? '', /used by the route f, which this cluster did not create/);
   const right = plan([nodeOf('a', ['10.0.1.0/24'])], [routeOf('f', '10.0.1.0/24', 'a', { ownership: 'foreign' })]);
   assert.deepEqual([created(right), deleted(right), right.nodes[0]?.complete], [[], [], true]);
   assert.deepEqual(

@@ -72,7 +72,7 @@ export function planRoutes(given: ObservedRoutes): RoutePlan {
       const inTheWay = there.find((route) => !owned.has(route));
       if (inTheWay) {
         problems.push(
-          `Its pod CIDR ${destination} is taken by the route ${inTheWay.id}, which this cluster did not make: remove it, or give the node another pod CIDR.`,
+          `Its pod CIDR ${destination} is used by the route ${inTheWay.id}, which this cluster did not create: delete it, or change the pod CIDR of the node.`,
         );
         continue;
       }

@@ -133,7 +133,7 @@ export class RouteConditions {
       manager = managerOf(await nodes.get({ name: key }, { signal }), conditionPath);
     } catch (error) {
       signal.throwIfAborted();
-      logger.verbose(2, 'Who else writes the condition of the node could not be read', { error });
+      logger.verbose(2, 'The managed fields of the node could not be read', { error });
     }
     const note = contestedNote('condition NetworkUnavailable', manager);
     if (told.tell(node, note)) logger.warn(note.message, { node: key });

@@ -146,7 +146,10 @@ test('many routes that suddenly belong to nobody are held for five minutes, and 
   await rig.advance(4 * MINUTE);
   assert.equal(rig.owned.length, 40);
   assert.equal(rig.metrics.get('outrigger_route_removals_held'), 30);
-  assert.match(rig.eventsOf('kube-system')[0] ?? '', /^RouteRemovalHeld: 30 routes lead to nodes that are gone/);
+  assert.match(
+    rig.eventsOf('kube-system')[0] ?? '',
+    /^RouteRemovalHeld: 30 routes belong to nodes that do not exist any more/,
+  );
   // Twenty nodes are there again: their routes were never touched.
   for (const name of names.slice(20)) rig.join(name, `10.0.${name.slice(1)}.0/24`);
   await rig.advance(2 * MINUTE);
@@ -249,7 +252,7 @@ test('a foreign route in the way is told and left; it goes, and the route is mad
   await rig.start();
   assert.match(
     rig.eventsOf('a')[0] ?? '',
-    /^PodCIDRWithoutRoute: .*is taken by the route route-\d+, which this cluster did not make/,
+    /^PodCIDRWithoutRoute: .*is used by the route route-\d+, which this cluster did not create/,
   );
   assert.equal(rig.condition('a'), 'True NoRouteCreated');
   rig.cloud.deleteRoute(route.id);
@@ -446,8 +449,8 @@ test('a dry run makes no route; it says which it would, until the cloud has it f
   await rig.start();
   const planned = (): readonly string[] =>
     rig.journal.plans().flatMap(({ actions }) => actions.map(({ summary }) => summary));
-  assert.deepEqual(planned(), ['make the route 10.0.1.0/24 to node a']);
-  assert.deepEqual(rig.explain('a'), ['The cloud has no route for it.', 'Make the route 10.0.1.0/24 to node a.']);
+  assert.deepEqual(planned(), ['create the route 10.0.1.0/24 to node a']);
+  assert.deepEqual(rig.explain('a'), ['The cloud has no route for it.', 'Create the route 10.0.1.0/24 to node a.']);
   assert.deepEqual([rig.owned, rig.api.writes.length], [[], 0]);
   rig.cloud.createRoute({ destination: '10.0.1.0/24', instanceId: 'a', nodeName: 'a', clusterId: CLUSTER });
   await rig.advance(MINUTE);
@@ -455,7 +458,7 @@ test('a dry run makes no route; it says which it would, until the cloud has it f
   assert.equal(rig.api.writes.length, 0);
   assert.match(
     rig.explain('10.0.1.0/24')?.join(' ') ?? '',
-    /leads to a; this cluster made it\. Nothing: its routes are/u,
+    /leads to a; this cluster created it\. Nothing: its routes in/u,
   );
   assert.equal(rig.explain('10.0.9.0/24'), undefined);
 });

@@ -117,7 +117,7 @@ export interface RouteController extends Explains {
 export function createRouteController(dependencies: RouteControllerDependencies): RouteController {
   if (dependencies.options.clusterCidrs.length === 0) {
     throw new RangeError(
-      'the route controller needs a cluster CIDR: without one it could not tell which routes are its own',
+      'the route controller needs a cluster CIDR: without one it cannot recognize the routes of this cluster',
     );
   }
   let current: Run | undefined;
@@ -218,8 +218,8 @@ class Run {
       } catch (error) {
         this.#signal.throwIfAborted();
         const { delayMs } = this.#listRetries.failed(RECORD, error as Error);
-        logger.error('The record of the routes could not be read; it is read again', { error, delayMs });
-        const note = recordFailureNote(error, 'No route is made or removed');
+        logger.error('The record of the routes could not be read; retrying', { error, delayMs });
+        const note = recordFailureNote(error, 'No route is created or deleted');
         if (note) this.#told.tell(this.#cluster, note);
         await clock.sleep(Math.min(delayMs, SUSPECT_MS), this.#signal);
       }
@@ -312,7 +312,7 @@ class Run {
     const { asOf } = this.#known;
     if (asOf === undefined) {
       const observed = [{ text: 'The routes have not been listed yet.' }];
-      return { controller, about: [], observed, planned: [{ text: 'Nothing before they are.' }] };
+      return { controller, about: [], observed, planned: [{ text: 'Nothing until they are.' }] };
     }
     const agoMs = Math.max(0, clock.monotonic() - asOf);
     const plan = this.#plan(store.values());
@@ -330,8 +330,8 @@ class Run {
       ...creates.map((one) => this.#factOfCreate(one)),
       ...deletes.map((one) => this.#factOfDelete(one)),
       ...(routes.some((route) => plan.kept.routes.includes(route)) ? [factOfKept(plan.kept)] : []),
-      ...(about?.waits ? [{ text: 'No route can be made before the node has an IP address.' }] : []),
-      ...(about?.problems ?? []).map((text) => ({ text: `No route can be made: ${text}` })),
+      ...(about?.waits ? [{ text: 'No route can be created until the node has an IP address.' }] : []),
+      ...(about?.problems ?? []).map((text) => ({ text: `No route can be created: ${text}` })),
     ];
     return {
       controller,
@@ -340,21 +340,21 @@ class Run {
         ...routes.map((route) => factOfRoute(route, plan.owned.has(route), agoMs)),
         ...(routes.length === 0 ? [{ text: `The cloud has no route for it.`, agoMs }] : []),
       ],
-      planned: planned.length > 0 ? planned : [{ text: `Nothing: its routes are as they should be in ${ranges}.` }],
+      planned: planned.length > 0 ? planned : [{ text: `Nothing: its routes in ${ranges} are up to date.` }],
     };
   }
 
   #factOfCreate(create: CreateRoute): Fact {
     const { key } = create;
     const text = sentence(notedCreate(create).summary);
-    if (this.#busy.has(key)) return { text: `${text} The request is under way.` };
+    if (this.#busy.has(key)) return { text: `${text} The request is in progress.` };
     const inMs = this.#retries.waitMs(key);
-    return inMs > 0 ? { text: `${text} It failed before.`, inMs } : { text };
+    return inMs > 0 ? { text: `${text} The last attempt failed.`, inMs } : { text };
   }
 
   #factOfDelete(removal: DeleteRoute): Fact {
     const text = sentence(notedDelete(removal).summary);
-    if (this.#busy.has(deleteKey(removal.route.id))) return { text: `${text} The request is under way.` };
+    if (this.#busy.has(deleteKey(removal.route.id))) return { text: `${text} The request is in progress.` };
     const inMs = Math.max(this.#retries.waitMs(deleteKey(removal.route.id)), this.#breaker.heldForMs(removal));
     return inMs > 0 ? { text, inMs } : { text };
   }
@@ -430,7 +430,7 @@ class Run {
       this.#metrics.syncs.inc({ outcome: 'error', trigger });
       const { attempts, delayMs } = this.#listRetries.failed('list', error as Error);
       this.#listAt = clock.monotonic() + delayMs;
-      logger.error('The routes could not be listed; they are listed again', { error, attempts });
+      logger.error('The routes could not be listed; retrying', { error, attempts });
     } finally {
       this.#listing = false;
     }
@@ -578,7 +578,9 @@ class Run {
       if (planned.has(route)) continue;
       // The store is behind and will be woken by what it has not seen yet.
       this.#retries.failed(deleteKey(route.id), new Error('the node is there'));
-      this.#deps.logger.warn('A route is kept: the server knows a node that the store does not', { route: route.id });
+      this.#deps.logger.warn('A route is kept: the API server has a node that is not in the cache', {
+        route: route.id,
+      });
     }
     return confirmed;
   }
@@ -611,7 +613,7 @@ class Run {
   #tellHeld(held: number): void {
     this.#metrics.held.set(held);
     if (held === 0) return;
-    const message = `${held} routes lead to nodes that are gone. They are so many that they are kept for 5 minutes: if the nodes are not gone, bring them back.`;
+    const message = `${held} routes belong to nodes that do not exist any more. Because they are so many, they are kept for 5 minutes: if their machines still exist, let the nodes register again.`;
     if (this.#told.tell(this.#cluster, { type: 'Warning', reason: 'RouteRemovalHeld', message })) {
       this.#deps.logger.warn(message);
     }
@@ -629,7 +631,7 @@ class Run {
       if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
       else if (this.#told.tell(node, keptNote(routes))) {
         this.#deps.logger.warn(
-          'Routes of no node that is known are kept, as they may lead to a node that is not initialised',
+          'Routes of unknown nodes are kept, as they may belong to a node that is not initialised',
           { node: node.metadata?.name, routes: routes.length },
         );
       }
@@ -641,7 +643,7 @@ class Run {
   #settle({ node, complete, problems, missing }: NodeRoutes): void {
     if (problems.length > 0 && this.#deps.options.knowsAllRanges === false) return;
     if (problems.length > 0) {
-      const message = `Node ${node.metadata?.name ?? ''} gets no route. ${problems.join(' ')}`;
+      const message = `No route is created for node ${node.metadata?.name ?? ''}. ${problems.join(' ')}`;
       this.#told.tell(node, { type: 'Warning', reason: 'PodCIDRWithoutRoute', message });
     }
     const failed = problems.length > 0 || missing.some((key) => this.#retries.hasFailed(key));

@@ -11,17 +11,17 @@ export function createRouteMetrics(metrics: Metrics): RouteMetrics {
   return {
     syncs: metrics.counter({
       name: 'route_controller_route_sync_total',
-      help: 'Lists of the routes, by what made the controller list (node_change: earlier than its period) and what came of it (error, changed: routes are to be created or deleted, noop).',
+      help: 'Lists of the routes, by what triggered them (node_change: earlier than the period) and their outcome (error, changed: routes are to be created or deleted, noop).',
       labels: ['outcome', 'trigger'],
     }),
     operations: metrics.counter({
       name: 'outrigger_route_operations_total',
-      help: 'Routes created and deleted, by what came of it.',
+      help: 'Routes created and deleted, by result.',
       labels: ['operation', 'result'],
     }),
     held: metrics.gauge({
       name: 'outrigger_route_removals_held',
-      help: 'Routes of nodes that are gone which are held back because there are so many of them.',
+      help: 'Routes of deleted nodes that are kept because there are so many of them.',
     }),
   };
 }

@@ -19,7 +19,7 @@ export function subjectOfDelete({ node, route }: DeleteRoute): Subject {
 }
 
 export function notedCreate({ destination, node }: CreateRoute): NotedAction {
-  return { kind: 'create-route', summary: `make the route ${destination} to node ${node.metadata?.name ?? ''}` };
+  return { kind: 'create-route', summary: `create the route ${destination} to node ${node.metadata?.name ?? ''}` };
 }
 
 export function notedDelete({ reason, route }: DeleteRoute): NotedAction {
@@ -29,7 +29,7 @@ export function notedDelete({ reason, route }: DeleteRoute): NotedAction {
 export function factOfRoute({ blackhole, destination, id, ...target }: Route, isOurs: boolean, agoMs: number): Fact {
   const to = target.targetNodeName ?? target.targetProviderID ?? target.nextHops?.join(', ') ?? 'an unknown machine';
   const where = blackhole ? 'leads nowhere: its machine is gone' : `leads to ${to}`;
-  const whose = isOurs ? 'this cluster made it' : 'this cluster did not make it, and leaves it alone';
+  const whose = isOurs ? 'this cluster created it' : 'this cluster did not create it and ignores it';
   return {
     text: `The cloud has ${id === '' ? 'a route' : `the route ${id}`} of ${destination}: it ${where}; ${whose}.`,
     agoMs,
@@ -39,6 +39,6 @@ export function factOfRoute({ blackhole, destination, id, ...target }: Route, is
 export function factOfKept({ nodes }: KeptRoutes): Fact {
   const names = nodes.map(({ metadata }) => metadata?.name ?? '').join(', ');
   return {
-    text: `It is of no node that is known, and is kept: it may lead to ${names}, without an address or a pod CIDR yet.`,
+    text: `It belongs to no known node and is kept: it may belong to ${names}, without an address or a pod CIDR yet.`,
   };
 }

@@ -132,14 +132,14 @@ export class StoredRouteRecord {
 }
 
 function foreign(key: string, storedBy: string, clusterId: string): CloudError {
-  const what = `the record of the cluster's routes, ConfigMap ${REF.namespace}/${REF.name}, is another cluster's: its ${key} is ${storedBy}`;
+  const what = `the record of the cluster's routes, ConfigMap ${REF.namespace}/${REF.name}, belongs to another cluster: its ${key} is ${storedBy}`;
   const remedy = `delete the ConfigMap; or, if these routes are this cluster's now, set ${key} to ${clusterId}`;
   return new CloudError('not-owned', `${what}: ${remedy}`);
 }
 
 function failure(what: 'read' | 'written', cause: unknown): CloudError {
   const isRefused = isForbidden(cause);
-  const remedy = isRefused ? ': allow it, as the roles of this release do' : '';
+  const remedy = isRefused ? ': grant it, as the roles of this release do' : '';
   const text = `the record of the cluster's routes, ConfigMap ${REF.namespace}/${REF.name}, could not be ${what}${remedy}`;
   return new CloudError(isRefused ? 'forbidden' : 'unavailable', text, { cause });
 }

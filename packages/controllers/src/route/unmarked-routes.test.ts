@@ -104,7 +104,7 @@ test('a route that somebody else leads to one of our nodes stays foreign when it
   rig.api.put(addressedNode('c', ['10.0.8.0/24'], '192.168.0.3'));
   for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
   assert.deepEqual(rig.cloud.done, ['+ 10.0.2.0/24 via 192.168.0.2']);
-  assert.match(rig.events[0]?.message ?? '', /taken by the route 10\.0\.8\.0\/24 via 192\.168\.0\.2/);
+  assert.match(rig.events[0]?.message ?? '', /used by the route 10\.0\.8\.0\/24 via 192\.168\.0\.2/);
 });
 
 test('one list that lacks a route makes it nobody’s no more than it makes it gone', async () => {
@@ -144,7 +144,7 @@ test('a foreign hop for the pod CIDR of a node is in the way, and is said to be'
   await rig.start();
   for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
   assert.deepEqual(rig.cloud.done, []);
-  assert.match(rig.events[0]?.message ?? '', /taken by the route 10\.0\.1\.0\/24 via 192\.168\.0\.77/);
+  assert.match(rig.events[0]?.message ?? '', /used by the route 10\.0\.1\.0\/24 via 192\.168\.0\.77/);
 });
 
 test('while the record cannot be written no route is made, and one Event says why', async () => {
@@ -159,7 +159,7 @@ test('while the record cannot be written no route is made, and one Event says wh
   assert.deepEqual(
     [...new Set(rig.events.map(({ message }) => message))],
     [
-      "Could not create the route 10.0.1.0/24 to node a: the record of the cluster's routes, ConfigMap kube-system/outrigger-routes, could not be written: allow it, as the roles of this release do (forbidden). It is tried again.",
+      "Could not create the route 10.0.1.0/24 to node a: the record of the cluster's routes, ConfigMap kube-system/outrigger-routes, could not be written: grant it, as the roles of this release do (forbidden). It will be retried.",
     ],
   );
   rig.beforeRecord = () => {};
@@ -208,7 +208,7 @@ test('a record that may not be read is told, once', async () => {
       type: 'Warning',
       reason: 'RouteRecordUnusable',
       message:
-        "No route is made or removed: the record of the cluster's routes, ConfigMap kube-system/outrigger-routes, could not be read: allow it, as the roles of this release do (forbidden).",
+        "No route is created or deleted: the record of the cluster's routes, ConfigMap kube-system/outrigger-routes, could not be read: grant it, as the roles of this release do (forbidden).",
     },
   ]);
 });
@@ -225,7 +225,7 @@ test('another cluster’s record, from a backup, says nothing of this one’s ro
   assert.deepEqual([rig.cloud.done, rig.configMap.data, rig.events.length], [[], data, 1]);
   assert.match(
     rig.events[0]?.message ?? '',
-    /kube-system\/outrigger-routes, is another cluster's: its cloud\.cluster-id is cluster-2.* delete the ConfigMap.* cluster-1/,
+    /kube-system\/outrigger-routes, belongs to another cluster: its cloud\.cluster-id is cluster-2.* delete the ConfigMap.* cluster-1/,
   );
   // As the Event says.
   rig.configMap = undefined;
@@ -279,7 +279,7 @@ test('a node that has a pod CIDR before its addresses waits for them: nothing ha
   assert.deepEqual([rig.cloud.done, rig.events, rig.condition('a')], [[], [], undefined]);
   assert.deepEqual(rig.explain('a'), [
     'The cloud has no route for it.',
-    'No route can be made before the node has an IP address.',
+    'No route can be created until the node has an IP address.',
   ]);
   rig.api.put({ ...node, metadata: { ...rig.api.nodes.get('a')?.metadata } });
   await rig.settle();
@@ -324,12 +324,12 @@ test('a node that is never initialised keeps routes that may be its own, and tha
       type: 'Warning',
       reason: 'RouteRemovalHeld',
       message:
-        'This node has no provider ID, no address and no pod CIDR: routes that no other node has (10.0.1.0/24, 10.0.2.0/24, 10.0.3.0/24 and 1 more) may be its own, and are kept. Delete the Node if its machine is gone.',
+        'This node has no provider ID, no address and no pod CIDR: routes that belong to no other node (10.0.1.0/24, 10.0.2.0/24, 10.0.3.0/24 and 1 more) may be its own, and are kept. Delete the Node if its machine is gone.',
     },
   ]);
   assert.equal(
     rig.explain('10.0.1.0/24').at(-1),
-    'It is of no node that is known, and is kept: it may lead to lost, without an address or a pod CIDR yet.',
+    'It belongs to no known node and is kept: it may belong to lost, without an address or a pod CIDR yet.',
   );
   rig.api.remove('lost');
   await rig.advance(MINUTE);
