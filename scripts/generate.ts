@@ -1,5 +1,6 @@
-/** `make generate`: writes anew what is generated from a running API server. The control-plane tests check that it is up to date. */
+/** `make generate`: writes anew what is generated from a running API server and from its Go types. The control-plane tests check that it is up to date. */
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startControlPlane } from '@outrigger/testing';
 
@@ -11,3 +12,12 @@ execFileSync(process.execPath, ['generate.ts', '--kubeconfig', controlPlane.kube
   cwd: tool,
   stdio: 'inherit',
 });
+
+const protobuf = fileURLToPath(new URL('../packages/kube/src/protobuf/', import.meta.url));
+for (const [what, file] of [
+  ['tables', 'generated/messages.ts'],
+  ['vectors', 'vectors.json'],
+] as const) {
+  const cwd = fileURLToPath(new URL('../tools/kube-protobuf/', import.meta.url));
+  writeFileSync(protobuf + file, execFileSync('go', ['run', '.', what], { cwd, maxBuffer: 1 << 24 }));
+}

@@ -26,6 +26,9 @@ import { wakingText } from '../../packages/controllers/src/service/waking-text.t
 import { volumeRefOf } from '../../packages/controllers/src/pv-label/volume-source.ts';
 import { EventCorrelator } from '../../packages/kube/src/event-correlator.ts';
 import { readLease, writeLease } from '../../packages/kube/src/lease-record.ts';
+import { delimited, enveloped, watchEvent } from '../../packages/kube/src/protobuf/encode.suite.ts';
+import { readList, readObject, readWatchEvent } from '../../packages/kube/src/protobuf/envelope.ts';
+import { decodeFrames } from '../../packages/kube/src/protobuf/frame-decoder.ts';
 import { readError } from '../../packages/kube/src/response-body.ts';
 import { retryAfterMs } from '../../packages/kube/src/retry-after.ts';
 import { warningsOf } from '../../packages/kube/src/warning-header.ts';
@@ -306,6 +309,19 @@ export const targets: readonly Target[] = [
     name: 'answer of an API server, a Status',
     run: (text) => readError('GET /', bodyOf(JSON.stringify({ kind: 'Status', message: text }))),
   },
+  { name: 'list in protobuf', run: (text) => readList('Node', Buffer.from(text, 'latin1')) },
+  {
+    name: 'object in protobuf',
+    run: (text) => readWatchEvent('Node', watchEvent('ADDED', enveloped('Node', Buffer.from(text, 'latin1')))),
+  },
+  {
+    name: 'text of an object in protobuf',
+    run: (text) => {
+      const label = Buffer.concat([delimited(1, Buffer.from(text)), delimited(2, Buffer.from(text))]);
+      return readObject('Node', enveloped('Node', delimited(1, delimited(11, label))));
+    },
+  },
+  { name: 'watch in protobuf', run: (text) => Array.fromAsync(decodeFrames(bodyOf(text).body)) },
   { name: 'Retry-After', run: (text) => retryAfterMs({ 'retry-after': text }) },
   { name: 'Warning', run: warningsOf },
   { name: 'answer of OpenStack', run: (text) => refusalOf(asked, answerOf(text), 0) },

@@ -28,7 +28,16 @@ export interface Selectors {
   readonly fieldSelector?: string;
 }
 
-export interface ListOptions extends CallOptions, Selectors {
+/** Of lists and watches. */
+interface TrimOptions {
+  /**
+   * Objects may come without what `defaultTransform` drops: then the server is asked for protobuf, where this program can read
+   * it, which costs it and this process less. Default: false, objects are whole, in the JSON that they came as.
+   */
+  readonly trimmed?: boolean;
+}
+
+export interface ListOptions extends CallOptions, Selectors, TrimOptions {
   /** Only this namespace. Default: all. */
   readonly namespace?: string;
   /** Page size. Default: no paging, the whole list at once. */
@@ -47,7 +56,7 @@ export interface ListPage<T> {
   readonly remainingItemCount?: number;
 }
 
-export interface WatchOptions extends CallOptions, Selectors {
+export interface WatchOptions extends CallOptions, Selectors, TrimOptions {
   readonly namespace?: string;
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact';
@@ -59,7 +68,7 @@ export interface WatchOptions extends CallOptions, Selectors {
   readonly timeoutSeconds?: number;
 }
 
-/** One line of a watch. An ERROR line is thrown as a `StatusError` instead. */
+/** One event of a watch. An ERROR is thrown as a `StatusError` instead. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly object: PartialObjectMetadata };
@@ -99,7 +108,7 @@ export interface ResourceClient<T extends KubeObject> {
   list(options?: ListOptions): Promise<ListPage<T>>;
   /** All pages, `limit` (default 500) objects each. Throws the server's 410 when the list expires on the way. */
   pages(options?: ListOptions): AsyncIterable<ListPage<T>>;
-  /** Ends when the server closes the watch; throws when it breaks. Lines are parsed one by one. */
+  /** Ends when the server closes the watch; throws when it breaks. Events are parsed one by one. */
   watch(options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
   create(object: T, options?: WriteOptions & { readonly namespace?: string; readonly name?: string }): Promise<T>;
   /** Replaces the object; its `metadata.resourceVersion`, if set, must still be the current one. */

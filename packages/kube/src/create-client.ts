@@ -1,3 +1,4 @@
+import { AnswerEncodings } from './answer-encodings.ts';
 import type { CallOptions, Client, ResourceClient } from './client.ts';
 import type { KubeObject } from './kube-object.ts';
 import { createSend, HttpResourceClient, type WarningHook } from './resource-client.ts';
@@ -13,8 +14,10 @@ export interface ClientOptions {
 /** A client of the API server behind `transport`. The transport stays the caller's to close. */
 export function createClient(transport: Transport, options: ClientOptions = {}): Client {
   const send = createSend(transport, options.onWarning);
+  const encodings = new AnswerEncodings();
   return {
-    of: <T extends KubeObject>(resource: Resource<T>): ResourceClient<T> => new HttpResourceClient(resource, send),
+    of: <T extends KubeObject>(resource: Resource<T>): ResourceClient<T> =>
+      new HttpResourceClient(resource, send, encodings),
     async raw(path: string, call: CallOptions & { readonly accept?: string } = {}): Promise<unknown> {
       const response = await send({
         method: 'GET',

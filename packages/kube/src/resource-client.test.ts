@@ -4,6 +4,7 @@ import { createClient, type ClientOptions } from './create-client.ts';
 import type { Client } from './client.ts';
 import { answer, status } from './model-api-server.ts';
 import type { KubeObject } from './kube-object.ts';
+import { delimited, enveloped, framed, varint, watchEvent } from './protobuf/encode.suite.ts';
 import { metadataOf } from './resource.ts';
 import { resources } from './resources.ts';
 import { isResponseError } from './response-body.ts';
@@ -303,4 +304,101 @@ test('raw gives JSON parsed and anything else as text', async () => {
   assert.deepEqual(await client.raw('/version'), { gitVersion: 'v1.36.3' });
   assert.equal(await client.raw('/readyz', { timeoutMs: 9, traffic: 'lease' }), 'ok');
   assert.deepEqual([asked[1]?.timeoutMs, asked[1]?.traffic], [9, 'lease']);
+});
+
+const PROTOBUF = 'application/vnd.kubernetes.protobuf,application/json';
+
+function protobuf(body: Buffer, code = 200): TransportResponse {
+  const headers = { 'content-type': 'application/vnd.kubernetes.protobuf;stream=watch' };
+  // oxlint-disable-next-line typescript/require-await -- as a body is
+  const chunks = async function* (): AsyncGenerator<Uint8Array, void, void> {
+    yield body;
+  };
+  return { status: code, headers, body: chunks() };
+}
+
+test('trimmed lists and watches are asked for in protobuf where it can be read, and read as the server answers', async () => {
+  const named = delimited(1, delimited(1, Buffer.from('a')));
+  const page = enveloped('NodeList', delimited(1, delimited(2, Buffer.from('7'))), delimited(2, named));
+  const event = watchEvent('ADDED', enveloped('Node', named));
+  const { client, asked } = scripted([
+    protobuf(page),
+    protobuf(Buffer.concat([framed(event), framed(event)])),
+    answer(200, { metadata: { resourceVersion: '8' }, items: [node] }),
+    answer(200, { metadata: { resourceVersion: '8' }, items: [node] }),
+    answer(200, { metadata: {}, items: [] }),
+    answer(200, { metadata: {}, items: [] }),
+  ]);
+  const a = { kind: 'Node', apiVersion: 'v1', metadata: { name: 'a' } };
+  const nodes = client.of(resources.nodes);
+  assert.deepEqual(await nodes.list({ trimmed: true }), { items: [a], resourceVersion: '7' });
+  assert.deepEqual(await Array.fromAsync(nodes.watch({ trimmed: true })), [
+    { type: 'ADDED', object: a },
+    { type: 'ADDED', object: a },
+  ]);
+  // A server that answers in JSON all the same.
+  assert.deepEqual(await nodes.list({ trimmed: true }), { items: [a], resourceVersion: '8' });
+  // Whole objects, kinds without a table, and metadata only.
+  await nodes.list();
+  await client.of(resources.leases).list({ trimmed: true });
+  await client.of(metadataOf(resources.nodes)).list({ trimmed: true });
+  const partial = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+  assert.deepEqual(
+    asked.map((request) => request.headers?.['accept']),
+    [PROTOBUF, PROTOBUF, PROTOBUF, 'application/json', 'application/json', partial],
+  );
+});
+
+test('after protobuf that holds more than this program knows, the kind is asked for in JSON: nothing of it is lost', async () => {
+  const ofTheFuture = enveloped('Node', varint(99 << 3, 1));
+  for (const read of ['list', 'watch'] as const) {
+    const unreadable =
+      read === 'list'
+        ? protobuf(enveloped('NodeList', delimited(2, varint(99 << 3, 1))))
+        : protobuf(framed(watchEvent('ADDED', ofTheFuture)));
+    const list = { metadata: { resourceVersion: '8' }, items: [{ ...node, fieldOfTheFuture: 1 }] };
+    const { client, asked } = scripted([unreadable, answer(200, list), answer(200, { ...list, items: [] })]);
+    const nodes = client.of(resources.nodes);
+    await assert.rejects(
+      read === 'list' ? nodes.list({ trimmed: true }) : Array.fromAsync(nodes.watch({ trimmed: true })),
+      (error) =>
+        isResponseError(error) && /Node has a field 99.*nodes are asked for in JSON from now on/.test(error.message),
+    );
+    const { items } = await client.of(resources.nodes).list({ trimmed: true });
+    assert.deepEqual(items, [{ kind: 'Node', apiVersion: 'v1', ...node, fieldOfTheFuture: 1 }]);
+    await client.of(resources.services).list({ trimmed: true });
+    assert.deepEqual(
+      asked.map((request) => request.headers?.['accept']),
+      [PROTOBUF, 'application/json', PROTOBUF],
+    );
+  }
+});
+
+test('a watch in protobuf that ends within an event is an error of this watch alone', async () => {
+  const cut = framed(watchEvent('ADDED', enveloped('Node'))).subarray(0, -1);
+  const { client, asked } = scripted([protobuf(cut), answer(200, { metadata: {}, items: [] })]);
+  const nodes = client.of(resources.nodes);
+  await assert.rejects(Array.fromAsync(nodes.watch({ trimmed: true })), isResponseError);
+  await nodes.list({ trimmed: true });
+  assert.equal(asked[1]?.headers?.['accept'], PROTOBUF);
+});
+
+test('errors in protobuf are read as those in JSON: of an answer, and within a watch', async () => {
+  const gone = enveloped(
+    'Status',
+    delimited(3, Buffer.from('too old')),
+    delimited(4, Buffer.from('Expired')),
+    varint(6 << 3, 410),
+  );
+  const { client } = scripted([
+    protobuf(gone, 410),
+    protobuf(framed(watchEvent('ERROR', gone))),
+    protobuf(Buffer.from('k8s\0 and no more'), 503),
+  ]);
+  const nodes = client.of(resources.nodes);
+  const expired = (origin: string) => (error: unknown) =>
+    isStatusError(error) && error.code === 410 && error.reason === 'Expired' && error.origin === origin;
+  await assert.rejects(nodes.list({ trimmed: true }), expired('response'));
+  await assert.rejects(Array.fromAsync(nodes.watch({ trimmed: true })), expired('watch-event'));
+  await assert.rejects(nodes.list({ trimmed: true }), (error) => isStatusError(error) && error.code === 503);
 });

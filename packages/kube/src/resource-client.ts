@@ -1,4 +1,5 @@
 /** Requests about one kind: options become paths, queries, headers and bodies; answers become objects or errors. */
+import type { AnswerEncodings } from './answer-encodings.ts';
 import type {
   CallOptions,
   DeleteOptions,
@@ -15,7 +16,9 @@ import type {
 import type { KubeObject, ObjectRef, PartialObjectMetadata } from './kube-object.ts';
 import { decodeLines } from './line-decoder.ts';
 import { apiVersionOf, pathOf, type Resource } from './resource.ts';
-import { discard, parseJson, readError, readJson, ResponseError } from './response-body.ts';
+import { readList, readWatchEvent } from './protobuf/envelope.ts';
+import { decodeFrames } from './protobuf/frame-decoder.ts';
+import { discard, isProtobuf, parseJson, readBody, readError, readJson, ResponseError } from './response-body.ts';
 import { StatusError, type Status } from './status-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { warningsOf } from './warning-header.ts';
@@ -37,6 +40,15 @@ const PATCH_TYPES = {
 const DEFAULT_PAGE_SIZE = 500;
 /** What an answer cut to its metadata calls itself, whatever it is of. */
 const PARTIAL = { group: 'meta.k8s.io', version: 'v1', kind: 'PartialObjectMetadata' } as const;
+
+interface ListAnswer<T> {
+  readonly metadata: {
+    readonly resourceVersion?: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
+  readonly items: T[] | null;
+}
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -78,10 +90,12 @@ export function createSend(transport: Transport, onWarning?: WarningHook): Send 
 export class HttpResourceClient<T extends KubeObject> implements ResourceClient<T> {
   readonly resource: Resource<T>;
   readonly #send: Send;
+  readonly #encodings: AnswerEncodings;
 
-  constructor(resource: Resource<T>, send: Send) {
+  constructor(resource: Resource<T>, send: Send, encodings: AnswerEncodings) {
     this.resource = resource;
     this.#send = send;
+    this.#encodings = encodings;
   }
 
   get(ref: ObjectRef, options: CallOptions & SmallAnswer): Promise<PartialObjectMetadata>;
@@ -103,12 +117,10 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
       resourceVersion: options.resourceVersion,
       resourceVersionMatch: options.resourceVersionMatch,
     });
-    const accept = this.resource.answer ? metadataAs('PartialObjectMetadataList') : JSON_TYPE;
-    const body: unknown = await this.#ask('GET', path + query, options, { accept });
-    const { metadata, items } = body as {
-      metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
-      items?: T[] | null;
-    };
+    const response = await this.#request('GET', path + query, options, {
+      accept: this.#acceptMany('PartialObjectMetadataList', options),
+    });
+    const { metadata, items } = await this.#readList(`GET ${path}`, response);
     if (!metadata || items === undefined) {
       throw new ResponseError('response-unexpected', `GET ${path}: the answer is not a list`);
     }
@@ -147,28 +159,34 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
       sendInitialEvents: options.sendInitialEvents,
       timeoutSeconds: options.timeoutSeconds,
     });
-    const accept = this.resource.answer ? metadataAs('PartialObjectMetadata') : JSON_TYPE;
     const response = await this.#request(
       'GET',
       path + query,
       { traffic: 'watch', timeoutMs: 0, ...options },
-      { accept },
+      { accept: this.#acceptMany('PartialObjectMetadata', options) },
     );
     const request = `watch of ${path}`;
-    for await (const line of decodeLines(response.body)) {
-      const event = parseJson(request, line) as WatchEvent<T> | { readonly type: 'ERROR'; readonly object: Status };
-      switch (event.type) {
-        case 'ADDED':
-        case 'MODIFIED':
-        case 'DELETED':
-        case 'BOOKMARK':
-          yield event;
-          break;
-        case 'ERROR':
-          throw new StatusError(request, 500, event.object, { origin: 'watch-event' });
-        default:
-          throw new ResponseError('response-unexpected', `${request}: a line that is no watch event`);
+    try {
+      // One loop for both: each generator more costs every event a turn.
+      for await (const part of isProtobuf(response) ? decodeFrames(response.body) : decodeLines(response.body)) {
+        const event = (
+          typeof part === 'string' ? parseJson(request, part) : readWatchEvent(this.resource.kind, part)
+        ) as WatchEvent<T> | { readonly type: 'ERROR'; readonly object: Status };
+        switch (event.type) {
+          case 'ADDED':
+          case 'MODIFIED':
+          case 'DELETED':
+          case 'BOOKMARK':
+            yield event;
+            break;
+          case 'ERROR':
+            throw new StatusError(request, 500, event.object, { origin: 'watch-event' });
+          default:
+            throw new ResponseError('response-unexpected', `${request}: what came is no watch event`);
+        }
       }
+    } catch (error) {
+      throw this.#encodings.judge(request, this.resource, error);
     }
   }
 
@@ -224,6 +242,22 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
     });
     const accept = `${metadataAs(answer)},${JSON_TYPE}`;
     await discard(await this.#request('DELETE', path, options, { accept, body }));
+  }
+
+  /** Of lists and watches. */
+  #acceptMany(cut: Parameters<typeof metadataAs>[0], { trimmed }: { readonly trimmed?: boolean }): string {
+    if (this.resource.answer) return metadataAs(cut);
+    return (trimmed && this.#encodings.protobufAccept(this.resource)) || JSON_TYPE;
+  }
+
+  async #readList(request: string, response: TransportResponse): Promise<Partial<ListAnswer<T>>> {
+    if (!isProtobuf(response)) return (await readJson(request, response)) as Partial<ListAnswer<T>>;
+    const bytes = await readBody(request, response);
+    try {
+      return readList(this.resource.kind, bytes) as ListAnswer<T>;
+    } catch (error) {
+      throw this.#encodings.judge(request, this.resource, error);
+    }
   }
 
   /** Servers leave kind and apiVersion out of the items of a list; a watch or a get of the same object has them. */

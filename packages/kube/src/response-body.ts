@@ -1,4 +1,5 @@
-/** Reads the answers of an API server: whole bodies as JSON, errors as `StatusError`. */
+/** Reads the answers of an API server: whole bodies, and errors as `StatusError`. */
+import { PROTOBUF_TYPE, readStatus } from './protobuf/envelope.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { StatusError, type Status } from './status-error.ts';
 import type { TransportResponse } from './transport.ts';
@@ -41,8 +42,18 @@ async function readBytes(response: TransportResponse, limit: number): Promise<Bu
   return Buffer.concat(chunks, size);
 }
 
+/** Whether the body is protobuf: a server says what it answers with, whatever it was asked for. */
+export function isProtobuf(response: TransportResponse): boolean {
+  return response.headers['content-type']?.startsWith(PROTOBUF_TYPE) ?? false;
+}
+
 /** The body as JSON. `request` is for the error: `GET /api/v1/nodes`. */
 export async function readJson(request: string, response: TransportResponse): Promise<unknown> {
+  return parseJson(request, (await readBody(request, response)).toString());
+}
+
+/** The whole body. */
+export async function readBody(request: string, response: TransportResponse): Promise<Buffer> {
   const bytes = await readBytes(response, MAX_BODY_BYTES);
   if (!bytes) {
     throw new ResponseError(
@@ -50,7 +61,7 @@ export async function readJson(request: string, response: TransportResponse): Pr
       `${request}: the answer is longer than ${MAX_BODY_BYTES} bytes; list in pages (limit)`,
     );
   }
-  return parseJson(request, bytes.toString());
+  return bytes;
 }
 
 /** JSON, or a `ResponseError` that says whose. Never quotes the text: it may be a Secret. */
@@ -71,19 +82,24 @@ export async function discard(response: TransportResponse): Promise<void> {
 /** The error that an answer with a status of 300 or more is. */
 export async function readError(request: string, response: TransportResponse): Promise<StatusError> {
   // A proxy that cuts its own error page short must not hide the status code.
-  const text = await readBytes(response, MAX_ERROR_BODY_BYTES).then(
-    (bytes) => bytes?.toString() ?? '',
-    () => '',
-  );
-  const status = asStatus(text) ?? { message: describe(response, text) };
+  const bytes = await readBytes(response, MAX_ERROR_BODY_BYTES).catch(() => undefined);
+  const status = bytes && (isProtobuf(response) ? asProtobufStatus(bytes) : asStatus(bytes.toString()));
   return new StatusError(
     request,
     response.status,
-    { ...status, code: response.status },
+    { ...(status ?? { message: describe(response, bytes?.toString() ?? '') }), code: response.status },
     {
       retryAfterMs: retryAfterMs(response.headers),
     },
   );
+}
+
+function asProtobufStatus(bytes: Buffer): Status | undefined {
+  try {
+    return readStatus(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 function asStatus(text: string): Status | undefined {

@@ -456,3 +456,17 @@ test('an aborted signal ends a watcher in whatever state it is', async () => {
   bench.start({ signal: AbortSignal.abort() });
   assert.deepEqual(await bench.heard(), []);
 });
+
+test('protobuf is asked for where the default transform drops what it may lack, and never under another one', async () => {
+  for (const [options, accept] of [
+    [{}, 'application/vnd.kubernetes.protobuf,application/json'],
+    [{ transform: (object: ModelObject) => object }, 'application/json'],
+  ] as const) {
+    await using bench = new Bench();
+    bench.server.initialStreams = 'refuses';
+    bench.start(options);
+    await bench.heard();
+    const asked = new Set(bench.server.requests.map((request) => request.headers?.['accept']));
+    assert.deepEqual([...asked], [accept]);
+  }
+});

@@ -108,6 +108,8 @@ class Machine<T extends KubeObject> {
   readonly #client: ResourceClient<T>;
   readonly #options: WatcherOptions<T>;
   readonly #backoff: WatchBackoff;
+  /** Another transform may want what the default one drops. */
+  readonly #trimmed: boolean;
   #phase: WatchPhase | 'empty' = 'empty';
   /** Where the watch stands. Meaningful while `watching`. */
   #resourceVersion = '';
@@ -123,6 +125,7 @@ class Machine<T extends KubeObject> {
     this.#client = client;
     this.#options = options;
     this.#backoff = new WatchBackoff(options.random);
+    this.#trimmed = options.transform === undefined;
   }
 
   async *run(): AsyncGenerator<WatcherEvent<T>, void, void> {
@@ -183,7 +186,7 @@ class Machine<T extends KubeObject> {
     // No resourceVersion: the newest. With `0` servers ignore the limit (kubernetes/kubernetes#118394).
     const limit = this.#expiredPages > LAST_GROWTH ? 0 : pageSize * PAGE_GROWTH ** this.#expiredPages;
     let resourceVersion: string | undefined;
-    for await (const page of this.#client.pages({ ...this.#scope(), signal, limit })) {
+    for await (const page of this.#client.pages({ ...this.#scope(), signal, limit, trimmed: this.#trimmed })) {
       if (resourceVersion === undefined) {
         this.#admit(page.resourceVersion);
         yield { type: 'init' };
@@ -305,7 +308,7 @@ class Machine<T extends KubeObject> {
     const timeoutSeconds = WATCH_SECONDS + Math.floor(this.#options.random() * (WATCH_SECONDS + 1));
     const timeoutMs = timeoutSeconds * 1000 + OVERTIME_MS;
     const ask = (signal: AbortSignal): AsyncIterable<WatchEvent<T>> =>
-      this.#client.watch({ ...this.#scope(), ...how, timeoutSeconds, timeoutMs, signal });
+      this.#client.watch({ ...this.#scope(), ...how, timeoutSeconds, timeoutMs, signal, trimmed: this.#trimmed });
     return new OpenWatch(ask, this.#name(), this.#options);
   }
 

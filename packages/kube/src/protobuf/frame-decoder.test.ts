@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { isResponseError } from '../response-body.ts';
+import { framed } from './encode.suite.ts';
+import { decodeFrames } from './frame-decoder.ts';
+import { UnreadableMessageError } from './message-reader.ts';
+
+async function framesOf(chunks: Iterable<Uint8Array>): Promise<string[]> {
+  // oxlint-disable-next-line typescript/require-await -- what comes from a socket, without one
+  async function* source(): AsyncGenerator<Uint8Array, void, void> {
+    yield* chunks;
+  }
+  const frames: string[] = [];
+  for await (const frame of decodeFrames(source())) frames.push(frame.toString());
+  return frames;
+}
+
+test('however a stream is cut into chunks, the messages come out whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: 'grapheme', maxLength: 12 }), { maxLength: 8 }),
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 40 }),
+      async (messages, sizes) => {
+        const bytes = Buffer.concat(messages.map((message) => framed(Buffer.from(message))));
+        const chunks: Uint8Array[] = [];
+        for (let at = 0, i = 0; at < bytes.length; i++) {
+          const size = sizes[i % sizes.length] ?? 1;
+          chunks.push(new Uint8Array(bytes.subarray(at, at + size)));
+          at += size;
+        }
+        assert.deepEqual(
+          await framesOf(chunks),
+          messages.map((message) => Buffer.from(message).toString()),
+        );
+      },
+    ),
+  );
+});
+
+test('a stream that ends within a message or within a length is an error', async () => {
+  for (const bytes of [framed(Buffer.from('abc')).subarray(0, 6), Buffer.from([0, 0])]) {
+    await assert.rejects(framesOf([bytes]), (error) => isResponseError(error) && error.code === 'response-invalid');
+  }
+});
+
+test('a length that cannot be one is an error at once; one that can takes no memory before its bytes come', async () => {
+  await assert.rejects(framesOf([Buffer.from([0xff, 0xff, 0xff, 0xff])]), UnreadableMessageError);
+  const before = process.memoryUsage().arrayBuffers;
+  await assert.rejects(framesOf([Buffer.from([3, 0, 0, 0]), Buffer.alloc(10)]), /after 14 bytes/);
+  assert.ok(process.memoryUsage().arrayBuffers - before < 1 << 20);
+});
+
+test('a message of 256 KB that comes in pieces of 16 bytes costs no more than its bytes', async () => {
+  const bytes = framed(Buffer.alloc(1 << 18, 97));
+  const before = process.cpuUsage();
+  const [frame] = await framesOf(
+    Array.from({ length: Math.ceil(bytes.length / 16) }, (_, index) => bytes.subarray(16 * index, 16 * index + 16)),
+  );
+  assert.equal(frame?.length, 1 << 18);
+  const { user } = process.cpuUsage(before);
+  assert.ok(user < 2_000_000, `${user / 1000} ms of CPU`);
+});
+
+test('a chunk is pulled only when the messages before it are taken', async () => {
+  let pulled = 0;
+  // oxlint-disable-next-line typescript/require-await
+  async function* source(): AsyncGenerator<Uint8Array, void, void> {
+    for (;;) {
+      pulled++;
+      yield Buffer.concat([framed(Buffer.from('x')), framed(Buffer.from('y'))]);
+    }
+  }
+  const frames = decodeFrames(source());
+  for (let i = 0; i < 4; i++) await frames.next();
+  assert.equal(pulled, 2);
+  await frames.return();
+});
