@@ -4,14 +4,12 @@
  */
 import type { Status } from '../status-error.ts';
 import { MessageReader, UnreadableMessageError } from './message-reader.ts';
-import { tableOf } from './message-table.ts';
+import { tableOf, type MessageTable } from './message-table.ts';
 
 /** Of the `Accept` header, and with parameters behind it of `Content-Type`. */
 export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 
-/** `k8s\0`. */
-const MAGIC = 0x6b_38_73_00;
-const MAGIC_BYTES = 4;
+const MAGIC = Buffer.from('k8s\0');
 
 const DELIMITED = 2;
 const FIRST = (1 << 3) | DELIMITED;
@@ -31,88 +29,100 @@ export interface ListAnswer {
 
 /** A `kind` with all its fields. Throws an `UnreadableMessageError`, as all others here do. */
 export function readObject(kind: string, bytes: Buffer): object {
-  const { apiVersion, raw } = open(bytes, kind);
-  const reader = new MessageReader(raw);
-  return reader.message(tableNamed(kind), reader.length, { kind, apiVersion });
-}
-
-/** A `kind`List. All lists are alike: metadata, and items. */
-export function readList(kind: string, bytes: Buffer): ListAnswer {
-  const table = tableNamed(kind);
-  const reader = new MessageReader(open(bytes, `${kind}List`).raw);
-  const end = reader.length;
-  const items: object[] = [];
-  let metadata = {};
-  while (reader.goesOn(end)) {
-    const tag = reader.tag(end);
-    if (tag === FIRST) metadata = messageOf('ListMeta', reader.bytes(end));
-    else if (tag === SECOND) items.push(reader.nested(table, end));
-    else throw new UnreadableMessageError(`${kind}List has a field ${tag >>> 3}, which is not known`);
-  }
-  return { metadata, items };
+  return objectIn(new MessageReader(bytes), bytes.length, kind);
 }
 
 export function readStatus(bytes: Buffer): Status {
   return readObject('Status', bytes);
 }
 
+/** A `kind`List. All lists are alike: metadata, and items. */
+export function readList(kind: string, bytes: Buffer): ListAnswer {
+  const table = tableNamed(kind);
+  const items: object[] = [];
+  let metadata = {};
+  const reader = new MessageReader(bytes);
+  unwrap(reader, bytes.length, `${kind}List`, (end) => {
+    while (reader.goesOn(end)) {
+      const tag = reader.tag(end);
+      if (tag === FIRST) metadata = reader.nested(tableNamed('ListMeta'), end);
+      else if (tag === SECOND) items.push(reader.nested(table, end));
+      else throw unknown(`${kind}List`, tag);
+    }
+  });
+  return { metadata, items };
+}
+
 /** An event of a watch of this kind: of the type ERROR with a Status, of others with the object. */
 export function readWatchEvent(kind: string, bytes: Buffer): { readonly type: string; readonly object: object } {
   const reader = new MessageReader(bytes);
-  const end = reader.length;
+  const end = bytes.length;
   let type = '';
-  let raw: Buffer | undefined;
+  let object: object | undefined;
   while (reader.goesOn(end)) {
     const tag = reader.tag(end);
     if (tag === FIRST) type = reader.string(end);
-    else if (tag === SECOND) raw = rawOf(reader.bytes(end));
-    else throw new UnreadableMessageError(`a watch event has a field ${tag >>> 3}, which is not known`);
+    // Behind the type, which says what it is.
+    else if (tag === SECOND && type)
+      object = rawObjectIn(reader, reader.inner(end), type === 'ERROR' ? 'Status' : kind);
+    else throw unknown('a watch event', tag);
   }
-  if (!raw) throw new UnreadableMessageError('a watch event without an object');
-  return { type, object: type === 'ERROR' ? readStatus(raw) : readObject(kind, raw) };
+  if (!object) throw new UnreadableMessageError('a watch event without an object');
+  return { type, object };
 }
 
 /** Of a `runtime.RawExtension`. */
-function rawOf(bytes: Buffer): Buffer | undefined {
-  const reader = new MessageReader(bytes);
-  const end = reader.length;
-  let raw: Buffer | undefined;
+function rawObjectIn(reader: MessageReader, end: number, kind: string): object | undefined {
+  let object: object | undefined;
   while (reader.goesOn(end)) {
     const tag = reader.tag(end);
-    if (tag !== FIRST)
-      throw new UnreadableMessageError(`a watch event's object has a field ${tag >>> 3}, which is not known`);
-    raw = reader.bytes(end);
+    if (tag !== FIRST) throw unknown('the object of a watch event', tag);
+    object = objectIn(reader, reader.inner(end), kind);
   }
-  return raw;
+  return object;
 }
 
-function open(bytes: Buffer, kind: string): { readonly apiVersion: string; readonly raw: Buffer } {
-  if (bytes.length < MAGIC_BYTES || bytes.readUInt32BE(0) !== MAGIC) {
+function objectIn(reader: MessageReader, end: number, kind: string): object {
+  const object = { kind, apiVersion: '' };
+  unwrap(reader, end, kind, (innerEnd, apiVersion) => {
+    object.apiVersion = apiVersion;
+    reader.message(tableNamed(kind), innerEnd, object);
+  });
+  return object;
+}
+
+/** Lets `read` read what is in the envelope, which ends at `innerEnd`. */
+function unwrap(
+  reader: MessageReader,
+  end: number,
+  kind: string,
+  read: (innerEnd: number, apiVersion: string) => void,
+): void {
+  if (!reader.takes(MAGIC, end))
     throw new UnreadableMessageError(`${kind}: does not begin as protobuf of Kubernetes does`);
-  }
-  const reader = new MessageReader(bytes.subarray(MAGIC_BYTES));
-  const end = reader.length;
   let type: { apiVersion?: string; kind?: string } = {};
-  let raw: Buffer | undefined;
+  let isRead = false;
   while (reader.goesOn(end)) {
     const tag = reader.tag(end);
-    if (tag === FIRST) type = messageOf('TypeMeta', reader.bytes(end));
-    else if (tag === SECOND) raw = reader.bytes(end);
-    // Content encoding and type: always empty, which means protobuf as it is.
-    else if ((tag !== THIRD && tag !== FOURTH) || reader.string(end) !== '') {
-      throw new UnreadableMessageError(`${kind}: field ${tag >>> 3} of its envelope is not known`);
+    if (tag === FIRST) {
+      type = reader.nested(tableNamed('TypeMeta'), end);
+      if (type.kind !== kind) throw new UnreadableMessageError(`what came is no ${kind}`);
+    } else if (tag === SECOND && type.kind && !isRead) {
+      read(reader.inner(end), type.apiVersion ?? '');
+      isRead = true;
     }
+    // Content encoding and type: always empty, which means protobuf as it is.
+    else if ((tag !== THIRD && tag !== FOURTH) || reader.string(end) !== '')
+      throw unknown(`the envelope of ${kind}`, tag);
   }
-  if (type.kind !== kind || !raw) throw new UnreadableMessageError(`what came is no ${kind}`);
-  return { apiVersion: type.apiVersion ?? '', raw };
+  if (!isRead) throw new UnreadableMessageError(`no ${kind} came`);
 }
 
-function messageOf(name: string, bytes: Buffer): object {
-  const reader = new MessageReader(bytes);
-  return reader.message(tableNamed(name), reader.length, {});
+function unknown(what: string, tag: number): UnreadableMessageError {
+  return new UnreadableMessageError(`${what} has a field ${tag >>> 3}, which is not known there`);
 }
 
-function tableNamed(name: string): NonNullable<ReturnType<typeof tableOf>> {
+function tableNamed(name: string): MessageTable {
   const table = tableOf(name);
   if (!table) throw new UnreadableMessageError(`there is no table of ${name}`);
   return table;

@@ -27,17 +27,21 @@ export class MessageReader {
   readonly #bytes: Buffer;
   #at = 0;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
   }
 
-  get length(): number {
-    return this.#bytes.length;
-  }
-
-  /** Whether the bytes go on before `end`. */
+  /** Whether there is more before `end`. */
   goesOn(end: number): boolean {
     return this.#at < end;
+  }
+
+  /** Passes over these bytes, if they are what comes next. */
+  takes(bytes: Buffer, end: number): boolean {
+    const next = this.#at + bytes.length;
+    if (next > end || bytes.compare(this.#bytes, this.#at, next) !== 0) return false;
+    this.#at = next;
+    return true;
   }
 
   /** The message that ends before `end`, as fields of `into`. */
@@ -55,7 +59,7 @@ export class MessageReader {
 
   /** A message that follows after its length. */
   nested(table: MessageTable, end: number): object {
-    return this.message(table, this.#inner(end), {});
+    return this.message(table, this.inner(end), {});
   }
 
   /** A field's number and how it is encoded: `number << 3 | encoding`, not negative. */
@@ -75,7 +79,7 @@ export class MessageReader {
         this.#move(8, end);
         break;
       case DELIMITED:
-        this.#at = this.#inner(end);
+        this.#at = this.inner(end);
         break;
       case FIXED32:
         this.#move(4, end);
@@ -86,23 +90,15 @@ export class MessageReader {
     }
   }
 
-  /** The bytes of a field; not a copy. */
-  bytes(end: number): Buffer {
-    const innerEnd = this.#inner(end);
-    const bytes = this.#bytes.subarray(this.#at, innerEnd);
-    this.#at = innerEnd;
-    return bytes;
-  }
-
   /** Where what follows, which begins with its length, ends. */
-  #inner(end: number): number {
+  inner(end: number): number {
     const length = this.varint(end);
     if (length < 0 || length > end - this.#at) throw new UnreadableMessageError('a field is longer than what it is in');
     return this.#at + length;
   }
 
   string(end: number): string {
-    const innerEnd = this.#inner(end);
+    const innerEnd = this.inner(end);
     const text = strings.read(this.#bytes, this.#at, innerEnd);
     this.#at = innerEnd;
     return text;
@@ -160,11 +156,11 @@ export class MessageReader {
       case 'boolean':
         return this.varint(end) !== 0;
       case 'time':
-        return this.#time(this.#inner(end));
+        return this.#time(this.inner(end));
       case 'quantity':
-        return this.#quantity(this.#inner(end));
+        return this.#quantity(this.inner(end));
       case 'integer-or-string':
-        return this.#integerOrString(this.#inner(end));
+        return this.#integerOrString(this.inner(end));
       case 'skip':
         return undefined;
       default:
@@ -174,7 +170,7 @@ export class MessageReader {
 
   /** An entry of a map: a message of key and value. */
   #entry(field: Field, end: number, into: Fields): void {
-    const entryEnd = this.#inner(end);
+    const entryEnd = this.inner(end);
     let key = '';
     let value: unknown = field.type === 'quantity' ? '0' : '';
     while (this.#at < entryEnd) {
