@@ -6,6 +6,7 @@ import { request as httpsRequest, type Agent as HttpsAgent } from 'node:https';
 import type { Clock } from '@outrigger/kube';
 import type { MutableCall } from './api-call-recorder.ts';
 import { statusOf, type Fault, type FaultRule, type RememberedAnswer } from './fault.ts';
+import { FrameGate } from './frame-gate.ts';
 import { LineGate } from './line-gate.ts';
 import type { FrontConnection } from './tcp-front.ts';
 
@@ -97,9 +98,9 @@ export class Exchange {
         return this.#send({ status: fault.code, headers: { 'content-type': 'application/json', ...retryAfter }, body });
       }
       case 'half-line':
-        return this.#pass(await this.#forward(), new LineGate(fault.afterLines ?? 0, true));
+        return this.#passUntil(fault.afterLines ?? 0, true);
       case 'cut-watch':
-        return this.#pass(await this.#forward(), new LineGate(fault.afterEvents, false), fault.how);
+        return this.#passUntil(fault.afterEvents, false, fault.how);
       case 'stale-list':
         return this.#answerStale();
       case 'lose-answer': {
@@ -146,8 +147,15 @@ export class Exchange {
     return answer;
   }
 
+  /** So many lines, or messages of a watch in protobuf, and if asked half of the next. */
+  async #passUntil(count: number, half: boolean, how?: 'end' | 'reset'): Promise<void> {
+    const answer = await this.#forward();
+    const isFramed = /protobuf.*stream=watch/.test(answer.headers['content-type'] ?? '');
+    return this.#pass(answer, isFramed ? new FrameGate(count, half) : new LineGate(count, half), how);
+  }
+
   /** Streams the answer to the client, as far as the gate lets it. */
-  async #pass(answer: IncomingMessage, gate?: LineGate, how: 'end' | 'reset' = 'end'): Promise<void> {
+  async #pass(answer: IncomingMessage, gate?: LineGate | FrameGate, how: 'end' | 'reset' = 'end'): Promise<void> {
     const { call, response } = this.#options;
     const out = response as ServerResponse;
     call.status = answer.statusCode ?? 502;

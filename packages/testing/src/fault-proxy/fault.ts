@@ -20,7 +20,7 @@ export type Fault =
       /** Sent as the header `Retry-After`, and in `details.retryAfterSeconds`. */
       readonly retryAfterSeconds?: number;
     }
-  /** So many whole lines of the answer (default 0), half of the next one, then the connection ends. */
+  /** So many whole lines of the answer, or messages of a watch in protobuf (default 0), half of the next one, then the connection ends. */
   | { readonly type: 'half-line'; readonly afterLines?: number }
   /** A watch ends after so many lines, properly (`end`, the default) or by TCP reset. */
   | { readonly type: 'cut-watch'; readonly afterEvents: number; readonly how?: 'end' | 'reset' }
