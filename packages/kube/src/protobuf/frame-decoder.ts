@@ -13,29 +13,40 @@ const LONGEST_BYTES = 64 * 2 ** 20;
  * `ResponseError` for a stream that ends within a message.
  */
 export async function* decodeFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, void> {
+  /** Of the message that is coming, where it lies in several chunks: only it is copied, not the chunks. */
   let pieces: Buffer[] = [];
   let held = 0;
-  /** Of the message that is coming, its length included; at first only of the length. */
+  /** Its length, with the bytes that say it; as long as those have not all come, theirs. */
   let needed = LENGTH_BYTES;
   for await (const bytes of chunks) {
-    pieces.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    held += bytes.byteLength;
-    if (held < needed) continue;
-    const chunk = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces, held);
-    let start = 0;
-    for (;;) {
-      needed = LENGTH_BYTES;
-      if (held - start < needed) break;
-      const length = chunk.readUInt32BE(start);
-      if (length > LONGEST_BYTES) throw new UnreadableMessageError(`a message of ${length} bytes is announced`);
-      needed += length;
-      if (held - start < needed) break;
-      yield chunk.subarray(start + LENGTH_BYTES, start + needed);
-      start += needed;
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let at = 0;
+    while (at < chunk.length) {
+      if (held === 0) needed = chunk.length - at < LENGTH_BYTES ? LENGTH_BYTES : LENGTH_BYTES + lengthAt(chunk, at);
+      const piece = chunk.subarray(at, at + needed - held);
+      at += piece.length;
+      held += piece.length;
+      pieces.push(piece);
+      if (held < needed) break;
+      const message = pieces.length === 1 ? piece : Buffer.concat(pieces, held);
+      const whole = LENGTH_BYTES + lengthAt(message, 0);
+      if (held < whole) {
+        pieces = [message];
+        needed = whole;
+        continue;
+      }
+      pieces = [];
+      held = 0;
+      yield message.subarray(LENGTH_BYTES);
     }
-    held -= start;
-    pieces = held > 0 ? [chunk.subarray(start)] : [];
   }
-  if (held > 0)
+  if (held > 0) {
     throw new ResponseError('response-invalid', `the stream ends within a message, after ${held} bytes of it`);
+  }
+}
+
+function lengthAt(bytes: Buffer, at: number): number {
+  const length = bytes.readUInt32BE(at);
+  if (length > LONGEST_BYTES) throw new UnreadableMessageError(`a message of ${length} bytes is announced`);
+  return length;
 }
