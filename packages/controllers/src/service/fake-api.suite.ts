@@ -158,7 +158,7 @@ export class FakeApi {
 }
 
 /** A strategic merge patch of a Service's status, as far as the controller uses it. */
-function patchService(service: Service, patch: Patch): Service {
+export function patchService(service: Service, patch: Patch): Service {
   if (patch.type !== 'strategic') throw new Error(`patch type ${patch.type} is not expected`);
   const body = patch.body as { metadata: Record<string, unknown>; status?: Record<string, unknown> };
   const { uid, annotations = {}, finalizers = [], resourceVersion } = body.metadata;

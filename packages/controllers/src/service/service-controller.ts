@@ -171,7 +171,7 @@ class Run {
     this.#states.set(key, state);
     const about = { key, service, isLeftover: key.startsWith(LEFTOVER), logger: this.#deps.logger };
     for (const effect of effects) void this.#effects.carryOut(effect, about);
-    if (next.kind === 'wake') this.#queue.add(key, { delayMs: next.afterMs });
+    if (next.kind === 'wake') this.#queue.add(key, next.afterMs > 0 ? { delayMs: next.afterMs } : {});
   }
 
   async #reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | void> {
