@@ -8,12 +8,15 @@ export interface Route {
   readonly id: string;
   /** In canonical form: `10.0.1.0/24`, `fd00:1::/64`. */
   readonly destination: string;
-  /** The provider ID of the machine it leads to; `undefined` when that is not known or gone. */
+  /**
+   * The next hop, by instance: the provider ID of the machine it leads to, in a cloud that routes to machines, to a network interface of
+   * one, or that can tell whose an address is. `undefined` when that is not known or gone.
+   */
   readonly targetProviderID?: string | undefined;
   /** The name of the node that it was made for, where the cloud keeps that. */
   readonly targetNodeName?: string | undefined;
   /**
-   * The IP addresses that it leads to, in a cloud that routes to addresses and not to machines. It is replaced when one of
+   * The next hops, by address: the IP addresses that it leads to, in a cloud that routes to addresses and not to machines. It is replaced when one of
    * them is no longer the node's. Upstream: `TargetNodeAddresses` with `EnableNodeAddresses`.
    */
   readonly nextHops?: readonly string[] | undefined;
@@ -23,8 +26,8 @@ export interface Route {
    * - `owned`: with proof that this cluster made it.
    * - `foreign`: anything else. Never touched.
    * - `unmarked`: the cloud keeps no owner with a route. The host decides, by `destination` and `nextHops`, which must be there:
-   *   it is this cluster's when its destination is the pod CIDR of a node and its next hop an address of the same node, or when
-   *   both were so by the host's record. What the host calls its own comes to `delete` as `owned`.
+   *   it is this cluster's when its destination is the pod CIDR of a node and its next hop an address of the same node, or its machine, or
+   *   when both were so by the host's record. What the host calls its own comes to `delete` as `owned`.
    */
   readonly ownership: 'owned' | 'foreign' | 'unmarked';
 }
@@ -58,9 +61,14 @@ export interface Routes {
   readonly batchSize?: number | undefined;
   /**
    * Its routes are `unmarked`. The host then keeps a record of those that it has made, in the ConfigMap `outrigger-routes` of
-   * namespace kube-system, and asks for no route to a node that has no IP address yet. Default: false.
+   * namespace kube-system. Default: false.
    */
   readonly unmarked?: boolean;
+  /**
+   * What the next hop of an `unmarked` route is: `address` (`Route.nextHops`), and no route is asked for to a node that has no IP address
+   * yet; `instance` (`Route.targetProviderID`): to any node with a provider ID. Default: `address`.
+   */
+  readonly nextHop?: 'address' | 'instance' | undefined;
   /**
    * All routes of the network, foreign ones included (so that a clash is seen). Called at start, once a resync period, before
    * routes are deleted and after an outcome that is not known. All pages or an error, never a part. Upstream: `ListRoutes`.

@@ -1,5 +1,5 @@
 /** From the nodes and the cloud's routes to what is to be done. Pure: entry point `planRoutes`. */
-import { canonicalIp, type Cidr, contains, parseCidr, type Route } from '@outrigger/cloud-provider';
+import { canonicalIp, type Cidr, contains, parseCidr, type Route, type Routes } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import { ownerOf } from '../provider-id.ts';
@@ -24,11 +24,10 @@ export interface ObservedRoutes {
   readonly clusterCidrs: readonly Cidr[];
   /** The prefix of our provider IDs. */
   readonly providerName: string;
-  /**
-   * Given where routes are `unmarked`: what else is known of them. They lead to addresses alone there, and none is made to a node
-   * that has none. Default: they have owners.
-   */
+  /** Given where routes are `unmarked`: what else is known of them. Default: they have owners. */
   readonly record?: KnownHops;
+  /** `Routes.nextHop`: where they lead to addresses alone, none is made to a node that has none. */
+  readonly nextHop?: Routes['nextHop'];
 }
 
 /** What to do about all routes. Nothing foreign, nothing outside of the cluster's ranges and nothing of a live node is touched. */
@@ -36,7 +35,7 @@ export function planRoutes(given: ObservedRoutes): RoutePlan {
   // Gone through twice.
   const observed: ObservedRoutes = { ...given, nodes: [...given.nodes] };
   const owners = new RouteOwners({ record: NOTHING_KNOWN, ...observed });
-  const leadToAddresses = observed.record !== undefined;
+  const leadToAddresses = observed.record !== undefined && observed.nextHop !== 'instance';
   const claims = new Claims(observed, owners);
   const routes = routesByDestination(observed);
   const creates: CreateRoute[] = [];

@@ -47,7 +47,7 @@ import type { CreateRoute, DeleteRoute, KeptRoutes, NodeRoutes, RoutePlan } from
 import { RemovalBreaker } from './removal-breaker.ts';
 import { Retries } from './retries.ts';
 import { factOfKept, factOfRoute, notedCreate, notedDelete, subjectOfCreate, subjectOfDelete } from './route-words.ts';
-import { addressesOf, asOwned, hopsOf } from './route-owners.ts';
+import { addressesOf, asOwned, hopsOf, hopsOfNode } from './route-owners.ts';
 import { StoredRouteRecord } from './stored-route-record.ts';
 import { createRouteMetrics, type RouteMetrics } from './route-metrics.ts';
 
@@ -360,9 +360,11 @@ class Run {
   }
 
   #plan(nodes: Iterable<Node>): RoutePlan {
-    const { clusterCidrs, providerName } = this.#deps.options;
+    const { options, routes } = this.#deps;
+    const { clusterCidrs, providerName } = options;
     const record = this.#stored?.record;
-    return planRoutes({ nodes, routes: this.#known.values(), clusterCidrs, providerName, ...(record && { record }) });
+    const unmarked = record && { record, nextHop: routes.nextHop };
+    return planRoutes({ nodes, routes: this.#known.values(), clusterCidrs, providerName, ...unmarked });
   }
 
   /** What is ours now, by its node, is so after the node. Milliseconds until it is tried again to write that down. */
@@ -482,7 +484,7 @@ class Run {
     const requests = batch.map(requestOf);
     const stored = this.#stored;
     if (!stored) return this.#cloud.create(requests);
-    const hops = batch.map(({ node }) => addressesOf(node));
+    const hops = batch.map(({ node }) => hopsOfNode(node, this.#deps.routes.nextHop));
     for (const [i, { destination }] of batch.entries()) {
       stored.record.note(destination, hops[i] ?? [], Number.POSITIVE_INFINITY);
     }
@@ -504,7 +506,7 @@ class Run {
     if (result.kind !== 'failed') {
       this.#retries.succeeded(create.key);
       // Only by its addresses is such a route known to lead to the node.
-      const nextHops = this.#stored && addressesOf(create.node);
+      const nextHops = this.#stored && this.#deps.routes.nextHop !== 'instance' ? addressesOf(create.node) : undefined;
       this.#known.made(create, this.#deps.clock.monotonic(), nextHops);
       return;
     }

@@ -1,11 +1,11 @@
 /**
  * Whose the routes are, in a cloud that keeps no owner with them. Pure.
  *
- * Such a route is this cluster's when it leads from the pod CIDR of one of our nodes to an address of the same node; or when the
+ * Such a route is this cluster's when it leads from the pod CIDR of one of our nodes to the same node, by its address or its machine; or when the
  * record has the two together, as the node may be gone by now, or its address another. Everything else is foreign, also inside of
  * the cluster's ranges, and also from the pod CIDR of one node to where another one is or was.
  */
-import { canonicalIp, parseCidr, type Route } from '@outrigger/cloud-provider';
+import { canonicalIp, parseCidr, PROVIDER_ID_LENGTH, type Route, type Routes } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import { ownerOf } from '../provider-id.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
@@ -26,7 +26,7 @@ export interface RouteOwnersOptions {
 }
 
 interface NodesByAddress {
-  /** Our nodes. */
+  /** Our nodes, also by their machines. */
   readonly byAddress: ReadonlyMap<string, Node>;
   /** The pod CIDRs of our nodes, each with the addresses of those that have it. */
   readonly addresses: ReadonlyMap<string, ReadonlySet<string>>;
@@ -64,7 +64,7 @@ export class RouteOwners {
     const addresses = new Map<string, Set<string>>();
     for (const node of this.#options.nodes) {
       if (ownerOf(node.spec?.providerID, this.#options.providerName) !== 'ours') continue;
-      const own = addressesOf(node);
+      const own = [...addressesOf(node), ...hopOfMachine(node.spec?.providerID)];
       for (const address of own) byAddress.set(address, node);
       for (const cidr of podCidrsOf(node)) {
         const destination = parseCidr(cidr)?.text ?? cidr;
@@ -80,9 +80,21 @@ export function asOwned(route: Route): Route {
   return route.ownership === 'unmarked' ? { ...route, ownership: 'owned' } : route;
 }
 
-/** In canonical form. */
-export function hopsOf({ nextHops = [] }: Route): readonly string[] {
+/** Its next hops: addresses in canonical form, or the machine where the cloud routes to machines. */
+export function hopsOf({ nextHops = [], targetProviderID }: Route): readonly string[] {
+  if (nextHops.length === 0) return hopOfMachine(targetProviderID);
   return nextHops.map((hop) => canonicalIp(hop) ?? hop);
+}
+
+/** The next hops by which a route to this node is known. */
+export function hopsOfNode(node: Node, kind: Routes['nextHop']): readonly string[] {
+  return kind === 'instance' ? hopOfMachine(node.spec?.providerID) : addressesOf(node);
+}
+
+/** As an entry of the record has it, in which a space or a new line, which a kubelet may have written, would be the end of it. */
+function hopOfMachine(providerID: string | undefined): readonly string[] {
+  if (!providerID || providerID.length > PROVIDER_ID_LENGTH) return [];
+  return [providerID.replaceAll(/\s/gu, '%20')];
 }
 
 /** The node's IP addresses, in canonical form. */

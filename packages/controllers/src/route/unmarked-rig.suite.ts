@@ -35,8 +35,12 @@ export class UnmarkedCloud implements Routes {
   after: (request: 'list' | 'create' | 'delete') => void = () => {};
   readonly #clock: FakeClock;
 
-  constructor(clock: FakeClock) {
+  /** `instance`: its routes lead to machines, as those of a route table that names no addresses. */
+  readonly nextHop: 'address' | 'instance';
+
+  constructor(clock: FakeClock, nextHop: 'address' | 'instance' = 'address') {
     this.#clock = clock;
+    this.nextHop = nextHop;
   }
 
   async list(): Promise<{ readonly asOf: number; readonly routes: readonly Route[] }> {
@@ -44,7 +48,8 @@ export class UnmarkedCloud implements Routes {
     this.before('list');
     const routes = Array.from(this.routes, (id): Route => {
       const [destination = '', hop = ''] = id.split(' via ');
-      return { id, destination, nextHops: [hop], blackhole: false, ownership: 'unmarked' };
+      const target = this.nextHop === 'instance' ? { targetProviderID: hop } : { nextHops: [hop] };
+      return { id, destination, ...target, blackhole: false, ownership: 'unmarked' };
     });
     await Promise.resolve();
     return { asOf, routes };
@@ -55,8 +60,8 @@ export class UnmarkedCloud implements Routes {
   ): Promise<readonly ({ kind: 'done' } | { kind: 'exists' } | Failed)[]> {
     this.before('create');
     await Promise.resolve();
-    const results = requests.map(({ addresses, destination, replaces = [] }) => {
-      const hop = canonicalIp(addresses[0]?.address ?? '');
+    const results = requests.map(({ addresses, destination, node, replaces = [] }) => {
+      const hop = this.nextHop === 'instance' ? node.providerID : canonicalIp(addresses[0]?.address ?? '');
       const id = `${destination} via ${hop}`;
       if (hop === undefined) return failed('conflict');
       if (this.routes.has(id)) return { kind: 'exists' } as const;
@@ -111,7 +116,7 @@ export function addressedNode(
 export class UnmarkedRig implements AsyncDisposable {
   readonly clock: FakeClock = new FakeClock();
   readonly api: FakeNodeApi = new FakeNodeApi();
-  readonly cloud: UnmarkedCloud = new UnmarkedCloud(this.clock);
+  readonly cloud: UnmarkedCloud;
   readonly events: EventNote[] = [];
   /** The record, as stored; `undefined`: there is no ConfigMap. */
   configMap: ConfigMap | undefined;
@@ -122,6 +127,10 @@ export class UnmarkedRig implements AsyncDisposable {
   beforeRecord: (verb: 'get' | 'patch' | 'create') => void = () => {};
   #ended = new AbortController();
   #running: Promise<void> | undefined;
+
+  constructor(nextHop: 'address' | 'instance' = 'address') {
+    this.cloud = new UnmarkedCloud(this.clock, nextHop);
+  }
 
   async start(): Promise<void> {
     this.#ended = new AbortController();

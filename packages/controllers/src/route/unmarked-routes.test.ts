@@ -1,7 +1,7 @@
 /** Routes of a cloud that keeps no owner with them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StatusError } from '@outrigger/kube';
+import { StatusError, type Node } from '@outrigger/kube';
 import { addressedNode, CLUSTER, UnmarkedRig } from './unmarked-rig.suite.ts';
 
 const MINUTE = 60_000;
@@ -352,4 +352,40 @@ test('a node that has just registered is not told of, however long others keep r
     rig.api.put(addressedNode(`f${i - 1}`, [`10.0.${20 + i}.0/24`], `192.168.1.${i}`));
   }
   assert.deepEqual(rig.events, []);
+});
+
+const machineNode = (name: string, podCIDRs: readonly string[], providerID: string = `cloud:///${name}`): Node => {
+  const node = addressedNode(name, podCIDRs, '192.168.0.1');
+  return { ...node, spec: { ...node.spec, providerID }, status: { ...node.status, addresses: [] } };
+};
+
+test('routes to machines, without owners: made to a node without an address, recorded, and removed with it after a restart', async () => {
+  await using rig = new UnmarkedRig('instance');
+  await rig.start();
+  rig.api.put(machineNode('a', ['10.0.1.0/24']));
+  rig.api.put(machineNode('b', ['10.0.2.0/24']));
+  await rig.settle();
+  assert.deepEqual(rig.routes, ['10.0.1.0/24 via cloud:///a', '10.0.2.0/24 via cloud:///b']);
+  assert.deepEqual(rig.recorded, ['10.0.1.0/24 cloud:///a', '10.0.2.0/24 cloud:///b']);
+  assert.equal(rig.condition('a'), 'False');
+  await rig.stop();
+  rig.api.remove('a');
+  // Somebody else's, to nobody that is known, and from a range of no node to one of ours.
+  rig.cloud.routes.add('10.0.7.0/24 via cloud:///x');
+  rig.cloud.routes.add('10.0.8.0/24 via cloud:///b');
+  await rig.start();
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, [
+    '10.0.2.0/24 via cloud:///b',
+    '10.0.7.0/24 via cloud:///x',
+    '10.0.8.0/24 via cloud:///b',
+  ]);
+});
+
+test('a provider ID that would be two lines of the record is one', async () => {
+  await using rig = new UnmarkedRig('instance');
+  await rig.start();
+  rig.api.put(machineNode('a', ['10.0.1.0/24'], 'cloud:///a\n10.0.7.0/24 cloud:///x'));
+  await rig.settle();
+  assert.deepEqual(rig.recorded, ['10.0.1.0/24 cloud:///a%2010.0.7.0/24%20cloud:///x']);
 });
