@@ -6,6 +6,8 @@ import {
   isNotFound,
   runController,
   type Clock,
+  type ControllerOptions,
+  type EventRecorder,
   type Logger,
   type Metrics,
   type Node,
@@ -25,6 +27,7 @@ import {
   reviewField,
   type FieldState,
 } from '../contested-field.ts';
+import { tellSetAside } from '../set-aside.ts';
 import type { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { conditionPath, hasRouteCondition, routeCondition, routeStatus, routeStatusOf } from './network-condition.ts';
@@ -39,6 +42,9 @@ export interface RouteConditionsOptions {
   readonly signal: AbortSignal;
   readonly journal: ControllerJournal;
   readonly told: ToldEvents;
+  readonly events: EventRecorder;
+  /** Default: that of the process. */
+  readonly processorTime?: ControllerOptions<string>['processorTime'];
 }
 
 interface Wanted {
@@ -65,7 +71,7 @@ export class RouteConditions {
 
   /** Until the signal aborts. */
   async run(workers: number): Promise<void> {
-    const { clock, logger, metrics, signal } = this.#options;
+    const { clock, logger, metrics, processorTime, signal } = this.#options;
     const reconciler = { reconcile: (key: string, context: ReconcileContext) => this.#reconcile(key, context) };
     try {
       await runController({
@@ -77,6 +83,8 @@ export class RouteConditions {
         logger,
         metrics,
         signal,
+        onSetAside: tellSetAside(this.#options.store, this.#options.events),
+        ...(processorTime && { processorTime }),
       });
     } finally {
       this.#queue.shutDown();
