@@ -16,12 +16,8 @@ export type {
   TellEvent,
   WaitReason,
 } from './node/actions.ts';
-export {
-  createRouteController,
-  type RouteController,
-  type RouteControllerDependencies,
-  type RouteControllerOptions,
-} from './route/route-controller.ts';
+export { createRouteController, type RouteController } from './route/route-controller.ts';
+export type { RouteControllerDependencies, RouteControllerOptions } from './route/route-dependencies.ts';
 export { followRanges } from './route/cluster-ranges.ts';
 export { planRoutes, type ObservedRoutes } from './route/plan.ts';
 export type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './route/planned-route.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseClusterCidrs } from '../ip/cluster-cidrs.ts';
-import { createRouteController, type RouteControllerOptions } from './route-controller.ts';
+import { createRouteController } from './route-controller.ts';
+import type { RouteControllerOptions } from './route-dependencies.ts';
 import { CLUSTER, nodeOf, RouteRig } from './route-rig.suite.ts';
 
 const LIST = 'GET /routes';

@@ -8,7 +8,8 @@ import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '../..
 import { parseClusterCidrs } from '../ip/cluster-cidrs.ts';
 import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
 import { Journal } from '../journal.ts';
-import { createRouteController, type RouteControllerOptions } from './route-controller.ts';
+import { createRouteController } from './route-controller.ts';
+import type { RouteControllerOptions } from './route-dependencies.ts';
 
 export const CLUSTER = 'cluster-1';
 

@@ -1,0 +1,70 @@
+/** Why a route, or the routes of a node, are as they are. Pure. */
+import { parseCidr, type Cidr, type Route } from '@outrigger/cloud-provider';
+import type { Fact, Finding } from '../finding.ts';
+import { podCidrsOf } from '../pod-cidrs.ts';
+import type { CreateRoute, DeleteRoute, RoutePlan } from './planned-route.ts';
+import { factOfKept, factOfRoute, notedCreate, notedDelete } from './route-words.ts';
+
+const controller = 'node-route-controller';
+
+export interface ExplainedRoutes {
+  /** All that are known. */
+  readonly routes: Iterable<Route>;
+  readonly plan: RoutePlan;
+  readonly clusterCidrs: readonly Cidr[];
+  /** How long ago they were listed. */
+  readonly agoMs: number;
+  /** How an action that is planned stands. */
+  readonly stateOf: (action: CreateRoute | DeleteRoute) => ActionState;
+}
+
+/** `waits`: it is tried in `inMs`; `hasFailed`: since it failed before. */
+export type ActionState =
+  | { readonly kind: 'now' }
+  | { readonly kind: 'under-way' }
+  | { readonly kind: 'waits'; readonly inMs: number; readonly hasFailed: boolean };
+
+export function explainUnlisted(): Finding {
+  const observed = [{ text: 'The routes have not been listed yet.' }];
+  return { controller, about: [], observed, planned: [{ text: 'Nothing until they are.' }] };
+}
+
+/** `key`: a destination, the ID of a route, or the name of a node. `undefined`: nothing is known of it. */
+export function explainRoutes(
+  key: string,
+  { agoMs, clusterCidrs, plan, routes: all, stateOf }: ExplainedRoutes,
+): Finding | undefined {
+  const about = plan.nodes.find(({ node }) => node.metadata?.name === key);
+  const wanted = new Set(
+    about ? podCidrsOf(about.node).map((cidr) => parseCidr(cidr)?.text ?? cidr) : [parseCidr(key)?.text ?? key],
+  );
+  const routes = [...all].filter(({ destination, id }) => wanted.has(destination) || id === key);
+  for (const { destination } of routes) wanted.add(destination);
+  const creates = plan.creates.filter(({ destination }) => wanted.has(destination));
+  const deletes = plan.deletes.filter(({ route }) => routes.includes(route));
+  if (!about && routes.length === 0 && creates.length === 0) return undefined;
+  const ranges = clusterCidrs.map(({ text }) => text).join(', ');
+  const planned: readonly Fact[] = [
+    ...creates.map((one) => factOfAction(notedCreate(one).summary, stateOf(one))),
+    ...deletes.map((one) => factOfAction(notedDelete(one).summary, stateOf(one))),
+    ...(routes.some((route) => plan.kept.routes.includes(route)) ? [factOfKept(plan.kept)] : []),
+    ...(about?.waits ? [{ text: 'No route can be created until the node has an IP address.' }] : []),
+    ...(about?.problems ?? []).map((text) => ({ text: `No route can be created: ${text}` })),
+  ];
+  return {
+    controller,
+    about: [...Array.from(wanted, (destination) => `Route ${destination}`), about?.node.metadata?.uid ?? []].flat(),
+    observed: [
+      ...routes.map((route) => factOfRoute(route, plan.owned.has(route), agoMs)),
+      ...(routes.length === 0 ? [{ text: `The cloud has no route for it.`, agoMs }] : []),
+    ],
+    planned: planned.length > 0 ? planned : [{ text: `Nothing: its routes in ${ranges} are up to date.` }],
+  };
+}
+
+function factOfAction(summary: string, state: ActionState): Fact {
+  const text = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  if (state.kind === 'under-way') return { text: `${text} The request is in progress.` };
+  if (state.kind === 'now') return { text };
+  return { text: state.hasFailed ? `${text} The last attempt failed.` : text, inMs: state.inMs };
+}
