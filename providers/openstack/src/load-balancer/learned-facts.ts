@@ -5,24 +5,13 @@ const BELIEVED_MS = 600_000;
 
 export class LearnedFacts {
   readonly #clock: Clock;
-  /** When it was learned; monotonic. */
-  readonly #noFloatingNetwork = new Map<string, number>();
-  /** By the security group's ID, then the address. */
+  /** By the security group's ID, then the address: when it was learned; monotonic. */
   readonly #withoutPort = new Map<string, Map<string, number>>();
   /** By the ID of a floating IP or a security group. */
   readonly #triedTags = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
-  }
-
-  /** A floating IP was to be made for this load balancer, and the project sees no network to take it from. */
-  noteNoFloatingNetwork(loadBalancerId: string): void {
-    this.#noFloatingNetwork.set(loadBalancerId, this.#clock.monotonic());
-  }
-
-  hasNoFloatingNetwork(loadBalancerId: string): boolean {
-    return this.#isFresh(this.#noFloatingNetwork.get(loadBalancerId));
   }
 
   /** No port with port security has these addresses of members. */
@@ -48,9 +37,7 @@ export class LearnedFacts {
 
   /** What is told of parts that are gone is of no use. */
   prune(): void {
-    for (const dated of [this.#noFloatingNetwork, this.#triedTags]) {
-      for (const [id, at] of dated) if (!this.#isFresh(at)) dated.delete(id);
-    }
+    for (const [id, at] of this.#triedTags) if (!this.#isFresh(at)) this.#triedTags.delete(id);
     for (const [id, known] of this.#withoutPort) {
       for (const [address, at] of known) if (!this.#isFresh(at)) known.delete(address);
       if (known.size === 0) this.#withoutPort.delete(id);

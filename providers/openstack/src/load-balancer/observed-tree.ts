@@ -73,6 +73,14 @@ export interface ObservedChildren {
   readonly subnetCidrs: Readonly<Record<string, string>>;
 }
 
+/** Where a floating IP can be made. */
+export interface FloatingNetwork {
+  /** The one that is named, else the first external one with a subnet; `null`: the project sees none. */
+  readonly networkId: string | null;
+  /** Where the Service chooses between its subnets: those that the project is shown. */
+  readonly subnets: readonly { readonly id: string; readonly name: string; readonly tags: readonly string[] }[];
+}
+
 export interface ObservedLoadBalancer {
   readonly id: string;
   readonly name: string;
@@ -90,8 +98,8 @@ export interface ObservedLoadBalancer {
   readonly floatingIPs: readonly ObservedFloatingIP[];
   /** The one with the address that the Service asks for, whoever's it is. */
   readonly requestedFloatingIP: ObservedFloatingIP | null;
-  /** None was named, and the project sees none that has a subnet. */
-  readonly noFloatingNetwork: boolean;
+  /** `undefined`: not looked at, since no floating IP is to be made. */
+  readonly floatingNetwork?: FloatingNetwork | undefined;
   /** `undefined`: not looked at, since nothing can be changed before it is ACTIVE. */
   readonly children?: ObservedChildren;
 }

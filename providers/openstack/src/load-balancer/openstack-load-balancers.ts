@@ -104,6 +104,10 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       previousClusterName,
       facts: this.#facts,
       config,
+      floatingWish: (service) => {
+        const wish = this.#wishOf(service, [], config());
+        return wish.kind === 'tree' ? wish.tree.floatingIP : { kind: 'none', keep: true };
+      },
     });
   }
 

@@ -1,9 +1,8 @@
 /** Carries out what is changed on floating IPs, and writes owners onto Neutron's parts. */
 import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
-import type { ApiClient, ApiRequest } from '../../client/api-client.ts';
-import { matchFloatingSubnets } from '../desired/floating-subnets.ts';
+import type { ApiClient } from '../../client/api-client.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
-import type { WireFloatingIP, WireSubnet } from '../neutron-wire.ts';
+import type { WireFloatingIP } from '../neutron-wire.ts';
 import { isNeutronOwnerTag, neutronTags } from '../ownership.ts';
 import type { Change } from '../plan/change.ts';
 
@@ -30,7 +29,7 @@ export async function deleteNeutronPart(
 
 export async function moveFloatingIP(
   client: ApiClient,
-  { fixedIP, floatingIPId, portId }: ChangeOf<'move-floating-ip'>,
+  { body, floatingIPId }: ChangeOf<'move-floating-ip'>,
   call: CallContext,
 ): Promise<void> {
   await client.request(call, {
@@ -38,7 +37,7 @@ export async function moveFloatingIP(
     operation: 'PUT /v2.0/floatingips/{id}',
     method: 'PUT',
     path: `/v2.0/floatingips/${encodeURIComponent(floatingIPId)}`,
-    body: { floatingip: { port_id: portId, ...(fixedIP !== undefined && { fixed_ip_address: fixedIP }) } },
+    body: { floatingip: body },
   });
 }
 
@@ -118,105 +117,42 @@ async function putTags(
   await client.request(call, { service, operation: `PUT ${operation}`, method: 'PUT', path, body });
 }
 
-/** Returns its ID; `undefined` where there is no network to make one in. */
-export async function createFloatingIP(
-  client: ApiClient,
-  change: ChangeOf<'create-floating-ip'>,
-  facts: LearnedFacts,
-  call: CallContext,
-): Promise<string | undefined> {
-  const { description, fixedIP, loadBalancerId, owner, portId, wish } = change;
-  const networkId = wish.networkId ?? (await firstExternalNetwork(client, call));
-  if (networkId === undefined) {
-    facts.noteNoFloatingNetwork(loadBalancerId);
-    return undefined;
-  }
-  const body = {
-    floating_network_id: networkId,
-    port_id: portId,
-    ...(fixedIP !== undefined && { fixed_ip_address: fixedIP }),
-    description,
-  };
-  const { id } =
-    wish.kind === 'address'
-      ? await post(client, { ...body, floating_ip_address: wish.address, ...subnetBody(wish.subnetId) }, call)
-      : await postInOneOf(client, networkId, wish, body, call);
-  await writeOwner(client, { collection: 'floatingips', id, owner }, facts, call);
-  return id;
-}
-
 /** Of a subnet that is full, or not for this project. A quota is said in the same way, and then by each. */
 const SUBNET_REFUSALS = ['conflict', 'invalid', 'quota'] as const;
 
-const subnetBody = (subnetId: string | undefined): Readonly<Record<string, unknown>> =>
-  subnetId === undefined ? {} : { subnet_id: subnetId };
-
-/** Is the address refused in one subnet, the next is tried. */
-async function postInOneOf(
+/** Returns its ID. Is the address refused in one subnet, the next is tried. */
+export async function createFloatingIP(
   client: ApiClient,
-  networkId: string,
-  { subnets: wish }: Extract<ChangeOf<'create-floating-ip'>['wish'], { kind: 'any' }>,
-  body: Readonly<Record<string, unknown>>,
+  { among, bodies, owner }: ChangeOf<'create-floating-ip'>,
+  facts: LearnedFacts,
   call: CallContext,
-): Promise<WireFloatingIP> {
-  // One that is named need not be seen: subnets of a network that is not shared are the administrator's.
-  if (!wish || wish.subnetId !== undefined) return post(client, { ...body, ...subnetBody(wish?.subnetId) }, call);
-  const subnets = await subnetsOf(client, networkId, call);
-  const matching = matchFloatingSubnets(
-    wish,
-    subnets.map((one) => ({ ...one, tags: one.tags ?? [] })),
-  );
-  let last: Error | undefined;
-  for (const { id } of matching) {
+): Promise<string> {
+  let last: unknown;
+  for (const floatingip of bodies) {
     try {
-      return await post(client, { ...body, subnet_id: id }, call);
+      const id = await post(client, floatingip, call);
+      await writeOwner(client, { collection: 'floatingips', id, owner }, facts, call);
+      return id;
     } catch (error) {
-      if (!SUBNET_REFUSALS.some((code) => isCloudError(error, code))) throw error;
-      last = error as Error;
+      if (among === undefined || !SUBNET_REFUSALS.some((code) => isCloudError(error, code))) throw error;
+      last = error;
     }
   }
-  const which = JSON.stringify(wish);
-  const text =
-    matching.length === 0
-      ? `the network ${networkId} has no subnet that matches ${which}, or shows this project none because it is not shared; correct floating-subnet or -tags, or name floating-subnet-id`
-      : `none of the ${matching.length} subnets of the network ${networkId} that match ${which} gave an address; the last said: ${last?.message}`;
-  throw new CloudError(matching.length === 0 ? 'invalid' : 'quota', text, { cause: last });
+  const text = `none of ${among} gave an address; the last said: ${last instanceof Error ? last.message : ''}`;
+  throw new CloudError('quota', text, { cause: last });
 }
 
 async function post(
   client: ApiClient,
   floatingip: Readonly<Record<string, unknown>>,
   call: CallContext,
-): Promise<WireFloatingIP> {
-  const request: ApiRequest = {
+): Promise<string> {
+  const answer = await client.request<{ floatingip: WireFloatingIP }>(call, {
     service: 'network',
     operation: 'POST /v2.0/floatingips',
     method: 'POST',
     path: '/v2.0/floatingips',
     body: { floatingip },
-  };
-  const answer = await client.request<{ floatingip: WireFloatingIP }>(call, request);
-  return answer.floatingip;
-}
-
-/** As CPO chooses: the first that has a subnet. */
-async function firstExternalNetwork(client: ApiClient, call: CallContext): Promise<string | undefined> {
-  const networks = await client.list<{ readonly id: string; readonly subnets: readonly string[] }>(call, {
-    service: 'network',
-    operation: 'GET /v2.0/networks',
-    path: '/v2.0/networks',
-    query: [['router:external', 'true']],
-    collection: 'networks',
   });
-  return networks.find(({ subnets }) => subnets.length > 0)?.id;
-}
-
-function subnetsOf(client: ApiClient, networkId: string, call: CallContext): Promise<readonly WireSubnet[]> {
-  return client.list<WireSubnet>(call, {
-    service: 'network',
-    operation: 'GET /v2.0/subnets',
-    path: '/v2.0/subnets',
-    query: [['network_id', networkId]],
-    collection: 'subnets',
-  });
+  return answer.floatingip.id;
 }

@@ -8,6 +8,7 @@ import type {
   Owner,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import type { FloatingIPWish } from '../desired/desired-tree.ts';
 import type { LoadBalancerSettings } from '../desired/service-options.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort, WireSecurityGroup } from '../neutron-wire.ts';
@@ -23,6 +24,7 @@ import {
   type ServiceIdentity,
 } from './concerns.ts';
 import { hasPredecessorsShare, isClaimable } from '../plan/claims.ts';
+import { FloatingNetworks } from './floating-networks.ts';
 import { ForeignThings } from './foreign-things.ts';
 import { LatenessTracker } from './lateness.ts';
 import { floatingIPPart, loadBalancerPart, ownedParts, securityGroupPart, type Related } from './parts.ts';
@@ -42,6 +44,8 @@ export interface ObserverOptions extends ClusterNames {
   readonly clock: Clock;
   readonly facts: LearnedFacts;
   readonly config: () => LoadBalancerSettings;
+  /** Of a Service that is refused: none. */
+  readonly floatingWish: (service: LoadBalancerService) => FloatingIPWish;
 }
 
 export class Observer {
@@ -83,6 +87,7 @@ export class Observer {
     ]);
     const found = { ...lists, securityGroups };
     const vipOwners = new Map(all.map((one) => [one.vip_port_id, ownersIn(one.tags ?? []).owner]));
+    const networks = new FloatingNetworks(client, call);
     this.#lateness.prune();
     this.#options.facts.prune();
     return Promise.all(
@@ -92,7 +97,16 @@ export class Observer {
             .map((id) => unlisted.get(id))
             .find((one) => one instanceof Error);
           if (unread) throw unread;
-          const parts = await this.#partsOf(identity, related[i] ?? [], found, children, ports, vipOwners, call);
+          const parts = await this.#partsOf(
+            identity,
+            related[i] ?? [],
+            found,
+            children,
+            ports,
+            vipOwners,
+            networks,
+            call,
+          );
           const others = await this.#foreignThings.observe(
             identity,
             { all, floatingIPs: lists.floatingIPs, parts },
@@ -167,9 +181,10 @@ export class Observer {
     children: ReadonlyMap<string, Children | Error>,
     ports: readonly WirePort[],
     vipOwners: ReadonlyMap<string | null, Owner | undefined>,
+    networks: FloatingNetworks,
     call: CallContext,
   ): Promise<readonly LoadBalancerPart[]> {
-    const { facts } = this.#options;
+    const { facts, floatingWish: wishOf } = this.#options;
     const parts: LoadBalancerPart[] = [];
     const ownVips = new Set<string | null>();
     for (const one of related) {
@@ -179,7 +194,8 @@ export class Observer {
         children: below && (await this.#withSubnets(one.wire, below, call)),
         late: this.#lateness.ofLoadBalancer(one.wire.id, one.wire.provisioning_status),
         floatingIPs,
-        noFloatingNetwork: facts.hasNoFloatingNetwork(one.wire.id),
+        floatingNetwork:
+          one.relation === 'shared' ? undefined : await networks.of(one.wire, wishOf(identity.service), floatingIPs),
       });
       parts.push(part);
       // Naming a load balancer makes nobody its owner, nor its address's.

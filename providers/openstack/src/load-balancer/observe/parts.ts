@@ -3,6 +3,7 @@ import type { LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
 import type { WireFloatingIP, WirePort, WireSecurityGroup } from '../neutron-wire.ts';
 import type {
   floatingIPIn,
+  FloatingNetwork,
   Lateness,
   ObservedChildren,
   ObservedFloatingIP,
@@ -24,13 +25,13 @@ interface Around {
   readonly children: ObservedChildren | undefined;
   readonly late: Lateness;
   readonly floatingIPs: readonly WireFloatingIP[];
-  readonly noFloatingNetwork: boolean;
+  readonly floatingNetwork: FloatingNetwork | undefined;
 }
 
 export function loadBalancerPart(
   { wire, relation }: Related,
   { owner, service }: ServiceIdentity,
-  { children, late, floatingIPs, noFloatingNetwork }: Around,
+  { children, floatingNetwork, late, floatingIPs }: Around,
 ): LoadBalancerPart {
   const requested = floatingIPs.find((one) => one.floating_ip_address === service.requestedIP);
   const loadBalancer: ObservedLoadBalancer = {
@@ -52,7 +53,7 @@ export function loadBalancerPart(
       .filter((one) => one.port_id !== null && one.port_id === wire.vip_port_id)
       .map(floatingIPOf),
     requestedFloatingIP: requested ? floatingIPOf(requested) : null,
-    noFloatingNetwork,
+    ...(floatingNetwork && { floatingNetwork }),
     ...(children && { children }),
   };
   const kind: PartKind = relation === 'shared' ? 'shared-load-balancer' : 'load-balancer';

@@ -1,6 +1,6 @@
 /** What an action carries for `apply`: each is one change in OpenStack. JSON. */
 import type { LoadBalancerAction, Owner, PartName } from '@outrigger/cloud-provider';
-import type { DesiredTree, FloatingIPWish } from '../desired/desired-tree.ts';
+import type { DesiredTree } from '../desired/desired-tree.ts';
 import type { PartKind } from '../observed-tree.ts';
 
 /** One request that changes a load balancer or what hangs below it; Octavia takes the next when it is ACTIVE again. */
@@ -46,20 +46,17 @@ export type Change =
     }
   | {
       readonly op: 'create-floating-ip';
-      readonly loadBalancerId: string;
-      readonly portId: string;
-      /** Which of the port's addresses it is for, where there are two. */
-      readonly fixedIP?: string;
-      readonly wish: Extract<FloatingIPWish, { kind: 'any' | 'address' }>;
-      readonly description: string;
+      /** One for each subnet that will do, in their order: the next where Neutron refuses the one before. */
+      readonly bodies: readonly Readonly<Record<string, unknown>>[];
+      /** For people: which subnets of which network these are. Absent: there is no choice. */
+      readonly among?: string;
       readonly owner: Owner;
     }
   /** To a port, or to none. */
   | {
       readonly op: 'move-floating-ip';
       readonly floatingIPId: string;
-      readonly portId: string | null;
-      readonly fixedIP?: string;
+      readonly body: Readonly<Record<string, unknown>>;
     }
   | { readonly op: 'delete-floating-ip'; readonly floatingIPId: string }
   /** Writes the owner onto a Neutron part, or takes it off. */

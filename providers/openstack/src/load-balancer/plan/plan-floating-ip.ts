@@ -8,8 +8,15 @@ import {
   type Owner,
 } from '@outrigger/cloud-provider';
 import type { FloatingIPWish } from '../desired/desired-tree.ts';
+import { matchFloatingSubnets } from '../desired/floating-subnets.ts';
 import { notForThis, thingOf, type ThingKind } from '../foreign-things.ts';
-import { floatingIPIn, type ObservedFloatingIP, type ObservedLoadBalancer, type PartKind } from '../observed-tree.ts';
+import {
+  floatingIPIn,
+  type FloatingNetwork,
+  type ObservedFloatingIP,
+  type ObservedLoadBalancer,
+  type PartKind,
+} from '../observed-tree.ts';
 import { markedDescription } from '../ownership.ts';
 import { actionOf, touching, type Target } from './change.ts';
 
@@ -34,7 +41,7 @@ export interface FloatingIPPlan {
 
 export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext): FloatingIPPlan {
   const { loadBalancer, parts } = context;
-  const { floatingIPs, noFloatingNetwork, vipAddress, vipPortId } = loadBalancer;
+  const { floatingIPs, floatingNetwork, vipAddress, vipPortId } = loadBalancer;
   const [attached] = floatingIPs;
   const vip = { address: vipAddress ?? undefined, warnings: [] };
   // One that a person has attached to something else is in use there.
@@ -58,16 +65,22 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
     if (attached && !mayTouch(attached, context)) {
       return { ...vip, actions: [], refused: new CloudError('conflict', NOT_OWN) };
     }
-    if (noFloatingNetwork) {
+    if (!floatingNetwork) {
+      // Not looked at: it is not ACTIVE yet, or the cloud config has changed since the look.
+      const refused = new CloudError('retry-after', 'where a floating IP can be made is looked at again', {
+        effect: 'none',
+      });
+      return { ...vip, actions: [], address: undefined, refused };
+    }
+    const { networkId, subnets } = floatingNetwork;
+    if (networkId === null) {
       const message =
         'The project sees no external network with a subnet: the load balancer is reached by its VIP only. Set floating-network-id';
       return { ...vip, actions: [], warnings: [{ reason: 'NoFloatingNetwork', message }] };
     }
-    return {
-      ...vip,
-      actions: [...dismissedFor(wish, attached, context), creation(wish, vipPortId, context)],
-      address: undefined,
-    };
+    const made = creation(wish, { vipPortId, networkId, subnets }, context);
+    if (made instanceof CloudError) return { ...vip, actions: [], refused: made };
+    return { ...vip, actions: [...dismissedFor(wish, attached, context), made], address: undefined };
   }
   if (chosen.portId !== vipPortId && attached && !mayTouch(attached, context)) {
     return { ...vip, actions: [], refused: new CloudError('conflict', NOT_OWN) };
@@ -118,29 +131,56 @@ function choose(
   return new CloudError('conflict', text);
 }
 
-function creation(wish: Wish, portId: string, context: FloatingIPContext): LoadBalancerAction {
-  const { loadBalancer, owner } = context;
+interface Place {
+  readonly vipPortId: string;
+  readonly networkId: string;
+  readonly subnets: FloatingNetwork['subnets'];
+}
+
+function creation(
+  wish: Wish,
+  place: Place,
+  { loadBalancer, owner }: FloatingIPContext,
+): LoadBalancerAction | CloudError {
   const summary = wish.kind === 'address' ? `make the floating IP ${wish.address}` : 'make a floating IP';
-  const marked = markedDescription(wish.description, { owner, keep: wish.keep });
-  const change = {
-    op: 'create-floating-ip',
-    loadBalancerId: loadBalancer.id,
-    portId,
-    ...fixedIPOf(loadBalancer),
-    wish,
-    description: marked,
-    owner,
-  } as const;
+  const fixedIP = fixedIPOf(loadBalancer);
+  const body = {
+    floating_network_id: place.networkId,
+    port_id: place.vipPortId,
+    ...(fixedIP !== undefined && { fixed_ip_address: fixedIP }),
+    description: markedDescription(wish.description, { owner, keep: wish.keep }),
+    ...(wish.kind === 'address' && { floating_ip_address: wish.address }),
+  };
+  const choice = choiceOf(wish, place);
+  if (choice instanceof CloudError) return choice;
+  const { among, subnetIds } = choice;
+  const bodies = subnetIds.map((id) => (id === undefined ? body : { ...body, subnet_id: id }));
+  const change = { op: 'create-floating-ip', bodies, ...(among !== undefined && { among }), owner } as const;
   return actionOf('create', { kind: 'floating-ip' }, summary, change);
 }
 
+/** Which subnets may give the address; `undefined`: whichever Neutron takes. */
+function choiceOf(
+  wish: Wish,
+  { networkId, subnets }: Place,
+): CloudError | { readonly subnetIds: readonly (string | undefined)[]; readonly among?: string } {
+  if (wish.kind === 'address') return { subnetIds: [wish.subnetId] };
+  if (!wish.subnets || wish.subnets.subnetId !== undefined) return { subnetIds: [wish.subnets?.subnetId] };
+  const matching = matchFloatingSubnets(wish.subnets, subnets);
+  const which = JSON.stringify(wish.subnets);
+  if (matching.length > 0) {
+    const among = `the ${matching.length} subnets of the network ${networkId} that match ${which}`;
+    return { subnetIds: matching.map(({ id }) => id), among };
+  }
+  // It is looked for again: nothing of the Service need change for it.
+  const text = `the network ${networkId} has no subnet that matches ${which}, or shows this project none because it is not shared; correct floating-subnet or -tags, or name floating-subnet-id`;
+  return new CloudError('not-found', text);
+}
+
 /** Of a port with one address Neutron knows it. */
-function fixedIPOf({ additionalVips, vipAddress }: ObservedLoadBalancer): { readonly fixedIP?: string } {
-  if (additionalVips.length === 0) return {};
-  const fixedIP = [vipAddress, ...additionalVips.map(({ address }) => address)].find(
-    (one) => one && !one.includes(':'),
-  );
-  return fixedIP ? { fixedIP } : {};
+function fixedIPOf({ additionalVips, vipAddress }: ObservedLoadBalancer): string | undefined {
+  if (additionalVips.length === 0) return undefined;
+  return [vipAddress ?? '', ...additionalVips.map(({ address }) => address)].find((one) => one && !one.includes(':'));
 }
 
 /** One of the user's own is moved as a change of the load balancer, whose it becomes by that. */
@@ -148,8 +188,9 @@ function moving(one: ObservedFloatingIP, portId: string | null, context: Floatin
   const { address, id } = one;
   const { loadBalancer, target } = context;
   const summary = `${portId === null ? 'detach' : 'attach'} the floating IP ${address}`;
-  const fixed = portId === null ? {} : fixedIPOf(loadBalancer);
-  const change = { op: 'move-floating-ip', floatingIPId: id, portId, ...fixed } as const;
+  const fixedIP = portId === null ? undefined : fixedIPOf(loadBalancer);
+  const body = { port_id: portId, ...(fixedIP !== undefined && { fixed_ip_address: fixedIP }) };
+  const change = { op: 'move-floating-ip', floatingIPId: id, body } as const;
   const kind: ThingKind & PartKind = 'floating-ip';
   if (isOwn(one, context)) return actionOf('update', { kind, id }, summary, change);
   return touching(actionOf('update', target, summary, change), [{ kind, id }]);

@@ -107,7 +107,7 @@ function removeFloatingIP(
 }
 
 function detachment({ address, id }: ObservedFloatingIP): LoadBalancerAction {
-  const change = { op: 'move-floating-ip', floatingIPId: id, portId: null } as const;
+  const change = { op: 'move-floating-ip', floatingIPId: id, body: { port_id: null } } as const;
   return actionOf('update', { kind: 'floating-ip', id }, `detach the floating IP ${address}`, change);
 }
 

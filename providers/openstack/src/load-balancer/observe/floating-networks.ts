@@ -1,0 +1,63 @@
+/** Where a floating IP can be made for a load balancer that is to get one: asked for only then, and once for all Services of a look. */
+import type { CallContext } from '@outrigger/cloud-provider';
+import type { ApiClient } from '../../client/api-client.ts';
+import type { FloatingIPWish } from '../desired/desired-tree.ts';
+import type { WireFloatingIP, WireSubnet } from '../neutron-wire.ts';
+import type { FloatingNetwork } from '../observed-tree.ts';
+import type { WireLoadBalancer } from '../octavia-wire.ts';
+
+export class FloatingNetworks {
+  readonly #client: ApiClient;
+  readonly #call: CallContext;
+  readonly #subnets = new Map<string, Promise<FloatingNetwork['subnets']>>();
+  #first: Promise<string | null> | undefined;
+
+  constructor(client: ApiClient, call: CallContext) {
+    this.#client = client;
+    this.#call = call;
+  }
+
+  async of(
+    { provisioning_status: status, vip_port_id: port }: WireLoadBalancer,
+    wish: FloatingIPWish,
+    floatingIPs: readonly WireFloatingIP[],
+  ): Promise<FloatingNetwork | undefined> {
+    if (wish.kind === 'none' || port === null || status !== 'ACTIVE') return undefined;
+    const attached = floatingIPs.find((one) => one.port_id === port);
+    if (attached && (wish.kind === 'any' || attached.floating_ip_address === wish.address)) return undefined;
+    this.#first ??= wish.networkId === undefined ? this.#firstExternal() : undefined;
+    const networkId = wish.networkId ?? (await this.#first) ?? null;
+    // One that is named need not be seen: subnets of a network that is not shared are the administrator's.
+    const chooses = wish.kind === 'any' && wish.subnets !== undefined && wish.subnets.subnetId === undefined;
+    return { networkId, subnets: chooses && networkId !== null ? await this.#subnetsOf(networkId) : [] };
+  }
+
+  /** As CPO chooses: the first that has a subnet. */
+  async #firstExternal(): Promise<string | null> {
+    const networks = await this.#client.list<{ readonly id: string; readonly subnets: readonly string[] }>(this.#call, {
+      service: 'network',
+      operation: 'GET /v2.0/networks',
+      path: '/v2.0/networks',
+      query: [['router:external', 'true']],
+      collection: 'networks',
+    });
+    return networks.find(({ subnets }) => subnets.length > 0)?.id ?? null;
+  }
+
+  #subnetsOf(networkId: string): Promise<FloatingNetwork['subnets']> {
+    let subnets = this.#subnets.get(networkId);
+    if (!subnets) this.#subnets.set(networkId, (subnets = this.#listSubnets(networkId)));
+    return subnets;
+  }
+
+  async #listSubnets(networkId: string): Promise<FloatingNetwork['subnets']> {
+    const subnets = await this.#client.list<WireSubnet>(this.#call, {
+      service: 'network',
+      operation: 'GET /v2.0/subnets',
+      path: '/v2.0/subnets',
+      query: [['network_id', networkId]],
+      collection: 'subnets',
+    });
+    return subnets.map(({ id, name, tags = [] }) => ({ id, name, tags }));
+  }
+}
