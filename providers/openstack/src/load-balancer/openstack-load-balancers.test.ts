@@ -326,3 +326,24 @@ test('nobody else’s load balancer of the same name is taken, and none is made 
   const refused = await rig.bring(serviceNamed('api'));
   assert.match(refused.refused?.message ?? '', /nothing says whose it is/);
 });
+
+test('what is sent to make a load balancer is planned whole; only IDs that Neutron knows are looked up', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web', { ports: [portOf(80), portOf(53, 'UDP')] });
+  const desired = rig.desired(web);
+  const [action] = rig.provider.plan(desired, await rig.look(web)).actions;
+  assert.ok(action);
+  const planned = JSON.stringify(action.input);
+  rig.cloud.calls.reset();
+  await rig.provider.apply(action, desired, callContext());
+  const sent = rig.cloud.calls.all().find(({ operation }) => operation === 'POST /loadbalancers')?.body;
+  const reference = { lookUp: { subnetOf: { nodeName: 'node-1', ...addressOfNode(rig, 'node-1') } } };
+  const filled = planned.replaceAll(JSON.stringify(reference), JSON.stringify(rig.seeded.subnet.id));
+  assert.notEqual(filled, planned);
+  assert.deepEqual((JSON.parse(filled) as { request: { body: unknown } }).request.body, sent);
+});
+
+function addressOfNode(rig: Rig, name: string): object {
+  const backEnd = rig.backEnds.find(({ node }) => node.name === name);
+  return { providerID: backEnd?.node.providerID, address: backEnd?.addresses[0]?.address };
+}

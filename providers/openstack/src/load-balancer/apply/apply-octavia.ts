@@ -5,10 +5,10 @@ import { readLoadBalancer } from '../observe/read-lists.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { isLeft, ownersIn, ownerTag, sameOwner, sharerTag } from '../ownership.ts';
 import type { Change, OctaviaRequest } from '../plan/change.ts';
+import { SECOND_VIPS } from '../plan/create-load-balancer.ts';
 import { sharesIn } from '../plan/listener-owner.ts';
-import { populatedListeners } from '../plan/octavia-bodies.ts';
-import { deleteRequest, postRequest, putRequest } from '../plan/octavia-requests.ts';
-import { findPlacement } from './placement.ts';
+import { deleteRequest, putRequest } from '../plan/octavia-requests.ts';
+import { IdLookUps } from './look-up-ids.ts';
 import { POLL_MS, type Settling } from './settling.ts';
 
 type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
@@ -22,39 +22,28 @@ export class OctaviaChanges {
     this.#settling = settling;
   }
 
-  async create({ tags, tree }: ChangeOf<'create-load-balancer'>, call: CallContext): Promise<LoadBalancerActionResult> {
-    const { availabilityZone, description, flavorId, names, provider, serial } = tree.loadBalancer;
-    const { body, subnetId } = await findPlacement(this.#client(), tree.loadBalancer, call);
-    const request = postRequest('loadbalancers', {
-      name: names.loadBalancer,
-      description,
-      provider,
-      ...(flavorId !== undefined && { flavor_id: flavorId }),
-      ...(availabilityZone !== undefined && { availability_zone: availabilityZone }),
-      ...body,
-      tags,
-      ...(!serial && {
-        listeners: populatedListeners(tree, tags, { family: tree.loadBalancer.vip.family, id: subnetId }),
-      }),
-    });
-    const { loadbalancer } = await this.#sendCreation(request, call);
-    return { ...this.#pending(loadbalancer.id), made: { kind: 'load-balancer', id: loadbalancer.id } };
+  async create({ request }: ChangeOf<'create-load-balancer'>, call: CallContext): Promise<LoadBalancerActionResult> {
+    const planned = request.body?.['loadbalancer'] as Readonly<Record<string, unknown>>;
+    const body = await new IdLookUps(this.#client(), call).fill(planned, SECOND_VIPS);
+    const { id } = await this.#post(request, body, call);
+    return { ...this.#pending(id), made: { kind: 'load-balancer', id } };
   }
 
-  /** A driver that has no second VIP says so here alone: the plan warns of it from then on. */
-  async #sendCreation(
+  /** A driver that has no second VIP says so here alone. */
+  async #post(
     request: OctaviaRequest,
+    body: Readonly<Record<string, unknown>>,
     call: CallContext,
-  ): Promise<{ readonly loadbalancer: WireLoadBalancer }> {
+  ): Promise<WireLoadBalancer> {
+    const { [SECOND_VIPS]: second, ...loadbalancer } = body;
+    const post = async (sent: object): Promise<WireLoadBalancer> =>
+      (await this.#send<{ loadbalancer: WireLoadBalancer }>({ ...request, body: { loadbalancer: sent } }, call))
+        .loadbalancer;
     try {
-      return await this.#send(request, call);
+      return await post(body);
     } catch (error) {
-      const { additional_vips: second, ...loadbalancer } = (request.body?.loadbalancer ?? {}) as Record<
-        string,
-        unknown
-      >;
       if (second === undefined || !isCloudError(error, 'unsupported')) throw error;
-      return this.#send({ ...request, body: { loadbalancer } }, call);
+      return post(loadbalancer);
     }
   }
 

@@ -21,7 +21,7 @@ export interface DesiredTree {
   readonly status: StatusWish;
 }
 
-export interface DesiredOctaviaLoadBalancer {
+interface DesiredOctaviaLoadBalancer {
   readonly names: LoadBalancerNames;
   /** At creation, for people. */
   readonly description: string;

@@ -17,6 +17,7 @@ import { hasPredecessorsShare, isClaimable, isNamesakes, planClaims } from './cl
 import { sharesIn } from './listener-owner.ts';
 import type { ServingContext } from './serving-context.ts';
 import { sharingRefusal } from './sharing.ts';
+import { loadBalancerRequest } from './create-load-balancer.ts';
 import { addressAnnotation } from './status.ts';
 
 /** The load balancer that the Service names; else its own, the oldest where a lost answer has made two; else what else was seen. */
@@ -55,7 +56,8 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
     const { networkId, portId, subnetId, subnetOf } = tree.loadBalancer.vip;
     // Without a back end it is not known where: one will come.
     if (!networkId && !portId && !subnetId && !subnetOf) return wait;
-    const change = { op: 'create-load-balancer', tree, tags: [ownerTag(desired.owner), names.loadBalancer] } as const;
+    const request = loadBalancerRequest(tree, [ownerTag(desired.owner), names.loadBalancer]);
+    const change = { op: 'create-load-balancer', request } as const;
     const places = placesOf(tree, desired);
     const denied = places.find(({ mayUse }) => !mayUse);
     if (denied) return refuse(notForThis(`the ${denied.kind} that an annotation names`, desired.service.namespace));

@@ -1,6 +1,5 @@
 /** What an action carries for `apply`: each is one change in OpenStack. JSON. */
 import type { LoadBalancerAction, Owner, PartName } from '@outrigger/cloud-provider';
-import type { DesiredTree } from '../desired/desired-tree.ts';
 import type { PartKind } from '../observed-tree.ts';
 
 /** One request that changes a load balancer or what hangs below it; Octavia takes the next when it is ACTIVE again. */
@@ -20,7 +19,8 @@ export interface MemberAddress {
 }
 
 export type Change =
-  | { readonly op: 'create-load-balancer'; readonly tree: DesiredTree; readonly tags: readonly string[] }
+  /** With references (`Reference`) where only Neutron knows an ID. */
+  | { readonly op: 'create-load-balancer'; readonly request: OctaviaRequest }
   | { readonly op: 'octavia'; readonly loadBalancerId: string; readonly request: OctaviaRequest }
   /** Unless somebody shares it by now. */
   | {

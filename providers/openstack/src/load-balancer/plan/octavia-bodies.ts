@@ -8,6 +8,7 @@ import type {
   DesiredTree,
 } from '../desired/desired-tree.ts';
 import { affinityTag } from '../ownership.ts';
+import type { Reference } from './references.ts';
 import { treeOnOneVip } from './second-vip.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -61,7 +62,7 @@ export const poolTags = ({ sessionPersistence }: DesiredPool, tags: readonly str
 /** Where a member lies that names no subnet: in the VIP's, if it is of its family. */
 export interface MemberSubnet {
   readonly family: IPFamily;
-  readonly id: string | undefined;
+  readonly id: string | Reference | undefined;
 }
 
 export function memberBody(wanted: DesiredMember, fallback: MemberSubnet): Body {

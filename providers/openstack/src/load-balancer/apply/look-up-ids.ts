@@ -1,0 +1,98 @@
+/** Puts the IDs that Neutron knows into a planned body, right before it is sent. */
+import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { ApiClient } from '../../client/api-client.ts';
+import type { WirePort, WireSubnet } from '../neutron-wire.ts';
+import type { NetworkLookUp, Reference, SubnetLookUp } from '../plan/references.ts';
+import { portOf, portsByAddress } from './ports-by-address.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+export class IdLookUps {
+  readonly #client: ApiClient;
+  readonly #call: CallContext;
+  readonly #found = new Map<string, Promise<string>>();
+
+  constructor(client: ApiClient, call: CallContext) {
+    this.#client = client;
+    this.#call = call;
+  }
+
+  /** The body with IDs in place of references. Without `optional`, where what it refers to is not to be had. */
+  async fill(body: Body, optional: string): Promise<Body> {
+    const { [optional]: choice, ...rest } = body;
+    const filled = (await this.#filled(rest)) as Body;
+    if (choice === undefined) return filled;
+    try {
+      return { ...filled, [optional]: await this.#filled(choice) };
+    } catch (error) {
+      if (!isCloudError(error, 'invalid')) throw error;
+      return filled;
+    }
+  }
+
+  async #filled(value: unknown): Promise<unknown> {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return Promise.all(value.map((one) => this.#filled(one)));
+    if ('lookUp' in value) return this.#subnet((value as Reference).lookUp);
+    const entries = Object.entries(value).map(async ([key, one]) => [key, await this.#filled(one)] as const);
+    return Object.fromEntries(await Promise.all(entries));
+  }
+
+  /** Once for all that refer to it. */
+  #subnet(lookUp: SubnetLookUp): Promise<string> {
+    const key = JSON.stringify(lookUp);
+    let found = this.#found.get(key);
+    if (!found) {
+      found = 'subnetOf' in lookUp ? this.#subnetOfBackEnd(lookUp) : this.#subnetOfFamily(lookUp);
+      this.#found.set(key, found);
+    }
+    return found;
+  }
+
+  async #subnetOfBackEnd({ subnetOf }: Extract<SubnetLookUp, { subnetOf: unknown }>): Promise<string> {
+    const { address, nodeName } = subnetOf;
+    const port = portOf(await portsByAddress(this.#client, [address], this.#call), subnetOf);
+    const fixed = port?.fixed_ips.find((one) => one.ip_address === address);
+    if (fixed) return fixed.subnet_id;
+    const text = `no port of the node ${nodeName} is known by its address ${address}, so that no subnet is known for the load balancer; set subnet-id or network-id`;
+    throw new CloudError('invalid', text);
+  }
+
+  async #subnetOfFamily({ family, network }: Extract<SubnetLookUp, { family: unknown }>): Promise<string> {
+    const networkId = await this.#network(network);
+    const [subnet, ...others] = await this.#client.list<WireSubnet>(this.#call, {
+      service: 'network',
+      operation: 'GET /v2.0/subnets',
+      path: '/v2.0/subnets',
+      query: [
+        ['network_id', networkId],
+        ['ip_version', family === 'IPv6' ? '6' : '4'],
+      ],
+      collection: 'subnets',
+    });
+    if (subnet && others.length === 0) return subnet.id;
+    const count = subnet ? others.length + 1 : 0;
+    const text = `the network ${networkId} has ${count} ${family} subnets, and an address of the load balancer needs exactly one; set network-id to another, or ask for one family`;
+    throw new CloudError('invalid', text);
+  }
+
+  async #network(network: NetworkLookUp): Promise<string> {
+    if ('id' in network) return network.id;
+    if ('ofPort' in network) {
+      const { port } = await this.#get<{ port: WirePort & { readonly network_id: string } }>('ports', network.ofPort);
+      return port.network_id;
+    }
+    const { ofSubnet = '' } = network;
+    const id = typeof ofSubnet === 'string' ? ofSubnet : await this.#subnet(ofSubnet.lookUp);
+    return (await this.#get<{ subnet: WireSubnet }>('subnets', id)).subnet.network_id;
+  }
+
+  #get<T>(collection: 'ports' | 'subnets', id: string): Promise<T> {
+    return this.#client.request<T>(this.#call, {
+      service: 'network',
+      operation: `GET /v2.0/${collection}/{id}`,
+      method: 'GET',
+      path: `/v2.0/${collection}/${encodeURIComponent(id)}`,
+    });
+  }
+}

@@ -1,0 +1,57 @@
+/** The one POST by which a load balancer is made, with all that hangs below it. Pure. */
+import type { DesiredTree, VipWish } from '../desired/desired-tree.ts';
+import type { OctaviaRequest } from './change.ts';
+import { populatedListeners } from './octavia-bodies.ts';
+import { postRequest } from './octavia-requests.ts';
+import type { NetworkLookUp, Reference } from './references.ts';
+
+/** Goes where the subnet of a second VIP cannot be told, or the driver has no second VIP: the plan warns of it from then on. */
+export const SECOND_VIPS = 'additional_vips';
+
+export function loadBalancerRequest(tree: DesiredTree, tags: readonly string[]): OctaviaRequest {
+  const { availabilityZone, description, flavorId, names, provider, serial } = tree.loadBalancer;
+  const { body, subnet } = placeOf(tree.loadBalancer);
+  return postRequest('loadbalancers', {
+    name: names.loadBalancer,
+    description,
+    provider,
+    ...(flavorId !== undefined && { flavor_id: flavorId }),
+    ...(availabilityZone !== undefined && { availability_zone: availabilityZone }),
+    ...body,
+    tags,
+    ...(!serial && {
+      listeners: populatedListeners(tree, tags, { family: tree.loadBalancer.vip.family, id: subnet }),
+    }),
+  });
+}
+
+/** Where its virtual IPs lie, and the subnet of members that name none: the VIP's, where it is known. */
+function placeOf({ additionalVips, vip }: DesiredTree['loadBalancer']): {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly subnet: string | Reference | undefined;
+} {
+  const { address, networkId, portId } = vip;
+  const subnet = vip.subnetId ?? (portId ? undefined : soughtSubnet(vip));
+  const network: NetworkLookUp = networkId ? { id: networkId } : portId ? { ofPort: portId } : { ofSubnet: subnet };
+  const others = additionalVips.map((one) => ({ subnet_id: { lookUp: { family: one.family, network } } }));
+  const where = portId
+    ? { vip_port_id: portId }
+    : subnet === undefined
+      ? { vip_network_id: networkId }
+      : { vip_subnet_id: subnet };
+  return {
+    body: {
+      ...where,
+      // Of a port with several addresses it says which.
+      ...(address !== undefined && { vip_address: address }),
+      ...(others.length > 0 && { [SECOND_VIPS]: others }),
+    },
+    subnet,
+  };
+}
+
+/** Of a network alone Octavia takes an IPv4 subnet where there is one. */
+function soughtSubnet({ family, networkId, subnetOf }: VipWish): Reference | undefined {
+  if (networkId) return family === 'IPv6' ? { lookUp: { family, network: { id: networkId } } } : undefined;
+  return subnetOf && { lookUp: { subnetOf } };
+}

@@ -1,0 +1,19 @@
+/** What a planned body refers to and only Neutron knows. */
+import type { IPFamily } from '@outrigger/cloud-provider';
+import type { BackEndAddress } from '../desired/desired-tree.ts';
+
+/** Stands in a planned body for an ID that only Neutron knows: `apply` puts it in its place, and decides nothing. */
+export interface Reference {
+  readonly lookUp: SubnetLookUp;
+}
+
+export type SubnetLookUp =
+  /** The one in which the address of this node's port lies. */
+  | { readonly subnetOf: BackEndAddress }
+  /** The only one of the family in this network. */
+  | { readonly family: IPFamily; readonly network: NetworkLookUp };
+
+export type NetworkLookUp =
+  | { readonly id: string }
+  | { readonly ofPort: string }
+  | { readonly ofSubnet: string | Reference | undefined };
