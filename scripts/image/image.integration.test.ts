@@ -33,17 +33,18 @@ before(async () => {
 
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A provider of somebody else, which says where it finds itself. */
+/** A provider of somebody else, which says where it finds itself. Nobody has put the contract beside it. */
 const PROVIDER = `
 import { writeFileSync } from 'node:fs';
 import { lookup } from 'node:dns/promises';
+import { isCloudError } from '@outrigger/cloud-provider';
 const attempt = (path) => { try { writeFileSync(path, ''); return 'written'; } catch ({ code }) { return code; } };
 export default () => ({
   name: 'third',
   open: async () => {
     const seen = { uid: process.getuid(), root: attempt('/mark'), program: attempt(new URL('mark', 'file://' + process.argv[1]).pathname) };
     const address = await lookup('api.cloud.test').then(({ address }) => address, ({ code }) => code);
-    process.stderr.write('THIRD ' + JSON.stringify({ ...seen, address }) + '\\n');
+    process.stderr.write('THIRD ' + JSON.stringify({ ...seen, address, lent: isCloudError({}) }) + '\\n');
     return {};
   },
   close: async () => {},
@@ -90,7 +91,8 @@ for (const provider of ['/providers/third.mjs', '@acme/cloud']) {
         await sleep(20);
       }
       const seen = JSON.parse(/^THIRD (.*)$/mu.exec(said)?.[1] ?? '') as Record<string, unknown>;
-      if (isolated) assert.deepEqual(seen, { uid: 65_532, root: 'EROFS', program: 'EROFS', address: '192.0.2.7' });
+      if (isolated)
+        assert.deepEqual(seen, { uid: 65_532, root: 'EROFS', program: 'EROFS', address: '192.0.2.7', lent: false });
       else assert.notEqual(seen['uid'], 0);
     } finally {
       child.kill('SIGTERM');
