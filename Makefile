@@ -73,8 +73,9 @@ release: $(SETUP) ## Make a release in dist/release: VERSION=1.2.3, SIGNING_KEY=
 	@node scripts/release.ts
 
 .PHONY: advisories
-advisories: $(SETUP) ## Ask the registry for known vulnerabilities of the production dependencies
+advisories: $(SETUP) ## Ask the registry for known vulnerabilities of the production dependencies, and whether it has signed what is installed
 	@node scripts/advisories.ts
+	@node scripts/signatures.ts
 
 .PHONY: control-plane
 control-plane: $(SETUP) ## Find, download or build etcd and kube-apiserver, and print where they are

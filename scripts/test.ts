@@ -238,6 +238,7 @@ const stages: readonly Stage[] = [
   check('types', 'tsc', ['-p', '.']),
   check('knip', 'knip', []),
   check('advisories', 'node', ['scripts/advisories.ts']),
+  check('signatures', 'node', ['scripts/signatures.ts']),
   controlPlane(),
   tests('unit', { pattern: UNIT, always: false, isolation: 'none' }),
   properties(),
