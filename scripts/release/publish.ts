@@ -32,7 +32,8 @@ export function publishScript(version: string, files: readonly string[]): string
     'set -eu',
     'cd "$(dirname -- "$0")/artifacts"',
     'sha256sum --check --quiet SHA256SUMS',
-    ...packages.map((file) => `npm publish ./${file}`),
+    // What is no release yet must not be what `npm install` takes.
+    ...packages.map((file) => `npm publish ./${file}${version.includes('-') ? ' --tag next' : ''}`),
     ...image.map(
       (file) =>
         `skopeo copy --preserve-digests oci-archive:${file} docker://"\${REGISTRY:?}"/cloud-controller-manager:v${version}`,

@@ -104,4 +104,5 @@ test('what publishes a release is a script with a command for each thing that a 
     'helm push chart/c-1.2.3.tgz oci://"${REGISTRY:?}"/charts',
     '',
   ]);
+  assert.match(publishScript('1.2.3-rc.1', ['npm/k.tgz']), /^npm publish \.\/npm\/k\.tgz --tag next$/mu);
 });
