@@ -218,3 +218,29 @@ test('a write is asked for with the highest priority among those whose changes i
   await Promise.all([...both, last]);
   assert.deepEqual(seen, ['critical', 'background']);
 });
+
+test('a change that writes into the state is a mistake that is told, and is not taken for done', async () => {
+  const { clock, object, change } = rig();
+  const beside = outcome(change(set('a', 1)));
+  await clock.advance(1_000);
+  const careless = outcome(change((state) => Object.assign(state, { b: 1 })));
+  await clock.advance(1_000);
+  assert.deepEqual([await beside, await careless], ['done', 'unavailable none']);
+  assert.deepEqual(object.settings, { a: 1 });
+});
+
+test('a host that is closed fails who waits, and no more', async () => {
+  const clock = new FakeClock();
+  const commits = new GroupCommit({
+    host: {
+      clock,
+      callContext: () => {
+        throw new CloudError('unavailable', 'the provider is closed');
+      },
+    },
+    objects: new SharedObject(clock),
+  });
+  const failed = outcome(commits.change('lb', set('a', 1), hostWith(clock).callContext()));
+  await clock.settle();
+  assert.equal(await failed, 'unavailable none');
+});

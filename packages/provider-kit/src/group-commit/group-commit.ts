@@ -45,7 +45,8 @@ export interface GroupCommitOptions<S> {
 
 /**
  * What one Service wants of the object, whatever else is in it. Pure, and idempotent: of a state that has the change already it
- * makes the same state. Called again for each state that it is to be made on. Throw what cannot be: that fails this change alone.
+ * makes the same state. Called again for each state that it is to be made on, which is frozen. Throw what cannot be: that fails this
+ * change alone.
  */
 export type Change<S> = (state: S) => S;
 
@@ -160,9 +161,9 @@ export class GroupCommit<S> {
 
   /** Each of the group is over when it resolves. Never rejects. */
   async #commit(id: string, lane: Lane<S>, group: readonly Waiting<S>[]): Promise<void> {
-    using context = groupContext(this.#host, group);
     let refusal: Refusal | undefined;
     try {
+      using context = groupContext(this.#host, group);
       refusal = await this.#tryAll(id, lane, group, context.call);
     } catch (error) {
       for (const one of group) fail(one, error);
@@ -267,6 +268,8 @@ export class GroupCommit<S> {
 }
 
 function planOf<S>(group: readonly Waiting<S>[], state: S): Plan<S> {
+  // A change that wrote into it would be taken for one that is there already.
+  freeze(state);
   let next = state;
   const carried: Waiting<S>[] = [];
   const refused: { readonly one: Waiting<S>; readonly error: unknown }[] = [];
@@ -279,6 +282,12 @@ function planOf<S>(group: readonly Waiting<S>[], state: S): Plan<S> {
     }
   }
   return { next, carried, refused, isThere: carried.length > 0 && isDeepStrictEqual(next, state) };
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const one of Object.values(value)) freeze(one);
 }
 
 /** A change that now throws is not there. */

@@ -39,6 +39,11 @@ test('a collection is five requests; with `item`, things are wrapped in it', asy
     'PATCH https://acme.example/servers/1 {"server":{"a":2}}',
     'DELETE https://acme.example/servers/1 ',
   ]);
+  const { update } = restPartCalls(servers, { partOf: () => assert.fail(), ownerIn: () => ({}) });
+  const owner = { clusterId: 'c', uid: 'u' };
+  const desired = { service: {} as never, wanted: true, owner, backEnds: [] };
+  await update?.('1', { key: '', attributes: { a: 1, made: 'long ago' }, owner, desired, changed: ['a'] }, call);
+  assert.equal(sent.at(-1), 'PATCH https://acme.example/servers/1 {"server":{"a":1}}');
   const options = { partOf: () => assert.fail(), ownerIn: () => ({}) };
   assert.ok(!('claim' in restPartCalls(servers, { ...options, canClaim: false })));
 });

@@ -26,6 +26,11 @@ export class RestCollection<Thing> {
     this.#options = options;
   }
 
+  /** Whether a body of `change` holds what is to be changed alone. */
+  get changesInPart(): boolean {
+    return this.#options.change === 'PATCH';
+  }
+
   /** All, or an error. */
   list(call: CallContext): Promise<readonly Thing[]> {
     const { change: _change, item: _item, ...options } = this.#options;

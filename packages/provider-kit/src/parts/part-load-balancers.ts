@@ -219,6 +219,7 @@ function isReachedAt({ addresses = [] }: LoadBalancerPart, { ingress }: LoadBala
 
 /** Whoever owns them: the host refuses another's. */
 function adopted(all: readonly KeyedPart[], { adopt = [] }: LoadBalancerService): readonly KeyedPart[] {
+  if (adopt.length === 0) return [];
   return all.filter((part) => adopt.some(({ id, kind }) => id === part.id && kind === part.kind));
 }
 

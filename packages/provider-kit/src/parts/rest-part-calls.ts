@@ -11,7 +11,7 @@ export interface RestPartCallsOptions<Thing> {
   readonly canClaim?: boolean;
 }
 
-/** Attributes are the body. For a kind whose requests take effect later, or whose bodies differ, write the calls yourself. */
+/** Attributes are the body; with `PATCH`, those that differ. For a kind whose requests take effect later, or whose bodies differ, write the calls yourself. */
 export function restPartCalls<Thing extends { readonly id: string }>(
   things: RestCollection<Thing>,
   { canClaim = true, ownerIn, partOf }: RestPartCallsOptions<Thing>,
@@ -23,7 +23,10 @@ export function restPartCalls<Thing extends { readonly id: string }>(
       const { id } = await things.create({ ...attributes, ...ownerIn(owner) }, call);
       return { id };
     },
-    update: (id, { attributes }, call) => things.change(id, attributes, call),
+    update: (id, { attributes, changed }, call) => {
+      const part = Object.fromEntries(changed.map((name) => [name, attributes[name]]));
+      return things.change(id, things.changesInPart ? part : attributes, call);
+    },
     delete: (id, call) => things.delete(id, call),
     ...(canClaim && {
       claim: (id: string, owner: Owner, call: CallContext) => things.change(id, ownerIn(owner), call),
