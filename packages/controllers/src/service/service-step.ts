@@ -1,5 +1,5 @@
 /** From what is known of a Service, and what has happened to it, to what is known then and what is to be done. Pure: entry point `step`. */
-import type { Service } from '@outrigger/kube';
+import { keyOfObject, type Service } from '@outrigger/kube';
 import { sameBackEnds } from './back-ends.ts';
 import { retryOf } from '../load-balancer/failure.ts';
 import { afterWrite } from '../contested-field.ts';
@@ -91,7 +91,7 @@ function vanished(state: ServiceState | undefined, successor: Service | undefine
   if (!isForced && !isRecorded(service, rules.options.providerName)) return forgotten;
   if (!isCertain && !isForced) {
     const message = 'A Service has vanished without being deleted; its load balancer is left to the orphan check';
-    return after([{ kind: 'log', level: 'warn', message, fields: {} }], forgotten);
+    return after([{ kind: 'log', level: 'warn', message, fields: { key: keyOfObject(service) } }], forgotten);
   }
   // What is known of its parts goes on to hold.
   return {
