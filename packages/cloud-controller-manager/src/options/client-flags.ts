@@ -36,7 +36,7 @@ export const clientFlags: FlagGroup<ClientOptions> = {
     kubeApiContentType: {
       type: string,
       default: 'application/json',
-      usage: 'Accepted for compatibility: JSON is used.',
+      usage: 'Accepted for compatibility: nodes and Services are read in protobuf, everything else is JSON.',
     },
   },
 };
