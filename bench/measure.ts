@@ -24,6 +24,8 @@ export interface Measurement {
   readonly writesPerNode: number;
   readonly cloudCalls: number;
   readonly cpuSeconds: number;
+  /** What the subject costs the API server beside what it takes itself: from its start to the last node, the observer's share included. */
+  readonly apiServerCpuSeconds: number;
   readonly peakRssMiB: number;
 }
 
@@ -47,7 +49,8 @@ export interface MeasureOptions {
 
 export async function measureBurst(options: MeasureOptions): Promise<Measurement> {
   const { subject, nodes, client, cloud, surroundings, transport } = options;
-  const { auditLog } = surroundings.controlPlane;
+  const { auditLog, pids } = surroundings.controlPlane;
+  const apiServerCpu = (): number => readProcessUsage(pids['kube-apiserver'] ?? 0).cpuSeconds;
   const names = nodeNames(nodes);
   await removeNodes(client);
   cloud.setInstances(names);
@@ -55,9 +58,11 @@ export async function measureBurst(options: MeasureOptions): Promise<Measurement
   await removeLease(client);
   const { resourceVersion } = await client.of(resources.nodes).list({ limit: 1 });
   const mark = await auditLog.mark();
+  const apiServerCpuBefore = apiServerCpu();
   return runSubject(subject, surroundings, options.limitSeconds, async ({ pid, startedAt, signal }) => {
     const { firstWriteAt, lastDoneAt, doneAt } = await observeNodes(transport, nodes, resourceVersion, signal);
     const usage = readProcessUsage(pid);
+    const apiServerCpuSeconds = apiServerCpu() - apiServerCpuBefore;
     const seconds = (lastDoneAt - firstWriteAt) / 1000;
     const latencies = [...doneAt.values()].map((at) => (at - firstWriteAt) / 1000);
     await new Promise((resolve) => setTimeout(resolve, EVENTS_MS));
@@ -81,6 +86,7 @@ export async function measureBurst(options: MeasureOptions): Promise<Measurement
       writesPerNode: writes / nodes,
       cloudCalls: cloud.calls(),
       ...usage,
+      apiServerCpuSeconds,
     };
   });
 }

@@ -24,6 +24,7 @@ const COLUMNS: readonly (readonly [title: string, figure: Figure, digits: number
   ['writes/node', 'writesPerNode', 2],
   ['cloud calls', 'cloudCalls', 0],
   ['CPU s', 'cpuSeconds', 1],
+  ['API server CPU s', 'apiServerCpuSeconds', 1],
   ['peak RSS MiB', 'peakRssMiB', 0],
 ];
 
