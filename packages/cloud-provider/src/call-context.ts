@@ -15,12 +15,15 @@ export interface CloudOperation {
 
 /** What every call of the contract gets. */
 export interface CallContext {
-  /** Carries the deadline, the caller's abort, and the loss of leadership. Pass it on to every request. */
+  /**
+   * Carries the deadline (60 s where nothing else is said), the caller's abort, the loss of leadership and the end of the program. Pass it on to
+   * every request. Requests of a call that only reads are cut off by it; a write that has been sent is given 8 s at a stop.
+   */
   readonly signal: AbortSignal;
   readonly priority: CallPriority;
   readonly logger: Logger;
   /**
-   * Every request to the cloud goes through here: it waits for the budget, is counted, traced and, where `idempotent`,
+   * Every request to the cloud goes through here, and none goes past it: it is refused once this process does not lead, and it waits for the budget, is counted, traced and, where `idempotent`,
    * repeated on `throttled` and `unavailable`. `send` may be called more than once; it throws a `CloudError` (`throttled`
    * with `retryAfterMs` for a 429) or returns a `fetch` Response, whose status 429 and `Retry-After` the host reads itself.
    */

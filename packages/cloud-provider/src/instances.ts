@@ -35,7 +35,10 @@ export interface NodeAddress {
 
 /** A machine that exists. */
 export interface Instance {
-  /** `<provider name>://…`, the same for the life of the machine. */
+  /**
+   * `<provider name>://…`, the same for the life of the machine, of 1,024 characters at most. A node whose machine has none, another's prefix or
+   * the ID that an older node has keeps its taint.
+   */
   readonly providerID: string;
   /** `running` covers everything that is not certainly shut down: starting, paused, in error. */
   readonly state: 'running' | 'shutdown';
@@ -97,14 +100,14 @@ export interface Instances {
    */
   readonly batchSize?: number | undefined;
   /**
-   * Looks nodes up, by provider ID where they have one, else by name. Called when nodes appear and, for all nodes, once per
-   * status period. Answers in the order of `nodes`. Throw (`CloudError`) only when nothing at all could be found out.
+   * Looks nodes up, by provider ID where they have one, else by name. Called when nodes appear, ever more seldom while they wait for their
+   * machines or are not Ready, and for all nodes once per status period. No two of one call have the same name. Reads only. Answers in the order of `nodes`. Throw (`CloudError`) only when nothing at all could be found out.
    * May answer `absent` only where its call proves absence; a list does not.
    */
   lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]>;
   /**
    * Reads one machine directly, never from a cache or a list: the only answer on which a node is ever deleted. Called for
-   * nodes that are not Ready and were `missing` or `absent`. `absent` only for the cloud's own "no such machine".
+   * nodes that are not Ready and were `missing` or `absent`, and again after the grace period. `absent` only for the cloud's own "no such machine".
    */
   read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer>;
   /**

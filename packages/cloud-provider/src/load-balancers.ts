@@ -247,7 +247,7 @@ export interface LoadBalancers {
    */
   planMembers?(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan;
   /**
-   * Carries one action out. Idempotent: the program may die after it took effect and before that was noted. Tags what it
+   * Carries one action out, once the host has checked the whole plan; never two at a time for Services of one `lockKey`. Idempotent: the program may die after it took effect and before that was noted. Tags what it
    * makes with the owner in the same request, or finds it again by a name made from the owner. Throwing is `failed`.
    */
   apply(action: LoadBalancerAction, desired: DesiredLoadBalancer, call: CallContext): Promise<LoadBalancerActionResult>;
@@ -260,6 +260,6 @@ export interface LoadBalancers {
    * Default: parts cannot be asked about; see `consistency`.
    */
   read?(parts: readonly PartQuestion[], call: CallContext): Promise<readonly PartAnswer[]>;
-  /** All parts that carry this cluster's ID. Called once an orphan pass (default 10 min), and by nothing else. */
+  /** All parts that carry this cluster's ID, of Services that are gone too. A part of them is an error: throw. Called once an orphan pass (default 10 min), and by nothing else. */
   listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]>;
 }
