@@ -1,10 +1,6 @@
 /** The cloud controllers. See ../README.md. */
-export {
-  createNodeController,
-  type NodeController,
-  type NodeControllerDependencies,
-  type NodeControllerOptions,
-} from './node/node-controller.ts';
+export { createNodeController, type NodeController } from './node/node-controller.ts';
+export type { NodeControllerDependencies, NodeControllerOptions } from './node/node-dependencies.ts';
 export type { Observed, PlanOptions } from './node/observed.ts';
 export { planNode } from './node/plan.ts';
 export type {

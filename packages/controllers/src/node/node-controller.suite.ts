@@ -20,7 +20,8 @@ import {
   type TransportLayer,
 } from '@outrigger/kube';
 import { hollowNode, UNINITIALIZED_TAINT } from '@outrigger/testing';
-import { createNodeController, type NodeControllerOptions } from './node-controller.ts';
+import { createNodeController } from './node-controller.ts';
+import type { NodeControllerOptions } from './node-dependencies.ts';
 import { objectPatch, statusPatch } from './node-patch.ts';
 
 /** Starts an API server that ends with the test; `undefined` when there is none here (the test is skipped then). */

@@ -7,7 +7,8 @@ import { silentLogger, StatusError, type EventNote, type LogFields, type Metrics
 import { FakeClock } from '@outrigger/testing';
 import { ToldHints } from '../told-hints.suite.ts';
 import { FakeNodeApi } from './fake-node-api.suite.ts';
-import { createNodeController, type NodeControllerOptions } from './node-controller.ts';
+import { createNodeController } from './node-controller.ts';
+import type { NodeControllerOptions } from './node-dependencies.ts';
 import { uninitializedTaintKey } from './well-known-names.ts';
 
 const uninitialized = { key: uninitializedTaintKey, value: 'true', effect: 'NoSchedule' } as const;

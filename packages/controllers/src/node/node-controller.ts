@@ -1,6 +1,6 @@
 /** The cloud-node-controller: brings what the cloud knows to the nodes. Entry point: `createNodeController`. */
 import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
-import type { HintedMachines, InstanceLookups } from '@outrigger/cloud-runtime';
+import type { HintedMachines } from '@outrigger/cloud-runtime';
 import {
   createWorkQueue,
   exponentialBackoff,
@@ -9,15 +9,10 @@ import {
   isNotFound,
   resources,
   runController,
-  type Client,
-  type Clock,
-  type EventRecorder,
   type Logger,
-  type Metrics,
   type Node,
   type ReconcileContext,
   type ResourceClient,
-  type Store,
   type StoreChange,
   type WorkQueue,
 } from '@outrigger/kube';
@@ -31,6 +26,7 @@ import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import type { IdleReason, NodeAction, NodePlan } from './actions.ts';
 import { applyWrites } from './apply.ts';
+import type { NodeControllerDependencies } from './node-dependencies.ts';
 import { createNodeMetrics, watchUninitialized, type NodeMetrics } from './node-metrics.ts';
 import { factsOfNode, factsOfNodePlan, notedWrites } from './node-words.ts';
 import type { PlanOptions } from './observed.ts';
@@ -44,36 +40,6 @@ import { Twins } from './twins.ts';
 const WRITE_BACKOFF = { baseMs: 50, maxMs: 300_000 };
 
 const DEFAULT_PERIOD_MS = 300_000;
-
-export interface NodeControllerOptions {
-  /** The prefix of our provider IDs. */
-  readonly providerName: string;
-  /** `--concurrent-node-syncs`: nodes that are being written at a time. Default: 8. */
-  readonly concurrentNodeSyncs?: number;
-  /** `--node-status-update-frequency`, in milliseconds. Default: 300,000. */
-  readonly nodeStatusUpdateFrequencyMs?: number;
-  /** The provider's batch size, by which the refresh is spread. Default: 500. */
-  readonly batchSize?: number;
-  /** `--node-synced-events`: a `Synced` Event for each initialised node, as upstream. Default: false. */
-  readonly nodeSyncedEvents?: boolean;
-  /** Whether the route controller runs in this process. Default: false. */
-  readonly runsRoutes?: boolean;
-}
-
-export interface NodeControllerDependencies {
-  readonly client: Pick<Client, 'of'>;
-  readonly store: Store<Node>;
-  readonly lookups: Pick<InstanceLookups, 'lookUp' | 'snapshot' | 'hints'>;
-  readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Default: nothing is remembered, and everything done. */
-  readonly journal?: ControllerJournal;
-  readonly options: NodeControllerOptions;
-}
 
 export interface NodeController extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
