@@ -6,7 +6,7 @@ import { CloudError, type ForeignThing, type JudgedThing } from '@outrigger/clou
 import type { WireFloatingIP } from './neutron-wire.ts';
 import type { WireLoadBalancer } from './octavia-wire.ts';
 import { markOf, ownersIn } from './ownership.ts';
-import { namespaceInName } from './plan/listener-owner.ts';
+import { namespaceInName } from './listener-owner.ts';
 
 const GRANT = 'outrigger-namespace=';
 const ALL: readonly string[] = ['*'];

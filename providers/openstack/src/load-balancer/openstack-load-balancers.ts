@@ -22,20 +22,8 @@ import {
 import type { ApiClient } from '../client/api-client.ts';
 import { Home } from '../home.ts';
 import { ChangingClient } from './apply/changing-client.ts';
-import {
-  createFloatingIP,
-  deleteNeutronPart,
-  moveFloatingIP,
-  writeMark,
-  writeNeutronTags,
-} from './apply/apply-floating-ip.ts';
+import { carryOut } from './apply/carry-out.ts';
 import { OctaviaChanges } from './apply/apply-octavia.ts';
-import {
-  attachSecurityGroup,
-  createRule,
-  createSecurityGroup,
-  detachSecurityGroup,
-} from './apply/apply-security-group.ts';
 import { PortTurns } from './apply/port-turns.ts';
 import { Settling } from './apply/settling.ts';
 import { declaredAnnotations, declaredFeatures, lockKeyOf, selectBackEnds } from './desired/declared.ts';
@@ -44,13 +32,13 @@ import type { DesiredTreeResult } from './desired/desired-tree.ts';
 import { octaviaFeatures } from './desired/octavia-features.ts';
 import type { LoadBalancerSettings } from './desired/service-options.ts';
 import { LearnedFacts } from './learned-facts.ts';
-import { identityOf, namedBy } from './observe/concerns.ts';
+import { identityOf, namedBy } from './service-identity.ts';
 import { ofKnownServers } from './desired/members.ts';
 import { Observer } from './observe/observe.ts';
 import { PartReader } from './observe/read-parts.ts';
-import { loadBalancerIn, type PartKind } from './observed-tree.ts';
+import { loadBalancerIn } from './observed-tree.ts';
 import { choosePart } from './plan/begin.ts';
-import { changeOf, type Change } from './plan/change.ts';
+import { changeOf } from './plan/change.ts';
 import { planMembers } from './plan/plan-members.ts';
 import { planRemoving } from './plan/plan-removing.ts';
 import { planServing } from './plan/plan-serving.ts';
@@ -178,7 +166,11 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     const client = new ChangingClient(this.#options.client());
     try {
       const change = changeOf(action);
-      const result = await this.#change(change, client, call);
+      const result = await carryOut(
+        change,
+        { client, facts: this.#facts, octavia: this.#octavia, turns: this.#turns },
+        call,
+      );
       // To share a load balancer is to make a part of it.
       const isShare = action.kind === 'create' && change.op === 'tags' && result.kind !== 'failed';
       const made = isShare ? { kind: action.part, id: change.loadBalancerId } : madeBy(result);
@@ -188,50 +180,6 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     } catch (error) {
       throw client.ofAll(error);
     }
-  }
-
-  async #change(change: Change, client: ApiClient, call: CallContext): Promise<LoadBalancerActionResult> {
-    switch (change.op) {
-      case 'create-load-balancer':
-        return this.#octavia.create(change, call);
-      case 'delete-load-balancer':
-        return this.#octavia.delete(change, call);
-      case 'octavia':
-        return this.#octavia.change(change, call);
-      case 'tags':
-        return this.#octavia.writeTags(change, call);
-      case 'create-floating-ip':
-        return doneWith('floating-ip', await createFloatingIP(client, change, this.#facts, call));
-      case 'move-floating-ip':
-        await moveFloatingIP(client, change, call);
-        break;
-      case 'delete-floating-ip':
-        await deleteNeutronPart(client, 'floatingips', change.floatingIPId, call);
-        break;
-      case 'mark':
-        await writeMark(client, change, this.#facts, call);
-        break;
-      case 'neutron-tags':
-        await writeNeutronTags(client, change, this.#facts, call);
-        break;
-      case 'create-security-group':
-        return doneWith('security-group', await createSecurityGroup(client, change, this.#facts, call));
-      case 'create-rule':
-        await createRule(client, change, call);
-        break;
-      case 'delete-rule':
-        await deleteNeutronPart(client, 'security-group-rules', change.ruleId, call);
-        break;
-      case 'attach-security-group':
-        await attachSecurityGroup(client, change, { facts: this.#facts, turns: this.#turns }, call);
-        break;
-      case 'detach-security-group':
-        await detachSecurityGroup(client, change, this.#turns, call);
-        break;
-      case 'delete-security-group':
-        await deleteNeutronPart(client, 'security-groups', change.groupId, call);
-    }
-    return { kind: 'done' };
   }
 
   read(parts: readonly PartQuestion[], call: CallContext): Promise<readonly PartAnswer[]> {
@@ -262,12 +210,6 @@ export class OpenStackLoadBalancers implements LoadBalancers {
 
 function madeBy(result: LoadBalancerActionResult): PartName | undefined {
   return result.kind === 'failed' ? undefined : result.made;
-}
-
-/** `id`: of what was made; `undefined` where nothing was. */
-function doneWith(kind: PartKind, id: string | undefined): LoadBalancerActionResult {
-  const made: PartName | undefined = id === undefined ? undefined : { kind, id };
-  return { kind: 'done', ...(made && { made }) };
 }
 
 /** What a load balancer can do is by the driver that has made it: older ones stay with theirs when `lb-provider` changes. */

@@ -6,7 +6,7 @@ import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { isLeft, ownersIn, ownerTag, sameOwner, sharerTag } from '../ownership.ts';
 import type { Change, OctaviaRequest } from '../plan/change.ts';
 import { SECOND_VIPS } from '../plan/create-load-balancer.ts';
-import { sharesIn } from '../plan/listener-owner.ts';
+import { sharesIn } from '../listener-owner.ts';
 import { deleteRequest, putRequest } from '../plan/octavia-requests.ts';
 import { IdLookUps } from './look-up-ids.ts';
 import { POLL_MS, type Settling } from './settling.ts';

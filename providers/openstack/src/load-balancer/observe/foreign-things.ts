@@ -9,8 +9,8 @@ import type { WireFloatingIP } from '../neutron-wire.ts';
 import { loadBalancerIn } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { sameOwner } from '../ownership.ts';
-import { isClaimable } from '../plan/claims.ts';
-import { namedBy, type ServiceIdentity } from './concerns.ts';
+import { isClaimable } from '../predecessor.ts';
+import { namedBy, type ServiceIdentity } from '../service-identity.ts';
 import { readNamed } from './read-lists.ts';
 
 interface Seen {

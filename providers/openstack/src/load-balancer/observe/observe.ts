@@ -22,8 +22,8 @@ import {
   relationOf,
   type ClusterNames,
   type ServiceIdentity,
-} from './concerns.ts';
-import { hasPredecessorsShare, isClaimable } from '../plan/claims.ts';
+} from '../service-identity.ts';
+import { hasPredecessorsShare, isClaimable } from '../predecessor.ts';
 import { FloatingNetworks } from './floating-networks.ts';
 import { ForeignThings } from './foreign-things.ts';
 import { LatenessTracker } from './lateness.ts';

@@ -13,7 +13,7 @@ import type {
 } from '../observed-tree.ts';
 import type { ProvisioningStatus, WireLoadBalancer } from '../octavia-wire.ts';
 import { hasNeutronTags, markOf, ownersIn, type OwnerMark } from '../ownership.ts';
-import type { Relation, ServiceIdentity } from './concerns.ts';
+import type { Relation, ServiceIdentity } from '../service-identity.ts';
 import type { Lists } from './read-lists.ts';
 
 export interface Related {

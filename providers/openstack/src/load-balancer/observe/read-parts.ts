@@ -15,7 +15,7 @@ import type { WireFloatingIP, WireSecurityGroup } from '../neutron-wire.ts';
 import type { PartKind } from '../observed-tree.ts';
 import type { WireListener, WireLoadBalancer } from '../octavia-wire.ts';
 import { hasOwnerTag, isLeft, markOf, ownersIn, sameOwner } from '../ownership.ts';
-import { cpoPrefix } from '../plan/listener-owner.ts';
+import { cpoPrefix } from '../listener-owner.ts';
 
 /** In so long after the start the cluster's nodes are looked up, by which its place is known. */
 const PATIENCE_MS = 60_000;

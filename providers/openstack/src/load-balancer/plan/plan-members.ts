@@ -9,7 +9,7 @@ import type {
 import type { DesiredMember } from '../desired/desired-tree.ts';
 import { memberNodes, membersOf } from '../desired/members.ts';
 import { carriesPackets } from '../desired/octavia-features.ts';
-import type { ServiceIdentity } from '../observe/concerns.ts';
+import type { ServiceIdentity } from '../service-identity.ts';
 import {
   loadBalancerIn,
   securityGroupIn,
@@ -22,7 +22,7 @@ import { actionOf, type Target } from './change.ts';
 import { transportOf } from './diff-listeners.ts';
 import { diffMembers } from './diff-pool.ts';
 import { healthOf } from './diff.ts';
-import { isOwnChild } from './listener-owner.ts';
+import { isOwnChild } from '../listener-owner.ts';
 import { diffPorts } from './plan-security-group.ts';
 import { providerIDsOf } from './provider-ids.ts';
 

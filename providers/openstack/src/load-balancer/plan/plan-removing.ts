@@ -6,12 +6,13 @@ import type {
   LoadBalancerWarning,
 } from '@outrigger/cloud-provider';
 import { keepsFloatingIP } from '../desired/declared.ts';
-import { cpoFloatingIPText } from '../observe/concerns.ts';
+import { cpoFloatingIPText } from '../service-identity.ts';
 import { floatingIPIn, loadBalancerIn, type ObservedFloatingIP, type PartKind } from '../observed-tree.ts';
 import { markedDescription, ownersIn, sameOwner, unmarked } from '../ownership.ts';
 import { actionOf, leaving } from './change.ts';
-import { isClaimable, planClaims } from './claims.ts';
-import { heirsOf } from './listener-owner.ts';
+import { isClaimable } from '../predecessor.ts';
+import { planClaims } from './claims.ts';
+import { heirsOf } from '../listener-owner.ts';
 import { deletion } from './plan-floating-ip.ts';
 import { removeGroup } from './plan-security-group.ts';
 import {

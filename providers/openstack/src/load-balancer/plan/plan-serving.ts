@@ -12,7 +12,7 @@ import { actionOf, type Target } from './change.ts';
 import { planClaims } from './claims.ts';
 import { diffListeners } from './diff-listeners.ts';
 import type { Step } from './diff.ts';
-import { isOwnChild } from './listener-owner.ts';
+import { isOwnChild } from '../listener-owner.ts';
 import { planFloatingIP, type FloatingIPPlan } from './plan-floating-ip.ts';
 import { removeParts } from './plan-removing.ts';
 import { removeLoadBalancer } from './remove-load-balancer.ts';

@@ -1,12 +1,12 @@
 /** What is to be done so that a Service has no load balancer, or no part of one, any more. Pure. */
 import type { LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-provider';
-import type { ServiceIdentity } from '../observe/concerns.ts';
+import type { ServiceIdentity } from '../service-identity.ts';
 import { loadBalancerIn, type ObservedListener } from '../observed-tree.ts';
 import { isLeft, leftTag, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
 import { actionOf, leaving, type Target } from './change.ts';
 import { removeListener } from './diff-listeners.ts';
 import { removePool, type Step } from './diff.ts';
-import { cpoPrefix, heirsOf, isOwnChild } from './listener-owner.ts';
+import { cpoPrefix, heirsOf, isOwnChild } from '../listener-owner.ts';
 
 export interface RemovingContext {
   readonly identity: ServiceIdentity;

@@ -1,7 +1,7 @@
 /** What the plan of a Service that has to be served rests on. */
 import type { DesiredLoadBalancer, LoadBalancerPart, LoadBalancerWarning } from '@outrigger/cloud-provider';
 import type { DesiredTree } from '../desired/desired-tree.ts';
-import type { ServiceIdentity } from '../observe/concerns.ts';
+import type { ServiceIdentity } from '../service-identity.ts';
 
 export interface ServingContext {
   readonly desired: DesiredLoadBalancer;

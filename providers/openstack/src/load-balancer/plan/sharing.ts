@@ -1,10 +1,10 @@
 /** Why a Service may not use a load balancer together with others. Pure. */
 import { CloudError } from '@outrigger/cloud-provider';
 import type { DesiredTree } from '../desired/desired-tree.ts';
-import type { ServiceIdentity } from '../observe/concerns.ts';
+import type { ServiceIdentity } from '../service-identity.ts';
 import type { ObservedChildren, ObservedLoadBalancer } from '../observed-tree.ts';
 import { transportOf } from './diff-listeners.ts';
-import { isOwnChild } from './listener-owner.ts';
+import { isOwnChild } from '../listener-owner.ts';
 
 interface Shared {
   readonly loadBalancer: ObservedLoadBalancer;
