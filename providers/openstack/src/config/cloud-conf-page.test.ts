@@ -6,3 +6,11 @@ import { cloudConfPage } from './cloud-conf-page.ts';
 test('the page is what the table of keys says (else: node scripts/openstack-cloud-conf-page.ts)', () => {
   assert.equal(readFileSync(new URL('../../docs/cloud-conf.md', import.meta.url), 'utf8'), cloudConfPage());
 });
+
+test('each key says what it means', () => {
+  const rows = cloudConfPage()
+    .split('\n')
+    .filter((line) => /\| (served|own) \|/u.test(line));
+  assert.ok(rows.length > 60);
+  for (const row of rows) assert.doesNotMatch(row, /\| {2,}\|$/u, row);
+});

@@ -9,6 +9,7 @@ import {
   type Section,
   type ServedKey,
 } from './cloud-conf-keys.ts';
+import { cloudConfMeanings } from './cloud-conf-meanings.ts';
 
 const INTRODUCTION = `# cloud.conf
 
@@ -77,10 +78,16 @@ export function cloudConfPage(): string {
 function table<S>({ name, keys, unserved }: Section<S>, title = `[${name}]`): string {
   const served = Object.values(keys) as readonly ServedKey<unknown>[];
   const rows = [
-    ...served.map(({ key, kind, byDefault, meaning, own, secret }) => {
+    ...served.map(({ key, kind, byDefault, own, secret }) => {
       const shown = kind.show(byDefault);
       const type = secret ? 'secret' : kind.name;
-      return [code(key), type, shown === '' ? '' : code(shown), own ? 'own' : 'served', meaning];
+      return [
+        code(key),
+        type,
+        shown === '' ? '' : code(shown),
+        own ? 'own' : 'served',
+        cloudConfMeanings[name]?.[key] ?? '',
+      ];
     }),
     ...unserved.map(({ key, status, harmless, why }) => {
       const but = harmless.filter((value) => value !== '').map(code);

@@ -22,15 +22,9 @@ export interface AnnotationRow {
   readonly orDefault?: 'always' | 'once-served';
   /** `written`: the provider writes it, and does not read what stands there. */
   readonly answer: 'served' | 'written';
-  /** Where the answer is no, or differs from CPO's. */
-  readonly note?: string;
   /** It names something of the cloud that may be another's, and what one could do by that: see the contract's `ServiceAnnotation`. */
   readonly dangerous?: string;
-  /** What it was seen at work on: see `docs/lab.md`, Marks. Absent: on nothing but its own unit tests. */
-  readonly shownBy?: ShownBy;
 }
-
-type ShownBy = 'lab' | 'lab, seeded' | 'fake';
 
 const PREFIX = 'loadbalancer.openstack.org/';
 
@@ -38,10 +32,6 @@ const PREFIX = 'loadbalancer.openstack.org/';
 const TIMEOUT_RANGE = [0, 24 * 24 * 60 * 60 * 1000] as const;
 const RETRIES_RANGE = [1, 10] as const;
 const COUNT_RANGE = [0, 2 ** 31 - 1] as const;
-
-const NOT_OVN = 'Ignored by the provider `ovn`, with a warning.';
-const NO_OVN = 'Refused with the provider `ovn`.';
-const AT_CREATION = 'Only when the load balancer is made.';
 
 type Flag = 'internal' | 'keepFloatingIP' | 'xForwardedFor' | 'enableHealthMonitor';
 type Count =
@@ -88,7 +78,6 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'once-served',
     description: 'No floating IP. Default: `internal-lb`, which, when true, no Service can undo.',
     answer: 'served',
-    shownBy: 'lab',
   },
   nodeSelector: {
     name: `${PREFIX}node-selector`,
@@ -96,14 +85,12 @@ export const annotationTable: AnnotationTable = {
     maxLength: ANNOTATION_LENGTH,
     description: 'Only nodes with all these labels: `env=production, region`. Default: `node-selector`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   class: {
     name: `${PREFIX}class`,
     values: 'string',
     description: 'Name of a `[LoadBalancerClass "…"]` of the cloud config.',
     answer: 'served',
-    shownBy: 'lab, seeded',
   },
   floatingNetworkId: {
     name: `${PREFIX}floating-network-id`,
@@ -111,7 +98,6 @@ export const annotationTable: AnnotationTable = {
     description: 'Network of the floating IP. Default: `floating-network-id`, else the first external network.',
     dangerous: 'takes addresses of a network that is meant for others',
     answer: 'served',
-    shownBy: 'lab',
   },
   floatingSubnetId: {
     name: `${PREFIX}floating-subnet-id`,
@@ -119,7 +105,6 @@ export const annotationTable: AnnotationTable = {
     description: 'Subnet of the floating IP; goes before the two below. Default: `floating-subnet-id`.',
     dangerous: 'takes addresses of a subnet that is meant for others',
     answer: 'served',
-    shownBy: 'lab, seeded',
   },
   floatingSubnet: {
     name: `${PREFIX}floating-subnet`,
@@ -128,7 +113,6 @@ export const annotationTable: AnnotationTable = {
       'Name of the subnet: a glob, or a regular expression after `~`; `!` negates. Default: `floating-subnet`.',
     dangerous: 'takes addresses of a subnet that is meant for others',
     answer: 'served',
-    shownBy: 'lab, seeded',
   },
   floatingSubnetTags: {
     name: `${PREFIX}floating-subnet-tags`,
@@ -137,8 +121,6 @@ export const annotationTable: AnnotationTable = {
     description: 'Tags of the subnet: one of `a,b`, all of `&a,b`; `!` negates. Default: `floating-subnet-tags`.',
     dangerous: 'takes addresses of a subnet that is meant for others',
     answer: 'served',
-    note: 'CPO reads two tags after `!` the other way round: `!a,b` there spares subnets that have one of them.',
-    shownBy: 'lab, seeded',
   },
   keepFloatingIP: {
     name: `${PREFIX}keep-floatingip`,
@@ -146,7 +128,6 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     description: 'The floating IP outlives the Service. Default: false.',
     answer: 'served',
-    shownBy: 'lab',
   },
   networkId: {
     name: `${PREFIX}network-id`,
@@ -155,8 +136,6 @@ export const annotationTable: AnnotationTable = {
     description: 'Network of the VIP. Default: `network-id`, else the nodes’ own.',
     dangerous: 'puts a load balancer into a network of others',
     answer: 'served',
-    note: AT_CREATION,
-    shownBy: 'lab',
   },
   subnetId: {
     name: `${PREFIX}subnet-id`,
@@ -164,8 +143,6 @@ export const annotationTable: AnnotationTable = {
     description: 'Subnet of the VIP, and of the members where nothing else names it. Default: `subnet-id`.',
     dangerous: 'puts a load balancer into a network of others',
     answer: 'served',
-    note: AT_CREATION,
-    shownBy: 'lab',
   },
   memberSubnetId: {
     name: `${PREFIX}member-subnet-id`,
@@ -173,7 +150,6 @@ export const annotationTable: AnnotationTable = {
     description: 'Subnet in which members are reached. Default: `member-subnet-id`, else `subnet-id`.',
     dangerous: 'connects a load balancer to a network of others',
     answer: 'served',
-    shownBy: 'lab',
   },
   portId: {
     name: `${PREFIX}port-id`,
@@ -182,8 +158,6 @@ export const annotationTable: AnnotationTable = {
     description: 'A port that has the VIP already.',
     dangerous: 'takes the port, and with it the address, of others',
     answer: 'served',
-    note: AT_CREATION,
-    shownBy: 'lab',
   },
   connectionLimit: {
     name: `${PREFIX}connection-limit`,
@@ -192,7 +166,6 @@ export const annotationTable: AnnotationTable = {
     range: [-1, 2 ** 31 - 1],
     description: 'Connections to a listener at once; -1: any number. Default: -1.',
     answer: 'served',
-    shownBy: 'lab',
   },
   proxyProtocol: {
     name: `${PREFIX}proxy-protocol`,
@@ -200,8 +173,6 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     description: 'PROXY protocol to the members, `true` is `v1`. TCP ports only; not with `x-forwarded-for`.',
     answer: 'served',
-    note: NO_OVN,
-    shownBy: 'lab',
   },
   xForwardedFor: {
     name: `${PREFIX}x-forwarded-for`,
@@ -209,16 +180,12 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     description: 'HTTP listeners that add `X-Forwarded-For`. TCP ports only. Default: false.',
     answer: 'served',
-    note: NO_OVN,
-    shownBy: 'lab',
   },
   lbMethod: {
     name: `${PREFIX}lb-method`,
     values: lbMethods,
     description: 'How members are chosen. Default: `lb-method`.',
     answer: 'served',
-    note: '`ovn` has `SOURCE_IP_PORT`, and since 2026 `SOURCE_IP`; `amphora` has all but `SOURCE_IP_PORT`.',
-    shownBy: 'lab',
   },
   timeoutClientData: {
     name: `${PREFIX}timeout-client-data`,
@@ -227,8 +194,6 @@ export const annotationTable: AnnotationTable = {
     range: TIMEOUT_RANGE,
     description: 'Idle time of a client, in milliseconds. Default: 50,000.',
     answer: 'served',
-    note: NOT_OVN,
-    shownBy: 'lab',
   },
   timeoutMemberConnect: {
     name: `${PREFIX}timeout-member-connect`,
@@ -237,8 +202,6 @@ export const annotationTable: AnnotationTable = {
     range: TIMEOUT_RANGE,
     description: 'Time to connect to a member, in milliseconds. Default: 5,000.',
     answer: 'served',
-    note: NOT_OVN,
-    shownBy: 'lab',
   },
   timeoutMemberData: {
     name: `${PREFIX}timeout-member-data`,
@@ -247,8 +210,6 @@ export const annotationTable: AnnotationTable = {
     range: TIMEOUT_RANGE,
     description: 'Idle time of a member, in milliseconds. Default: 50,000.',
     answer: 'served',
-    note: NOT_OVN,
-    shownBy: 'lab',
   },
   timeoutTcpInspect: {
     name: `${PREFIX}timeout-tcp-inspect`,
@@ -257,8 +218,6 @@ export const annotationTable: AnnotationTable = {
     range: TIMEOUT_RANGE,
     description: 'Wait for more packets to inspect, in milliseconds. Default: 0.',
     answer: 'served',
-    note: NOT_OVN,
-    shownBy: 'lab',
   },
   enableHealthMonitor: {
     name: `${PREFIX}enable-health-monitor`,
@@ -266,7 +225,6 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     description: 'A health monitor to each pool; `externalTrafficPolicy: Local` needs it. Default: `create-monitor`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   healthMonitorDelay: {
     name: `${PREFIX}health-monitor-delay`,
@@ -275,8 +233,6 @@ export const annotationTable: AnnotationTable = {
     range: COUNT_RANGE,
     description: 'Seconds between two probes. Default: `monitor-delay`.',
     answer: 'served',
-    note: 'Of UDP Octavia takes 3 or more, unless its administrator has set `udp_connect_min_interval_health_monitor`.',
-    shownBy: 'lab',
   },
   healthMonitorTimeout: {
     name: `${PREFIX}health-monitor-timeout`,
@@ -285,7 +241,6 @@ export const annotationTable: AnnotationTable = {
     range: COUNT_RANGE,
     description: 'Seconds for one probe. Default: `monitor-timeout`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   healthMonitorMaxRetries: {
     name: `${PREFIX}health-monitor-max-retries`,
@@ -294,7 +249,6 @@ export const annotationTable: AnnotationTable = {
     range: RETRIES_RANGE,
     description: 'Good probes until a member is up. Default: `monitor-max-retries`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   healthMonitorMaxRetriesDown: {
     name: `${PREFIX}health-monitor-max-retries-down`,
@@ -303,7 +257,6 @@ export const annotationTable: AnnotationTable = {
     range: RETRIES_RANGE,
     description: 'Bad probes until a member is down. Default: `monitor-max-retries-down`.',
     answer: 'served',
-    shownBy: 'lab',
   },
   flavorId: {
     name: `${PREFIX}flavor-id`,
@@ -311,16 +264,12 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'once-served',
     description: 'Octavia flavor. Default: `flavor-id`.',
     answer: 'served',
-    note: `${AT_CREATION} ${NOT_OVN}`,
-    shownBy: 'lab, seeded',
   },
   availabilityZone: {
     name: `${PREFIX}availability-zone`,
     values: 'string',
     description: 'Octavia availability zone. Default: `availability-zone`.',
     answer: 'served',
-    note: `${AT_CREATION} ${NOT_OVN}`,
-    shownBy: 'lab, seeded',
   },
   tlsContainerRef: {
     name: `${PREFIX}default-tls-container-ref`,
@@ -329,15 +278,12 @@ export const annotationTable: AnnotationTable = {
       'TLS ends at the load balancer, with this certificate (fake only: never run on a real Barbican). TCP ports only. Default: `default-tls-container-ref`.',
     dangerous: 'serves with the certificate of others',
     answer: 'served',
-    note: `With \`container-store=barbican\` it ends in \`/containers/…\` or \`/secrets/…\`; Octavia itself looks whether it is there. ${NO_OVN}`,
-    shownBy: 'fake',
   },
   hostname: {
     name: `${PREFIX}hostname`,
     values: 'string',
     description: 'What the status says instead of the address.',
     answer: 'served',
-    shownBy: 'lab',
   },
   loadBalancerId: {
     name: `${PREFIX}load-balancer-id`,
@@ -346,13 +292,11 @@ export const annotationTable: AnnotationTable = {
       'The load balancer that is used; written when one was made. Another Service’s is shared with it: one of its namespace, or as `--load-balancer-sharing` says.',
     dangerous: 'uses the load balancer, and with it the address, of others',
     answer: 'served',
-    shownBy: 'lab',
   },
   loadBalancerAddress: {
     name: `${PREFIX}load-balancer-address`,
     values: 'string',
     description: 'Where the address is written, also with `hostname`.',
     answer: 'written',
-    shownBy: 'lab',
   },
 };

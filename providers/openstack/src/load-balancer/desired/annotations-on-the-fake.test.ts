@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Rig, callContext, served, serviceNamed } from '../rig.suite.ts';
+import { annotationNotes } from './annotation-notes.ts';
 import { annotationTable, type AnnotationKey, type AnnotationRow } from './annotation-table.ts';
 import { annotated, portOf } from './tree-inputs.suite.ts';
 
@@ -165,8 +166,8 @@ test('what is called seen on the fake is asked for here', async () => {
     'loadBalancerAddress',
     ...ROWS.flatMap(({ asks }) => Object.keys(asks(rig))),
   ]);
-  const rows = Object.entries(annotationTable) as readonly (readonly [string, AnnotationRow])[];
-  const marked = rows.filter(([, { shownBy }]) => shownBy === 'fake').map(([key]) => key);
+  const rows = Object.entries(annotationTable) as readonly (readonly [AnnotationKey, AnnotationRow])[];
+  const marked = rows.filter(([key]) => annotationNotes[key]?.shownBy === 'fake').map(([key]) => key);
   assert.deepEqual(
     marked.filter((key) => !asked.has(key)),
     [],

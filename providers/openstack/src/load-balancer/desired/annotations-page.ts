@@ -1,5 +1,6 @@
 /** `providers/openstack/docs/annotations.md`, from the table of annotations. */
-import { annotationTable, type AnnotationRow } from './annotation-table.ts';
+import { annotationNotes } from './annotation-notes.ts';
+import { annotationTable, type AnnotationKey, type AnnotationRow } from './annotation-table.ts';
 
 const HEAD = `# Annotations of Services
 
@@ -43,10 +44,11 @@ The annotation, then the class, then \`[LoadBalancer]\`. Of a Service that is no
 `;
 
 export function annotationsPage(): string {
-  const rows: readonly AnnotationRow[] = Object.values(annotationTable);
-  const lines = rows.map(
-    (row) => `| ${[`\`${row.name}\``, wordsFor(row), row.description, answerOf(row), row.shownBy ?? ''].join(' | ')} |`,
-  );
+  const rows = Object.entries(annotationTable) as readonly (readonly [AnnotationKey, AnnotationRow])[];
+  const lines = rows.map(([key, row]) => {
+    const { note, shownBy = '' } = annotationNotes[key] ?? {};
+    return `| ${[`\`${row.name}\``, wordsFor(row), row.description, answerOf(row, note), shownBy].join(' | ')} |`;
+  });
   return [
     HEAD,
     '| Annotation | Values | What it asks for | Here | Seen on |',
@@ -56,7 +58,7 @@ export function annotationsPage(): string {
   ].join('\n');
 }
 
-function answerOf({ answer, dangerous, note }: AnnotationRow): string {
+function answerOf({ answer, dangerous }: AnnotationRow, note: string | undefined): string {
   const word = answer === 'served' ? 'served' : 'written, and ignored where somebody else wrote it';
   const words = note === undefined ? word : `${word}. ${note}`;
   return dangerous === undefined
