@@ -77,8 +77,9 @@ export async function buildProgram(directory: string = root, maps: boolean = tru
     target: 'node24',
     // Readable stack traces are worth more than kilobytes that are read once.
     minify: false,
-    // …but white space doubles the text that stays in memory.
+    // …but white space doubles the text that stays in memory, and long ways to write the same are another 3 % of it. Names stay.
     minifyWhitespace: true,
+    minifySyntax: true,
     sourcemap: maps && 'linked',
     // A file beside it; in the program their typographic quotes would double its text in memory.
     legalComments: 'external',
