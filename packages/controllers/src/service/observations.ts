@@ -20,6 +20,8 @@ import { observeOnce, type ObserveOptions } from '../load-balancer/observe-once.
  * for all of it.
  */
 const MANY_PORTS = 50;
+/** So many such Services are remembered. */
+const MOST_LARGE = 1_000;
 
 export interface ObservationsOptions extends ObserveOptions {
   readonly provider: Pick<LoadBalancers, 'observe' | 'batchSize'>;
@@ -48,6 +50,8 @@ export class Observations {
   readonly #large: Lane = { gathering: new Set(), running: false };
   /** Of each Service that had part in a question without an answer: with how many, itself included, it is asked about next. */
   readonly #limits = new Map<string, number>();
+  /** UIDs of Services that have, or had, many ports. */
+  readonly #largeUids = new Set<string>();
   readonly #asking = new Set<string>();
 
   constructor(options: ObservationsOptions) {
@@ -57,10 +61,21 @@ export class Observations {
   /** Asks, unless the answer is on its way. */
   ask(key: string): void {
     if (this.#asking.has(key)) return;
-    const ports = this.#options.serviceOf(key)?.ports.length ?? 0;
-    const lane = ports > MANY_PORTS ? this.#large : this.#limits.has(key) ? this.#suspect : this.#usual;
+    const lane = this.#isLarge(key) ? this.#large : this.#limits.has(key) ? this.#suspect : this.#usual;
     lane.gathering.add(key);
     if (!lane.running) void this.#run(lane);
+  }
+
+  /** What it has in the cloud may be as much as it has ever asked for. */
+  #isLarge(key: string): boolean {
+    const service = this.#options.serviceOf(key);
+    if (!service) return false;
+    const known = this.#largeUids.has(service.uid);
+    if (known || service.ports.length <= MANY_PORTS) return known;
+    const [oldest] = this.#largeUids;
+    if (oldest !== undefined && this.#largeUids.size >= MOST_LARGE) this.#largeUids.delete(oldest);
+    this.#largeUids.add(service.uid);
+    return true;
   }
 
   async #run(lane: Lane): Promise<void> {
