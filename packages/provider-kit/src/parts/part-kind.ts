@@ -1,5 +1,12 @@
 /** What the author of a provider declares of one kind of part. */
-import type { CallContext, DesiredLoadBalancer, LoadBalancerPart, Owner, PartName } from '@outrigger/cloud-provider';
+import type {
+  CallContext,
+  DesiredLoadBalancer,
+  LoadBalancerPart,
+  LoadBalancerService,
+  Owner,
+  PartName,
+} from '@outrigger/cloud-provider';
 
 export type Attributes = Readonly<Record<string, unknown>>;
 
@@ -62,6 +69,11 @@ export interface PartKind {
    * attribute of it, however deep, is this one's ID.
    */
   readonly uses?: (other: LoadBalancerPart, part: LoadBalancerPart) => boolean;
+  /**
+   * Whether a part of another owner has what the Service asks for and one alone can have: a DNS name. Pure. The plan is refused then, in
+   * place of a `create` that the cloud refuses. Default: nothing of others is in the way.
+   */
+  readonly clashes?: (part: LoadBalancerPart, service: LoadBalancerService) => boolean;
   /** All parts of this kind, those of others included or not. Half made and deleting ones too. A whole list or an error. */
   readonly list: (call: CallContext) => Promise<readonly ListedPart[]>;
   /** Makes one, with its owner. Resolves to its ID as soon as the cloud has given it. */

@@ -257,6 +257,36 @@ test('what else a provider says is passed on: options, others, back ends of its 
   );
 });
 
+test('a name that another has refuses the plan, says nothing else of the other, and holds up no deletion', async () => {
+  const cloud = new PartCloud(false);
+  const kinds = kindsOf(cloud).map((kind) => ({
+    ...kind,
+    ...(kind.kind === 'dns' && {
+      clashes: ({ attributes }: LoadBalancerPart, { name }: { readonly name: string }) => attributes['name'] === name,
+    }),
+  }));
+  const balancers = loadBalancersOf(cloud, clock, { kinds });
+  const owners = [
+    [{ ...ME, uid: 'secret' }, 'conflict'],
+    [{ clusterId: 'secret', uid: ME.uid }, 'not-owned'],
+  ] as const;
+  for (const [owner, code] of owners) {
+    const taken = cloud.add('dns', owner, { name: 'web' });
+    const parts = await partsOf(balancers);
+    assert.deepEqual(
+      parts.map(({ id }) => id),
+      [taken.id],
+    );
+    const { actions, refused } = balancers.plan(desiredOf(serviceOf([80])), parts);
+    assert.ok(actions.length === 0 && isCloudError(refused, code));
+    assert.doesNotMatch(refused.message, /secret/);
+    assert.equal(balancers.plan(desiredOf(serviceOf([80]), [], false), parts).complete, true);
+    cloud.parts.clear();
+  }
+  cloud.add('dns', { ...ME, uid: 'other' }, { name: 'another' });
+  assert.deepEqual(await partsOf(balancers), []);
+});
+
 test('what a part touches goes with its actions, and kinds that need one another are refused', () => {
   const cloud = new PartCloud(false);
   const network = { kind: 'network', id: 'n' };

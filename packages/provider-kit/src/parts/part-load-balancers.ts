@@ -21,7 +21,7 @@ import {
   type ProviderHost,
 } from '@outrigger/cloud-provider';
 import type { Begun, ListedPart, PartKind, PartRequest } from './part-kind.ts';
-import { inOrder, planMembersOf, planParts, type KeyedPart, type PlanOptions } from './plan-parts.ts';
+import { inOrder, isInTheWay, planMembersOf, planParts, type KeyedPart, type PlanOptions } from './plan-parts.ts';
 
 export interface PartLoadBalancersOptions extends Pick<
   LoadBalancers,
@@ -125,10 +125,17 @@ class PartLoadBalancers implements LoadBalancers {
     const byUid = Map.groupBy(all, ({ owner }) => owner?.uid);
     const claimable = all.filter(({ kind }) => this.#kind(kind).claim);
     const unowned = claimable.filter(({ owner }) => owner === undefined);
+    const nameable = all.filter(({ kind }) => this.#kind(kind).clashes);
     return Promise.all(
       services.map(async (service): Promise<LoadBalancerObservation> => {
         const own = (byUid.get(service.uid) ?? []).filter(({ owner }) => owner?.clusterId === host.cluster.id);
-        const parts = [...own, ...unowned.filter((part) => isReachedAt(part, service)), ...adopted(claimable, service)];
+        const owner = { clusterId: host.cluster.id, uid: service.uid };
+        const parts = [
+          ...own,
+          ...unowned.filter((part) => isReachedAt(part, service)),
+          ...adopted(claimable, service),
+          ...nameable.filter((part) => isInTheWay(this.#plan, part, service, owner)),
+        ];
         try {
           const found = await others?.(service, own, call);
           return { kind: 'parts', asOf, parts: [...new Set(parts)], ...(found && { others: found }) };

@@ -1,12 +1,14 @@
 /** From the parts that are wanted and those that are there to what has to be done. Pure. Entry points `planParts` and `planMembersOf`. */
 import { isDeepStrictEqual } from 'node:util';
 import {
+  CloudError,
   isCloudError,
   type DesiredLoadBalancer,
   type LoadBalancerAction,
   type LoadBalancerIngress,
   type LoadBalancerPart,
   type LoadBalancerPlan,
+  type LoadBalancerService,
   type Owner,
 } from '@outrigger/cloud-provider';
 import type { Attributes, PartKind, WantedPart } from './part-kind.ts';
@@ -56,12 +58,32 @@ export function planParts(
   if (!desired.wanted) {
     return { actions: removal(own, own, [], options), complete: own.length === 0, ingress: [] };
   }
+  const taken = parts.find((part) => isInTheWay(options, part, desired.service, desired.owner));
+  if (taken) return { ...unfinished([]), refused: takenBy(taken, desired.owner) };
   try {
     return new Making(desired, own, options).plan();
   } catch (error) {
     if (!isCloudError(error)) throw error;
     return { ...unfinished([]), refused: error };
   }
+}
+
+/** A part of another owner that has what one alone can have. */
+export function isInTheWay(
+  { kinds }: Pick<PlanOptions, 'kinds'>,
+  part: LoadBalancerPart,
+  service: LoadBalancerService,
+  owner: Owner,
+): boolean {
+  if (part.owner === undefined || isOwnedBy(part, owner)) return false;
+  return kinds.some((kind) => kind.kind === part.kind && kind.clashes?.(part, service));
+}
+
+/** Of another it says no more than that there is one. */
+function takenBy({ kind, owner }: LoadBalancerPart, { clusterId }: Owner): CloudError {
+  return owner?.clusterId === clusterId
+    ? new CloudError('conflict', `the ${kind} that it asks for still belongs to another Service`)
+    : new CloudError('not-owned', `the ${kind} that it asks for belongs to another cluster; ask for another one`);
 }
 
 /** Of parts that are there, whatever is wanted of them besides. */
