@@ -62,6 +62,7 @@ import {
   ownersIn,
   unmarked,
 } from '../../providers/openstack/src/load-balancer/ownership.ts';
+import { providerKitTargets } from './provider-kit-targets.ts';
 
 export interface Target {
   readonly name: string;
@@ -352,5 +353,6 @@ export const targets: readonly Target[] = [
       return markedDescription(text, { owner, keep: true });
     },
   },
+  ...providerKitTargets,
   { name: 'error of a cloud', run: (text) => logger.error('x', { error: new CloudError('invalid', text) }) },
 ];
