@@ -288,7 +288,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 20,
       at: 22,
       labels: { clusterCIDR: '10.64.0.0/16' },
-      summary: '95% of the node ranges of 10.64.0.0/16 are given away.',
+      summary: '95% of the pod CIDRs of 10.64.0.0/16 are allocated.',
     },
   },
   {
@@ -297,7 +297,7 @@ export const alertCases: readonly AlertCase[] = [
     told: {
       notYet: 25,
       at: 27,
-      summary: 'Somebody else allocates pod CIDRs: this program gives none to new nodes.',
+      summary: 'Another component allocates pod CIDRs: this program allocates none to new nodes.',
     },
   },
   {

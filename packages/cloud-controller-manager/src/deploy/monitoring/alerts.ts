@@ -171,7 +171,7 @@ export const alerts: readonly Alert[] = [
     expr: `max by (clusterCIDR) (node_ipam_controller_cidrset_usage_cidrs{${OURS}}) > 0.9`,
     for: '15m',
     severity: 'warning',
-    summary: '{{ $value | humanizePercentage }} of the node ranges of {{ $labels.clusterCIDR }} are given away.',
+    summary: '{{ $value | humanizePercentage }} of the pod CIDRs of {{ $labels.clusterCIDR }} are allocated.',
   },
   {
     name: 'OutriggerOtherAllocator',
@@ -179,7 +179,7 @@ export const alerts: readonly Alert[] = [
     // A sign of the other one counts for ten minutes; after a hand-over that is all there is to it.
     for: '20m',
     severity: 'critical',
-    summary: 'Somebody else allocates pod CIDRs: this program gives none to new nodes.',
+    summary: 'Another component allocates pod CIDRs: this program allocates none to new nodes.',
   },
   {
     name: 'OutriggerReloadRefused',
