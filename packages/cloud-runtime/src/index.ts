@@ -17,8 +17,8 @@ export {
   type InstanceLookupsOptions,
   type LookUpOptions,
   type ReadOptions,
-  type MakeCallContext,
 } from './instance-lookups.ts';
+export type { MakeCallContext } from './make-call-context.ts';
 export { createVolumeLookUps, type VolumeLookUps, type VolumeLookUpsOptions } from './volume-look-ups.ts';
 export type { HintedMachines, InstanceHints } from './instance-hints.ts';
 export type { AnswerListener, InstanceSnapshot } from './instance-snapshot.ts';

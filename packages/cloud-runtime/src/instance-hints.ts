@@ -5,7 +5,7 @@
 import type { CallContext, InstanceHint, Instances } from '@outrigger/cloud-provider';
 import { raceAbort, sleepOn, type Clock, type Logger } from '@outrigger/kube';
 import { batchSizeOf } from './answer-defaults.ts';
-import type { MakeCallContext } from './instance-lookups.ts';
+import type { MakeCallContext } from './make-call-context.ts';
 
 /** Machines to be asked about: some by name or by provider ID, or all of them. */
 export interface HintedMachines {

@@ -16,6 +16,7 @@ import { checkAnswers, checkRead } from './instance-answers-check.ts';
 import { createInstanceHints, type InstanceHints } from './instance-hints.ts';
 import { InstanceAnswers, type InstanceSnapshot } from './instance-snapshot.ts';
 import { LookUpLane, type AnswerWaiter, type Batch, type LookUpEntry } from './look-up-lane.ts';
+import type { MakeCallContext } from './make-call-context.ts';
 import { callInTime } from './call-in-time.ts';
 
 export interface LookUpOptions {
@@ -47,19 +48,6 @@ export interface InstanceLookups extends AsyncDisposable {
   /** Of machines that may have changed. Absent: the provider gives none. */
   readonly hints?: InstanceHints | undefined;
 }
-
-/** Makes the context of one call of the contract. `OpenedProvider.callContext` is one. */
-export type MakeCallContext = (options: {
-  readonly signal: AbortSignal;
-  readonly priority: CallPriority;
-  readonly logger?: Logger;
-  /** UIDs of the objects for whose sake the call is made: its requests are remembered with them. */
-  readonly about?: readonly string[];
-  /** How often each request is sent at most, where that is less than the call budget's. */
-  readonly maxAttempts?: number | undefined;
-  /** The call changes nothing in the cloud: its requests are cut off at once when `signal` aborts, where writes may finish. Default: false. */
-  readonly reads?: boolean;
-}) => CallContext;
 
 export interface InstanceLookupsOptions {
   readonly instances: Instances;

@@ -9,7 +9,8 @@ import {
 import type { DatedAnswer } from './answer-defaults.ts';
 import { raceAbort, type Clock } from '@outrigger/kube';
 import type { CallRecord } from './call-log.ts';
-import type { InstanceLookups, LookUpOptions, MakeCallContext, ReadOptions } from './instance-lookups.ts';
+import type { InstanceLookups, LookUpOptions, ReadOptions } from './instance-lookups.ts';
+import type { MakeCallContext } from './make-call-context.ts';
 import type { AnswerListener, InstanceSnapshot } from './instance-snapshot.ts';
 import type { LateProvider } from './late-provider.ts';
 import { NodeClaims, PATIENCE_MS, type CloudsAnswer } from './node-claims.ts';

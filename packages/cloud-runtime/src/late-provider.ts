@@ -7,7 +7,8 @@ import {
   type PredecessorMetrics,
 } from '@outrigger/cloud-provider';
 import type { Gauge } from '@outrigger/kube';
-import type { InstanceLookups, MakeCallContext } from './instance-lookups.ts';
+import type { InstanceLookups } from './instance-lookups.ts';
+import type { MakeCallContext } from './make-call-context.ts';
 import type { CallRecord } from './call-log.ts';
 import { Listeners } from './listeners.ts';
 import { openProvider, type OpenedProvider, type OpenProviderOptions } from './open-provider.ts';

@@ -11,7 +11,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { Clock } from '@outrigger/kube';
 import { batchSizeOf } from './answer-defaults.ts';
-import type { MakeCallContext } from './instance-lookups.ts';
+import type { MakeCallContext } from './make-call-context.ts';
 import { callInTime } from './call-in-time.ts';
 
 export interface VolumeLookUpsOptions {

@@ -1,7 +1,7 @@
 /** Instances for tests: each look-up waits until the test answers it, or it is aborted. */
 import type { CallContext, InstanceAnswer, InstanceNeed, Instances, NodeRef } from '@outrigger/cloud-provider';
 import { silentLogger, type Clock } from '@outrigger/kube';
-import type { MakeCallContext } from '../instance-lookups.ts';
+import type { MakeCallContext } from '../make-call-context.ts';
 
 export interface RecordedLookUp {
   readonly nodes: readonly NodeRef[];
