@@ -413,3 +413,22 @@ test('property: no finalizer goes while a part may remain, nothing is begun twic
   );
   assert.ok(served > 100 && lied > 500, `${served} end served, ${lied} lies`);
 });
+
+const web: Service = {
+  metadata: { name: 'web', namespace: 'default', uid: 'u1' },
+  spec: { type: 'LoadBalancer', ports: [{ port: 80, nodePort: 30_000 }] },
+};
+
+test('a first step that fails is told and tried again, although nothing is known of the Service yet', () => {
+  const { effects, next, state } = step(undefined, { kind: 'failed', error: new Error('boom') }, new World().at(web));
+  assert.deepEqual([next, state?.failures], [{ kind: 'wake', afterMs: 5_000 }, 1]);
+  assert.ok(effects.some(({ kind }) => kind === 'log'));
+});
+
+test('a record that another writer kept from being opened is tried again by itself', () => {
+  const world = new World();
+  const { state } = step(undefined, { kind: 'due' }, world.at(web));
+  const write = { purpose: 'open', action: { kind: '', summary: '' }, patch: { type: 'strategic', body: {} } } as const;
+  const { next } = step(state, { kind: 'written', write, metadata: undefined }, world.at(web));
+  assert.equal(next.kind, 'wake');
+});

@@ -28,6 +28,11 @@ export function step(state: ServiceState | undefined, event: ServiceEvent, at: S
       return { state: looked(state, event.look), effects: [], next: wake() };
     case 'due':
       return pass(state, at);
+    case 'failed': {
+      const isWanted = roleOf(at.service, at.rules.options) === 'serve';
+      // The first step may be what has failed.
+      return fail({ ...stateOf(state, at.service, at.rules), isLetGo: false }, event.error, at, { isWanted });
+    }
     default:
   }
   if (!state) return { state, effects: [], next: REST };
@@ -45,12 +50,8 @@ export function step(state: ServiceState | undefined, event: ServiceEvent, at: S
       return planAndCarryOut(answered(state, event.read, event.answers), at);
     case 'applied':
       return rest(applied(state, event.action, event.result));
-    case 'ended':
+    default:
       return acted(state, event.bring, event.applied, at);
-    default: {
-      const isWanted = roleOf(at.service, at.rules.options) === 'serve';
-      return fail({ ...state, isLetGo: false }, event.error, at, { isWanted });
-    }
   }
 }
 
@@ -147,7 +148,7 @@ function written(
     case 'record':
       return isDone ? planAndCarryOut(state, at) : rest(state);
     case 'open':
-      return isDone && bring ? begin(state, bring, at) : rest(state);
+      return isDone && bring ? begin(state, bring, at) : poll(state);
     case 'wait':
       return { state, effects: [], next: wake(thenMs) };
     case 'settle':
