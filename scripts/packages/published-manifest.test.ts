@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publishedManifest, type Manifest } from './published-manifest.ts';
+import { workspacePackages } from './workspace-packages.ts';
 
 const KUBE: Manifest = {
   name: '@outrigger/x',
@@ -43,4 +44,8 @@ test('what would leave a user in doubt is refused, by the name of the package', 
   ] as const) {
     assert.throws(() => publishedManifest(manifest, '1.2.3'), message);
   }
+});
+
+test('every package of the workspace can be published', () => {
+  for (const { manifest } of workspacePackages()) publishedManifest(manifest, '1.2.3');
 });
