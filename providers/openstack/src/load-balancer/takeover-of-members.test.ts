@@ -36,6 +36,24 @@ for (const [what, providerID] of [
   });
 }
 
+test("a machine of another network with the node's address does not get the group: the node's own port may be the one without port security", async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const node = rig.addNode('a-first');
+  const serverId = node.node.providerID?.slice('openstack:///'.length);
+  const { networks, ports } = rig.cloud.networking;
+  const [own] = ports.ports.where('device_id', serverId ?? '');
+  const ip = node.addresses[0]?.address;
+  assert.ok(own && ip !== undefined);
+  ports.change(own, { port_security_enabled: false, security_groups: [] });
+  const project = rig.seeded.project.id;
+  const network = networks.addNetwork({ name: 'theirs', project_id: project });
+  networks.addSubnet(network, { name: 'theirs', cidr: '10.0.0.0/16' });
+  const theirs = ports.add({ network_id: network.id, project_id: project, fixed_ips: [{ ip_address: ip }] });
+  rig.backEnds = [...rig.backEnds, withID(node, 'rke2://a-first')];
+  assert.equal((await rig.bring(serviceNamed('web'))).complete, true);
+  assert.deepEqual(ports.ports.get(theirs.id)?.security_groups, theirs.security_groups);
+});
+
 test('a new load balancer lies where the servers of nova are, whichever node comes first', async () => {
   const rig = await Rig.open();
   const bare = {

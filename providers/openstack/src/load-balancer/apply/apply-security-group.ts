@@ -65,7 +65,9 @@ export async function attachSecurityGroup(
   const without: string[] = [];
   const secured = ports.filter((one) => one.port_security_enabled !== false);
   for (const member of members) {
-    const port = portOf(secured, member);
+    // Where no server is known, among all of them: the one without port security may be the node's, and the other a stranger's.
+    const found = portOf(member.providerID === undefined ? ports : secured, member);
+    const port = found?.port_security_enabled === false ? undefined : found;
     const withGroup = (groups: readonly string[]): readonly string[] => [
       ...groups.filter((id) => id !== groupId),
       groupId,
