@@ -1,5 +1,5 @@
 /**
- * How many handshakes a listener begins a second. A handshake costs a millisecond of the event loop, which does all else too, and who asks
+ * How many handshakes a listener begins a second. A handshake costs 0.7 ms of the event loop, which does all else too, and who asks
  * for one pays next to nothing. Those over it wait, as connections that count; addresses of which the fewest wait go first.
  */
 import type { Socket } from 'node:net';

@@ -75,7 +75,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Kubelets and Prometheus have one or two each; a connection that says nothing costs some 45 kB. */
 const MOST_CONNECTIONS = 128;
-/** A tenth of one processor. Kubelets and Prometheus make one in seconds, an API server dozens when it starts. */
+/** Less than a tenth of one processor. Kubelets and Prometheus make one in seconds, an API server dozens when it starts. */
 const HANDSHAKES = { perSecond: 100, burst: 100 };
 /** Between lines in the log about connections that were ended. */
 const QUIET_MS = 60_000;
