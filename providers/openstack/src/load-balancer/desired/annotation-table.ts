@@ -16,8 +16,8 @@ export interface AnnotationRow {
   readonly description: string;
   /**
    * What becomes of a value that is none. `always`: as if it were not set, with a warning, as CPO does. `once-served`: so only of a
-   * Service that has its load balancer, where CPO asks no more, or has taken the default: a new one that was to be internal would get a
-   * floating IP. Default: it is refused, since CPO sends it on to OpenStack.
+   * Service that has its load balancer, which stays as it is: CPO asks no more, or would give one that was to be internal a floating IP.
+   * None is made then, and none of another's joined. Default: it is refused, since CPO sends it on to OpenStack.
    */
   readonly orDefault?: 'always' | 'once-served';
   /** `written`: the provider writes it, and does not read what stands there. */

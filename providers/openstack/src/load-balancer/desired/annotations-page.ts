@@ -25,8 +25,8 @@ The annotation, then the class, then \`[LoadBalancer]\`. Of a Service that is no
 
 * A value that is none (\`connection-limit: unlimited\`, \`proxy-protocol: "True"\`, \`timeout-client-data: 60s\`) is passed over and the default
   taken, as CPO does, with an Event that names annotation and value. So is, of a Service that has its load balancer, what is neither true nor
-  false for \`openstack-internal-load-balancer\`, and what is no ID for \`network-id\`, \`port-id\` and \`flavor-id\`, which only a new one needs;
-  a new one is refused: CPO gives one of \`internal: "True"\` a floating IP. Refused are numbers out of range, and IDs and words that Octavia would
+  false for \`openstack-internal-load-balancer\`, and what is no ID for \`network-id\`, \`port-id\` and \`flavor-id\`, which only a new one needs:
+  with a floating IP or without, it stays so. That a new one is made, or another's joined, is refused: CPO gives one of \`internal: "True"\` a floating IP. Refused are numbers out of range, and IDs and words that Octavia would
   refuse.
 * IDs are UUIDs. CPO sends any text to OpenStack.
 * \`proxy-protocol\`, \`x-forwarded-for\` and \`default-tls-container-ref\` on a Service with UDP or SCTP ports are refused. CPO asks for what

@@ -83,6 +83,7 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
       additionalVips: families.second ? [{ family: families.second }] : [],
       serial: settings.providerRequiresSerialApiCalls,
       cascadeDelete: settings.cascadeDelete,
+      ...(options.refusedAnew && { refusedAnew: options.refusedAnew }),
       ...existingOf(options, settings.maxSharedLb),
     },
     listeners: listenersOf(context),
@@ -122,7 +123,7 @@ function requestedAddress(
 
 /** Floating IPs are of IPv4; an IPv6 address is reached as it is. */
 function floatingIPOf(
-  { internal, keepFloatingIP: keep, floatingNetworkId, floatingSubnets }: ServiceOptions,
+  { internal, isInternalDoubtful, keepFloatingIP: keep, floatingNetworkId, floatingSubnets }: ServiceOptions,
   { first, second }: AddressFamilies,
   { address, what }: { readonly address: string | undefined; readonly what: string },
 ): FloatingIPWish {
@@ -132,6 +133,8 @@ function floatingIPOf(
     keep,
     description: cut(`Floating IP for Kubernetes external service ${what}`),
   };
+  // Nothing is exposed, or hidden, that is not so already.
+  if (isInternalDoubtful) return { kind: 'any', ...network, isThereOnly: true };
   if (!address) return { kind: 'any', ...network, ...(floatingSubnets && { subnets: floatingSubnets }) };
   const subnetId = floatingSubnets?.subnetId;
   return { kind: 'address', ...network, address, ...(subnetId && { subnetId }) };

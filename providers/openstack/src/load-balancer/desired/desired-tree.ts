@@ -38,6 +38,8 @@ interface DesiredOctaviaLoadBalancer {
   readonly serial: boolean;
   /** Listeners, pools and members go one by one before it, as CPO does with `cascade-delete=false`. */
   readonly cascadeDelete: boolean;
+  /** Why none is made and none of another's is joined. */
+  readonly refusedAnew?: CloudError;
   /** The load balancer that the Service names (`load-balancer-id`): its own, another Service's, or one of nobody's making. */
   readonly existing?: ExistingLoadBalancer;
 }
@@ -167,7 +169,7 @@ export interface DesiredHealthMonitor {
  */
 export type FloatingIPWish =
   | { readonly kind: 'none'; readonly keep: boolean }
-  | (FloatingNetworkWish & { readonly kind: 'any'; readonly subnets?: FloatingSubnets })
+  | (FloatingNetworkWish & { readonly kind: 'any'; readonly subnets?: FloatingSubnets; readonly isThereOnly?: true })
   | (FloatingNetworkWish & { readonly kind: 'address'; readonly address: string; readonly subnetId?: string });
 
 interface FloatingNetworkWish {

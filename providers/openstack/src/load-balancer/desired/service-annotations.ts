@@ -3,6 +3,9 @@ import { CloudError, quote, refuseLonger, type LoadBalancerWarning } from '@outr
 import { annotationTable, type AnnotationKey, type AnnotationRow, type AnnotationValues } from './annotation-table.ts';
 import { isUuid } from '../../uuid.ts';
 
+/** Told of a value that is none, and that only what is there already does without: what a new load balancer is refused with. */
+export type Doubt = (key: AnnotationKey, refused: CloudError) => void;
+
 /**
  * All of them, in the table's order. One that is empty counts as not set, but for text, which is the empty text then: so a Service
  * undoes what the cloud config says, as with CPO. A value that is none is passed over with a warning where CPO takes the default, so that
@@ -11,10 +14,14 @@ import { isUuid } from '../../uuid.ts';
 export function readAnnotations(
   annotations: Readonly<Record<string, string>>,
   warn: (warning: LoadBalancerWarning) => void = () => {},
+  doubt: Doubt = () => {},
 ): AnnotationValues {
   const rows: readonly (readonly [string, AnnotationRow])[] = Object.entries(annotationTable);
   const isServed = isUuid(annotations[annotationTable.loadBalancerId.name]?.toLowerCase() ?? '');
-  const values = rows.map(([key, row]) => [key, valueOf(row, annotations[row.name], { isServed, warn })]);
+  const values = rows.map(([key, row]) => {
+    const doubtIt = isServed ? (refused: CloudError) => doubt(key as AnnotationKey, refused) : undefined;
+    return [key, valueOf(row, annotations[row.name], { doubt: doubtIt, warn })];
+  });
   // By the table's type each row gives what `AnnotationValues` says of its key.
   return Object.fromEntries(values) as AnnotationValues;
 }
@@ -27,17 +34,26 @@ export function refuseAnnotation(key: AnnotationKey, value: string, why: string)
 function valueOf(
   { name, range, values, answer, maxLength, orDefault }: AnnotationRow,
   text: string | undefined,
-  { isServed, warn }: { readonly isServed: boolean; readonly warn: (warning: LoadBalancerWarning) => void },
+  {
+    doubt,
+    warn,
+  }: {
+    readonly doubt: ((refused: CloudError) => void) | undefined;
+    readonly warn: (warning: LoadBalancerWarning) => void;
+  },
 ): unknown {
   if (text === undefined || answer === 'written') return undefined;
   refuseLonger(`annotation ${name}`, text, maxLength);
   if (values === 'string') return text;
   if (text === '') return values === 'uuid' ? '' : undefined;
+  const refusal = (wanted: string): CloudError =>
+    new CloudError('invalid', `annotation ${name}: ${quote(text)} is not ${wanted}`);
   const refuse = (wanted: string): never => {
-    throw new CloudError('invalid', `annotation ${name}: ${quote(text)} is not ${wanted}`);
+    throw refusal(wanted);
   };
   const passOver = (wanted: string): undefined => {
-    if (orDefault !== 'always' && !(orDefault === 'once-served' && isServed)) return refuse(wanted);
+    if (orDefault === 'once-served' && doubt) doubt(refusal(wanted));
+    else if (orDefault !== 'always') return refuse(wanted);
     const message = `annotation ${name} is ignored, and the default taken: ${quote(text)} is not ${wanted}`;
     warn({ reason: 'LoadBalancerAnnotationIgnored', message });
     return undefined;

@@ -13,6 +13,10 @@ import { readAnnotations, refuseAnnotation } from './service-annotations.ts';
 
 export interface ServiceOptions {
   readonly internal: boolean;
+  /** It does not say whether it is internal: what its load balancer has stays. */
+  readonly isInternalDoubtful: boolean;
+  /** What it says of a new load balancer cannot be read: only one that it has already does without. */
+  readonly refusedAnew: CloudError | undefined;
   readonly vip: { readonly portId?: string; readonly subnetId?: string; readonly networkId?: string };
   readonly memberSubnetId: string | undefined;
   readonly floatingNetworkId: string | undefined;
@@ -58,7 +62,8 @@ export function serviceOptions(
   features: OctaviaFeatures,
   warn: (warning: LoadBalancerWarning) => void,
 ): ServiceOptions {
-  const set = readAnnotations(annotations, warn);
+  const doubts = new Map<AnnotationKey, CloudError>();
+  const set = readAnnotations(annotations, warn, (key, refused) => doubts.set(key, refused));
   const className = set.class || undefined;
   const sources: Sources = {
     set,
@@ -70,6 +75,8 @@ export function serviceOptions(
   };
   return {
     ...networkOptions(sources),
+    isInternalDoubtful: doubts.has('internal'),
+    refusedAnew: [...doubts.values()][0],
     ...octaviaOptions(sources),
     ...protocolOptions(sources),
     keepFloatingIP: set.keepFloatingIP ?? false,

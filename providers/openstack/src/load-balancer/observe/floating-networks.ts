@@ -22,7 +22,8 @@ export class FloatingNetworks {
     wish: FloatingIPWish,
     floatingIPs: readonly WireFloatingIP[],
   ): Promise<FloatingNetwork | undefined> {
-    if (wish.kind === 'none' || port === null || status !== 'ACTIVE') return undefined;
+    if (wish.kind === 'none' || (wish.kind === 'any' && wish.isThereOnly) || port === null || status !== 'ACTIVE')
+      return undefined;
     const attached = floatingIPs.find((one) => one.port_id === port);
     if (attached && (wish.kind === 'any' || attached.floating_ip_address === wish.address)) return undefined;
     this.#first ??= wish.networkId === undefined ? this.#firstExternal() : undefined;

@@ -54,6 +54,7 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
       const text = `the load balancer ${existing.id}, which the annotation load-balancer-id names, does not exist; correct it, or take it away to have one made`;
       return refuse(new CloudError('not-found', text));
     }
+    if (tree.loadBalancer.refusedAnew) return refuse(tree.loadBalancer.refusedAnew);
     const { networkId, portId, subnetId, subnetOf } = tree.loadBalancer.vip;
     // Without a back end it is not known where: one will come.
     if (!networkId && !portId && !subnetId && !subnetOf) return wait;
@@ -99,6 +100,7 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
   // What a predecessor has joined already stays so.
   const joined = hasPredecessorsShare(part, identity);
   const isTheirs = isNamesakes(part, identity);
+  if (!joined && tree.loadBalancer.refusedAnew) return refuse(tree.loadBalancer.refusedAnew);
   if (!joined && !isTheirs && thingOf(desired.others, 'load-balancer', id)?.mayUse === false) {
     const what = 'the load balancer that the annotation load-balancer-id names';
     return refuse(notForThis(what, desired.service.namespace));

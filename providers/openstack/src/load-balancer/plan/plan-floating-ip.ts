@@ -59,6 +59,7 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
     };
   }
   if (vipPortId === null) return { ...vip, actions: [], address: undefined };
+  if (wish.kind === 'any' && wish.isThereOnly && !attached) return { ...vip, actions: [] };
   const chosen = choose(wish, own, context);
   if (chosen instanceof CloudError) return { ...vip, actions: [], refused: chosen };
   if (chosen === 'make') {
