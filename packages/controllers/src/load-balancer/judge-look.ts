@@ -56,6 +56,8 @@ export interface JudgeOptions {
   readonly trust: Trust;
   /** Nothing that was asked for earlier can still take effect from here on; monotonic. */
   readonly quietFrom: number;
+  /** As `quietFrom`, for requests whose answers were lost: they may also undo what a look shows. Default: there are none. */
+  readonly uncertainUntil?: number;
   /** The wait that another process has begun; its time in this process's monotonic time. */
   readonly recorded: MissingRecord | undefined;
   readonly now: number;
@@ -91,6 +93,11 @@ export function judgeLook(plan: ServicePlan, before: Knowledge, look: Look, opti
     parts.forget(doubt.missing);
     // What was waited for is believed as a whole; a proof is about what was asked.
     if (doubt.unseen || !isProvable(options.trust)) parts.beSure();
+  }
+  const { now, uncertainUntil = -Infinity } = options;
+  if (plan.kind === 'bring' && plan.complete && plan.desired.wanted && look.startedAt < uncertainUntil) {
+    const later: LookAgain = { kind: 'look-again', why: 'quiet', missing: [], inMs: Math.max(0, uncertainUntil - now) };
+    return { plan: later, knowledge: { parts, wait } };
   }
   // All that it needs is there. Of one that is refused it is known of the members alone.
   if (plan.kind === 'bring' && plan.complete && !plan.refused) parts.beSure();

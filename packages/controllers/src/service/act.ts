@@ -67,9 +67,9 @@ export function applied(
 
 export function acted(before: ServiceState, bring: Bring, { error, pollAfterMs }: Applied, at: Surroundings): Step {
   const { listLagMs = 0 } = at.rules.cloud;
-  const uncertainMs = error && isUncertain(error) ? UNCERTAIN_MS : 0;
-  const quietFrom = Math.max(before.quietFrom, at.now + listLagMs, uncertainMs > 0 ? at.now + uncertainMs : 0);
-  const quiet = { ...spent(before), quietFrom };
+  const uncertainUntil = error && isUncertain(error) ? at.now + UNCERTAIN_MS : before.uncertainUntil;
+  const quietFrom = Math.max(before.quietFrom, at.now + listLagMs, uncertainUntil);
+  const quiet = { ...spent(before), quietFrom, uncertainUntil };
   if (error) return fail(quiet, error, at, { isWanted: bring.desired.wanted });
   // The same actions again: the cloud does not yet show what it has done, or never will.
   const done = JSON.stringify(bring.plan.actions);

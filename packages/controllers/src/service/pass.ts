@@ -58,7 +58,7 @@ export function planAndCarryOut(before: ServiceState, at: Surroundings): Step {
 /** What is to be done, where the look that a plan rests on may have left something out. */
 export function judgedPlan(state: ServiceState, look: SeenLook | undefined, at: Surroundings): Judged {
   const { now, rules, service, wallNow } = at;
-  const { knowledge, leftover, quietFrom, uid } = state;
+  const { knowledge, leftover, quietFrom, uid, uncertainUntil } = state;
   const observed = { ...observedOf(state, at), observation: look?.observation };
   const plan = leftover ? planLeftover(observed) : planService(observed);
   if (look?.observation.kind !== 'parts') return { plan, knowledge };
@@ -73,6 +73,7 @@ export function judgedPlan(state: ServiceState, look: SeenLook | undefined, at: 
       served: ingressOf(service).length > 0,
       trust: rules.cloud,
       quietFrom,
+      uncertainUntil,
       recorded: recorded && { ...recorded, since: now - Math.max(0, wallNow - recorded.since) },
       now,
     },

@@ -57,6 +57,8 @@ export interface ServiceState {
   readonly knowledge: Knowledge;
   /** Nothing that was asked for earlier can still take effect from here on; monotonic. */
   readonly quietFrom: number;
+  /** A request of this process that had no answer may still take effect until here: nothing is settled by a look from before; monotonic. */
+  readonly uncertainUntil: number;
   /** Since when no back end is left; monotonic. */
   readonly emptySince: number | undefined;
   /** What its members are, whatever it asks for: set while that is refused. */
@@ -104,6 +106,7 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     look: undefined,
     knowledge: { parts: new KnownParts(begun, record), wait: undefined },
     quietFrom: recorded ? startedAt + UNCERTAIN_MS : startedAt,
+    uncertainUntil: -Infinity,
     emptySince: undefined,
     followed: undefined,
     nodes: undefined,

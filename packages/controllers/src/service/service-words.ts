@@ -84,7 +84,12 @@ function factsOfLookAgain({ inMs, missing, why }: LookAgain): readonly Fact[] {
     case 'hidden':
       return [{ text: `Look again: the cloud, asked directly, has what it does not show. Missing is ${what}.` }];
     case 'quiet':
-      return [{ text: `Look again: what was asked for a moment ago may still be done. Missing is ${what}.`, inMs }];
+      return [
+        {
+          text: `Look again: what was asked for a moment ago may still be done.${missing.length > 0 ? ` Missing is ${what}.` : ''}`,
+          inMs,
+        },
+      ];
     default:
       return [
         {
