@@ -28,6 +28,8 @@ export interface Bring {
   readonly complete: boolean;
   /** Why what the Service asks for is refused: this is for the members of what is there alone. */
   readonly refused?: Error | undefined;
+  /** This is for the members alone, since the last try failed; the rest comes after it. Default: false. */
+  readonly membersFirst?: boolean;
   /** Why there is more to do, which waits. */
   readonly later?: LookAgain;
 }

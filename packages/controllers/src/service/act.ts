@@ -70,7 +70,8 @@ export function acted(before: ServiceState, bring: Bring, { error, pollAfterMs }
   const uncertainUntil = error && isUncertain(error) ? at.now + UNCERTAIN_MS : before.uncertainUntil;
   const quietFrom = Math.max(before.quietFrom, at.now + listLagMs, uncertainUntil);
   const quiet = { ...spent(before), quietFrom, uncertainUntil };
-  if (error) return fail(quiet, error, at, { isWanted: bring.desired.wanted });
+  const { desired, membersFirst = false } = bring;
+  if (error) return fail(quiet, error, at, { isWanted: desired.wanted, ofMembers: membersFirst });
   // The same actions again: the cloud does not yet show what it has done, or never will.
   const done = JSON.stringify(bring.plan.actions);
   const isRepeated = quiet.work?.done === done;

@@ -16,12 +16,15 @@ export interface FailOptions {
   readonly isWanted: boolean;
   /** A plan refuses. Default: false. */
   readonly isPlans?: boolean;
+  /** Members went before the rest. Default: false. */
+  readonly ofMembers?: boolean;
 }
 
-export function fail(before: ServiceState, error: Error, at: Surroundings, { isPlans, isWanted }: FailOptions): Step {
+export function fail(before: ServiceState, error: Error, at: Surroundings, options: FailOptions): Step {
+  const { isPlans, isWanted, ofMembers = false } = options;
   const retry = retryOf(error, isPlans);
   const plan = { kind: 'plan', actions: at.before } as const;
-  const state = { ...spent(before), lastFailure: { error, at: at.now, retryAfterMs: undefined } };
+  const state = { ...spent(before), lastFailure: { error, at: at.now, retryAfterMs: undefined, ofMembers } };
   if (retry.kind === 'later') return { state, effects: [plan], next: wake(retry.afterMs) };
   if (retry.kind === 'elsewhere') return { state, effects: [plan], next: REST };
   const episode = episodeOf(state, at, isWanted);
@@ -29,7 +32,9 @@ export function fail(before: ServiceState, error: Error, at: Surroundings, { isP
   // Nothing may stand in the way of a deletion for ever.
   const longest = retry.kind === 'longest' || !isWanted ? BACKOFF.maxMs : undefined;
   const seldom = retry.kind === 'seldom' && isWanted ? seldomMs(failures) : longest;
-  const retryAfterMs = retry.kind === 'back-off' ? backoffMs(failures, at.random) : seldom;
+  // Members that failed before are next, and wait for nothing that only the rest is refused for.
+  const isSoon = retry.kind === 'back-off' || before.lastFailure?.ofMembers;
+  const retryAfterMs = isSoon ? backoffMs(failures, at.random) : seldom;
   const message = 'A load balancer could not be brought to what it should be';
   return {
     state: {

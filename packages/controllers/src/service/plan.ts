@@ -38,7 +38,7 @@ export interface ObservedService {
   readonly provider: Pick<LoadBalancers, 'annotations' | 'features' | 'plan' | 'planMembers' | 'selectBackEnds'>;
   /** By its UID; `undefined`: none is known. Default: none is. */
   readonly serviceOf?: ((uid: string) => Service | undefined) | undefined;
-  /** The last try failed: members go first, since the rest may fail again. Default: false. */
+  /** The last try of the whole plan failed: members go first, since the rest may fail again. Default: false. */
   readonly isFailing?: boolean;
   readonly options: ServicePlanOptions;
 }
@@ -99,7 +99,7 @@ function planServing(observed: ObservedService): ServicePlan {
   if (distrust) return planRefused(observed, distrust);
   const members = observed.isFailing ? planMembers(observed, desired, observation) : undefined;
   // Where they cannot be planned alone, the whole plan may be what mends that.
-  if (members?.kind === 'bring' && members.plan.actions.length > 0) return members;
+  if (members?.kind === 'bring' && members.plan.actions.length > 0) return { ...members, membersFirst: true };
   const plan = bringTo(observed, desired, observation);
   return plan.kind === 'refuse' ? planRefused(observed, plan.error) : plan;
 }

@@ -166,3 +166,38 @@ test('a plan of members that fails keeps no Service from being mended', async ()
   assert.equal(rig.reasons('web').at(-1), 'EnsuredLoadBalancer');
   await rig.stop();
 });
+
+test('members that cannot be changed alone keep no Service from being mended by its whole plan', async () => {
+  const rig = await served();
+  const before = JSON.stringify(loadBalancerOf(rig)?.ports);
+  let isDown = true;
+  rig.provider.before = ({ input, part }) => {
+    if (part !== 'load-balancer') return;
+    if (isDown || JSON.stringify(input.ports) === before) throw new CloudError('conflict', 'not as it is');
+  };
+  rig.api.nodes.put(nodeOf('n2'));
+  rig.api.apply('web', { ...webSpec, ports: [port(80, 'TCP'), port(83, 'TCP')] });
+  await rig.clock.advance(10_000);
+  isDown = false;
+  await rig.clock.advance(600_000);
+  assert.match(JSON.stringify(loadBalancerOf(rig)?.ports), /30083/);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1', 'memory://r/n2']);
+  await rig.stop();
+});
+
+test('members that fail once beside a wish that the cloud refuses are tried again soon', async () => {
+  const rig = await served();
+  const before = JSON.stringify(loadBalancerOf(rig)?.ports);
+  let failures = 0;
+  rig.provider.before = ({ input, part }) => {
+    if (part !== 'load-balancer') return;
+    if (JSON.stringify(input.ports) !== before) throw new CloudError('invalid', 'no such ports');
+    if (failures++ === 0) throw new CloudError('unavailable', 'not now');
+  };
+  rig.api.apply('web', { ...webSpec, ports: [port(80, 'TCP'), port(83, 'TCP')] });
+  await rig.clock.advance(10_000);
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(60_000);
+  assert.deepEqual([backEndsOf(rig), failures], [['memory://r/n1', 'memory://r/n2'], 2]);
+  await rig.stop();
+});

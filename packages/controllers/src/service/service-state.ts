@@ -74,7 +74,13 @@ export interface ServiceState {
   readonly failures: number;
   /** What went wrong last, with when (monotonic) and what is done about it. */
   readonly lastFailure:
-    | { readonly error: Error; readonly at: number; readonly retryAfterMs: number | undefined }
+    | {
+        readonly error: Error;
+        readonly at: number;
+        readonly retryAfterMs: number | undefined;
+        /** Of members that went before the rest. */
+        readonly ofMembers: boolean;
+      }
     | undefined;
   /** Nothing is left to do: the finalizer is being removed, or gone. */
   readonly isLetGo: boolean;

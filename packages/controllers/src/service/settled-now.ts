@@ -17,7 +17,8 @@ export function observedOf(state: ServiceState, { backEnds, now, rules, service 
     service,
     backEnds,
     lastBackEnds: settled?.backEnds,
-    isFailing: lastFailure !== undefined,
+    // Members that failed by themselves: the whole plan may be what mends that, and is tried in turn with them.
+    isFailing: lastFailure !== undefined && !lastFailure.ofMembers,
     believesEmpty: emptySince !== undefined && now - emptySince >= EMPTY_HOLD_MS,
     provider: rules.planner,
     serviceOf: rules.serviceOf,
