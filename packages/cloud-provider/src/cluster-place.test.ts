@@ -93,3 +93,56 @@ test('a cloud is asked once which place it is, before a 404 is judged, and again
   assert.equal(await place.learn(call), 'account 7');
   assert.equal(asked, 2);
 });
+
+test('other credentials are asked where they lead before a 404 counts again, and what was seen before any place was known does not count', async () => {
+  let leadsTo = 'account 1';
+  let asked = 0;
+  const place = placeOf({ ask: () => Promise.resolve((asked++, leadsTo)) });
+  place.sawById();
+  place.sawPart('lb');
+  leadsTo = 'account 2';
+  place.reconfigured();
+  await assert.rejects(place.machineGone(machine('a'), call), unknown);
+  await assert.rejects(place.partGone(part('lb'), call), unknown);
+  errors.length = 0;
+  place.sawById();
+  assert.equal((await place.machineGone(machine('a'), call)).kind, 'absent');
+  leadsTo = 'account 1';
+  place.reconfigured();
+  asked = 0;
+  const refused = await Promise.allSettled(['a', 'b', 'c'].map((id) => place.machineGone(machine(id), call)));
+  for (const { reason } of refused as PromiseRejectedResult[])
+    assert.match(String(reason), /leads to account 1, and this cluster is in account 2/);
+  assert.equal(asked, 1);
+  leadsTo = 'account 2';
+  assert.equal((await place.machineGone(machine('a'), call)).kind, 'absent');
+});
+
+test('an answer about the place of credentials that are no longer in use says nothing', async () => {
+  const asked: PromiseWithResolvers<string>[] = [];
+  const place = placeOf({
+    ask: () => {
+      asked.push(Promise.withResolvers());
+      return asked.at(-1)!.promise;
+    },
+  });
+  const known = place.learn(call);
+  place.reconfigured();
+  asked[0]?.resolve('account 1');
+  await new Promise<void>((resolve) => void setImmediate(resolve));
+  asked[1]?.resolve('account 2');
+  assert.deepEqual([await known, asked.length], ['account 2', 2]);
+});
+
+test('what a place remembers is no witness for another, to which the cloud config leads meanwhile', async () => {
+  const place = placeOf();
+  place.admit('account 1');
+  place.doubt();
+  const remembered = Promise.withResolvers<boolean>();
+  const gone = place.machineGone({ ...machine('a'), remembers: () => remembered.promise }, call);
+  await Promise.resolve();
+  place.admit('account 2');
+  remembered.resolve(true);
+  await assert.rejects(gone, unknown);
+  await assert.rejects(place.machineGone(machine('b'), call), unknown);
+});

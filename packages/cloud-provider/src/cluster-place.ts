@@ -15,8 +15,8 @@ export interface ClusterPlaceOptions {
   /** Where a person says which it is: `tenant and region in [Global] of cloud.conf`. */
   readonly setBy: string;
   /**
-   * Asks the cloud which place the credentials lead to. Called once, when it is first needed, and again after it failed. Default: the
-   * provider says it with `admit`.
+   * Asks the cloud which place the credentials lead to. Called once, when it is first needed, and again after it failed and after
+   * `reconfigured`. Default: the provider says it with `admit`.
    */
   readonly ask?: (call: CallContext) => Promise<string>;
 }
@@ -52,7 +52,11 @@ const ASK_AGAIN_MS = 5_000;
 export class ClusterPlace {
   readonly #options: ClusterPlaceOptions;
   #place: string | undefined;
+  /** The place is that of the credentials in use. */
+  #isAsked = false;
   #asking: Promise<string> | undefined;
+  /** Grows with each change of the credentials. */
+  #configuration = 0;
   #sawAny = false;
   /** Machines that were found by the names of nodes: others may have these names elsewhere. */
   readonly #byName = new Set<string>();
@@ -82,17 +86,43 @@ export class ClusterPlace {
       );
     }
     this.#place = place;
+    this.#isAsked = true;
     if (!isOther) return;
     this.#isDoubted = false;
     this.#byName.clear();
     this.#parts.clear();
   }
 
-  /** The place, asked for where it is not known yet. */
+  /**
+   * Other credentials are in use from now on: `ask` has to say again where they lead before the next 404 counts. Needed with `ask` alone.
+   * What was seen before any place was known may have been elsewhere, and is a witness no more.
+   */
+  reconfigured(): void {
+    this.#configuration++;
+    this.#isAsked = false;
+    this.#asking = undefined;
+    if (this.#place !== undefined) return;
+    this.#sawAny = false;
+    this.#byName.clear();
+    this.#parts.clear();
+  }
+
+  /** The place, asked for where it is not known yet. Throws a `CloudError` `configuration` where it is another than before. */
   async learn(call: CallContext): Promise<string | undefined> {
-    if (this.#place !== undefined || !this.#options.ask) return this.#place;
-    this.#asking ??= this.#options.ask(call).finally(() => (this.#asking = undefined));
-    this.admit(await this.#asking);
+    const { ask } = this.#options;
+    if (!ask) return this.#place;
+    while (!this.#isAsked) {
+      const configuration = this.#configuration;
+      const asking = (this.#asking ??= ask(call));
+      let place: string;
+      try {
+        place = await asking;
+      } finally {
+        if (asking === this.#asking) this.#asking = undefined;
+      }
+      // Else it was asked with credentials that are no longer in use.
+      if (configuration === this.#configuration) this.admit(place);
+    }
     return this.#place;
   }
 
@@ -118,9 +148,10 @@ export class ClusterPlace {
     { id, proof, remembers }: GoneMachine,
     call: CallContext,
   ): Promise<Extract<InstanceResult, { kind: 'absent' }>> {
-    await this.learn(call);
+    const place = await this.learn(call);
     if (this.#sawAny || this.#byName.has(id)) return { kind: 'absent', proof };
-    if (await remembers?.()) {
+    // Of a place that was left meanwhile, it says nothing of the next.
+    if ((await remembers?.()) && place === this.#place) {
       this.sawById();
       return { kind: 'absent', proof: `${proof} The cloud still remembers it here.`, wasHere: true };
     }
