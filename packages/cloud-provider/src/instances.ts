@@ -86,7 +86,10 @@ export interface InstanceAnswer {
   readonly place?: string | undefined;
 }
 
-/** A machine that may have changed: by its provider ID, or by the name of its node. With neither: some have, it is not said which. */
+/**
+ * A machine that may have changed: by its provider ID, by the name of its node, or by both, as a node has no ID before it is initialised.
+ * With neither: some have, it is not said which.
+ */
 export interface InstanceHint {
   readonly providerID?: string | undefined;
   readonly name?: string | undefined;

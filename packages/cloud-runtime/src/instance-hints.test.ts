@@ -87,6 +87,29 @@ test('a hint is told at once; those that come soon after it are told together, e
   rig.end.abort();
 });
 
+test('a hint of both is told as both, and counts as one machine: a node has no provider ID before it is initialised', async () => {
+  const stream = new Stream();
+  const rig = listenTo(() => stream.changes(), 2);
+  await settle(rig);
+  stream.push({ name: 'a', providerID: 'x://a' });
+  await settle(rig);
+  stream.push({ name: 'b', providerID: 'x://b' }, { name: 'c', providerID: 'x://c' });
+  stream.push({ name: 'd', providerID: 7 as unknown as string }, { name: 'b', providerID: 'x://b' });
+  await pass(rig, 10_000);
+  assert.deepEqual(
+    rig.told.map(({ hinted }) => [[...hinted.names], [...hinted.providerIDs]]),
+    [
+      [['a'], ['x://a']],
+      [
+        ['b', 'c'],
+        ['x://b', 'x://c'],
+      ],
+      [['d'], []],
+    ],
+  );
+  rig.end.abort();
+});
+
 test('more than a batch is told a batch at a time; what is hinted of no machine in particular is all, once a minute', async () => {
   const stream = new Stream();
   const rig = listenTo(() => stream.changes(), 2);
@@ -102,6 +125,25 @@ test('more than a batch is told a batch at a time; what is hinted of no machine 
   assert.deepEqual(
     rig.told.map(({ hinted }) => hinted.all),
     [true, true, true],
+  );
+  rig.end.abort();
+});
+
+test('a machine that is hinted of by itself does not wait for the next pass over all', async () => {
+  const stream = new Stream();
+  const rig = listenTo(() => stream.changes());
+  await settle(rig);
+  stream.push({});
+  await settle(rig);
+  stream.push({}, { name: 'a' });
+  await pass(rig, 70_000);
+  assert.deepEqual(
+    rig.told.map(({ at, hinted }) => [at, hinted.all, [...hinted.names]]),
+    [
+      [0, true, []],
+      [5_000, false, ['a']],
+      [60_000, true, []],
+    ],
   );
   rig.end.abort();
 });

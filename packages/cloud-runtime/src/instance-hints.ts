@@ -3,7 +3,7 @@
  * fast, costs a bounded number of these. Entry point: `createInstanceHints`.
  */
 import type { CallContext, InstanceHint, Instances } from '@outrigger/cloud-provider';
-import { raceAbort, sleepOn, type Clock, type Logger } from '@outrigger/kube';
+import { raceAbort, sleepOn, type Clock, type Logger, type Timer } from '@outrigger/kube';
 import { batchSizeOf } from './answer-defaults.ts';
 import type { MakeCallContext } from './make-call-context.ts';
 
@@ -53,12 +53,12 @@ class Hints implements InstanceHints {
   readonly #options: InstanceHintsOptions;
   readonly #most: number;
   readonly #listeners = new Set<(hinted: HintedMachines) => void>();
-  /** `name` or `id`, a space, and which. In the order in which they came. */
-  readonly #waiting = new Set<string>();
+  /** By provider ID and name. In the order in which they came. */
+  readonly #waiting = new Map<string, InstanceHint>();
   #allWaits = false;
   #toldAt = -Infinity;
   #allToldAt = -Infinity;
-  #isTimed = false;
+  #timer: { readonly at: number; readonly handle: Timer } | undefined;
   #listening: AbortController | undefined;
 
   constructor(options: InstanceHintsOptions) {
@@ -124,17 +124,19 @@ class Hints implements InstanceHints {
 
   #take(hint: InstanceHint | undefined): void {
     const { name, providerID } = (hint ?? {}) as { readonly name?: unknown; readonly providerID?: unknown };
-    if (isText(providerID)) this.#waiting.add(`id ${providerID}`);
-    else if (isText(name)) this.#waiting.add(`name ${name}`);
+    const known = { ...(isText(providerID) && { providerID }), ...(isText(name) && { name }) };
+    if (known.providerID ?? known.name) this.#waiting.set(JSON.stringify([known.providerID, known.name]), known);
     else if (providerID === undefined && name === undefined) this.#allWaits = true;
-    if (this.#waiting.size > MOST_WAITING) this.#allWaits = true;
-    if (this.#allWaits) this.#waiting.clear();
+    if (this.#waiting.size > MOST_WAITING) {
+      this.#allWaits = true;
+      this.#waiting.clear();
+    }
     this.#tell();
   }
 
   /** What may be told now; of the rest, later. */
   #tell(): void {
-    if (this.#isTimed || this.#listeners.size === 0) return;
+    if (this.#listeners.size === 0) return;
     const { clock, logger, signal } = this.#options;
     const dueAt = Math.min(
       this.#waiting.size > 0 ? this.#toldAt + TOLD_EVERY_MS : Infinity,
@@ -142,17 +144,16 @@ class Hints implements InstanceHints {
     );
     if (dueAt === Infinity || signal.aborted) return;
     const now = clock.monotonic();
+    if (this.#timer && this.#timer.at <= dueAt) return;
+    this.#timer?.handle.cancel();
+    this.#timer = undefined;
     if (now < dueAt) {
-      this.#isTimed = true;
-      // Cleared by nobody: it fires once, and tells whoever listens then.
-      clock.setTimer(
-        dueAt - now,
-        () => {
-          this.#isTimed = false;
-          this.#tell();
-        },
-        { unref: true },
-      );
+      // It tells whoever listens then.
+      const fire = (): void => {
+        this.#timer = undefined;
+        this.#tell();
+      };
+      this.#timer = { at: dueAt, handle: clock.setTimer(dueAt - now, fire, { unref: true }) };
       return;
     }
     const hinted = this.#next(now);
@@ -175,11 +176,10 @@ class Hints implements InstanceHints {
       this.#waiting.clear();
       return { all: true, names, providerIDs };
     }
-    for (const one of this.#waiting) {
-      if (names.size + providerIDs.size >= this.#most) break;
-      this.#waiting.delete(one);
-      if (one.startsWith('id ')) providerIDs.add(one.slice('id '.length));
-      else names.add(one.slice('name '.length));
+    for (const [key, { name, providerID }] of [...this.#waiting].slice(0, this.#most)) {
+      this.#waiting.delete(key);
+      if (providerID !== undefined) providerIDs.add(providerID);
+      if (name !== undefined) names.add(name);
     }
     return { all: false, names, providerIDs };
   }
