@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  CloudError,
   effectOf,
   isCloudError,
   type CallContext,
@@ -272,6 +273,36 @@ test('a write on condition: the version of the answer goes into the next one, an
     fetch: () => Promise.reject(new Error('gone')),
   });
   await errorOf(sharedHttpObjects({ client: away, read: 'GET /x', write: 'PUT /x' }).write('x', {}, '1', acme.call));
+});
+
+test('a refused question about what a write has begun says nothing of the write: the object does', async () => {
+  let [version, stored] = [1, {} as Record<string, number>];
+  const acme = await rig(({ method, url, body }) => {
+    if (url.pathname.endsWith('/operations/1')) return { status: 403, body: { error: { code: 'x', message: 'no' } } };
+    if (method === 'PUT') [version, stored] = [version + 1, JSON.parse(body ?? '{}') as Record<string, number>];
+    return { body: stored, headers: { etag: `"${version}"` } };
+  });
+  const objects = sharedHttpObjects<Record<string, number>>({
+    client: acme.client,
+    read: 'GET /firewalls/{id}',
+    write: 'PUT /firewalls/{id}',
+    settle: (_, call) => acme.client.request(call, 'GET /operations/1'),
+  });
+  const error = await errorOf(objects.write('fw', { a: 1 }, '"1"', acme.call));
+  assert.equal(effectOf(error), 'unknown');
+  const commits = new GroupCommit({ host: acme.host, objects });
+  const settled = commits.change('fw', (state) => ({ ...state, b: 1 }), acme.call);
+  await acme.clock.advance(1_000);
+  assert.deepEqual(await settled, { a: 1, b: 1 });
+
+  const refusing = sharedHttpObjects<object>({
+    client: acme.client,
+    read: 'GET /firewalls/{id}',
+    write: 'PUT /firewalls/{id}',
+    settle: () => Promise.reject(new CloudError('quota', 'it has failed', { effect: 'none' })),
+  });
+  const failed = await errorOf(refusing.write('fw', {}, '"1"', acme.call));
+  assert.deepEqual([failed.code, effectOf(failed)], ['quota', 'none']);
 });
 
 /** Ways in which clouds name the next page, each with a server that has these items. */

@@ -1,9 +1,9 @@
 /** Shared objects of an HTTP API, for `GroupCommit`: read with GET, written whole on condition of their version. */
-import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { SharedObjects, Versioned } from '../group-commit/group-commit.ts';
 import type { HttpAnswer, HttpClient } from './http-client.ts';
 import type { Operation } from './operation.ts';
-import { isHttpError } from './refusal.ts';
+import { isHttpError, type HttpError } from './refusal.ts';
 
 export interface SharedHttpObjectsOptions<S> {
   readonly client: HttpClient;
@@ -15,7 +15,11 @@ export interface SharedHttpObjectsOptions<S> {
   readonly versionOf?: (answer: HttpAnswer<S>) => string | undefined;
   /** Whether an error says that the object has another version by now. Default: status 412. */
   readonly isChanged?: (error: unknown) => boolean;
-  /** Waits for what the write has begun (202), where others are refused until then: `pollUntil`. Default: nothing is waited for. */
+  /**
+   * Waits for what the write has begun (202), where others are refused until then: `pollUntil`. Reject with how it has failed, a
+   * `CloudError` with its effect; after an answer that refuses the question itself, what has become of the write is read. Default: nothing
+   * is waited for.
+   */
   readonly settle?: (answer: HttpAnswer<S>, call: CallContext) => Promise<Versioned<S> | undefined>;
 }
 
@@ -40,15 +44,22 @@ export function sharedHttpObjects<S>(options: SharedHttpObjectsOptions<S>): Shar
       );
     },
     async write(id, state, version, call) {
+      let answer: HttpAnswer<S>;
       try {
-        const answer = await client.send<S>(call, write, { params: { id }, body: state, ifMatch: version });
-        if (settle) return { kind: 'written', next: await settle(answer, call) };
-        const now = versionOf(answer);
-        return { kind: 'written', next: now === undefined ? undefined : { state: answer.body, version: now } };
+        answer = await client.send<S>(call, write, { params: { id }, body: state, ifMatch: version });
       } catch (error) {
         if (isChanged(error)) return { kind: 'changed' };
         throw error;
       }
+      if (settle) return { kind: 'written', next: await settle(answer, call).catch(doubt) };
+      const now = versionOf(answer);
+      return { kind: 'written', next: now === undefined ? undefined : { state: answer.body, version: now } };
     },
   };
+}
+
+/** A refused question had no effect itself; what it asked about may have had one. */
+function doubt(error: unknown): never {
+  if (!isCloudError(error) || (error as Partial<HttpError>).status === undefined) throw error;
+  throw new CloudError('unavailable', error.message, { effect: 'unknown', cause: error });
 }
