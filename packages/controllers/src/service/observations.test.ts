@@ -162,3 +162,27 @@ test('a Service of many ports is asked about by itself and in the background, an
   assert.deepEqual(batches.slice(4), [['a'], ['large']]);
   assert.deepEqual(priorities, ['normal', 'background', 'normal', 'background', 'normal', 'background']);
 });
+
+test('a Service of many ports whose question had no answer in the background is asked about like the others', async () => {
+  const priorities: string[] = [];
+  let hangs = true;
+  const { answers, clock, observations } = setUp(
+    async (services, call) => {
+      priorities.push(call.priority);
+      if (hangs) await new Promise(() => {});
+      return nothing(() => 0)(services);
+    },
+    3,
+    { large: 51 },
+  );
+  observations.ask('large');
+  await clock.advance(40_000);
+  assert.equal(answers.get('large')?.observation.kind, 'failed');
+  hangs = false;
+  for (let i = 0; i < 2; i++) {
+    observations.ask('large');
+    await clock.settle();
+  }
+  assert.equal(answers.get('large')?.observation.kind, 'parts');
+  assert.deepEqual(priorities, ['background', 'normal', 'background']);
+});

@@ -98,9 +98,14 @@ export class Observations {
         batch.set(key, service);
         this.#asking.add(key);
       }
-      if (batch.size > 0) await this.#observe(batch, lane === this.#large ? 'background' : 'normal');
+      if (batch.size > 0) await this.#observe(batch, this.#priorityOf(lane, batch));
     }
     lane.running = false;
+  }
+
+  /** In the background, while others take all that a cloud lets through, a long question may never end in its time. */
+  #priorityOf(lane: Lane, batch: ReadonlyMap<string, LoadBalancerService>): CallPriority {
+    return lane === this.#large && !batch.keys().some((key) => this.#limits.has(key)) ? 'background' : 'normal';
   }
 
   async #observe(batch: ReadonlyMap<string, LoadBalancerService>, priority: CallPriority): Promise<void> {
