@@ -16,6 +16,7 @@ import * as fc from 'fast-check';
 import { patchService } from './fake-api.suite.ts';
 import { ingressOf } from './load-balancer-service.ts';
 import { isRecorded, roleOf } from './role.ts';
+import { asRecorded } from './service-patch.ts';
 import type { ServiceState } from './service-state.ts';
 import { step } from './service-step.ts';
 import type { Next, Rules, ServiceEvent, Surroundings } from './step-types.ts';
@@ -442,4 +443,15 @@ test('a record that another writer kept from being opened is tried again by itse
   const write = { purpose: 'open', action: { kind: '', summary: '' }, patch: { type: 'strategic', body: {} } } as const;
   const { next } = step(state, { kind: 'written', write, metadata: undefined }, world.at(web));
   assert.equal(next.kind, 'wake');
+});
+
+test('what a Service has failed for before does not delay the clean-up after it, nor is it waited for as one that follows nodes', () => {
+  const { state } = step(undefined, { kind: 'due' }, new World().at(web));
+  assert.ok(state);
+  const recorded = { ...web, metadata: { ...web.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  const at = new World().at(asRecorded(recorded, 'fake'));
+  const tired: ServiceState = { ...state, failures: 10, nodes: { changedAt: 0, isDue: true } };
+  const { effects } = step(tired, { kind: 'vanished', successor: undefined }, at);
+  const left = effects.find((effect) => effect.kind === 'leave-over')?.state;
+  assert.deepEqual([left?.uid, left?.failures, left?.nodes], ['u1', 0, undefined]);
 });

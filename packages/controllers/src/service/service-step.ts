@@ -94,14 +94,9 @@ function vanished(state: ServiceState | undefined, successor: Service | undefine
     const message = 'A Service has vanished without being deleted; its load balancer is left to the orphan check';
     return after([{ kind: 'log', level: 'warn', message, fields: { key: keyOfObject(service) } }], forgotten);
   }
-  // What is known of its parts goes on to hold.
-  return {
-    ...forgotten,
-    effects: [
-      ...forgotten.effects,
-      { kind: 'leave-over', state: { ...stateOf(state, service, rules), leftover: service } },
-    ],
-  };
+  // What is known of its parts goes on to hold; how often it has failed, and nodes, were about what it wanted.
+  const left = { ...stateOf(state, service, rules), leftover: service, failures: 0, nodes: undefined };
+  return { ...forgotten, effects: [...forgotten.effects, { kind: 'leave-over', state: left }] };
 }
 
 /** Whether the first was made before the second: then it did not take its place, but a list is behind, or etcd was restored. */

@@ -1,4 +1,4 @@
-/** What a step is given and what it gives: events, the surroundings that it reads, and effects. Data; carried out by `effects.ts`. */
+/** What a step is given and what it gives: events, the surroundings that it reads, and effects. Data; carried out by `service-effects.ts`. */
 import type {
   BackEnd,
   LoadBalancerAction,
