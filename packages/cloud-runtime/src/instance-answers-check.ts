@@ -21,8 +21,8 @@ export function checkAnswers(
 function checkAnswer(node: NodeRef, answer: unknown, sentAt: number, now: number): DatedAnswer {
   const problem = problemOf(answer, now);
   if (problem !== undefined) return refused(node, problem, sentAt);
-  const { asOf = sentAt, ...given } = answer as InstanceAnswer;
-  return { ...given, asOf };
+  const { asOf = sentAt, place, result } = answer as InstanceAnswer;
+  return { asOf, result, ...(place !== undefined && { place }) };
 }
 
 /**

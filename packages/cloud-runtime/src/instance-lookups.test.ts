@@ -392,3 +392,20 @@ test('a provider that says no batch size is asked about a hundred at once', asyn
   }
   await Promise.all(all);
 });
+
+test('an answer whose members are those of its class is taken as one of plain members', async () => {
+  class Absent implements InstanceAnswer {
+    get place(): string {
+      return 'here';
+    }
+    get result(): InstanceAnswer['result'] {
+      return { kind: 'absent', proof: 'GET: 404' };
+    }
+  }
+  const { clock, instances, lookups } = setUp();
+  await clock.advance(50);
+  const asked = lookups.lookUp(nodeRef('a'), ask());
+  await clock.settle();
+  instances.lookUps[0]!.answer([new Absent()]);
+  assert.deepEqual(await asked, { asOf: 50, place: 'here', result: { kind: 'absent', proof: 'GET: 404' } });
+});
