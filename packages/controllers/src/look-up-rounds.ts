@@ -35,8 +35,12 @@ interface Question {
   answer: DatedAnswer | undefined;
   /** When the answer came; monotonic. Not `asOf`: a provider that caches would never have an answer that is new enough. */
   answeredAt: number;
-  /** Rounds in a row that did not help. */
+  /** Answers in a row that did not help. */
   waits: number;
+  /** How often the wait has doubled: with each of these, but for those that were asked for early. */
+  doublings: number;
+  /** What is asked was due later. */
+  isEarly: boolean;
   /** Set while it waits for a round, which has it under this time. */
   due: number | undefined;
   /** `asOf` of the last answer that was used. */
@@ -67,12 +71,13 @@ export class LookUpRounds {
     void this.#lookUp(key, node, question, priority);
   }
 
-  /** Asks without waiting for the round that it is due in: something may have changed. */
+  /** Asks without waiting for the round that it is due in: something may have changed. If that does not help, the wait is no longer than before. */
   askNow(key: string, node: NodeRef, priority: CallPriority): void {
     const question = this.#questions.get(key);
     if (question?.uid === node.uid && question.due !== undefined) {
       this.#leave(key, question.due);
       question.due = undefined;
+      question.isEarly = true;
     }
     this.ask(key, node, priority);
   }
@@ -100,6 +105,7 @@ export class LookUpRounds {
     question.usedAsOf = question.answer?.asOf ?? question.usedAsOf;
     question.answer = undefined;
     question.waits = 0;
+    question.doublings = 0;
   }
 
   /** The answer did not help: ask again in a later round, not before `atLeastMs`. Returns how many have not helped in a row. */
@@ -107,11 +113,13 @@ export class LookUpRounds {
     const question = this.#questionOf(key, uid);
     question.answer = undefined;
     question.waits += 1;
+    if (!question.isEarly || question.doublings === 0) question.doublings += 1;
+    question.isEarly = false;
     if (question.due !== undefined || this.#options.signal.aborted) return question.waits;
     const now = this.#options.clock.monotonic();
     const wait = Math.min(
       this.#options.longestWaitMs ?? DEFAULT_LONGEST_WAIT_MS,
-      FIRST_WAIT_MS * 2 ** (question.waits - 1),
+      FIRST_WAIT_MS * 2 ** (question.doublings - 1),
     );
     const soonest = now + Math.max(atLeastMs, wait / 2);
     this.#join(key, question, Math.ceil(soonest / wait) * wait);
@@ -149,6 +157,8 @@ export class LookUpRounds {
       answer: undefined,
       answeredAt: 0,
       waits: 0,
+      doublings: 0,
+      isEarly: false,
       due: undefined,
       usedAsOf: undefined,
     };
