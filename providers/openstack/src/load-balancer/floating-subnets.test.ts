@@ -21,6 +21,20 @@ test('the first matching subnet with a free address; none that matches, and none
   assert.match((await rig.bring(serviceNamed('g', { annotations: named }))).ingress[0]?.ip ?? '', /^198\.51\.101\./);
 });
 
+test('an address that was given is the last one that is asked for, whatever becomes of its tags', async () => {
+  const rig = await Rig.open();
+  const { networks } = rig.cloud.networking;
+  const share = networks.networks.change(rig.seeded.publicNetwork.id, { shared: true });
+  for (const i of [1, 2]) {
+    networks.addSubnet(share, { name: `pool-${i}`, cidr: `198.51.10${i}.0/24`, enable_dhcp: false });
+  }
+  const operation = 'PUT /floatingips/{id}/tags';
+  rig.cloud.faults.set({ service: 'network', operation, effect: 'status', status: 409, times: 1 });
+  const annotations = annotated({ floatingNetworkId: share.id, floatingSubnet: 'pool-*' });
+  await assert.rejects(rig.bring(serviceNamed('web', { annotations })), { code: 'conflict' });
+  assert.equal(rig.cloud.calls.counts()['network POST /floatingips'], 1);
+});
+
 test('a project without an external network: the VIP alone, and an Event that says why', async () => {
   const rig = await Rig.open();
   for (const floating of rig.cloud.networking.networks.networks.all()) {

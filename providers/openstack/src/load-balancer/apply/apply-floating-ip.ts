@@ -127,12 +127,20 @@ export async function createFloatingIP(
   facts: LearnedFacts,
   call: CallContext,
 ): Promise<string> {
+  const id = await postInTurn(client, { among, bodies }, call);
+  await writeOwner(client, { collection: 'floatingips', id, owner }, facts, call);
+  return id;
+}
+
+async function postInTurn(
+  client: ApiClient,
+  { among, bodies }: Pick<ChangeOf<'create-floating-ip'>, 'among' | 'bodies'>,
+  call: CallContext,
+): Promise<string> {
   let last: unknown;
   for (const floatingip of bodies) {
     try {
-      const id = await post(client, floatingip, call);
-      await writeOwner(client, { collection: 'floatingips', id, owner }, facts, call);
-      return id;
+      return await post(client, floatingip, call);
     } catch (error) {
       if (among === undefined || !SUBNET_REFUSALS.some((code) => isCloudError(error, code))) throw error;
       last = error;
