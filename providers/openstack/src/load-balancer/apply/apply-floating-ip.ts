@@ -123,12 +123,12 @@ const SUBNET_REFUSALS = ['conflict', 'invalid', 'quota'] as const;
 /** Returns its ID. Is the address refused in one subnet, the next is tried. */
 export async function createFloatingIP(
   client: ApiClient,
-  { among, bodies, owner }: ChangeOf<'create-floating-ip'>,
+  change: ChangeOf<'create-floating-ip'>,
   facts: LearnedFacts,
   call: CallContext,
 ): Promise<string> {
-  const id = await postInTurn(client, { among, bodies }, call);
-  await writeOwner(client, { collection: 'floatingips', id, owner }, facts, call);
+  const id = await postInTurn(client, change, call);
+  await writeOwner(client, { collection: 'floatingips', id, owner: change.owner }, facts, call);
   return id;
 }
 
