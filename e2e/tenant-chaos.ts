@@ -15,6 +15,7 @@ import {
   type Service,
 } from '@outrigger/kube';
 import type { ControlPlane, ControlPlaneOptions } from '@outrigger/testing';
+import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import { buildProgram } from '../scripts/build-program.ts';
 import { createFakeOpenStack, type FakeOpenStack } from '../providers/openstack/fake/fake-openstack.ts';
 import { seedProject, type SeededProject } from '../providers/openstack/fake/seed-project.ts';
@@ -348,9 +349,10 @@ async function removeTenant(client: Client, problems: string[]): Promise<void> {
       break;
     }
     await services.deleteCollection({ namespace: HOSTILE_NAMESPACE });
-    for (const { metadata: { finalizers = [], name = '' } = {}, spec } of left) {
-      // What another class's controller would take off, of which there is none.
-      const isOurs = spec?.type !== 'LoadBalancer' || spec.loadBalancerClass === undefined;
+    for (const { metadata: { annotations = {}, finalizers = [], name = '' } = {}, spec } of left) {
+      // What another class's controller would take off, of which there is none; and what nobody claims, of which a person is told.
+      const isClaimed = annotations[loadBalancerOwnerAnnotation] !== undefined;
+      const isOurs = spec?.type === 'LoadBalancer' ? spec.loadBalancerClass === undefined : isClaimed;
       const kept = finalizers.filter((finalizer) => isOurs && !finalizer.startsWith('example.com/'));
       if (kept.length === finalizers.length) continue;
       const body = { metadata: { finalizers: kept } };

@@ -45,6 +45,24 @@ test('a deleted Service of a provider that is run no more: a person is told, and
   }
 });
 
+test('a deleted Service with a finalizer that nobody claims: a person is told, and the annotation has it removed', async () => {
+  const spec = { ...webSpec, type: 'NodePort' } as const;
+  const rig = await started(({ api }) => api.apply('web', spec, { finalizers: [cleanupFinalizer] }));
+  await rig.clock.advance(600_000);
+  assert.deepEqual(rig.reasons('web'), [], 'nothing is wrong with it while it stays');
+  const deletionTimestamp = new Date(rig.clock.now()).toISOString();
+  rig.api.apply('web', spec, { ...rig.api.get('web')?.metadata, deletionTimestamp });
+  await rig.clock.advance(240_000);
+  assert.deepEqual(rig.reasons('web'), [], 'another program may be at work on it');
+  await rig.clock.advance(120_000);
+  assert.deepEqual(rig.reasons('web'), ['UnclaimedLoadBalancer']);
+  assert.deepEqual(rig.api.get('web')?.metadata?.finalizers, [cleanupFinalizer]);
+  rig.api.apply('web', spec, { ...rig.api.get('web')?.metadata, ...ownedBy('memory') });
+  await rig.clock.advance(60_000);
+  assert.equal(rig.api.get('web'), undefined);
+  await rig.stop();
+});
+
 test('nobody is told of what another provider of the program has, of another class, or of what goes in time', async () => {
   const rig = await started(({ api }) => {
     api.apply('south', webSpec, { ...held, ...ownedBy('south') });

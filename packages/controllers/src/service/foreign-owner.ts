@@ -5,6 +5,7 @@
 import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import type { EventNote, Service } from '@outrigger/kube';
 import { hasFinalizer, isOfOurClass, type RoleOptions } from './role.ts';
+import { cleanupFinalizer } from './well-known-names.ts';
 
 /** Another program that runs the provider has ended a deletion by then. */
 export const FOREIGN_AFTER_MS = 300_000;
@@ -24,6 +25,20 @@ export function foreignOwnerOf(service: Service, options: ForeignOwnerOptions): 
       ? isOfOurClass(service, options)
       : hasFinalizer(service) && (options.isDefault || isOfOurClass(service, options));
   return isWaiting ? owner : undefined;
+}
+
+/** When the deletion of a Service began that has the finalizer and nobody recorded; milliseconds since the epoch. */
+export function unclaimedSince({ metadata }: Service, { isDefault }: RoleOptions): number | undefined {
+  const since = Date.parse(metadata?.deletionTimestamp ?? '');
+  return isDefault && !Number.isNaN(since) ? since : undefined;
+}
+
+export function unclaimedNote(providerName: string): EventNote {
+  return {
+    type: 'Warning',
+    reason: 'UnclaimedLoadBalancer',
+    message: `The Service is being deleted and has the finalizer ${cleanupFinalizer}, but no provider is recorded on it, and ${providerName} has no load balancer for it. If no other program has one, set the annotation ${loadBalancerOwnerAnnotation} to ${providerName}, which then removes the finalizer.`,
+  };
 }
 
 export function foreignOwnerNote({ metadata }: Service, owner: string, providerName: string): EventNote {

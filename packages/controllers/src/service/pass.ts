@@ -6,7 +6,7 @@ import { recordAction } from '../load-balancer/load-balancer-words.ts';
 import type { Bring, LookAgain, ServicePlan } from '../load-balancer/service-plan.ts';
 import { act } from './act.ts';
 import { episodeOf, fail } from './fail.ts';
-import { FOREIGN_AFTER_MS, foreignOwnerNote, foreignOwnerOf } from './foreign-owner.ts';
+import { FOREIGN_AFTER_MS, foreignOwnerNote, foreignOwnerOf, unclaimedNote, unclaimedSince } from './foreign-owner.ts';
 import { cleaned, letGo } from './let-go.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { annotationPatch, isWrittenDown, missingRecordOf, missingText } from './parts-record.ts';
@@ -24,6 +24,8 @@ import { wakingText } from './waking-text.ts';
 
 /** So long the cloud may leave out of a look what it has, before a person is told: lists lag. */
 const HIDDEN_TOLD_AFTER_MS = 30_000;
+/** Each time costs a look at the cloud. */
+const UNCLAIMED_AGAIN_MS = 1_800_000;
 
 export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   const { rules, service } = at;
@@ -100,6 +102,7 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       const message = 'The Service is left alone';
       const log = { kind: 'log', level: 4, message, fields: { reason: plan.reason } } as const;
       const idle: Step = { state: spent(state), effects: [{ kind: 'plan', actions: [] }, log], next: REST };
+      if (plan.reason === 'unclaimed') return tellUnclaimed(idle, at);
       return plan.reason === 'not-ours' ? tellForeign(idle, at) : idle;
     }
     case 'record': {
@@ -144,6 +147,16 @@ function tellForeign(idle: Step, { rules, service }: Surroundings): Step {
   if (owner === undefined) return idle;
   const note = foreignOwnerNote(service, owner, rules.options.providerName);
   return { ...idle, effects: [...idle.effects, { kind: 'tell', note }], next: wake(FOREIGN_AFTER_MS) };
+}
+
+/** Another program may be at work on it; where none is, it is never deleted. */
+function tellUnclaimed(idle: Step, { rules, service, wallNow }: Surroundings): Step {
+  const since = unclaimedSince(service, rules.options);
+  if (since === undefined) return idle;
+  const leftMs = since + FOREIGN_AFTER_MS - wallNow;
+  if (leftMs > 0) return { ...idle, next: wake(leftMs) };
+  const note = unclaimedNote(rules.options.providerName);
+  return { ...idle, effects: [...idle.effects, { kind: 'tell', note }], next: wake(UNCLAIMED_AGAIN_MS) };
 }
 
 /** The cloud may not have shown all. */
