@@ -144,9 +144,9 @@ test('the bundle is one file, small, with one byte a character', async () => {
   const beyond = text.match(/[\u0100-\u{10ffff}]/gu) ?? [];
   assert.deepEqual(beyond, [], 'V8 would hold the whole text in two bytes a character');
   // Two bounds: libraries are what grows unseen. Of them undici is 620 kB, and the engine of patterns 190 kB (ADR 0017); of ours the
-  // provider of OpenStack 240 kB.
-  assert.ok(libraryBytes < 1_860_000, `${libraryBytes} bytes of libraries`);
-  assert.ok(text.length - libraryBytes < 1_050_000, `${text.length - libraryBytes} bytes of ours`);
+  // provider of OpenStack 240 kB. Together they are what is read and held: where one bound is raised, the other is lowered by more.
+  assert.ok(libraryBytes < 1_800_000, `${libraryBytes} bytes of libraries`);
+  assert.ok(text.length - libraryBytes < 1_080_000, `${text.length - libraryBytes} bytes of ours`);
 });
 
 test('an API server that speaks HTTP/1.1 only is reached by what the bundle holds of undici', async () => {
