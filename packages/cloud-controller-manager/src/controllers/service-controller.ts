@@ -1,7 +1,7 @@
 /** The service controller, from the program's flags. */
 import { countingReconciles, createServiceController } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
-import type { NodeAddress, NodeRef } from '@outrigger/cloud-provider';
+import type { NodeAddress } from '@outrigger/cloud-provider';
 import { resources, type Node } from '@outrigger/kube';
 import type { LeaderContext } from './cloud-controller.ts';
 import { runWhileCapable } from './while-capable.ts';
@@ -46,9 +46,9 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
               cloudAddresses: options.service.unconfirmedNodeAddresses
                 ? undefined
                 : (node) => addressesOf(provider, node),
-              confirmAddresses: options.service.unconfirmedNodeAddresses
+              confirmAddress: options.service.unconfirmedNodeAddresses
                 ? undefined
-                : (asked, within) => askAbout(provider, asked, within),
+                : async (node, within) => provider.lookups?.lookUp(node, { need: 'metadata', signal: within }),
               callContext: (wanted) => provider.callContext(wanted),
               events: countingReconciles(events, provider.predecessorMetrics?.reconciles, { clock, metrics }),
               clock,
@@ -80,12 +80,4 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
 function addressesOf({ lookups }: LeaderContext['provider'], { metadata }: Node): readonly NodeAddress[] | undefined {
   const result = lookups?.snapshot.get(metadata?.uid ?? '', 'metadata')?.result;
   return result?.kind === 'found' ? result.instance.addresses : undefined;
-}
-
-async function askAbout(
-  { lookups }: LeaderContext['provider'],
-  nodes: readonly NodeRef[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (lookups) await Promise.all(nodes.map((node) => lookups.lookUp(node, { need: 'metadata', signal })));
 }

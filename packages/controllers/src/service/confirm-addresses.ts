@@ -12,16 +12,20 @@ const CONFIRM_MS = 30_000;
  * Rejects when `signal` aborts.
  */
 export async function confirmAddresses(
-  deps: Pick<ServiceControllerDependencies, 'clock' | 'confirmAddresses' | 'logger' | 'nodes'>,
+  deps: Pick<ServiceControllerDependencies, 'clock' | 'confirmAddress' | 'logger' | 'nodes'>,
   provider: BackEndProvider,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, confirmAddresses: confirm, logger, nodes } = deps;
+  const { clock, confirmAddress: confirm, logger, nodes } = deps;
   const asked = [...nodes.values()].filter((node) => isBackEnd(node, provider)).map(refOfNode);
   if (!confirm || asked.length === 0) return;
   const what = `asking about the addresses of ${asked.length} nodes`;
   try {
-    await withDeadline({ clock, timeoutMs: CONFIRM_MS, what, signal }, (either) => confirm(asked, either));
+    await withDeadline({ clock, timeoutMs: CONFIRM_MS, what, signal }, async (either) => {
+      // One that cannot be asked about does not keep the answers of the others from being waited for.
+      const answers = await Promise.allSettled(asked.map((node) => confirm(node, either)));
+      for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
+    });
   } catch (error) {
     signal.throwIfAborted();
     logger.warn('Until the cloud confirms them, addresses of nodes count as they are', { error });

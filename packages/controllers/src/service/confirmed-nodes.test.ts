@@ -30,8 +30,8 @@ test('what a kubelet claims while nobody looks is no member: nodes are asked abo
     {},
     {
       cloudAddresses: ({ metadata }) => known.get(metadata?.name ?? ''),
-      confirmAddresses: async (nodes) => {
-        asked.push(...nodes.map(({ name }) => name));
+      confirmAddress: async ({ name }) => {
+        asked.push(name);
         await answer.promise;
       },
     },
@@ -50,9 +50,9 @@ test('what a kubelet claims while nobody looks is no member: nodes are asked abo
 for (const what of ['hangs', 'fails'] as const) {
   test(`a cloud that ${what} when it is asked about nodes at the start holds up load balancers for a while only`, async () => {
     const { rig, members } = await openRig();
-    const confirmAddresses = (): Promise<void> =>
+    const confirmAddress = (): Promise<void> =>
       what === 'hangs' ? new Promise(() => {}) : Promise.reject(new Error('the cloud is down'));
-    await rig.start({}, { cloudAddresses: () => undefined, confirmAddresses });
+    await rig.start({}, { cloudAddresses: () => undefined, confirmAddress });
     await rig.clock.advance(31_000);
     assert.equal(rig.partsOf('uid-1').length, 4);
     // It is not known that they are wrong: no member is taken away.
@@ -60,3 +60,24 @@ for (const what of ['hangs', 'fails'] as const) {
     await rig.stop();
   });
 }
+
+test('a node that cannot be asked about does not keep the answers about the others from being waited for', async () => {
+  const { rig, members } = await openRig();
+  rig.api.nodes.put(nodeOf('n2', { status: { addresses: [{ type: 'InternalIP', address: '10.0.0.2' }] } }));
+  const known = new Map<string, readonly NodeAddress[]>();
+  await rig.start(
+    {},
+    {
+      cloudAddresses: ({ metadata }) => known.get(metadata?.name ?? ''),
+      confirmAddress: async ({ name }) => {
+        if (name === 'n2') throw new Error('no such machine can be asked about');
+        await rig.clock.sleep(5_000);
+        known.set('n1', [{ type: 'InternalIP', address: '10.0.0.1' }]);
+      },
+    },
+  );
+  await rig.clock.advance(10_000);
+  assert.equal(rig.partsOf('uid-1').length, 4);
+  assert.deepEqual(members(), ['10.0.0.1', '10.0.0.2']);
+  await rig.stop();
+});

@@ -124,7 +124,7 @@ export interface Rig {
   readonly partsOf: (uid: string) => readonly MemoryPart[];
   start(
     options?: Partial<ServiceControllerOptions>,
-    more?: Pick<ServiceControllerDependencies, 'cloudAddresses' | 'confirmAddresses'>,
+    more?: Pick<ServiceControllerDependencies, 'cloudAddresses' | 'confirmAddress'>,
   ): Promise<void>;
   stop(): Promise<void>;
 }

@@ -26,8 +26,8 @@ export interface ServiceControllerDependencies {
   readonly provider: LoadBalancers;
   /** Addresses that the cloud does not give for a node get no traffic. Default: it is not known what it gives, and all do. */
   readonly cloudAddresses?: CloudAddresses | undefined;
-  /** Asks the cloud about these nodes, so that `cloudAddresses` has its answers: at the start. Default: nobody is asked. */
-  readonly confirmAddresses?: ((nodes: readonly NodeRef[], signal: AbortSignal) => Promise<void>) | undefined;
+  /** Asks the cloud about a node, so that `cloudAddresses` has its answer: at the start, about all at once. Default: nobody is asked. */
+  readonly confirmAddress?: ((node: NodeRef, signal: AbortSignal) => Promise<unknown>) | undefined;
   readonly callContext: (options: {
     readonly signal: AbortSignal;
     readonly priority: CallPriority;
