@@ -12,8 +12,14 @@ export interface Readiness {
 /** No condition is Unknown, as upstream. */
 export function readinessOf(node: Node): Readiness {
   const condition = node.status?.conditions?.find(({ type }) => type === 'Ready');
-  const { status = 'Unknown', lastTransitionTime = '', lastHeartbeatTime = '' } = condition ?? {};
-  return { ready: status === 'True', transition: `${status} ${lastTransitionTime}`, heartbeat: lastHeartbeatTime };
+  const { status = 'Unknown' } = condition ?? {};
+  // A time that was never set is missing or null, by how the object was read.
+  const timeOf = (name: 'lastHeartbeatTime' | 'lastTransitionTime'): string => condition?.[name] ?? '';
+  return {
+    ready: status === 'True',
+    transition: `${status} ${timeOf('lastTransitionTime')}`,
+    heartbeat: timeOf('lastHeartbeatTime'),
+  };
 }
 
 export function isSameReadiness(a: Readiness, b: Readiness): boolean {
