@@ -4,13 +4,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { connect as connectPlain, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { systemClock } from '@outrigger/kube';
 import { freePort, startEmbeddedApiServer } from '@outrigger/testing';
+import { clientHello } from '../packages/controller-manager/src/serving/client-hello.suite.ts';
 import { buildProgram } from '../scripts/build-program.ts';
 
 /** Resident, at any moment. Without an attack it is half of that. */
@@ -98,20 +99,6 @@ function ask(port: number, path: string, body?: string): Promise<number> {
       .once('error', reject)
       .end(body);
   });
-}
-
-/** What a client says first, from one that talks to a listener which says nothing. */
-async function clientHello(): Promise<Buffer> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const client = connect({ host: '127.0.0.1', port: (listener.address() as AddressInfo).port });
-  client.on('error', () => {});
-  const [socket] = (await once(listener, 'connection')) as [Socket];
-  const [hello] = (await once(socket, 'data')) as [Buffer];
-  client.destroy();
-  socket.destroy();
-  listener.close();
-  return hello;
 }
 
 /** Resolves when all of it is sent, or nobody takes it any more. */

@@ -1,12 +1,12 @@
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { importProvider } from './import-provider.ts';
+import { withFiles } from './with-files.suite.ts';
 
 const run = promisify(execFile);
 
@@ -39,21 +39,8 @@ module.exports = { name };`,
 
 type Made = { readonly name: string; readonly fail: () => never };
 
-async function withFiles(work: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'import-provider-'));
-  try {
-    for (const [name, text] of Object.entries(FILES)) {
-      await mkdir(path.dirname(path.join(directory, name)), { recursive: true });
-      await writeFile(path.join(directory, name), text);
-    }
-    await work(directory);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
-
 test('TypeScript: what it imports at once and later, with the lines and columns of the files', async () => {
-  await withFiles(async (directory) => {
+  await withFiles(FILES, async (directory) => {
     const before = await readdir(directory, { recursive: true });
     const file = path.join(directory, 'provider.ts');
     const { default: make } = (await importProvider(file)) as { default: () => Promise<Made> };
@@ -70,7 +57,7 @@ test('TypeScript: what it imports at once and later, with the lines and columns 
 });
 
 test('a module of JavaScript may import TypeScript; without a type in package.json the code says what it is', async () => {
-  await withFiles(async (directory) => {
+  await withFiles(FILES, async (directory) => {
     const nameOf = async (file: string): Promise<unknown> => {
       const module = (await importProvider(path.join(directory, file))) as { name?: string; default?: Made };
       return module.name ?? module.default?.name;
@@ -82,7 +69,7 @@ test('a module of JavaScript may import TypeScript; without a type in package.js
 });
 
 test('what cannot be stripped is refused in the words of Node', async () => {
-  await withFiles(async (directory) => {
+  await withFiles(FILES, async (directory) => {
     await assert.rejects(importProvider(path.join(directory, 'enum.ts')), {
       name: 'SyntaxError',
       message: /enum is not supported in strip-only mode/u,
@@ -91,7 +78,7 @@ test('what cannot be stripped is refused in the words of Node', async () => {
 });
 
 test('this process never loads the stripper', async () => {
-  await withFiles(async (directory) => {
+  await withFiles(FILES, async (directory) => {
     // As in the program that is shipped, which is JavaScript: here, types are stripped all the time.
     const source = await readFile(new URL('import-provider.ts', import.meta.url), 'utf8');
     await writeFile(path.join(directory, 'import-provider.mjs'), stripTypeScriptTypes(source));

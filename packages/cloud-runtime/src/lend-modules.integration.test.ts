@@ -1,10 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { test } from 'node:test';
 import { CloudError, isCloudError, type CloudProvider } from '@outrigger/cloud-provider';
 import { loadProvider } from './load-provider.ts';
+import { withFiles } from './with-files.suite.ts';
 
 /** Its `close` throws a `CloudError` of the contract that it has found. */
 const LONE = `import { CloudError, type CloudProvider } from '@outrigger/cloud-provider';
@@ -19,19 +17,6 @@ const OTHER_CONTRACT = `export class CloudError extends Error {
 }
 export const other = true;
 `;
-
-async function withFiles(files: Record<string, string>, work: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'lend-modules-'));
-  try {
-    for (const [name, text] of Object.entries(files)) {
-      await mkdir(path.dirname(path.join(directory, name)), { recursive: true });
-      await writeFile(path.join(directory, name), text);
-    }
-    await work(directory);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
 
 function load(workingDirectory: string, spec: string): Promise<CloudProvider> {
   return loadProvider(spec, { builtIn: {}, workingDirectory });

@@ -1,25 +1,11 @@
 import { strict as assert } from 'node:assert';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { isCloudError } from '@outrigger/cloud-provider';
 import { loadProvider } from './load-provider.ts';
+import { withFiles } from './with-files.suite.ts';
 
 const GOOD = `export default () => ({ name: 'third-party', open: async () => ({}), close: async () => {} });`;
-
-async function withFiles(files: Record<string, string>, work: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'load-provider-'));
-  try {
-    for (const [name, text] of Object.entries(files)) {
-      await mkdir(path.dirname(path.join(directory, name)), { recursive: true });
-      await writeFile(path.join(directory, name), text);
-    }
-    await work(directory);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
 
 test('built-in, .js, .mjs, .ts, package in the provider path', async () => {
   const manifest = (exports: unknown): string => JSON.stringify({ type: 'module', exports });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get } from 'node:https';
-import { connect as connectPlain, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 import { silentLogger, systemClock } from '@outrigger/kube';
 import { Hono } from 'hono';
 import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
+import { clientHello } from './client-hello.suite.ts';
 import { startSecureServer } from './secure-server.ts';
 
 const MOST = 8;
@@ -77,20 +78,6 @@ class Rig implements AsyncDisposable {
     await this.#owned.disposeAsync();
     for (const caller of this.#callers) caller.destroy();
   }
-}
-
-/** What a client says first, from one that talks to a listener which says nothing. */
-async function clientHello(): Promise<Buffer> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const client = connect({ host: '127.0.0.1', port: (listener.address() as AddressInfo).port });
-  client.on('error', () => {});
-  const [socket] = (await once(listener, 'connection')) as [Socket];
-  const [hello] = (await once(socket, 'data')) as [Buffer];
-  client.destroy();
-  socket.destroy();
-  listener.close();
-  return hello;
 }
 
 const isClosed = (socket: Socket): boolean => socket.destroyed || socket.readableEnded;
