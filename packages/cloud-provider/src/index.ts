@@ -14,7 +14,7 @@ export type {
   ProviderHost,
   SecretOptions,
 } from './cloud-provider.ts';
-export type { Owner } from './owner.ts';
+export { sameOwner, type Owner } from './owner.ts';
 
 // Errors
 export { CloudError, cloudErrorCodes, cloudErrorMark, effectOf, isCloudError } from './errors.ts';

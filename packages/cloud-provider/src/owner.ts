@@ -7,3 +7,8 @@ export interface Owner {
   /** UID of the Service or Node that the thing was made for. */
   readonly uid: string;
 }
+
+/** Whether a thing with this mark, if it has one, is the other's own. What has no mark is nobody's. */
+export function sameOwner(found: Owner | undefined, { clusterId, uid }: Owner): boolean {
+  return found?.clusterId === clusterId && found.uid === uid;
+}

@@ -1,11 +1,13 @@
 /** What a provider need not say, as its host fills it in. What each default is, the contract says. Pure. */
-import type {
-  Capabilities,
-  DesiredLoadBalancer,
-  InstanceAnswer,
-  LoadBalancerAction,
-  LoadBalancerPart,
-  LoadBalancerPlan,
+import {
+  sameOwner,
+  type Capabilities,
+  type DesiredLoadBalancer,
+  type InstanceAnswer,
+  type LoadBalancerAction,
+  type LoadBalancerPart,
+  type LoadBalancerPlan,
+  type Owner,
 } from '@outrigger/cloud-provider';
 
 const DEFAULT_BATCH_SIZE = 100;
@@ -49,18 +51,16 @@ export function summaryOf({ kind, part, id, summary }: Omit<LoadBalancerAction, 
   return summary ? `${what}: ${summary}` : what;
 }
 
-type Owner = DesiredLoadBalancer['owner'];
-
 function isServing({ ingress }: LoadBalancerPlan, owner: Owner, parts: readonly LoadBalancerPart[]): boolean {
   return ingress.length > 0 && areReady(owner, parts);
 }
 
-function areReady({ clusterId, uid }: Owner, parts: readonly LoadBalancerPart[]): boolean {
-  const own = parts.filter(({ owner }) => owner?.clusterId === clusterId && owner.uid === uid);
+function areReady(owner: Owner, parts: readonly LoadBalancerPart[]): boolean {
+  const own = parts.filter((part) => sameOwner(part.owner, owner));
   return own.length > 0 && own.every(({ state }) => state === 'ready');
 }
 
 /** What has no owner may be a predecessor's, which nobody has claimed yet. */
-function mayBeOf({ clusterId, uid }: Owner): (part: LoadBalancerPart) => boolean {
-  return ({ owner }) => owner === undefined || (owner.clusterId === clusterId && owner.uid === uid);
+function mayBeOf(owner: Owner): (part: LoadBalancerPart) => boolean {
+  return (part) => part.owner === undefined || sameOwner(part.owner, owner);
 }

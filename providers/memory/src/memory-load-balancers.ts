@@ -3,6 +3,7 @@ import {
   CloudError,
   isCloudError,
   parseProviderID,
+  sameOwner,
   type BackEnd,
   type CallContext,
   type ClusterIdentity,
@@ -104,21 +105,17 @@ export class MemoryLoadBalancers implements LoadBalancers {
   }
 
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
-    const { clusterId, uid } = desired.owner;
-    const own = parts.filter(({ owner }) => owner?.clusterId === clusterId && owner.uid === uid);
+    const own = parts.filter(({ owner }) => sameOwner(owner, desired.owner));
     const claims = parts.filter(({ owner }) => owner === undefined);
     if (claims.length > 0) return planClaiming(claims);
     const foreign = parts.find((part) => !own.includes(part));
-    if (desired.wanted && foreign) return refuse(foreign, clusterId);
+    if (desired.wanted && foreign) return refuse(foreign, desired.owner.clusterId);
     return desired.wanted ? planMaking(desired, own, this.#kinds) : planRemoving(own);
   }
 
   /** Of the parts only the load balancer knows of nodes. */
   planMembers({ owner, backEnds }: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
-    const there = parts.find(
-      (part) =>
-        part.kind === 'load-balancer' && part.owner?.clusterId === owner.clusterId && part.owner.uid === owner.uid,
-    );
+    const there = parts.find((part) => part.kind === 'load-balancer' && sameOwner(part.owner, owner));
     // Without one, there is no member that could be wrong.
     if (!there) return { actions: [], ingress: [], complete: true };
     const input = { ...there.attributes, backEnds: idsOf(backEnds) };

@@ -5,12 +5,13 @@ import {
   type LoadBalancerPart,
   type LoadBalancerPlan,
   type DesiredLoadBalancer,
+  sameOwner,
   type Owner,
   type PartName,
 } from '@outrigger/cloud-provider';
 
 export function isOwnedBy(part: LoadBalancerPart, owner: Owner): boolean {
-  return part.owner?.clusterId === owner.clusterId && part.owner.uid === owner.uid;
+  return sameOwner(part.owner, owner);
 }
 
 export function isNamed(part: PartName, { id, kind }: PartName): boolean {

@@ -10,6 +10,7 @@ import {
   type LoadBalancers,
   type LoadBalancerService,
   type Owner,
+  sameOwner,
 } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { isOwnedBy } from './check-plan.ts';
@@ -45,7 +46,7 @@ export function mayUse(
   { namespace, uid }: Pick<LoadBalancerService, 'namespace' | 'uid'>,
   { clusterId, serviceOf, sharing = 'namespace' }: TenancyOfCluster,
 ): boolean {
-  if (owner?.clusterId === clusterId && owner.uid === uid) return true;
+  if (sameOwner(owner, { clusterId, uid })) return true;
   if (owner === undefined && ownerNamespace === undefined) return has(allowed, namespace);
   if (sharing === 'off') return false;
   if (has(allowed, namespace)) return true;

@@ -19,6 +19,7 @@ import {
   type PartAnswer,
   type PartQuestion,
   type ProviderHost,
+  sameOwner,
 } from '@outrigger/cloud-provider';
 import type { Begun, ListedPart, PartKind, PartRequest } from './part-kind.ts';
 import { inOrder, isInTheWay, planMembersOf, planParts, type KeyedPart, type PlanOptions } from './plan-parts.ts';
@@ -212,7 +213,7 @@ class PartLoadBalancers implements LoadBalancers {
 
 function answerOf(what: string, found: Owner | undefined, owner: Owner): PartAnswer {
   if (!found) return { kind: 'there', isUnowned: true };
-  if (found.clusterId === owner.clusterId && found.uid === owner.uid) return { kind: 'there' };
+  if (sameOwner(found, owner)) return { kind: 'there' };
   return { kind: 'absent', proof: `${what} belongs to ${found.uid} of cluster ${found.clusterId}` };
 }
 

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   CloudError,
   isCloudError,
+  sameOwner,
   type DesiredLoadBalancer,
   type LoadBalancerAction,
   type LoadBalancerIngress,
@@ -44,7 +45,7 @@ export function inOrder(kinds: readonly PartKind[]): readonly PartKind[] {
 }
 
 function isOwnedBy(part: Pick<LoadBalancerPart, 'owner'>, owner: Owner): boolean {
-  return part.owner?.clusterId === owner.clusterId && part.owner.uid === owner.uid;
+  return sameOwner(part.owner, owner);
 }
 
 export function planParts(

@@ -1,8 +1,8 @@
 /** Which listeners and pools of a load balancer are a Service's. Pure. */
-import type { Owner } from '@outrigger/cloud-provider';
+import { sameOwner, type Owner } from '@outrigger/cloud-provider';
 import type { ServiceIdentity } from './service-identity.ts';
 import type { ObservedLoadBalancer } from './observed-tree.ts';
-import { ownersIn, sameOwner } from './ownership.ts';
+import { ownersIn } from './ownership.ts';
 
 /** CPO's tag on load balancers and listeners, one for each Service, and the beginning of its load balancers' names. */
 export const cpoPrefix = 'kube_service_';

@@ -52,8 +52,6 @@ export function ownersIn(tags: readonly string[]): TaggedOwners {
 /** Also one that cannot be read. */
 export const hasOwnerTag = (tags: readonly string[]): boolean => tags.some((tag) => tag.startsWith(OWNER));
 
-export const sameOwner = (a: Owner | undefined, b: Owner): boolean => a?.clusterId === b.clusterId && a.uid === b.uid;
-
 /** What a description says of the owner. */
 export interface OwnerMark {
   readonly owner: Owner;

@@ -1,10 +1,10 @@
 /** Which load balancers of a list concern a Service, and how. Pure. */
-import type { ClusterIdentity, LoadBalancerService, Owner } from '@outrigger/cloud-provider';
+import { sameOwner, type ClusterIdentity, type LoadBalancerService, type Owner } from '@outrigger/cloud-provider';
 import { isUuid } from '../uuid.ts';
 import { annotationTable } from './desired/annotation-table.ts';
 import { loadBalancerNames, type LoadBalancerNames } from './desired/load-balancer-names.ts';
 import type { WireLoadBalancer } from './octavia-wire.ts';
-import { ownersIn, sameOwner } from './ownership.ts';
+import { ownersIn } from './ownership.ts';
 
 export interface ServiceIdentity {
   readonly service: LoadBalancerService;

@@ -1,9 +1,15 @@
 /** Carries out what is changed in Octavia. */
-import { CloudError, isCloudError, type CallContext, type LoadBalancerActionResult } from '@outrigger/cloud-provider';
+import {
+  CloudError,
+  isCloudError,
+  type CallContext,
+  type LoadBalancerActionResult,
+  sameOwner,
+} from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { readLoadBalancer } from '../observe/read-lists.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
-import { isLeft, ownersIn, ownerTag, sameOwner, sharerTag } from '../ownership.ts';
+import { isLeft, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
 import type { Change, OctaviaRequest } from '../plan/change.ts';
 import { SECOND_VIPS } from '../plan/create-load-balancer.ts';
 import { sharesIn } from '../listener-owner.ts';

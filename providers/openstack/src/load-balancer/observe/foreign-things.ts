@@ -1,5 +1,5 @@
 /** What each Service names, or has attached to its load balancer, and that is no part of its own. */
-import type { CallContext, ForeignThing, LoadBalancerPart } from '@outrigger/cloud-provider';
+import { sameOwner, type CallContext, type ForeignThing, type LoadBalancerPart } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { isUuid } from '../../uuid.ts';
 import { annotationTable } from '../desired/annotation-table.ts';
@@ -8,7 +8,6 @@ import { foreignFloatingIP, foreignLoadBalancer, grantedIn, type ThingKind } fro
 import type { WireFloatingIP } from '../neutron-wire.ts';
 import { loadBalancerIn } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
-import { sameOwner } from '../ownership.ts';
 import { isClaimable } from '../predecessor.ts';
 import { namedBy, type ServiceIdentity } from '../service-identity.ts';
 import { readNamed } from './read-lists.ts';

@@ -1,11 +1,12 @@
 /** What there is for each Service of a batch. Entry point: `Observer`. */
-import type {
-  CallContext,
-  Clock,
-  LoadBalancerObservation,
-  LoadBalancerPart,
-  LoadBalancerService,
-  Owner,
+import {
+  sameOwner,
+  type CallContext,
+  type Clock,
+  type LoadBalancerObservation,
+  type LoadBalancerPart,
+  type LoadBalancerService,
+  type Owner,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import type { FloatingIPWish } from '../desired/desired-tree.ts';
@@ -14,7 +15,7 @@ import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort, WireSecurityGroup } from '../neutron-wire.ts';
 import type { ObservedChildren, PartKind } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
-import { markOf, ownersIn, ownerTag, sameOwner, sharerTag } from '../ownership.ts';
+import { markOf, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
 import {
   cpoFloatingIPText,
   identityOf,

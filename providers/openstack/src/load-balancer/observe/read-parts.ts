@@ -7,6 +7,7 @@ import {
   type Owner,
   type PartAnswer,
   type PartQuestion,
+  sameOwner,
 } from '@outrigger/cloud-provider';
 import type { ApiClient, ServiceType } from '../../client/api-client.ts';
 import type { Home } from '../../home.ts';
@@ -14,7 +15,7 @@ import { isUuid } from '../../uuid.ts';
 import type { WireFloatingIP, WireSecurityGroup } from '../neutron-wire.ts';
 import type { PartKind } from '../observed-tree.ts';
 import type { WireListener, WireLoadBalancer } from '../octavia-wire.ts';
-import { hasOwnerTag, isLeft, markOf, ownersIn, sameOwner } from '../ownership.ts';
+import { hasOwnerTag, isLeft, markOf, ownersIn } from '../ownership.ts';
 import { cpoPrefix } from '../listener-owner.ts';
 
 /** In so long after the start the cluster's nodes are looked up, by which its place is known. */

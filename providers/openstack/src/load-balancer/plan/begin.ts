@@ -7,11 +7,12 @@ import {
   type LoadBalancerPart,
   type LoadBalancerPlan,
   type Owner,
+  sameOwner,
 } from '@outrigger/cloud-provider';
 import { loadBalancerIn } from '../observed-tree.ts';
 import type { DesiredTree } from '../desired/desired-tree.ts';
 import { notForThis, thingOf } from '../foreign-things.ts';
-import { ownerTag, sameOwner, sharerTag } from '../ownership.ts';
+import { ownerTag, sharerTag } from '../ownership.ts';
 import { actionOf, touching } from './change.ts';
 import { hasPredecessorsShare, isClaimable, isNamesakes } from '../predecessor.ts';
 import { planClaims } from './claims.ts';

@@ -1,10 +1,11 @@
 /** Which members the listeners that are there should have, whatever the Service asks for by now. Pure. */
-import type {
-  DesiredLoadBalancer,
-  IPFamily,
-  LoadBalancerAction,
-  LoadBalancerPart,
-  LoadBalancerPlan,
+import {
+  sameOwner,
+  type DesiredLoadBalancer,
+  type IPFamily,
+  type LoadBalancerAction,
+  type LoadBalancerPart,
+  type LoadBalancerPlan,
 } from '@outrigger/cloud-provider';
 import type { DesiredMember } from '../desired/desired-tree.ts';
 import { memberNodes, membersOf } from '../desired/members.ts';
@@ -17,7 +18,6 @@ import {
   type ObservedLoadBalancer,
   type ObservedPool,
 } from '../observed-tree.ts';
-import { sameOwner } from '../ownership.ts';
 import { actionOf, type Target } from './change.ts';
 import { transportOf } from './diff-listeners.ts';
 import { diffMembers } from './diff-pool.ts';

@@ -1,7 +1,6 @@
 /** What was made, and whose description alone says whose it is: the program died before the tags were written. Pure. */
-import type { LoadBalancerAction, LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
+import { sameOwner, type LoadBalancerAction, type LoadBalancerPart, type Owner } from '@outrigger/cloud-provider';
 import { floatingIPIn, securityGroupIn } from '../observed-tree.ts';
-import { sameOwner } from '../ownership.ts';
 import { actionOf } from './change.ts';
 
 /** Nothing waits for it: it comes once all else is as it should be. */

@@ -1,14 +1,15 @@
 /** What is to be done so that nothing of a Service is left, and nothing of anybody else is touched. Pure. */
-import type {
-  LoadBalancerAction,
-  LoadBalancerPart,
-  LoadBalancerPlan,
-  LoadBalancerWarning,
+import {
+  sameOwner,
+  type LoadBalancerAction,
+  type LoadBalancerPart,
+  type LoadBalancerPlan,
+  type LoadBalancerWarning,
 } from '@outrigger/cloud-provider';
 import { keepsFloatingIP } from '../desired/declared.ts';
 import { cpoFloatingIPText } from '../service-identity.ts';
 import { floatingIPIn, loadBalancerIn, type ObservedFloatingIP, type PartKind } from '../observed-tree.ts';
-import { markedDescription, ownersIn, sameOwner, unmarked } from '../ownership.ts';
+import { markedDescription, ownersIn, unmarked } from '../ownership.ts';
 import { actionOf, leaving } from './change.ts';
 import { isClaimable } from '../predecessor.ts';
 import { planClaims } from './claims.ts';

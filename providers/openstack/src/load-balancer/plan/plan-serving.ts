@@ -1,12 +1,13 @@
 /** What is to be done so that a Service has the load balancer that it asks for. Pure. */
-import type {
-  LoadBalancerAction,
-  LoadBalancerPart,
-  LoadBalancerPlan,
-  LoadBalancerWarning,
+import {
+  sameOwner,
+  type LoadBalancerAction,
+  type LoadBalancerPart,
+  type LoadBalancerPlan,
+  type LoadBalancerWarning,
 } from '@outrigger/cloud-provider';
 import { floatingIPIn, loadBalancerIn, type ObservedChildren, type ObservedLoadBalancer } from '../observed-tree.ts';
-import { isLeft, ownerTag, sameOwner, sharerTag } from '../ownership.ts';
+import { isLeft, ownerTag, sharerTag } from '../ownership.ts';
 import { beginLoadBalancer, choosePart } from './begin.ts';
 import { actionOf, type Target } from './change.ts';
 import { planClaims } from './claims.ts';
