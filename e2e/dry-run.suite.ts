@@ -72,6 +72,8 @@ const FLAGS = [
   '--cluster-cidr=10.244.0.0/16',
   '--node-deletion-grace-period=1s',
   '--node-deletion-max-fraction=1',
+  // The refresh of the addresses begins at a random moment of its period: it has to fall within both runs.
+  '--node-status-update-frequency=5s',
   '--leader-elect=false',
   '--bind-address=127.0.0.1',
 ];
@@ -136,6 +138,8 @@ const EXPECTED = [
   'cloud-node-controller Node new-1 patch-object',
   'cloud-node-controller Node new-2 patch-object',
   'cloud-node-controller Node new-1 patch-status',
+  'cloud-node-controller Node routed-1 patch-status',
+  'cloud-node-controller Node stopped-1 patch-status',
   'cloud-node-lifecycle-controller Node gone-1 delete',
   'cloud-node-lifecycle-controller Node stopped-1 add-shutdown-taint',
   'node-ipam-controller Node new-1 allocate',
