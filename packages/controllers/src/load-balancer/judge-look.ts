@@ -33,6 +33,8 @@ interface Wait {
 export interface Knowledge {
   readonly parts: KnownParts;
   readonly wait: Wait | undefined;
+  /** A look of this process has left out nothing that was known: what another process was waiting for is over. */
+  readonly isShown: boolean;
 }
 
 /** A wait that was begun: since when (milliseconds since the epoch), and for what. */
@@ -82,14 +84,15 @@ interface Doubt {
 export function judgeLook(plan: ServicePlan, before: Knowledge, look: Look, options: JudgeOptions): Judged {
   const parts = before.parts.copy();
   const found = parts.see(look.parts, options.owner, options.service);
-  const wait = goOn(found ? 'anew' : before.wait, parts, look, options);
+  const wait = goOn(found ? 'anew' : before.wait, parts, look, before.isShown ? undefined : options.recorded);
+  const isShown = before.isShown || wait === undefined;
   // What is missing is found out first; then what nobody has seen. Each is in doubt once.
   for (;;) {
     const doubt = findDoubt(plan, parts, look, options);
     if (!doubt) break;
     const wanted = plan.kind === 'bring' ? plan.desired.wanted : plan.kind !== 'failed' || plan.wanted;
     const answer = resolve(doubt, { parts, wait, look, options, wanted });
-    if (answer !== 'gone') return { plan: inPlaceOf(plan, doubt, answer), knowledge: { parts, wait } };
+    if (answer !== 'gone') return { plan: inPlaceOf(plan, doubt, answer), knowledge: { parts, wait, isShown } };
     parts.forget(doubt.missing);
     // What was waited for is believed as a whole; a proof is about what was asked.
     if (doubt.unseen || !isProvable(options.trust)) parts.beSure();
@@ -97,12 +100,12 @@ export function judgeLook(plan: ServicePlan, before: Knowledge, look: Look, opti
   const { now, uncertainUntil = -Infinity } = options;
   if (plan.kind === 'bring' && plan.complete && plan.desired.wanted && look.startedAt < uncertainUntil) {
     const later: LookAgain = { kind: 'look-again', why: 'quiet', missing: [], inMs: Math.max(0, uncertainUntil - now) };
-    return { plan: later, knowledge: { parts, wait } };
+    return { plan: later, knowledge: { parts, wait, isShown } };
   }
   // All that it needs is there. Of one that is refused it is known of the members alone.
   if (plan.kind === 'bring' && plan.complete && !plan.refused) parts.beSure();
   const isOver = parts.missingIn(look.parts, 'there').length === 0 && parts.unseen.length === 0;
-  return { plan, knowledge: { parts, wait: isOver ? undefined : wait } };
+  return { plan, knowledge: { parts, wait: isOver ? undefined : wait, isShown: isShown || isOver } };
 }
 
 /** What a question is known by among those about one Service. */
@@ -138,7 +141,7 @@ function findDoubt(plan: ServicePlan, known: KnownParts, look: Look, options: Ju
 
 type Resolution = 'gone' | LookAgain | Extract<ServicePlan, { kind: 'ask' | 'failed' }>;
 
-interface Circumstances extends Knowledge {
+interface Circumstances extends Pick<Knowledge, 'parts' | 'wait'> {
   readonly look: Look;
   readonly options: JudgeOptions;
   readonly wanted: boolean;
@@ -186,7 +189,7 @@ function goOn(
   last: Wait | 'anew' | undefined,
   known: KnownParts,
   look: Look,
-  { recorded }: JudgeOptions,
+  recorded: MissingRecord | undefined,
 ): Wait | undefined {
   const { parts, startedAt } = look;
   const missing = known.missingIn(parts, 'there');

@@ -122,8 +122,13 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       if (!state.look) return { state, effects: [], next: LOOK };
       return { state, effects: [], next: { kind: 'read', read: { look: state.look, questions: plan.questions } } };
     }
-    case 'hold':
-      return hold(state, at);
+    case 'hold': {
+      const { isShown, wait } = state.knowledge;
+      // Looks for what is missing go on: without them, the next that leaves it out would count as one of a row.
+      const isWaiting = wait !== undefined || (!isShown && missingRecordOf(service) !== undefined);
+      const isFresh = state.look !== undefined && !state.look.isSpent;
+      return isWaiting && !isFresh ? { state, effects: [], next: LOOK } : hold(state, at);
+    }
     case 'refuse':
       return fail(state, plan.error, at, { isWanted: true, isPlans: true });
     case 'failed':

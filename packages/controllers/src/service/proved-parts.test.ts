@@ -432,6 +432,48 @@ test('a wait that something put an end to is forgotten: the next one begins anew
   await told.rig.stop();
 });
 
+/** A new process, to which the cloud shows nothing of a Service that is served, and that has lost its last node since. */
+async function waitingWithoutNodes(): Promise<Told> {
+  const told = await toldServed('load-balancer a');
+  const { api, clock } = told.rig;
+  await told.rig.stop();
+  told.parts = [];
+  await told.rig.start();
+  await clock.advance(1_000);
+  assert.ok(api.get('web')?.metadata?.annotations?.[missingSinceAnnotation]);
+  api.nodes.remove('n1');
+  return told;
+}
+
+test('a wait that a look has ended is not taken up again from the Service, which says so until it is written', async () => {
+  const told = await waitingWithoutNodes();
+  const { api, clock } = told.rig;
+  told.parts = [partOf('load-balancer a')];
+  await clock.advance(25_000);
+  assert.ok(api.get('web')?.metadata?.annotations?.[missingSinceAnnotation], 'it still says so');
+  told.parts = [];
+  api.apply('web', { ...webSpec, type: 'ClusterIP' });
+  await clock.advance(85_000);
+  assert.ok(api.get('web')?.metadata?.finalizers?.length, 'looks have left it out for 85 s, not for 110');
+  await clock.advance(20_000);
+  assert.equal(api.get('web')?.metadata?.finalizers?.length ?? 0, 0);
+  await told.rig.stop();
+});
+
+test('what is waited for is looked at all the while, also without a node', async () => {
+  const told = await waitingWithoutNodes();
+  const { clock, provider } = told.rig;
+  const observe = provider.observe.bind(provider);
+  let looks = 0;
+  provider.observe = (...args) => {
+    looks += 1;
+    return observe(...args);
+  };
+  await clock.advance(20_000);
+  assert.ok(looks > 2, `${looks} looks`);
+  await told.rig.stop();
+});
+
 test('the bookkeeping on a Service is shown to no provider, and wakes nobody', async () => {
   const told = await toldServed('load-balancer a');
   const { api, clock, provider } = told.rig;
