@@ -3,7 +3,7 @@
  * for one pays next to nothing. Those over it wait, as connections that count; addresses of which the fewest wait go first.
  */
 import type { Socket } from 'node:net';
-import type { Clock, Timer } from '@outrigger/kube';
+import { tokenBucket, type Clock, type RateLimiter, type Timer } from '@outrigger/kube';
 
 export interface HandshakePaceOptions {
   readonly clock: Clock;
@@ -17,14 +17,13 @@ export class HandshakePace {
   readonly #options: HandshakePaceOptions;
   /** By address, each with the oldest first. */
   readonly #waiting = new Map<string, Set<Socket>>();
-  #tokens: number;
-  #refilledAt: number;
+  readonly #bucket: RateLimiter<string>;
   #timer: Timer | undefined;
 
   constructor(options: HandshakePaceOptions) {
+    const { burst, clock, perSecond } = options;
     this.#options = options;
-    this.#tokens = options.burst;
-    this.#refilledAt = options.clock.monotonic();
+    this.#bucket = tokenBucket({ qps: perSecond, burst, clock, queueing: false });
   }
 
   /** Begins now, or when it is its turn; not at all once it is closed. */
@@ -44,23 +43,20 @@ export class HandshakePace {
   }
 
   #pump(): void {
-    const { begin, burst, clock, perSecond } = this.#options;
-    const now = clock.monotonic();
-    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#refilledAt) / 1_000) * perSecond);
-    this.#refilledAt = now;
-    while (this.#waiting.size > 0 && this.#tokens >= 1 - 1e-6) {
-      const [peer, socket] = this.#next();
-      this.#leave(peer, socket);
-      socket.off('error', ignore);
-      if (socket.destroyed) continue;
-      this.#tokens--;
-      begin(socket);
-    }
+    const { begin, clock } = this.#options;
     this.#timer?.cancel();
     this.#timer = undefined;
-    if (this.#waiting.size === 0) return;
-    const inMs = Math.max(1, ((1 - this.#tokens) / perSecond) * 1_000);
-    this.#timer = clock.setTimer(inMs, () => this.#pump(), { unref: true });
+    while (this.#waiting.size > 0) {
+      const [peer, socket] = this.#next();
+      const inMs = socket.destroyed ? 0 : this.#bucket.delayMs(peer);
+      if (inMs > 0) {
+        this.#timer = clock.setTimer(Math.max(1, inMs), () => this.#pump(), { unref: true });
+        return;
+      }
+      this.#leave(peer, socket);
+      socket.off('error', ignore);
+      if (!socket.destroyed) begin(socket);
+    }
   }
 
   /** Of one address the newest: it is the oldest that is ended where there are too many. */
