@@ -3,7 +3,6 @@ import {
   CloudError,
   isCloudError,
   type CallContext,
-  type CallPriority,
   type Capabilities,
   type CloudProvider,
   type PredecessorMetrics,
@@ -21,6 +20,7 @@ import { callInTime } from './call-in-time.ts';
 import { CloudCaller, closedError, type RequestLeadership } from './cloud-caller.ts';
 import { createInstanceLookups, type InstanceLookups } from './instance-lookups.ts';
 import { Listeners } from './listeners.ts';
+import type { MakeCallContext } from './make-call-context.ts';
 import { readOnlyCapabilities, type ReadOnlyViews } from './read-only-capabilities.ts';
 import { redactingLogger } from './redacting-logger.ts';
 import { Secrets } from './secrets.ts';
@@ -60,17 +60,7 @@ export interface OpenedProvider extends AsyncDisposable {
   /** Look-ups of the instances; `undefined` while the provider has none. A new object after its `instances` changed. */
   readonly lookups: InstanceLookups | undefined;
   /** Makes the context of one contract call. Aborts when the provider is closed too. */
-  callContext(options: {
-    readonly signal: AbortSignal;
-    readonly priority: CallPriority;
-    readonly logger?: Logger;
-    /** UIDs of the objects for whose sake the call is made: its requests are remembered with them. */
-    readonly about?: readonly string[];
-    /** How often each request is sent at most, where that is less than the budget's `maxAttempts`. */
-    readonly maxAttempts?: number | undefined;
-    /** The call changes nothing in the cloud: its requests are cut off at once when `signal` aborts, where writes may finish. Default: false. */
-    readonly reads?: boolean;
-  }): CallContext;
+  callContext(options: Parameters<MakeCallContext>[0]): CallContext;
   /** The last requests to the cloud, newest last: 256 of all, or with a UID 8 of those for this object. */
   recentCalls(uid?: string): readonly CallRecord[];
   /** Hands over a changed cloud config. Rejects with what is wrong; then the old one stays in use. */
@@ -192,14 +182,7 @@ class Opened implements OpenedProvider {
     about,
     maxAttempts,
     reads,
-  }: {
-    readonly signal: AbortSignal;
-    readonly priority: CallPriority;
-    readonly logger?: Logger;
-    readonly about?: readonly string[];
-    readonly maxAttempts?: number | undefined;
-    readonly reads?: boolean;
-  }): CallContext {
+  }: Parameters<MakeCallContext>[0]): CallContext {
     const signal = caller === this.#closed.signal ? caller : AbortSignal.any([caller, this.#closed.signal]);
     return {
       signal,
