@@ -19,7 +19,7 @@ import (
 )
 
 // What is read: the kinds that are listed and watched, and what every answer may be.
-var roots = []any{corev1.Node{}, corev1.Service{}, metav1.PartialObjectMetadata{}, metav1.Status{}, runtime.TypeMeta{}}
+var roots = []any{corev1.Node{}, corev1.Service{}, metav1.Status{}, runtime.TypeMeta{}}
 
 // What defaultTransform drops: it is passed over unread.
 var skipped = map[string]bool{"ObjectMeta.managedFields": true, "NodeStatus.images": true}

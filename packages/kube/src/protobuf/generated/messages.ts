@@ -30,7 +30,6 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   ObjectMeta:
     '1:name:s? 2:generateName:s? 3:namespace:s? 4:selfLink:s? 5:uid:s? 6:resourceVersion:s? 7:generation:i? 8:creationTimestamp:T 9:deletionTimestamp:T 10:deletionGracePeriodSeconds:i 11:labels:s% 12:annotations:s% 13:ownerReferences:OwnerReference* 14:finalizers:s* 17:managedFields:-',
   OwnerReference: '5:apiVersion:s 1:kind:s 3:name:s 4:uid:s 6:controller:b 7:blockOwnerDeletion:b',
-  PartialObjectMetadata: '1:metadata:ObjectMeta',
   PortStatus: '1:port:i 2:protocol:s 3:error:s',
   Service: '1:metadata:ObjectMeta 2:spec:ServiceSpec 3:status:ServiceStatus',
   ServicePort: '1:name:s? 2:protocol:s? 6:appProtocol:s 3:port:i 4:targetPort:I 5:nodePort:i?',
