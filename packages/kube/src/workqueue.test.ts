@@ -316,8 +316,16 @@ test('groups that have keys ready take turns, however many keys one of them has'
   assert.deepEqual(await take(4), ['few/d', 'new/a', 'many/5', 'many/6']);
 });
 
-test('groups that are gone leave nothing behind', () => {
+test('groups that are gone leave nothing behind, while another always has a key ready too', () => {
   const turns = new FairTurns();
-  for (let i = 0; i < 100_000; i++) turns.taken(turns.next(`group-${i}`));
+  let ready = turns.next('busy');
+  for (let i = 0; i < 100_000; i++) {
+    turns.taken(turns.next(`group-${i}`));
+    const next = turns.next('busy');
+    turns.taken(ready);
+    ready = next;
+  }
   assert.ok(turns.groups < 3_000, `${turns.groups}`);
+  turns.taken(ready);
+  assert.equal(turns.groups, 0);
 });
