@@ -16,7 +16,7 @@ import type {
 import type { KubeObject, ObjectRef, PartialObjectMetadata } from './kube-object.ts';
 import { decodeLines } from './line-decoder.ts';
 import { apiVersionOf, pathOf, type Resource } from './resource.ts';
-import { readList, readWatchEvent } from './protobuf/envelope.ts';
+import { readList, readWatchEvent, type ListAnswer } from './protobuf/envelope.ts';
 import { decodeFrames } from './protobuf/frame-decoder.ts';
 import { discard, isProtobuf, parseJson, readBody, readError, readJson, ResponseError } from './response-body.ts';
 import { StatusError, type Status } from './status-error.ts';
@@ -40,15 +40,6 @@ const PATCH_TYPES = {
 const DEFAULT_PAGE_SIZE = 500;
 /** What an answer cut to its metadata calls itself, whatever it is of. */
 const PARTIAL = { group: 'meta.k8s.io', version: 'v1', kind: 'PartialObjectMetadata' } as const;
-
-interface ListAnswer<T> {
-  readonly metadata: {
-    readonly resourceVersion?: string;
-    readonly continue?: string;
-    readonly remainingItemCount?: number;
-  };
-  readonly items: T[] | null;
-}
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 

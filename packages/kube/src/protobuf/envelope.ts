@@ -17,14 +17,15 @@ const SECOND = (2 << 3) | DELIMITED;
 const THIRD = (3 << 3) | DELIMITED;
 const FOURTH = (4 << 3) | DELIMITED;
 
-export interface ListAnswer {
+/** A list, in either encoding. */
+export interface ListAnswer<T> {
   readonly metadata: {
     readonly resourceVersion?: string;
     readonly continue?: string;
     readonly remainingItemCount?: number;
   };
-  /** Without kind and apiVersion, as in JSON. */
-  readonly items: object[];
+  /** Without kind and apiVersion. `null`: none, as Go writes a list that was never filled. */
+  readonly items: T[] | null;
 }
 
 /** A `kind` with all its fields. Throws an `UnreadableMessageError`, as all others here do. */
@@ -37,7 +38,7 @@ export function readStatus(bytes: Buffer): Status {
 }
 
 /** A `kind`List. All lists are alike: metadata, and items. */
-export function readList(kind: string, bytes: Buffer): ListAnswer {
+export function readList(kind: string, bytes: Buffer): ListAnswer<object> {
   const table = tableNamed(kind);
   const items: object[] = [];
   let metadata = {};
