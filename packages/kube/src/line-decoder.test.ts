@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { chunkSizes, cutInto, streamOf } from './byte-chunks.suite.ts';
 import { decodeLines } from './line-decoder.ts';
 
-async function linesOf(chunks: Iterable<Uint8Array>): Promise<string[]> {
-  // oxlint-disable-next-line typescript/require-await -- what comes from a socket, without one
-  async function* source(): AsyncGenerator<Uint8Array, void, void> {
-    yield* chunks;
-  }
-  return Array.fromAsync(decodeLines(source()));
+function linesOf(chunks: Iterable<Uint8Array>): Promise<string[]> {
+  return Array.fromAsync(decodeLines(streamOf(chunks)));
 }
 
 test('however a text is cut into chunks, the lines come out whole', async () => {
@@ -16,26 +13,16 @@ test('however a text is cut into chunks, the lines come out whole', async () => 
     .array(fc.string({ unit: 'grapheme', maxLength: 12 }), { maxLength: 8 })
     .map((lines) => lines.join('\n'));
   await fc.assert(
-    fc.asyncProperty(
-      text,
-      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 40 }),
-      async (text, sizes) => {
-        const bytes = Buffer.from(text);
-        const chunks: Uint8Array[] = [];
-        for (let at = 0, i = 0; at < bytes.length; i++) {
-          const size = sizes[i % sizes.length] ?? 1;
-          chunks.push(new Uint8Array(bytes.subarray(at, at + size)));
-          at += size;
-        }
-        assert.deepEqual(
-          await linesOf(chunks),
-          Buffer.from(text)
-            .toString()
-            .split('\n')
-            .filter((line) => line !== ''),
-        );
-      },
-    ),
+    fc.asyncProperty(text, chunkSizes, async (text, sizes) => {
+      const bytes = Buffer.from(text);
+      assert.deepEqual(
+        await linesOf(cutInto(sizes, bytes)),
+        bytes
+          .toString()
+          .split('\n')
+          .filter((line) => line !== ''),
+      );
+    }),
   );
 });
 

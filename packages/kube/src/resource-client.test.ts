@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { streamOf } from './byte-chunks.suite.ts';
 import { createClient, type ClientOptions } from './create-client.ts';
 import type { Client } from './client.ts';
 import { answer, status } from './model-api-server.ts';
@@ -310,11 +311,7 @@ const PROTOBUF = 'application/vnd.kubernetes.protobuf,application/json';
 
 function protobuf(body: Buffer, code = 200): TransportResponse {
   const headers = { 'content-type': 'application/vnd.kubernetes.protobuf;stream=watch' };
-  // oxlint-disable-next-line typescript/require-await -- as a body is
-  const chunks = async function* (): AsyncGenerator<Uint8Array, void, void> {
-    yield body;
-  };
-  return { status: code, headers, body: chunks() };
+  return { status: code, headers, body: streamOf([body]) };
 }
 
 test('trimmed lists and watches are asked for in protobuf where it can be read, and read as the server answers', async () => {

@@ -7,6 +7,7 @@ import { trimNode } from '../transform.ts';
 import { readList, readObject, readStatus, readWatchEvent } from './envelope.ts';
 import { delimited, enveloped, varint, watchEvent } from './encode.suite.ts';
 import { UnreadableMessageError } from './message-reader.ts';
+import { withoutNulls } from './without-nulls.suite.ts';
 
 interface Vector {
   readonly name: string;
@@ -20,11 +21,6 @@ const vectors = JSON.parse(readFileSync(new URL('vectors.json', import.meta.url)
 const bytesOf = ({ protobuf }: Vector): Buffer => Buffer.from(protobuf, 'base64');
 const read = (vector: Vector, bytes = bytesOf(vector)): unknown =>
   vector.kind === 'NodeList' ? readList('Node', bytes) : readObject(vector.kind, bytes);
-
-/** A time that is not set is `null` in JSON where its field has no `omitzero`, and missing in protobuf: no type of ours has null. */
-function withoutNulls(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (_, inner: unknown) => inner ?? undefined));
-}
 
 function trimmedJson({ kind, json }: Vector): unknown {
   if (kind === 'NodeList') {

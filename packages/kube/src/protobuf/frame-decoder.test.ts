@@ -1,40 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { chunkSizes, cutInto, streamOf } from '../byte-chunks.suite.ts';
 import { isResponseError } from '../response-body.ts';
 import { framed } from './encode.suite.ts';
 import { decodeFrames } from './frame-decoder.ts';
 import { UnreadableMessageError } from './message-reader.ts';
 
-async function framesOf(chunks: Iterable<Uint8Array>): Promise<string[]> {
-  // oxlint-disable-next-line typescript/require-await -- what comes from a socket, without one
-  async function* source(): AsyncGenerator<Uint8Array, void, void> {
-    yield* chunks;
-  }
-  const frames: string[] = [];
-  for await (const frame of decodeFrames(source())) frames.push(frame.toString());
-  return frames;
+function framesOf(chunks: Iterable<Uint8Array>): Promise<string[]> {
+  return Array.fromAsync(decodeFrames(streamOf(chunks)), (frame) => frame.toString());
 }
 
 test('however a stream is cut into chunks, the messages come out whole', async () => {
+  const messages = fc.array(fc.string({ unit: 'grapheme', maxLength: 12 }), { maxLength: 8 });
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.string({ unit: 'grapheme', maxLength: 12 }), { maxLength: 8 }),
-      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 40 }),
-      async (messages, sizes) => {
-        const bytes = Buffer.concat(messages.map((message) => framed(Buffer.from(message))));
-        const chunks: Uint8Array[] = [];
-        for (let at = 0, i = 0; at < bytes.length; i++) {
-          const size = sizes[i % sizes.length] ?? 1;
-          chunks.push(new Uint8Array(bytes.subarray(at, at + size)));
-          at += size;
-        }
-        assert.deepEqual(
-          await framesOf(chunks),
-          messages.map((message) => Buffer.from(message).toString()),
-        );
-      },
-    ),
+    fc.asyncProperty(messages, chunkSizes, async (messages, sizes) => {
+      const bytes = Buffer.concat(messages.map((message) => framed(Buffer.from(message))));
+      assert.deepEqual(
+        await framesOf(cutInto(sizes, bytes)),
+        messages.map((message) => Buffer.from(message).toString()),
+      );
+    }),
   );
 });
 

@@ -14,13 +14,9 @@ import { isBadRequest, isExpired } from '../status-error.ts';
 import { defaultTransform } from '../transform.ts';
 import { createTransport } from '../transport/create-transport.ts';
 import type { Transport } from '../transport.ts';
+import { withoutNulls } from './without-nulls.suite.ts';
 
 const TOOL = join(import.meta.dirname, '../../../../tools/kube-protobuf');
-
-/** A time that is not set is `null` in JSON and missing in protobuf. */
-function withoutNulls(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (_, inner: unknown) => inner ?? undefined));
-}
 
 /** The client, and the encodings in which its GETs were answered. */
 async function open(kubeconfig: string): Promise<{ client: Client; transport: Transport; answered: Set<string> }> {
