@@ -22,7 +22,7 @@ export type Fault =
     }
   /** So many whole lines of the answer, or messages of a watch in protobuf (default 0), half of the next one, then the connection ends. */
   | { readonly type: 'half-line'; readonly afterLines?: number }
-  /** A watch ends after so many lines, properly (`end`, the default) or by TCP reset. */
+  /** A watch ends after so many lines, or messages in protobuf, properly (`end`, the default) or by TCP reset. */
   | { readonly type: 'cut-watch'; readonly afterEvents: number; readonly how?: 'end' | 'reset' }
   /** The first answer to each path that this rule sees passes and is remembered; the later ones are that answer again. */
   | { readonly type: 'stale-list' }
