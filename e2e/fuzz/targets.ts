@@ -32,9 +32,9 @@ import { decodeFrames } from '../../packages/kube/src/protobuf/frame-decoder.ts'
 import { readError } from '../../packages/kube/src/response-body.ts';
 import { retryAfterMs } from '../../packages/kube/src/retry-after.ts';
 import { warningsOf } from '../../packages/kube/src/warning-header.ts';
+import { parseGcfg } from '../../packages/provider-kit/src/config/gcfg.ts';
 import { readPage } from '../../providers/openstack/src/client/next-page.ts';
 import { refusalOf } from '../../providers/openstack/src/client/refusal.ts';
-import { parseGcfg } from '../../providers/openstack/src/config/gcfg.ts';
 import { readCloudConfig } from '../../providers/openstack/src/config/read-cloud-config.ts';
 import { nodeAddresses } from '../../providers/openstack/src/instances/node-addresses.ts';
 import {

@@ -19,11 +19,13 @@ export {
   type ListOptions,
 } from './http/http-client.ts';
 export {
+  HttpTransport,
   proxiesOf,
   type Fetch,
   type HttpMethod,
   type HttpTransportOptions,
   type Proxies,
+  type ReceivedHttp,
   type SentHttp,
   type TlsSettings,
 } from './http/http-transport.ts';
@@ -74,6 +76,8 @@ export {
 export { bool, duration, listOf, oneOf, text, url, wholeNumber, type ValueKind } from './config/value-kinds.ts';
 export { readConfig, type ReadConfigOptions } from './config/read-config.ts';
 export { configTable } from './config/config-table.ts';
+export { GcfgSyntaxError, parseGcfg, type GcfgEntry } from './config/gcfg.ts';
+export { parseGoDuration } from './config/go-duration.ts';
 export {
   annotationTable,
   type AnnotationRow,

@@ -12,9 +12,9 @@ import {
   type PredecessorMetrics,
   type ProviderHost,
 } from '@outrigger/cloud-provider';
+import type { Fetch } from '@outrigger/provider-kit';
 import { serviceTypes } from './client/api-client.ts';
 import { connectionOf, type Connection } from './client/connection.ts';
-import type { Fetch } from './client/http-transport.ts';
 import { OpenStackClient } from './client/openstack-client.ts';
 import { ReplaceableClient } from './client/replaceable-client.ts';
 import type { CloudConfig } from './config/cloud-config.ts';

@@ -28,7 +28,7 @@ export class GcfgSyntaxError extends Error {
   }
 }
 
-/** Throws `GcfgSyntaxError`. */
+/** What stands in a text of gcfg, line by line. Throws `GcfgSyntaxError`. */
 export function parseGcfg(text: string): readonly GcfgEntry[] {
   const scanner = new Scanner(text);
   const entries: GcfgEntry[] = [];

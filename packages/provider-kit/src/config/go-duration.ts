@@ -13,7 +13,7 @@ const MILLISECONDS: Readonly<Record<string, number>> = {
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/gu;
 const WHOLE = new RegExp(`^(?:${PART.source})+$`, 'u');
 
-/** Milliseconds; `undefined` for what is none, and for less than nothing. */
+/** Of a duration as Go writes it, milliseconds; `undefined` for what is none, and for less than nothing. */
 export function parseGoDuration(text: string): number | undefined {
   const unsigned = text.replace(/^\+/u, '');
   if (unsigned === '0') return 0;

@@ -42,6 +42,8 @@ export interface TlsSettings {
   /** PEM of a client certificate; with `key`. */
   readonly cert?: string;
   readonly key?: string;
+  /** True: each authority is trusted by itself, an intermediate one without a root beside it. Default: false. */
+  readonly allowPartialTrustChain?: boolean;
   /** False: the server's certificate is not checked. Default: true. */
   readonly rejectUnauthorized?: boolean;
 }
@@ -70,7 +72,7 @@ export interface HttpTransportOptions {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** Connections are kept and used again until it is disposed of. */
+/** Sends over connections of its own, which are kept and used again until it is disposed of. */
 export class HttpTransport implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #timeoutMs: number;

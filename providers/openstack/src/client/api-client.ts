@@ -1,11 +1,10 @@
 /** What the capabilities of this provider ask OpenStack through: one request, or one whole list. */
 import type { CallContext } from '@outrigger/cloud-provider';
+import type { HttpMethod } from '@outrigger/provider-kit';
 
 /** The service types of the catalogue that the provider uses. */
 export const serviceTypes = ['compute', 'network', 'load-balancer', 'block-storage', 'key-manager'] as const;
 export type ServiceType = (typeof serviceTypes)[number];
-
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** In the order given; a name may be repeated. */
 export type Query = readonly (readonly [name: string, value: string])[];

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { CloudError } from '@outrigger/cloud-provider';
+import { proxiesOf, type Proxies, type TlsSettings } from '@outrigger/provider-kit';
 import type { CloudConfig, EndpointType } from '../config/cloud-config.ts';
 import { authRequestOf, type AuthRequest } from './auth-request.ts';
 
@@ -16,24 +17,6 @@ export interface Connection {
   readonly proxies: Proxies;
   /** Milliseconds. */
   readonly requestTimeoutMs: number;
-}
-
-export interface TlsSettings {
-  /** PEM; in place of the system's authorities. */
-  readonly ca?: string;
-  /** PEM; with `key`. */
-  readonly cert?: string;
-  readonly key?: string;
-  /** Each authority is trusted by itself, as in Go: an intermediate one needs no root beside it. */
-  readonly allowPartialTrustChain: true;
-  /** False: the servers' certificates are not checked. */
-  readonly rejectUnauthorized: boolean;
-}
-
-export interface Proxies {
-  readonly http: string;
-  readonly https: string;
-  readonly except: string;
 }
 
 /** Throws `configuration`, with the file and what is wrong. */
@@ -82,6 +65,7 @@ async function tlsOf(
     );
   }
   const tls: TlsSettings = {
+    // As in Go: an intermediate authority needs no root beside it.
     allowPartialTrustChain: true,
     rejectUnauthorized: !tlsInsecure,
     ...(caFile !== undefined && { ca: await read('ca-file', caFile) }),
@@ -105,10 +89,4 @@ async function tlsOf(
     }
     if (!begins) throw new CloudError('configuration', `${fileName}: [Global] ${what}`);
   }
-}
-
-function proxiesOf(env: Readonly<Record<string, string | undefined>>): Proxies {
-  const of = (name: string): string => env[name.toUpperCase()] ?? env[name] ?? '';
-  // Go never asks a proxy for the machine itself.
-  return { http: of('http_proxy'), https: of('https_proxy'), except: `${of('no_proxy')},localhost,127.0.0.1,[::1]` };
 }

@@ -1,8 +1,8 @@
 /** Asks keystone for a token, and reads what it answers. */
 import { CloudError, type Clock, retryAfterMs } from '@outrigger/cloud-provider';
+import type { HttpTransport, ReceivedHttp } from '@outrigger/provider-kit';
 import type { AuthRequest } from './auth-request.ts';
 import type { CatalogueEntry } from './catalogue.ts';
-import type { HttpAnswer, HttpTransport } from './http-transport.ts';
 
 export interface Token {
   /** A secret. */
@@ -54,7 +54,7 @@ interface TokenBody {
 const LAST_PART = 0.1;
 const LATEST_MS = 5 * 60_000;
 
-function tokenOf({ url, auth }: KeystoneOptions, answer: HttpAnswer, now: number): Token {
+function tokenOf({ url, auth }: KeystoneOptions, answer: ReceivedHttp, now: number): Token {
   const value = answer.header('x-subject-token');
   const { token } = parse<TokenBody>(answer.text) ?? {};
   if (value === undefined || !token) {
@@ -75,7 +75,7 @@ function tokenOf({ url, auth }: KeystoneOptions, answer: HttpAnswer, now: number
   return { value, catalogue: catalog, projectId: project.id, expiresAt, renewAt: expiresAt - renewBeforeMs };
 }
 
-function refused({ url, auth, clock }: KeystoneOptions, answer: HttpAnswer): CloudError {
+function refused({ url, auth, clock }: KeystoneOptions, answer: ReceivedHttp): CloudError {
   const { status } = answer;
   const message = parse<{ error?: { message?: unknown } }>(answer.text)?.error?.message;
   const retry = { retryAfterMs: retryAfterMs(answer.header('retry-after'), clock.now()) };

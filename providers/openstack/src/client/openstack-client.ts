@@ -1,10 +1,10 @@
 /** The `ApiClient` over HTTP: tokens, end points, versions, pages, errors. */
 import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import { HttpTransport, type Fetch, type ReceivedHttp } from '@outrigger/provider-kit';
 import type { Home } from '../home.ts';
 import type { ApiClient, ApiRequest, ListRequest, Query, ServiceType } from './api-client.ts';
 import { findEndpoint, missingEndpoint, regionOf, SERVICE_NAMES, type CatalogueEntry } from './catalogue.ts';
 import type { Connection } from './connection.ts';
-import { HttpTransport, type Fetch, type HttpAnswer } from './http-transport.ts';
 import type { Token } from './keystone.ts';
 import { compareMicroversions } from './microversion.ts';
 import { readPage } from './next-page.ts';
@@ -220,7 +220,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
 
 function bodyOf(
   { service, operation, path = '/' }: Prepared,
-  answer: HttpAnswer,
+  answer: ReceivedHttp,
   now: number,
   call: CallContext,
 ): unknown {

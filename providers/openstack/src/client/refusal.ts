@@ -1,8 +1,8 @@
 /** From an answer with a status of 400 or above to a `CloudError`: what the service said, and what that proves. */
 import { CloudError, errorCodeOfStatus, type CloudErrorCode, retryAfterMs } from '@outrigger/cloud-provider';
+import type { ReceivedHttp } from '@outrigger/provider-kit';
 import type { ServiceType } from './api-client.ts';
 import { SERVICE_NAMES } from './catalogue.ts';
-import type { HttpAnswer } from './http-transport.ts';
 
 /** What a service says in its own words. */
 interface OwnWords {
@@ -19,7 +19,7 @@ export interface RefusedRequest {
 }
 
 /** `now`: the wall clock, for a `Retry-After` that is a date. */
-export function refusalOf(request: RefusedRequest, answer: HttpAnswer, now: number): CloudError {
+export function refusalOf(request: RefusedRequest, answer: ReceivedHttp, now: number): CloudError {
   const { service, operation } = request;
   const words = ownWords(service, answer.text);
   const code = codeOf(request, answer, words);
@@ -32,7 +32,7 @@ export function refusalOf(request: RefusedRequest, answer: HttpAnswer, now: numb
   });
 }
 
-function codeOf({ service, path }: RefusedRequest, answer: HttpAnswer, words: OwnWords | undefined): CloudErrorCode {
+function codeOf({ service, path }: RefusedRequest, answer: ReceivedHttp, words: OwnWords | undefined): CloudErrorCode {
   const { status } = answer;
   // A redirect: a wrong end point, or a proxy that wants https.
   if (status < 400) return 'unavailable';

@@ -1,5 +1,6 @@
 /** From the text of `cloud.conf` to the config: parsed, checked, `clouds.yaml` laid under it. Entry point of this folder. */
 import { CloudError, type ConfigText } from '@outrigger/cloud-provider';
+import { GcfgSyntaxError, parseGcfg, type GcfgEntry } from '@outrigger/provider-kit';
 import {
   globalSection,
   loadBalancerClassSection,
@@ -10,7 +11,6 @@ import {
 } from './cloud-conf-keys.ts';
 import type { CloudConfig, GlobalConfig, LoadBalancerClassConfig } from './cloud-config.ts';
 import { readCloudsYaml } from './clouds-yaml.ts';
-import { GcfgSyntaxError, parseGcfg, type GcfgEntry } from './gcfg.ts';
 import { nameOf, readSection, type ReadSection, type Reporter } from './read-section.ts';
 
 /** What is read besides the file. */

@@ -1,6 +1,6 @@
 /** From the lines of one section to its part of the config, by the table of its keys. */
+import type { GcfgEntry } from '@outrigger/provider-kit';
 import type { Section, ServedKey, UnservedKey } from './cloud-conf-keys.ts';
-import type { GcfgEntry } from './gcfg.ts';
 import { BadValue } from './value-kinds.ts';
 
 /** Where messages about a line go, and under which name its file goes in them. */

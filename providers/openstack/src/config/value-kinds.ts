@@ -1,7 +1,7 @@
 /** How the value of a key is read: the types of gcfg (`types/`), and those of cloud-provider-openstack. */
 import { isIP } from 'node:net';
+import { parseGoDuration } from '@outrigger/provider-kit';
 import type { EndpointType, MetadataSource } from './cloud-config.ts';
-import { parseGoDuration } from './go-duration.ts';
 
 /** One type of value. */
 export interface ValueKind<T> {
