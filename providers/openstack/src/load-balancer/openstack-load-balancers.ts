@@ -92,8 +92,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       previousClusterName,
       facts: this.#facts,
       config,
-      floatingWish: (service) => {
-        const wish = this.#wishOf(service, [], config());
+      floatingWish: (service, driver) => {
+        const wish = this.#wishOf(service, [], withDriver(config(), driver));
         return wish.kind === 'tree' ? wish.tree.floatingIP : { kind: 'none', keep: true };
       },
     });
@@ -212,13 +212,17 @@ function madeBy(result: LoadBalancerActionResult): PartName | undefined {
   return result.kind === 'failed' ? undefined : result.made;
 }
 
-/** What a load balancer can do is by the driver that has made it: older ones stay with theirs when `lb-provider` changes. */
 function settingsFor(
   { owner, service }: DesiredLoadBalancer,
   parts: readonly LoadBalancerPart[],
   settings: LoadBalancerSettings,
 ): LoadBalancerSettings {
   const there = choosePart(parts, owner, namedBy(service)[0]);
-  const lbProvider = there && there.state !== 'deleting' ? loadBalancerIn(there).provider : undefined;
-  return lbProvider === undefined ? settings : { ...settings, loadBalancer: { ...settings.loadBalancer, lbProvider } };
+  return withDriver(settings, there && there.state !== 'deleting' ? loadBalancerIn(there).provider : undefined);
+}
+
+/** What a load balancer can do is by the driver that has made it: older ones stay with theirs when `lb-provider` changes. */
+function withDriver(settings: LoadBalancerSettings, lbProvider: string | undefined): LoadBalancerSettings {
+  if (!lbProvider) return settings;
+  return { ...settings, loadBalancer: { ...settings.loadBalancer, lbProvider } };
 }

@@ -22,3 +22,15 @@ test('load balancers of amphora are served on, and follow the nodes, after lb-pr
     ['amphora', ['node-1', 'node-2', 'node-3']],
   );
 });
+
+test('a load balancer of amphora that is to be reached from outside gets its floating IP after lb-provider has become ovn', async () => {
+  const rig = await Rig.open();
+  const annotations = annotated({ proxyProtocol: 'v1', internal: 'true' });
+  const web = serviceNamed('web', { annotations });
+  const was = served(web, await rig.bring(web));
+  rig.config = { lbProvider: 'ovn' };
+  const plan = await rig.bring({ ...was, annotations: { ...was.annotations, ...annotated({ internal: 'false' }) } });
+  assert.equal(plan.refused, undefined);
+  assert.notDeepEqual(plan.ingress, was.ingress);
+  assert.equal(rig.cloud.calls.counts()['network POST /floatingips'], 1);
+});

@@ -45,8 +45,8 @@ export interface ObserverOptions extends ClusterNames {
   readonly clock: Clock;
   readonly facts: LearnedFacts;
   readonly config: () => LoadBalancerSettings;
-  /** Of a Service that is refused: none. */
-  readonly floatingWish: (service: LoadBalancerService) => FloatingIPWish;
+  /** For a load balancer that this driver has made. Of a Service that is refused: none. */
+  readonly floatingWish: (service: LoadBalancerService, driver: string | undefined) => FloatingIPWish;
 }
 
 export class Observer {
@@ -196,7 +196,9 @@ export class Observer {
         late: this.#lateness.ofLoadBalancer(one.wire.id, one.wire.provisioning_status),
         floatingIPs,
         floatingNetwork:
-          one.relation === 'shared' ? undefined : await networks.of(one.wire, wishOf(identity.service), floatingIPs),
+          one.relation === 'shared'
+            ? undefined
+            : await networks.of(one.wire, wishOf(identity.service, one.wire.provider), floatingIPs),
       });
       parts.push(part);
       // Naming a load balancer makes nobody its owner, nor its address's.
