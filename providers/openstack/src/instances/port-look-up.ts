@@ -1,11 +1,10 @@
 /** Ports of many servers: asked for by server, or out of the project's list where that is cheaper. */
 import type { CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../client/api-client.ts';
+import { asQuery, chunksOf, VALUES_IN_QUERY } from '../client/query-chunks.ts';
 import { chunkCost, isCheaper, listCost } from './look-up-cost.ts';
 import type { Port, ServerPorts, SubportAddress } from './server-ports.ts';
 
-/** `device_id`, `id` in one query. Neutron answers 414 at about 200 of them; 50 are 2.4 KB of query. */
-const CHUNK = 50;
 /** Neutron gives all at once where it is not told; a page is what one answer may safely hold. */
 const PAGE_SIZE = 1000;
 
@@ -27,7 +26,7 @@ export class PortLookUp {
   async of(serverIds: readonly string[], serversInProject: number, call: CallContext): Promise<PortsByServer> {
     if (serverIds.length === 0) return new Map();
     const inProject = this.#inProject ?? Math.max(serversInProject, serverIds.length);
-    const read = isCheaper(listCost(inProject, PAGE_SIZE), chunkCost(serverIds.length, CHUNK))
+    const read = isCheaper(listCost(inProject, PAGE_SIZE), chunkCost(serverIds.length, VALUES_IN_QUERY))
       ? await this.#listAll(serverIds, call)
       : await this.#inChunks(serverIds, call);
     return this.#withSubports(read, call);
@@ -134,14 +133,6 @@ function byServer(serverIds: readonly string[], ports: readonly Port[]): Readonl
 
 function subportIds({ trunk_details: trunk }: Port): readonly string[] {
   return trunk?.sub_ports.map(({ port_id: id }) => id) ?? [];
-}
-
-function chunksOf(ids: readonly string[]): readonly (readonly string[])[] {
-  return Array.from({ length: Math.ceil(ids.length / CHUNK) }, (_, at) => ids.slice(at * CHUNK, (at + 1) * CHUNK));
-}
-
-function asQuery(name: string, values: readonly string[]): Query {
-  return values.map((value) => [name, value] as const);
 }
 
 function asError(error: unknown): Error {

@@ -1,10 +1,9 @@
 /** The ports that next hops are the addresses of, on the networks of the router. */
 import { canonicalIp, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
+import { asQuery, chunksOf } from '../client/query-chunks.ts';
 import type { HopPort } from './neutron-router.ts';
 
-/** Neutron refuses a URL of some 8 KiB: 50 of `fixed_ips=ip_address=` with IPv6 addresses are half of that. */
-const CHUNK = 50;
 const FIELDS = [
   'id',
   'device_id',
@@ -13,7 +12,7 @@ const FIELDS = [
   'allowed_address_pairs',
   'port_security_enabled',
   'revision_number',
-] as const;
+];
 
 /** By next hop, in canonical form. One address may be on several networks. All of them or an error, never a part. */
 export async function findHopPorts(
@@ -36,14 +35,10 @@ export async function findHopPorts(
   const networks = [...new Set(interfaces.map(({ network_id: id }) => id))];
   // A filter of no network would be none at all.
   if (networks.length === 0) return found;
-  for (let i = 0; i < wanted.length; i += CHUNK) {
+  for (const some of chunksOf(wanted.map((hop) => `ip_address=${hop}`))) {
     const ports = await client.list<HopPort>(call, {
       ...list,
-      query: [
-        ...wanted.slice(i, i + CHUNK).map((hop) => ['fixed_ips', `ip_address=${hop}`] as const),
-        ...networks.map((id) => ['network_id', id] as const),
-        ...FIELDS.map((field) => ['fields', field] as const),
-      ],
+      query: [...asQuery('fixed_ips', some), ...asQuery('network_id', networks), ...asQuery('fields', FIELDS)],
     });
     for (const port of ports) {
       for (const { ip_address: text } of port.fixed_ips) {

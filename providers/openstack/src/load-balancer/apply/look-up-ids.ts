@@ -2,6 +2,7 @@
 import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import type { WirePort, WireSubnet } from '../neutron-wire.ts';
+import { listSubnets } from '../observe/read-lists.ts';
 import type { NetworkLookUp, Reference, SubnetLookUp } from '../plan/references.ts';
 import { portOf, portsByAddress } from './ports-by-address.ts';
 
@@ -60,16 +61,11 @@ export class IdLookUps {
 
   async #subnetOfFamily({ family, network }: Extract<SubnetLookUp, { family: unknown }>): Promise<string> {
     const networkId = await this.#network(network);
-    const [subnet, ...others] = await this.#client.list<WireSubnet>(this.#call, {
-      service: 'network',
-      operation: 'GET /v2.0/subnets',
-      path: '/v2.0/subnets',
-      query: [
-        ['network_id', networkId],
-        ['ip_version', family === 'IPv6' ? '6' : '4'],
-      ],
-      collection: 'subnets',
-    });
+    const query = [
+      ['network_id', networkId],
+      ['ip_version', family === 'IPv6' ? '6' : '4'],
+    ] as const;
+    const [subnet, ...others] = await listSubnets(this.#client, query, this.#call);
     if (subnet && others.length === 0) return subnet.id;
     const count = subnet ? others.length + 1 : 0;
     const text = `the network ${networkId} has ${count} ${family} subnets, and an address of the load balancer needs exactly one; set network-id to another, or ask for one family`;

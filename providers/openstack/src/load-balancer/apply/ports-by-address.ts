@@ -1,10 +1,9 @@
 /** Neutron ports by the addresses that they have. */
 import type { CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import { asQuery, chunksOf } from '../../client/query-chunks.ts';
 import type { WirePort } from '../neutron-wire.ts';
-
-/** Neutron answered 414 to 200 values in one query. */
-const ADDRESSES_IN_QUERY = 50;
+import { listPorts } from '../observe/read-lists.ts';
 
 /** Ports of any server, and of none: addresses are unique in a network only. */
 export async function portsByAddress(
@@ -13,18 +12,8 @@ export async function portsByAddress(
   call: CallContext,
 ): Promise<readonly WirePort[]> {
   const ports: WirePort[] = [];
-  for (let i = 0; i < addresses.length; i += ADDRESSES_IN_QUERY) {
-    const query = addresses
-      .slice(i, i + ADDRESSES_IN_QUERY)
-      .map((address) => ['fixed_ips', `ip_address=${address}`] as const);
-    const found = await client.list<WirePort>(call, {
-      service: 'network',
-      operation: 'GET /v2.0/ports',
-      path: '/v2.0/ports',
-      query,
-      collection: 'ports',
-    });
-    ports.push(...found);
+  for (const some of chunksOf(addresses.map((address) => `ip_address=${address}`))) {
+    ports.push(...(await listPorts(client, asQuery('fixed_ips', some), call)));
   }
   return ports;
 }

@@ -2,9 +2,10 @@
 import type { CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import type { FloatingIPWish } from '../desired/desired-tree.ts';
-import type { WireFloatingIP, WireSubnet } from '../neutron-wire.ts';
+import type { WireFloatingIP } from '../neutron-wire.ts';
 import type { FloatingNetwork } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
+import { listSubnets } from './read-lists.ts';
 
 export class FloatingNetworks {
   readonly #client: ApiClient;
@@ -52,13 +53,7 @@ export class FloatingNetworks {
   }
 
   async #listSubnets(networkId: string): Promise<FloatingNetwork['subnets']> {
-    const subnets = await this.#client.list<WireSubnet>(this.#call, {
-      service: 'network',
-      operation: 'GET /v2.0/subnets',
-      path: '/v2.0/subnets',
-      query: [['network_id', networkId]],
-      collection: 'subnets',
-    });
+    const subnets = await listSubnets(this.#client, [['network_id', networkId]], this.#call);
     return subnets.map(({ id, name, tags = [] }) => ({ id, name, tags }));
   }
 }

@@ -1,11 +1,9 @@
 /** One list of each kind, which all Services of a batch are looked up in: of what is looked at, and not all that Octavia and Neutron say. */
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../../client/api-client.ts';
+import { asQuery, chunksOf } from '../../client/query-chunks.ts';
 import type { WireFloatingIP, WireNamed, WirePort, WireSecurityGroup, WireSubnet } from '../neutron-wire.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
-
-/** Neutron answered 414 to 200 IDs in one query. */
-const IDS_IN_QUERY = 50;
 
 export interface Lists {
   readonly loadBalancers: readonly WireLoadBalancer[];
@@ -38,8 +36,7 @@ const COLUMNS = {
   'security-groups': ['id', 'name', 'description', 'tags'] satisfies readonly (keyof WireSecurityGroup)[],
 };
 
-const columnsOf = (collection: keyof typeof COLUMNS): Query =>
-  COLUMNS[collection].map((one) => ['fields', one] as const);
+const columnsOf = (collection: keyof typeof COLUMNS): Query => asQuery('fields', COLUMNS[collection]);
 
 /**
  * All of the project: what a predecessor made is found by its name, and only part of ours has its tags yet. Groups are without their
@@ -85,10 +82,7 @@ export async function readSecurityGroups(
   call: CallContext,
 ): Promise<readonly WireSecurityGroup[]> {
   const found: WireSecurityGroup[] = [];
-  for (let i = 0; i < ids.length; i += IDS_IN_QUERY) {
-    const query = ids.slice(i, i + IDS_IN_QUERY).map((id) => ['id', id] as const);
-    found.push(...(await listSecurityGroups(client, query, call)));
-  }
+  for (const some of chunksOf(ids)) found.push(...(await listSecurityGroups(client, asQuery('id', some), call)));
   return found;
 }
 
@@ -150,18 +144,30 @@ export async function readPortsOfGroups(
   call: CallContext,
 ): Promise<readonly WirePort[]> {
   const ports = new Map<string, WirePort>();
-  for (let i = 0; i < groupIds.length; i += IDS_IN_QUERY) {
-    const query = groupIds.slice(i, i + IDS_IN_QUERY).map((id) => ['security_groups', id] as const);
-    const found = await client.list<WirePort>(call, {
-      service: 'network',
-      operation: 'GET /v2.0/ports',
-      path: '/v2.0/ports',
-      query,
-      collection: 'ports',
-    });
-    for (const port of found) ports.set(port.id, port);
+  for (const some of chunksOf(groupIds)) {
+    for (const port of await listPorts(client, asQuery('security_groups', some), call)) ports.set(port.id, port);
   }
   return [...ports.values()];
+}
+
+export function listPorts(client: ApiClient, query: Query, call: CallContext): Promise<readonly WirePort[]> {
+  return client.list<WirePort>(call, {
+    service: 'network',
+    operation: 'GET /v2.0/ports',
+    path: '/v2.0/ports',
+    query,
+    collection: 'ports',
+  });
+}
+
+export function listSubnets(client: ApiClient, query: Query, call: CallContext): Promise<readonly WireSubnet[]> {
+  return client.list<WireSubnet>(call, {
+    service: 'network',
+    operation: 'GET /v2.0/subnets',
+    path: '/v2.0/subnets',
+    query,
+    collection: 'subnets',
+  });
 }
 
 /** The CIDRs of subnets, which never change. */
