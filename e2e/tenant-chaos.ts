@@ -24,6 +24,7 @@ import { EDGE_LABEL, HONEST_NAMESPACE, HonestCluster, noTimes, type Step, type T
 import { HostileKubelets } from './hostile-kubelets.ts';
 import { allowTenant, HOSTILE_NAMESPACE, HostileTenant, type Targets, type TenantCounts } from './hostile-tenant.ts';
 import { Manager } from './manager.ts';
+import { PeakMemory } from './peak-memory.ts';
 import { LEASE } from './replica.ts';
 import { seededRandom } from './seeded-random.ts';
 import { addressOf } from './served-services.ts';
@@ -143,7 +144,7 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   const before = foreign.text();
   const alone = noTimes();
   for (let turn = 0; turn < aloneTurns; turn++) await honest.turnOver(alone);
-  const aloneMiB = await memory.take();
+  const aloneMiB = memory.take();
 
   const problems: string[] = [];
   const began = systemClock.monotonic();
@@ -168,7 +169,7 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
     await kubelets[Symbol.asyncDispose]();
   }
   const seconds = (systemClock.monotonic() - began) / 1_000;
-  const attackedMiB = await memory.take();
+  const attackedMiB = memory.take();
   problems.push(...(await capturesOf(client, cloud, honest, foreign)));
   const events = (await client.of(resources.coreEvents).list()).items.length;
   const writes = tenant.counts.created + tenant.counts.changed + kubelets.counts.written;
@@ -384,20 +385,4 @@ async function leadershipLost(client: Client, manager: Manager, pid: number | un
 
 function uidsOf(honest: HonestCluster): ReadonlyMap<string, string> {
   return new Map([...honest.nodes].map(([name, { metadata }]) => [name, metadata?.uid ?? '']));
-}
-
-/** What a process has in memory at most, from one question to the next. */
-class PeakMemory {
-  readonly #pid: number;
-
-  constructor(pid: number) {
-    this.#pid = pid;
-  }
-
-  /** In MiB; counts anew. */
-  async take(): Promise<number> {
-    const text = await readFile(`/proc/${this.#pid}/status`, 'utf8');
-    await writeFile(`/proc/${this.#pid}/clear_refs`, '5');
-    return Number(/^VmHWM:\s+(\d+) kB$/mu.exec(text)?.[1]) / 1_024;
-  }
 }
