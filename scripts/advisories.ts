@@ -5,7 +5,6 @@
  *
  *     node scripts/advisories.ts [--list=docs/advisories.json]
  */
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,16 +16,15 @@ import {
   readAudit,
   type Advisory,
 } from './advisories/judge-audit.ts';
+import { npmAudit } from './advisories/npm-audit.ts';
 
 const repository = fileURLToPath(new URL('../', import.meta.url));
-/** After that, nobody has answered. */
-const LIMIT_MS = 60_000;
 
 const { values } = parseArgs({ options: { list: { type: 'string', default: 'docs/advisories.json' } } });
 const { list } = values;
 const acceptances = readAcceptances(readFileSync(resolve(repository, list), 'utf8'));
 const today = new Date().toISOString().slice(0, 10);
-const answer = readAudit(await audit());
+const answer = readAudit(await npmAudit(['--omit=dev', '--loglevel=error']));
 if (answer.kind === 'unknown') {
   console.warn(`advisories: UNKNOWN. The registry did not say whether there are any: ${answer.reason}`);
   if (process.env['CI'] === 'true' && !acceptsUnknown(acceptances, today)) {
@@ -51,14 +49,4 @@ if (answer.kind === 'unknown') {
 
 function line({ id, package: name, severity, title }: Advisory): string {
   return `${severity}: ${name}: ${title} (${id})`;
-}
-
-/** What npm prints, also when it fails: that is how it says that it has found something. */
-function audit(): Promise<string> {
-  return new Promise((done) => {
-    const args = ['audit', '--omit=dev', '--json', '--loglevel=error', '--fetch-retries=0'];
-    execFile('npm', args, { cwd: repository, timeout: LIMIT_MS, maxBuffer: 64 << 20 }, (_error, stdout) =>
-      done(stdout),
-    );
-  });
 }

@@ -17,8 +17,9 @@ export const SAME_EVERYWHERE: readonly string[] = [
   '--numeric-owner',
   '--mode=go=u,go-w',
 ];
-/** Go's names of architectures. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+/** Go's name of this machine's. */
+export const ARCHITECTURE: string = ARCHITECTURES[process.arch] ?? process.arch;
 
 export interface OciImage {
   /** Of the manifest: what a registry calls the image by. */
@@ -56,7 +57,7 @@ export function writeOciImage(root: string, file: string, name: string, settings
     const layer = put('application/vnd.oci.image.layer.v1.tar+gzip', gzipSync(tar));
     layerBytes = layer.size;
     const config = {
-      architecture: ARCHITECTURES[process.arch] ?? process.arch,
+      architecture: ARCHITECTURE,
       os: 'linux',
       config: configOf(settings, tag),
       rootfs: { type: 'layers', diff_ids: [`sha256:${sha256(tar)}`] },

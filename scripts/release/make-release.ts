@@ -8,6 +8,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync
 import path from 'node:path';
 import { readAcceptances } from '../advisories/judge-audit.ts';
 import { chartDigest } from '../chart-digest.ts';
+import { ARCHITECTURE } from '../image/oci-layout.ts';
 import { writeChart } from './chart-artifact.ts';
 import { provenanceOf, type Subject } from './provenance.ts';
 import { signBytes, signStatement, type SigningKey } from './sign.ts';
@@ -38,7 +39,6 @@ export interface Release {
 }
 
 const CHART = 'deploy/helm/outrigger-cloud-controller-manager';
-const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 export function makeRelease(options: ReleaseOptions): Release {
   const { commit, key, output, parts = 'all', repository, version } = options;
@@ -168,7 +168,7 @@ function buildInSource(repository: string, source: string, artifacts: string, { 
     renameSync(path.join(source, 'dist/packages', file), path.join(artifacts, 'npm', file));
   }
   run('scripts/image.ts');
-  const platform = `linux-${ARCHITECTURES[process.arch] ?? process.arch}`;
+  const platform = `linux-${ARCHITECTURE}`;
   const image = path.join(artifacts, 'image', `cloud-controller-manager-${version}-${platform}.oci.tar`);
   mkdirSync(path.dirname(image));
   renameSync(path.join(source, 'dist/image/image.tar'), image);

@@ -1,0 +1,15 @@
+/** Asks npm, of this repository. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const repository = fileURLToPath(new URL('../../', import.meta.url));
+/** After that, nobody has answered. */
+const LIMIT_MS = 60_000;
+
+/** What `npm audit --json` prints, also when it fails: that is how it says that it has found something. */
+export function npmAudit(args: readonly string[]): Promise<string> {
+  return new Promise((done) => {
+    const all = ['audit', ...args, '--json', '--fetch-retries=0'];
+    execFile('npm', all, { cwd: repository, timeout: LIMIT_MS, maxBuffer: 64 << 20 }, (_error, stdout) => done(stdout));
+  });
+}
