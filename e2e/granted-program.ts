@@ -3,16 +3,10 @@ import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  systemClock,
-  type KubeObject,
-  type Resource,
-} from '@outrigger/kube';
+import { createClient, createTransport, loadConfig, systemClock, type KubeObject } from '@outrigger/kube';
 import { freePort, type AccessObject, type ControlPlane, type FaultProxy } from '@outrigger/testing';
 import { Manager } from './manager.ts';
+import { rbacResource } from './rbac-resource.ts';
 
 const PROGRAM = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
 const NAMESPACE = 'kube-system';
@@ -55,17 +49,8 @@ function printRbac(account: string, flags: readonly string[]): Promise<string> {
 async function accessObjects(controlPlane: ControlPlane): Promise<readonly AccessObject[]> {
   await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
   const client = createClient(transport);
-  const kinds = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'];
-  const lists = kinds.map(async (kind) => {
-    const resource: Resource = {
-      group: 'rbac.authorization.k8s.io',
-      version: 'v1',
-      plural: `${kind.toLowerCase()}s`,
-      kind,
-      namespaced: !kind.startsWith('Cluster'),
-    };
-    return (await client.of(resource).list()).items;
-  });
+  const kinds = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'] as const;
+  const lists = kinds.map(async (kind) => (await client.of(rbacResource(kind)).list()).items);
   return (await Promise.all(lists)).flat() as (KubeObject & AccessObject)[];
 }
 

@@ -15,6 +15,7 @@ import {
 } from '@outrigger/kube';
 import type { ControlPlane } from '@outrigger/testing';
 import { Pacer } from './pacer.ts';
+import { rbacResource } from './rbac-resource.ts';
 
 export const HOSTILE_NAMESPACE = 'hostile';
 const USER = 'hostile-tenant';
@@ -65,23 +66,16 @@ const LARGE_TEXTS: readonly (readonly [annotation: string, text: string])[] = [
 /** Makes the namespace and who may write its Services there, and read its Events. */
 export async function allowTenant(admin: Client): Promise<void> {
   const metadata = { name: USER, namespace: HOSTILE_NAMESPACE };
-  const kind = (name: string) => ({
-    group: 'rbac.authorization.k8s.io',
-    version: 'v1',
-    plural: `${name.toLowerCase()}s`,
-    kind: name,
-    namespaced: true,
-  });
   await admin.of(resources.namespaces).create({ metadata: { name: HOSTILE_NAMESPACE } });
   const rules = [
     { apiGroups: [''], resources: ['services'], verbs: ['*'] },
     { apiGroups: [''], resources: ['events'], verbs: ['get', 'list', 'watch'] },
   ];
-  await admin.of(kind('Role')).create({ metadata, rules } as object);
-  const group = 'rbac.authorization.k8s.io';
+  await admin.of(rbacResource('Role')).create({ metadata, rules } as object);
+  const { group } = rbacResource('Role');
   const subjects = [{ apiGroup: group, kind: 'User', name: USER }];
   const roleRef = { apiGroup: group, kind: 'Role', name: USER };
-  await admin.of(kind('RoleBinding')).create({ metadata, subjects, roleRef } as object);
+  await admin.of(rbacResource('RoleBinding')).create({ metadata, subjects, roleRef } as object);
 }
 
 export class HostileTenant implements AsyncDisposable {
