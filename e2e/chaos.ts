@@ -1,5 +1,5 @@
 /**
- * `make chaos`: rounds of chaos on one control plane, ending with `N passed, N failed`. PART=nodes,services,faults,tenant: which of them,
+ * `make chaos`: rounds of chaos on one control plane a part, ending with `N passed, N failed`. PART=nodes,services,faults,tenant: which of them,
  * default all four; PART=openstack: with the OpenStack lab, which needs root and is brought up and ended unless it is up.
  * ROUNDS=n: of each part; default 20, 30, 1, 1 and 30. NODES=500: of `nodes` and `tenant`; MINUTES=5: of the attack in `tenant`; SEED=n:
  * the seed of the first round, those after it count up. LOGS=directory: keep the programs' logs, also of rounds that pass.
@@ -30,6 +30,8 @@ interface Part {
   readonly hold?: () => Promise<AsyncDisposable>;
   /** Of its control plane. */
   readonly flags?: ControlPlaneOptions['flags'];
+  /** Each round has a control plane of its own: what is left of one in the API server would be in the way of the next. */
+  readonly anew?: true;
   /** Only where it is named. */
   readonly named?: true;
   /** Gives one line about the round, and what must not be. */
@@ -61,6 +63,7 @@ const parts: Readonly<Record<string, Part>> = {
   tenant: {
     rounds: 1,
     flags: TENANT_FLAGS,
+    anew: true,
     run: async (round) => {
       const nodes = wholeNumber('NODES', 500, 20);
       const durationMs = 60_000 * wholeNumber('MINUTES', 5, 1);
@@ -111,10 +114,9 @@ let passed = 0;
 const failed: string[] = [];
 for (const [name, part] of chosen) {
   await using _held = await part.hold?.();
-  await using controlPlane = await startControlPlane({
-    tokenUsers: REPLICA_USERS,
-    ...(part.flags && { flags: part.flags }),
-  });
+  const start = (): Promise<ControlPlane> =>
+    startControlPlane({ tokenUsers: REPLICA_USERS, ...(part.flags && { flags: part.flags }) });
+  await using shared = part.anew ? undefined : await start();
   const rounds = wholeNumber('ROUNDS', part.rounds, 1);
   for (let round = 0; round < rounds; round++) {
     const seed = firstSeed + round;
@@ -123,6 +125,8 @@ for (const [name, part] of chosen) {
     const again = `PART=${name} ROUNDS=1 SEED=${seed} make chaos`;
     const before = failed.length;
     try {
+      await using owned = new AsyncDisposableStack();
+      const controlPlane = shared ?? owned.use(await start());
       const { line, problems } = await part.run({ controlPlane, seed, directory });
       console.log(`${title}, ${line}`);
       for (const problem of problems) console.log(`  ${problem}`);
