@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { askLauncher, type LaunchSettings } from '../scripts/image/launch-settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
 const HASTY_PROGRAM = fileURLToPath(new URL('hasty-program.ts', import.meta.url));
@@ -14,8 +15,8 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
   "process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume().unref();",
 )}`;
 
-/** Of memory, as in `distribution/launcher.sh`. */
-const BOUNDS = ['--max-semi-space-size=4', '--no-parallel-scavenge', '--max-old-space-size=256'];
+const LAUNCHER = fileURLToPath(new URL('../distribution/launcher.sh', import.meta.url));
+const AS_IT_IS: LaunchSettings = { flags: [], env: {} };
 
 /** One place in a deployment: at most one process runs in it at a time. */
 export class Manager implements AsyncDisposable {
@@ -23,21 +24,21 @@ export class Manager implements AsyncDisposable {
   readonly #log: string;
   readonly #haste: number;
   readonly #program: string;
-  readonly #bounds: readonly string[];
+  readonly #launch: LaunchSettings;
   #child: ChildProcess | undefined;
   #ended: Promise<number | null> = Promise.resolve(null);
 
   /**
    * `log`: the file to which the output of every process in this place is appended. `haste`: how many times faster time
    * passes for the program; default: 1, and the program exactly as it is shipped. `bundle`: the file that `buildProgram` has
-   * written, which runs with the launcher's bounds of memory; default: the sources.
+   * written, which runs as the launcher starts it; default: the sources.
    */
   constructor(args: readonly string[], log: string, haste = 1, bundle?: string) {
     this.#args = args;
     this.#log = log;
     this.#haste = haste;
     this.#program = bundle ?? (haste === 1 ? PROGRAM : HASTY_PROGRAM);
-    this.#bounds = bundle === undefined ? [] : BOUNDS;
+    this.#launch = bundle === undefined ? AS_IT_IS : askLauncher(LAUNCHER);
   }
 
   get running(): boolean {
@@ -57,14 +58,11 @@ export class Manager implements AsyncDisposable {
   start(): void {
     if (this.#child) throw new Error('the manager runs already');
     const fd = openSync(this.#log, 'a');
-    const child = spawn(
-      process.execPath,
-      [...this.#bounds, `--import=${END_WITH_PARENT}`, this.#program, ...this.#args],
-      {
-        stdio: ['pipe', fd, fd],
-        env: { ...process.env, HASTE: String(this.#haste) },
-      },
-    );
+    const { env, flags } = this.#launch;
+    const child = spawn(process.execPath, [...flags, `--import=${END_WITH_PARENT}`, this.#program, ...this.#args], {
+      stdio: ['pipe', fd, fd],
+      env: { ...process.env, ...env, HASTE: String(this.#haste) },
+    });
     closeSync(fd);
     child.stdin?.on('error', () => {});
     this.#child = child;
