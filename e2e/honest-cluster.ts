@@ -148,9 +148,12 @@ export class HonestCluster implements AsyncDisposable {
         faults.push(`${name}: has no load balancer of its own`);
         continue;
       }
-      const { floatingIp, pools } = tree;
+      const { floatingIp, pools, ports } = tree;
       if (floatingIp === undefined || addressOf(service) !== floatingIp)
         faults.push(`${name}: says ${addressOf(service) ?? 'nothing'}, its floating IP is ${floatingIp ?? 'none'}`);
+      const wanted = service.spec?.ports?.map(({ port }) => port) ?? [];
+      if (ports.join() !== wanted.join() || pools.length !== wanted.length)
+        faults.push(`${name}: has listeners of ${ports.join()} and ${pools.length} pools, not of ${wanted.join()}`);
       for (const pool of pools) {
         const there = new Set(pool.map(({ address }) => address));
         const missing = [...members].filter((address) => !there.has(address));

@@ -19,6 +19,8 @@ export class Pacer {
   start(): void {
     const { atOnce } = this.#options;
     this.#working = Promise.all(Array.from({ length: atOnce }, (_, index) => this.#work(index)));
+    // `stop` tells of it: until then nobody waits for this, and a rejection would end the process.
+    this.#working.catch(() => {});
   }
 
   /** Resolves when what is under way is over; rejects with what was thrown. */

@@ -172,7 +172,10 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   const attackedMiB = memory.take();
   problems.push(...(await capturesOf(client, cloud, honest, foreign)));
   const events = (await client.of(resources.coreEvents).list()).items.length;
-  const writes = tenant.counts.created + tenant.counts.changed + kubelets.counts.written;
+  const attack = { ...tenant.counts, written: kubelets.counts.written };
+  for (const what of ['created', 'changed', 'deleted', 'written'] as const)
+    if (attack[what] === 0) problems.push(`there was no attack to speak of: nothing was ${what}`);
+  const writes = attack.created + attack.changed + attack.written;
   if (events > EVENTS_A_WRITE * (writes + options.services + options.nodes))
     problems.push(`there are ${events} Events`);
 
@@ -318,15 +321,14 @@ async function capturesOf(
 ): Promise<readonly string[]> {
   const others = new Set([foreign.address, ...honest.services.flatMap((service) => addressOf(service) ?? [])]);
   const theirs = await hostileServices(client);
-  const uids = new Set(theirs.map(({ metadata }) => metadata?.uid ?? ''));
   const captured = theirs.flatMap(({ metadata, status }) =>
     (status?.loadBalancer?.ingress ?? [])
       .filter(({ ip = '' }) => others.has(ip))
       .map(({ ip }) => `${metadata?.name} of the tenant says that it has ${ip}`),
   );
-  const honestUids = new Set(honest.services.map(({ metadata }) => metadata?.uid ?? ''));
+  const both = [honest.services, theirs].map(uidsOfServices);
   const shared = [...cloud.octavia.store.loadBalancers.values()]
-    .filter(({ tags }) => [honestUids, uids].every((some) => tags.some((tag) => some.has(tag.split('/').at(-1) ?? ''))))
+    .filter(({ tags }) => both.every((uids) => isOfAny(tags, uids)))
     .map(({ id }) => `the tenant shares the load balancer ${id}`);
   return [...captured, ...shared];
 }
@@ -367,12 +369,26 @@ async function removeTenant(client: Client, problems: string[]): Promise<void> {
 }
 
 function leakedIn(cloud: FakeOpenStack, honest: HonestCluster, foreign: Foreign): readonly string[] {
-  const uids = new Set(honest.services.map(({ metadata }) => metadata?.uid ?? ''));
-  const leaked: string[] = [];
-  for (const { id, tags } of cloud.octavia.store.loadBalancers.values())
-    if (id !== foreign.loadBalancer && !tags.some((tag) => uids.has(tag.split('/').at(-1) ?? '')))
-      leaked.push(`leaked: load balancer ${id}`);
-  return leaked;
+  const uids = uidsOfServices(honest.services);
+  const addresses = new Set([foreign.address, ...honest.services.flatMap((service) => addressOf(service) ?? [])]);
+  return [
+    ...[...cloud.octavia.store.loadBalancers.values()]
+      .filter(({ id, tags }) => id !== foreign.loadBalancer && !isOfAny(tags, uids))
+      .map(({ id }) => `leaked: load balancer ${id}`),
+    ...cloud.networking.floatingIps.floatingIps
+      .all()
+      .filter(({ floating_ip_address }) => !addresses.has(floating_ip_address))
+      .map(({ description, floating_ip_address }) => `leaked: floating IP ${floating_ip_address}: ${description}`),
+  ];
+}
+
+function uidsOfServices(services: readonly Service[]): ReadonlySet<string> {
+  return new Set(services.map(({ metadata }) => metadata?.uid ?? ''));
+}
+
+/** By the tags of owners and sharers, which end with the UID. */
+function isOfAny(tags: readonly string[], uids: ReadonlySet<string>): boolean {
+  return tags.some((tag) => uids.has(tag.split('/').at(-1) ?? ''));
 }
 
 async function leadershipLost(client: Client, manager: Manager, pid: number | undefined): Promise<readonly string[]> {
