@@ -12,8 +12,6 @@ export interface Tarball {
   readonly file: string;
   readonly bytes: number;
   readonly files: readonly string[];
-  /** The folder that it was packed from. */
-  readonly staged: string;
 }
 
 export interface MakePackagesOptions {
@@ -59,7 +57,6 @@ export function makePackages({ output, version }: MakePackagesOptions): readonly
     file: path.join(output, filename),
     bytes: size,
     files: files.map((file) => file.path),
-    staged: path.join(staging, path.basename(name)),
   }));
 }
 
