@@ -81,6 +81,8 @@ test('another kind, another encoding, no magic, and a key that would be a protot
     enveloped('Node', delimited(1, Buffer.from([(17 << 3) | 3]))),
     // An envelope that says that its content is compressed.
     Buffer.concat([enveloped('Node'), delimited(3, Buffer.from('gzip'))]),
+    // One that holds two.
+    Buffer.concat([enveloped('Node'), delimited(2, Buffer.alloc(0))]),
     // The year 292277026596.
     enveloped('Node', delimited(1, delimited(8, Buffer.from('0880ffffffffffffff7f', 'hex')))),
   ];
