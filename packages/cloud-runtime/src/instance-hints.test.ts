@@ -164,6 +164,39 @@ test('one that ends or throws is begun anew, ever more seldom, and one that goes
   rig.end.abort();
 });
 
+test('one that went on for a minute has not failed: what ends it is not counted with what was before', async () => {
+  const begunAt: number[] = [];
+  const rig = listenTo(async function* changes() {
+    // The first is begun before there is a rig.
+    await Promise.resolve();
+    begunAt.push(rig.clock.monotonic());
+    if (begunAt.length === 4) await rig.clock.sleep(60_000);
+    yield {};
+  });
+  await pass(rig, 70_000);
+  assert.deepEqual(begunAt, [0, 1_000, 3_000, 7_000, 68_000, 70_000]);
+  rig.end.abort();
+});
+
+test('an iterator that always has a hint gives way to others, and is left alone after a thousand for as long as a batch takes', async () => {
+  let given = 0;
+  const rig = listenTo(async function* changes() {
+    for (;;) yield { name: `n${given++}` };
+  }, 1);
+  await new Promise<void>((resolve) => void setImmediate(resolve));
+  assert.ok(given <= 101, `${given} before anybody else's turn`);
+  for (let turn = 0; turn < 100; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
+  assert.equal(given, 1_000);
+  // More than 10,000 that wait are told as all.
+  for (let batch = 0; batch < 12; batch++) {
+    await rig.clock.advance(5_000);
+    for (let turn = 0; turn < 100; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
+  }
+  assert.equal(given, 13_000);
+  assert.equal(rig.told.filter(({ hinted }) => hinted.all).length, 1);
+  rig.end.abort();
+});
+
 test('nothing is asked for while nobody listens, and whoever stops listening ends it', async () => {
   const streams: Stream[] = [];
   const signals: AbortSignal[] = [];
@@ -174,8 +207,9 @@ test('nothing is asked for while nobody listens, and whoever stops listening end
   });
   await settle(rig);
   rig.stop();
+  streams[0]?.push({ name: 'nobody hears' });
   await settle(rig);
-  assert.deepEqual([streams.length, signals[0]?.aborted], [1, true]);
+  assert.deepEqual([streams.length, signals[0]?.aborted, streams[0]?.returned], [1, true, 1]);
   const stop = rig.hints.subscribe(() => {
     throw new Error('a listener that fails');
   });
