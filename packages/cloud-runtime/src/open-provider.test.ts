@@ -331,7 +331,12 @@ test('what open throws is thrown after close; wrong capabilities are named', asy
     [null, /gave no capabilities/],
     [{ instances: { batchSize: 1, lookUp: () => {} } }, /no method instances\.read/],
     [{ instances: { batchSize: 0, lookUp: () => {}, read: () => {} } }, /instances\.batchSize must be/],
+    [{ instances: { lookUp: () => {}, read: () => {}, changes: [] } }, /instances\.changes must be a method/],
     [{ routes: 7 }, /no method routes\.list/],
+    [
+      { routes: { list: () => {}, create: () => {}, delete: () => {}, nextHop: 'ip' } },
+      /routes\.nextHop must be address or instance/,
+    ],
     [{ loadBalancers: { ...balancers, consistency: 'strongly' } }, /consistency must be strong or eventual/],
     [{ loadBalancers: { ...balancers, namedByOwner: ['address'] } }, /namedByOwner needs the method read/],
     [{ loadBalancers: { ...balancers, read: () => {}, namedByOwner: 'address' } }, /must be a list of kinds/],

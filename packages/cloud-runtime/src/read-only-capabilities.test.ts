@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCloudError, type Capabilities } from '@outrigger/cloud-provider';
+import { isCloudError, type Capabilities, type InstanceHint } from '@outrigger/cloud-provider';
 import { readOnlyCapabilities } from './read-only-capabilities.ts';
 
 class SomeRoutes {
@@ -43,6 +43,18 @@ test('a capability that stays the same object stays the same here, and a missing
   assert.equal(one?.routes, other?.routes);
   assert.equal(one?.instances, undefined);
   assert.notEqual(one?.routes, given.routes);
+});
+
+test('hints of changed machines are a read', async () => {
+  const changes = async function* (): AsyncGenerator<InstanceHint> {
+    yield await Promise.resolve({ name: 'a' });
+  };
+  const { instances } = readOnlyCapabilities(
+    { instances: { changes } } as unknown as Capabilities,
+    new WeakMap(),
+    assert.fail,
+  );
+  assert.deepEqual(await Array.fromAsync(instances?.changes?.(undefined as never) ?? []), [{ name: 'a' }]);
 });
 
 test('a frozen provider is no obstacle', async () => {
