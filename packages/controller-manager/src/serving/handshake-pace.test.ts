@@ -48,6 +48,8 @@ test('who has gone meanwhile costs nothing', async () => {
   const waiting = Array.from({ length: 6 }, (_, i) => enter('a', `a-${i}`));
   waiting[5]?.emit('error', new Error('reset'));
   for (const socket of waiting.slice(4)) socket.emit('close');
-  await clock.advance(1_000);
+  // Ended, and not told yet.
+  Object.assign(enter('a', 'a-6'), { destroyed: true });
+  await clock.advance(100);
   assert.deepEqual(begun, ['a-0', 'a-1', 'a-2', 'a-3']);
 });
