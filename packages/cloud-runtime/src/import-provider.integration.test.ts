@@ -34,6 +34,7 @@ export function fail<T extends Left>(): T { throw new Error('as asked'); }`,
   'untyped/commonjs.ts': `const { name }: { name: string } = require('./other.ts');
 module.exports = { name };`,
   'untyped/other.ts': `exports.name = 'CommonJS' as string;`,
+  'node_modules/installed/index.ts': 'export const name: string = "installed";',
   'enum.ts': 'enum Color { Red }\nexport default () => Color.Red;',
 };
 
@@ -68,11 +69,14 @@ test('a module of JavaScript may import TypeScript; without a type in package.js
   });
 });
 
-test('what cannot be stripped is refused in the words of Node', async () => {
+test('what cannot be stripped, or is installed, is refused in the words of Node', async () => {
   await withFiles(FILES, async (directory) => {
     await assert.rejects(importProvider(path.join(directory, 'enum.ts')), {
       name: 'SyntaxError',
       message: /enum is not supported in strip-only mode/u,
+    });
+    await assert.rejects(importProvider(path.join(directory, 'node_modules/installed/index.ts')), {
+      code: 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
     });
   });
 });
