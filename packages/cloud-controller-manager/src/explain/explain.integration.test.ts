@@ -152,7 +152,10 @@ test('a command line that is wrong is one line; without a Lease it says what to 
   for (const [args, message] of [
     [['pod', 'a'], /expected node\|service\|route and one name/u],
     [['service', 'web'], /a Service needs its namespace: default\/web/u],
-    [['node', 'a', kubeconfig], /Lease kube-system\/cloud-controller-manager/u],
+    [
+      ['node', 'a', kubeconfig],
+      /Lease kube-system\/cloud-controller-manager not found: set --leader-elect-resource-name, or --server/u,
+    ],
     [['node', 'a', '--server=https://127.0.0.1:1', '--token-file=token'], /127\.0\.0\.1:1/u],
     [
       ['node', 'a', '--server=https://127.0.0.1:1', '--token-file=none'],
