@@ -13,7 +13,7 @@ import { cloudConfMeanings } from './cloud-conf-meanings.ts';
 
 const INTRODUCTION = `# cloud.conf
 
-Generated from \`src/config/cloud-conf-keys.ts\` by \`node scripts/openstack-cloud-conf-page.ts\`; do not edit.
+Generated from \`src/config/cloud-conf-keys.ts\` and \`cloud-conf-meanings.ts\` by \`node scripts/openstack-cloud-conf-page.ts\`; do not edit.
 
 \`--cloud-config\` names the file of cloud-provider-openstack, and it is read as that reads it: the dialect of
 [gcfg](https://pkg.go.dev/gopkg.in/gcfg.v1). Sections and keys are the same in any case. A value may stand in quotes, in which
