@@ -66,6 +66,7 @@ test('what stands in the way is one line', async () => {
   for (const [given, args, message] of [
     [provider(undefined), [], '--cloud-provider is not set: name the provider'],
     [provider(undefined), ['--cloud-provider=green'], 'the provider green has no load balancers'],
+    [provider({ features }), ['--cloud-provider=green,green'], '--cloud-provider=green,green: name one provider'],
     [
       provider({ features }),
       ['--cloud-provider=green', '--cloud-config=none.json'],

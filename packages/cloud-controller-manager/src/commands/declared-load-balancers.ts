@@ -6,6 +6,7 @@ import { bool, FlagError, readFlagFile, string, type FlagGroup } from '@outrigge
 import { silentLogger, systemClock, systemRandom } from '@outrigger/kube';
 import type { Environment } from '../program/environment.ts';
 import { loadProviderSpec } from '../cloud/load-provider-spec.ts';
+import { parseProviderSpecs } from '../cloud/provider-specs.ts';
 
 export interface DeclaringProviderFlags {
   cloudProvider: string;
@@ -59,7 +60,9 @@ export async function openToRead(
 ): Promise<AsyncDisposable & { readonly provider: OpenedProvider; readonly loadBalancers: LoadBalancers }> {
   if (cloudProvider === '') throw new FlagError('invalid-flag', '--cloud-provider is not set: name the provider');
   const { clock = systemClock, workingDirectory } = environment;
-  const provider = await loadProviderSpec({ spec: cloudProvider, name: undefined }, { providerPath }, environment);
+  const [spec, another] = parseProviderSpecs(cloudProvider);
+  if (!spec || another) throw new FlagError('invalid-flag', `--cloud-provider=${cloudProvider}: name one provider`);
+  const provider = await loadProviderSpec(spec, { providerPath }, environment);
   const config =
     cloudConfig === ''
       ? undefined

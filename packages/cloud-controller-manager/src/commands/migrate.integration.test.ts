@@ -115,6 +115,9 @@ test('with a cloud config the plan of each Service is told, and nothing is writt
   const { steps } = JSON.parse(json.out) as { steps: { step: string; state: string }[] };
   assert.equal(steps.find(({ step }) => step === 'load-balancers')?.state, 'missing');
 
+  const named = await check(kubeconfig, '--steps=load-balancers', ...flags, '--cloud-provider=north=memory');
+  assert.match(named.out, /^ok {7}default\/web would be changed$/mu, 'a provider may have a name of its own');
+
   const without = await check(kubeconfig, '--steps=load-balancers', '--cloud-provider=memory');
   assert.deepEqual([without.code, /no cloud config is given/u.test(without.out)], [2, true]);
   await writeFile(cloudConfig, '{"nonsense": 1}');
