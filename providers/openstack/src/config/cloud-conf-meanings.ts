@@ -75,7 +75,7 @@ export const cloudConfMeanings: Readonly<Record<string, Readonly<Record<string, 
       '`--cluster-name` of the manager whose load balancers are taken over, where it was another',
   },
   Metadata: {
-    'search-order': 'Where a node asks which instance it is. Nothing that runs beside the API server asks',
+    'search-order': 'Where a node asks which instance it is. Checked, and without effect: nothing here asks',
     'request-timeout': "Time for which any request waits for its answer, OpenStack's too; 0 is the default",
   },
   Networking: {
