@@ -17,7 +17,7 @@ import { judgeCluster, migrationSteps, PLANS, readsOf } from '../migrate/judge-c
 import { readCluster } from '../migrate/read-cluster.ts';
 import { renderSteps } from '../migrate/render-steps.ts';
 import { defineCommand, type Command } from './command.ts';
-import { openToRead } from './declared-load-balancers.ts';
+import { declaringProviderFlags, openToRead } from './declared-load-balancers.ts';
 
 interface MigrateOptions {
   steps: readonly string[];
@@ -52,11 +52,7 @@ const migrateFlags: FlagGroup<MigrateOptions> = {
       default: '',
       usage: `File with the provider's configuration: the cloud is asked, read-only, and the step ${PLANS} says what would become of each Service's load balancer. Default: that step is left out.`,
     },
-    providerPath: {
-      type: string,
-      default: '',
-      usage: 'Directory in whose node_modules --cloud-provider is looked for.',
-    },
+    providerPath: declaringProviderFlags.flags.providerPath,
     clusterName: { type: string, default: 'kubernetes', usage: 'The --cluster-name of both programs.' },
     leaderElectResourceName: {
       type: string,
