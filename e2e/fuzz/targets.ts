@@ -26,7 +26,7 @@ import { wakingText } from '../../packages/controllers/src/service/waking-text.t
 import { volumeRefOf } from '../../packages/controllers/src/pv-label/volume-source.ts';
 import { EventCorrelator } from '../../packages/kube/src/event-correlator.ts';
 import { readLease, writeLease } from '../../packages/kube/src/lease-record.ts';
-import { delimited, enveloped, watchEvent } from '../../packages/kube/src/protobuf/encode.suite.ts';
+import { delimited, enveloped, framed, watchEvent } from '../../packages/kube/src/protobuf/encode.suite.ts';
 import { readList, readObject, readWatchEvent } from '../../packages/kube/src/protobuf/envelope.ts';
 import { decodeFrames } from '../../packages/kube/src/protobuf/frame-decoder.ts';
 import { readError } from '../../packages/kube/src/response-body.ts';
@@ -187,6 +187,22 @@ const bodyOf = (text: string) => ({
   })(),
 });
 
+const PIECE_BYTES = 100;
+const piecesOf = (bytes: Buffer): readonly Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / PIECE_BYTES) }, (_, i) =>
+    bytes.subarray(i * PIECE_BYTES).subarray(0, PIECE_BYTES),
+  );
+
+/** The messages of a stream that comes in pieces, which begin and end where messages do not. */
+const framesIn = (stream: Buffer): Promise<readonly Buffer[]> =>
+  Array.fromAsync(
+    decodeFrames(
+      (async function* () {
+        yield* piecesOf(stream);
+      })(),
+    ),
+  );
+
 const answerOf = (text: string) => ({ status: 409, text, header: () => undefined }) as never;
 const asked = { service: 'network', operation: 'POST /ports', path: '/v2.0/ports' } as const;
 const env = { env: {}, workingDirectory: '/nowhere', homeDirectory: '/nowhere' };
@@ -310,7 +326,13 @@ export const targets: readonly Target[] = [
     name: 'answer of an API server, a Status',
     run: (text) => readError('GET /', bodyOf(JSON.stringify({ kind: 'Status', message: text }))),
   },
-  { name: 'list in protobuf', run: (text) => readList('Node', Buffer.from(text, 'latin1')) },
+  {
+    name: 'list in protobuf',
+    run: (text) => {
+      const items = piecesOf(Buffer.from(text)).map((name) => delimited(2, delimited(1, delimited(1, name))));
+      return readList('Node', enveloped('NodeList', ...items));
+    },
+  },
   {
     name: 'object in protobuf',
     run: (text) => readWatchEvent('Node', watchEvent('ADDED', enveloped('Node', Buffer.from(text, 'latin1')))),
@@ -322,7 +344,11 @@ export const targets: readonly Target[] = [
       return readObject('Node', enveloped('Node', delimited(1, delimited(11, label))));
     },
   },
-  { name: 'watch in protobuf', run: (text) => Array.fromAsync(decodeFrames(bodyOf(text).body)) },
+  { name: 'watch in protobuf, one event', run: (text) => framesIn(framed(Buffer.from(text))) },
+  {
+    name: 'watch in protobuf, many events',
+    run: (text) => framesIn(Buffer.concat(piecesOf(Buffer.from(text)).map(framed))),
+  },
   { name: 'Retry-After', run: (text) => retryAfterMs({ 'retry-after': text }) },
   { name: 'Warning', run: warningsOf },
   { name: 'answer of OpenStack', run: (text) => refusalOf(asked, answerOf(text), 0) },
