@@ -16,6 +16,7 @@ import {
 } from '@outrigger/kube';
 import type { ControlPlane, ControlPlaneOptions } from '@outrigger/testing';
 import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
+import { quantile } from '../bench/node-observer.ts';
 import { buildProgram } from '../scripts/build-program.ts';
 import { createFakeOpenStack, type FakeOpenStack } from '../providers/openstack/fake/fake-openstack.ts';
 import { seedProject, type SeededProject } from '../providers/openstack/fake/seed-project.ts';
@@ -241,16 +242,11 @@ function slowerSteps(alone: Times, attacked: Times): readonly string[] {
   return (Object.keys(alone) as Step[]).flatMap((step) =>
     [0.5, 0.95].flatMap((part) => {
       const [usual, now] = [quantile(alone[step], part), quantile(attacked[step], part)];
-      return now > SLOWER * usual
-        ? [`${step}, ${100 * part} %: ${(now / usual).toFixed(2)} times as long, not ${SLOWER}`]
-        : [];
+      return now <= SLOWER * usual
+        ? []
+        : [`${step}, ${100 * part} %: ${(now / usual).toFixed(2)} times as long, not ${SLOWER}`];
     }),
   );
-}
-
-function quantile(times: readonly number[], part: number): number {
-  const sorted = times.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
 }
 
 function addForeign(cloud: FakeOpenStack, { project, publicNetwork }: SeededProject): Foreign {
