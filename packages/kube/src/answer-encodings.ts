@@ -1,8 +1,7 @@
 /**
- * In which encoding lists and watches are asked for. Protobuf, which costs the API server a fifth of what JSON does and
- * this process little more than half, for kinds that have tables and for callers who take trimmed objects; JSON for all
- * others. What protobuf holds beyond the tables would be lost: a kind of which such a thing has come is asked for in JSON
- * from then on.
+ * In which encoding lists and watches are asked for. Protobuf, which costs the API server a fifth of what JSON does and this
+ * process six tenths (ADR 0033), for kinds that have tables and for callers who take trimmed objects; JSON for all others. What
+ * protobuf holds beyond the tables would be lost: a kind of which such a thing has come is asked for in JSON from then on.
  */
 import type { Resource } from './resource.ts';
 import { PROTOBUF_TYPE } from './protobuf/envelope.ts';
