@@ -1,6 +1,5 @@
 /** What the service controller would do about Services whose load balancers another program serves so far. Reads, and plans; never applies. */
 import {
-  loadBalancerOwnerAnnotation,
   type CallContext,
   type LoadBalancerAction,
   type LoadBalancerObservation,
@@ -12,8 +11,9 @@ import { BackEndSet } from './back-end-set.ts';
 import type { BackEndProvider } from './back-ends.ts';
 import { loadBalancerServiceOf } from './load-balancer-service.ts';
 import { planService, type ObservedService } from './plan.ts';
-import { hasFinalizer, roleOf } from './role.ts';
-import { cleanupFinalizer } from './well-known-names.ts';
+import { roleOf } from './role.ts';
+import { asRecorded } from './service-patch.ts';
+import { plannerOf } from './surroundings.ts';
 
 export interface PreviewOptions {
   readonly loadBalancers: LoadBalancers;
@@ -50,15 +50,12 @@ export async function previewServices(preview: PreviewOptions): Promise<readonly
     { ...(loadBalancers.selectBackEnds && { selectBackEnds: loadBalancers.selectBackEnds.bind(loadBalancers) }) },
   );
   for (const node of nodes) backEnds.note({ type: 'add', key: node.metadata?.name ?? '', object: node });
-  const served = services.filter((one) => roleOf(one, options) === 'serve').map((one) => recorded(one, options));
+  // As the controller writes it before anything else.
+  const served = services
+    .filter((one) => roleOf(one, options) === 'serve')
+    .map((one) => asRecorded(one, options.providerName));
   const byUID = new Map(services.map((one) => [one.metadata?.uid ?? '', one]));
-  const provider: ObservedService['provider'] = {
-    annotations: loadBalancers.annotations,
-    features: loadBalancers.features,
-    plan: (desired, parts) => loadBalancers.plan(desired, parts),
-    ...(loadBalancers.planMembers && { planMembers: loadBalancers.planMembers.bind(loadBalancers) }),
-    selectBackEnds: (service) => backEnds.select(service),
-  };
+  const provider = plannerOf(loadBalancers, backEnds);
   const found: PreviewedService[] = [];
   const batch = batchSizeOf(loadBalancers);
   for (let i = 0; i < served.length; i += batch) {
@@ -72,20 +69,6 @@ export async function previewServices(preview: PreviewOptions): Promise<readonly
     }
   }
   return found;
-}
-
-/** As the controller writes it before anything else. */
-function recorded(service: Service, { providerName }: ObservedService['options']): Service {
-  const { metadata = {} } = service;
-  const { finalizers = [] } = metadata;
-  return {
-    ...service,
-    metadata: {
-      ...metadata,
-      annotations: { ...metadata.annotations, [loadBalancerOwnerAnnotation]: providerName },
-      finalizers: hasFinalizer(service) ? finalizers : [...finalizers, cleanupFinalizer],
-    },
-  };
 }
 
 /** In their order; one that cannot be read as a Service at all is refused by its plan, and is not asked about. */

@@ -1,4 +1,5 @@
 /** What a step reads besides the state: the rules, made once, and what the moment has. */
+import type { LoadBalancers } from '@outrigger/cloud-provider';
 import type { Clock, Service, Store } from '@outrigger/kube';
 import type { BackEndSet } from './back-end-set.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
@@ -16,21 +17,26 @@ export function rulesOf(
 ): Rules {
   return {
     options,
-    planner: {
-      get annotations() {
-        return provider.annotations;
-      },
-      get features() {
-        return provider.features;
-      },
-      plan: (desired, parts) => provider.plan(desired, parts),
-      ...(provider.planMembers && { planMembers: provider.planMembers.bind(provider) }),
-      selectBackEnds: (service) => backEnds.select(service),
-    },
+    planner: plannerOf(provider, backEnds),
     cloud: provider,
     serviceOf: (uid) => findByUid(services, uid),
     startedAt: clock.monotonic(),
     dryRun: journal?.dryRun ?? false,
+  };
+}
+
+/** The provider, whose selections of back ends are shared. */
+export function plannerOf(provider: LoadBalancers, backEnds: BackEndSet): Rules['planner'] {
+  return {
+    get annotations() {
+      return provider.annotations;
+    },
+    get features() {
+      return provider.features;
+    },
+    plan: (desired, parts) => provider.plan(desired, parts),
+    ...(provider.planMembers && { planMembers: provider.planMembers.bind(provider) }),
+    selectBackEnds: (service) => backEnds.select(service),
   };
 }
 
