@@ -32,6 +32,23 @@ test('a process that starts without nodes takes the one that joins at once', asy
   await rig.stop();
 });
 
+test('where a provider takes nodes of nobody known they are back ends, at the start and when they join, and else never', async () => {
+  for (const takesForeignNodes of [true, false]) {
+    const rig = await begun();
+    rig.provider.takesForeignNodes = takesForeignNodes;
+    rig.provider.selectBackEnds = (_service, backEnds) => backEnds;
+    rig.api.nodes.put(nodeOf('n2', { spec: { providerID: 'rke2://n2' } }));
+    await rig.start();
+    await rig.clock.advance(0);
+    const own = ['memory://r/n1'];
+    assert.deepEqual(backEndsOf(rig), takesForeignNodes ? [...own, 'rke2://n2'] : own);
+    rig.api.nodes.put(nodeOf('n3', { spec: { providerID: 'rke2://n3' } }));
+    await rig.clock.advance(2_000);
+    assert.deepEqual(backEndsOf(rig), takesForeignNodes ? [...own, 'rke2://n2', 'rke2://n3'] : own);
+    await rig.stop();
+  }
+});
+
 test('nodes that the first list tells in a later slice are back ends from the start', async () => {
   const rig = await begun();
   rig.api.nodes.put(nodeOf('n2'));

@@ -55,6 +55,7 @@ class WatchedProvider implements LoadBalancers {
   selectBackEnds: NonNullable<LoadBalancers['selectBackEnds']>;
   observing: (services: number) => void | Promise<void> = () => {};
   lockKey: NonNullable<LoadBalancers['lockKey']> = ({ uid }) => uid;
+  takesForeignNodes: boolean = false;
 
   constructor(inner: LoadBalancers) {
     this.inner = inner;

@@ -11,6 +11,7 @@ import type { EventNote, ObjectMeta, Patch, Service } from '@outrigger/kube';
 import type { NotedAction } from '../journal.ts';
 import type { Applied } from '../load-balancer/apply-actions.ts';
 import type { Bring } from '../load-balancer/service-plan.ts';
+import type { BackEndProvider } from './back-ends.ts';
 import type { ForeignOwnerOptions } from './foreign-owner.ts';
 import type { TimedObservation } from './observations.ts';
 import type { ObservedService } from './plan.ts';
@@ -44,7 +45,7 @@ export type ServiceEvent =
 
 /** What all steps of one process have in common. */
 export interface Rules {
-  readonly options: ObservedService['options'] & ForeignOwnerOptions;
+  readonly options: ObservedService['options'] & ForeignOwnerOptions & BackEndProvider;
   /** The provider, whose selections of back ends are shared. */
   readonly planner: ObservedService['provider'];
   readonly cloud: Pick<LoadBalancers, 'consistency' | 'listLagMs' | 'namedByOwner' | 'read'>;

@@ -7,7 +7,16 @@ import type { Rules, Surroundings } from './step-types.ts';
 
 export function ruleOptionsOf({ options, provider }: ServiceControllerDependencies): Rules['options'] {
   const { clusterId, isDefault = true, providerName, providers = [providerName], sharing, trustedNamespaces } = options;
-  return { providerName, clusterId, classes: provider.classes, isDefault, sharing, trustedNamespaces, providers };
+  return {
+    providerName,
+    clusterId,
+    classes: provider.classes,
+    isDefault,
+    sharing,
+    trustedNamespaces,
+    providers,
+    takesForeignNodes: provider.takesForeignNodes,
+  };
 }
 
 export function rulesOf(
