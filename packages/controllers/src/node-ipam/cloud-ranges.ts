@@ -13,11 +13,6 @@ import {
   isNotFound,
   resources,
   runController,
-  type Client,
-  type Clock,
-  type EventRecorder,
-  type Logger,
-  type Metrics,
   type Node,
   type ReconcileContext,
   type ReconcileResult,
@@ -27,6 +22,7 @@ import {
   type WorkQueue,
 } from '@outrigger/kube';
 import { factOfAnswer } from '../answer-words.ts';
+import type { ControllerDependencies } from '../controller-dependencies.ts';
 import type { Explains, Finding } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
@@ -62,21 +58,13 @@ const FRESH_MS = 30_000;
 /** Rounds without a range before a person is told: a new machine gets its ranges a little later than it is there. */
 const PATIENT_ROUNDS = 3;
 
-export interface CloudRangesDependencies extends Pick<AllocatorWatchOptions, 'observeMs' | 'exclusive'> {
-  readonly client: Pick<Client, 'of'>;
+export interface CloudRangesDependencies
+  extends ControllerDependencies, Pick<AllocatorWatchOptions, 'observeMs' | 'exclusive'> {
   readonly store: Store<Node>;
   readonly lookups: Pick<InstanceLookups, 'lookUp' | 'snapshot'>;
   /** With direction `to-cloud`. */
   readonly podRanges?: PodRanges | undefined;
   readonly callContext: MakeCallContext;
-  readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Default: nothing is remembered, and everything done. */
-  readonly journal?: ControllerJournal;
   readonly options: {
     readonly direction: RangeDirection;
     /** The prefix of our provider IDs. */

@@ -14,11 +14,6 @@ import {
   isNotFound,
   resources,
   runController,
-  type Client,
-  type Clock,
-  type EventRecorder,
-  type Logger,
-  type Metrics,
   type Node,
   type ReconcileContext,
   type ReconcileResult,
@@ -27,6 +22,7 @@ import {
   type StoreChange,
   type WorkQueue,
 } from '@outrigger/kube';
+import type { ControllerDependencies } from '../controller-dependencies.ts';
 import type { Explains, Finding } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
@@ -43,17 +39,9 @@ import { tellSetAside } from '../set-aside.ts';
 
 const BACKOFF = { baseMs: 50, maxMs: 300_000 };
 
-export interface RangeAllocatorDependencies extends Pick<AllocatorWatchOptions, 'observeMs' | 'exclusive'> {
-  readonly client: Pick<Client, 'of'>;
+export interface RangeAllocatorDependencies
+  extends ControllerDependencies, Pick<AllocatorWatchOptions, 'observeMs' | 'exclusive'> {
   readonly store: Store<Node>;
-  readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Default: nothing is remembered, and everything done. */
-  readonly journal?: ControllerJournal;
   /** Made by `readIpamRanges` for this allocator alone: it keeps its books in them. */
   readonly ranges: IpamRanges;
   /** Nodes that are written at a time. Default: 30, as upstream. */

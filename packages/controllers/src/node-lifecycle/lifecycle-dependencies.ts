@@ -1,7 +1,7 @@
 /** What the node lifecycle controller is made from. */
 import type { InstanceLookups } from '@outrigger/cloud-runtime';
-import type { Client, Clock, EventRecorder, Logger, Metrics, Node, Store } from '@outrigger/kube';
-import type { ControllerJournal } from '../journal.ts';
+import type { Node, Store } from '@outrigger/kube';
+import type { ControllerDependencies } from '../controller-dependencies.ts';
 
 export interface NodeLifecycleControllerOptions {
   /** The prefix of our provider IDs. */
@@ -18,17 +18,8 @@ export interface NodeLifecycleControllerOptions {
   readonly concurrentWrites?: number;
 }
 
-export interface NodeLifecycleControllerDependencies {
-  readonly client: Pick<Client, 'of'>;
+export interface NodeLifecycleControllerDependencies extends ControllerDependencies {
   readonly store: Store<Node>;
   readonly lookups: Pick<InstanceLookups, 'lookUp' | 'read' | 'snapshot' | 'hints'>;
-  readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Default: nothing is remembered, and everything done. */
-  readonly journal?: ControllerJournal;
   readonly options: NodeLifecycleControllerOptions;
 }

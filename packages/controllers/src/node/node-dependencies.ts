@@ -1,7 +1,7 @@
 /** What the node controller is given. */
 import type { InstanceLookups } from '@outrigger/cloud-runtime';
-import type { Client, Clock, EventRecorder, Logger, Metrics, Node, Store } from '@outrigger/kube';
-import type { ControllerJournal } from '../journal.ts';
+import type { Node, Store } from '@outrigger/kube';
+import type { ControllerDependencies } from '../controller-dependencies.ts';
 
 export interface NodeControllerOptions {
   /** The prefix of our provider IDs. */
@@ -18,17 +18,8 @@ export interface NodeControllerOptions {
   readonly runsRoutes?: boolean;
 }
 
-export interface NodeControllerDependencies {
-  readonly client: Pick<Client, 'of'>;
+export interface NodeControllerDependencies extends ControllerDependencies {
   readonly store: Store<Node>;
   readonly lookups: Pick<InstanceLookups, 'lookUp' | 'snapshot' | 'hints'>;
-  readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Default: nothing is remembered, and everything done. */
-  readonly journal?: ControllerJournal;
   readonly options: NodeControllerOptions;
 }

@@ -6,14 +6,14 @@
  */
 import {
   isCloudError,
-  type CallContext,
-  type CallPriority,
   type LoadBalancerPart,
   type LoadBalancers,
   type Route,
   type Routes,
 } from '@outrigger/cloud-provider';
-import type { Client, Clock, Counter, EventNote, EventRecorder, KubeObject, Logger, Metrics } from '@outrigger/kube';
+import type { MakeCallContext } from '@outrigger/cloud-runtime';
+import type { Counter, EventNote, KubeObject } from '@outrigger/kube';
+import type { ControllerDependencies } from '../controller-dependencies.ts';
 import type { Explains, Finding } from '../finding.ts';
 import { noJournal, type ControllerJournal } from '../journal.ts';
 import { CloudRoutes } from '../route/cloud-routes.ts';
@@ -54,29 +54,14 @@ export interface OrphanControllerOptions extends OrphanPlanOptions {
   readonly periodMs?: number;
 }
 
-export interface OrphanControllerDependencies {
-  readonly client: Pick<Client, 'of'>;
+export interface OrphanControllerDependencies extends ControllerDependencies {
   /** What the provider has of the two. */
   readonly provider: { readonly loadBalancers?: LoadBalancers | undefined; readonly routes?: Routes | undefined };
-  readonly callContext: (options: {
-    readonly signal: AbortSignal;
-    readonly priority: CallPriority;
-    readonly logger?: Logger;
-    readonly about?: readonly string[];
-    readonly reads?: boolean;
-  }) => CallContext;
+  readonly callContext: MakeCallContext;
   /** The service controller's. Default: nobody else changes load balancers. */
   readonly locks?: Locks;
   /** Since when this program leads; monotonic. */
   readonly leaderSince: number;
-  readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Default: nothing is remembered, and everything done. */
-  readonly journal?: ControllerJournal;
   readonly options: OrphanControllerOptions;
 }
 

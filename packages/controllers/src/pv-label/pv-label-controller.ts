@@ -7,11 +7,6 @@ import {
   isNotFound,
   resources,
   runController,
-  type Client,
-  type Clock,
-  type EventRecorder,
-  type Logger,
-  type Metrics,
   type PersistentVolume,
   type ReconcileContext,
   type ReconcileResult,
@@ -19,6 +14,7 @@ import {
   type StoreChange,
   type WorkQueue,
 } from '@outrigger/kube';
+import type { ControllerDependencies } from '../controller-dependencies.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
@@ -38,18 +34,9 @@ const UNKNOWN_WAITS_MS = [30_000, 300_000];
 const TOLD_FROM_FAILURE = 3;
 const DEFAULT_WRITERS = 4;
 
-export interface PvLabelControllerDependencies {
-  readonly client: Pick<Client, 'of'>;
+export interface PvLabelControllerDependencies extends ControllerDependencies {
   readonly store: Store<PersistentVolume>;
   readonly lookUps: VolumeLookUps;
-  readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Default: nothing is remembered, and everything done. */
-  readonly journal?: ControllerJournal;
   readonly options?: {
     /** Volumes that are written at a time. Default: 4. */
     readonly concurrentWrites?: number;

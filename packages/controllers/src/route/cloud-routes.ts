@@ -9,18 +9,12 @@ import {
   type RouteResult,
   type Routes,
 } from '@outrigger/cloud-provider';
-import { batchSizeOf, callInTime } from '@outrigger/cloud-runtime';
+import { batchSizeOf, callInTime, type MakeCallContext } from '@outrigger/cloud-runtime';
 import type { Clock, Logger } from '@outrigger/kube';
 
 export interface CloudRoutesOptions {
   readonly routes: Routes;
-  readonly callContext: (options: {
-    readonly signal: AbortSignal;
-    readonly priority: CallPriority;
-    readonly logger?: Logger;
-    readonly about?: readonly string[];
-    readonly reads?: boolean;
-  }) => CallContext;
+  readonly callContext: MakeCallContext;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal;

@@ -1,7 +1,8 @@
 /** What the route controller is given. */
-import type { CallContext, CallPriority, Cidr, Routes } from '@outrigger/cloud-provider';
-import type { Client, Clock, EventRecorder, Logger, Metrics, Node, Store } from '@outrigger/kube';
-import type { ControllerJournal } from '../journal.ts';
+import type { Cidr, Routes } from '@outrigger/cloud-provider';
+import type { MakeCallContext } from '@outrigger/cloud-runtime';
+import type { Node, Store } from '@outrigger/kube';
+import type { ControllerDependencies } from '../controller-dependencies.ts';
 
 export interface RouteControllerOptions {
   /** The prefix of our provider IDs. */
@@ -18,24 +19,9 @@ export interface RouteControllerOptions {
   readonly concurrentWrites?: number;
 }
 
-export interface RouteControllerDependencies {
-  readonly client: Pick<Client, 'of'>;
+export interface RouteControllerDependencies extends ControllerDependencies {
   readonly store: Store<Node>;
   readonly routes: Routes;
-  readonly callContext: (options: {
-    readonly signal: AbortSignal;
-    readonly priority: CallPriority;
-    readonly logger?: Logger;
-    readonly about?: readonly string[];
-    readonly reads?: boolean;
-  }) => CallContext;
-  readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Default: nothing is remembered, and everything done. */
-  readonly journal?: ControllerJournal;
+  readonly callContext: MakeCallContext;
   readonly options: RouteControllerOptions;
 }

@@ -1,7 +1,8 @@
 /** What the service controller is made of. */
-import type { CallContext, CallPriority, LoadBalancers, NodeRef } from '@outrigger/cloud-provider';
-import type { Client, Clock, EventRecorder, Logger, Metrics, Node, Service, Store } from '@outrigger/kube';
-import type { ControllerJournal } from '../journal.ts';
+import type { LoadBalancers, NodeRef } from '@outrigger/cloud-provider';
+import type { MakeCallContext } from '@outrigger/cloud-runtime';
+import type { Node, Service, Store } from '@outrigger/kube';
+import type { ControllerDependencies } from '../controller-dependencies.ts';
 import type { Locks } from '../load-balancer/locks.ts';
 import type { Tenancy } from '../load-balancer/tenancy.ts';
 import type { CloudAddresses } from './back-ends.ts';
@@ -19,8 +20,7 @@ export interface ServiceControllerOptions extends Tenancy {
   readonly concurrentServiceSyncs?: number;
 }
 
-export interface ServiceControllerDependencies {
-  readonly client: Pick<Client, 'of'>;
+export interface ServiceControllerDependencies extends ControllerDependencies {
   readonly services: Store<Service>;
   readonly nodes: Store<Node>;
   readonly provider: LoadBalancers;
@@ -28,20 +28,7 @@ export interface ServiceControllerDependencies {
   readonly cloudAddresses?: CloudAddresses | undefined;
   /** Asks the cloud about a node, so that `cloudAddresses` has its answer: at the start, about all at once. Default: nobody is asked. */
   readonly confirmAddress?: ((node: NodeRef, signal: AbortSignal) => Promise<unknown>) | undefined;
-  readonly callContext: (options: {
-    readonly signal: AbortSignal;
-    readonly priority: CallPriority;
-    readonly about?: readonly string[];
-    readonly reads?: boolean;
-  }) => CallContext;
-  readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Default: nothing is remembered, and everything done. */
-  readonly journal?: ControllerJournal;
+  readonly callContext: MakeCallContext;
   /** Shared with whoever else changes load balancers of this provider. Default: nobody does. */
   readonly locks?: Locks;
   /** Calls back for each changed cloud config that was taken, and returns the way to stop. Default: none is ever taken. */
