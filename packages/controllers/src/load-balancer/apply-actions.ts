@@ -8,6 +8,7 @@ import {
   type LoadBalancers,
 } from '@outrigger/cloud-provider';
 import { withDeadline, type Clock, type Counter, type Logger } from '@outrigger/kube';
+import { asError } from './failure.ts';
 
 /** One action; a cloud that takes longer answers `pending`. */
 const DEADLINE_MS = 60_000;
@@ -76,8 +77,7 @@ async function applyOne(
     );
   } catch (thrown) {
     signal.throwIfAborted();
-    const error = thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
-    return { kind: 'failed', error };
+    return { kind: 'failed', error: asError(thrown) };
   }
 }
 

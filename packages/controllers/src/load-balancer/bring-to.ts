@@ -10,6 +10,7 @@ import {
 import { isComplete } from '@outrigger/cloud-runtime';
 import type { Service } from '@outrigger/kube';
 import { checkPlan, isOwnedBy } from './check-plan.ts';
+import { asError } from './failure.ts';
 import type { ServicePlan } from './service-plan.ts';
 import { mayUse, type Tenancy } from './tenancy.ts';
 
@@ -70,8 +71,4 @@ export function bringTo(
 export function failed(wanted: boolean, error: Error): ServicePlan {
   if (isCloudError(error, 'implemented-elsewhere')) return { kind: 'nothing', reason: 'implemented-elsewhere' };
   return { kind: 'failed', wanted, error };
-}
-
-export function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
 }

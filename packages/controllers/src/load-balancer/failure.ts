@@ -35,6 +35,11 @@ export function retryOf(error: Error, isPlans = false): Retry {
   }
 }
 
+/** What was thrown, which may be anything. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
+}
+
 /** For an Event. The message of an error that is not a provider's may hold what no Event should: that goes to the log only. */
 export function reasonOf(error: Error): string {
   return isCloudError(error) ? `${error.message} (${error.code})` : 'an unexpected error; the log has it';

@@ -9,6 +9,7 @@ import {
 } from '@outrigger/cloud-provider';
 import { callInTime } from '@outrigger/cloud-runtime';
 import type { Clock } from '@outrigger/kube';
+import { asError } from './failure.ts';
 
 /** A question that takes longer is given up: the others have to be asked too. */
 const DEADLINE_MS = 30_000;
@@ -40,6 +41,6 @@ export async function observeOnce(
     const counts = `${observations.length} answers to ${services.length} questions`;
     return all(new CloudError('invalid', `the provider gave ${counts} about load balancers`));
   } catch (thrown) {
-    return all(thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`));
+    return all(asError(thrown));
   }
 }

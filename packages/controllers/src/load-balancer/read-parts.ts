@@ -8,6 +8,7 @@ import {
 } from '@outrigger/cloud-provider';
 import { callInTime } from '@outrigger/cloud-runtime';
 import type { Clock } from '@outrigger/kube';
+import { asError } from './failure.ts';
 
 const DEADLINE_MS = 30_000;
 
@@ -35,6 +36,6 @@ export async function readParts(
     return all(new CloudError('invalid', `the provider gave ${counts} about parts of a load balancer`));
   } catch (thrown) {
     signal.throwIfAborted();
-    return all(thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`));
+    return all(asError(thrown));
   }
 }

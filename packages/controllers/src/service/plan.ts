@@ -11,8 +11,9 @@ import {
 import { hasItsMembers } from '@outrigger/cloud-runtime';
 import type { Service } from '@outrigger/kube';
 import { whyNotAdopted } from './adoption.ts';
-import { asError, bringTo, failed, planRemoval, withJudgedOthers, type SeenParts } from '../load-balancer/bring-to.ts';
+import { bringTo, failed, planRemoval, withJudgedOthers, type SeenParts } from '../load-balancer/bring-to.ts';
 import { checkPlan } from '../load-balancer/check-plan.ts';
+import { asError } from '../load-balancer/failure.ts';
 import type { ServicePlan } from '../load-balancer/service-plan.ts';
 import { identityOf, ingressOf, loadBalancerServiceOf } from './load-balancer-service.ts';
 import { isRecorded, roleOf, type RoleOptions } from './role.ts';

@@ -13,6 +13,7 @@ import {
   type WorkQueue,
 } from '@outrigger/kube';
 import type { Explains, Finding } from '../finding.ts';
+import { asError } from '../load-balancer/failure.ts';
 import { Locks } from '../load-balancer/locks.ts';
 import { tellSetAside } from '../set-aside.ts';
 import { WrittenVersions } from '../written-versions.ts';
@@ -230,8 +231,7 @@ class Run {
         if (event) service = asAnswered(service, event);
       } catch (thrown) {
         if (context.signal.aborted || event?.kind === 'failed') throw thrown;
-        const error = thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
-        event = { kind: 'failed', error };
+        event = { kind: 'failed', error: asError(thrown) };
       }
     }
   }
