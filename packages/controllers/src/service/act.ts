@@ -61,8 +61,12 @@ export function applied(
   const { knowledge, work } = state;
   const parts = knowledge.parts.copy();
   parts.noteApplied(action, result);
-  const handles = result.kind === 'pending' && work ? [...work.handles, result.handle] : work?.handles;
-  return { ...state, knowledge: { ...knowledge, parts }, work: work && { ...work, handles: handles ?? [] } };
+  const begun = result.kind === 'pending' ? [result.handle] : [];
+  return {
+    ...state,
+    knowledge: { ...knowledge, parts },
+    work: work && { ...work, handles: [...work.handles, ...begun] },
+  };
 }
 
 export function acted(before: ServiceState, bring: Bring, { error, pollAfterMs }: Applied, at: Surroundings): Step {

@@ -45,10 +45,7 @@ export interface PreviewedService {
 export async function previewServices(preview: PreviewOptions): Promise<readonly PreviewedService[]> {
   const { call, loadBalancers, nodes, services } = preview;
   const options = { ...preview.options, classes: loadBalancers.classes };
-  const backEnds = new BackEndSet(
-    { ...options, takesForeignNodes: loadBalancers.takesForeignNodes },
-    { ...(loadBalancers.selectBackEnds && { selectBackEnds: loadBalancers.selectBackEnds.bind(loadBalancers) }) },
-  );
+  const backEnds = new BackEndSet({ ...options, takesForeignNodes: loadBalancers.takesForeignNodes }, loadBalancers);
   for (const node of nodes) backEnds.note({ type: 'add', key: node.metadata?.name ?? '', object: node });
   // As the controller writes it before anything else.
   const served = services
