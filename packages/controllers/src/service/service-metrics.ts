@@ -1,4 +1,4 @@
-/** Metrics of the service controller; names, help and buckets of the first four are upstream's. */
+/** Metrics of the service controller; names and buckets are upstream's. */
 import { exponentialBuckets, type Counter, type Histogram, type Metrics } from '@outrigger/kube';
 
 export interface ServiceMetrics {
