@@ -15,11 +15,10 @@ import {
 } from '@outrigger/kube';
 import { createMemoryCloud } from '@outrigger/provider-memory';
 import { hollowNode } from '@outrigger/testing';
-import { callContext } from '../load-balancer/memory-provider.suite.ts';
+import { callContext, openMemoryProvider } from '../load-balancer/memory-provider.suite.ts';
 import { Locks } from '../load-balancer/locks.ts';
 import { createServiceController } from '../service/service-controller.ts';
 import { createOrphanController, type OrphanControllerOptions } from './orphan-controller.ts';
-import { openMemoryProvider } from './orphan-rig.suite.ts';
 
 /** Starts an API server that ends with the test; `undefined` when there is none here (the test is skipped then). */
 export type StartApiServer = (t: TestContext) => Promise<ClusterConfig | undefined>;
@@ -55,7 +54,7 @@ export function testOrphanController(subject: string, start: StartApiServer): vo
     const services = client.of(resources.services);
     const clusterId = (await client.of(resources.namespaces).get({ name: 'kube-system' })).metadata?.uid ?? '';
     const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5 });
-    const { loadBalancers, routes } = await openMemoryProvider(cloud, systemClock, clusterId);
+    const { loadBalancers, routes } = await openMemoryProvider(cloud, systemClock, { clusterId });
     assert.ok(loadBalancers && routes);
     const locks = new Locks();
     const events: EventNote[] = [];

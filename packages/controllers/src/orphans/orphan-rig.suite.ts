@@ -1,9 +1,9 @@
 /** For tests: the controller over the memory cloud, on a clock that stands still, with the objects of an API in memory. */
-import type { CallContext, Capabilities, Clock, LoadBalancers, Routes } from '@outrigger/cloud-provider';
+import type { CallContext, LoadBalancers, Routes } from '@outrigger/cloud-provider';
 import { silentLogger, type EventNote, type KubeObject, type Metrics, type Node, type Service } from '@outrigger/kube';
-import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
+import { createMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import { FakeClock } from '@outrigger/testing';
-import { callContext, CLUSTER } from '../load-balancer/memory-provider.suite.ts';
+import { callContext, CLUSTER, openMemoryProvider } from '../load-balancer/memory-provider.suite.ts';
 import { Journal } from '../journal.ts';
 import type { Locks } from '../load-balancer/locks.ts';
 import { createOrphanController, type OrphanController, type OrphanControllerOptions } from './orphan-controller.ts';
@@ -12,23 +12,6 @@ const PERIOD_MS = 600_000;
 export const GRACE_MS = 86_400_000;
 
 const PARTS = ['address', 'load-balancer', 'firewall', 'dns'] as const;
-
-/** The memory cloud's provider, without the host around it. */
-export function openMemoryProvider(
-  cloud: MemoryCloud,
-  clock: Clock,
-  clusterId: string = CLUSTER,
-): Promise<Capabilities> {
-  return createMemoryProvider({ cloud }).open({
-    cluster: { id: clusterId, name: 'test' },
-    clock,
-    logger: silentLogger,
-    config: undefined,
-    callContext: () => callContext(new AbortController().signal, 'background'),
-    capabilitiesChanged: () => {},
-    redact: () => {},
-  });
-}
 
 export class OrphanRig implements AsyncDisposable {
   readonly clock: FakeClock = new FakeClock();
