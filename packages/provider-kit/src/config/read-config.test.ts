@@ -32,9 +32,8 @@ function read(
 ): {
   readonly config: ReturnType<typeof readConfig<typeof schema>>;
   readonly secrets: string[];
-  readonly warned: string[];
 } {
-  const [secrets, warned]: [string[], string[]] = [[], []];
+  const secrets: string[] = [];
   const config = readConfig(
     schema,
     { fileName: 'cloud.conf', text: textOf },
@@ -44,7 +43,7 @@ function read(
       ...options,
     },
   );
-  return { config, secrets, warned };
+  return { config, secrets };
 }
 
 const GCFG = `[Global]
@@ -198,7 +197,7 @@ test('numbers, booleans and texts are read from whichever of them the file has',
   assert.equal(listOf(wholeNumber(1)).read('1, 2,x'), undefined);
 });
 
-test('property: whatever the text is, it is read, or refused in one line with the file and no secret', () => {
+test('property: whatever the text is, it is read, or refused in one line with the file', () => {
   const piece = fc.constantFrom(
     'global',
     ':',
@@ -230,6 +229,42 @@ test('property: whatever the text is, it is read, or refused in one line with th
           assert.ok(isCloudError(error, 'configuration'), String(error));
           assert.match(error.message, /^cloud\.conf:\d+: [^\n]+$/);
         }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('property: whatever stands where a secret does, no refusal shows it', () => {
+  const hidden = { global: { token: secret(required(oneOf('a'), 'Token')) } };
+  const piece = fc.constantFrom(
+    'hunter2',
+    ' ',
+    '[',
+    ']',
+    '{',
+    '}',
+    '"',
+    "'",
+    ':',
+    ',',
+    '&a ',
+    '*a ',
+    '- ',
+    '!a ',
+    '\\',
+  );
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 8 }),
+      fc.constantFrom('yaml' as const, 'gcfg' as const),
+      (pieces, format) => {
+        const value = `${pieces.join('')}hunter2`;
+        const textOf = format === 'gcfg' ? `[Global]\ntoken = ${value}` : `global:\n  token: ${value}\n`;
+        assert.throws(
+          () => readConfig(hidden, { fileName: 'cloud.conf', text: textOf }, { provider: 'acme', format }),
+          (error) => isCloudError(error, 'configuration') && !error.message.includes('hunter2'),
+        );
       },
     ),
     { numRuns: 500 },
