@@ -7,6 +7,7 @@ import {
   type LoadBalancerWarning,
   type ServiceAnnotation,
 } from '@outrigger/cloud-provider';
+import { wholeNumber } from '../config/value-kinds.ts';
 
 export interface AnnotationRow {
   /** `lb.acme.example/size`. */
@@ -110,9 +111,8 @@ function valueOf(row: AnnotationRow, text: string | undefined, warn: (warning: L
 function parse({ form, range, values }: AnnotationRow, text: string): unknown {
   if (values === 'boolean') return text === 'true' || (text === 'false' ? false : undefined);
   if (values === 'integer') {
-    const [least, most] = range ?? [-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
-    const number = /^[+-]?\d{1,15}$/u.test(text) ? Number(text) : Number.NaN;
-    return number >= least && number <= most ? number : undefined;
+    const [least, most] = range ?? [Number.MIN_SAFE_INTEGER];
+    return wholeNumber(least, most).read(text);
   }
   if (values === 'string') return !form || form.test(text) ? text : undefined;
   return values.find((word) => word === text);
