@@ -44,10 +44,6 @@ export function inOrder(kinds: readonly PartKind[]): readonly PartKind[] {
   return ordered;
 }
 
-function isOwnedBy(part: Pick<LoadBalancerPart, 'owner'>, owner: Owner): boolean {
-  return sameOwner(part.owner, owner);
-}
-
 export function planParts(
   desired: DesiredLoadBalancer,
   parts: readonly KeyedPart[],
@@ -55,7 +51,7 @@ export function planParts(
 ): LoadBalancerPlan {
   const claims = parts.filter(({ owner }) => owner === undefined);
   if (claims.length > 0) return unfinished(claims.map((part) => claimOf(part)));
-  const own = parts.filter((part) => isOwnedBy(part, desired.owner));
+  const own = parts.filter((part) => sameOwner(part.owner, desired.owner));
   if (!desired.wanted) {
     return { actions: removal(own, own, [], options), complete: own.length === 0, ingress: [] };
   }
@@ -76,7 +72,7 @@ export function isInTheWay(
   service: LoadBalancerService,
   owner: Owner,
 ): boolean {
-  if (part.owner === undefined || isOwnedBy(part, owner)) return false;
+  if (part.owner === undefined || sameOwner(part.owner, owner)) return false;
   return kinds.some((kind) => kind.kind === part.kind && kind.clashes?.(part, service));
 }
 
@@ -96,7 +92,7 @@ export function planMembersOf(
   let complete = true;
   const actions = kinds.flatMap((kind) =>
     parts
-      .filter((part) => part.kind === kind.kind && isOwnedBy(part, desired.owner) && part.state !== 'deleting')
+      .filter((part) => part.kind === kind.kind && sameOwner(part.owner, desired.owner) && part.state !== 'deleting')
       .flatMap((part): readonly LoadBalancerAction[] => {
         if (!kind.members || !kind.update) return [];
         const members = defined(kind.members(desired, keyOf(part)));
