@@ -18,6 +18,9 @@ export const FOREIGN = 'foreign';
 /** No write that holds this or less is accepted. */
 export const BAD = -1;
 
+/** Of each request. */
+const LATENCY_MS = 100;
+
 export class SharedObject implements SharedObjects<Settings> {
   settings: Settings = {};
   reads = 0;
@@ -27,18 +30,16 @@ export class SharedObject implements SharedObjects<Settings> {
   readonly effects: (readonly (readonly [name: string, value: number])[])[] = [];
   readonly #clock: FakeClock;
   readonly #faults: Fault[];
-  readonly #latencyMs: number;
   #version = 1;
 
-  constructor(clock: FakeClock, faults: readonly Fault[] = [], latencyMs = 100) {
+  constructor(clock: FakeClock, faults: readonly Fault[] = []) {
     this.#clock = clock;
     this.#faults = [...faults];
-    this.#latencyMs = latencyMs;
   }
 
   async read(_id: string, { signal }: CallContext): Promise<Versioned<Settings>> {
     this.reads++;
-    await this.#clock.sleep(this.#latencyMs, signal);
+    await this.#clock.sleep(LATENCY_MS, signal);
     if (this.#faults[0] === 'unread') {
       this.#faults.shift();
       throw new CloudError('unavailable', 'GET: 503');
@@ -53,28 +54,28 @@ export class SharedObject implements SharedObjects<Settings> {
     { signal }: CallContext,
   ): ReturnType<SharedObjects<Settings>['write']> {
     this.writes++;
-    await this.#clock.sleep(this.#latencyMs / 2, signal);
+    await this.#clock.sleep(LATENCY_MS / 2, signal);
     const fault = this.#faults.shift() ?? 'none';
-    if (fault === 'foreign') this.writeAsAnother();
+    if (fault === 'foreign') this.#writeAsAnother();
     if (fault === 'before') throw new CloudError('unavailable', 'PUT: 500');
     if (fault === 'throttled') throw new CloudError('throttled', 'PUT: 429', { retryAfterMs: 1_000 });
     if (fault === 'late') {
       const land = (): void => {
         if (version === String(this.#version) && !badIn(settings)) this.#accept(settings);
       };
-      this.#clock.setTimer(3 * this.#latencyMs, land);
+      this.#clock.setTimer(3 * LATENCY_MS, land);
       throw new CloudError('timeout', 'PUT: no answer');
     }
     if (version !== String(this.#version)) return { kind: 'changed' };
     const bad = badIn(settings);
     if (bad !== undefined) throw new CloudError('invalid', `PUT: 400 ${bad} is wrong`);
     this.#accept(settings);
-    await this.#clock.sleep(this.#latencyMs / 2, signal);
+    await this.#clock.sleep(LATENCY_MS / 2, signal);
     if (fault === 'after') throw new CloudError('unavailable', 'PUT: 502');
     return { kind: 'written', next: { state: settings, version: String(this.#version) } };
   }
 
-  writeAsAnother(): void {
+  #writeAsAnother(): void {
     this.#accept({ ...this.settings, [FOREIGN]: (this.settings[FOREIGN] ?? 0) + 1 });
   }
 
