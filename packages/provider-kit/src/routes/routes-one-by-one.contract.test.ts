@@ -169,6 +169,8 @@ test('two routes to one destination in a batch are a conflict; one by its next h
     ),
   );
   assert.equal(routes.unmarked, true);
+  const byMachine = cloud.routesOf({ clock: new FakeClock() }, { unmarked: true, nextHop: 'instance' });
+  assert.equal(routesOneByOne(byMachine).nextHop, 'instance');
   const results = await routes.create(
     [
       request('a', '10.0.0.0/24'),

@@ -11,7 +11,7 @@ import {
   type Routes,
 } from '@outrigger/cloud-provider';
 
-export interface RoutesOneByOneOptions extends Pick<Routes, 'unmarked'> {
+export interface RoutesOneByOneOptions extends Pick<Routes, 'nextHop' | 'unmarked'> {
   readonly host: Pick<ProviderHost, 'clock'>;
   /** All routes of the network, those of others included. A whole list or an error. */
   readonly list: (call: CallContext) => Promise<readonly Route[]>;
@@ -36,7 +36,15 @@ type Step = () => Promise<RouteResult>;
 
 /** A batch of creations is one list more than its routes: what is there already, or leads elsewhere, is not asked for. */
 export function routesOneByOne(options: RoutesOneByOneOptions): Routes {
-  const { batchSize = 100, host, keepsBoth = true, leadsTo = leadsThere, parallel = 10, unmarked = false } = options;
+  const {
+    batchSize = 100,
+    host,
+    keepsBoth = true,
+    leadsTo = leadsThere,
+    nextHop,
+    parallel = 10,
+    unmarked = false,
+  } = options;
 
   async function remove(route: Route, call: CallContext): Promise<void> {
     try {
@@ -56,6 +64,7 @@ export function routesOneByOne(options: RoutesOneByOneOptions): Routes {
   return {
     batchSize,
     unmarked,
+    nextHop,
     async list(call) {
       const asOf = host.clock.monotonic();
       return { asOf, routes: await options.list(call) };
