@@ -1,0 +1,1 @@
+export type { ConformanceReport, Outcome, TestResult } from './conformance-report.ts';
