@@ -37,7 +37,7 @@ const CONTROL_PLANE = '{packages,providers,distribution,bench,e2e}/**/*.control-
 
 /**
  * Long tests of the program amid faults, in crowds and beside Go programs. They run on the current release only: what of them
- * hangs on the release (the API contract, client, watcher, leader election, node initialisation, every controller, roles,
+ * hangs on the release (the API contract, client, reflector, leader election, node initialisation, every controller, roles,
  * manifests and the migration of node IPAM) has tests of its own, which run on the oldest one too.
  */
 const CURRENT_RELEASE_ONLY: readonly string[] = [

@@ -2,7 +2,7 @@
 import {
   resources,
   systemClock,
-  watcher,
+  reflector,
   WatchListMemory,
   type Client,
   type Node,
@@ -60,7 +60,7 @@ async function watch<T extends Node | Service>(
   { client, signal }: FollowOptions,
   told: (name: string, before: T | undefined, after: T | undefined) => void,
 ): Promise<never> {
-  const events = watcher(client.of(resource), {
+  const events = reflector(client.of(resource), {
     clock: systemClock,
     random: () => 0.5,
     signal,

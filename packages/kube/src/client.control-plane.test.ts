@@ -24,7 +24,7 @@ import {
 import { createTransport } from './transport/create-transport.ts';
 import type { Node, TokenRequest } from './types/index.ts';
 import { WatchListMemory } from './watch-list-memory.ts';
-import { watcher } from './watcher.ts';
+import { reflector } from './reflector.ts';
 
 const run = promisify(execFile);
 const TYPES = join(import.meta.dirname, '../../../tools/kube-types');
@@ -37,7 +37,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-test('client, watcher, store and types against the real API server', async (t) => {
+test('client, reflector, store and types against the real API server', async (t) => {
   const controlPlane = await controlPlaneOrSkip(t, { auditLog: false });
   if (!controlPlane) return;
   const config = await loadConfig({ kubeconfig: controlPlane.kubeconfig.path });
@@ -165,7 +165,7 @@ test('client, watcher, store and types against the real API server', async (t) =
         pageSize: 2,
         onError: (f: unknown) => void failures.push(f),
       };
-      for await (const event of watcher(nodes, options)) {
+      for await (const event of reflector(nodes, options)) {
         if (event.type === 'init-apply') seen.push(event.object.metadata?.name ?? '');
         if (event.type === 'init-done') break;
       }

@@ -1,4 +1,4 @@
-/** The Kubernetes API: client, watcher, store, workqueue, controller, events, leases. See ../README.md. */
+/** The Kubernetes API: client, reflector, store, workqueue, controller, events, leases. See ../README.md. */
 
 // Time, logs, metrics
 export { sleepOn, systemClock, type Clock, type Timer } from './clock.ts';
@@ -160,13 +160,13 @@ export type {
   WriteOptions,
 } from './client.ts';
 
-// Watcher and store
+// Reflector and store
 export { openStore, Stores, type OpenStoreOptions, type StoreEnvironment, type StoreOptions } from './open-store.ts';
-export type { Store, StoreChange } from './store.ts';
-export type { IndexFunction } from './store-contents.ts';
+export type { Indexer, ResourceEvent, ResourceEventHandler, Store } from './store.ts';
+export type { Indexers, IndexFunc } from './store-contents.ts';
 export { defaultTransform, trimManagedFields, trimNode, type Transform } from './transform.ts';
 export { WatchListMemory } from './watch-list-memory.ts';
-export { watcher, type WatcherEvent, type WatcherFailure, type WatcherOptions } from './watcher.ts';
+export { reflector, type ReflectorEvent, type ReflectorFailure, type ReflectorOptions } from './reflector.ts';
 
 // Workqueue, controller, events
 export { createWorkQueue, type AddOptions, type WorkQueue, type WorkQueueOptions } from './workqueue.ts';

@@ -4,7 +4,7 @@ import { FakeClock } from '@outrigger/testing';
 import type { Clock } from './clock.ts';
 import type { KubeObject } from './kube-object.ts';
 import { ObjectStore } from './object-store.ts';
-import type { StoreChange } from './store.ts';
+import type { ResourceEvent } from './store.ts';
 
 interface Thing extends KubeObject {
   zone?: string;
@@ -18,8 +18,8 @@ function create(clock: Clock = new FakeClock()): { store: ObjectStore<Thing>; er
   const errors: unknown[] = [];
   const store = new ObjectStore<Thing>({
     clock,
-    indexes: { zone: (object) => (object.zone ? [object.zone] : []) },
-    onListenerError: (error) => void errors.push(error),
+    indexers: { zone: (object) => (object.zone ? [object.zone] : []) },
+    onHandlerError: (error) => void errors.push(error),
   });
   return { store, errors };
 }
@@ -111,12 +111,12 @@ test('indexes follow every change, and can be added later', () => {
   const initial = (object: Thing): readonly string[] => [object.metadata?.name?.[0] ?? ''];
   void store.take({ type: 'init' });
   void store.take({ type: 'init-apply', object: thing('early', 5) });
-  store.addIndexes({ initial });
-  store.addIndexes({ initial });
+  store.addIndexers({ initial });
+  store.addIndexers({ initial });
   assert.deepEqual(names('initial', 'd'), ['d']);
   void store.take({ type: 'init-done' });
   assert.deepEqual(names('initial', 'e'), ['early']);
-  assert.throws(() => store.addIndexes({ initial: () => [] }), /another function/);
+  assert.throws(() => store.addIndexers({ initial: () => [] }), /another function/);
   assert.throws(() => store.byIndex('typo', 'x'), /no index "typo"; it has: zone, initial/);
 });
 
@@ -167,7 +167,7 @@ test('many changes are handed over in slices: others run in between, order holds
   const objects = Array.from({ length: 100 }, (_, i) => thing(`n${i}`, 1));
   void store.take({ type: 'init' });
   for (const object of objects) void store.take({ type: 'init-apply', object });
-  const first: StoreChange<Thing>[] = [];
+  const first: ResourceEvent<Thing>[] = [];
   store.subscribe((change) => void first.push(change));
   const told = store.take({ type: 'init-done' });
   assert.ok(told, 'the fold has to wait');

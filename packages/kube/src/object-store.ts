@@ -1,17 +1,17 @@
-/** The store: a fold over a watcher's events. `openStore` runs one; this is the part without a watch. */
+/** The store: a fold over a reflector's events. `openStore` runs one; this is the part without a watch. */
 import { raceAbort } from './abort.ts';
 import type { Clock } from './clock.ts';
 import { keyOfObject, type KubeObject, type ObjectKey } from './kube-object.ts';
-import { StoreContents, type IndexFunction } from './store-contents.ts';
+import { StoreContents, type Indexers, type IndexFunc } from './store-contents.ts';
 import { StoreSubscribers } from './store-subscribers.ts';
-import type { Store, StoreChange } from './store.ts';
-import type { WatcherEvent } from './watcher.ts';
+import type { Indexer, ResourceEvent, ResourceEventHandler } from './store.ts';
+import type { ReflectorEvent } from './reflector.ts';
 
 export interface ObjectStoreOptions<T extends KubeObject> {
   readonly clock: Clock;
-  readonly indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
-  /** Told what a listener throws; the others go on. */
-  readonly onListenerError: (error: unknown) => void;
+  readonly indexers?: Indexers<T> | undefined;
+  /** Told what a handler throws; the others go on. */
+  readonly onHandlerError: (error: unknown) => void;
 }
 
 /** Same object in the same state; then the one that is there stays, and nobody is told. */
@@ -25,7 +25,7 @@ function changesOf<T extends KubeObject>(
   key: ObjectKey,
   previous: T | undefined,
   object: T,
-): readonly StoreChange<T>[] {
+): readonly ResourceEvent<T>[] {
   if (previous === undefined) return [{ type: 'add', key, object }];
   if (previous.metadata?.uid === object.metadata?.uid) return [{ type: 'update', key, object, previous }];
   return [
@@ -34,8 +34,8 @@ function changesOf<T extends KubeObject>(
   ];
 }
 
-export class ObjectStore<T extends KubeObject> implements Store<T> {
-  readonly #functions: Map<string, IndexFunction<T>>;
+export class ObjectStore<T extends KubeObject> implements Indexer<T> {
+  readonly #functions: Map<string, IndexFunc<T>>;
   readonly #subscribers: StoreSubscribers<T>;
   readonly #synced: PromiseWithResolvers<void> = Promise.withResolvers();
   #contents: StoreContents<T>;
@@ -44,9 +44,9 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
   #isSynced = false;
 
   constructor(options: ObjectStoreOptions<T>) {
-    this.#functions = new Map(Object.entries(options.indexes ?? {}));
+    this.#functions = new Map(Object.entries(options.indexers ?? {}));
     this.#contents = new StoreContents(this.#functions);
-    this.#subscribers = new StoreSubscribers(options.clock, options.onListenerError);
+    this.#subscribers = new StoreSubscribers(options.clock, options.onHandlerError);
     // Who does not wait does not care.
     this.#synced.promise.catch(() => {});
   }
@@ -76,14 +76,14 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
     return this.#contents.byIndex(name, value);
   }
 
-  subscribe(listener: (change: StoreChange<T>) => void): () => void {
+  subscribe(handler: ResourceEventHandler<T>): () => void {
     const first = Array.from(this.#contents.objects, ([key, object]) => ({ type: 'add', key, object }) as const);
-    return this.#subscribers.add(listener, first);
+    return this.#subscribers.add(handler, first);
   }
 
   /** Adds indexes to a store in use. One that exists must be of the same function. */
-  addIndexes(indexes: Readonly<Record<string, IndexFunction<T>>>): void {
-    for (const [name, index] of Object.entries(indexes)) {
+  addIndexers(indexers: Indexers<T>): void {
+    for (const [name, index] of Object.entries(indexers)) {
       const existing = this.#functions.get(name);
       if (existing === index) continue;
       if (existing) throw new Error(`index ${JSON.stringify(name)} exists, with another function`);
@@ -99,7 +99,7 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
   }
 
   /** Takes one event in. When a promise comes back, the next event must wait for it: listeners are still being told. */
-  take(event: WatcherEvent<T>): Promise<void> | undefined {
+  take(event: ReflectorEvent<T>): Promise<void> | undefined {
     switch (event.type) {
       case 'init':
         this.#incoming = new StoreContents(this.#functions);
@@ -130,7 +130,7 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
     const incoming = this.#incoming;
     if (!incoming) return;
     const before = this.#contents.objects;
-    const changes: StoreChange<T>[] = [];
+    const changes: ResourceEvent<T>[] = [];
     for (const [key, previous] of before) {
       if (!incoming.objects.has(key)) changes.push({ type: 'delete', key, previous });
     }

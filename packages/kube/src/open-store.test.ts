@@ -99,7 +99,7 @@ test('a kind is watched once, however many ask for it', async () => {
   server.put('a', 1);
   await using stores = new Stores(environment);
   const one = stores.open(nodes);
-  const two = stores.open(nodes, { indexes: { parity: (object) => [String(object.value % 2)] } });
+  const two = stores.open(nodes, { indexers: { parity: (object) => [String(object.value % 2)] } });
   assert.equal(one, two);
   await stores.whenSynced();
   assert.equal(server.requests.length, 1);

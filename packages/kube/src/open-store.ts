@@ -7,13 +7,13 @@ import type { Counter, Gauge, Metrics } from './metrics.ts';
 import { ObjectStore } from './object-store.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
 import { isStatusError } from './status-error.ts';
-import type { IndexFunction } from './store-contents.ts';
-import type { Store } from './store.ts';
+import type { Indexers } from './store-contents.ts';
+import type { Indexer } from './store.ts';
 import { systemRandom } from './system-random.ts';
 import { TimeSlice } from './time-slice.ts';
 import type { Transform } from './transform.ts';
 import { WatchListMemory } from './watch-list-memory.ts';
-import { watcher, type WatcherFailure } from './watcher.ts';
+import { reflector, type ReflectorFailure } from './reflector.ts';
 
 /** What all stores of a program share. */
 export interface StoreEnvironment {
@@ -34,7 +34,7 @@ export interface StoreOptions<T extends KubeObject> {
   /** Default: `defaultTransform` of the resource. */
   readonly transform?: Transform<T>;
   /** Name of the index → the values that an object has in it. */
-  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
+  readonly indexers?: Indexers<T>;
   /** Where pages are used. Default: 500. */
   readonly pageSize?: number;
 }
@@ -79,13 +79,13 @@ class RunningStore<T extends KubeObject> extends ObjectStore<T> implements Async
   readonly #done: Promise<void>;
 
   constructor(options: OpenStoreOptions<T>) {
-    const { resource, indexes, clock } = options;
+    const { resource, indexers, clock } = options;
     const name = resource.plural;
     const logger = options.logger.with({ resource: name });
     super({
       clock,
-      indexes,
-      onListenerError: (error) => logger.error('A listener of a store threw; the others go on', { error }),
+      indexers,
+      onHandlerError: (error) => logger.error('An event handler of a store threw; the others go on', { error }),
     });
     this.#done = this.#run(options, name, logger);
   }
@@ -112,7 +112,7 @@ class RunningStore<T extends KubeObject> extends ObjectStore<T> implements Async
 
   async #follow(options: OpenStoreOptions<T>, name: string, logger: Logger, metrics: StoreMetrics): Promise<void> {
     const { resource, clock, selectors, namespace, transform, pageSize } = options;
-    const events = watcher(options.client.of(resource), {
+    const events = reflector(options.client.of(resource), {
       clock,
       random: options.random ?? systemRandom,
       signal: this.#abort.signal,
@@ -140,7 +140,7 @@ class RunningStore<T extends KubeObject> extends ObjectStore<T> implements Async
   }
 }
 
-function report(logger: Logger, { error, phase, remedy, delayMs }: WatcherFailure): void {
+function report(logger: Logger, { error, phase, remedy, delayMs }: ReflectorFailure): void {
   const fields = { phase, remedy, retryInMs: Math.round(delayMs), error };
   const routine =
     remedy === 'no-initial-stream' || (isStatusError(error) && (error.code === 410 || error.code === 429));
@@ -149,7 +149,7 @@ function report(logger: Logger, { error, phase, remedy, delayMs }: WatcherFailur
 }
 
 /** Begins to list and watch at once. Errors are logged, counted and dealt with; closing ends the watch. */
-export function openStore<T extends KubeObject>(options: OpenStoreOptions<T>): Store<T> & AsyncDisposable {
+export function openStore<T extends KubeObject>(options: OpenStoreOptions<T>): Indexer<T> & AsyncDisposable {
   return new RunningStore(options);
 }
 
@@ -168,9 +168,9 @@ export class Stores implements AsyncDisposable {
    * The store of this part of the kind; opened if it is not yet. Indexes are added to those that are there.
    * Throws when it is open with another transform, and after closing.
    */
-  open<T extends KubeObject>(resource: Resource<T>, options: StoreOptions<T> = {}): Store<T> {
+  open<T extends KubeObject>(resource: Resource<T>, options: StoreOptions<T> = {}): Indexer<T> {
     if (this.#closed) throw new Error(`stores are closed; ${resource.plural} cannot be opened`);
-    const { selectors = {}, namespace = '', transform, indexes } = options;
+    const { selectors = {}, namespace = '', transform, indexers } = options;
     const { labelSelector = '', fieldSelector = '' } = selectors;
     const id = [apiVersionOf(resource), resource.plural, resource.answer, namespace, labelSelector, fieldSelector].join(
       '\n',
@@ -184,7 +184,7 @@ export class Stores implements AsyncDisposable {
     if (existing.transform !== transform)
       throw new Error(`${resource.plural} are stored with another transform already`);
     const store = existing.store as unknown as RunningStore<T>;
-    if (indexes) store.addIndexes(indexes);
+    if (indexers) store.addIndexers(indexers);
     return store;
   }
 

@@ -2,15 +2,18 @@
 import type { KubeObject, ObjectKey } from './kube-object.ts';
 
 /** The values under which an object is found in an index. */
-export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
+export type IndexFunc<T extends KubeObject> = (object: T) => readonly string[];
+
+/** Name of the index → its function. */
+export type Indexers<T extends KubeObject> = Readonly<Record<string, IndexFunc<T>>>;
 
 /** One generation of a store's content. A relist fills a new one beside the one that is read. */
 export class StoreContents<T extends KubeObject> {
   readonly objects: Map<ObjectKey, T> = new Map();
-  readonly #functions: ReadonlyMap<string, IndexFunction<T>>;
+  readonly #functions: ReadonlyMap<string, IndexFunc<T>>;
   readonly #indexes = new Map<string, Map<string, Map<ObjectKey, T>>>();
 
-  constructor(functions: ReadonlyMap<string, IndexFunction<T>>) {
+  constructor(functions: ReadonlyMap<string, IndexFunc<T>>) {
     this.#functions = functions;
     for (const name of functions.keys()) this.#indexes.set(name, new Map());
   }

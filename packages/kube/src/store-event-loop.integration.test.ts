@@ -194,7 +194,7 @@ test(`${NODES} nodes of ${NODE_BYTES} bytes: list, relist with every node change
     logger: silentLogger,
     metrics: noMetrics,
     random: () => 0,
-    indexes: { providerID: (node) => (node.spec?.providerID ? [node.spec.providerID] : []) },
+    indexers: { providerID: (node) => (node.spec?.providerID ? [node.spec.providerID] : []) },
   });
   const early = createListener();
   store.subscribe(early.listener);

@@ -1,15 +1,13 @@
 /** Hands changes to those who subscribed: in order, in slices, and to each in spite of the others. */
 import type { Clock } from './clock.ts';
 import type { KubeObject } from './kube-object.ts';
-import type { StoreChange } from './store.ts';
+import type { ResourceEvent, ResourceEventHandler } from './store.ts';
 import { TimeSlice } from './time-slice.ts';
 
-type Listener<T> = (change: StoreChange<T>) => void;
-
 interface Subscriber<T> {
-  readonly listener: Listener<T>;
+  readonly handler: ResourceEventHandler<T>;
   /** Batches not yet handed over; the first from `position` on. */
-  readonly backlog: (readonly StoreChange<T>[])[];
+  readonly backlog: (readonly ResourceEvent<T>[])[];
   position: number;
   stopped: boolean;
 }
@@ -20,15 +18,15 @@ export class StoreSubscribers<T extends KubeObject> {
   readonly #subscribers = new Set<Subscriber<T>>();
   #draining: Promise<void> | undefined;
 
-  /** `onError` is told what a listener throws. */
+  /** `onError` is told what a handler throws. */
   constructor(clock: Clock, onError: (error: unknown) => void) {
     this.#clock = clock;
     this.#onError = onError;
   }
 
   /** The first slice of `first` is handed over before this returns, which for a usual kind is all of it. */
-  add(listener: Listener<T>, first: readonly StoreChange<T>[]): () => void {
-    const subscriber: Subscriber<T> = { listener, backlog: [], position: 0, stopped: false };
+  add(handler: ResourceEventHandler<T>, first: readonly ResourceEvent<T>[]): () => void {
+    const subscriber: Subscriber<T> = { handler, backlog: [], position: 0, stopped: false };
     this.#subscribers.add(subscriber);
     if (first.length > 0) subscriber.backlog.push(first);
     this.#work(subscriber, new TimeSlice(this.#clock));
@@ -40,7 +38,7 @@ export class StoreSubscribers<T extends KubeObject> {
   }
 
   /** Queues the changes for all who are subscribed now. */
-  publish(changes: readonly StoreChange<T>[]): void {
+  publish(changes: readonly ResourceEvent<T>[]): void {
     if (changes.length === 0) return;
     const slice = new TimeSlice(this.#clock);
     for (const subscriber of this.#subscribers) subscriber.backlog.push(changes);
@@ -73,7 +71,7 @@ export class StoreSubscribers<T extends KubeObject> {
     }
   }
 
-  /** Hands over until nothing is left or the slice is spent. A listener may subscribe, unsubscribe or publish meanwhile. */
+  /** Hands over until nothing is left or the slice is spent. A handler may subscribe, unsubscribe or publish meanwhile. */
   #work(subscriber: Subscriber<T>, slice: TimeSlice): void {
     for (let batch = subscriber.backlog[0]; batch && !subscriber.stopped; batch = subscriber.backlog[0]) {
       const change = batch[subscriber.position];
@@ -85,7 +83,7 @@ export class StoreSubscribers<T extends KubeObject> {
       if (slice.spent) return;
       subscriber.position++;
       try {
-        subscriber.listener(change);
+        subscriber.handler(change);
       } catch (error) {
         this.#onError(error);
       }

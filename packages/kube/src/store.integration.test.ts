@@ -24,7 +24,7 @@ async function labelUninitializedNodes(kubeconfig: string, signal: AbortSignal):
   await using stores = new Stores(environment);
 
   const nodes = stores.open(resources.nodes, {
-    indexes: { taint: (node) => node.spec?.taints?.map((taint) => taint.key) ?? [] },
+    indexers: { taint: (node) => node.spec?.taints?.map((taint) => taint.key) ?? [] },
   });
   await nodes.whenSynced(signal);
 

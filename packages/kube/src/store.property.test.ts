@@ -8,7 +8,7 @@ import { noMetrics } from './metrics.ts';
 import { EXPIRED, ModelApiServer, status, TOO_LARGE, type Fault, type ModelObject } from './model-api-server.ts';
 import { openStore } from './open-store.ts';
 import type { Resource } from './resource.ts';
-import type { StoreChange } from './store.ts';
+import type { ResourceEvent } from './store.ts';
 
 const nodes: Resource<ModelObject> = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
@@ -100,7 +100,7 @@ class Follower {
   readonly seen = new Map<string, ModelObject>();
   readonly #gone = new Set<string>();
 
-  readonly listener = (change: StoreChange<ModelObject>): void => {
+  readonly listener = (change: ResourceEvent<ModelObject>): void => {
     const known = this.seen.get(change.key);
     if (change.type === 'delete') {
       assert.ok(known, `${change.key} is deleted, but was not there`);
@@ -138,7 +138,7 @@ test('whatever the server and the network do, the store ends as the server is, a
           metrics: noMetrics,
           random: () => 0.5,
           pageSize,
-          indexes: { parity: (object) => [String(object.value % 2)] },
+          indexers: { parity: (object) => [String(object.value % 2)] },
         });
         const early = new Follower();
         store.subscribe(early.listener);

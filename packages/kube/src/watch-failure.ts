@@ -1,4 +1,4 @@
-/** What a watcher does about an error: the one place that judges them. */
+/** What a reflector does about an error: the one place that judges them. */
 import { isResponseError } from './response-body.ts';
 import {
   isBadRequest,
@@ -9,7 +9,7 @@ import {
   isTooManyRequests,
 } from './status-error.ts';
 
-/** Which part of its work the watcher was at. */
+/** Which part of its work the reflector was at. */
 export type WatchPhase = 'initial-stream' | 'pages' | 'watching';
 
 /**

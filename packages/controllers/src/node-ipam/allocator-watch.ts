@@ -1,5 +1,12 @@
 /** Watches for another allocator, for a controller that writes pod CIDRs which it has not chosen itself. */
-import { isNotFound, type Clock, type Logger, type Node, type ResourceClient, type StoreChange } from '@outrigger/kube';
+import {
+  isNotFound,
+  type Clock,
+  type Logger,
+  type Node,
+  type ResourceClient,
+  type ResourceEvent,
+} from '@outrigger/kube';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import type { ToldEvents } from '../told-events.ts';
 import type { NodeRanges } from './node-ranges.ts';
@@ -49,7 +56,7 @@ export class AllocatorWatch {
   }
 
   /** Before the change is in the books. Returns whether the node is to be looked into: by `clear`. */
-  changed(change: StoreChange<Node>, ranges: NodeRanges): boolean {
+  changed(change: ResourceEvent<Node>, ranges: NodeRanges): boolean {
     if (change.type !== 'update') return false;
     const { key, object, previous } = change;
     const { uid = '' } = object.metadata ?? {};

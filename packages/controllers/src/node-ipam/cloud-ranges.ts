@@ -18,7 +18,7 @@ import {
   type ReconcileResult,
   type ResourceClient,
   type Store,
-  type StoreChange,
+  type ResourceEvent,
   type WorkQueue,
 } from '@outrigger/kube';
 import { factOfAnswer } from '../answer-words.ts';
@@ -178,7 +178,7 @@ class Run {
     return metadata?.deletionTimestamp === undefined && (spec?.providerID ?? '').startsWith(prefix);
   }
 
-  #changed(change: StoreChange<Node>): void {
+  #changed(change: ResourceEvent<Node>): void {
     const { key } = change;
     if (change.type === 'delete') {
       const { uid = '' } = change.previous.metadata ?? {};

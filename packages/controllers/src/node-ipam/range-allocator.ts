@@ -19,7 +19,7 @@ import {
   type ReconcileResult,
   type ResourceClient,
   type Store,
-  type StoreChange,
+  type ResourceEvent,
   type WorkQueue,
 } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
@@ -152,7 +152,7 @@ class Run {
     this.#feedStarved();
   }
 
-  #changed(change: StoreChange<Node>): void {
+  #changed(change: ResourceEvent<Node>): void {
     const { key } = change;
     if (change.type !== 'delete') {
       const { object } = change;

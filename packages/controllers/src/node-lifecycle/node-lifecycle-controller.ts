@@ -14,7 +14,7 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   type ResourceClient,
-  type StoreChange,
+  type ResourceEvent,
   type WorkQueue,
 } from '@outrigger/kube';
 import type { Explains, Finding } from '../finding.ts';
@@ -182,7 +182,7 @@ class Run {
   }
 
   /** Runs for each heartbeat of each node. Only a change of the Ready condition wakes anything. */
-  #changed(change: StoreChange<Node>): void {
+  #changed(change: ResourceEvent<Node>): void {
     const { key } = change;
     if (change.type === 'delete') {
       this.#forget(key, change.previous);

@@ -10,7 +10,7 @@ import {
   type Patch,
   type ResourceClient,
   type Store,
-  type StoreChange,
+  type ResourceEvent,
 } from '@outrigger/kube';
 
 export interface RecordedWrite {
@@ -40,7 +40,7 @@ export class FakeNodeApi {
   /** Throw to fail a list. */
   beforeList: () => void = () => {};
   readonly #seen = new Map<string, Node>();
-  readonly #listeners = new Set<(change: StoreChange<Node>) => void>();
+  readonly #listeners = new Set<(change: ResourceEvent<Node>) => void>();
   #version = 100;
 
   put(node: Node): void {
@@ -57,7 +57,7 @@ export class FakeNodeApi {
   /** Lets the store see what is there, as the watch would. */
   publish(): void {
     if (this.holdWatch) return;
-    const changes: StoreChange<Node>[] = [];
+    const changes: ResourceEvent<Node>[] = [];
     for (const [key, object] of this.nodes) {
       const previous = this.#seen.get(key);
       if (previous === object) continue;
@@ -80,7 +80,6 @@ export class FakeNodeApi {
     get size(): number {
       return api.#seen.size;
     },
-    byIndex: () => [],
     subscribe: (listener) => {
       const first = [...api.#seen];
       const tell = (those: typeof first): void => {

@@ -13,7 +13,7 @@ import {
   type Node,
   type ReconcileContext,
   type ResourceClient,
-  type StoreChange,
+  type ResourceEvent,
   type WorkQueue,
 } from '@outrigger/kube';
 import { factOfAnswer } from '../answer-words.ts';
@@ -150,7 +150,7 @@ class Run {
   }
 
   /** Runs for each heartbeat of each node: reads memory, and asks or enqueues only where there is something to do. */
-  #changed(change: StoreChange<Node>): void {
+  #changed(change: ResourceEvent<Node>): void {
     const { key } = change;
     this.#twins.note(key, change.type === 'delete' ? undefined : change.object);
     if (change.type === 'delete') {

@@ -11,7 +11,7 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   type Store,
-  type StoreChange,
+  type ResourceEvent,
   type WorkQueue,
 } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
@@ -114,7 +114,7 @@ class Run {
   }
 
   /** Volumes change each time they are bound, resized or released: only what a label is missing of wakes anything. */
-  #changed(change: StoreChange<PersistentVolume>): void {
+  #changed(change: ResourceEvent<PersistentVolume>): void {
     const { key } = change;
     if (change.type !== 'add' && (change.type === 'delete' || isAnother(change.object, change.previous))) {
       this.#forget(key, change.previous);

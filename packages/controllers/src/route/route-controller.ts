@@ -11,7 +11,7 @@ import {
   type KubeObject,
   type Node,
   type ResourceClient,
-  type StoreChange,
+  type ResourceEvent,
   type Timer,
 } from '@outrigger/kube';
 import type { Explains, Finding } from '../finding.ts';
@@ -187,7 +187,7 @@ class Run {
   }
 
   /** Runs for each heartbeat of each node: only what routes are made from wakes the plan. */
-  #changed(change: StoreChange<Node>): void {
+  #changed(change: ResourceEvent<Node>): void {
     const { key } = change;
     const before = change.type === 'add' ? undefined : change.previous;
     const after = change.type === 'delete' ? undefined : change.object;

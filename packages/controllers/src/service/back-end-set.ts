@@ -3,7 +3,7 @@
  * settled for one, and one that is not is looked at, so that no change can be missed. What is not changed stays the same object.
  */
 import type { BackEnd, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
-import type { Node, StoreChange } from '@outrigger/kube';
+import type { Node, ResourceEvent } from '@outrigger/kube';
 import { backEndOf, byNodeName, isBackEnd, type BackEndProvider, type CloudAddresses } from './back-ends.ts';
 
 /** Selections that Services share. Where there are more kinds of them, the others have an array each. */
@@ -48,7 +48,7 @@ export class BackEndSet {
    * A node has changed. What the load balancers may have once they are looked at changes with it, the generation does not. Returns
    * whether a back end has other addresses now, its own or those that the cloud confirms.
    */
-  note(change: StoreChange<Node>): boolean {
+  note(change: ResourceEvent<Node>): boolean {
     const before = this.#byKey.get(change.key);
     const isOne = change.type !== 'delete' && isBackEnd(change.object, this.#provider);
     const after = isOne ? backEndOf(change.object, this.#cloudAddresses, before) : undefined;

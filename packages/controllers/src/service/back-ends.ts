@@ -1,6 +1,6 @@
 /** Which nodes take traffic. Never by readiness: a node that is not Ready for a minute must not cut what runs through it. Pure. */
 import { canonicalIp, type BackEnd, type NodeAddress, type NodeRef } from '@outrigger/cloud-provider';
-import type { Node, StoreChange } from '@outrigger/kube';
+import type { Node, ResourceEvent } from '@outrigger/kube';
 import { refOfNode } from '../node-ref.ts';
 import { isUninitialized } from '../node/taints.ts';
 import { ownerOf } from '../provider-id.ts';
@@ -59,7 +59,7 @@ function isOfProvider(node: Node, options: BackEndProvider): boolean {
  * while the node is still a back end, and it leaves at the next occasion. That the taint is gone is one: the removal was
  * called off, and no other occasion may come. Addresses are, for clouds that balance to them.
  */
-export function wakesLoadBalancers(change: StoreChange<Node>, provider: BackEndProvider): boolean {
+export function wakesLoadBalancers(change: ResourceEvent<Node>, provider: BackEndProvider): boolean {
   if (change.type === 'add') return isBackEnd(change.object, provider);
   if (change.type === 'delete') return true;
   const { object, previous } = change;
@@ -74,7 +74,7 @@ export function wakesLoadBalancers(change: StoreChange<Node>, provider: BackEndP
 }
 
 /** Whether a change of a node that is itself no such reason may be one for some Service: labels, by which its provider selects. */
-export function mayBeSelectedAnew(change: StoreChange<Node>): boolean {
+export function mayBeSelectedAnew(change: ResourceEvent<Node>): boolean {
   if (change.type !== 'update') return false;
   const { object, previous } = change;
   return !sameTexts(object.metadata?.labels ?? {}, previous.metadata?.labels ?? {});

@@ -9,13 +9,13 @@ import {
   type ResourceClient,
   type Service,
   type Store,
-  type StoreChange,
+  type ResourceEvent,
 } from '@outrigger/kube';
 
 export class FakeStore<T extends KubeObject> {
   readonly objects: Map<string, T> = new Map();
   readonly #seen = new Map<string, T>();
-  readonly #listeners = new Set<(change: StoreChange<T>) => void>();
+  readonly #listeners = new Set<(change: ResourceEvent<T>) => void>();
   /** While true, the store does not hear of changes. */
   holdWatch: boolean = false;
   #version = 100;
@@ -38,7 +38,7 @@ export class FakeStore<T extends KubeObject> {
   /** Lets the store see what is there, as the watch would. */
   publish(): void {
     if (this.holdWatch) return;
-    const changes: StoreChange<T>[] = [];
+    const changes: ResourceEvent<T>[] = [];
     for (const [key, object] of this.objects) {
       const previous = this.#seen.get(key);
       if (previous === object) continue;
@@ -61,7 +61,6 @@ export class FakeStore<T extends KubeObject> {
     get size(): number {
       return fake.#seen.size;
     },
-    byIndex: () => [],
     subscribe: (listener) => {
       const first = [...fake.#seen];
       const tell = (those: typeof first): void => {

@@ -1,5 +1,5 @@
 /** Brings changes of nodes to the Services: each is looked at that is not settled for the present generation of back ends. */
-import type { Clock, Node, Store, StoreChange } from '@outrigger/kube';
+import type { Clock, Node, Store, ResourceEvent } from '@outrigger/kube';
 import type { BackEndSet } from './back-end-set.ts';
 import { mayBeSelectedAnew, wakesLoadBalancers, type BackEndProvider } from './back-ends.ts';
 import { NodeChanges } from './node-changes.ts';
@@ -54,7 +54,7 @@ export class NodeFollower {
     this.#changes.note();
   }
 
-  #changed(change: StoreChange<Node>, isStarted: boolean): void {
+  #changed(change: ResourceEvent<Node>, isStarted: boolean): void {
     const { backEnds, provider } = this.#options;
     const isMoved = backEnds.note(change);
     const isReason = isMoved || wakesLoadBalancers(change, provider) || mayBeSelectedAnew(change);

@@ -9,7 +9,7 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   type Service,
-  type StoreChange,
+  type ResourceEvent,
   type WorkQueue,
 } from '@outrigger/kube';
 import type { Explains, Finding } from '../finding.ts';
@@ -144,7 +144,7 @@ class Run {
     return service && explainService(stateOf(this.#states.get(key), service, this.#rules), this.#at(service));
   }
 
-  #changed(change: StoreChange<Service>): void {
+  #changed(change: ResourceEvent<Service>): void {
     const { key } = change;
     if (change.type === 'delete') return this.#hear(key, { kind: 'vanished', successor: undefined }, change.previous);
     const { object: service } = change;

@@ -1,6 +1,6 @@
 /**
  * Sends again what the server asked to send again, and what cannot have reached it. Watches and leases are left
- * alone: the watcher and the elector know better when to come back.
+ * alone: the reflector and the elector know better when to come back.
  */
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';

@@ -4,7 +4,7 @@ import {
   systemClock,
   systemRandom,
   WatchListMemory,
-  watcher,
+  reflector,
   type Client,
   type Clock,
   type Node,
@@ -146,7 +146,7 @@ class Fleet implements HollowNodes {
   /** One watch for all: as many watches as nodes would measure this process, not the controller under test. */
   async #watch(): Promise<void> {
     const { client, clock, random, signal } = this.#context;
-    const events = watcher(client.of(resources.nodes), {
+    const events = reflector(client.of(resources.nodes), {
       clock,
       random,
       signal,

@@ -1,5 +1,5 @@
 /**
- * `watcher()`: everything that happens to the objects of a kind, for ever, across whatever breaks on the way.
+ * `reflector()`: everything that happens to the objects of a kind, for ever, across whatever breaks on the way.
  *
  *     empty ──▶ initial-stream ──▶ watching ──▶ (broken) resume from the last resourceVersion
  *       ▲  └──▶ pages ─────────────▲   │
@@ -26,8 +26,8 @@ import {
 } from './watch-failure.ts';
 import type { WatchListMemory } from './watch-list-memory.ts';
 
-/** What a watcher says. */
-export type WatcherEvent<T> =
+/** What a reflector says. */
+export type ReflectorEvent<T> =
   /** A list begins. What came of a list before, without its `init-done`, is void. */
   | { readonly type: 'init' }
   /** An object of the list. */
@@ -39,8 +39,8 @@ export type WatcherEvent<T> =
   /** Deleted; the object as it was last. Within a list, it is no longer part of it. */
   | { readonly type: 'delete'; readonly object: T };
 
-/** An error that the watcher deals with by itself. */
-export interface WatcherFailure {
+/** An error that the reflector deals with by itself. */
+export interface ReflectorFailure {
   readonly error: unknown;
   readonly phase: WatchPhase;
   readonly remedy: Remedy;
@@ -48,11 +48,11 @@ export interface WatcherFailure {
   readonly delayMs: number;
 }
 
-export interface WatcherOptions<T extends KubeObject> extends Selectors {
+export interface ReflectorOptions<T extends KubeObject> extends Selectors {
   readonly clock: Clock;
   /** Numbers in [0, 1), for jitter. */
   readonly random: () => number;
-  /** Ends the watcher: the generator returns. */
+  /** Ends the reflector: the generator returns. */
   readonly signal?: AbortSignal | undefined;
   /** Only this namespace. Default: all. */
   readonly namespace?: string;
@@ -60,10 +60,10 @@ export interface WatcherOptions<T extends KubeObject> extends Selectors {
   readonly transform?: Transform<T>;
   /** Objects in a page, where pages are used. Default: 500. */
   readonly pageSize?: number;
-  /** Whether the server has initial streams; share one among the watchers of a server. */
+  /** Whether the server has initial streams; share one among the reflectors of a server. */
   readonly watchList: WatchListMemory;
   /** Told of every error, none is thrown. Default: nobody is told. */
-  readonly onError?: (failure: WatcherFailure) => void;
+  readonly onError?: (failure: ReflectorFailure) => void;
 }
 
 const END_OF_INITIAL_EVENTS = 'k8s.io/initial-events-end';
@@ -88,10 +88,10 @@ const LAST_GROWTH = 3;
 const LONGEST_WAIT_MS = 30_000;
 
 /** Yields until `signal` aborts or the consumer returns. Takes an event from the server only when the consumer asks for one. */
-export async function* watcher<T extends KubeObject>(
+export async function* reflector<T extends KubeObject>(
   client: ResourceClient<T>,
-  options: WatcherOptions<T>,
-): AsyncGenerator<WatcherEvent<T>, void, void> {
+  options: ReflectorOptions<T>,
+): AsyncGenerator<ReflectorEvent<T>, void, void> {
   const transform = options.transform ?? defaultTransform(client.resource);
   for await (const event of new Machine(client, options).run()) {
     yield 'object' in event ? { type: event.type, object: transform(event.object) } : event;
@@ -106,7 +106,7 @@ function isOlder(a: string, b: string): boolean {
 
 class Machine<T extends KubeObject> {
   readonly #client: ResourceClient<T>;
-  readonly #options: WatcherOptions<T>;
+  readonly #options: ReflectorOptions<T>;
   readonly #backoff: WatchBackoff;
   /** Another transform may want what the default one drops. */
   readonly #trimmed: boolean;
@@ -121,14 +121,14 @@ class Machine<T extends KubeObject> {
   /** Failures in a row, by what failed. */
   readonly #failures: Record<WatchPhase, number> = { 'initial-stream': 0, pages: 0, watching: 0 };
 
-  constructor(client: ResourceClient<T>, options: WatcherOptions<T>) {
+  constructor(client: ResourceClient<T>, options: ReflectorOptions<T>) {
     this.#client = client;
     this.#options = options;
     this.#backoff = new WatchBackoff(options.random);
     this.#trimmed = options.transform === undefined;
   }
 
-  async *run(): AsyncGenerator<WatcherEvent<T>, void, void> {
+  async *run(): AsyncGenerator<ReflectorEvent<T>, void, void> {
     while (!this.#stopped()) {
       const startedAt = this.#options.clock.monotonic();
       try {
@@ -172,7 +172,7 @@ class Machine<T extends KubeObject> {
     return delayMs;
   }
 
-  #step(): AsyncGenerator<WatcherEvent<T>, void, void> {
+  #step(): AsyncGenerator<ReflectorEvent<T>, void, void> {
     if (this.#phase === 'empty') {
       const stream = !this.#pagesOnce && this.#options.watchList.mayHave(this.#options.clock.monotonic());
       this.#phase = stream ? 'initial-stream' : 'pages';
@@ -181,7 +181,7 @@ class Machine<T extends KubeObject> {
     return this.#phase === 'pages' ? this.#listPages() : this.#watch();
   }
 
-  async *#listPages(): AsyncGenerator<WatcherEvent<T>, void, void> {
+  async *#listPages(): AsyncGenerator<ReflectorEvent<T>, void, void> {
     const { signal, pageSize = 500 } = this.#options;
     // No resourceVersion: the newest. With `0` servers ignore the limit (kubernetes/kubernetes#118394).
     const limit = this.#expiredPages > LAST_GROWTH ? 0 : pageSize * PAGE_GROWTH ** this.#expiredPages;
@@ -201,7 +201,7 @@ class Machine<T extends KubeObject> {
     yield { type: 'init-done' };
   }
 
-  async *#streamInitial(): AsyncGenerator<WatcherEvent<T>, void, void> {
+  async *#streamInitial(): AsyncGenerator<ReflectorEvent<T>, void, void> {
     const startedAt = this.#options.clock.monotonic();
     let begun = false;
     const stream = this.#open({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' });
@@ -241,7 +241,7 @@ class Machine<T extends KubeObject> {
     this.#startWatchingFrom(resourceVersion);
   }
 
-  async *#watch(): AsyncGenerator<WatcherEvent<T>, void, void> {
+  async *#watch(): AsyncGenerator<ReflectorEvent<T>, void, void> {
     const startedAt = this.#options.clock.monotonic();
     const stream = this.#open({ resourceVersion: this.#resourceVersion });
     try {
@@ -252,7 +252,7 @@ class Machine<T extends KubeObject> {
   }
 
   /** Events until the server closes the stream, which it does in good order. */
-  async *#follow(stream: OpenWatch<T>, startedAt: number): AsyncGenerator<WatcherEvent<T>, void, void> {
+  async *#follow(stream: OpenWatch<T>, startedAt: number): AsyncGenerator<ReflectorEvent<T>, void, void> {
     let events = 0;
     for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
       events++;

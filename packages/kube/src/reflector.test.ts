@@ -6,11 +6,11 @@ import { EXPIRED, ModelApiServer, status, type ModelObject } from './model-api-s
 import type { Resource } from './resource.ts';
 import type { TransportRequest } from './transport.ts';
 import { WatchListMemory } from './watch-list-memory.ts';
-import { watcher, type WatcherEvent, type WatcherFailure, type WatcherOptions } from './watcher.ts';
+import { reflector, type ReflectorEvent, type ReflectorFailure, type ReflectorOptions } from './reflector.ts';
 
 const nodes: Resource<ModelObject> = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 
-function say(event: WatcherEvent<ModelObject>): string {
+function say(event: ReflectorEvent<ModelObject>): string {
   return 'object' in event ? `${event.type} ${event.object.metadata.name}=${event.object.value}` : event.type;
 }
 
@@ -18,18 +18,18 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** A watcher on a model server, and all that it has said. */
+/** A reflector on a model server, and all that it has said. */
 class Bench implements AsyncDisposable {
   readonly server = new ModelApiServer();
   readonly clock = new FakeClock();
-  readonly failures: WatcherFailure[] = [];
+  readonly failures: ReflectorFailure[] = [];
   readonly said: string[] = [];
   readonly watchList = new WatchListMemory();
   readonly #abort = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  start(options: Partial<WatcherOptions<ModelObject>> = {}): void {
-    const events = watcher(createClient(this.server).of(nodes), {
+  start(options: Partial<ReflectorOptions<ModelObject>> = {}): void {
+    const events = reflector(createClient(this.server).of(nodes), {
       clock: this.clock,
       random: () => 0.5,
       signal: this.#abort.signal,
@@ -411,7 +411,11 @@ test('a slow consumer is not run ahead of', async () => {
     }
     return { ...response, body: counted() };
   };
-  const events = watcher(createClient(server).of(nodes), { clock, random: () => 0, watchList: new WatchListMemory() });
+  const events = reflector(createClient(server).of(nodes), {
+    clock,
+    random: () => 0,
+    watchList: new WatchListMemory(),
+  });
   for (let i = 0; i < 4; i++) await events.next();
   await clock.advance(60_000);
   assert.equal(pulled, 3, 'init comes of no chunk');
@@ -427,7 +431,7 @@ test('a transform applies to whatever is yielded; what it throws is thrown', asy
   assert.deepEqual(await bench.heard(), ['init', 'init-apply a=10', 'init-done']);
   bench.server.remove('a');
   assert.deepEqual(await bench.heard(), ['delete a=10']);
-  const failing = watcher(createClient(bench.server).of(nodes), {
+  const failing = reflector(createClient(bench.server).of(nodes), {
     clock: bench.clock,
     random: () => 0,
     watchList: bench.watchList,
@@ -440,7 +444,7 @@ test('a transform applies to whatever is yielded; what it throws is thrown', asy
   await assert.rejects(failing.next(), /mine/);
 });
 
-test('an aborted signal ends a watcher in whatever state it is', async () => {
+test('an aborted signal ends a reflector in whatever state it is', async () => {
   for (const prepare of [
     () => {},
     (bench: Bench) => void bench.server.faults.push({ kind: 'reset' }),
