@@ -54,11 +54,13 @@ export interface ApiUse {
   readonly deletedNodes: number;
   /** Answered with 429. */
   readonly throttled: number;
+  /** Writes of nodes that were answered with 409 or 422: what was written had changed. */
+  readonly refused: number;
 }
 
 /** What others than the bench and the control plane have asked since the mark. */
 export async function apiUse({ controlPlane }: Rig, since: AuditMark): Promise<ApiUse> {
-  const counts = { writes: 0, reads: 0, deletedNodes: 0, throttled: 0 };
+  const counts = { writes: 0, reads: 0, deletedNodes: 0, throttled: 0, refused: 0 };
   await controlPlane.auditLog.count(({ userAgent = '', objectRef, responseStatus, verb }) => {
     if (userAgent.startsWith('bench') || userAgent.startsWith('kube-')) return undefined;
     const { resource = '' } = objectRef ?? {};
@@ -67,6 +69,7 @@ export async function apiUse({ controlPlane }: Rig, since: AuditMark): Promise<A
     if (verb === 'get' || verb === 'list') counts.reads++;
     if (verb === 'delete' && resource === 'nodes') counts.deletedNodes++;
     if (responseStatus?.code === 429) counts.throttled++;
+    if (resource === 'nodes' && [409, 422].includes(responseStatus?.code ?? 0)) counts.refused++;
     return undefined;
   }, since);
   return counts;

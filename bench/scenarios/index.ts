@@ -1,6 +1,7 @@
 /** All scenarios, in the order in which they run. */
 import type { Scenario } from '../scenario.ts';
 import { faults } from './faults.ts';
+import { heartbeats } from './heartbeats.ts';
 import { idle } from './idle.ts';
 import { ipam } from './ipam.ts';
 import { lifecycle } from './lifecycle.ts';
@@ -22,6 +23,7 @@ export const scenarios: readonly Scenario[] = [
   routes,
   ipam,
   lifecycle,
+  heartbeats,
   newborn,
   pool,
   rolling,
