@@ -31,6 +31,13 @@ export interface Rig extends AsyncDisposable {
     limitSeconds: number,
     body: (running: RunningSubject) => Promise<T>,
   ): Promise<T>;
+  /** The same beside a subject that runs: it waits for that one's Lease. */
+  runBeside<T>(
+    subject: Subject,
+    flags: readonly string[],
+    limitSeconds: number,
+    body: (running: RunningSubject) => Promise<T>,
+  ): Promise<T>;
 }
 
 export async function openRig(options: ControlPlaneOptions = {}): Promise<Rig> {
@@ -54,6 +61,16 @@ export async function openRig(options: ControlPlaneOptions = {}): Promise<Rig> {
     kubeconfig: controlPlane.kubeconfig.path,
     port: await freePort(),
   });
+  const runBeside: Rig['runBeside'] = async (subject, flags, limitSeconds, body) => {
+    const flagged: Subject = {
+      ...subject,
+      command: (given) => {
+        const [program, ...args] = subject.command(given);
+        return [program, ...args, ...flags];
+      },
+    };
+    return runSubject(flagged, await surroundings(), limitSeconds, body);
+  };
   const owned = opening.move();
   return {
     controlPlane,
@@ -68,15 +85,9 @@ export async function openRig(options: ControlPlaneOptions = {}): Promise<Rig> {
     },
     run: async (subject, flags, limitSeconds, body) => {
       await removeLease(client);
-      const flagged: Subject = {
-        ...subject,
-        command: (given) => {
-          const [program, ...args] = subject.command(given);
-          return [program, ...args, ...flags];
-        },
-      };
-      return runSubject(flagged, await surroundings(), limitSeconds, body);
+      return runBeside(subject, flags, limitSeconds, body);
     },
+    runBeside,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -1,5 +1,6 @@
 /** All scenarios, in the order in which they run. */
 import type { Scenario } from '../scenario.ts';
+import { failoverDeletions } from './failover-deletions.ts';
 import { faults } from './faults.ts';
 import { heartbeats } from './heartbeats.ts';
 import { idle } from './idle.ts';
@@ -20,6 +21,7 @@ export const scenarios: readonly Scenario[] = [
   pass,
   services,
   parts,
+  failoverDeletions,
   routes,
   ipam,
   lifecycle,
