@@ -1,0 +1,71 @@
+/**
+ * A report as JUnit XML. There is no one schema of it: what is written here keeps the rules of both that are published, Ant's
+ * (https://github.com/windyroad/JUnit-Schema) and Jenkins' (junit-10.xsd of its xUnit plugin), and is what testgrid reads
+ * (https://github.com/GoogleCloudPlatform/testgrid/blob/main/metadata/junit/junit.go): a message is an element's text there, not its
+ * attribute. Names hold nothing of the subject or the run, so that runs can be compared by them.
+ */
+import { XMLBuilder } from 'fast-xml-parser';
+import type { ConformanceReport, TestResult } from '../conformance-report.ts';
+import { printable, printableLine } from './printable-text.ts';
+import { durationSeconds, tallyOf } from './tally.ts';
+
+const builder = new XMLBuilder({
+  attributeNamePrefix: '@',
+  format: true,
+  ignoreAttributes: false,
+  suppressBooleanAttributes: false,
+  suppressEmptyNode: true,
+});
+
+/** The whole document, with its declaration. An unverifiable result is `skipped` of type `unverifiable`. */
+export function renderJUnit(report: ConformanceReport): string {
+  const { passed, failed, skipped, unverifiable } = tallyOf(report.results);
+  const counts = {
+    '@tests': passed + failed + skipped + unverifiable,
+    '@failures': failed,
+    '@errors': 0,
+    '@time': durationSeconds(report).toFixed(3),
+  };
+  const name = `${report.suite}-conformance`;
+  const text = builder.build({
+    '?xml': { '@version': '1.0', '@encoding': 'UTF-8' },
+    testsuites: {
+      testsuite: {
+        '@name': name,
+        '@package': name,
+        '@id': 0,
+        // Ant's schema: UTC, without a zone.
+        '@timestamp': new Date(report.started).toISOString().slice(0, 19),
+        '@hostname': 'localhost',
+        ...counts,
+        '@skipped': skipped + unverifiable,
+        properties: { property: properties(report) },
+        testcase: report.results.map((result) => testCase(report.suite, result)),
+        'system-out': '',
+        'system-err': '',
+      },
+    },
+  });
+  return text.endsWith('\n') ? text : `${text}\n`;
+}
+
+function properties({ subject }: ConformanceReport): readonly object[] {
+  const values = { subject: subject.name, ...(subject.version !== undefined && { version: subject.version }) };
+  return Object.entries(values).map(([name, value]) => ({ '@name': name, '@value': printableLine(value) }));
+}
+
+function testCase(suite: string, result: TestResult): object {
+  const { outcome } = result;
+  return {
+    '@name': printableLine(result.name),
+    '@classname': `${suite}.${printableLine(result.feature)}`,
+    '@time': result.durationSeconds.toFixed(3),
+    ...(outcome === 'failed' && { failure: told(result) }),
+    ...((outcome === 'skipped' || outcome === 'unverifiable') && { skipped: told(result) }),
+  };
+}
+
+function told({ outcome, reason = outcome, details, source }: TestResult): object {
+  const text = [reason, ...(details === undefined ? [] : [details]), `Promised in ${source}`];
+  return { '@type': outcome, '@message': printableLine(reason), '#text': printable(text.join('\n')) };
+}
