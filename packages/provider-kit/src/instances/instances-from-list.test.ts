@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CloudError, isCloudError, type NodeRef } from '@outrigger/cloud-provider';
+import { CloudError, ClusterPlace, isCloudError, type NodeRef } from '@outrigger/cloud-provider';
 import { FakeClock } from '@outrigger/testing';
 import { hostWith } from '../group-commit/shared-object.suite.ts';
 import { instancesFromList } from './instances-from-list.ts';
@@ -60,4 +60,28 @@ test('by ID, else by a name that one machine has; a list proves no absence, a re
   await assert.rejects(instances.read(node('a', 'acme://down'), 'state', call), (error) =>
     isCloudError(error, 'unavailable'),
   );
+});
+
+test('with a ClusterPlace, a "not found" proves nothing before a machine of the cluster was seen there', async () => {
+  const instances = instancesFromList({
+    host: { clock },
+    name: 'acme',
+    place: new ClusterPlace({ what: 'account', setBy: 'token in the cloud config', ask: async () => 'account-1' }),
+    machines: {
+      list: async () => machines,
+      read: async (id) => {
+        throw new CloudError('not-found', `no ${id}`);
+      },
+    },
+    instanceOf: (machine) => ({ ...machine, state: 'running' }),
+  });
+  const gone = node('x', 'acme://gone');
+  await assert.rejects(
+    instances.read(gone, 'state', call),
+    (error) => isCloudError(error, 'configuration') && /check token in the cloud config/u.test(error.message),
+  );
+  const [found] = await instances.lookUp([node('x', 'acme://1')], 'state', call);
+  assert.deepEqual([found?.result.kind, found?.place], ['found', 'account-1']);
+  const { place, result } = await instances.read(gone, 'state', call);
+  assert.deepEqual([result, place], [{ kind: 'absent', proof: 'no gone' }, 'account-1']);
 });

@@ -5,6 +5,7 @@ import {
   isCloudError,
   parseProviderID,
   type CallContext,
+  type ClusterPlace,
   type Instance,
   type InstanceResult,
   type Instances,
@@ -22,8 +23,11 @@ export interface InstancesFromListOptions<Machine> {
   readonly host: Pick<ProviderHost, 'clock'>;
   /** The provider's: `<name>://<id>` is the provider ID. */
   readonly name: string;
-  /** Where is asked, as `InstanceAnswer.place` says. Default: it is not said. */
-  readonly place?: string | (() => string | undefined);
+  /**
+   * Where is asked, as `InstanceAnswer.place` says; a `ClusterPlace` also judges each "not found", and is told of what was seen. Default:
+   * it is not said, and each `not-found` of `read` counts as proof.
+   */
+  readonly place?: string | (() => string | undefined) | ClusterPlace;
   /** The cloud's calls: a `RestCollection`, or anything that has these. */
   readonly machines: {
     /** All machines. A whole list or an error. */
@@ -41,10 +45,13 @@ export interface InstancesFromListOptions<Machine> {
 export function instancesFromList<Machine>(options: InstancesFromListOptions<Machine>): Instances {
   const { batchSize = 1_000, host, instanceOf, machines, name, place } = options;
   const idIn = ({ providerID }: NodeRef): string | undefined => parseProviderID(providerID, name);
+  const judge = typeof place === 'object' ? place : undefined;
   const placed = (): { readonly place?: string } => {
-    const said = typeof place === 'function' ? place() : place;
+    const said = typeof place === 'object' ? place.place : typeof place === 'function' ? place() : place;
     return said === undefined ? {} : { place: said };
   };
+  const saw = (node: NodeRef, id: string): void =>
+    node.providerID === undefined ? judge?.sawByName(id) : judge?.sawById();
   const found = ({ id, name: _name, ...instance }: MachineInstance): InstanceResult => ({
     kind: 'found',
     instance: { ...instance, providerID: formatProviderID(name, id) },
@@ -53,6 +60,7 @@ export function instancesFromList<Machine>(options: InstancesFromListOptions<Mac
     batchSize,
     async lookUp(nodes, _need, call) {
       const asOf = host.clock.monotonic();
+      await judge?.learn(call);
       const all = (await machines.list(call)).map(instanceOf);
       const byId = new Map(all.map((machine) => [machine.id, machine]));
       const byName = Map.groupBy(all, (machine) => machine.name);
@@ -67,19 +75,27 @@ export function instancesFromList<Machine>(options: InstancesFromListOptions<Mac
           return { asOf, ...placed(), result: { kind: 'failed', error } };
         }
         // A list proves no absence.
-        return { asOf, ...placed(), result: machine === undefined ? { kind: 'missing' } : found(machine) };
+        if (machine === undefined) return { asOf, ...placed(), result: { kind: 'missing' } };
+        saw(node, machine.id);
+        return { asOf, ...placed(), result: found(machine) };
       });
     },
     async read(node, _need, call) {
       const asOf = host.clock.monotonic();
       const id = idIn(node);
       if (id === undefined) return { asOf, result: { kind: 'missing' } };
+      await judge?.learn(call);
+      let machine: Machine;
       try {
-        return { asOf, ...placed(), result: found(instanceOf(await machines.read(id, call))) };
+        machine = await machines.read(id, call);
       } catch (error) {
         if (!isCloudError(error, 'not-found')) throw error;
-        return { asOf, ...placed(), result: { kind: 'absent', proof: error.message } };
+        const gone = { id, proof: error.message };
+        const result = (await judge?.machineGone(gone, call)) ?? { kind: 'absent' as const, proof: gone.proof };
+        return { asOf, ...placed(), result };
       }
+      saw(node, id);
+      return { asOf, ...placed(), result: found(instanceOf(machine)) };
     },
   };
 }
