@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CloudError, isCloudError, type LoadBalancerPart, type LoadBalancers } from '@outrigger/cloud-provider';
+import {
+  CloudError,
+  ClusterPlace,
+  isCloudError,
+  type LoadBalancerPart,
+  type LoadBalancers,
+} from '@outrigger/cloud-provider';
 import { FakeClock } from '@outrigger/testing';
 import { ownerIn, tagsOf } from './owner-tags.ts';
 import { callOf, desiredOf, kindsOf, loadBalancersOf, ME, PartCloud, serviceOf } from './part-cloud.suite.ts';
@@ -311,4 +317,24 @@ test('the owner is two tags; with one of them it is nobody’s', () => {
   assert.deepEqual(ownerIn(tagsOf(ME)), ME);
   assert.equal(ownerIn({ 'outrigger-uid': 'x' }), undefined);
   assert.equal(ownerIn(undefined), undefined);
+});
+
+test('with a ClusterPlace, a "not found" of another account proves nothing, but of a part that was seen here it does', async () => {
+  const place = new ClusterPlace({ what: 'account', setBy: 'token in the cloud config', ask: async () => 'account-1' });
+  const cloud = new PartCloud(false);
+  const later = new FakeClock();
+  const balancers = loadBalancersOf(cloud, later, { place });
+  const [never, seen] = [{ kind: 'address', id: 'never-seen', owner: ME }, cloud.add('address', ME, {})];
+  const kindOf = async (id: string): Promise<string | undefined> => {
+    const [answer] = (await balancers.read?.([{ ...never, id }], call)) ?? [];
+    return answer?.kind === 'failed' && isCloudError(answer.error) ? answer.error.code : answer?.kind;
+  };
+  assert.equal(await kindOf(never.id), 'retry-after', 'the nodes may not have been looked up yet');
+  await later.advance(60_000);
+  assert.equal(await kindOf(never.id), 'configuration');
+  await partsOf(balancers);
+  cloud.remove(seen.id);
+  assert.equal(await kindOf(seen.id), 'absent');
+  place.sawById();
+  assert.equal(await kindOf(never.id), 'absent', 'a machine of the cluster is here');
 });

@@ -4,8 +4,10 @@ import {
   parseProviderID,
   type BackEnd,
   type CallContext,
+  type ClusterPlace,
   type DesiredLoadBalancer,
   type ForeignThing,
+  type GonePart,
   type LoadBalancerAction,
   type LoadBalancerActionResult,
   type LoadBalancerFeatures,
@@ -33,6 +35,11 @@ export interface PartLoadBalancersOptions extends Pick<
   readonly name: string;
   /** What is not named is not offered; of protocols TCP is, of IP families IPv4. */
   readonly features: Partial<LoadBalancerFeatures>;
+  /**
+   * Judges a "not found" of `read`, and is told of the parts that were seen or made: the one that the provider's instances have. Default:
+   * each `not-found` proves that the part is gone, whatever account the credentials lead to.
+   */
+  readonly place?: ClusterPlace;
   /** In any order: what they need says in which they are made. */
   readonly kinds: readonly PartKind[];
   /** Where it is reached, of a Service that has all its parts. Default: their `addresses`. */
@@ -54,6 +61,8 @@ export interface PartLoadBalancersOptions extends Pick<
 }
 
 const DEFAULT_BATCH_SIZE = 500;
+/** After the start, until nodes must have been looked up. */
+const EARLY_MS = 60_000;
 const LEAST: LoadBalancerFeatures = {
   protocols: ['TCP'],
   mixedProtocols: false,
@@ -84,6 +93,7 @@ class PartLoadBalancers implements LoadBalancers {
   declare readonly read?: NonNullable<LoadBalancers['read']>;
   readonly #options: PartLoadBalancersOptions;
   readonly #plan: PlanOptions;
+  readonly #startedAt: number;
 
   constructor(options: PartLoadBalancersOptions) {
     const {
@@ -95,6 +105,7 @@ class PartLoadBalancers implements LoadBalancers {
     } = options;
     const { ingress = addressesOf, isAsync = false, kinds, listLagMs = 0, lockKey, validate } = options;
     this.#options = options;
+    this.#startedAt = options.host.clock.monotonic();
     this.#plan = { kinds: inOrder(kinds), isAsync, ingress };
     this.features = { ...LEAST, ...features };
     this.classes = classes;
@@ -120,7 +131,7 @@ class PartLoadBalancers implements LoadBalancers {
     services: readonly LoadBalancerService[],
     call: CallContext,
   ): Promise<readonly LoadBalancerObservation[]> {
-    const { host, others } = this.#options;
+    const { host, others, place } = this.#options;
     const asOf = host.clock.monotonic();
     const all = await this.#list(call);
     const byUid = Map.groupBy(all, ({ owner }) => owner?.uid);
@@ -131,6 +142,7 @@ class PartLoadBalancers implements LoadBalancers {
       services.map(async (service): Promise<LoadBalancerObservation> => {
         const own = (byUid.get(service.uid) ?? []).filter(({ owner }) => owner?.clusterId === host.cluster.id);
         const owner = { clusterId: host.cluster.id, uid: service.uid };
+        for (const { id } of own) place?.sawPart(id);
         const parts = [
           ...own,
           ...unowned.filter((part) => isReachedAt(part, service)),
@@ -166,6 +178,7 @@ class PartLoadBalancers implements LoadBalancers {
     switch (verb) {
       case 'create': {
         const { begun, id: made } = await kind.create(request, call);
+        this.#options.place?.sawPart(made);
         return { ...resultOf(begun), made: { kind: part, id: made } };
       }
       case 'update':
@@ -205,7 +218,17 @@ class PartLoadBalancers implements LoadBalancers {
       if (!part) throw new Error(`${what}: there is no way to ask about it`);
       return answerOf(what, part.owner, owner);
     } catch (error) {
-      if (isCloudError(error, 'not-found')) return { kind: 'absent', proof: error.message };
+      if (!isCloudError(error, 'not-found')) return { kind: 'failed', error: asError(error) };
+      return this.#gone({ kind: name, id: id ?? 'named by its owner', proof: error.message }, call);
+    }
+  }
+
+  async #gone(gone: Omit<GonePart, 'isEarly'>, call: CallContext): Promise<PartAnswer> {
+    const { host, place } = this.#options;
+    const isEarly = host.clock.monotonic() - this.#startedAt < EARLY_MS;
+    try {
+      return (await place?.partGone({ ...gone, isEarly }, call)) ?? { kind: 'absent', proof: gone.proof };
+    } catch (error) {
       return { kind: 'failed', error: asError(error) };
     }
   }
