@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { effectOf, type CallContext, type LoadBalancers } from '@outrigger/cloud-provider';
+import {
+  effectOf,
+  type CallContext,
+  type LoadBalancerActionResult,
+  type LoadBalancers,
+} from '@outrigger/cloud-provider';
 import { noMetrics, silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { applyActions } from './apply-actions.ts';
@@ -37,4 +42,31 @@ test('an action that ran out of time before any of its requests was sent has had
   assert.equal(await effectAfterDeadline(request, false), 'none');
   assert.equal(await effectAfterDeadline(request, true), 'unknown');
   assert.equal(await effectAfterDeadline(hangs, false), 'unknown', 'what sends past the host may have sent anything');
+});
+
+test('where others wait, a worker does not wait for a cloud that is busy with the last action; what is done at once goes on', async () => {
+  const counts = async (results: readonly LoadBalancerActionResult[], isWorkerWanted: boolean): Promise<number> => {
+    let count = 0;
+    const { pollAfterMs } = await applyActions(
+      results.map(() => actionOn('update', 'load-balancer')),
+      { service: { uid: ME.uid }, wanted: true, owner: ME, backEnds: [] } as never,
+      {
+        provider: { apply: () => Promise.resolve(results[count++] as LoadBalancerActionResult) },
+        callContext: () => ({}) as CallContext,
+        clock: new FakeClock(),
+        counter: createActionCounter(noMetrics),
+        logger: silentLogger,
+        signal: new AbortController().signal,
+        isCurrent: () => true,
+        isWorkerWanted: () => isWorkerWanted,
+      },
+    );
+    assert.equal(pollAfterMs, results.slice(0, count).some(({ kind }) => kind === 'pending') ? 7 : undefined);
+    return count;
+  };
+  const done = { kind: 'done' } as const;
+  const pending = { kind: 'pending', handle: 'task', pollAfterMs: 7 } as const;
+  assert.equal(await counts([pending, pending, done], false), 3);
+  assert.equal(await counts([done, pending, pending, done], true), 2);
+  assert.equal(await counts([done, done], true), 2);
 });

@@ -23,6 +23,11 @@ export interface ApplyOptions {
   readonly signal: AbortSignal;
   /** Asked before each action: whether the plan is still what is wanted. */
   readonly isCurrent: () => boolean;
+  /**
+   * Asked where more is to be done and the cloud is still at work on what was: whether others wait for this worker. Then the rest is
+   * left to a later pass. Default: nobody does.
+   */
+  readonly isWorkerWanted?: () => boolean;
   /** Hears of each action and what came of it. */
   readonly onResult?: (action: LoadBalancerAction, result: LoadBalancerActionResult) => void;
 }
@@ -39,11 +44,13 @@ export async function applyActions(
   desired: DesiredLoadBalancer,
   options: ApplyOptions,
 ): Promise<Applied> {
-  const { counter, isCurrent, logger, signal } = options;
+  const { counter, isCurrent, isWorkerWanted = () => false, logger, signal } = options;
   let pollAfterMs: number | undefined;
   for (const action of actions) {
     signal.throwIfAborted();
     if (!isCurrent()) break;
+    // A cloud that is busy with one change has the next wait, and the worker with it.
+    if (pollAfterMs !== undefined && isWorkerWanted()) break;
     const result = await applyOne(action, desired, options);
     options.onResult?.(action, result);
     counter.inc({ action: action.kind, part: action.part, result: result.kind });

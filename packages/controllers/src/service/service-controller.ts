@@ -101,7 +101,8 @@ class Run {
       this.#states.set(LEFTOVER + state.uid, state);
       this.#queue.add(LEFTOVER + state.uid);
     };
-    this.#effects = new ServiceEffects({ deps, locks, written: this.#written, leaveOver });
+    const isWorkerWanted = (): boolean => this.#queue.length > 0;
+    this.#effects = new ServiceEffects({ deps, locks, written: this.#written, leaveOver, isWorkerWanted });
   }
 
   async run(): Promise<void> {

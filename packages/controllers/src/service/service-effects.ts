@@ -57,6 +57,8 @@ export interface ServiceEffectsOptions {
   readonly locks: Locks;
   readonly written: WrittenVersions;
   readonly leaveOver: (state: ServiceState) => void;
+  /** Whether others wait for a worker. */
+  readonly isWorkerWanted: () => boolean;
 }
 
 export class ServiceEffects {
@@ -171,7 +173,7 @@ export class ServiceEffects {
   }
 
   async #apply(bring: Bring, pass: Pass): Promise<ServiceEvent> {
-    const { deps, locks } = this.#options;
+    const { deps, isWorkerWanted, locks } = this.#options;
     const { actions } = bring.plan;
     const noted = notedOf(bring);
     const notes = new Map(actions.map((action, i) => [action, noted[i]] as const));
@@ -184,6 +186,7 @@ export class ServiceEffects {
         logger: pass.logger,
         signal: pass.signal,
         isCurrent: () => pass.isCurrent(bring),
+        isWorkerWanted,
         onResult: (action, result) => {
           pass.onApplied({ kind: 'applied', action, result });
           const note = notes.get(action);

@@ -139,6 +139,9 @@ export interface ObservedSecurityGroup {
 /** The kinds of parts. `shared-load-balancer`: our listeners on a load balancer that is another Service's, or nobody's. */
 export type PartKind = 'load-balancer' | 'shared-load-balancer' | 'floating-ip' | 'security-group';
 
+export const isLoadBalancer = ({ kind }: LoadBalancerPart): boolean =>
+  kind === 'load-balancer' || kind === 'shared-load-balancer';
+
 // The attributes of a part are what `observe` put there: one of these, by its kind.
 export const loadBalancerIn = ({ attributes }: LoadBalancerPart): ObservedLoadBalancer =>
   attributes.loadBalancer as ObservedLoadBalancer;

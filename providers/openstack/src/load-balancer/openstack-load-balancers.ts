@@ -36,7 +36,7 @@ import { identityOf, namedBy } from './service-identity.ts';
 import { ofKnownServers } from './desired/members.ts';
 import { Observer } from './observe/observe.ts';
 import { PartReader } from './observe/read-parts.ts';
-import { loadBalancerIn } from './observed-tree.ts';
+import { isLoadBalancer, loadBalancerIn } from './observed-tree.ts';
 import { choosePart } from './plan/begin.ts';
 import { changeOf } from './plan/change.ts';
 import { planMembers } from './plan/plan-members.ts';
@@ -72,6 +72,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   readonly #turns = new PortTurns();
   readonly #observer: Observer;
   readonly #octavia: OctaviaChanges;
+  readonly #settling: Settling;
   readonly #reader: PartReader;
   readonly #home: Home;
   /** Of the cloud's Octavia, as the last look found it. */
@@ -82,7 +83,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     this.classes = [`outrigger.dev/${name}`];
     this.#options = options;
     this.#facts = new LearnedFacts(clock);
-    this.#octavia = new OctaviaChanges(client, new Settling(client, clock));
+    this.#settling = new Settling(client, clock);
+    this.#octavia = new OctaviaChanges(client, this.#settling);
     this.#home = options.home ?? new Home();
     this.#reader = new PartReader({ client, clock, home: this.#home });
     this.#observer = new Observer({
@@ -134,7 +136,12 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   ): Promise<readonly LoadBalancerObservation[]> {
     this.#apiVersion = (await this.#options.client().maxMicroversion(call, 'load-balancer')) ?? OLDEST;
     const observations = await this.#observer.observe(services, call);
-    for (const one of observations) if (one.kind === 'parts') this.#note(one.parts);
+    for (const one of observations) {
+      if (one.kind !== 'parts') continue;
+      this.#note(one.parts);
+      for (const part of one.parts)
+        if (isLoadBalancer(part)) this.#settling.saw(part.id, loadBalancerIn(part).status, one.asOf ?? -Infinity);
+    }
     return observations;
   }
 

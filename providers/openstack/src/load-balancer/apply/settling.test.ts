@@ -71,3 +71,24 @@ test('one that gives up does not take the list from the others', async () => {
   await gone;
   assert.equal(await second, true);
 });
+
+test('what a look has shown to have settled since it was changed is not waited for, and what changed after the look is', async () => {
+  const clock = new FakeClock();
+  const lists: ListRequest[] = [];
+  const settling = new Settling(() => clientOver(new Map([['a', 'ACTIVE']]), lists), clock);
+  settling.noteBusy('a');
+  settling.saw('a', 'ACTIVE', clock.monotonic() - 1);
+  let isReady = false;
+  void settling.isReady('a', callContext()).then((ready) => (isReady = ready));
+  await clock.settle();
+  assert.equal(isReady, false, 'the look began before the change');
+  await clock.advance(1_000);
+  assert.equal(isReady, true);
+  settling.noteBusy('a');
+  await clock.advance(500);
+  settling.saw('a', 'PENDING_UPDATE', clock.monotonic());
+  settling.saw('b', 'ACTIVE', clock.monotonic());
+  settling.saw('a', 'ACTIVE', clock.monotonic());
+  assert.equal(await settling.isReady('a', callContext()), true);
+  assert.equal(lists.length, 1);
+});

@@ -17,8 +17,8 @@ const isPending = (status: string | undefined): boolean => status?.startsWith('P
 export class Settling {
   readonly #client: () => ApiClient;
   readonly #clock: Clock;
-  /** Changed by us, and not seen to have settled since. */
-  readonly #changed = new Set<string>();
+  /** Changed by us, and not seen to have settled since: when, last; monotonic. */
+  readonly #changed = new Map<string, number>();
   #gathering: Promise<Statuses> | undefined;
 
   constructor(client: () => ApiClient, clock: Clock) {
@@ -28,7 +28,13 @@ export class Settling {
 
   /** A change has been sent, or has been refused because of another. */
   noteBusy(id: string): void {
-    this.#changed.add(id);
+    this.#changed.set(id, this.#clock.monotonic());
+  }
+
+  /** A look that began then (monotonic) has shown it so: what has settled by itself need not be asked about again. */
+  saw(id: string, status: WireLoadBalancer['provisioning_status'], asOf: number): void {
+    const changedAt = this.#changed.get(id);
+    if (changedAt !== undefined && changedAt < asOf && !isPending(status)) this.#changed.delete(id);
   }
 
   /** Whether it takes a change now: at once where nothing is known against it, else once it does, or after a while `false`. */
@@ -67,7 +73,7 @@ export class Settling {
   async #list(call: CallContext): Promise<Statuses> {
     await this.#clock.sleep(POLL_MS, call.signal);
     this.#gathering = undefined;
-    const asked = [...this.#changed];
+    const asked = [...this.#changed.keys()];
     const [id, another] = asked;
     const all = await this.#client().list<Pick<WireLoadBalancer, 'id' | 'provisioning_status'>>(call, {
       service: 'load-balancer',

@@ -6,7 +6,13 @@ import {
   type LoadBalancerPlan,
   type LoadBalancerWarning,
 } from '@outrigger/cloud-provider';
-import { floatingIPIn, loadBalancerIn, type ObservedChildren, type ObservedLoadBalancer } from '../observed-tree.ts';
+import {
+  floatingIPIn,
+  isLoadBalancer,
+  loadBalancerIn,
+  type ObservedChildren,
+  type ObservedLoadBalancer,
+} from '../observed-tree.ts';
 import { isLeft, ownerTag, sharerTag } from '../ownership.ts';
 import { beginLoadBalancer, choosePart } from './begin.ts';
 import { actionOf, type Target } from './change.ts';
@@ -38,9 +44,6 @@ export function planServing(context: ServingContext): LoadBalancerPlan {
   if (claims.length > 0) return { ...IDLE, actions: claims, warnings };
   return planChosen(part, { ...context, tree: treeOnVips(tree, loadBalancerIn(part)) });
 }
-
-const isLoadBalancer = ({ kind }: LoadBalancerPart): boolean =>
-  kind === 'load-balancer' || kind === 'shared-load-balancer';
 
 /** By its owner's tag, or by that of one who shares it. */
 function isOurs(part: LoadBalancerPart, { desired }: ServingContext): boolean {
