@@ -1,1 +1,16 @@
+/** Suites that judge providers and cloud-controller-managers. See ../README.md. */
 export type { ConformanceReport, Outcome, TestResult } from './conformance-report.ts';
+
+// Providers
+export { providerConformance, type LeftOut, type ProviderConformanceOptions } from './provider/provider-conformance.ts';
+export { providerTests } from './provider/provider-tests.ts';
+export { runProviderTest, runProviderTests, type RunProviderOptions } from './provider/run-provider-tests.ts';
+export type { ConformanceTest, ProviderFeature } from './provider/conformance-test.ts';
+export type { ProviderRig, ProviderSubject } from './provider/provider-rig.ts';
+export type {
+  CloudFailure,
+  DeclaredRequests,
+  FixtureHook,
+  MovableClock,
+  ProviderFixture,
+} from './provider/provider-fixture.ts';

@@ -1,0 +1,49 @@
+/** The suite as tests of `node:test`, in a file of the author's own. */
+import { test } from 'node:test';
+import { whyLeftOut, type ConformanceTest } from './conformance-test.ts';
+import type { ProviderFixture } from './provider-fixture.ts';
+import { ProviderRig, type ProviderSubject } from './provider-rig.ts';
+import { providerTests } from './provider-tests.ts';
+import { runProviderTest } from './run-provider-tests.ts';
+
+export interface ProviderConformanceOptions<F extends ProviderFixture> extends ProviderSubject<F> {
+  /** Before the name of each test. */
+  readonly name: string;
+  /** Default: all. */
+  readonly tests?: readonly ConformanceTest[];
+}
+
+/** A test that is not registered, and why. */
+export interface LeftOut {
+  readonly name: string;
+  readonly outcome: 'skipped' | 'unverifiable';
+  readonly reason: string;
+}
+
+/**
+ * Registers a test for each promise that concerns this provider, by what it declares and what the fixture offers; gives back those that
+ * were left out. One that turns out to be not verifiable while it runs is skipped.
+ */
+export async function providerConformance<F extends ProviderFixture>(
+  options: ProviderConformanceOptions<F>,
+): Promise<readonly LeftOut[]> {
+  const { name: subject, tests = providerTests } = options;
+  const left: LeftOut[] = [];
+  const concerned: ConformanceTest[] = [];
+  {
+    await using rig = await ProviderRig.open(options as unknown as ProviderSubject);
+    for (const one of tests) {
+      const why = whyLeftOut(one, rig.capabilities, rig.fixture);
+      if (why) left.push({ name: one.name, ...why });
+      else concerned.push(one);
+    }
+  }
+  for (const one of concerned) {
+    test(`${subject}: ${one.name}`, async (t) => {
+      const { details, outcome, reason } = await runProviderTest(options, one);
+      if (outcome === 'failed') throw new Error(`${reason}\n${details ?? ''}\nThe promise: ${one.source}`);
+      if (outcome !== 'passed') t.skip(`${outcome}: ${reason}`);
+    });
+  }
+  return left;
+}

@@ -1,0 +1,325 @@
+/** A provider in use, opened by the host's own machinery as the manager would, between a fixture's cloud and a test. */
+import { randomUUID } from 'node:crypto';
+import type {
+  BackEnd,
+  CallContext,
+  Capabilities,
+  CloudProvider,
+  ConfigText,
+  Instance,
+  InstanceAnswer,
+  NodeRef,
+  ProviderHost,
+} from '@outrigger/cloud-provider';
+import { callInTime, openProvider, type CallBudgetOptions, type OpenedProvider } from '@outrigger/cloud-runtime';
+import { silentLogger, systemClock, type Clock } from '@outrigger/kube';
+import { NotVerifiable } from './not-verifiable.ts';
+import { httpFaults, type HttpFaults } from './http-faults.ts';
+import type { CloudFailure, ProviderFixture } from './provider-fixture.ts';
+import { RequestFaults, type Member } from './request-faults.ts';
+
+/** What is judged: how the provider is made, and a cloud to try it in. */
+export interface ProviderSubject<F extends ProviderFixture = ProviderFixture> {
+  /** A new one at each call, as each start of the program makes one. */
+  readonly provider: (fixture: F) => CloudProvider | Promise<CloudProvider>;
+  /** Called for each test. */
+  readonly fixture: () => Promise<F>;
+  /** `--cloud-config`, where the fixture has none. */
+  readonly config?: ConfigText | undefined;
+}
+
+export interface OpenRigOptions {
+  /** Default: each request is sent once. */
+  readonly budget?: CallBudgetOptions;
+  /** Default: a new one. */
+  readonly clusterId?: string;
+  /** Called with the wrapped provider before it is opened. */
+  readonly faults?: RequestFaults;
+}
+
+export interface CallOptions {
+  /** Default: 60,000. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** It changes something in the cloud. Default: false. */
+  readonly writes?: boolean;
+}
+
+/** So many turns of the event loop without a request under way, and the clock that stands still is moved on. */
+const IDLE_TURNS = 12;
+const STEP_MS = 250;
+/** Where requests that are under way wait for the clock themselves. */
+const STUCK_MS = 150;
+const never = new AbortController().signal;
+
+export class ProviderRig implements AsyncDisposable {
+  readonly fixture: ProviderFixture;
+  readonly clusterId: string;
+  readonly faults: RequestFaults;
+  readonly clock: Clock;
+  readonly #subject: ProviderSubject;
+  readonly #budget: CallBudgetOptions;
+  readonly #ownsFixture: boolean;
+  readonly #machines: NodeRef[] = [];
+  readonly #sleeps = { pending: 0 };
+  readonly #afterwards: (() => Promise<void>)[] = [];
+  #http: HttpFaults | undefined;
+  #opened: OpenedProvider | undefined;
+
+  constructor(subject: ProviderSubject, fixture: ProviderFixture, ownsFixture: boolean, options: OpenRigOptions) {
+    this.fixture = fixture;
+    this.clusterId = options.clusterId ?? randomUUID();
+    this.faults = options.faults ?? new RequestFaults();
+    this.clock = fixture.clock ?? systemClock;
+    this.#subject = subject;
+    this.#ownsFixture = ownsFixture;
+    this.#budget = options.budget ?? { maxAttempts: 1 };
+  }
+
+  static async open(subject: ProviderSubject, options: OpenRigOptions = {}): Promise<ProviderRig> {
+    const fixture = await subject.fixture();
+    const rig = new ProviderRig(subject, fixture, true, options);
+    try {
+      await rig.start();
+    } catch (error) {
+      await fixture[Symbol.asyncDispose]();
+      throw error;
+    }
+    return rig;
+  }
+
+  /** Another process beside this one, over the same cloud: of another cluster, unless `clusterId` is given. */
+  async beside(options: OpenRigOptions = {}): Promise<ProviderRig> {
+    const rig = new ProviderRig(this.#subject, this.fixture, false, options);
+    this.#afterwards.push(() => rig[Symbol.asyncDispose]());
+    await rig.start();
+    return rig;
+  }
+
+  async start(): Promise<void> {
+    const { config = this.#subject.config } = this.fixture;
+    const provider = this.faults.around(await this.#subject.provider(this.fixture));
+    const open = (host: ProviderHost): ReturnType<CloudProvider['open']> =>
+      provider.open({ ...host, clock: this.#countingSleeps(host.clock) });
+    this.#opened = await this.drive(
+      openProvider(
+        { ...provider, open },
+        {
+          cluster: { id: this.clusterId, name: 'conformance' },
+          config: this.#http?.config ?? config,
+          clock: this.clock,
+          logger: silentLogger,
+          random: () => 0,
+          budget: this.#budget,
+        },
+      ),
+    );
+  }
+
+  /** As a new process does, of which nothing is known but what is in the cloud. Ends a crash. */
+  async restart(): Promise<void> {
+    await this.close();
+    this.faults.set();
+    await this.start();
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    if (opened) await this.drive(Promise.resolve(opened[Symbol.asyncDispose]()));
+  }
+
+  get opened(): OpenedProvider {
+    if (!this.#opened) throw new Error('the provider is not open');
+    return this.#opened;
+  }
+
+  get capabilities(): Capabilities {
+    return this.opened.capabilities;
+  }
+
+  /** Waits of the provider, on the clock that it was given, that have not ended. */
+  get pendingSleeps(): number {
+    return this.#sleeps.pending;
+  }
+
+  /** The capability. Throws where it is missing. */
+  use<K extends keyof Capabilities>(name: K): NonNullable<Capabilities[K]> {
+    const capability = this.capabilities[name];
+    if (capability === undefined) throw new NotVerifiable(`the provider has no ${name} any more`);
+    return capability;
+  }
+
+  /** Calls a member of the contract as the host does: with a deadline, and dropped when it does not end. */
+  call<T>(member: Member, work: (call: CallContext) => Promise<T>, options: CallOptions = {}): Promise<T> {
+    const { signal = never, timeoutMs = 60_000, writes = false } = options;
+    return this.drive(
+      callInTime({ clock: this.clock, timeoutMs, what: member, signal }, (either) => {
+        const context = this.opened.callContext({ signal: either, priority: 'normal', reads: !writes });
+        return work(this.faults.context(context, member));
+      }),
+    );
+  }
+
+  /** Waits for it, and moves a clock that stands still whenever nothing else goes on. */
+  async drive<T>(work: Promise<T>): Promise<T> {
+    const { clock } = this.fixture;
+    if (!clock) return work;
+    const state = { isSettled: false };
+    const end = (): void => {
+      state.isSettled = true;
+    };
+    work.then(end, end);
+    let idleTurns = 0;
+    let movedAt = systemClock.monotonic();
+    while (!state.isSettled) {
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      idleTurns = this.faults.busy > 0 ? 0 : idleTurns + 1;
+      const isStuck = systemClock.monotonic() - movedAt > STUCK_MS;
+      if (state.isSettled || (idleTurns < IDLE_TURNS && !isStuck)) continue;
+      await clock.advance(STEP_MS);
+      idleTurns = 0;
+      movedAt = systemClock.monotonic();
+    }
+    return work;
+  }
+
+  async wait(ms: number): Promise<void> {
+    if (ms > 0) await (this.fixture.clock?.advance(ms) ?? this.clock.sleep(ms));
+  }
+
+  /** Lets what is ready run, without moving time. */
+  async settle(): Promise<void> {
+    if (this.fixture.clock)
+      for (let i = 0; i < IDLE_TURNS; i++) await new Promise((resolve) => void setImmediate(resolve));
+    else await this.clock.sleep(50);
+  }
+
+  /** Resolves once it holds; bounded by real time. */
+  async until(what: string, holds: () => boolean): Promise<void> {
+    const since = systemClock.monotonic();
+    while (!holds()) {
+      if (systemClock.monotonic() - since > 10_000) throw new Error(`it does not come to this: ${what}`);
+      await this.settle();
+    }
+  }
+
+  /** How the cloud fails from now on, by the fixture or by the suite's own proxy. */
+  async fail(how: CloudFailure | undefined): Promise<void> {
+    if (this.fixture.fail) {
+      await this.fixture.fail(how);
+      return;
+    }
+    if (how?.kind === 'empty')
+      throw new NotVerifiable('a proxy cannot empty the lists of a cloud; the fixture has no fail');
+    this.#http ??= await this.#proxied();
+    this.#http.fail(how);
+  }
+
+  /** Puts the suite's proxy between the provider and its cloud, which is opened anew. */
+  async proxy(): Promise<HttpFaults> {
+    return (this.#http ??= await this.#proxied());
+  }
+
+  async createMachine(name: string): Promise<NodeRef> {
+    const node = await this.fixture.createMachine(`${name}-${randomUUID().slice(0, 8)}`);
+    this.#machines.push(node);
+    return node;
+  }
+
+  /** A machine, and its node with its provider ID. */
+  async createNode(name: string): Promise<NodeRef> {
+    const node = await this.createMachine(name);
+    const { providerID } = await this.instanceOf(node);
+    return { ...node, providerID };
+  }
+
+  async createBackEnd(name: string): Promise<BackEnd> {
+    const node = await this.createMachine(name);
+    const { addresses = [], providerID } = await this.instanceOf(node);
+    return { node: { ...node, providerID }, addresses };
+  }
+
+  async deleteMachine(node: NodeRef): Promise<void> {
+    await this.fixture.deleteMachine(node);
+    const at = this.#machines.findIndex(({ name }) => name === node.name);
+    if (at >= 0) this.#machines.splice(at, 1);
+  }
+
+  async lookUp(...nodes: readonly NodeRef[]): Promise<readonly InstanceAnswer[]> {
+    const instances = this.use('instances');
+    return this.call('lookUp', (call) => instances.lookUp(nodes, 'metadata', call));
+  }
+
+  async read(node: NodeRef): Promise<InstanceAnswer> {
+    const instances = this.use('instances');
+    return this.call('read', (call) => instances.read(node, 'metadata', call));
+  }
+
+  /** Its machine, which is there; a cloud may need a while to show it. */
+  async instanceOf(node: NodeRef): Promise<Instance> {
+    for (let attempt = 0; ; attempt++) {
+      const [answer] = await this.lookUp(node);
+      if (answer?.result.kind === 'found') return answer.result.instance;
+      if (attempt === 30) throw new Error(`the machine of ${node.name} is there, and is not found: ${wordsOf(answer)}`);
+      await this.wait(2_000);
+    }
+  }
+
+  /** Done when the test is over, whatever came of it. */
+  defer(work: () => Promise<void>): void {
+    this.#afterwards.push(work);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.faults.set();
+    const steps = [
+      async () => this.#endFailure(),
+      ...this.#afterwards.toReversed(),
+      ...this.#machines.map((node) => () => this.fixture.deleteMachine(node)),
+      () => this.close(),
+      async () => this.#http?.[Symbol.asyncDispose](),
+      async () => this.#ownsFixture && this.fixture[Symbol.asyncDispose](),
+    ];
+    // What a broken provider has made may not be to be removed: the rest is, all the same.
+    for (const step of steps) await step().catch(() => undefined);
+  }
+
+  async #endFailure(): Promise<void> {
+    if (!this.#ownsFixture) return;
+    await this.fixture.fail?.(undefined);
+    await this.fixture.lag?.(0);
+    this.#http?.fail(undefined);
+  }
+
+  async #proxied(): Promise<HttpFaults> {
+    const { http } = this.fixture;
+    if (!http) throw new NotVerifiable('the fixture has neither fail nor http');
+    const faults = await httpFaults(http);
+    this.#http = faults;
+    await this.close();
+    await this.start();
+    return faults;
+  }
+
+  #countingSleeps(clock: ProviderHost['clock']): ProviderHost['clock'] {
+    return {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sleep: async (delayMs, signal) => {
+        this.#sleeps.pending++;
+        try {
+          await clock.sleep(delayMs, signal);
+        } finally {
+          this.#sleeps.pending--;
+        }
+      },
+    };
+  }
+}
+
+/** What an answer says, for a message. */
+export function wordsOf(answer: InstanceAnswer | undefined): string {
+  if (answer?.result.kind === 'failed') return `failed: ${String(answer.result.error)}`;
+  return answer?.result.kind ?? 'no answer';
+}
