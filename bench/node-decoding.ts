@@ -90,7 +90,7 @@ function kept(all: readonly Buffer[], read: (bytes: Buffer) => Node): string {
 }
 
 /** Of what is in use. Code that is no longer used takes several collections to go. */
-function heapUsed(collect: () => void): number {
+function heapUsed(collect: NodeJS.GCFunction): number {
   for (let index = 0; index < 10; index++) collect();
   return process.memoryUsage().heapUsed;
 }
