@@ -83,14 +83,14 @@ function time(all: readonly Buffer[], read: (bytes: Buffer) => Node): number {
 /** Of the heap, when all are held. */
 function kept(all: readonly Buffer[], read: (bytes: Buffer) => Node): string {
   if (!globalThis.gc) return '(with --expose-gc)';
-  const before = heapUsed(globalThis.gc);
+  const before = heapUsed();
   const held = all.map(read);
-  const kilobytes = (heapUsed(globalThis.gc) - before) / held.length / 1000;
+  const kilobytes = (heapUsed() - before) / held.length / 1000;
   return `${kilobytes.toFixed(1)} KB`;
 }
 
 /** Of what is in use. Code that is no longer used takes several collections to go. */
-function heapUsed(collect: NodeJS.GCFunction): number {
-  for (let index = 0; index < 10; index++) collect();
+function heapUsed(): number {
+  for (let index = 0; index < 10; index++) globalThis.gc?.();
   return process.memoryUsage().heapUsed;
 }
