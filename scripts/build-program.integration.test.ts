@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -116,10 +116,9 @@ test("a third party's provider is loaded from the bundle: a path to .ts or .mjs,
   }
 });
 
-test('the provider of the guide, a lone file, finds the contract in the bundle', async () => {
-  const guide = await readFile(new URL('../docs/guides/write-a-provider.md', import.meta.url), 'utf8');
-  const [, source = ''] = /^```ts\n([\s\S]*?)^```/mu.exec(guide) ?? [];
-  await writeFile(join(elsewhere, 'my-cloud.ts'), source);
+test('a provider that is a lone file finds the contract in the bundle', async () => {
+  const source = new URL('../packages/cloud-provider/examples/my-cloud.ts', import.meta.url);
+  await copyFile(source, join(elsewhere, 'my-cloud.ts'));
   const { code, stderr } = await run(launcher, ['--cloud-provider=./my-cloud.ts'], elsewhere);
   // A `CloudError` of its own making, so it has been run.
   assert.match(stderr, /err="my-cloud needs --cloud-config, JSON with endpoint and token.*" code="configuration"\n$/u);

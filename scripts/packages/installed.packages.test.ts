@@ -1,7 +1,16 @@
 /** The tarballs of `make packages`, judged, installed alone into an empty folder, and used there as somebody would who has no checkout. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,6 +18,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
+import { readGuide } from '../../e2e/guide-page.ts';
 import { makePackages, type Tarball } from './make-packages.ts';
 import { repository, workspacePackages } from './workspace-packages.ts';
 
@@ -147,14 +157,26 @@ function entryPoints(folder: string, name: string): readonly string[] {
     .map((subpath) => path.posix.join(name, subpath));
 }
 
-test('the provider and the manager of the guides are checked against the declarations, and a node is initialised', async () => {
-  const guide = (page: string): readonly string[] =>
-    [...readFileSync(path.join(repository, 'docs/guides', page), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gmu)].map(
-      ([, block = '']) => block,
-    );
-  const [fork = '', controller = ''] = guide('build-your-own.md');
+/** The files that a reader of the guide for providers has after each chapter: `guide/1-nodes/my-cloud.ts`. */
+function guideFiles(): Readonly<Record<string, string>> {
+  const pages = path.join(repository, 'docs/guides/write-a-provider');
+  const folder = new Map<string, string>();
+  const chapters = globSync('[1-9]-*.md', { cwd: pages }).toSorted();
+  return Object.fromEntries(
+    chapters.flatMap((page) => {
+      for (const step of readGuide(readFileSync(path.join(pages, page), 'utf8'))) {
+        if (step.kind === 'file') folder.set(step.name, step.text);
+      }
+      return [...folder].map(([name, text]) => [path.join('guide', path.basename(page, '.md'), name), text]);
+    }),
+  );
+}
+
+test('the providers and the manager of the guides are checked against the declarations, and a node is initialised', async () => {
+  const page = readFileSync(path.join(repository, 'docs/guides/build-your-own.md'), 'utf8');
+  const [fork = '', controller = ''] = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gmu)].map(([, block = '']) => block);
   const files = {
-    'my-cloud.ts': guide('write-a-provider.md').join('\n'),
+    ...guideFiles(),
     'fork.ts': fork,
     'zone-label-controller.ts': controller,
     'initialise-node.ts': readFileSync(path.join(repository, 'scripts/packages/consumer/initialise-node.ts'), 'utf8'),
@@ -170,16 +192,22 @@ test('the provider and the manager of the guides are checked against the declara
         rewriteRelativeImportExtensions: true,
         outDir: 'built',
       },
-      include: ['*.ts'],
+      include: ['*.ts', 'guide'],
     }),
   };
-  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(consumer, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(consumer, name)), { recursive: true });
+    writeFileSync(path.join(consumer, name), text);
+  }
   await run(bin('tsc'), ['-p', '.'], { cwd: consumer }).catch(({ stdout }: { stdout: string }) => assert.fail(stdout));
-  copyFileSync(path.join(consumer, 'built/my-cloud.js'), path.join(consumer, 'my-cloud.mjs'));
-  for (const provider of ['./my-cloud.ts', './my-cloud.mjs']) {
-    const { stdout } = await run(process.execPath, ['built/initialise-node.js', 'built/fork.js', provider], {
-      cwd: consumer,
-    }).catch((error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}${error.stderr}`));
+  for (const provider of ['1-nodes/my-cloud.ts', '4-routes/my-cloud.ts', '../built/guide/4-routes/my-cloud.js']) {
+    const { stdout } = await run(
+      process.execPath,
+      ['../built/initialise-node.js', '../built/fork.js', `./${provider}`],
+      {
+        cwd: path.join(consumer, 'guide'),
+      },
+    ).catch((error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}${error.stderr}`));
     assert.match(stdout, /^initialised my-cloud:\/\/srv-1$/mu, provider);
   }
 });

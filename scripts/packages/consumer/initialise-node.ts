@@ -26,7 +26,10 @@ const ATTEMPTS = 600;
 const [manager, provider] = process.argv.slice(2);
 if (!manager || !provider) throw new Error('usage: initialise-node.js manager.js provider.js');
 
-const cloud = createServer((_request, response) => void response.end(JSON.stringify({ servers: [SERVER] })));
+const cloud = createServer(({ url = '' }, response) => {
+  const body = url === '/account' ? { id: 'account-1' } : { items: url === '/servers' ? [SERVER] : [] };
+  response.end(JSON.stringify(body));
+});
 cloud.listen(0, '127.0.0.1');
 await once(cloud, 'listening');
 const endpoint = `http://127.0.0.1:${(cloud.address() as AddressInfo).port}`;

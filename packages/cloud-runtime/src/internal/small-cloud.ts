@@ -1,4 +1,4 @@
-/** The REST cloud that docs/guides/write-a-provider.md is about: `GET /servers`, `GET /servers/{id}`, and failures on request. */
+/** The REST cloud that packages/cloud-provider/examples/my-cloud.ts is about: `GET /servers`, `GET /servers/{id}`, and failures on request. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -22,14 +22,14 @@ const SERVER = {
   privateIp: '10.1.0.1',
 };
 
-test('the provider of docs/guides/write-a-provider.md, named by its path, initialises a node', async (t) => {
+test('a provider that is one file, named by its path, initialises a node', async (t) => {
   const cloud = createServer((_request, response) => void response.end(JSON.stringify({ servers: [SERVER] })));
   await new Promise<void>((resolve) => void cloud.listen(0, '127.0.0.1', resolve));
   t.after(() => {
     cloud.close();
     cloud.closeAllConnections();
   });
-  const directory = await mkdtemp(join(tmpdir(), 'write-a-provider-'));
+  const directory = await mkdtemp(join(tmpdir(), 'one-file-provider-'));
   t.after(() => rm(directory, { recursive: true }));
   const [config, kubeconfig, log] = ['cloud.json', 'kubeconfig', 'log'].map((file) => join(directory, file)) as [
     string,
