@@ -2,11 +2,13 @@
  * `make release VERSION=1.2.3`: all that a release consists of, in `dist/release/1.2.3`; nothing else is touched, and nothing is sent.
  * With `SIGNING_KEY=file` it is signed. With `PUBLISH=1` it has to be what may be published, and `publish.sh` says how.
  */
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { workspacePackages } from './packages/workspace-packages.ts';
 import { git, makeRelease } from './release/make-release.ts';
-import { publishScript, whyNotPublished } from './release/publish.ts';
+import { publishScript, whyNotPublished, type PackageToPublish } from './release/publish.ts';
 import { readSigningKey } from './release/sign.ts';
 import { checkVersion } from './release/version-texts.ts';
 
@@ -46,9 +48,20 @@ function release(): void {
   }
   refuse(missing);
   const script = path.join(output, 'publish.sh');
-  writeFileSync(script, publishScript(VERSION, made.files));
+  writeFileSync(script, publishScript(VERSION, made.files, packagesIn(made.artifacts)));
   chmodSync(script, 0o755);
   console.log(`${here(script)} publishes it, with the credentials of whoever runs it`);
+}
+
+/** The work tree is clean and at the commit that was made, so its manifests are those of the tarballs. */
+function packagesIn(artifacts: string): readonly PackageToPublish[] {
+  return workspacePackages().map(({ manifest: { dependencies = {}, name } }) => {
+    const file = `npm/${name.slice(1).replace('/', '-')}-${VERSION}.tgz`;
+    const digest = createHash('sha512')
+      .update(readFileSync(path.join(artifacts, file)))
+      .digest('base64');
+    return { name, file, integrity: `sha512-${digest}`, dependencies: Object.keys(dependencies) };
+  });
 }
 
 function refuse(reasons: readonly string[]): void {

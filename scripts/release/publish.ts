@@ -21,24 +21,81 @@ export function whyNotPublished({ patch, signed, status, tags, version }: Readin
   ];
 }
 
-/** A script for whoever holds the credentials of the registries, to be run in the folder of the artifacts. */
-export function publishScript(version: string, files: readonly string[]): string {
-  const packages = files.filter((file) => file.startsWith('npm/'));
+/** A tarball of a package that is to be published. */
+export interface PackageToPublish {
+  /** `@outrigger/kube`. */
+  readonly name: string;
+  /** In the folder of the artifacts: `npm/outrigger-kube-1.2.3.tgz`. */
+  readonly file: string;
+  /** As npm writes it: `sha512-` and the digest in base64. */
+  readonly integrity: string;
+  /** Names of packages. Those that are not published here do not count. */
+  readonly dependencies: readonly string[];
+}
+
+/** Each after those that it depends on, else by name: whoever installs one while they are published finds what it needs. */
+export function inOrderOfDependencies(packages: readonly PackageToPublish[]): readonly PackageToPublish[] {
+  const ordered: PackageToPublish[] = [];
+  const visit = (one: PackageToPublish, path: readonly string[]): void => {
+    if (path.includes(one.name)) throw new Error(`packages depend on each other: ${[...path, one.name].join(' → ')}`);
+    for (const needed of packages.filter(({ name }) => one.dependencies.includes(name)).toSorted(byName)) {
+      visit(needed, [...path, one.name]);
+    }
+    if (!ordered.includes(one)) ordered.push(one);
+  };
+  for (const one of packages.toSorted(byName)) visit(one, []);
+  return ordered;
+}
+
+function byName(a: PackageToPublish, b: PackageToPublish): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+/** Of one package: what is there with the same bytes is left alone, so that the script can be run again after a failure. */
+const PUBLISH_PACKAGE = `publish() { # name@version, integrity, file, further arguments
+  published=$(npm view "$1" dist.integrity 2>/dev/null || true)
+  if [ "$published" = "$2" ]; then
+    echo "$1 is published already"
+  elif [ -n "$published" ]; then
+    echo "$1 is published already, with other contents: $published" >&2
+    exit 1
+  else
+    package=$3
+    shift 3
+    npm publish "./$package" "$@"
+  fi
+}`;
+
+/**
+ * A script for whoever holds the credentials of the registries, to be run in the folder of the artifacts. It ends at the first failure, and
+ * goes on from there when it is run again.
+ */
+export function publishScript(
+  version: string,
+  files: readonly string[],
+  packages: readonly PackageToPublish[],
+): string {
   const image = files.filter((file) => file.startsWith('image/') && file.endsWith('.oci.tar'));
   const chart = files.filter((file) => file.startsWith('chart/') && file.endsWith('.tgz'));
+  // What is no release yet must not be what `npm install` takes.
+  const tag = version.includes('-') ? ' --tag next' : '';
   return [
     '#!/bin/sh',
     `# Publishes Outrigger ${version}. REGISTRY: of images, with a path, such as registry.example/outrigger. Needs npm, skopeo and helm, signed in.`,
+    '# After a failure, run it again: what is published already is left alone.',
     'set -eu',
+    ': "${REGISTRY:?}"',
     'cd "$(dirname -- "$0")/artifacts"',
     'sha256sum --check --quiet SHA256SUMS',
-    // What is no release yet must not be what `npm install` takes.
-    ...packages.map((file) => `npm publish ./${file}${version.includes('-') ? ' --tag next' : ''}`),
+    PUBLISH_PACKAGE,
+    ...inOrderOfDependencies(packages).map(
+      ({ file, integrity, name }) => `publish ${name}@${version} ${integrity} ${file}${tag}`,
+    ),
     ...image.map(
       (file) =>
-        `skopeo copy --preserve-digests oci-archive:${file} docker://"\${REGISTRY:?}"/cloud-controller-manager:v${version}`,
+        `skopeo copy --preserve-digests oci-archive:${file} docker://"$REGISTRY"/cloud-controller-manager:v${version}`,
     ),
-    ...chart.map((file) => `helm push ${file} oci://"\${REGISTRY:?}"/charts`),
+    ...chart.map((file) => `helm push ${file} oci://"$REGISTRY"/charts`),
     '',
   ].join('\n');
 }

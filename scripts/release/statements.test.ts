@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { provenanceOf } from './provenance.ts';
-import { publishScript, whyNotPublished } from './publish.ts';
+import { whyNotPublished } from './publish.ts';
 import { vexOf } from './vex.ts';
 
 const commit = 'a'.repeat(40);
@@ -88,21 +88,4 @@ test('a release goes out from a clean, prepared, tagged commit, with a key; else
     assert.match(why, said);
     assert.deepEqual(others, []);
   }
-});
-
-test('what publishes a release is a script with a command for each thing that a registry takes', () => {
-  const script = publishScript('1.2.3', [
-    'NOTES.md',
-    'chart/c-1.2.3.oci.tar',
-    'chart/c-1.2.3.tgz',
-    'image/i.oci.tar',
-    'npm/k.tgz',
-  ]);
-  assert.deepEqual(script.split('\n').slice(5), [
-    'npm publish ./npm/k.tgz',
-    'skopeo copy --preserve-digests oci-archive:image/i.oci.tar docker://"${REGISTRY:?}"/cloud-controller-manager:v1.2.3',
-    'helm push chart/c-1.2.3.tgz oci://"${REGISTRY:?}"/charts',
-    '',
-  ]);
-  assert.match(publishScript('1.2.3-rc.1', ['npm/k.tgz']), /^npm publish \.\/npm\/k\.tgz --tag next$/mu);
 });
