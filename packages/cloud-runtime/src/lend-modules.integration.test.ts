@@ -58,6 +58,7 @@ test('a file that has a copy of the contract keeps it', async () => {
 test('no other package is lent, and a copy that is broken is not passed over', async () => {
   const files = {
     'other.mjs': "import '@outrigger/kube'; export default () => {};",
+    'on-the-kit.mjs': "import '@outrigger/provider-kit'; export default () => {};",
     'below.mjs': "import '@outrigger/cloud-provider/src/errors.ts'; export default () => {};",
     'broken/lone.ts': LONE,
     'broken/node_modules/@outrigger/cloud-provider/package.json': '{"type":"module","exports":"./gone.js"}',
@@ -66,6 +67,10 @@ test('no other package is lent, and a copy that is broken is not passed over', a
     await assert.rejects(
       load(directory, './other.mjs'),
       /could not be loaded: Cannot find package '@outrigger\/kube'/u,
+    );
+    await assert.rejects(
+      load(directory, './on-the-kit.mjs'),
+      /Cannot find package '@outrigger\/provider-kit'.*: install the kit beside the provider, or bundle both into one file$/u,
     );
     await assert.rejects(load(directory, './below.mjs'), /could not be loaded: Cannot find package/u);
     await assert.rejects(load(directory, './broken/lone.ts'), /could not be loaded: Cannot find module .*gone\.js/u);

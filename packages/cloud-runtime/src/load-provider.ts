@@ -143,7 +143,10 @@ async function importModule(spec: string, from: string, load: () => Promise<unkn
   try {
     return await load();
   } catch (error) {
-    throw refuse(spec, `${from} could not be loaded: ${firstLine(error)}`);
+    const kit = /Cannot find package '@outrigger\/provider-kit'/u.test(firstLine(error))
+      ? '; the program lends @outrigger/cloud-provider alone: install the kit beside the provider, or bundle both into one file'
+      : '';
+    throw refuse(spec, `${from} could not be loaded: ${firstLine(error)}${kit}`);
   }
 }
 
