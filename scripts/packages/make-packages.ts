@@ -1,10 +1,11 @@
 /** Makes the tarballs of all packages. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { compile } from './compile.ts';
 import { publishedManifest, type PublishedExport } from './published-manifest.ts';
-import { repository, workspacePackages } from './workspace-packages.ts';
+import { publishedReadme } from './published-readme.ts';
+import { repository, repositoryUrl, workspacePackages } from './workspace-packages.ts';
 
 export interface Tarball {
   /** `@outrigger/kube`. */
@@ -42,7 +43,8 @@ export function makePackages({ output, version }: MakePackagesOptions): readonly
     cpSync(path.join(repository, 'LICENSE'), path.join(target, 'LICENSE'));
     const readme = path.join(repository, folder, 'README.md');
     if (!existsSync(readme)) throw new Error(`${manifest.name} has no README.md: its users see nothing else`);
-    cpSync(readme, path.join(target, 'README.md'));
+    const options = { folder, version: published.version, repositoryUrl: repositoryUrl() };
+    writeFileSync(path.join(target, 'README.md'), publishedReadme(readFileSync(readme, 'utf8'), options));
     return target;
   });
   rmSync(compiled, { recursive: true });

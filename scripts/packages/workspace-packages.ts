@@ -12,6 +12,14 @@ export interface WorkspacePackage {
   readonly manifest: Manifest;
 }
 
+/** `repository` in the package.json of the whole, as a URL without `.git`; `undefined` while it is published nowhere. */
+export function repositoryUrl(): string | undefined {
+  const { repository: said } = JSON.parse(readFileSync(path.join(repository, 'package.json'), 'utf8')) as {
+    readonly repository?: string;
+  };
+  return said?.replace(/\.git$/u, '');
+}
+
 /** In the order of their folders. */
 export function workspacePackages(): readonly WorkspacePackage[] {
   const files = globSync('{packages,providers}/*/package.json', { cwd: repository }).toSorted();
