@@ -40,21 +40,21 @@ export const alerts: readonly Alert[] = [
     expr: `max by (name) (leader_election_master_status{${OURS}}) == 0`,
     for: '2m',
     severity: 'critical',
-    summary: 'No replica holds the Lease {{ $labels.name }}: nothing is being done.',
+    summary: 'No replica holds the Lease {{ $labels.name }}: nothing is reconciled.',
   },
   {
     name: 'OutriggerLeaderChangesOften',
     expr: `sum by (name) (changes(leader_election_master_status{${OURS}}[1h])) > 6`,
     for: '5m',
     severity: 'warning',
-    summary: 'The Lease {{ $labels.name }} went from hand to hand: {{ $value }} changes within an hour.',
+    summary: 'The leader of the Lease {{ $labels.name }} changed {{ $value }} times within an hour.',
   },
   {
     name: 'OutriggerLeaseRenewalsFailing',
     expr: `sum by (pod) (rate(rest_client_requests_total{${OURS}, method="PUT", code!~"2.."}[5m])) > 0.05`,
     for: '5m',
     severity: 'warning',
-    summary: 'Renewals of the Lease fail on {{ $labels.pod }}, which gives up leading when they go on failing.',
+    summary: 'Renewals of the Lease fail on {{ $labels.pod }}, which stops leading if they continue to fail.',
   },
   {
     name: 'OutriggerApiRequestsFailing',
@@ -68,29 +68,29 @@ export const alerts: readonly Alert[] = [
     expr: `max(outrigger_node_uninitialized_seconds{${OURS}}) > 600`,
     for: '1m',
     severity: 'warning',
-    summary:
-      'A node has waited for its initialisation for {{ $value | humanizeDuration }}: no Pod can be scheduled to it.',
+    summary: 'A node has not been initialized for {{ $value | humanizeDuration }}: no Pod can be scheduled to it.',
   },
   {
     name: 'OutriggerNodeDeletionsHeld',
     expr: `max(outrigger_node_deletions_held{${OURS}}) > 0`,
     for: '10m',
     severity: 'warning',
-    summary: '{{ $value }} nodes seem to have lost their machines, and are not deleted because they are so many.',
+    summary:
+      '{{ $value }} nodes seem to have lost their machines. They are not deleted because there are too many at once.',
   },
   {
     name: 'OutriggerRouteRemovalsHeld',
     expr: `max(outrigger_route_removals_held{${OURS}}) > 0`,
     for: '10m',
     severity: 'warning',
-    summary: '{{ $value }} routes seem to be of no node any more, and are not removed because they are so many.',
+    summary: '{{ $value }} routes seem to belong to no node. They are not deleted because there are too many at once.',
   },
   {
     name: 'OutriggerOrphanRemovalsHeld',
     expr: `max by (kind) (outrigger_orphan_removals_held{${OURS}}) > 0`,
     for: '30m',
     severity: 'warning',
-    summary: '{{ $value }} orphans ({{ $labels.kind }}) are not removed because they are so many.',
+    summary: '{{ $value }} orphans ({{ $labels.kind }}) are not deleted because there are too many at once.',
   },
   {
     name: 'OutriggerOrphans',
@@ -98,14 +98,14 @@ export const alerts: readonly Alert[] = [
     for: '1h',
     severity: 'warning',
     summary:
-      '{{ $value }} × {{ $labels.kind }} in the cloud belong to nothing in the cluster any more, and cost money.',
+      '{{ $value }} orphans ({{ $labels.kind }}) in the cloud belong to no object of the cluster, and cost money.',
   },
   {
     name: 'OutriggerOrphanSearchIncomplete',
     expr: `sum(increase(outrigger_orphan_passes_total{${OURS}, result="partial"}[1h])) > 0 unless sum(increase(outrigger_orphan_passes_total{${OURS}, result="complete"}[1h])) > 0`,
     for: '1h',
     severity: 'warning',
-    summary: 'For an hour no search for orphans could see everything.',
+    summary: 'No search for orphans has been complete for an hour.',
   },
   {
     name: 'OutriggerCloudCallsFailing',
@@ -135,7 +135,7 @@ export const alerts: readonly Alert[] = [
     expr: `max by (provider) (outrigger_provider_open{${OURS}}) == 0`,
     for: '10m',
     severity: 'critical',
-    summary: 'The provider {{ $labels.provider }} cannot be opened: nothing is done in its cloud.',
+    summary: 'The provider {{ $labels.provider }} cannot be opened: nothing is reconciled in its cloud.',
   },
   {
     name: 'OutriggerServiceSyncFailing',
@@ -143,14 +143,14 @@ export const alerts: readonly Alert[] = [
     for: '15m',
     severity: 'warning',
     summary:
-      'Load balancers fail to be configured: {{ $value | humanize }} times in half an hour (part: {{ $labels.part }}).',
+      'Changes of load balancers failed {{ $value | humanize }} times within half an hour (part: {{ $labels.part }}).',
   },
   {
     name: 'OutriggerRoutesFailing',
     expr: `sum by (operation) (increase(outrigger_route_operations_total{${OURS}, result="failed"}[30m])) > 2`,
     for: '15m',
     severity: 'warning',
-    summary: 'Routes fail to be changed ({{ $labels.operation }}): pods of some nodes may not be reached.',
+    summary: 'Routes cannot be changed ({{ $labels.operation }}): Pods on some nodes may not be reachable.',
   },
   {
     name: 'OutriggerReconcilesFailing',
@@ -186,21 +186,21 @@ export const alerts: readonly Alert[] = [
     expr: `min by (pod, file) (outrigger_reload_successful{${OURS}}) == 0`,
     for: '5m',
     severity: 'warning',
-    summary:
-      'The new {{ $labels.file }} was refused by {{ $labels.pod }}: the old one stays in force until the next restart.',
+    summary: '{{ $labels.pod }} refused the new {{ $labels.file }}: the old one stays in use until the next restart.',
   },
   {
     name: 'OutriggerEventLoopBlocked',
     expr: `max by (pod) (nodejs_eventloop_lag_p99_seconds{${OURS}}) > 1`,
     for: '10m',
     severity: 'warning',
-    summary: '{{ $labels.pod }} is held up for {{ $value | humanizeDuration }} at a time: it may lose the Lease.',
+    summary:
+      'The event loop of {{ $labels.pod }} is blocked for {{ $value | humanizeDuration }} at a time: it may lose the Lease.',
   },
   {
     name: 'OutriggerWatchesBreaking',
     expr: `sum by (pod, resource) (rate(outrigger_watch_errors_total{${OURS}}[15m])) > 0.1`,
     for: '15m',
     severity: 'warning',
-    summary: 'Watches of {{ $labels.resource }} break again and again on {{ $labels.pod }}: changes are seen late.',
+    summary: 'Watches of {{ $labels.resource }} fail repeatedly on {{ $labels.pod }}: changes are noticed late.',
   },
 ];
