@@ -75,6 +75,7 @@ export {
 } from './config/config-schema.ts';
 export { bool, duration, listOf, oneOf, text, url, wholeNumber, type ValueKind } from './config/value-kinds.ts';
 export { readConfig, type ReadConfigOptions } from './config/read-config.ts';
+export { didYouMean } from './config/closest-name.ts';
 export { configTable } from './config/config-table.ts';
 export { GcfgSyntaxError, parseGcfg, type GcfgEntry } from './config/gcfg.ts';
 export { parseGoDuration } from './config/go-duration.ts';

@@ -133,6 +133,15 @@ const wrong: readonly (readonly [text: string, message: string, format?: 'gcfg']
   ],
   [`${base}loadBalancer:\n  size: small\n  Size: small\n`, 'cloud.conf:4: loadBalancer.Size is set twice'],
   [`${base}\nmoon:\n  a: 1\n`, 'cloud.conf:4: moon: there is no such key'],
+  [
+    `${base}loadBalancer:\n  sise: small\n`,
+    'cloud.conf:3: loadBalancer.sise: there is no such key (did you mean size?)',
+  ],
+  [
+    '[Global]\nauthurll = https://a\n',
+    'cloud.conf:2: global.authurll: there is no such key (did you mean auth-url?)',
+    'gcfg',
+  ],
   [`${base}virtualCenter: 3\n`, 'cloud.conf:2: virtualCenter must be a map of names'],
   [
     `${base}virtualCenter:\n  a: { port: 70000 }\n`,

@@ -1,5 +1,6 @@
 /** A provider's configuration, read by its schema: what is wrong is one line with file, line and key. */
 import { CloudError, type ConfigText, type ProviderHost } from '@outrigger/cloud-provider';
+import { didYouMean } from './closest-name.ts';
 import { isKey, isNamed, type ConfigKey, type ConfigOf, type ConfigSchema } from './config-schema.ts';
 import { ConfigSyntaxError, readGcfg, readYaml, type Found } from './config-text.ts';
 import { shown } from './value-kinds.ts';
@@ -62,8 +63,10 @@ class Reader {
     const seen = new Map<string, Found>();
     for (const { found: value, name } of members) {
       const known = Object.keys(schema).find((one) => plain(one) === plain(name));
-      if (known === undefined) this.#unknown(value.line, `${join(path, name)}: there is no such key`);
-      else if (seen.has(known)) throw this.refusal(value.line, `${join(path, name)} is set twice`);
+      if (known === undefined) {
+        const hint = didYouMean(name, this.#spelt(Object.keys(schema)));
+        this.#unknown(value.line, `${join(path, name)}: there is no such key${hint}`);
+      } else if (seen.has(known)) throw this.refusal(value.line, `${join(path, name)} is set twice`);
       else seen.set(known, value);
     }
     const read = Object.entries(schema).map(([name, member]) => {
@@ -106,6 +109,12 @@ class Reader {
     const items = found.items.map((one) => (one.kind === 'value' ? one.value : {}));
     if (isList) return items;
     return this.#options.format === 'gcfg' ? items.at(-1) : items;
+  }
+
+  /** As the format's users write keys. */
+  #spelt(names: readonly string[]): readonly string[] {
+    if (this.#options.format !== 'gcfg') return names;
+    return names.map((name) => name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`));
   }
 
   #unknown(line: number, what: string): void {

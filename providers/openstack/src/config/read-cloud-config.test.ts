@@ -139,7 +139,7 @@ subnet-id = s
   assert.deepEqual(warnings, [
     'cloud.conf:3: [BlockStorage]: there is no such section; it is ignored',
     'cloud.conf:5: [Route "one"]: there is no such section; it is ignored',
-    'cloud.conf:2: [Global] passwort: there is no such key; it is ignored',
+    'cloud.conf:2: [Global] passwort: there is no such key (did you mean password?); it is ignored',
     'cloud.conf:8: [LoadBalancer] use-octavia: there is no such key; it is ignored',
     'cloud.conf:10: [LoadBalancer] lb-provider: "acme" is none of amphora, octavia, ovn, f5, amphorav2; it is used as it is',
     'cloud.conf:11: [LoadBalancerClass] has no name; it is ignored',

@@ -1,6 +1,6 @@
 /** From the text of `cloud.conf` to the config: parsed, checked, `clouds.yaml` laid under it. Entry point of this folder. */
 import { CloudError, type ConfigText } from '@outrigger/cloud-provider';
-import { GcfgSyntaxError, parseGcfg, type GcfgEntry } from '@outrigger/provider-kit';
+import { GcfgSyntaxError, didYouMean, parseGcfg, type GcfgEntry } from '@outrigger/provider-kit';
 import {
   globalSection,
   loadBalancerClassSection,
@@ -85,7 +85,8 @@ function warnOfUnknownSections(entries: readonly GcfgEntry[], reporter: Reporter
   for (const entry of entries) {
     if (entry.key !== undefined || isClass(entry)) continue;
     if (isPlain(entry) && PLAIN.some((name) => isOf(entry, name))) continue;
-    reporter.warn(entry.line, `${nameOf(entry)}: there is no such section; it is ignored`);
+    const hint = isPlain(entry) ? didYouMean(entry.section, [...PLAIN, loadBalancerClassSection.name]) : '';
+    reporter.warn(entry.line, `${nameOf(entry)}: there is no such section${hint}; it is ignored`);
   }
 }
 

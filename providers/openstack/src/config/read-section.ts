@@ -1,5 +1,5 @@
 /** From the lines of one section to its part of the config, by the table of its keys. */
-import type { GcfgEntry } from '@outrigger/provider-kit';
+import { didYouMean, type GcfgEntry } from '@outrigger/provider-kit';
 import type { Section, ServedKey, UnservedKey } from './cloud-conf-keys.ts';
 import { BadValue } from './value-kinds.ts';
 
@@ -32,7 +32,10 @@ export function readSection<S>(section: Section<S>, entries: readonly GcfgEntry[
       values[member] = readValue(served, entry, values[member], of, reporter);
       set.add(member);
     } else if (unserved) reportUnserved(unserved, entry, of, reporter);
-    else reporter.warn(entry.line, `${of}: there is no such key; it is ignored`);
+    else {
+      const known = [...Object.values(keys), ...section.unserved].map((one) => one.key);
+      reporter.warn(entry.line, `${of}: there is no such key${didYouMean(key, known)}; it is ignored`);
+    }
   }
   return { values: values as S, set: set as ReadonlySet<string> as ReadonlySet<keyof S> };
 }
