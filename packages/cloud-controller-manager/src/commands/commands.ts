@@ -1,9 +1,10 @@
-/** The commands of the program, in the order of their list. */
+/** The commands of the program, in the order of their names. */
 import { closestName, FlagError } from '@outrigger/controller-manager';
 import { admissionPolicyCommand } from './admission-policy.ts';
 import { adoptCommand } from './adopt.ts';
 import type { Command } from './command.ts';
 import { explainCommand } from './explain.ts';
+import { installedCommands } from './installed-commands.ts';
 import { migrateCommand } from './migrate.ts';
 import { rbacCommand } from './rbac.ts';
 import { serviceWebhookCommand } from './service-webhook.ts';
@@ -17,7 +18,8 @@ const commands: readonly Command[] = [
   rbacCommand,
   serviceWebhookCommand,
   versionCommand,
-];
+  ...installedCommands,
+].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 
 /** Throws a `FlagError` for a word that is no command. */
 export function commandOf(name: string): Command {
