@@ -65,6 +65,24 @@ test('bin/outrigger runs the commands, and lists them when it is given none', as
   assert.equal((await run(launcher, ['version'], elsewhere)).code, 0);
 });
 
+test('commands of packages that are not in the bundle are found beside it, and never from the working directory', async () => {
+  const packages = join(directory, 'node_modules', '@outrigger');
+  await symlink(join(fileURLToPath(new URL('..', import.meta.url)), 'node_modules'), join(elsewhere, 'node_modules'));
+  const missing = await run(outrigger, ['lint-repo', '.'], elsewhere);
+  assert.deepEqual([missing.code, missing.stdout], [1, '']);
+  assert.match(missing.stderr, /^outrigger lint-repo: [^\n]+: npm install --save-dev @outrigger\/create-provider\n$/u);
+  await rm(join(elsewhere, 'node_modules'));
+  await mkdir(packages, { recursive: true });
+  await symlink(
+    fileURLToPath(new URL('../packages/create-provider', import.meta.url)),
+    join(packages, 'create-provider'),
+  );
+  const found = await run(outrigger, ['lint-repo', '.'], elsewhere);
+  assert.deepEqual([found.code, found.stderr], [1, '']);
+  assert.match(found.stdout, /FAILED; of what a repository must have 5 missed/u);
+  await rm(join(directory, 'node_modules'), { recursive: true });
+});
+
 test('without a pinned Node beside it, the launcher takes the one on the path on macOS, and none on Linux', async () => {
   const bin = join(elsewhere, 'repository', 'bin');
   const path = join(elsewhere, 'tools');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { linksOf } from './doc-links.ts';
+import { linksOf } from '@outrigger/create-provider';
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 const rows = read('../docs/reference/never.md')

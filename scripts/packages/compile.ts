@@ -37,7 +37,10 @@ function runCompiler(packages: readonly WorkspacePackage[], compilerOptions: obj
         file: path.join(repository, folder, file),
       })),
     );
-    const files = entries.map(({ file }) => file);
+    const programs = packages.flatMap(({ folder, manifest: { bin = {} } }) =>
+      Object.values(bin).map((file) => path.join(repository, folder, file)),
+    );
+    const files = [...entries.map(({ file }) => file), ...programs];
     // What is found through node_modules counts as another's, and is not written.
     const paths = Object.fromEntries(entries.map(({ file, specifier }) => [specifier, [file]]));
     const typeRoots = [path.join(repository, 'node_modules/@types')];

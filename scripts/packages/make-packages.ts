@@ -36,8 +36,12 @@ export function makePackages({ output, version }: MakePackagesOptions): readonly
     const published = publishedManifest(manifest, version ?? manifest.version);
     writeFileSync(path.join(target, 'package.json'), `${JSON.stringify(published, undefined, 2)}\n`);
     cpSync(path.join(compiled, folder, 'src'), path.join(target, 'dist'), { recursive: true });
-    const { exports, sideEffects } = published;
-    const named = [...Object.values(exports).flatMap(filesOf), ...(Array.isArray(sideEffects) ? sideEffects : [])];
+    for (const asItIs of manifest.files ?? []) {
+      cpSync(path.join(repository, folder, asItIs), path.join(target, asItIs), { recursive: true });
+    }
+    const { bin = {}, exports, sideEffects } = published;
+    const effects = Array.isArray(sideEffects) ? sideEffects : [];
+    const named = [...Object.values(exports).flatMap(filesOf), ...Object.values(bin), ...effects];
     const missing = named.find((file) => !existsSync(path.join(target, file)));
     if (missing !== undefined) throw new Error(`${manifest.name}: package.json names ${missing}, which was not built`);
     cpSync(path.join(repository, 'LICENSE'), path.join(target, 'LICENSE'));

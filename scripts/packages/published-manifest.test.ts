@@ -32,6 +32,12 @@ test('sources become what is built of them, our own packages the version of the 
   });
 });
 
+test('programs are built, and folders that are published as they are stand beside what is built', () => {
+  const manifest = { ...KUBE, bin: { x: './src/bin.ts' }, files: ['template'] };
+  const { bin, files } = publishedManifest(manifest, '1.2.3');
+  assert.deepEqual([bin, files], [{ x: './dist/bin.js' }, ['dist', 'template']]);
+});
+
 test('what would leave a user in doubt is refused, by the name of the package', () => {
   const { engines: _engines, ...noEngines } = KUBE;
   const { sideEffects: _sideEffects, ...noSideEffects } = KUBE;

@@ -10,6 +10,10 @@ export interface Manifest {
   readonly sideEffects?: boolean | readonly string[];
   /** By subpath, the source file: `./src/index.ts`. */
   readonly exports?: Readonly<Record<string, string>>;
+  /** By the name of a program, its source file. */
+  readonly bin?: Readonly<Record<string, string>>;
+  /** Folders that are published as they are, beside what is built: templates. */
+  readonly files?: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
@@ -23,6 +27,7 @@ export interface PublishedManifest {
   readonly version: string;
   readonly sideEffects: boolean | readonly string[];
   readonly exports: Readonly<Record<string, PublishedExport>>;
+  readonly bin?: Readonly<Record<string, string>>;
   readonly files: readonly string[];
   readonly publishConfig: { readonly access: 'public' };
 }
@@ -35,7 +40,8 @@ const SOURCE = /^\.\/src\/(?<module>.+)\.ts$/u;
  * member for what cannot be published, or leaves a user in doubt.
  */
 export function publishedManifest(manifest: Manifest, version: string): PublishedManifest {
-  const { dependencies, devDependencies: _, engines, exports, private: kept, sideEffects, ...rest } = manifest;
+  const { bin, dependencies, devDependencies: _, engines, exports, files = [], ...others } = manifest;
+  const { private: kept, sideEffects, ...rest } = others;
   const refuse = (why: string): Error => new Error(`${manifest.name}: package.json ${why}`);
   // The folder of the workspace has sources, which Node refuses below node_modules: it must never get out by itself.
   if (kept !== true) throw refuse('must be "private": what is published is made from it by make packages');
@@ -62,7 +68,8 @@ export function publishedManifest(manifest: Manifest, version: string): Publishe
       ),
       './package.json': './package.json',
     },
-    files: ['dist'],
+    ...(bin && { bin: Object.fromEntries(Object.entries(bin).map(([name, file]) => [name, built(file, '.js')])) }),
+    files: ['dist', ...files],
     ...(dependencies && {
       dependencies: Object.fromEntries(
         Object.entries(dependencies).map(([name, range]) => [name, name.startsWith(OURS) ? version : range]),

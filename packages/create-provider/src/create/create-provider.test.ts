@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from '../temporary-folder.suite.ts';
+import { createProvider } from './create-provider.ts';
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(cwd: string, ...args: readonly string[]): Outcome {
+  const told = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof told): { write(text: string): void } => ({
+    write: (text) => void (told[name] += text),
+  });
+  const code = createProvider(args, { cwd, stdout: stream('stdout'), stderr: stream('stderr') });
+  return { code, ...told };
+}
+
+const modulesOf = (folder: string): readonly string[] =>
+  readdirSync(path.join(folder, 'cloud-controller-manager/src'))
+    .filter((file) => !file.includes('.test.'))
+    .toSorted();
+
+test('without a capability there are load balancers and routes, with --nodes alone nodes; a folder comes for each that is named', () => {
+  using folder = temporaryFolder();
+  const { code, stdout } = run(folder.path, 'acme');
+  assert.equal(code, 0);
+  assert.match(stdout, /^acme: \d+ files, with nodes, load-balancers, routes\n\n {2}cd acme\n {2}make test\n/u);
+  assert.deepEqual(modulesOf(path.join(folder.path, 'acme')), [
+    'api.ts',
+    'instances.ts',
+    'load-balancers.ts',
+    'provider.ts',
+    'routes.ts',
+  ]);
+  assert.equal(run(folder.path, 'small', '--nodes').code, 0);
+  assert.deepEqual(modulesOf(path.join(folder.path, 'small')), ['api.ts', 'instances.ts', 'provider.ts']);
+  assert.equal(run(folder.path, 'other', '--volumes', '--csi', '--directory=there').code, 0);
+  assert.deepEqual(modulesOf(path.join(folder.path, 'there')), ['api.ts', 'instances.ts', 'provider.ts', 'volumes.ts']);
+  assert.ok(existsSync(path.join(folder.path, 'there/csi/README.md')));
+  assert.ok(!existsSync(path.join(folder.path, 'there/dns')));
+});
+
+test('nothing of the template is left in a repository: no mark, no other name', () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme', { title: 'The Acme', capabilities: ['routes', 'dns'] });
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  assert.ok(files.length > 20 && files.some(({ name }) => name === '.gitignore'));
+  for (const { name, parentPath } of files) {
+    const text = readFileSync(path.join(parentPath, name), 'utf8');
+    assert.doesNotMatch(text, /my-cloud|My Cloud|<\/?(?:routes|load-balancers|volumes|additional)>/u, name);
+  }
+});
+
+test('tarballs of make packages take the place of versions, with those that they depend on', () => {
+  using folder = temporaryFolder();
+  const packages = path.join(folder.path, 'packages');
+  mkdirSync(packages);
+  for (const name of [
+    'cloud-provider-0.1.0.tgz',
+    'provider-kit-0.2.0-rc.1.tgz',
+    'kube-0.1.0.tgz',
+    'testing-0.1.0.tgz',
+  ]) {
+    writeFileSync(path.join(packages, `outrigger-${name}`), '');
+  }
+  assert.equal(run(folder.path, 'acme', '--packages=packages').code, 0);
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(path.join(folder.path, 'acme/package.json'), 'utf8'),
+  ) as Record<string, Record<string, string>>;
+  assert.equal(dependencies?.['@outrigger/provider-kit'], 'file:../packages/outrigger-provider-kit-0.2.0-rc.1.tgz');
+  assert.equal(devDependencies?.['@outrigger/testing'], 'file:../packages/outrigger-testing-0.1.0.tgz');
+  assert.match(devDependencies?.['@outrigger/cloud-runtime'] ?? '', /^\d/u);
+});
+
+test('what is wrong is one line, exit code 1, and nothing is written', () => {
+  using folder = temporaryFolder();
+  mkdirSync(path.join(folder.path, 'full'));
+  writeFileSync(path.join(folder.path, 'full/mine'), '');
+  mkdirSync(path.join(folder.path, 'empty'));
+  for (const [args, message] of [
+    [[], /name one provider/u],
+    [['a', 'b'], /name one provider/u],
+    [['Acme'], /"Acme" cannot be a provider's name/u],
+    [['acme', '--title=<b>'], /the title "<b>" may have/u],
+    [['acme', '--wings'], /--wings/u],
+    [['full'], /full is not empty/u],
+    [['acme', '--packages=empty'], /there are no tarballs in .*empty: make packages/u],
+    [['acme', '--packages=nowhere'], /nowhere/u],
+  ] as const) {
+    const { code, stderr, stdout } = run(folder.path, ...args);
+    assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+    assert.match(stderr, /^create-provider: [^\n]+\n$/u);
+    assert.match(stderr, message);
+  }
+  assert.deepEqual(readdirSync(folder.path).toSorted(), ['empty', 'full']);
+  assert.match(run(folder.path, '--help').stdout, /^npm create @outrigger\/provider NAME/u);
+});

@@ -1,0 +1,60 @@
+/** Repositories as they are created, with the packages of the workspace in place of installed ones: their own checks have to pass. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parseAllDocuments } from 'yaml';
+import { temporaryFolder } from '../temporary-folder.suite.ts';
+import { CAPABILITIES, type Capability } from './capabilities.ts';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+interface Outcome {
+  readonly code: number;
+  readonly output: string;
+}
+
+function make(directory: string, ...args: readonly string[]): Promise<Outcome> {
+  // Whoever runs tests in a test is not told of them by Node: what it tells its own runs by must not be handed on.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const options = { cwd: directory, env: { ...env, MAKEFLAGS: '' }, timeout: 120_000 };
+  return new Promise((resolve) => {
+    execFile('make', [...args], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? 255), output: stdout + stderr });
+    });
+  });
+}
+
+for (const capabilities of [CAPABILITIES, [], ['volumes']] satisfies (readonly Capability[])[]) {
+  test(`with nodes${capabilities.map((one) => `, ${one}`).join('')}: its types are right and its tests pass`, async () => {
+    using folder = temporaryFolder();
+    const directory = folder.create('acme', { capabilities });
+    symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'));
+    const { code, output } = await make(directory, 'test', 'INSTALLED=', 'ARTIFACTS=.');
+    assert.equal(code, 0, output);
+    const passed = Number(/^ℹ pass (\d+)$/mu.exec(output)?.[1]);
+    assert.ok(passed >= 2 + (capabilities.length > 3 ? 4 : 0), output);
+    assert.ok(existsSync(path.join(directory, 'junit_provider.xml')));
+  });
+}
+
+test('its own program lints it, and has no word that does not exist', async () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme');
+  symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'));
+  const { code, output } = await make(directory, 'lint-repo', 'INSTALLED=');
+  assert.equal(code, 0, output);
+  assert.match(output, /^acme: passed; of what a repository must have 0 missed/mu);
+});
+
+test('the roles of its manifest are those that the program is shipped with', () => {
+  const rulesOf = (file: string): unknown =>
+    parseAllDocuments(readFileSync(file, 'utf8')).flatMap((document) => {
+      const { rules } = document.toJS() as { readonly rules?: unknown };
+      return rules === undefined ? [] : [rules];
+    });
+  const own = path.join(root, 'packages/create-provider/template/manifests/cloud-controller-manager.yml');
+  assert.deepEqual(rulesOf(own), rulesOf(path.join(root, 'deploy/cloud-controller-manager-deployment.yml')));
+});

@@ -1,0 +1,109 @@
+/** Brings the pages of several providers' repositories into one tree with an index. */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Repository } from '../lint/repository.ts';
+import type { ProviderCard } from '../provider-card.ts';
+import { brokenLinks, isAddress } from './broken-links.ts';
+import { checkoutOf } from './checkout.ts';
+import { summariseReport } from './conformance-summary.ts';
+import { mapLinks } from './doc-links.ts';
+import { renderIndex, type IndexedProvider } from './provider-index.ts';
+
+export interface CollectOptions {
+  /** Folders of repositories, each with its `provider.yaml`. */
+  readonly repositories: readonly string[];
+  /** Made; a tree of an earlier run is replaced. */
+  readonly output: string;
+}
+
+export interface CollectedDocs {
+  readonly providers: readonly IndexedProvider[];
+  /** Relative to the output. */
+  readonly pages: readonly string[];
+  /** `memory/README.md: x.md`: links of the tree that lead nowhere. */
+  readonly broken: readonly string[];
+}
+
+/** The index for programs; that it is there tells a tree of ours from a folder of somebody's. */
+const INDEX = 'index.json';
+
+/** Throws an `Error` in one line for a repository without a card or pages, and for an output that is something else. */
+export function collectDocs({ output, repositories }: CollectOptions): CollectedDocs {
+  if (repositories.length === 0) throw new Error('name at least one repository');
+  if (existsSync(output) && readdirSync(output).length > 0 && !existsSync(path.join(output, INDEX))) {
+    throw new Error(`${output} holds something else: name a folder that is not there yet`);
+  }
+  const read = repositories.map(readRepository).toSorted((a, b) => (a.card.title < b.card.title ? -1 : 1));
+  const twice = read.find(({ card }, index) => read.findIndex((one) => one.card.name === card.name) < index);
+  if (twice) throw new Error(`two repositories have the provider ${twice.card.name}`);
+  rmSync(output, { recursive: true, force: true });
+  const pages = ['README.md'];
+  for (const { card, files, repository } of read) {
+    for (const file of files) {
+      const target = path.posix.join(card.name, path.posix.relative('docs', file));
+      mkdirSync(path.join(output, path.dirname(target)), { recursive: true });
+      if (file.endsWith('.md')) {
+        pages.push(target);
+        const text = repository.read(file) ?? '';
+        writeFileSync(
+          path.join(output, target),
+          mapLinks(text, (link) => linkInTree(link, file, repository, card)),
+        );
+      } else {
+        copyFileSync(path.join(repository.directory, file), path.join(output, target));
+      }
+    }
+  }
+  const providers = read.map(indexed);
+  writeFileSync(path.join(output, 'README.md'), renderIndex(providers));
+  writeFileSync(path.join(output, INDEX), `${JSON.stringify({ providers }, undefined, 2)}\n`);
+  return { providers, pages, broken: brokenLinks(output, pages) };
+}
+
+interface ReadRepository {
+  readonly card: ProviderCard;
+  readonly repository: Repository;
+  /** All below `docs`. */
+  readonly files: readonly string[];
+}
+
+function readRepository(directory: string): ReadRepository {
+  const repository = new Repository(directory);
+  const { card } = repository;
+  if (card instanceof Error) throw new Error(`${directory}: ${card.message}`);
+  // It becomes a folder.
+  if (!/^[a-z0-9][a-z0-9-]*$/u.test(card.name))
+    throw new Error(`${directory}: provider.yaml: name must be lower-case letters, digits and dashes`);
+  const files = repository.filesBelow('docs');
+  if (!files.includes('docs/README.md'))
+    throw new Error(`${directory}: there is no docs/README.md, the first page of its docs`);
+  return { card, repository, files };
+}
+
+/** What is not among the pages is where the repository is; without an address it stays, and is found to lead nowhere. */
+function linkInTree(link: string, page: string, { directory }: Repository, card: ProviderCard): string {
+  const [target = '', anchor] = link.split('#');
+  if (isAddress(link) || target === '') return link;
+  const file = path.join(directory, path.dirname(page), decodeURIComponent(target));
+  if (!path.relative(path.join(directory, 'docs'), file).startsWith('..') || card.repository === undefined) return link;
+  const checkout = checkoutOf(directory);
+  const inside = path.relative(checkout, file).split(path.sep).join('/');
+  if (inside.startsWith('..') || !existsSync(file)) return link;
+  return `${card.repository}/blob/HEAD/${encodeURI(inside)}${anchor === undefined ? '' : `#${anchor}`}`;
+}
+
+function indexed({ card, repository }: ReadRepository): IndexedProvider {
+  const provider = { card, page: `${card.name}/README.md` };
+  const { conformance } = card;
+  if (conformance === undefined) return provider;
+  if (isAddress(conformance)) return { ...provider, conformanceLink: conformance };
+  const summary = summariseReport(repository.read(conformance) ?? '');
+  if (!summary) throw new Error(`${repository.directory}: ${conformance} is no report of outrigger conformance`);
+  return {
+    ...provider,
+    conformance: summary,
+    ...(card.repository !== undefined && {
+      conformanceLink: `${card.repository}/blob/HEAD/${encodeURI(path.relative(checkoutOf(repository.directory), path.join(repository.directory, conformance)))}`,
+    }),
+  };
+}

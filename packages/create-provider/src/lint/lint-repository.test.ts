@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { CAPABILITIES } from '../create/capabilities.ts';
+import { temporaryFolder } from '../temporary-folder.suite.ts';
+import { lintRepository, type Finding } from './lint-repository.ts';
+import { renderReport } from './render-report.ts';
+import { REQUIREMENTS } from './requirements.ts';
+
+/** What only time brings. */
+const NOT_YET = ['conformance-report', 'experience-reports'];
+
+function missedIn(directory: string): readonly string[] {
+  return lintRepository(directory).findings.flatMap(({ id, outcome }) => (outcome === 'missed' ? [id] : []));
+}
+
+function findingOf(directory: string, id: string): Finding {
+  const found = lintRepository(directory).findings.find((finding) => finding.id === id);
+  assert.ok(found, id);
+  return found;
+}
+
+function edit(directory: string, file: string, change: (text: string) => string): void {
+  const target = path.join(directory, file);
+  const text = readFileSync(target, 'utf8');
+  const changed = change(text);
+  assert.notEqual(changed, text, `${file} is changed`);
+  writeFileSync(target, changed);
+}
+
+test('a new repository lacks nothing, whatever its capabilities, but reports that only time brings', () => {
+  using folder = temporaryFolder();
+  for (const [name, capabilities] of [
+    ['all', CAPABILITIES],
+    ['usual', undefined],
+    ['nodes-alone', []],
+  ] as const) {
+    const directory = folder.create(name, { capabilities });
+    assert.deepEqual(missedIn(directory), NOT_YET, name);
+    assert.equal(lintRepository(directory).passed, true);
+  }
+});
+
+/** A repository with one thing less: by the requirement that has to name it. */
+const MUTANTS: Readonly<Record<string, (directory: string) => void>> = {
+  'repository-name': (at) =>
+    edit(at, 'provider.yaml', (text) => text.replace('example/cloud-provider-acme', 'kubernetes/acme-ccm')),
+  'cloud-controller-manager': (at) => rmSync(path.join(at, 'cloud-controller-manager'), { recursive: true }),
+  docs: (at) => rmSync(path.join(at, 'docs'), { recursive: true }),
+  'docs-cloud-controller-manager': (at) => rmSync(path.join(at, 'docs/cloud-controller-manager.md')),
+  'docs-testing': (at) => writeFileSync(path.join(at, 'docs/testing.md'), '# Testing\n\nTo do.\n'),
+  'makefile-test': (at) => edit(at, 'Makefile', (text) => text.replace(/^test:/mu, 'check:')),
+  'docs-getting-started': (at) => rmSync(path.join(at, 'docs/getting-started.md')),
+  'docs-features': (at) => rmSync(path.join(at, 'docs/features.md')),
+  'docs-how-it-works': (at) => rmSync(path.join(at, 'docs/how-it-works.md')),
+  'docs-migration': (at) => edit(at, 'provider.yaml', (text) => text.replace('name: acme', 'name: vsphere')),
+  'docs-collectable': (at) => appendFileSync(path.join(at, 'docs/features.md'), '\n[More](more.md)\n'),
+  dns: (at) => rmSync(path.join(at, 'dns'), { recursive: true }),
+  cni: (at) => rmSync(path.join(at, 'cni'), { recursive: true }),
+  csi: (at) => rmSync(path.join(at, 'csi'), { recursive: true }),
+  flex: (at) => rmSync(path.join(at, 'flex/README.md')),
+  installer: (at) => writeFileSync(path.join(at, 'installer/README.md'), '# Installer\n'),
+  manifests: (at) => writeFileSync(path.join(at, 'manifests/cloud-controller-manager.yml'), 'kind: Secret\n'),
+  ci: (at) => edit(at, '.github/workflows/test.yml', (text) => text.replace('make test', 'true')),
+  owners: (at) => writeFileSync(path.join(at, 'OWNERS'), 'reviewers: [acme-maintainers]\n'),
+  'provider-card': (at) => edit(at, 'provider.yaml', (text) => text.replace('maturity: alpha', 'maturity: fine')),
+  'conformance-report': (at) => appendFileSync(path.join(at, 'provider.yaml'), 'conformance: reports/none.json\n'),
+  'experience-reports': (at) => void at,
+};
+
+for (const { id, level, place } of REQUIREMENTS) {
+  test(`${id}: a repository without it is told so, with the requirement's own words`, () => {
+    using folder = temporaryFolder();
+    const directory = folder.create('acme', { capabilities: CAPABILITIES });
+    const mutate = MUTANTS[id];
+    assert.ok(mutate, `no mutant takes ${id} away`);
+    mutate(directory);
+    const { outcome, quote, source, todo } = findingOf(directory, id);
+    assert.deepEqual([outcome, Boolean(quote && source && todo)], ['missed', true]);
+    assert.equal(lintRepository(directory).passed, level === 'should');
+    // The pages hang together, and what provider.yaml says is needed by others.
+    if (place !== undefined && !id.startsWith('docs')) assert.deepEqual(missedIn(directory), [id, ...NOT_YET]);
+  });
+}
+
+test('a target test that only names others, or a variable of that name, runs nothing; comments before its commands do no harm', () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme');
+  for (const [makefile, outcome] of [
+    ['test := unit\n', 'missed'],
+    ['testing:\n\tnode --test\n', 'missed'],
+    ['test:\n\nbuild:\n\ttsc\n', 'missed'],
+    ['.PHONY: test\ntest: setup ## all\n# slow\n\tnode --test\n', 'met'],
+  ] as const) {
+    writeFileSync(path.join(directory, 'Makefile'), makefile);
+    assert.equal(findingOf(directory, 'makefile-test').outcome, outcome, makefile);
+  }
+});
+
+test('a place that provider.yaml names is met elsewhere, but for a must in the kubernetes organization', () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme');
+  renameSync(path.join(directory, 'cloud-controller-manager'), path.join(directory, 'src'));
+  appendFileSync(path.join(directory, 'provider.yaml'), 'places:\n  cloud-controller-manager: src\n');
+  const { found, outcome } = findingOf(directory, 'cloud-controller-manager');
+  assert.equal(outcome, 'elsewhere');
+  assert.match(found, /^src: \d+ source files$/u);
+  assert.equal(lintRepository(directory).passed, true);
+  edit(directory, 'provider.yaml', (text) => text.replace('github.com/example', 'github.com/kubernetes'));
+  assert.equal(findingOf(directory, 'cloud-controller-manager').outcome, 'missed');
+  assert.equal(findingOf(directory, 'repository-name').outcome, 'met');
+});
+
+test('a page may link to a file of the checkout around it, and not out of that', () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme');
+  appendFileSync(path.join(directory, 'docs/features.md'), '\n[Above](../../above.md)\n');
+  writeFileSync(path.join(folder.path, 'above.md'), '# Above\n');
+  assert.equal(findingOf(directory, 'docs-collectable').outcome, 'missed');
+  mkdirSync(path.join(folder.path, '.git'));
+  assert.equal(findingOf(directory, 'docs-collectable').outcome, 'met');
+});
+
+test('what is printed has a line for each requirement, and of what is missed its words, its source and what to do', () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme');
+  rmSync(path.join(directory, 'Makefile'));
+  const text = renderReport(lintRepository(directory));
+  assert.match(
+    text,
+    /^must {4}makefile-test +MISSED +there is no Makefile\n +asked for: A Makefile with a test entrypoint to run the provider tests\.\n +by: KEP-2392.*\n +to do: add a target test/mu,
+  );
+  assert.match(text, /^should {2}csi +- +provider\.yaml names no csi$/mu);
+  assert.match(text, /\nacme: FAILED; of what a repository must have 1 missed, of what it should have 2\n$/u);
+});

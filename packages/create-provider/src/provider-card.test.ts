@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readCard } from './provider-card.ts';
+
+const LEAST = 'name: acme\nmaturity: beta\nmaintainers: [acme-team]\n';
+
+test('a card of the least keys has defaults for the others', () => {
+  assert.deepEqual(readCard(LEAST), {
+    name: 'acme',
+    title: 'acme',
+    maturity: 'beta',
+    maintainers: ['acme-team'],
+    features: [],
+    additional: [],
+    experience: [],
+    places: {},
+  });
+  assert.equal(readCard(`${LEAST}repository: https://example.com/acme/\n`).repository, 'https://example.com/acme');
+});
+
+test('what is wrong is named by its key', () => {
+  for (const [text, message] of [
+    ['[]', /not a map/u],
+    ['maturity: alpha\nmaintainers: [a]', /^name must/u],
+    [LEAST.replace('beta', 'ripe'), /^maturity must be one of alpha, beta, stable, deprecated$/u],
+    [LEAST.replace('[acme-team]', '[]'), /^maintainers must name/u],
+    [`${LEAST}features: nodes\n`, /^features must be a list/u],
+    [`${LEAST}conformance: [a]\n`, /^conformance must be a text$/u],
+    [`${LEAST}places: [a]\n`, /^places must be a map/u],
+    [`${LEAST}experiences: []\n`, /^there is no key experiences; the keys are name,/u],
+  ] as const) {
+    assert.throws(
+      () => readCard(text),
+      (error: Error) => message.test(error.message),
+      text,
+    );
+  }
+});

@@ -1,0 +1,89 @@
+/** `provider.yaml` of a provider's repository: what the index of providers says of it. */
+import { parse } from 'yaml';
+
+const MATURITIES = ['alpha', 'beta', 'stable', 'deprecated'] as const;
+export const CARD_FILE = 'provider.yaml';
+
+export interface ProviderCard {
+  /** Before the `://` of provider IDs. */
+  readonly name: string;
+  /** How people call the cloud. Default: the name. */
+  readonly title: string;
+  /** Where the repository is: an address, for links to what is not among the pages. */
+  readonly repository?: string;
+  readonly maturity: (typeof MATURITIES)[number];
+  /** Teams or GitHub names; at least one. */
+  readonly maintainers: readonly string[];
+  /** `nodes`, `routes` … Default: none. */
+  readonly features: readonly string[];
+  /** Of `dns`, `cni`, `csi`, `flex`, `installer`, those that there are. Default: none. */
+  readonly additional: readonly string[];
+  /** The last conformance report: a file of the repository, or an address. */
+  readonly conformance?: string;
+  /** Addresses of what users say of it. Default: none. */
+  readonly experience: readonly string[];
+  /** By the ID of a requirement, where in the repository that is found instead. Default: none. */
+  readonly places: Readonly<Record<string, string>>;
+}
+
+/** Throws an `Error` that names the key. */
+export function readCard(text: string): ProviderCard {
+  const found: unknown = parse(text);
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) throw new Error('it is not a map of keys');
+  const card = found as Readonly<Record<string, unknown>>;
+  const unknown = Object.keys(card).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) throw new Error(`there is no key ${unknown}; the keys are ${KEYS.join(', ')}`);
+  const maturity = MATURITIES.find((one) => one === card['maturity']);
+  if (maturity === undefined) throw new Error(`maturity must be one of ${MATURITIES.join(', ')}`);
+  const name = textOf(card, 'name');
+  if (name === undefined) throw new Error('name must be the name of the provider');
+  const maintainers = wordsOf(card, 'maintainers');
+  if (maintainers.length === 0) throw new Error('maintainers must name at least one team or person');
+  const repository = textOf(card, 'repository');
+  const conformance = textOf(card, 'conformance');
+  return {
+    name,
+    title: textOf(card, 'title') ?? name,
+    ...(repository !== undefined && { repository: repository.replace(/\/+$/u, '') }),
+    maturity,
+    maintainers,
+    features: wordsOf(card, 'features'),
+    additional: wordsOf(card, 'additional'),
+    ...(conformance !== undefined && { conformance }),
+    experience: wordsOf(card, 'experience'),
+    places: placesOf(card['places']),
+  };
+}
+
+const KEYS = [
+  'name',
+  'title',
+  'repository',
+  'maturity',
+  'maintainers',
+  'features',
+  'additional',
+  'conformance',
+  'experience',
+  'places',
+];
+
+function textOf(card: Readonly<Record<string, unknown>>, key: string): string | undefined {
+  const value = card[key];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string' && value !== '') return value;
+  throw new Error(`${key} must be a text`);
+}
+
+function wordsOf(card: Readonly<Record<string, unknown>>, key: string): readonly string[] {
+  const value = card[key] ?? [];
+  if (Array.isArray(value) && value.every((one): one is string => typeof one === 'string')) return value;
+  throw new Error(`${key} must be a list of texts`);
+}
+
+function placesOf(value: unknown): Readonly<Record<string, string>> {
+  if (value === undefined || value === null) return {};
+  const isMap = typeof value === 'object' && !Array.isArray(value);
+  if (isMap && Object.values(value).every((place) => typeof place === 'string')) return value as Record<string, string>;
+  throw new Error('places must be a map from requirements to paths');
+}
