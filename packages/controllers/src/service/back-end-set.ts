@@ -9,6 +9,12 @@ import { backEndOf, byNodeName, isBackEnd, type BackEndProvider, type CloudAddre
 /** Selections that Services share. Where there are more kinds of them, the others have an array each. */
 const MOST_SHARED = 100;
 
+/** One node, before a change and after it; `undefined`: it takes no traffic. */
+export interface ComparedNode {
+  readonly before: BackEnd | undefined;
+  readonly after: BackEnd | undefined;
+}
+
 export class BackEndSet {
   readonly #provider: BackEndProvider;
   readonly #loadBalancers: Pick<LoadBalancers, 'selectBackEnds'>;
@@ -44,14 +50,18 @@ export class BackEndSet {
     this.#generation += 1;
   }
 
+  /** What the node is, and what it would be by this change: the same object where nothing of it has changed. */
+  compare(change: ResourceEvent<Node>): ComparedNode {
+    const before = this.#byKey.get(change.key);
+    const isOne = change.type !== 'delete' && isBackEnd(change.object, this.#provider);
+    return { before, after: isOne ? backEndOf(change.object, this.#cloudAddresses, before) : undefined };
+  }
+
   /**
    * A node has changed. What the load balancers may have once they are looked at changes with it, the generation does not. Returns
    * whether a back end has other addresses now, its own or those that the cloud confirms.
    */
-  note(change: ResourceEvent<Node>): boolean {
-    const before = this.#byKey.get(change.key);
-    const isOne = change.type !== 'delete' && isBackEnd(change.object, this.#provider);
-    const after = isOne ? backEndOf(change.object, this.#cloudAddresses, before) : undefined;
+  note(change: ResourceEvent<Node>, { after, before }: ComparedNode = this.compare(change)): boolean {
     if (after === before) return false;
     if (after) this.#byKey.set(change.key, after);
     else this.#byKey.delete(change.key);

@@ -80,6 +80,14 @@ export function mayBeSelectedAnew(change: ResourceEvent<Node>): boolean {
   return !sameTexts(object.metadata?.labels ?? {}, previous.metadata?.labels ?? {});
 }
 
+/** Whether what was the back end is no more, or about to be no more: another machine may be behind its name. */
+export function isLeaving(change: StoreChange<Node>, before: BackEnd | undefined): boolean {
+  if (change.type === 'delete') return true;
+  const { metadata, spec } = change.object;
+  if (metadata?.deletionTimestamp !== undefined || isToBeDeleted(change.object)) return true;
+  return before !== undefined && (before.node.uid !== metadata?.uid || before.node.providerID !== spec?.providerID);
+}
+
 function isToBeDeleted({ spec }: Node): boolean {
   return spec?.taints?.some(({ key }) => key === toBeDeletedTaintKey) ?? false;
 }

@@ -1,7 +1,20 @@
-/** Brings changes of nodes to the Services: each is looked at that is not settled for the present generation of back ends. */
-import type { Clock, Node, Store, ResourceEvent } from '@outrigger/kube';
-import type { BackEndSet } from './back-end-set.ts';
-import { mayBeSelectedAnew, wakesLoadBalancers, type BackEndProvider } from './back-ends.ts';
+/**
+ * Brings changes of nodes to the Services: each is looked at that is not settled for the present generation of back ends. A node that
+ * changes over and over is followed ever more seldom.
+ */
+import type { Clock, EventNote, Node, Store, ResourceEvent, Timer } from '@outrigger/kube';
+import type { Fact } from '../finding.ts';
+import type { BackEndSet, ComparedNode } from './back-end-set.ts';
+import { isLeaving, mayBeSelectedAnew, wakesLoadBalancers, type BackEndProvider } from './back-ends.ts';
+import {
+  flappingFact,
+  flappingNote,
+  isHeld,
+  isMembershipChange,
+  isQuiet,
+  noteChange,
+  type Flapping,
+} from './flap-damper.ts';
 import { NodeChanges } from './node-changes.ts';
 import type { TurnBudget } from './turn-budget.ts';
 
@@ -16,13 +29,24 @@ export interface NodeFollowerOptions {
   readonly keys: () => Iterable<string>;
   /** The back ends of this Service may be others now. */
   readonly follow: (key: string) => void;
+  /** Tells people about a node. */
+  readonly tell: (node: Node, note: EventNote) => void;
 }
+
+/** Nodes that are held and are named. */
+const MOST_FACTS = 10;
+/** How often those are looked for that have not changed for long. */
+const SWEEP_MS = 60_000;
 
 export class NodeFollower {
   readonly #options: NodeFollowerOptions;
   readonly #changes: NodeChanges;
   #changedAt = 0;
   #isFollowing = false;
+  /** By name, also of nodes that are gone: a kubelet may delete its own, and make it anew. */
+  readonly #flapping = new Map<string, Flapping>();
+  readonly #holds = new Map<string, Timer>();
+  #sweptAt = -Infinity;
 
   constructor(options: NodeFollowerOptions) {
     this.#options = options;
@@ -46,6 +70,7 @@ export class NodeFollower {
     return () => {
       stop();
       this.#changes.stop();
+      for (const timer of this.#holds.values()) timer.cancel();
     };
   }
 
@@ -54,11 +79,67 @@ export class NodeFollower {
     this.#changes.note();
   }
 
+  /** What is held up now, for people. */
+  facts(): readonly Fact[] {
+    const now = this.#options.clock.monotonic();
+    const held = [...this.#holds.keys()].slice(0, MOST_FACTS);
+    return held.flatMap((name) => {
+      const flapping = this.#flapping.get(name);
+      return flapping ? [flappingFact(name, flapping, now)] : [];
+    });
+  }
+
   #changed(change: ResourceEvent<Node>, isStarted: boolean): void {
     const { backEnds, provider } = this.#options;
-    const isMoved = backEnds.note(change);
+    const found = backEnds.compare(change);
+    if (isStarted && this.#isHeldUp(change, found)) {
+      // Whatever has its name then: it is followed when the hold is over.
+      if (isLeaving(change, found.before)) this.#follow(change, { ...found, after: undefined });
+      return;
+    }
+    const isMoved = backEnds.note(change, found);
     const isReason = isMoved || wakesLoadBalancers(change, provider) || mayBeSelectedAnew(change);
     if (isStarted && isReason) this.#changes.note();
+  }
+
+  #follow(change: ResourceEvent<Node>, found: ComparedNode): void {
+    this.#options.backEnds.note(change, found);
+    this.#changes.note();
+  }
+
+  #isHeldUp(change: ResourceEvent<Node>, { after, before }: ComparedNode): boolean {
+    const { clock, tell } = this.#options;
+    const { key } = change;
+    const now = clock.monotonic();
+    const known = this.#flapping.get(key);
+    if (!isMembershipChange(before, after)) return known !== undefined && isHeld(known, now);
+    const flapping = noteChange(known, now);
+    this.#sweep(now);
+    this.#flapping.set(key, flapping);
+    if (!isHeld(flapping, now)) return false;
+    if (!this.#holds.has(key)) {
+      const timer = clock.setTimer(flapping.holdMs, () => this.#release(key));
+      this.#holds.set(key, timer);
+      tell(change.type === 'delete' ? change.previous : change.object, flappingNote(flapping));
+    }
+    return true;
+  }
+
+  /** The hold is over: what the node is by now is followed. */
+  #release(key: string): void {
+    this.#holds.delete(key);
+    const { backEnds, nodes } = this.#options;
+    const object = nodes.get(key);
+    if (!object) return;
+    const change = { type: 'add', key, object } as const;
+    const found = backEnds.compare(change);
+    if (found.before !== found.after) this.#follow(change, found);
+  }
+
+  #sweep(now: number): void {
+    if (now < this.#sweptAt + SWEEP_MS) return;
+    this.#sweptAt = now;
+    for (const [name, flapping] of this.#flapping) if (isQuiet(flapping, now)) this.#flapping.delete(name);
   }
 
   #settled(): void {

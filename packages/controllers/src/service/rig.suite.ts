@@ -117,6 +117,8 @@ export interface Rig {
   /** Whether calls with this context are known to change nothing. */
   readonly isForReads: (call: CallContext) => boolean;
   readonly reasons: (name: string) => readonly string[];
+  /** What is known of a Service, in words. */
+  readonly observed: (name: string) => readonly Fact[];
   /** What is planned for a Service, in words. */
   readonly planned: (name: string) => readonly Fact[];
   /** A changed cloud config was taken. */
@@ -150,6 +152,7 @@ export async function createRig(): Promise<Rig> {
     events,
     isForReads: (call) => forReads.has(call),
     reasons: (name) => events.filter((event) => event.name === name).map(({ reason }) => reason),
+    observed: (name) => explain(`default/${name}`)?.observed ?? [],
     planned: (name) => explain(`default/${name}`)?.planned ?? [],
     reconfigured: () => reconfigured.forEach((listener) => listener()),
     partsOf: (uid) => cloud.parts().filter(({ tags }) => tags.uid === uid && tags.clusterId === CLUSTER),

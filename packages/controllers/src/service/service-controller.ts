@@ -85,6 +85,7 @@ class Run {
       signal,
       keys: () => this.#states.keys(),
       follow: (key) => this.#follow(key),
+      tell: (node, note) => deps.events.record(node, note),
     });
     this.#observations = new Observations({
       provider,
@@ -142,7 +143,9 @@ class Run {
   /** From memory alone: with what the cloud showed last. */
   explain(key: string): Finding | undefined {
     const service = this.#deps.services.get(key);
-    return service && explainService(stateOf(this.#states.get(key), service, this.#rules), this.#at(service));
+    if (!service) return undefined;
+    const finding = explainService(stateOf(this.#states.get(key), service, this.#rules), this.#at(service));
+    return { ...finding, observed: [...finding.observed, ...this.#nodes.facts()] };
   }
 
   #changed(change: ResourceEvent<Service>): void {
