@@ -232,3 +232,28 @@ test('a node that joins 2,000 does not hold the event loop over 400 Services tha
   assert.ok(longest < 100 + 10 * unitMs(NODES), `the event loop was held for ${longest} ms`);
   await rig.stop();
 });
+
+test('the back ends of a Service are selected once for each plan', async () => {
+  const rig = await begun();
+  let selections = 0;
+  let plans = 0;
+  const { plan, selectBackEnds } = rig.provider;
+  rig.provider.selectBackEnds = (service, all) => {
+    selections += 1;
+    return selectBackEnds(service, all);
+  };
+  rig.provider.plan = (desired, parts) => {
+    plans += 1;
+    return plan(desired, parts);
+  };
+  await rig.start();
+  await rig.clock.advance(60_000);
+  assert.ok(ingressOf(rig));
+  [selections, plans] = [0, 0];
+  rig.api.apply('web', { ...webSpec, ports: [{ port: 443, protocol: 'TCP', nodePort: 30_443 }] });
+  await rig.clock.advance(60_000);
+  assert.ok(plans > 0);
+  // A pass selects before it looks, and again with what the look has shown.
+  assert.ok(selections <= 2 * plans + 1, `${selections} selections for ${plans} plans`);
+  await rig.stop();
+});

@@ -16,7 +16,12 @@ interface Asked {
   readonly answers: ReadonlyMap<string, TimedObservation>;
 }
 
-function setUp(observe: LoadBalancers['observe'], batchSize = 3, ports: Readonly<Record<string, number>> = {}): Asked {
+function setUp(
+  observe: LoadBalancers['observe'],
+  batchSize = 3,
+  ports: Readonly<Record<string, number>> = {},
+  groupOf?: (key: string) => string,
+): Asked {
   const clock = new FakeClock();
   const batches: string[][] = [];
   const answered: string[] = [];
@@ -33,6 +38,7 @@ function setUp(observe: LoadBalancers['observe'], batchSize = 3, ports: Readonly
     callContext: (given, _about, priority) => callContext(given, priority),
     clock,
     signal,
+    ...(groupOf && { groupOf }),
     serviceOf: (name) => {
       const spec = { ports: Array.from({ length: ports[name] ?? 1 }, (_, i) => ({ port: 1 + i })) };
       return name === 'gone' ? undefined : identityOf({ metadata: { name, uid: `uid-${name}` }, spec });
@@ -130,6 +136,37 @@ test('namespaces take turns in a question that does not take all, however many S
   assert.deepEqual(batches.slice(0, 2), [
     ['many/0', 'few/a', 'uid:left', 'many/1'],
     ['many/2', 'few/b', 'many/3', 'many/4'],
+  ]);
+});
+
+test('what deleted Services have left takes the turns of their namespaces', async () => {
+  const { batches, clock, observations } = setUp(
+    nothing(() => 0),
+    4,
+    {},
+    (key) => (key.startsWith('uid:few') ? 'few' : 'many'),
+  );
+  for (const i of Array.from({ length: 10 }, (_, index) => index)) observations.ask(`uid:many-${i}`);
+  for (const key of ['uid:few-a', 'uid:few-b']) observations.ask(key);
+  await clock.settle();
+  assert.deepEqual(batches[0], ['uid:many-0', 'uid:few-a', 'uid:many-1', 'uid:few-b']);
+});
+
+test('who had no answer and is gone is forgotten when many others had none', async () => {
+  let hangs = true;
+  const { batches, clock, observations } = setUp(async (services) => {
+    if (hangs) await new Promise(() => {});
+    return nothing(() => 0)(services);
+  }, 1_001);
+  for (let i = 0; i < 1_001; i++) observations.ask(`s${i}`);
+  await clock.advance(40_000);
+  hangs = false;
+  for (const name of ['s0', 's1', 's1000', 'new']) observations.ask(name);
+  await clock.settle();
+  // The first goes with all others again; the rest are still asked about beside them.
+  assert.deepEqual(batches.slice(1), [
+    ['s0', 'new'],
+    ['s1', 's1000'],
   ]);
 });
 

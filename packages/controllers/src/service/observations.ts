@@ -20,14 +20,16 @@ import { observeOnce, type ObserveOptions } from '../load-balancer/observe-once.
  * for all of it.
  */
 const MANY_PORTS = 50;
-/** So many such Services are remembered. */
-const MOST_LARGE = 1_000;
+/** So many such Services are remembered, and so many that had part in a question without an answer. */
+const MOST_REMEMBERED = 1_000;
 
 export interface ObservationsOptions extends ObserveOptions {
   readonly provider: Pick<LoadBalancers, 'observe' | 'batchSize'>;
   /** What is to be asked about under this key now; `undefined` when nothing is any more. */
   readonly serviceOf: (key: string) => LoadBalancerService | undefined;
   readonly onAnswer: (key: string, answer: TimedObservation) => void;
+  /** Whose key it is: groups take turns. Default: its namespace. */
+  readonly groupOf?: (key: string) => string;
 }
 
 /** An answer, with the time before the question was asked; monotonic. */
@@ -72,9 +74,8 @@ export class Observations {
     if (!service) return false;
     const known = this.#largeUids.has(service.uid);
     if (known || service.ports.length <= MANY_PORTS) return known;
-    const [oldest] = this.#largeUids;
-    if (oldest !== undefined && this.#largeUids.size >= MOST_LARGE) this.#largeUids.delete(oldest);
     this.#largeUids.add(service.uid);
+    forgetOldest(this.#largeUids);
     return true;
   }
 
@@ -86,7 +87,7 @@ export class Observations {
     while (lane.gathering.size > 0 && !signal.aborted) {
       const batch = new Map<string, LoadBalancerService>();
       let most = lane === this.#large ? 1 : batchSizeOf(provider);
-      for (const key of inTurns(lane.gathering)) {
+      for (const key of inTurns(lane.gathering, this.#options.groupOf ?? namespaceOf)) {
         most = Math.min(most, this.#limits.get(key) ?? most);
         if (batch.size >= most) break;
         lane.gathering.delete(key);
@@ -117,14 +118,16 @@ export class Observations {
     const isUnanswered = observations.every((one) => one.kind === 'failed' && isCloudError(one.error, 'timeout'));
     let i = 0;
     for (const [key, { uid }] of batch) {
+      this.#limits.delete(key);
       if (isUnanswered) this.#limits.set(key, Math.max(1, Math.ceil(batch.size / 2)));
-      else this.#limits.delete(key);
       const observation = observations[i++];
       if (!observation) continue;
       // A provider that reads from a cache says so by an older time.
       const asOf = observation.kind === 'parts' ? Math.min(startedAt, observation.asOf ?? startedAt) : startedAt;
       onAnswer(key, { uid, startedAt: asOf, observation });
     }
+    // Who is gone by now is not asked about again, nor anything else that would take it out.
+    forgetOldest(this.#limits);
   }
 }
 
@@ -133,9 +136,17 @@ export function namespaceOf(key: string): string {
   return key.slice(0, Math.max(0, key.indexOf('/')));
 }
 
-/** The first of each namespace, then the second of each, and so on: one with thousands does not hold up the others. */
-function* inTurns(keys: Iterable<string>): Generator<string> {
-  let left = Array.from(Map.groupBy(keys, namespaceOf).values(), (ofOne) => ofOne.values());
+/** What was not remembered anew for longest. */
+function forgetOldest(remembered: Set<string> | Map<string, unknown>): void {
+  for (const key of remembered.keys()) {
+    if (remembered.size <= MOST_REMEMBERED) return;
+    remembered.delete(key);
+  }
+}
+
+/** The first of each group, then the second of each, and so on: one with thousands does not hold up the others. */
+function* inTurns(keys: Iterable<string>, groupOf: (key: string) => string): Generator<string> {
+  let left = Array.from(Map.groupBy(keys, groupOf).values(), (ofOne) => ofOne.values());
   while (left.length > 0) {
     const others: typeof left = [];
     for (const ofOne of left) {

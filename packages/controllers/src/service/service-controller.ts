@@ -92,6 +92,7 @@ class Run {
       callContext: (callSignal, about, priority) => callContext({ signal: callSignal, priority, about, reads: true }),
       clock,
       signal,
+      groupOf,
       serviceOf: (key) => {
         const service = this.#subject(key);
         return service && identityOf(service);
