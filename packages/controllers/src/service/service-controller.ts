@@ -32,6 +32,7 @@ import { ruleOptionsOf, rulesOf, surroundingsOf } from './surroundings.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { wakingText } from './waking-text.ts';
 
+const DEFAULT_WORKERS = 10;
 /** Back ends that are gone through in one turn of the event loop: some milliseconds of work. */
 const BACK_ENDS_A_TURN = 20_000;
 
@@ -62,6 +63,9 @@ class Run {
   readonly #observations: Observations;
   readonly #effects: ServiceEffects;
   readonly #turns = new TurnBudget(BACK_ENDS_A_TURN);
+  readonly #workers: number;
+  /** Under way. */
+  #passes = 0;
 
   constructor(deps: ServiceControllerDependencies, signal: AbortSignal) {
     const { callContext, clock, locks = new Locks(), metrics, nodes, provider } = deps;
@@ -103,12 +107,15 @@ class Run {
       this.#states.set(LEFTOVER + state.uid, state);
       this.#queue.add(LEFTOVER + state.uid);
     };
-    const isWorkerWanted = (): boolean => this.#queue.length > 0;
+    const { concurrentServiceSyncs = DEFAULT_WORKERS } = deps.options;
+    this.#workers = concurrentServiceSyncs;
+    // Before somebody waits: a change may take a cloud seconds.
+    const isWorkerWanted = (): boolean => this.#queue.length > 0 || this.#passes > Math.ceil(this.#workers / 2);
     this.#effects = new ServiceEffects({ deps, locks, written: this.#written, leaveOver, isWorkerWanted });
   }
 
   async run(): Promise<void> {
-    const { clock, logger, metrics, nodes, onReconfigured, options, services } = this.#deps;
+    const { clock, logger, metrics, nodes, onReconfigured, services } = this.#deps;
     try {
       // Without all nodes every set of back ends would be too small.
       await Promise.all([services.whenSynced(this.#signal), nodes.whenSynced(this.#signal)]);
@@ -126,7 +133,7 @@ class Run {
         name: 'service',
         queue: this.#queue,
         reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
-        workers: options.concurrentServiceSyncs ?? 10,
+        workers: this.#workers,
         clock,
         logger,
         metrics,
@@ -190,9 +197,11 @@ class Run {
     const identity = identityOf(service);
     const lock = this.#deps.provider.lockKey?.(identity) ?? identity.uid;
     if (!this.#locks.tryAcquire(lock, key, () => this.#queue.add(key))) return;
+    this.#passes += 1;
     try {
       return await this.#pass(key, lock, service, context);
     } finally {
+      this.#passes -= 1;
       this.#locks.release(lock);
     }
   }
