@@ -15,7 +15,8 @@ import {
 import { hollowNode, type ControlPlane, type HollowNodeOptions } from '@outrigger/testing';
 import { Pacer } from './pacer.ts';
 
-const WRITES_A_SECOND = 5;
+/** How much the two do together. */
+export const KUBELETS = { pace: { perSecond: 10, atOnce: 2 } } as const;
 const LARGE = 240_000;
 const EXCLUDED = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const ZONES = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region', 'node.kubernetes.io/instance-type'];
@@ -58,7 +59,7 @@ export class HostileKubelets implements AsyncDisposable {
     ];
     let turn = 0;
     const act = (): Promise<void> => hostile.#act(writers[turn++ % writers.length]!);
-    hostile.#pacer = new Pacer({ perSecond: WRITES_A_SECOND * writers.length, atOnce: writers.length, act });
+    hostile.#pacer = new Pacer({ ...KUBELETS.pace, act });
     hostile.#pacer.start();
     return hostile;
   }

@@ -19,11 +19,13 @@ import { rbacResource } from './rbac-resource.ts';
 
 export const HOSTILE_NAMESPACE = 'hostile';
 const USER = 'hostile-tenant';
-/** Names that it makes, deletes and makes again. So many Services at a time at most. */
-const NAMES = 100;
-/** 20 a second: more than this is the API server's and etcd's to bear, and measures them. */
-const WRITES_A_SECOND = 20;
-const AT_ONCE = 4;
+/** How much it does. */
+export const TENANT = {
+  /** That it makes, deletes and makes again: so many Services at a time at most. */
+  names: 100,
+  /** 20 a second: more than this is the API server's and etcd's to bear, and measures them. */
+  pace: { perSecond: 20, atOnce: 4 },
+} as const;
 const PREFIX = 'loadbalancer.openstack.org/';
 const FINALIZER = 'example.com/mine';
 const CLEANUP = 'service.kubernetes.io/load-balancer-cleanup';
@@ -96,7 +98,7 @@ export class HostileTenant implements AsyncDisposable {
     this.#services = client.of(resources.services);
     this.#random = options.random;
     this.#targets = options.targets;
-    this.#pacer = new Pacer({ perSecond: WRITES_A_SECOND, atOnce: AT_ONCE, act: () => this.#act() });
+    this.#pacer = new Pacer({ ...TENANT.pace, act: () => this.#act() });
   }
 
   /** Begins. */
@@ -119,7 +121,7 @@ export class HostileTenant implements AsyncDisposable {
   }
 
   async #act(): Promise<void> {
-    const name = `h-${Math.floor(this.#random() * NAMES)}`;
+    const name = `h-${Math.floor(this.#random() * TENANT.names)}`;
     const ref = { namespace: HOSTILE_NAMESPACE, name };
     try {
       if (!this.#there.has(name)) {
