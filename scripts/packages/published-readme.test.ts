@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { linksOf } from '../doc-links.ts';
+import { linksOf } from '@outrigger/create-provider';
 import { publishedReadme } from './published-readme.ts';
 import { repository, workspacePackages } from './workspace-packages.ts';
 

@@ -1,6 +1,6 @@
 /** From the README of the workspace to that of a tarball, which a registry shows without the repository around it. Pure. */
 import path from 'node:path';
-import { linksOf } from '../doc-links.ts';
+import { linksOf } from '@outrigger/create-provider';
 
 export interface ReadmeOptions {
   /** Of the package, in the repository: `packages/kube`. */

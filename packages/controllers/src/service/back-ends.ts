@@ -81,7 +81,7 @@ export function mayBeSelectedAnew(change: ResourceEvent<Node>): boolean {
 }
 
 /** Whether what was the back end is no more, or about to be no more: another machine may be behind its name. */
-export function isLeaving(change: StoreChange<Node>, before: BackEnd | undefined): boolean {
+export function isLeaving(change: ResourceEvent<Node>, before: BackEnd | undefined): boolean {
   if (change.type === 'delete') return true;
   const { metadata, spec } = change.object;
   if (metadata?.deletionTimestamp !== undefined || isToBeDeleted(change.object)) return true;
