@@ -115,7 +115,7 @@ test('a provider that is opaque is said to be opaque, in what there is and in wh
   ]);
   assert.equal(
     texts(factsOfService(service, { ...options, providerName: 'new' }))[1],
-    'It is none of the business of this provider.',
+    'This provider is not responsible for it.',
   );
 });
 

@@ -85,6 +85,6 @@ export function whyNotTrusted(
   const isServed = ingress.some(({ ip }) => ip === requestedIP);
   const what = named ? `the annotation ${named.name}` : requestedIP && !isServed ? 'loadBalancerIP' : undefined;
   if (what === undefined) return undefined;
-  const text = `Services of the namespace ${namespace} may not name things of the cloud, and ${what} does; take it away, or ask the administrator of the cluster (--trusted-service-namespaces)`;
+  const text = `Services of the namespace ${namespace} may not name resources of the cloud, but ${what} does; remove it, or ask the administrator of the cluster (--trusted-service-namespaces)`;
   return new CloudError('not-owned', text);
 }

@@ -21,7 +21,10 @@ test('a Service restored from the backup of another cluster: a person is told, a
   assert.deepEqual(rig.reasons('web'), [], 'another program may be at work on it');
   await rig.clock.advance(120_000);
   assert.deepEqual(rig.reasons('web'), ['ForeignLoadBalancer']);
-  assert.match(rig.events[0]?.message ?? '', /provider north.*load-balancer-provider to memory, which then serves it/);
+  assert.match(
+    rig.events[0]?.message ?? '',
+    /provider north.*load-balancer-provider to memory, which then serves the Service/,
+  );
   await rig.clock.advance(3_600_000);
   assert.ok(rig.reasons('web').length >= 2, 'Events are kept for an hour');
   assert.deepEqual([rig.api.patches, rig.provider.applied], [[], []]);

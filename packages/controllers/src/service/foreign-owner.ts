@@ -42,10 +42,10 @@ export function unclaimedNote(providerName: string): EventNote {
 }
 
 export function foreignOwnerNote({ metadata }: Service, owner: string, providerName: string): EventNote {
-  const then = metadata?.deletionTimestamp === undefined ? 'serves it' : 'lets it go';
+  const then = metadata?.deletionTimestamp === undefined ? 'serves the Service' : 'removes the finalizer';
   return {
     type: 'Warning',
     reason: 'ForeignLoadBalancer',
-    message: `The load balancer is recorded for the provider ${owner}, which this program does not run, so that it is left alone. If no other program does either, set the annotation ${loadBalancerOwnerAnnotation} to ${providerName}, which then ${then}. What ${owner} has made is to be removed by hand.`,
+    message: `The load balancer is recorded for the provider ${owner}, which this program does not run. It is left alone. If no other program runs ${owner} either, set the annotation ${loadBalancerOwnerAnnotation} to ${providerName}, which then ${then}. Delete by hand what ${owner} has created.`,
   };
 }

@@ -125,7 +125,7 @@ test('what was made a moment ago, and is not shown while others are, is made onc
   const told = await justMade();
   const { clock, provider } = told.rig;
   const [fact] = told.rig.planned('web');
-  assert.match(fact?.text ?? '', /does not show all .* Missing is load-balancer \(just made\)\.$/u);
+  assert.match(fact?.text ?? '', /does not list everything .* Missing: load-balancer \(just made\)\.$/u);
   clock.setTimer(60_000, () => void (told.parts = [...told.parts, partOf('load-balancer a')]));
   await clock.advance(150_000);
   assert.deepEqual(provider.applied, ['create load-balancer undefined']);
@@ -333,7 +333,7 @@ test('what was asked for without an answer is asked for again, and may be there:
   clock.setTimer(60_000, () => void (told.parts = [partOf('load-balancer a')]));
   await clock.advance(59_000);
   assert.ok(api.get('web'), 'the finalizer stays');
-  assert.match(told.rig.planned('web')[0]?.text ?? '', /Missing is load-balancer \(asked for, without an answer\)\.$/u);
+  assert.match(told.rig.planned('web')[0]?.text ?? '', /Missing: load-balancer \(asked for, without an answer\)\.$/u);
   await clock.advance(120_000);
   assert.equal(api.get('web'), undefined);
   assert.deepEqual([provider.applied.at(-1), told.parts], ['delete load-balancer a', []]);

@@ -201,13 +201,13 @@ test('who asks why a deletion waits is told what is expected, and until when', a
   api.delete('web');
   await clock.advance(10_000);
   const text =
-    'Look again: the cloud does not show all that is expected, which is not believed at once. Missing is load-balancer a, address b.';
+    'Look again: the cloud does not list everything that is expected, which proves nothing yet. Missing: load-balancer a, address b.';
   assert.deepEqual(told.rig.planned('web'), [{ text, inMs: 80_000 }]);
   await told.rig.stop();
   await told.rig.start();
   await clock.advance(1);
   const [after] = told.rig.planned('web');
-  assert.match(after?.text ?? '', /Missing is address b, load-balancer a\./u);
+  assert.match(after?.text ?? '', /Missing: address b, load-balancer a\./u);
   assert.ok((after?.inMs ?? 90_000) < 50_000, 'the wait does not begin anew');
   await told.rig.stop();
 });

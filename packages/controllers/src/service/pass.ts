@@ -135,7 +135,7 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       return fail(state, plan.error, at, { isWanted: plan.wanted });
     case 'release': {
       const parts = state.knowledge.parts.words;
-      const message = 'A load balancer is let go without being deleted';
+      const message = 'A finalizer is removed although the load balancer may still exist';
       const effects: readonly Effect[] = [
         { kind: 'record', note: releasedNote(plan.error, parts) },
         { kind: 'log', level: 'warn', message, fields: { error: plan.error, parts } },
@@ -167,7 +167,7 @@ function tellUnclaimed(idle: Step, { rules, service, wallNow }: Surroundings): S
 /** The cloud may not have shown all. */
 function lookAgain(state: ServiceState, { inMs, missing, why }: LookAgain, at: Surroundings): Step {
   const sinceMs = at.now - (state.knowledge.wait?.since ?? at.now);
-  const message = 'A look may leave out parts of a load balancer';
+  const message = 'The cloud may not list all parts of a load balancer';
   const effects: readonly Effect[] = [
     { kind: 'log', level: 2, message, fields: { missing, why } },
     { kind: 'plan', actions: at.before },
@@ -196,7 +196,8 @@ function waitFor(
   const record = { since, parts: knowledge.parts.missingIn(there, 'there'), open: knowledge.parts.unseen.length > 0 };
   const wait = poll(state, Math.max(1, inMs));
   if (leftover || isWrittenDown(service, record)) return wait;
-  const message = 'The cloud does not show parts of a load balancer, nor prove that they are gone; they are waited for';
+  const message =
+    'The cloud does not list parts of a load balancer, and does not prove that they were deleted; waiting';
   const patch = annotationPatch(service, { [missingSinceAnnotation]: missingText(record) });
   const thenMs = Math.min(nextPollMs(state), Math.max(1, inMs));
   return {

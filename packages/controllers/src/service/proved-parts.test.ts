@@ -172,8 +172,14 @@ for (const asking of ['named', 'by-id'] as const) {
     await rig.clock.advance(HOUR_MS);
     assert.ok(rig.api.get('web'), 'the finalizer stays');
     const hidden = rig.events.find(({ reason, name }) => reason === 'LoadBalancerPartsHidden' && name === 'web');
-    assert.match(hidden?.message ?? '', /The cloud, asked directly, has .*address address-/u);
-    assert.match(rig.planned('web')[0]?.text ?? '', /the cloud, asked directly, has what it does not show/u);
+    assert.match(
+      hidden?.message ?? '',
+      /The cloud does not list .*address address-.*, but a direct read shows that it exists/u,
+    );
+    assert.match(
+      rig.planned('web')[0]?.text ?? '',
+      /the cloud does not list .*, but a direct read shows that it exists/u,
+    );
     rig.cloud.setFaults([]);
     await rig.clock.advance(60_000);
     assert.ok(isGone(rig));
@@ -408,7 +414,7 @@ test('a wait is told in an Event, and goes on in the next process where the one 
   const [first] = events.filter(({ reason }) => reason === 'LoadBalancerPartsMissing');
   assert.match(
     first?.message ?? '',
-    /does not show load-balancer a, and does not prove that it is gone.* left it out for 90 s/u,
+    /does not list load-balancer a, and does not prove that it does not exist.* missing from every list for 90 s/u,
   );
   assert.equal(api.patches.length, patches + 1, 'its beginning is written once');
   assert.match(api.get('web')?.metadata?.annotations?.[missingSinceAnnotation] ?? '', /Z load-balancer\/a$/u);

@@ -140,7 +140,7 @@ export class ServiceEffects {
 
   #write({ action, patch }: Write, pass: Pass): Promise<ObjectMeta | undefined> {
     const failureOf = (metadata: ObjectMeta | undefined): string | undefined =>
-      metadata ? undefined : 'the Service is gone, another one, or has changed meanwhile';
+      metadata ? undefined : 'the Service was deleted, replaced or changed in the meantime';
     return this.#journal.perform(subjectOfPass(pass), [action], () => this.#patch(patch, pass), failureOf);
   }
 
@@ -154,7 +154,7 @@ export class ServiceEffects {
       return metadata;
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error) && !isAboutUid(error)) throw error;
-      logger.verbose(4, 'The Service is gone, another one, or has changed meanwhile', { error });
+      logger.verbose(4, 'The Service was deleted, replaced or changed in the meantime', { error });
       return undefined;
     }
   }

@@ -46,16 +46,16 @@ const NO_NODES = 'There are no available nodes for LoadBalancer';
 export const noNodesNote: EventNote = { type: 'Warning', reason: 'UnAvailableLoadBalancer', message: NO_NODES };
 
 export function heldNote(seconds: number): EventNote {
-  const message = `${NO_NODES}. Its present back ends stay for ${seconds} s, in case that is a mistake.`;
+  const message = `${NO_NODES}. The current back ends are kept for ${seconds} s, in case this is a mistake.`;
   return { type: 'Warning', reason: 'UnAvailableLoadBalancer', message };
 }
 
 export function releasedNote(error: Error, known: readonly string[]): EventNote {
-  const what = known.length > 0 ? `Last seen: ${known.join(', ')}` : 'What is left there is not known';
+  const what = known.length > 0 ? `Last seen: ${known.join(', ')}` : 'Its parts are not known';
   return {
     type: 'Warning',
     reason: 'ReleasedLoadBalancer',
-    message: `The load balancer is let go as its annotation asks, and may still be in the cloud: ${reasonOf(error)}. ${what}. Remove it by hand.`,
+    message: `The finalizer is removed because an annotation asks for it. The load balancer may still be in the cloud: ${reasonOf(error)}. ${what}. Delete it by hand.`,
   };
 }
 
@@ -64,11 +64,11 @@ export function warningNote({ reason, message }: LoadBalancerWarning): EventNote
 }
 
 export function missingNote(missing: readonly string[]): EventNote {
-  const message = `The cloud does not show ${missing.join(', ')}, and does not prove that it is gone. It counts as gone when looks have left it out for 90 s; until then nothing is made in its place, and the finalizer stays.`;
+  const message = `The cloud does not list ${missing.join(', ')}, and does not prove that it does not exist. It counts as absent once it has been missing from every list for 90 s. Until then, nothing is created in its place, and the finalizer stays.`;
   return { type: 'Warning', reason: 'LoadBalancerPartsMissing', message };
 }
 
 export function hiddenNote(hidden: readonly string[]): EventNote {
-  const message = `The cloud, asked directly, has ${hidden.join(', ')}, and leaves it out of what it shows. Nothing is made in its place, and the finalizer stays, until it is shown or gone.`;
+  const message = `The cloud does not list ${hidden.join(', ')}, but a direct read shows that it exists. Until it is listed or deleted, nothing is created in its place, and the finalizer stays.`;
   return { type: 'Warning', reason: 'LoadBalancerPartsHidden', message };
 }

@@ -91,7 +91,7 @@ function vanished(state: ServiceState | undefined, successor: Service | undefine
   const isForced = isOurs && !hasFinalizer(service) && state.knowledge.parts.words.length > 0;
   if (!isForced && !isRecorded(service, rules.options.providerName)) return forgotten;
   if (!isCertain && !isForced) {
-    const message = 'A Service has vanished without being deleted; its load balancer is left to the orphan check';
+    const message = 'A Service disappeared without being deleted; its load balancer is left to the search for orphans';
     return after([{ kind: 'log', level: 'warn', message, fields: { key: keyOfObject(service) } }], forgotten);
   }
   // What is known of its parts goes on to hold; how often it has failed, and nodes, were about what it wanted.

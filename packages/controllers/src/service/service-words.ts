@@ -11,12 +11,12 @@ import { cleanupFinalizer } from './well-known-names.ts';
 
 export const letGoAction: NotedAction = {
   kind: 'let-go',
-  summary: 'take the finalizer, the name of this provider and the addresses off the Service',
+  summary: 'remove the finalizer, the name of this provider and the addresses from the Service',
 };
 
 export const notePartsAction: NotedAction = {
   kind: 'note-parts',
-  summary: 'note on the Service what is known of its parts',
+  summary: 'record on the Service which parts are known',
 };
 
 export const statusAction: NotedAction = {
@@ -46,9 +46,10 @@ export function factsOfService(service: Service, options: RoleOptions): readonly
 
 const ROLES: Readonly<Record<Role, string>> = {
   serve: 'This provider serves it.',
-  clean: 'This provider has served it, and takes its load balancer away.',
-  unclaimed: 'It has a finalizer that may be of anybody: it is cleaned if parts of this provider are found.',
-  leave: 'It is none of the business of this provider.',
+  clean: 'This provider has served it, and deletes its load balancer.',
+  unclaimed:
+    'It has a finalizer that any program may have set: its load balancer is deleted if parts of this provider are found.',
+  leave: 'This provider is not responsible for it.',
 };
 
 export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
@@ -56,23 +57,27 @@ export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
     case 'nothing':
       return [{ text: IDLE[plan.reason] }];
     case 'record':
-      return [{ text: `${capital(recordAction.summary)}: nothing is made in the cloud before.` }];
+      return [{ text: `${capital(recordAction.summary)}: nothing is created in the cloud before.` }];
     case 'observe':
       return [{ text: 'Ask the cloud what there is.' }];
     case 'look-again':
       return factsOfLookAgain(plan);
     case 'ask': {
       const what = plan.questions.map(({ id, kind }) => (id === undefined ? `any ${kind} of it` : `${kind} ${id}`));
-      return [{ text: `Ask the cloud directly about ${what.join(', ')}: what it showed leaves that out.` }];
+      return [{ text: `Ask the cloud directly about ${what.join(', ')}: the cloud did not list it.` }];
     }
     case 'hold':
-      return [{ text: 'Nothing yet: no back end is left, and that is not believed at once.' }];
+      return [{ text: 'Nothing yet: no back end is left, which may be a mistake.' }];
     case 'refuse':
       return [{ text: `Nothing: it is refused until the Service changes: ${plan.error.message}.` }];
     case 'failed':
-      return [{ text: `Try again: it could not be found out what is there, or what to do: ${plan.error.message}.` }];
+      return [{ text: `Try again: what is there, or what to do, could not be determined: ${plan.error.message}.` }];
     case 'release':
-      return [{ text: `${capital(letGoAction.summary)}, as its annotation asks; what is in the cloud stays there.` }];
+      return [
+        {
+          text: `${capital(letGoAction.summary)}, because an annotation asks for it; what is in the cloud stays there.`,
+        },
+      ];
     default:
       return factsOfBring(plan);
   }
@@ -82,18 +87,18 @@ function factsOfLookAgain({ inMs, missing, why }: LookAgain): readonly Fact[] {
   const what = missing.join(', ');
   switch (why) {
     case 'hidden':
-      return [{ text: `Look again: the cloud, asked directly, has what it does not show. Missing is ${what}.` }];
+      return [{ text: `Look again: the cloud does not list ${what}, but a direct read shows that it exists.` }];
     case 'quiet':
       return [
         {
-          text: `Look again: what was asked for a moment ago may still be done.${missing.length > 0 ? ` Missing is ${what}.` : ''}`,
+          text: `Look again: an earlier request may still take effect.${missing.length > 0 ? ` Missing: ${what}.` : ''}`,
           inMs,
         },
       ];
     default:
       return [
         {
-          text: `Look again: the cloud does not show all that is expected, which is not believed at once. Missing is ${what}.`,
+          text: `Look again: the cloud does not list everything that is expected, which proves nothing yet. Missing: ${what}.`,
           inMs,
         },
       ];
@@ -104,21 +109,21 @@ function factsOfBring(bring: Bring): readonly Fact[] {
   const { complete, desired, plan } = bring;
   const warnings = (plan.warnings ?? []).map(({ message }) => ({ text: `The provider warns: ${message}` }));
   if (bring.refused) {
-    const text = `It is refused until the Service changes: ${bring.refused.message}. What is there stays, and its members follow the nodes.`;
+    const text = `It is refused until the Service changes: ${bring.refused.message}. What exists is kept, and its members follow the nodes.`;
     return [{ text }, ...notedOf(bring).map(({ summary }) => ({ text: `${capital(summary)}.` }))];
   }
   if (!complete && plan.actions.length > 0) {
     const later = bring.later ? factsOfLookAgain(bring.later) : [];
     return [...notedOf(bring).map(({ summary }) => ({ text: `${capital(summary)}.` })), ...later, ...warnings];
   }
-  if (!complete) return [{ text: 'Look again: the cloud goes on by itself.' }, ...warnings];
+  if (!complete) return [{ text: 'Look again: a change is in progress in the cloud.' }, ...warnings];
   if (!desired.wanted) return [{ text: `${capital(letGoAction.summary)}: no part is left.` }];
   return [{ text: `Nothing: all is as it should be, with ${desired.backEnds.length} back ends.` }, ...warnings];
 }
 
 const IDLE: Readonly<Record<(ServicePlan & { kind: 'nothing' })['reason'], string>> = {
-  'not-ours': 'Nothing: it is none of the business of this provider.',
-  unclaimed: 'Nothing: the finalizer may be of anybody, and no part of this provider was found.',
+  'not-ours': 'Nothing: this provider is not responsible for it.',
+  unclaimed: 'Nothing: any program may have set the finalizer, and no part of this provider was found.',
   'implemented-elsewhere': 'Nothing: the provider says that another controller looks after it.',
 };
 
