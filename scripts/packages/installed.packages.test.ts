@@ -131,8 +131,10 @@ test('a tarball has what was built, its licence and its README, and neither sour
       ['LICENSE', 'README.md', 'package.json'],
       name,
     );
+    // What a fake is made with is public; fakes are not.
+    const own = files.filter((file) => name !== '@outrigger/provider-kit' || !file.startsWith('dist/fake/'));
     assert.deepEqual(
-      files.filter((file) => /\.(?:test|suite)\.|\/(?:fake|golden)\//u.test(file)),
+      own.filter((file) => /\.(?:test|suite)\.|\/(?:fake|golden)\//u.test(file)),
       [],
       name,
     );

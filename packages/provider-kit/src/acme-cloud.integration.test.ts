@@ -14,12 +14,13 @@ import { silentLogger, systemClock, type Clock } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { providerSuite } from '../../cloud-runtime/src/provider.suite.ts';
 import { routesSuite } from '../../cloud-runtime/src/routes.suite.ts';
-import { ACME_TOKEN, acmeServer, startAcmeCloud, type AcmeCloud } from './acme.suite.ts';
+import { ACME_TOKEN, acmeServer, failAcme, startAcmeCloud } from './acme.suite.ts';
+import type { RunningFakeCloud } from './fake/index.ts';
 import { desiredOf, serviceOf } from './parts/part-cloud.suite.ts';
 
 const file = fileURLToPath(new URL('../examples/acme-cloud.ts', import.meta.url));
 
-async function open({ endpoint }: AcmeCloud, clock: Clock, token = ACME_TOKEN): Promise<OpenedProvider> {
+async function open({ endpoint }: RunningFakeCloud, clock: Clock, token = ACME_TOKEN): Promise<OpenedProvider> {
   const provider = await loadProvider(file, { builtIn: {}, workingDirectory: '/' });
   return openProvider(provider, {
     cluster: { id: 'cluster', name: 'test' },
@@ -38,19 +39,19 @@ test('it has at most 150 lines', async () => {
 
 providerSuite('acme', async () => {
   const clock = new FakeClock();
-  const cloud = await startAcmeCloud();
+  const cloud = await startAcmeCloud(clock);
   const opened = await open(cloud, clock);
-  const servers = cloud.things.get('servers')!;
+  const servers = cloud.resource('servers');
   return {
     opened,
     createInstance: async (name) => {
-      servers.set(`srv-${name}`, acmeServer(name));
+      servers.put(acmeServer(name));
       return { name, uid: `uid-${name}`, labels: {}, annotations: {} };
     },
     deleteInstance: async (name) => void servers.delete(`srv-${name}`),
-    stopInstance: async (name) => void servers.set(`srv-${name}`, { ...acmeServer(name), status: 'stopped' }),
-    fail: async (how) => void (cloud.failure = how),
-    requests: async () => cloud.log.length,
+    stopInstance: async (name) => void servers.patch(`srv-${name}`, { status: 'stopped' }),
+    fail: async (how) => failAcme(cloud, how),
+    requests: async () => cloud.calls.count,
     // Twenty of them are two pages.
     requestsOfBatch: 2,
     pass: (ms) => clock.advance(ms),
@@ -62,22 +63,22 @@ providerSuite('acme', async () => {
 });
 
 routesSuite('acme', async () => {
-  const cloud = await startAcmeCloud();
+  const cloud = await startAcmeCloud(systemClock);
   const opened = await open(cloud, systemClock);
-  const [servers, routes] = [cloud.things.get('servers')!, cloud.things.get('routes')!];
+  const [servers, routes] = [cloud.resource('servers'), cloud.resource('routes')];
   return {
     opened,
     requestsOfBatch: 5,
     createInstance: async (name) => {
-      servers.set(`srv-${name}`, acmeServer(name));
+      servers.put(acmeServer(name));
       return { name, uid: `uid-${name}`, providerID: `acme://srv-${name}`, labels: {}, annotations: {} };
     },
     deleteInstance: async (name) => void servers.delete(`srv-${name}`),
     createForeignRoute: async (destination, { name }) =>
-      void routes.set('by hand', { id: 'by hand', destination, server: `srv-${name}` }),
-    limitRoutes: async (most) => void (cloud.mostRoutes = most),
-    fail: async (how) => void (cloud.failure = how),
-    requests: async () => cloud.log.length,
+      void routes.put({ id: 'by hand', destination, server: `srv-${name}` }),
+    limitRoutes: async (most) => void (routes.most = most),
+    fail: async (how) => failAcme(cloud, how),
+    requests: async () => cloud.calls.count,
     [Symbol.asyncDispose]: async () => {
       await opened[Symbol.asyncDispose]();
       await cloud[Symbol.asyncDispose]();
@@ -86,13 +87,13 @@ routesSuite('acme', async () => {
 });
 
 interface LoadBalancerRig extends AsyncDisposable {
-  readonly cloud: AcmeCloud;
+  readonly cloud: RunningFakeCloud;
   readonly balancers: LoadBalancers;
   readonly call: CallContext;
 }
 
 async function balancersOf(): Promise<LoadBalancerRig> {
-  const cloud = await startAcmeCloud();
+  const cloud = await startAcmeCloud(systemClock);
   const opened = await open(cloud, systemClock);
   const balancers = opened.capabilities.loadBalancers;
   assert.ok(balancers);
@@ -120,7 +121,7 @@ async function bring({ balancers, call }: LoadBalancerRig, desired: DesiredLoadB
 }
 
 const countsOf = ({ cloud }: LoadBalancerRig): readonly number[] =>
-  ['addresses', 'load-balancers', 'firewalls', 'records'].map((path) => cloud.things.get(path)?.size ?? 0);
+  ['addresses', 'load-balancers', 'firewalls', 'records'].map((path) => cloud.resource(path).size);
 
 test('a load balancer of four parts comes, is changed, and goes; a second look changes nothing', async () => {
   await using rig = await balancersOf();
@@ -128,13 +129,13 @@ test('a load balancer of four parts comes, is changed, and goes; a second look c
   const [ip, ...more] = await bring(rig, desiredOf(service));
   assert.match(ip ?? '', /^203\.0\.113\./);
   assert.deepEqual([more, countsOf(rig)], [[], [1, 1, 1, 1]]);
-  const writes = (): number => rig.cloud.log.filter((name) => !name.startsWith('GET')).length;
+  const writes = (): number => rig.cloud.calls.all().filter(({ method }) => method !== 'GET').length;
   const before = writes();
   await bring(rig, desiredOf(service));
   assert.equal(writes(), before);
   await bring(rig, desiredOf(service, ['c']));
   assert.equal(writes(), before + 1);
-  const [balancer] = rig.cloud.things.get('load-balancers')!.values();
+  const [balancer] = rig.cloud.resource('load-balancers').all();
   assert.deepEqual(balancer?.['targets'], ['acme://c']);
   assert.deepEqual(await bring(rig, desiredOf(service, [], false)), []);
   assert.deepEqual(countsOf(rig), [0, 0, 0, 0]);
@@ -148,9 +149,9 @@ test('answers that are lost leave nothing behind, and nothing is made twice', as
     assert.ok(seen?.kind === 'parts');
     const [action] = rig.balancers.plan(desired, seen.parts).actions;
     if (!action) break;
-    rig.cloud.failure = 'lost';
+    failAcme(rig.cloud, 'lost');
     await assert.rejects(rig.balancers.apply(action, desired, rig.call), (error) => isCloudError(error, 'unavailable'));
-    rig.cloud.failure = 0;
+    failAcme(rig.cloud, 0);
   }
   await bring(rig, desired);
   assert.deepEqual(countsOf(rig), [1, 1, 1, 1]);
@@ -161,8 +162,8 @@ test('answers that are lost leave nothing behind, and nothing is made twice', as
 test('of another cluster nothing is touched; what is asked about directly is proved', async () => {
   await using rig = await balancersOf();
   const labels = { 'outrigger-cluster': 'another', 'outrigger-uid': 'me' };
-  rig.cloud.things.get('addresses')!.set('theirs', { id: 'theirs', labels });
-  rig.cloud.things.get('addresses')!.set('nobodys', { id: 'nobodys' });
+  rig.cloud.resource('addresses').put({ id: 'theirs', labels });
+  rig.cloud.resource('addresses').put({ id: 'nobodys' });
   const desired = desiredOf(serviceOf([80]));
   await bring(rig, desired);
   const answers = await rig.balancers.read?.(
@@ -174,7 +175,7 @@ test('of another cluster nothing is touched; what is asked about directly is pro
     ['absent', 'there', 'absent', 'absent'],
   );
   await bring(rig, { ...desired, wanted: false });
-  assert.deepEqual([...rig.cloud.things.get('addresses')!.keys()], ['theirs', 'nobodys']);
+  assert.deepEqual(rig.cloud.resource('addresses').ids(), ['theirs', 'nobodys']);
 });
 
 test('a wrong annotation refuses the plan and names itself; a wrong token and a wrong config are clear', async () => {

@@ -1,0 +1,105 @@
+/** JSON schemas as they judge what passes: what is not known is a problem, and each problem is one line that says where. */
+import { isIPv4, isIPv6 } from 'node:net';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+
+/** JSON schema 2020-12. Formats other than `ipv4` and `ipv6` are not looked at. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The problems of a value; empty: it fits. */
+export type SchemaCheck = (value: unknown) => readonly string[];
+
+const MOST_PROBLEMS = 10;
+
+export class SchemaChecks {
+  readonly #ajv = new Ajv2020({
+    strict: false,
+    logger: false,
+    allErrors: true,
+    formats: { ipv4: isIPv4, ipv6: isIPv6 },
+    verbose: true,
+  });
+
+  /** `what` stands before the place in a problem: `body`. Compiled when it is first asked. */
+  check(what: string, schema: JsonSchema): SchemaCheck {
+    let compiled: ReturnType<Ajv2020['compile']> | undefined;
+    return (value) => {
+      compiled ??= this.#ajv.compile(closed(schema, schema));
+      if (compiled(value)) return [];
+      const lines = (compiled.errors ?? []).map((error) => problemOf(what, error));
+      return [...new Set(lines)].slice(0, MOST_PROBLEMS);
+    };
+  }
+}
+
+/**
+ * The schema with its objects closed where it says nothing of further members: the one who mistypes a name is told. `root`: where
+ * `$ref` begins.
+ */
+function closed(schema: JsonSchema, root: JsonSchema): JsonSchema {
+  return closeAt(schema, root, true) as JsonSchema;
+}
+
+const SUBSCHEMAS = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'];
+const BRANCHES = ['allOf', 'anyOf', 'oneOf'];
+const MAPS = ['properties', 'patternProperties', '$defs', 'definitions'];
+
+/** `isPlace`: a value is described by this schema as a whole, and not by this as a part of another. */
+function closeAt(schema: unknown, root: JsonSchema, isPlace: boolean): unknown {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
+  const one = schema as Record<string, unknown>;
+  const result: Record<string, unknown> = { ...one };
+  for (const name of SUBSCHEMAS) if (one[name] !== undefined) result[name] = closeAt(one[name], root, true);
+  for (const name of BRANCHES) {
+    const branches = one[name];
+    if (Array.isArray(branches)) result[name] = branches.map((branch) => closeAt(branch, root, false));
+  }
+  for (const name of MAPS) {
+    const map = one[name];
+    if (typeof map !== 'object' || map === null) continue;
+    // What is defined apart is a part or a whole by who refers to it.
+    const isWhole = name !== '$defs' && name !== 'definitions';
+    result[name] = Object.fromEntries(Object.entries(map).map(([key, value]) => [key, closeAt(value, root, isWhole)]));
+  }
+  if (isPlace && namesMembers(one, root, new Set())) result['unevaluatedProperties'] ??= false;
+  return result;
+}
+
+/** Whether a schema lists members of objects, itself or in a part, and leaves further ones open by saying nothing of them. */
+function namesMembers(schema: unknown, root: JsonSchema, seen: Set<unknown>): boolean {
+  if (typeof schema !== 'object' || schema === null || seen.has(schema)) return false;
+  seen.add(schema);
+  const one = schema as Record<string, unknown>;
+  if (one['additionalProperties'] !== undefined || one['unevaluatedProperties'] !== undefined) return false;
+  if (one['properties'] !== undefined) return true;
+  const parts = BRANCHES.flatMap((name) => (Array.isArray(one[name]) ? (one[name] as readonly unknown[]) : []));
+  const target = typeof one['$ref'] === 'string' ? [resolveRef(one['$ref'], root)] : [];
+  return [...parts, ...target].some((part) => namesMembers(part, root, seen));
+}
+
+/** `#/$defs/Server`. */
+function resolveRef(ref: string, root: JsonSchema): unknown {
+  const segments = ref.replace(/^#\/?/u, '').split('/').filter(Boolean);
+  return segments.reduce<unknown>((at, segment) => {
+    const key = decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');
+    return (at as Record<string, unknown> | undefined)?.[key];
+  }, root);
+}
+
+function problemOf(what: string, { data, instancePath, keyword, message = '', params, schema }: ErrorObject): string {
+  const place = [what, ...instancePath.split('/').slice(1)].join('.').replaceAll(/\.(\d+)(?=\.|$)/gu, '[$1]');
+  const given = `not ${JSON.stringify(data)?.slice(0, 80)}`;
+  const { additionalProperty, missingProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
+  switch (keyword) {
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return `${place}: ${additionalProperty ?? unevaluatedProperty} is not known`;
+    case 'required':
+      return `${place}: ${missingProperty} is missing`;
+    case 'enum':
+      return `${place}: must be one of ${(schema as readonly unknown[]).map(String).join(', ')}, ${given}`;
+    case 'const':
+      return `${place}: must be ${String(schema)}, ${given}`;
+    default:
+      return `${place}: ${message}, ${given}`;
+  }
+}

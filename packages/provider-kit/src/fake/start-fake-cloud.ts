@@ -1,0 +1,84 @@
+/** A fake cloud as a server on 127.0.0.1. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '@outrigger/cloud-provider';
+import { FakeCloud, type FakeAccounts, type FakeCloudParts } from './fake-cloud.ts';
+import { tableModel } from './table-model.ts';
+import type { FakeTable } from './fake-table.ts';
+
+export interface FakeCloudOptions {
+  /** Durations, lag and delays are by it. A `FakeClock` will do: nothing waits for a timer but a fault's `delayMs`. */
+  readonly clock: Clock;
+  readonly table: FakeTable;
+  /**
+   * Which account a bearer token stands for, or a function that finds it in a request: by a header, a signature. Others are refused
+   * with 401. Default: every request belongs to one account.
+   */
+  readonly accounts?: FakeAccounts;
+}
+
+/** A fake cloud that listens. */
+export class RunningFakeCloud extends FakeCloud implements AsyncDisposable {
+  readonly #server: Server = createServer((request, response) => void answer(this, request, response));
+
+  /** For `startFakeCloud`. */
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(0, '127.0.0.1', resolve);
+    });
+  }
+
+  /** `http://127.0.0.1:<port>`. */
+  get endpoint(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /**
+   * Stops listening. Rejects when something was asked for, or answered, that does not fit the model, and `calls.takeProblems` did not
+   * take it: so a test fails whose provider sends a name that the cloud does not know, whatever it makes of the answer.
+   */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+    const problems = this.calls.takeProblems();
+    if (problems.length > 0) throw new Error(`the fake cloud has found:\n  ${problems.join('\n  ')}`);
+  }
+}
+
+/** Starts a cloud of nothing but what its table says. Rejects when it cannot listen, and for a table that contradicts itself. */
+export async function startFakeCloud(options: FakeCloudOptions): Promise<RunningFakeCloud> {
+  const cloud = new RunningFakeCloud(partsOf(options));
+  await cloud.listen();
+  return cloud;
+}
+
+/** The same without a server: requests are handed to `handle`. For tests of the fake. */
+export function fakeCloud(options: FakeCloudOptions): FakeCloud {
+  return new FakeCloud(partsOf(options));
+}
+
+function partsOf({ accounts, clock, table }: FakeCloudOptions): FakeCloudParts {
+  return { clock, table, accounts, model: (checks) => tableModel(table, checks) };
+}
+
+async function answer(cloud: FakeCloud, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const { method = 'GET', url = '/' } = request;
+    const { pathname, searchParams } = new URL(url, 'http://fake');
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.join(', ') : (value ?? ''),
+      ]),
+    );
+    const text = Buffer.concat(await request.toArray()).toString();
+    const given = await cloud.handle({ method, path: pathname, query: searchParams, headers, text });
+    if (given) response.writeHead(given.status, given.headers).end(given.text);
+    else response.destroy();
+  } catch {
+    response.destroy();
+  }
+}
