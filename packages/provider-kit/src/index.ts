@@ -42,6 +42,8 @@ export {
 } from './http/paged-list.ts';
 export { RestCollection, type RestCollectionOptions } from './http/rest-collection.ts';
 export { isHttpError, type ApiError, type ErrorRule, type HttpError } from './http/refusal.ts';
+export { tokenCredentials, type FetchedToken, type TokenCredentialsOptions } from './http/token-credentials.ts';
+export { xmlError, xmlFormat, type XmlFormatOptions } from './http/xml-format.ts';
 export { sharedHttpObjects, type SharedHttpObjectsOptions } from './http/shared-http-objects.ts';
 export { Operations, pollUntil, type BegunOperation } from './http/operations.ts';
 

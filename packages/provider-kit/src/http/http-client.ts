@@ -17,16 +17,21 @@ export interface HttpClientOptions extends Omit<HttpTransportOptions, 'clock'> {
   readonly secrets?: readonly string[];
   /**
    * Headers with a token that is got elsewhere, through a call of its own. Asked before each request; `refused`: the cloud did not accept
-   * what the last answer was (`unauthenticated`), and the request is sent once more. Default: none.
+   * `last`, which it was given before (`unauthenticated`), and the request is sent once more. `tokenCredentials` keeps a token for all.
+   * Default: none.
    */
-  readonly credentials?: (call: CallContext, refused: boolean) => Promise<Readonly<Record<string, string>>>;
+  readonly credentials?: (
+    call: CallContext,
+    refused: boolean,
+    last?: Readonly<Record<string, string>>,
+  ) => Promise<Readonly<Record<string, string>>>;
   /** Headers that depend on the request, as a signature does: asked each time it is sent. Default: none. */
   readonly sign?: (request: SentHttp) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** The API's own words in the body of an error. Default: `{"error": {"code", "message"}}`, `{"error": "code"}`, `{"code", "message"}`. */
   readonly errorOf?: (body: unknown) => ApiError | undefined;
   /** What its errors mean. Default: what their statuses say; a 404 proves nothing then. */
   readonly errors?: readonly ErrorRule[];
-  /** Another form of bodies than JSON. */
+  /** Another form of bodies than JSON: `xmlFormat()`. */
   readonly format?: BodyFormat;
 }
 
@@ -34,6 +39,8 @@ export interface HttpClientOptions extends Omit<HttpTransportOptions, 'clock'> {
 export interface BodyFormat {
   /** `application/xml`. */
   readonly mediaType: string;
+  /** Of what is sent. Default: `mediaType`. */
+  readonly writes?: string;
   write(body: unknown): string;
   /** Throws for a text that is none of this form. */
   read(text: string): unknown;
@@ -96,11 +103,12 @@ export class HttpClient implements AsyncDisposable {
   /** As `request`, with status and headers. */
   async send<T>(call: CallContext, operation: Operation, request: HttpRequest = {}): Promise<HttpAnswer<T>> {
     const { credentials } = this.#options;
+    const given = await credentials?.(call, false);
     try {
-      return await this.#sendWith<T>(call, operation, request, await credentials?.(call, false));
+      return await this.#sendWith<T>(call, operation, request, given);
     } catch (error) {
       if (!credentials || !isCloudError(error, 'unauthenticated')) throw error;
-      return this.#sendWith<T>(call, operation, request, await credentials(call, true));
+      return this.#sendWith<T>(call, operation, request, await credentials(call, true, given));
     }
   }
 
@@ -134,7 +142,7 @@ export class HttpClient implements AsyncDisposable {
       url: `${root}${pathOf(operation, params)}${queryOf(query)}`,
       headers: {
         accept: this.#format.mediaType,
-        ...(body !== undefined && { 'content-type': this.#format.mediaType }),
+        ...(body !== undefined && { 'content-type': this.#format.writes ?? this.#format.mediaType }),
         ...(ifMatch !== undefined && { 'if-match': ifMatch }),
         ...this.#options.headers,
         ...credentials,
