@@ -77,9 +77,9 @@ test('docs collect ends with 1 and names each link that leads nowhere', async ()
   const { code, stderr } = await run(docsCommand, folder.path, 'collect', 'acme', '--output=all');
   assert.equal(code, 1);
   assert.deepEqual(stderr.trimEnd().split('\n'), [
+    'outrigger docs: acme/features.md: ../none leads nowhere',
     'outrigger docs: acme/features.md: more.md leads nowhere',
     'outrigger docs: acme/features.md: how-it-works.md#wings leads nowhere',
-    'outrigger docs: acme/features.md: ../none leads nowhere',
   ]);
 });
 

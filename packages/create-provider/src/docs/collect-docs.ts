@@ -12,7 +12,7 @@ import { renderIndex, type IndexedProvider } from './provider-index.ts';
 export interface CollectOptions {
   /** Folders of repositories, each with its `provider.yaml`. */
   readonly repositories: readonly string[];
-  /** Made; a tree of an earlier run is replaced. */
+  /** Absolute. Made; a tree of an earlier run is replaced. */
   readonly output: string;
 }
 
@@ -38,6 +38,7 @@ export function collectDocs({ output, repositories }: CollectOptions): Collected
   if (twice) throw new Error(`two repositories have the provider ${twice.card.name}`);
   rmSync(output, { recursive: true, force: true });
   const pages = ['README.md'];
+  const broken = new Set<string>();
   for (const { card, files, repository } of read) {
     for (const file of files) {
       const target = path.posix.join(card.name, path.posix.relative('docs', file));
@@ -45,9 +46,11 @@ export function collectDocs({ output, repositories }: CollectOptions): Collected
       if (file.endsWith('.md')) {
         pages.push(target);
         const text = repository.read(file) ?? '';
+        const place = { card, directory: repository.directory, page: file, target: path.join(output, target) };
+        const tell = (link: string): void => void broken.add(`${target}: ${link}`);
         writeFileSync(
           path.join(output, target),
-          mapLinks(text, (link) => linkInTree(link, file, repository, card)),
+          mapLinks(text, (link) => linkInTree(link, place, tell)),
         );
       } else {
         copyFileSync(path.join(repository.directory, file), path.join(output, target));
@@ -57,7 +60,8 @@ export function collectDocs({ output, repositories }: CollectOptions): Collected
   const providers = read.map(indexed);
   writeFileSync(path.join(output, 'README.md'), renderIndex(providers));
   writeFileSync(path.join(output, INDEX), `${JSON.stringify({ providers }, undefined, 2)}\n`);
-  return { providers, pages, broken: brokenLinks(output, pages) };
+  for (const link of brokenLinks(output, pages, path.parse(output).root)) broken.add(link);
+  return { providers, pages, broken: [...broken] };
 }
 
 interface ReadRepository {
@@ -80,16 +84,36 @@ function readRepository(directory: string): ReadRepository {
   return { card, repository, files };
 }
 
-/** What is not among the pages is where the repository is; without an address it stays, and is found to lead nowhere. */
-function linkInTree(link: string, page: string, { directory }: Repository, card: ProviderCard): string {
+interface Place {
+  readonly card: ProviderCard;
+  /** Of the repository. */
+  readonly directory: string;
+  /** The page, relative to that. */
+  readonly page: string;
+  /** Where the page is in the tree. */
+  readonly target: string;
+}
+
+/** What is not among the pages is at the address of the repository; without one, it is the file itself, seen from the tree. */
+function linkInTree(
+  link: string,
+  { card, directory, page, target: copy }: Place,
+  tellBroken: (link: string) => void,
+): string {
   const [target = '', anchor] = link.split('#');
   if (isAddress(link) || target === '') return link;
   const file = path.join(directory, path.dirname(page), decodeURIComponent(target));
-  if (!path.relative(path.join(directory, 'docs'), file).startsWith('..') || card.repository === undefined) return link;
-  const checkout = checkoutOf(directory);
-  const inside = path.relative(checkout, file).split(path.sep).join('/');
-  if (inside.startsWith('..') || !existsSync(file)) return link;
-  return `${card.repository}/blob/HEAD/${encodeURI(inside)}${anchor === undefined ? '' : `#${anchor}`}`;
+  if (!path.relative(path.join(directory, 'docs'), file).startsWith('..')) return link;
+  const inside = path.relative(checkoutOf(directory), file).split(path.sep).join('/');
+  if (inside.startsWith('..') || !existsSync(file)) {
+    tellBroken(link);
+    return link;
+  }
+  const place =
+    card.repository === undefined
+      ? path.relative(path.dirname(copy), file).split(path.sep).join('/')
+      : `${card.repository}/blob/HEAD/${inside}`;
+  return `${encodeURI(place)}${anchor === undefined ? '' : `#${anchor}`}`;
 }
 
 function indexed({ card, repository }: ReadRepository): IndexedProvider {

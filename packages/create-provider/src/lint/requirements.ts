@@ -300,17 +300,21 @@ function page(repository: Repository, place: string): Look {
 }
 
 function hasWorkload(text: string): boolean {
-  // Templates of Helm are no YAML before they are rendered.
-  return parseAllDocuments(text).some((document) => {
-    const { kind } = (document.toJS() ?? {}) as { readonly kind?: unknown };
-    return kind === 'Deployment' || kind === 'DaemonSet';
-  });
+  return documentsIn(text).some(({ kind }) => kind === 'Deployment' || kind === 'DaemonSet');
 }
 
 function approversIn(text: string): readonly string[] {
-  const [document] = parseAllDocuments(text);
-  const { approvers } = ((document?.errors.length === 0 && document.toJS()) || {}) as { readonly approvers?: unknown };
+  const [owners] = documentsIn(text);
+  const approvers = owners?.approvers;
   return Array.isArray(approvers)
     ? approvers.filter((one): one is string => typeof one === 'string' && one !== '')
     : [];
+}
+
+/** What is no YAML, as templates of Helm before they are rendered, has none. */
+function documentsIn(text: string): readonly { readonly kind?: unknown; readonly approvers?: unknown }[] {
+  return parseAllDocuments(text).flatMap((document) => {
+    const value: unknown = document.errors.length === 0 ? document.toJS() : undefined;
+    return typeof value === 'object' && value !== null ? [value] : [];
+  });
 }
