@@ -46,7 +46,7 @@ export default (): CloudProvider => {
           { code: 'quota', means: 'quota' },
         ],
       });
-      return { instances: instancesOf(host, api), loadBalancers: balancersOf(host, api), routes: routesOf(host, api) };
+      return { instances: instancesOf(api), loadBalancers: balancersOf(host, api), routes: routesOf(host, api) };
     },
     close: async () => api?.[Symbol.asyncDispose](),
   };
@@ -69,9 +69,8 @@ interface Server extends Thing {
   readonly zone: string;
 }
 
-function instancesOf(host: ProviderHost, api: HttpClient): Instances {
+function instancesOf(api: HttpClient): Instances {
   return instancesFromList<Server>({
-    host,
     name: NAME,
     machines: things<Server>(api, '/servers'),
     instanceOf: ({ id, ip, name, status, zone }) => ({
@@ -89,7 +88,6 @@ function instancesOf(host: ProviderHost, api: HttpClient): Instances {
 function routesOf(host: ProviderHost, api: HttpClient): Routes {
   const routes = things<Thing & { readonly destination: string; readonly server?: string }>(api, '/routes');
   return routesOneByOne({
-    host,
     list: async (call) =>
       (await routes.list(call)).map(({ destination, id, labels, server }) => ({
         id,

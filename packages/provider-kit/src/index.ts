@@ -79,7 +79,8 @@ export { bool, duration, listOf, oneOf, text, url, wholeNumber, type ValueKind }
 export { readConfig, type ReadConfigOptions } from './config/read-config.ts';
 export { didYouMean } from './config/closest-name.ts';
 export { configTable } from './config/config-table.ts';
-export { GcfgSyntaxError, parseGcfg, type GcfgEntry } from './config/gcfg.ts';
+export { ConfigSyntaxError } from './config/config-syntax-error.ts';
+export { parseGcfg, type GcfgEntry } from './config/gcfg.ts';
 export { parseGoDuration } from './config/go-duration.ts';
 export {
   annotationTable,

@@ -15,7 +15,7 @@ export default (): CloudProvider => {
       api = connect(host);
       const place = placeOf(api);
       return {
-        instances: instancesOf(host, api, place),
+        instances: instancesOf(api, place),
         loadBalancers: loadBalancersOf(host, api, place),
         routes: routesOf(host, api),
       };

@@ -1,5 +1,5 @@
 /** The machines of the cloud, as the node controllers ask for them. */
-import { ClusterPlace, type Instances, type ProviderHost } from '@outrigger/cloud-provider';
+import { ClusterPlace, type Instances } from '@outrigger/cloud-provider';
 import { instancesFromList, type HttpClient } from '@outrigger/provider-kit';
 import { collection, NAME } from './cloud-api.ts';
 
@@ -23,9 +23,8 @@ export function placeOf(api: HttpClient): ClusterPlace {
   });
 }
 
-export function instancesOf(host: ProviderHost, api: HttpClient, place: ClusterPlace): Instances {
+export function instancesOf(api: HttpClient, place: ClusterPlace): Instances {
   return instancesFromList<Server>({
-    host,
     name: NAME,
     place,
     machines: collection<Server>(api, '/servers'),

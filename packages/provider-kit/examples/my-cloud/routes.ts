@@ -14,7 +14,6 @@ interface CloudRoute {
 export function routesOf(host: ProviderHost, api: HttpClient): Routes {
   const routes = collection<CloudRoute>(api, '/routes');
   return routesOneByOne({
-    host,
     list: async (call) =>
       (await routes.list(call)).map(({ destination, id, labels, server }) => ({
         id,

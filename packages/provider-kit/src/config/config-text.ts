@@ -1,6 +1,7 @@
 /** From the text of a configuration to what stands in it, each with its line: YAML, JSON or gcfg in one form. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
-import { GcfgSyntaxError, parseGcfg } from './gcfg.ts';
+import { ConfigSyntaxError } from './config-syntax-error.ts';
+import { parseGcfg } from './gcfg.ts';
 
 export type Found = FoundValue | FoundMap | FoundList;
 
@@ -21,17 +22,6 @@ interface FoundList {
   readonly kind: 'list';
   readonly line: number;
   readonly items: readonly Found[];
-}
-
-/** The text is not of its format. Its message quotes nothing of the text: that may be a secret. */
-export class ConfigSyntaxError extends Error {
-  readonly line: number;
-
-  constructor(line: number, message: string) {
-    super(message);
-    this.name = 'ConfigSyntaxError';
-    this.line = line;
-  }
 }
 
 /** YAML, or JSON, which is YAML too. Throws `ConfigSyntaxError`. */
@@ -77,7 +67,7 @@ function foundIn(node: unknown, place: Place): Found {
 /** Throws `ConfigSyntaxError`. Sections are maps, those with a name in quotes maps in them; a key that is repeated is a list. */
 export function readGcfg(text: string): Found {
   const root = new Section(1);
-  for (const { key, line, section, subsection, value } of entriesOf(text)) {
+  for (const { key, line, section, subsection, value } of parseGcfg(text)) {
     const outer = root.inner(section.toLowerCase(), section, line);
     const inner = subsection === undefined ? outer : outer.inner(subsection, subsection, line);
     if (key !== undefined) inner.add(key, { kind: 'value', line, value: value ?? true });
@@ -115,14 +105,5 @@ class Section {
     });
     const sections = [...this.#sections.values()].map(({ name, section }) => ({ name, found: section.found() }));
     return { kind: 'map', line: this.#line, members: [...values, ...sections] };
-  }
-}
-
-function entriesOf(text: string): ReturnType<typeof parseGcfg> {
-  try {
-    return parseGcfg(text);
-  } catch (error) {
-    if (error instanceof GcfgSyntaxError) throw new ConfigSyntaxError(error.line, error.message);
-    throw error;
   }
 }

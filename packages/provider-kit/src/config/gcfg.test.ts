@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { GcfgSyntaxError, parseGcfg } from './gcfg.ts';
+import { ConfigSyntaxError } from './config-syntax-error.ts';
+import { parseGcfg } from './gcfg.ts';
 
 const valueOf = (text: string): string | undefined => parseGcfg(text).find(({ key }) => key === 'name')?.value;
 
@@ -72,7 +73,7 @@ for (const [text, line] of refused) {
   test(`refuses ${JSON.stringify(text)} on line ${line}`, () => {
     assert.throws(
       () => parseGcfg(text),
-      (error) => error instanceof GcfgSyntaxError && error.line === line,
+      (error) => error instanceof ConfigSyntaxError && error.line === line,
     );
   });
 }
@@ -157,7 +158,7 @@ test('no text does anything but be read or be refused', () => {
       try {
         for (const { line } of parseGcfg(text)) assert.ok(line <= text.split('\n').length);
       } catch (error) {
-        assert.ok(error instanceof GcfgSyntaxError && error.line >= 1 && error.line <= text.split('\n').length + 1);
+        assert.ok(error instanceof ConfigSyntaxError && error.line >= 1 && error.line <= text.split('\n').length + 1);
       }
     }),
   );

@@ -2,6 +2,7 @@
  * The text format of many cloud configs: gcfg, a dialect of INI. Read by the same rules as gopkg.in/gcfg.v1 v1.2.3, with which providers in
  * Go read it (`scanner/scanner.go`, `read.go`): what is an error there is one here, on its line.
  */
+import { ConfigSyntaxError } from './config-syntax-error.ts';
 
 /** A section's header, or one line of a section; in the order of the file. */
 export interface GcfgEntry {
@@ -17,18 +18,7 @@ export interface GcfgEntry {
   readonly line: number;
 }
 
-/** The text is none of this format. Its message names no value: a value may be a secret. */
-export class GcfgSyntaxError extends Error {
-  readonly line: number;
-
-  constructor(line: number, message: string) {
-    super(message);
-    this.name = 'GcfgSyntaxError';
-    this.line = line;
-  }
-}
-
-/** What stands in a text of gcfg, line by line. Throws `GcfgSyntaxError`. */
+/** What stands in a text of gcfg, line by line. Throws `ConfigSyntaxError`. */
 export function parseGcfg(text: string): readonly GcfgEntry[] {
   const scanner = new Scanner(text);
   const entries: GcfgEntry[] = [];
@@ -61,8 +51,8 @@ class Scanner {
     this.#text = text.startsWith('\uFEFF') ? text.slice(1) : text;
   }
 
-  error(message: string, line: number = this.line): GcfgSyntaxError {
-    return new GcfgSyntaxError(line, message);
+  error(message: string, line: number = this.line): ConfigSyntaxError {
+    return new ConfigSyntaxError(line, message);
   }
 
   /** False at the end of the text. */

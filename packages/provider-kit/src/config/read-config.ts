@@ -2,7 +2,8 @@
 import { CloudError, type ConfigText, type ProviderHost } from '@outrigger/cloud-provider';
 import { didYouMean } from './closest-name.ts';
 import { isKey, isNamed, type ConfigKey, type ConfigOf, type ConfigSchema } from './config-schema.ts';
-import { ConfigSyntaxError, readGcfg, readYaml, type Found } from './config-text.ts';
+import { ConfigSyntaxError } from './config-syntax-error.ts';
+import { readGcfg, readYaml, type Found } from './config-text.ts';
 import { shown } from './value-kinds.ts';
 
 export interface ReadConfigOptions {

@@ -5,8 +5,7 @@ import { FakeClock } from '@outrigger/testing';
 import { hostWith } from '../group-commit/shared-object.suite.ts';
 import { instancesFromList } from './instances-from-list.ts';
 
-const clock = new FakeClock();
-const call = hostWith(clock).callContext();
+const call = hostWith(new FakeClock()).callContext();
 const machines = [
   { id: '1', name: 'a' },
   { id: '2', name: 'twice' },
@@ -23,7 +22,6 @@ const node = (name: string, providerID?: string): NodeRef => ({
 test('by ID, else by a name that one machine has; a list proves no absence, a read does, in the place that is said', async () => {
   let place: string | undefined = 'project-1';
   const instances = instancesFromList({
-    host: { clock },
     name: 'acme',
     place: () => place,
     machines: {
@@ -44,18 +42,16 @@ test('by ID, else by a name that one machine has; a list proves no absence, a re
     ['found', 'failed', 'found', 'missing', 'missing'],
   );
   assert.deepEqual(answers[2], {
-    asOf: 0,
     place: 'project-1',
     result: { kind: 'found', instance: { providerID: 'acme://3', state: 'running' } },
   });
   assert.ok(answers[1]?.result.kind === 'failed' && isCloudError(answers[1].result.error, 'conflict'));
   assert.deepEqual(await instances.read(node('a', 'acme://9'), 'state', call), {
-    asOf: 0,
     place: 'project-1',
     result: { kind: 'absent', proof: 'no 9' },
   });
   place = undefined;
-  assert.deepEqual(await instances.read(node('a'), 'state', call), { asOf: 0, result: { kind: 'missing' } });
+  assert.deepEqual(await instances.read(node('a'), 'state', call), { result: { kind: 'missing' } });
   assert.equal((await instances.read(node('a', 'acme://1'), 'state', call)).result.kind, 'found');
   await assert.rejects(instances.read(node('a', 'acme://down'), 'state', call), (error) =>
     isCloudError(error, 'unavailable'),
@@ -64,7 +60,6 @@ test('by ID, else by a name that one machine has; a list proves no absence, a re
 
 test('with a ClusterPlace, a "not found" proves nothing before a machine of the cluster was seen there', async () => {
   const instances = instancesFromList({
-    host: { clock },
     name: 'acme',
     place: new ClusterPlace({ what: 'account', setBy: 'token in the cloud config', ask: async () => 'account-1' }),
     machines: {

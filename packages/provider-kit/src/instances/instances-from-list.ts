@@ -10,7 +10,6 @@ import {
   type InstanceResult,
   type Instances,
   type NodeRef,
-  type ProviderHost,
 } from '@outrigger/cloud-provider';
 
 /** A machine as an instance, which gets its provider ID by its ID. */
@@ -20,7 +19,6 @@ export interface MachineInstance extends Omit<Instance, 'providerID'> {
 }
 
 export interface InstancesFromListOptions<Machine> {
-  readonly host: Pick<ProviderHost, 'clock'>;
   /** The provider's: `<name>://<id>` is the provider ID. */
   readonly name: string;
   /**
@@ -43,7 +41,7 @@ export interface InstancesFromListOptions<Machine> {
 
 /** A node without a provider ID is found by its name, where one machine alone has it. */
 export function instancesFromList<Machine>(options: InstancesFromListOptions<Machine>): Instances {
-  const { batchSize = 1_000, host, instanceOf, machines, name, place } = options;
+  const { batchSize = 1_000, instanceOf, machines, name, place } = options;
   const idIn = ({ providerID }: NodeRef): string | undefined => parseProviderID(providerID, name);
   const judge = typeof place === 'object' ? place : undefined;
   const placed = (): { readonly place?: string } => {
@@ -59,7 +57,6 @@ export function instancesFromList<Machine>(options: InstancesFromListOptions<Mac
   return {
     batchSize,
     async lookUp(nodes, _need, call) {
-      const asOf = host.clock.monotonic();
       await judge?.learn(call);
       const all = (await machines.list(call)).map(instanceOf);
       const byId = new Map(all.map((machine) => [machine.id, machine]));
@@ -72,18 +69,17 @@ export function instancesFromList<Machine>(options: InstancesFromListOptions<Mac
             'conflict',
             `${more.length + 1} machines have the name ${node.name}; rename all but one`,
           );
-          return { asOf, ...placed(), result: { kind: 'failed', error } };
+          return { ...placed(), result: { kind: 'failed', error } };
         }
         // A list proves no absence.
-        if (machine === undefined) return { asOf, ...placed(), result: { kind: 'missing' } };
+        if (machine === undefined) return { ...placed(), result: { kind: 'missing' } };
         saw(node, machine.id);
-        return { asOf, ...placed(), result: found(machine) };
+        return { ...placed(), result: found(machine) };
       });
     },
     async read(node, _need, call) {
-      const asOf = host.clock.monotonic();
       const id = idIn(node);
-      if (id === undefined) return { asOf, result: { kind: 'missing' } };
+      if (id === undefined) return { result: { kind: 'missing' } };
       await judge?.learn(call);
       let machine: Machine;
       try {
@@ -92,10 +88,10 @@ export function instancesFromList<Machine>(options: InstancesFromListOptions<Mac
         if (!isCloudError(error, 'not-found')) throw error;
         const gone = { id, proof: error.message };
         const result = (await judge?.machineGone(gone, call)) ?? { kind: 'absent' as const, proof: gone.proof };
-        return { asOf, ...placed(), result };
+        return { ...placed(), result };
       }
       saw(node, id);
-      return { asOf, ...placed(), result: found(instanceOf(machine)) };
+      return { ...placed(), result: found(instanceOf(machine)) };
     },
   };
 }

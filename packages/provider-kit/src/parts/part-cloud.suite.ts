@@ -3,12 +3,13 @@ import {
   CloudError,
   type BackEnd,
   type CallContext,
+  type Clock,
   type DesiredLoadBalancer,
   type LoadBalancers,
   type LoadBalancerService,
   type Owner,
 } from '@outrigger/cloud-provider';
-import type { FakeClock } from '@outrigger/testing';
+import { FakeClock } from '@outrigger/testing';
 import { hostWith } from '../group-commit/shared-object.suite.ts';
 import { partLoadBalancers, type PartLoadBalancersOptions } from './part-load-balancers.ts';
 import type { Attributes, Begun, ListedPart, PartKind } from './part-kind.ts';
@@ -175,8 +176,8 @@ export function kindsOf(cloud: PartCloud): readonly PartKind[] {
 
 export function loadBalancersOf(
   cloud: PartCloud,
-  clock: FakeClock,
   options: Partial<PartLoadBalancersOptions> = {},
+  clock: Clock = new FakeClock(),
 ): LoadBalancers {
   return partLoadBalancers({
     host: { clock, cluster: { id: ME.clusterId, name: 'test' } },

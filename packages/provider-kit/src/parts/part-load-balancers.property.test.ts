@@ -124,7 +124,7 @@ test('property: whatever was half made, the parts become what is wanted, then no
         const cloud = new PartCloud(isAsync);
         fill(cloud, leftOvers);
         const clock = new FakeClock();
-        const balancers = loadBalancersOf(cloud, clock);
+        const balancers = loadBalancersOf(cloud);
         const call = callOf(clock);
         const others = (): unknown[] =>
           [...cloud.parts.values()]

@@ -40,7 +40,7 @@ async function bring(balancers: LoadBalancers, desired = desiredOf(serviceOf([80
 }
 
 test('parts are made after those that they need, changed in place, and go in the opposite order', async () => {
-  const balancers = loadBalancersOf(new PartCloud(false), clock);
+  const balancers = loadBalancersOf(new PartCloud(false));
   assert.deepEqual(await bring(balancers), [
     ['make the address', 'make the pool TCP-80'],
     ['make the load-balancer'],
@@ -64,7 +64,7 @@ test('parts are made after those that they need, changed in place, and go in the
 
 test('where requests take effect later, what hangs on one waits for the next look', async () => {
   const cloud = new PartCloud(true);
-  const balancers = loadBalancersOf(cloud, clock);
+  const balancers = loadBalancersOf(cloud);
   const desired = desiredOf(serviceOf([80]));
   const [first] = balancers.plan(desired, []).actions;
   assert.deepEqual(await balancers.apply(first!, desired, call), {
@@ -79,7 +79,7 @@ test('where requests take effect later, what hangs on one waits for the next loo
 
 test('the address is said when all is there and ready: the parts’ own, or what the provider says', async () => {
   const cloud = new PartCloud(false);
-  const balancers = loadBalancersOf(cloud, clock);
+  const balancers = loadBalancersOf(cloud);
   await bring(balancers);
   const parts = (await partsOf(balancers)).map((part) =>
     part.kind === 'address' ? { ...part, addresses: ['203.0.113.7'] } : part,
@@ -92,7 +92,7 @@ test('the address is said when all is there and ready: the parts’ own, or what
   });
   const changed = balancers.plan(desiredOf(serviceOf([80]), ['x']), parts);
   assert.deepEqual([changed.ingress, changed.complete], [[], false]);
-  const named = loadBalancersOf(cloud, clock, {
+  const named = loadBalancersOf(cloud, {
     ingress: (_own, { service }) => [{ hostname: `${service.name}.acme` }],
   });
   assert.deepEqual(named.plan(desired, parts).ingress, [{ hostname: 'web.acme' }]);
@@ -100,7 +100,7 @@ test('the address is said when all is there and ready: the parts’ own, or what
 
 test('a wish that cannot be is refused, and the members of what is there go on following the nodes', async () => {
   const cloud = new PartCloud(false);
-  const balancers = loadBalancersOf(cloud, clock);
+  const balancers = loadBalancersOf(cloud);
   await bring(balancers, desiredOf(serviceOf([80, 443])));
   const parts = await partsOf(balancers);
   const refused = desiredOf(serviceOf([80], 'huge'), ['c']);
@@ -124,7 +124,7 @@ test('a wish that cannot be is refused, and the members of what is there go on f
   });
   const busy = parts.map((part) => ({ ...part, state: 'pending' as const }));
   assert.deepEqual(balancers.planMembers?.(refused, busy).actions, []);
-  const broken = loadBalancersOf(cloud, clock, {
+  const broken = loadBalancersOf(cloud, {
     kinds: kindsOf(cloud).map((kind) => ({
       ...kind,
       wanted: () => {
@@ -149,7 +149,7 @@ test('a predecessor’s parts are found by their address, those to adopt by thei
     ingress: [{ ip: '192.0.2.1' }, { hostname: 'x' }],
     adopt: [named!, foreign!].map(({ id }) => ({ kind: 'address', id })),
   });
-  const balancers = loadBalancersOf(cloud, clock, { kinds });
+  const balancers = loadBalancersOf(cloud, { kinds });
   const parts = await partsOf(balancers, service);
   assert.deepEqual(new Set(parts.map(({ id }) => id)), new Set([left!.id, named!.id, foreign!.id]));
   const desired = desiredOf(service);
@@ -164,7 +164,7 @@ test('a predecessor’s parts are found by their address, those to adopt by thei
   for (const action of plan.actions) assert.deepEqual(await balancers.apply(action, desired, call), { kind: 'done' });
   assert.deepEqual(left!.owner, ME);
 
-  const unable = loadBalancersOf(cloud, clock, { kinds: kinds.map((kind) => without(kind, 'claim')) });
+  const unable = loadBalancersOf(cloud, { kinds: kinds.map((kind) => without(kind, 'claim')) });
   assert.equal(
     (await partsOf(unable, { ...service, uid: 'third' })).length,
     0,
@@ -178,7 +178,7 @@ test('a part is asked about directly: there, nobody’s, another’s, gone, or n
     cloud.add('address', owner, {}),
   );
   const ask = (id: string) => ({ kind: 'address', id, owner: ME });
-  const balancers = loadBalancersOf(cloud, clock);
+  const balancers = loadBalancersOf(cloud);
   assert.deepEqual(
     await balancers.read?.(
       [mine!, nobodys!, others!, { id: 'gone' }].map(({ id }) => ask(id)),
@@ -200,7 +200,7 @@ test('a part is asked about directly: there, nobody’s, another’s, gone, or n
       return { ...mine! };
     },
   }));
-  const named = loadBalancersOf(cloud, clock, { kinds });
+  const named = loadBalancersOf(cloud, { kinds });
   assert.deepEqual(named.namedByOwner?.toSorted(), ['address', 'dns', 'load-balancer', 'pool']);
   const answers = await named.read?.(
     ['me', 'x', 'down'].map((uid) => ({ kind: 'address', owner: { ...ME, uid } })),
@@ -210,13 +210,13 @@ test('a part is asked about directly: there, nobody’s, another’s, gone, or n
     answers?.map(({ kind }) => kind),
     ['there', 'absent', 'failed'],
   );
-  const blind = loadBalancersOf(cloud, clock, { kinds: kinds.map((kind) => without(kind, 'read')) });
+  const blind = loadBalancersOf(cloud, { kinds: kinds.map((kind) => without(kind, 'read')) });
   assert.ok(!blind.read);
 });
 
 test('what is gone already is deleted; other refusals are told; a plan of an unknown kind is a mistake', async () => {
   const cloud = new PartCloud(false);
-  const balancers = loadBalancersOf(cloud, clock);
+  const balancers = loadBalancersOf(cloud);
   const desired = desiredOf(serviceOf([80]), [], false);
   const gone = { kind: 'delete', part: 'address', id: 'gone', summary: '', input: {} } as const;
   assert.deepEqual(await balancers.apply(gone, desired, call), { kind: 'done' });
@@ -231,7 +231,7 @@ test('what else a provider says is passed on: options, others, back ends of its 
   cloud.add('address', { ...ME, uid: 'gone' }, {});
   cloud.add('address', { ...ME, clusterId: 'b' }, {});
   const others = [{ kind: 'network', id: 'n', allowed: ['*'] }];
-  const balancers = loadBalancersOf(cloud, clock, {
+  const balancers = loadBalancersOf(cloud, {
     others: async ({ name }) => {
       if (name === 'web') return others;
       throw new CloudError('unavailable', 'networks');
@@ -257,6 +257,9 @@ test('what else a provider says is passed on: options, others, back ends of its 
   const { backEnds } = desiredOf(serviceOf([80]), ['a', 'b']);
   const alien = { ...backEnds[0]!, node: { ...backEnds[0]!.node, providerID: 'other://a' } };
   assert.deepEqual(balancers.selectBackEnds?.(serviceOf([80]), [alien, ...backEnds]), backEnds.slice(0, 1));
+  const takesAll = loadBalancersOf(cloud, { takesForeignNodes: true });
+  assert.equal(takesAll.takesForeignNodes, true);
+  assert.deepEqual(takesAll.selectBackEnds?.(serviceOf([80]), [alien, ...backEnds]), [alien, ...backEnds]);
   assert.deepEqual(
     (await balancers.listOwned(call)).map(({ owner }) => owner?.uid),
     ['gone'],
@@ -271,7 +274,7 @@ test('a name that another has refuses the plan, says nothing else of the other, 
       clashes: ({ attributes }: LoadBalancerPart, { name }: { readonly name: string }) => attributes['name'] === name,
     }),
   }));
-  const balancers = loadBalancersOf(cloud, clock, { kinds });
+  const balancers = loadBalancersOf(cloud, { kinds });
   const owners = [
     [{ ...ME, uid: 'secret' }, 'conflict'],
     [{ clusterId: 'secret', uid: ME.uid }, 'not-owned'],
@@ -299,7 +302,7 @@ test('what a part touches goes with its actions, and kinds that need one another
   const kinds = kindsOf(cloud)
     .filter(({ kind }) => kind === 'address')
     .map((kind) => ({ ...kind, wanted: () => [{ attributes: { v: 1 }, touches: [network] }] }));
-  const balancers = loadBalancersOf(cloud, clock, { kinds });
+  const balancers = loadBalancersOf(cloud, { kinds });
   const old = { kind: 'address', id: '1', owner: ME, state: 'ready', attributes: { v: 0 } } as const;
   for (const parts of [[], [old]]) {
     assert.deepEqual(balancers.plan(desiredOf(serviceOf([80])), parts).actions[0]?.touches, [network]);
@@ -323,7 +326,7 @@ test('with a ClusterPlace, a "not found" of another account proves nothing, but 
   const place = new ClusterPlace({ what: 'account', setBy: 'token in the cloud config', ask: async () => 'account-1' });
   const cloud = new PartCloud(false);
   const later = new FakeClock();
-  const balancers = loadBalancersOf(cloud, later, { place });
+  const balancers = loadBalancersOf(cloud, { place }, later);
   const [never, seen] = [{ kind: 'address', id: 'never-seen', owner: ME }, cloud.add('address', ME, {})];
   const kindOf = async (id: string): Promise<string | undefined> => {
     const [answer] = (await balancers.read?.([{ ...never, id }], call)) ?? [];

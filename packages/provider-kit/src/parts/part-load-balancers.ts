@@ -28,10 +28,10 @@ import { inOrder, isInTheWay, planMembersOf, planParts, type KeyedPart, type Pla
 
 export interface PartLoadBalancersOptions extends Pick<
   LoadBalancers,
-  'consistency' | 'listLagMs' | 'lockKey' | 'selectBackEnds' | 'validate'
+  'consistency' | 'listLagMs' | 'lockKey' | 'selectBackEnds' | 'takesForeignNodes' | 'validate'
 > {
   readonly host: Pick<ProviderHost, 'clock' | 'cluster'>;
-  /** The provider's: its own nodes are the back ends. */
+  /** The provider's: its own nodes are the back ends, unless it says `takesForeignNodes`. */
   readonly name: string;
   /** What is not named is not offered; of protocols TCP is, of IP families IPv4. */
   readonly features: Partial<LoadBalancerFeatures>;
@@ -87,6 +87,7 @@ class PartLoadBalancers implements LoadBalancers {
   readonly batchSize: number;
   readonly consistency: 'strong' | 'eventual';
   readonly listLagMs: number;
+  readonly takesForeignNodes: boolean;
   readonly namedByOwner: readonly string[];
   declare readonly lockKey?: NonNullable<LoadBalancers['lockKey']>;
   declare readonly validate?: NonNullable<LoadBalancers['validate']>;
@@ -103,7 +104,15 @@ class PartLoadBalancers implements LoadBalancers {
       consistency = 'eventual',
       features,
     } = options;
-    const { ingress = addressesOf, isAsync = false, kinds, listLagMs = 0, lockKey, validate } = options;
+    const {
+      ingress = addressesOf,
+      isAsync = false,
+      kinds,
+      listLagMs = 0,
+      lockKey,
+      takesForeignNodes = false,
+    } = options;
+    const { validate } = options;
     this.#options = options;
     this.#startedAt = options.host.clock.monotonic();
     this.#plan = { kinds: inOrder(kinds), isAsync, ingress };
@@ -113,6 +122,7 @@ class PartLoadBalancers implements LoadBalancers {
     this.batchSize = batchSize;
     this.consistency = consistency;
     this.listLagMs = listLagMs;
+    this.takesForeignNodes = takesForeignNodes;
     this.namedByOwner = kinds.every(({ readNamed }) => readNamed) ? kinds.map(({ kind }) => kind) : [];
     if (lockKey) this.lockKey = (service, parts) => lockKey.call(options, service, parts);
     if (validate) this.validate = (service, call) => validate.call(options, service, call);
@@ -123,7 +133,8 @@ class PartLoadBalancers implements LoadBalancers {
 
   selectBackEnds(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
     const { name, selectBackEnds } = this.#options;
-    const own = backEnds.filter(({ node }) => parseProviderID(node.providerID, name) !== undefined);
+    const isOwn = ({ node }: BackEnd): boolean => parseProviderID(node.providerID, name) !== undefined;
+    const own = this.takesForeignNodes ? backEnds : backEnds.filter(isOwn);
     return selectBackEnds?.call(this.#options, service, own) ?? own;
   }
 
@@ -132,7 +143,6 @@ class PartLoadBalancers implements LoadBalancers {
     call: CallContext,
   ): Promise<readonly LoadBalancerObservation[]> {
     const { host, others, place } = this.#options;
-    const asOf = host.clock.monotonic();
     const all = await this.#list(call);
     const byUid = Map.groupBy(all, ({ owner }) => owner?.uid);
     const claimable = all.filter(({ kind }) => this.#kind(kind).claim);
@@ -151,7 +161,7 @@ class PartLoadBalancers implements LoadBalancers {
         ];
         try {
           const found = await others?.(service, own, call);
-          return { kind: 'parts', asOf, parts: [...new Set(parts)], ...(found && { others: found }) };
+          return { kind: 'parts', parts: [...new Set(parts)], ...(found && { others: found }) };
         } catch (error) {
           return { kind: 'failed', error: asError(error) };
         }

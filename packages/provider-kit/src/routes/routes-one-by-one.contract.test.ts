@@ -5,13 +5,11 @@ import {
   errorCodeOfStatus,
   isCloudError,
   type CallContext,
-  type ProviderHost,
   type Route,
   type RouteRequest,
 } from '@outrigger/cloud-provider';
 import { openProvider } from '@outrigger/cloud-runtime';
 import { silentLogger, systemClock } from '@outrigger/kube';
-import { FakeClock } from '@outrigger/testing';
 import { routesSuite, type RoutesSubject } from '../../../cloud-runtime/src/routes.suite.ts';
 import { routesOneByOne, type RoutesOneByOneOptions } from './routes-one-by-one.ts';
 
@@ -29,7 +27,7 @@ class RouteCloud {
     this.routes.set(id, { id, destination, targetProviderID, ownership, blackhole: false });
   }
 
-  routesOf(host: Pick<ProviderHost, 'clock'>, more: Partial<RoutesOneByOneOptions> = {}): RoutesOneByOneOptions {
+  routesOf(more: Partial<RoutesOneByOneOptions> = {}): RoutesOneByOneOptions {
     const ask = <T>(call: CallContext, name: string, work: () => T): Promise<T> =>
       call.call({ name }, async () => {
         this.log.push(name);
@@ -40,7 +38,6 @@ class RouteCloud {
         return done;
       });
     return {
-      host,
       list: (call) =>
         ask(call, 'GET /routes', () =>
           [...this.routes.values()].map((route) => {
@@ -67,7 +64,7 @@ async function subject(): Promise<RoutesSubject> {
   const cloud = new RouteCloud();
   const provider = {
     name: 'acme',
-    open: async (host: ProviderHost) => ({ routes: routesOneByOne(cloud.routesOf(host)) }),
+    open: async () => ({ routes: routesOneByOne(cloud.routesOf()) }),
     close: async () => {},
   };
   const opened = await openProvider(provider, {
@@ -114,7 +111,7 @@ for (const keepsBoth of [true, false]) {
     const cloud = new RouteCloud();
     for (const name of ['a', 'b']) cloud.machines.add(`acme://${name}`);
     cloud.add('10.0.0.0/24', 'acme://a', 'owned');
-    const routes = routesOneByOne(cloud.routesOf({ clock: new FakeClock() }, { keepsBoth }));
+    const routes = routesOneByOne(cloud.routesOf({ keepsBoth }));
     const replaces = (await routes.list(call)).routes;
     assert.deepEqual(await routes.create([request('b', '10.0.0.0/24', { replaces })], call), [{ kind: 'done' }]);
     const writes = cloud.log.filter((name) => name !== 'GET /routes');
@@ -132,7 +129,7 @@ for (const keepsBoth of [true, false]) {
 test('where the cloud is down, what is left of a batch is not tried, and had no effect', async () => {
   const cloud = new RouteCloud();
   cloud.machines.add('acme://a');
-  const options = cloud.routesOf({ clock: new FakeClock() }, { parallel: 2 });
+  const options = cloud.routesOf({ parallel: 2 });
   const list = options.list;
   const routes = routesOneByOne({
     ...options,
@@ -157,19 +154,16 @@ test('two routes to one destination in a batch are a conflict; one by its next h
   const cloud = new RouteCloud();
   for (const name of ['a', 'b']) cloud.machines.add(`acme://${name}`);
   const routes = routesOneByOne(
-    cloud.routesOf(
-      { clock: new FakeClock() },
-      {
-        unmarked: true,
-        list: async () => [
-          { id: 'x', destination: '10.1.0.0/24', nextHops: ['10.9.0.1'], ownership: 'unmarked', blackhole: false },
-          { id: 'y', destination: '10.2.0.0/24', nextHops: ['10.9.0.7'], ownership: 'unmarked', blackhole: false },
-        ],
-      },
-    ),
+    cloud.routesOf({
+      unmarked: true,
+      list: async () => [
+        { id: 'x', destination: '10.1.0.0/24', nextHops: ['10.9.0.1'], ownership: 'unmarked', blackhole: false },
+        { id: 'y', destination: '10.2.0.0/24', nextHops: ['10.9.0.7'], ownership: 'unmarked', blackhole: false },
+      ],
+    }),
   );
   assert.equal(routes.unmarked, true);
-  const byMachine = cloud.routesOf({ clock: new FakeClock() }, { unmarked: true, nextHop: 'instance' });
+  const byMachine = cloud.routesOf({ unmarked: true, nextHop: 'instance' });
   assert.equal(routesOneByOne(byMachine).nextHop, 'instance');
   const results = await routes.create(
     [
@@ -183,5 +177,24 @@ test('two routes to one destination in a batch are a conflict; one by its next h
   assert.deepEqual(
     results.map(({ kind }) => kind),
     ['done', 'failed', 'exists', 'failed'],
+  );
+});
+
+test('where a route says its machine and its next hops, both have to be the node’s; one that leads nowhere is not there already', async () => {
+  const cloud = new RouteCloud();
+  const route = { targetProviderID: 'acme://a', ownership: 'owned', blackhole: false } as const;
+  const routes = routesOneByOne(
+    cloud.routesOf({
+      list: async () => [
+        { ...route, id: 'x', destination: '10.1.0.0/24', nextHops: ['10.9.0.1'] },
+        { ...route, id: 'y', destination: '10.2.0.0/24', nextHops: ['10.9.0.7'] },
+        { ...route, id: 'z', destination: '10.3.0.0/24', blackhole: true },
+      ],
+    }),
+  );
+  const asked = ['10.1.0.0/24', '10.2.0.0/24', '10.3.0.0/24'].map((destination) => request('a', destination));
+  assert.deepEqual(
+    (await routes.create(asked, call)).map(({ kind }) => kind),
+    ['exists', 'failed', 'failed'],
   );
 });

@@ -4,7 +4,6 @@ import {
   isCloudError,
   type CallContext,
   type CloudErrorCode,
-  type ProviderHost,
   type Route,
   type RouteRequest,
   type RouteResult,
@@ -12,14 +11,13 @@ import {
 } from '@outrigger/cloud-provider';
 
 export interface RoutesOneByOneOptions extends Pick<Routes, 'nextHop' | 'unmarked'> {
-  readonly host: Pick<ProviderHost, 'clock'>;
   /** All routes of the network, those of others included. A whole list or an error. */
   readonly list: (call: CallContext) => Promise<readonly Route[]>;
   /** Makes one. It is known not to be there. `not-found`: its machine is gone. `quota`: fails it alone. */
   readonly create: (request: RouteRequest, call: CallContext) => Promise<void>;
   /** Removes one that is the cluster's. A `not-found` counts as done. */
   readonly delete: (route: Route, call: CallContext) => Promise<void>;
-  /** Whether a route to the destination is what is asked for. Default: by its machine, or where it has none by its next hops. */
+  /** Whether a route to the destination is what is asked for. Default: by its machine and its next hops, as far as it has them. */
   readonly leadsTo?: (route: Route, request: RouteRequest) => boolean;
   /** Whether two routes to one destination can be for a moment, so that one is replaced without a gap. Default: true. */
   readonly keepsBoth?: boolean;
@@ -36,15 +34,7 @@ type Step = () => Promise<RouteResult>;
 
 /** A batch of creations is one list more than its routes: what is there already, or leads elsewhere, is not asked for. */
 export function routesOneByOne(options: RoutesOneByOneOptions): Routes {
-  const {
-    batchSize = 100,
-    host,
-    keepsBoth = true,
-    leadsTo = leadsThere,
-    nextHop,
-    parallel = 10,
-    unmarked = false,
-  } = options;
+  const { batchSize = 100, keepsBoth = true, leadsTo = leadsThere, nextHop, parallel = 10, unmarked = false } = options;
 
   async function remove(route: Route, call: CallContext): Promise<void> {
     try {
@@ -66,8 +56,7 @@ export function routesOneByOne(options: RoutesOneByOneOptions): Routes {
     unmarked,
     nextHop,
     async list(call) {
-      const asOf = host.clock.monotonic();
-      return { asOf, routes: await options.list(call) };
+      return { routes: await options.list(call) };
     },
     async create(requests, call) {
       const there = Map.groupBy(await options.list(call), ({ destination }) => destination);
@@ -123,7 +112,9 @@ function failed(error: unknown): RouteResult & { readonly kind: 'failed' } {
   return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
 }
 
-function leadsThere({ nextHops = [], targetProviderID }: Route, { addresses, node }: RouteRequest): boolean {
-  if (targetProviderID !== undefined) return targetProviderID === node.providerID;
-  return nextHops.length > 0 && nextHops.every((hop) => addresses.some(({ address }) => address === hop));
+/** As the host sees it: where both are given, both have to be the node's. */
+function leadsThere({ blackhole, nextHops = [], targetProviderID }: Route, { addresses, node }: RouteRequest): boolean {
+  if (blackhole || (targetProviderID === undefined && nextHops.length === 0)) return false;
+  const isItsMachine = targetProviderID === undefined || targetProviderID === node.providerID;
+  return isItsMachine && nextHops.every((hop) => addresses.some(({ address }) => address === hop));
 }

@@ -1,6 +1,6 @@
 /** From the text of `cloud.conf` to the config: parsed, checked, `clouds.yaml` laid under it. Entry point of this folder. */
 import { CloudError, type ConfigText } from '@outrigger/cloud-provider';
-import { GcfgSyntaxError, didYouMean, parseGcfg, type GcfgEntry } from '@outrigger/provider-kit';
+import { ConfigSyntaxError, didYouMean, parseGcfg, type GcfgEntry } from '@outrigger/provider-kit';
 import {
   globalSection,
   loadBalancerClassSection,
@@ -60,7 +60,7 @@ function parse(text: string, reporter: Reporter): readonly GcfgEntry[] {
   try {
     return parseGcfg(text);
   } catch (error) {
-    if (!(error instanceof GcfgSyntaxError)) throw error;
+    if (!(error instanceof ConfigSyntaxError)) throw error;
     return reporter.refuse(error.line, error.message);
   }
 }

@@ -1,5 +1,5 @@
 /** Nodes: which machine each of them is, and when a machine is gone. */
-import type { Instances, ProviderHost } from '@outrigger/cloud-provider';
+import type { Instances } from '@outrigger/cloud-provider';
 import { instancesFromList, type HttpClient } from '@outrigger/provider-kit';
 import { PROVIDER_NAME, thingsAt, type Thing } from './api.ts';
 
@@ -11,9 +11,8 @@ interface Server extends Thing {
   readonly size: string;
 }
 
-export function instancesOf(host: ProviderHost, api: HttpClient): Instances {
+export function instancesOf(api: HttpClient): Instances {
   return instancesFromList<Server>({
-    host,
     name: PROVIDER_NAME,
     machines: thingsAt<Server>(api, '/servers'),
     instanceOf: ({ id, ip, name, size, status, zone }) => ({

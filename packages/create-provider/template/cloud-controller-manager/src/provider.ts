@@ -23,7 +23,7 @@ export default (): CloudProvider => {
       api = connect(host);
       // A capability that is not named here does not start its controller.
       return {
-        instances: instancesOf(host, api),
+        instances: instancesOf(api),
         // <load-balancers>
         loadBalancers: loadBalancersOf(host, api),
         // </load-balancers>

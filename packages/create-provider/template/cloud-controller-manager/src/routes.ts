@@ -14,7 +14,6 @@ const PREFIX = `${PROVIDER_NAME}://`;
 export function routesOf(host: ProviderHost, api: HttpClient): Routes {
   const routes = thingsAt<Route>(api, '/routes');
   return routesOneByOne({
-    host,
     list: async (call) =>
       (await routes.list(call)).map(({ destination, id, labels, server }) => ({
         id,
