@@ -48,7 +48,8 @@ export class CloudRoutes {
     // Never later than it was asked for: what was made meanwhile may be missing in it.
     const { asOf: given = startedAt } = list;
     const asOf = Number.isFinite(given) ? Math.min(given, startedAt) : startedAt;
-    return { asOf, routes: list.routes };
+    const { nextHop } = this.#options.routes;
+    return { asOf, routes: nextHop === 'instance' ? list.routes.map(byInstance) : list.routes };
   }
 
   /** A result for each, whatever happens. */
@@ -96,4 +97,11 @@ export class CloudRoutes {
       send(callContext({ signal: either, priority, logger, ...options })),
     );
   }
+}
+
+/** Of one without an owner, the machine alone says whose it is: its addresses are beside that, and the record has machines. */
+function byInstance(route: Route): Route {
+  return route.ownership === 'unmarked' && route.targetProviderID !== undefined
+    ? { ...route, nextHops: undefined }
+    : route;
 }

@@ -37,6 +37,8 @@ export class UnmarkedCloud implements Routes {
 
   /** `instance`: its routes lead to machines, as those of a route table that names no addresses. */
   readonly nextHop: 'address' | 'instance';
+  /** Said of routes to machines besides. */
+  addressBeside: string | undefined;
 
   constructor(clock: FakeClock, nextHop: 'address' | 'instance' = 'address') {
     this.#clock = clock;
@@ -48,7 +50,10 @@ export class UnmarkedCloud implements Routes {
     this.before('list');
     const routes = Array.from(this.routes, (id): Route => {
       const [destination = '', hop = ''] = id.split(' via ');
-      const target = this.nextHop === 'instance' ? { targetProviderID: hop } : { nextHops: [hop] };
+      const target =
+        this.nextHop === 'instance'
+          ? { targetProviderID: hop, ...(this.addressBeside && { nextHops: [this.addressBeside] }) }
+          : { nextHops: [hop] };
       return { id, destination, ...target, blackhole: false, ownership: 'unmarked' };
     });
     await Promise.resolve();

@@ -382,6 +382,23 @@ test('routes to machines, without owners: made to a node without an address, rec
   ]);
 });
 
+test('routes to machines, without owners, that say an address too: the machine counts', async () => {
+  await using rig = new UnmarkedRig('instance');
+  rig.cloud.addressBeside = '192.168.0.9';
+  await rig.start();
+  rig.api.put(machineNode('a', ['10.0.1.0/24']));
+  await rig.settle();
+  assert.deepEqual(rig.recorded, ['10.0.1.0/24 cloud:///a']);
+  assert.equal(rig.condition('a'), 'False');
+  await rig.stop();
+  await rig.start();
+  await rig.settle();
+  assert.equal(rig.condition('a'), 'False');
+  rig.api.remove('a');
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, []);
+});
+
 test('a provider ID that would be two lines of the record is one', async () => {
   await using rig = new UnmarkedRig('instance');
   await rig.start();
