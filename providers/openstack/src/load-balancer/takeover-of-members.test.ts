@@ -36,6 +36,24 @@ for (const [what, providerID] of [
   });
 }
 
+for (const [what, name, has] of [
+  ['of a server of another name', 'database', false],
+  ['of the server of its name', 'A-First', true],
+] as const) {
+  test(`the port ${what} that a foreign node gives as its own address ${has ? 'gets the group' : 'is left alone, and the Service is served'}`, async () => {
+    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+    const server = rig.addNode(name);
+    const serverId = server.node.providerID?.slice('openstack:///'.length) ?? '';
+    const { ports } = rig.cloud.networking;
+    const groupsOf = () => ports.ports.where('device_id', serverId).flatMap((port) => port.security_groups);
+    const before = groupsOf();
+    // What a kubelet says of itself: nobody but nova knows whose the address is.
+    rig.backEnds = [...rig.backEnds, { ...server, node: { ...server.node, name: 'a-first', providerID: 'rke2://a' } }];
+    assert.equal((await rig.bring(serviceNamed('web'))).complete, true);
+    assert.equal(groupsOf().length, before.length + (has ? 1 : 0));
+  });
+}
+
 test("a machine of another network with the node's address does not get the group: the node's own port may be the one without port security", async () => {
   const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
   const node = rig.addNode('a-first');

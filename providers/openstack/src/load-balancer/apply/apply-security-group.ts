@@ -1,6 +1,7 @@
 /** Carries out what is changed on security groups, and on the ports that have them. */
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import { isUuid } from '../../uuid.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort } from '../neutron-wire.ts';
 import type { Change } from '../plan/change.ts';
@@ -67,7 +68,9 @@ export async function attachSecurityGroup(
   for (const member of members) {
     // Where no server is known, among all of them: the one without port security may be the node's, and the other a stranger's.
     const found = portOf(member.providerID === undefined ? ports : secured, member);
-    const port = found?.port_security_enabled === false ? undefined : found;
+    const secure = found?.port_security_enabled === false ? undefined : found;
+    const isKnown = member.providerID !== undefined;
+    const port = secure && (isKnown || (await isServerOf(client, secure, member.nodeName, call))) ? secure : undefined;
     const withGroup = (groups: readonly string[]): readonly string[] => [
       ...groups.filter((id) => id !== groupId),
       groupId,
@@ -80,6 +83,37 @@ export async function attachSecurityGroup(
     } else without.push(member.address);
   }
   facts.noteWithoutPort(groupId, without);
+}
+
+/**
+ * Whether nova calls the port's server as the node is called. The addresses of a node that is not known by its provider ID are what its
+ * kubelet says: by them alone, any server's port of the project could be opened.
+ */
+async function isServerOf(
+  client: ApiClient,
+  { device_id: id }: WirePort,
+  nodeName: string | undefined,
+  call: CallContext,
+): Promise<boolean> {
+  if (nodeName === undefined || !isUuid(id)) return false;
+  try {
+    const { server } = await client.request<{ server: { readonly name?: string } }>(call, {
+      service: 'compute',
+      operation: 'GET /servers/{id}',
+      method: 'GET',
+      path: `/servers/${id}`,
+    });
+    const isSame = server.name?.toLowerCase() === nodeName.toLowerCase();
+    if (!isSame) {
+      const text =
+        'the port with the address of a node gets no security group: the server has another name than the node';
+      call.logger.warn(text, { node: nodeName, server: id, next: 'open the node ports on it yourself' });
+    }
+    return isSame;
+  } catch (error) {
+    if (!isCloudError(error, 'not-found')) throw error;
+    return false;
+  }
 }
 
 export async function detachSecurityGroup(

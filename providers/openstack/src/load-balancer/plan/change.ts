@@ -1,6 +1,7 @@
 /** What an action carries for `apply`: each is one change in OpenStack. JSON. */
 import type { LoadBalancerAction, Owner, PartName } from '@outrigger/cloud-provider';
 import type { PartKind } from '../observed-tree.ts';
+import type { MemberNode } from './nodes-by-address.ts';
 
 /** One request that changes a load balancer or what hangs below it; Octavia takes the next when it is ACTIVE again. */
 export interface OctaviaRequest {
@@ -12,10 +13,9 @@ export interface OctaviaRequest {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** An address of a member, and the server whose port has it. */
-export interface MemberAddress {
+/** An address of a member, with its node: the server whose port has it is known by the provider ID, else by the name. */
+export interface MemberAddress extends Partial<MemberNode> {
   readonly address: string;
-  readonly providerID?: string;
 }
 
 export type Change =

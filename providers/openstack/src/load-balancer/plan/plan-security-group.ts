@@ -10,6 +10,7 @@ import {
 } from '../observed-tree.ts';
 import { markedDescription } from '../ownership.ts';
 import { actionOf, type MemberAddress } from './change.ts';
+import type { MemberNode } from './nodes-by-address.ts';
 
 export interface SecurityGroupContext {
   readonly tree: DesiredTree;
@@ -18,8 +19,8 @@ export interface SecurityGroupContext {
   /** The Service's own groups: one, or what a lost answer has made twice. */
   readonly parts: readonly LoadBalancerPart[];
   readonly owner: Owner;
-  /** Of the back ends, by address. */
-  readonly providerIDs: ReadonlyMap<string, string>;
+  /** The back ends by address. */
+  readonly nodes: ReadonlyMap<string, MemberNode>;
 }
 
 export function planSecurityGroup(
@@ -37,7 +38,7 @@ export function planSecurityGroup(
   }
   const group = securityGroupIn(first);
   const wanted = new Set(tree.listeners.flatMap(({ pool }) => pool.members.map(({ address }) => address)));
-  const ports = diffPorts(group, wanted, context.providerIDs);
+  const ports = diffPorts(group, wanted, context.nodes);
   return [...diffRules(wish, group, context), ...ports, ...twins.flatMap(removeGroup)];
 }
 
@@ -134,17 +135,14 @@ function keyOf({ cidr, family, portMax, portMin, protocol }: Rule): string {
 export function diffPorts(
   group: ObservedSecurityGroup,
   wanted: ReadonlySet<string>,
-  providerIDs: ReadonlyMap<string, string>,
+  nodes: ReadonlyMap<string, MemberNode>,
 ): readonly LoadBalancerAction[] {
   const covered = new Set([...group.ports.flatMap(({ addresses }) => addresses), ...group.withoutPort]);
   const missing = [...wanted].filter((address) => !covered.has(address)).toSorted();
   const obsolete = group.ports.filter(({ addresses }) => !addresses.some((address) => wanted.has(address)));
   const target = { kind: 'security-group', id: group.id } as const;
   const attach = inBatches(missing).map((addresses) => {
-    const members = addresses.map((address): MemberAddress => {
-      const providerID = providerIDs.get(address);
-      return { address, ...(providerID !== undefined && { providerID }) };
-    });
+    const members = addresses.map((address): MemberAddress => ({ address, ...nodes.get(address) }));
     const change = { op: 'attach-security-group', groupId: group.id, members } as const;
     return actionOf('update', target, `put the security group on ${members.length} ports`, change);
   });

@@ -24,7 +24,7 @@ import { planFloatingIP, type FloatingIPPlan } from './plan-floating-ip.ts';
 import { removeParts } from './plan-removing.ts';
 import { removeLoadBalancer } from './remove-load-balancer.ts';
 import { planNeutronTags } from './plan-neutron-tags.ts';
-import { providerIDsOf } from './provider-ids.ts';
+import { nodesByAddress } from './nodes-by-address.ts';
 import { planSecurityGroup } from './plan-security-group.ts';
 import type { ServingContext } from './serving-context.ts';
 import { sharingRefusal } from './sharing.ts';
@@ -149,7 +149,7 @@ function planRest(
     children,
     parts: parts.filter(({ kind }) => kind === 'security-group'),
     owner: desired.owner,
-    providerIDs: providerIDsOf(desired),
+    nodes: nodesByAddress(desired),
   });
   const actions = [...floating.actions, ...group];
   if (actions.length > 0) return actions;
