@@ -32,6 +32,9 @@ export type { ServiceControllerDependencies, ServiceControllerOptions } from './
 export { isReviewed, reviewService, type ServiceReview, type ServiceReviewer } from './service/review-service.ts';
 export { previewServices, type PreviewedService, type PreviewOptions } from './service/preview.ts';
 export { countingReconciles } from './service/reconcile-metrics.ts';
+export { bringTo, type SeenParts } from './load-balancer/bring-to.ts';
+export { checkPlan } from './load-balancer/check-plan.ts';
+export type { ServicePlan } from './load-balancer/service-plan.ts';
 export { Locks } from './load-balancer/locks.ts';
 export { loadBalancerSharings, shareWithAnnotation, type LoadBalancerSharing } from './load-balancer/tenancy.ts';
 export { adoptPatch, adoptedBy, askedOf, partNameOf } from './service/adoption.ts';

@@ -118,12 +118,10 @@ function balancersOf(host: ProviderHost, api: HttpClient): LoadBalancers {
     needs: ['address'],
     wanted: ({ service }, there) => {
       const { size = 'small' } = annotations.read(service.annotations);
-      return [{ attributes: { address: there('address')?.id, size } }];
+      const ports = service.ports.map(({ nodePort, port }) => ({ port, nodePort }));
+      return [{ attributes: { address: there('address')?.id, ports, size } }];
     },
-    members: ({ backEnds, service }) => ({
-      ports: service.ports.map(({ nodePort, port }) => ({ port, nodePort })),
-      targets: backEnds.map(({ node }) => node.providerID),
-    }),
+    members: ({ backEnds }) => ({ targets: backEnds.map(({ node }) => node.providerID) }),
   });
   const firewall = kind('firewall', '/firewalls', {
     needs: ['load-balancer'],

@@ -11,10 +11,7 @@ import {
 } from '@outrigger/cloud-provider';
 import { loadProvider, openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
 import { silentLogger, systemClock, type Clock } from '@outrigger/kube';
-import { FakeClock } from '@outrigger/testing';
-import { providerSuite } from '../../cloud-runtime/src/provider.suite.ts';
-import { routesSuite } from '../../cloud-runtime/src/routes.suite.ts';
-import { ACME_TOKEN, acmeServer, failAcme, startAcmeCloud } from './acme.suite.ts';
+import { ACME_TOKEN, failAcme, startAcmeCloud } from './acme.suite.ts';
 import type { RunningFakeCloud } from './fake/index.ts';
 import { desiredOf, serviceOf } from './parts/part-cloud.suite.ts';
 
@@ -35,55 +32,6 @@ async function open({ endpoint }: RunningFakeCloud, clock: Clock, token = ACME_T
 test('it has at most 150 lines', async () => {
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   assert.ok(lines.length <= 150, `${lines.length} lines`);
-});
-
-providerSuite('acme', async () => {
-  const clock = new FakeClock();
-  const cloud = await startAcmeCloud(clock);
-  const opened = await open(cloud, clock);
-  const servers = cloud.resource('servers');
-  return {
-    opened,
-    createInstance: async (name) => {
-      servers.put(acmeServer(name));
-      return { name, uid: `uid-${name}`, labels: {}, annotations: {} };
-    },
-    deleteInstance: async (name) => void servers.delete(`srv-${name}`),
-    stopInstance: async (name) => void servers.patch(`srv-${name}`, { status: 'stopped' }),
-    fail: async (how) => failAcme(cloud, how),
-    requests: async () => cloud.calls.count,
-    // Twenty of them are two pages.
-    requestsOfBatch: 2,
-    pass: (ms) => clock.advance(ms),
-    [Symbol.asyncDispose]: async () => {
-      await opened[Symbol.asyncDispose]();
-      await cloud[Symbol.asyncDispose]();
-    },
-  };
-});
-
-routesSuite('acme', async () => {
-  const cloud = await startAcmeCloud(systemClock);
-  const opened = await open(cloud, systemClock);
-  const [servers, routes] = [cloud.resource('servers'), cloud.resource('routes')];
-  return {
-    opened,
-    requestsOfBatch: 5,
-    createInstance: async (name) => {
-      servers.put(acmeServer(name));
-      return { name, uid: `uid-${name}`, providerID: `acme://srv-${name}`, labels: {}, annotations: {} };
-    },
-    deleteInstance: async (name) => void servers.delete(`srv-${name}`),
-    createForeignRoute: async (destination, { name }) =>
-      void routes.put({ id: 'by hand', destination, server: `srv-${name}` }),
-    limitRoutes: async (most) => void (routes.most = most),
-    fail: async (how) => failAcme(cloud, how),
-    requests: async () => cloud.calls.count,
-    [Symbol.asyncDispose]: async () => {
-      await opened[Symbol.asyncDispose]();
-      await cloud[Symbol.asyncDispose]();
-    },
-  };
 });
 
 interface LoadBalancerRig extends AsyncDisposable {
@@ -149,9 +97,9 @@ test('answers that are lost leave nothing behind, and nothing is made twice', as
     assert.ok(seen?.kind === 'parts');
     const [action] = rig.balancers.plan(desired, seen.parts).actions;
     if (!action) break;
-    failAcme(rig.cloud, 'lost');
+    failAcme(rig.cloud, { kind: 'lost' });
     await assert.rejects(rig.balancers.apply(action, desired, rig.call), (error) => isCloudError(error, 'unavailable'));
-    failAcme(rig.cloud, 0);
+    failAcme(rig.cloud, undefined);
   }
   await bring(rig, desired);
   assert.deepEqual(countsOf(rig), [1, 1, 1, 1]);

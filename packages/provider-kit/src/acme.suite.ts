@@ -1,5 +1,6 @@
 /** The REST cloud that examples/acme-cloud.ts is about: what is in use stays, what leads nowhere is refused. */
 import type { Clock } from '@outrigger/cloud-provider';
+import type { CloudFailure } from '@outrigger/conformance';
 import { startFakeCloud, type FakeTable, type FakeThing, type RunningFakeCloud } from './fake/index.ts';
 
 export const ACME_TOKEN = 'token-of-acme';
@@ -60,12 +61,15 @@ export function startAcmeCloud(clock: Clock): Promise<RunningFakeCloud> {
   return startFakeCloud({ clock, table, accounts: { [ACME_TOKEN]: 'acme' } });
 }
 
-/** Each request is answered with this status; `empty`: lists are; `lost`: writes are done, and fail. 0: all is well. */
-export function failAcme({ faults }: RunningFakeCloud, how: number | 'empty' | 'lost'): void {
-  if (how === 0) faults.set();
-  else if (how === 'empty') faults.set({ spoils: 'empty-list' });
-  else if (how === 'lost') faults.set({ when: ({ method }) => method !== 'GET', status: 500, takesEffect: true });
-  else faults.set({ status: how });
+/** Each request is answered with this status; `empty`: lists are; `lost`: writes are done, and fail. `undefined`: all is well. */
+export function failAcme({ faults }: RunningFakeCloud, how: CloudFailure | undefined): void {
+  if (how === undefined) faults.set();
+  else if (how.kind === 'empty') faults.set({ spoils: 'empty-list' });
+  else if (how.kind === 'lost') faults.set({ when: ({ method }) => method !== 'GET', status: 500, takesEffect: true });
+  else {
+    const { retryAfterSeconds, status } = how;
+    faults.set({ status, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+  }
 }
 
 export function acmeServer(name: string): FakeThing {

@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import {
@@ -18,10 +18,9 @@ import {
   type NodeRef,
 } from '@outrigger/cloud-provider';
 import { loadProvider, openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
+import { providerConformance, providerTests, type ProviderFixture } from '@outrigger/conformance';
 import { silentLogger, systemClock, type Clock } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
-import { providerSuite } from '../../cloud-runtime/src/provider.suite.ts';
-import { routesSuite } from '../../cloud-runtime/src/routes.suite.ts';
 import { readGuide, type GuideStep } from '../../../e2e/guide-page.ts';
 import { MY_CLOUD_TOKEN, myServer, startMyCloud, type MyCloud } from './my-cloud.suite.ts';
 import { desiredOf as acmeDesiredOf, serviceOf } from './parts/part-cloud.suite.ts';
@@ -33,11 +32,10 @@ const chapters = ['1-nodes', '2-absence', '3-load-balancers', '4-routes'];
 /** Of each chapter, the files that its reader has at its end. */
 const files = new Map<string, ReadonlyMap<string, string>>();
 const steps = new Map<string, readonly GuideStep[]>();
-let directory = '';
+const directory = await mkdtemp(path.join(tmpdir(), 'write-a-provider-'));
 
-before(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), 'write-a-provider-'));
-  await symlink(path.join(root, 'node_modules'), path.join(directory, 'node_modules'));
+await symlink(path.join(root, 'node_modules'), path.join(directory, 'node_modules'));
+{
   const folder = new Map<string, string>();
   for (const chapter of chapters) {
     const page = readGuide(await readFile(path.join(guide, `${chapter}.md`), 'utf8'));
@@ -47,7 +45,7 @@ before(async () => {
     await mkdir(path.join(directory, chapter));
     for (const [name, text] of folder) await writeFile(path.join(directory, chapter, name), text);
   }
-});
+}
 
 after(() => rm(directory, { recursive: true }));
 
@@ -158,25 +156,59 @@ test('chapter 1: machines are found by name and by ID, and nothing is ever absen
   );
 });
 
-providerSuite('chapter 2 of the guide', async () => {
-  const clock = new FakeClock();
-  const rig = await rigOf('2-absence', clock);
-  const servers = rig.cloud.resources.get('servers')!;
+async function fixture(): Promise<ProviderFixture & { readonly cloud: MyCloud }> {
+  const cloud = await startMyCloud();
+  const [servers, routes] = [cloud.resources.get('servers')!, cloud.resources.get('routes')!];
+  const idOf = ({ name }: NodeRef): string => `srv-${name}`;
   return {
-    opened: rig.opened,
-    createInstance: async (name) => {
+    cloud,
+    config: { fileName: 'cloud.yaml', text: configOf(cloud) },
+    http: {
+      root: cloud.endpoint,
+      config: (endpoint) => ({ fileName: 'cloud.yaml', text: configOf({ ...cloud, endpoint }) }),
+    },
+    clock: new FakeClock(),
+    createMachine: async (name) => {
       servers.set(`srv-${name}`, myServer(name));
       return refOf(name);
     },
-    deleteInstance: async (name) => void servers.delete(`srv-${name}`),
-    stopInstance: async (name) => void servers.set(`srv-${name}`, { ...myServer(name), status: 'stopped' }),
-    fail: async (how) => void (rig.cloud.failure = how),
-    requests: async () => rig.cloud.log.length,
+    stopMachine: async (node) => void servers.set(idOf(node), { ...myServer(node.name), status: 'stopped' }),
+    deleteMachine: async (node) => void servers.delete(idOf(node)),
+    listMachines: async () => [...servers.values()].map(({ name }) => String(name)),
+    requests: async () => cloud.log.length,
     // Twenty of them are two pages.
-    requestsOfBatch: 2,
-    pass: (ms) => clock.advance(ms),
-    [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
+    requestsOf: { lookUp: 2, createRoutes: 5 },
+    listParts: async () =>
+      ['addresses', 'load-balancers'].flatMap((name) => [...(cloud.resources.get(name)?.keys() ?? [])]),
+    createForeignRoute: async (destination, node) =>
+      void routes.set('by hand', { id: 'by hand', destination, server: idOf(node) }),
+    limitRoutes: async (most) => void (cloud.mostRoutes = most),
+    [Symbol.asyncDispose]: () => cloud[Symbol.asyncDispose](),
   };
+}
+
+const EMPTY_LIST = 'instances / a list that is empty makes no machine absent';
+const providerOf = (chapter: string) => () =>
+  loadProvider('./my-cloud.ts', { builtIn: {}, workingDirectory: path.join(directory, chapter) });
+
+// Statuses come from the suite's own proxy, which cannot empty a list.
+const without = { [EMPTY_LIST]: 'tried below' };
+await providerConformance({
+  name: 'chapter 2 of the guide',
+  provider: providerOf('2-absence'),
+  fixture,
+  tests: providerTests.filter(({ feature }) => feature === 'instances'),
+  without,
+});
+await providerConformance({ name: 'chapter 4 of the guide', provider: providerOf('4-routes'), fixture, without });
+await providerConformance({
+  name: 'chapter 4 of the guide',
+  provider: providerOf('4-routes'),
+  fixture: async () => {
+    const made = await fixture();
+    return { ...made, fail: async (how) => void (made.cloud.failure = how ? 'empty' : 0) };
+  },
+  tests: providerTests.filter(({ name }) => name === EMPTY_LIST),
 });
 
 test('chapter 2: in an account in which no machine of the cluster was seen, "not found" proves nothing', async () => {
@@ -284,26 +316,6 @@ test('chapter 3: a wrong annotation is refused by its name, and the parts of oth
   await bring(rig, desired);
   await bring(rig, { ...desired, wanted: false });
   assert.deepEqual([...(rig.cloud.resources.get('addresses')?.keys() ?? [])], ['theirs']);
-});
-
-routesSuite('chapter 4 of the guide', async () => {
-  const rig = await rigOf('4-routes');
-  const [servers, routes] = [rig.cloud.resources.get('servers')!, rig.cloud.resources.get('routes')!];
-  return {
-    opened: rig.opened,
-    requestsOfBatch: 5,
-    createInstance: async (name) => {
-      servers.set(`srv-${name}`, myServer(name));
-      return { ...refOf(name), providerID: `my-cloud://srv-${name}` };
-    },
-    deleteInstance: async (name) => void servers.delete(`srv-${name}`),
-    createForeignRoute: async (destination, { name }) =>
-      void routes.set('by hand', { id: 'by hand', destination, server: `srv-${name}` }),
-    limitRoutes: async (most) => void (rig.cloud.mostRoutes = most),
-    fail: async (how) => void (rig.cloud.failure = how),
-    requests: async () => rig.cloud.log.length,
-    [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
-  };
 });
 
 test('at the end the provider has all three capabilities', async () => {

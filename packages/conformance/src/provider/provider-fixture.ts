@@ -36,8 +36,8 @@ export interface ProviderFixture extends AsyncDisposable {
   /** By which the cloud goes, and the provider will. Default: the machine's own; waits are real ones then. */
   readonly clock?: MovableClock | undefined;
   /**
-   * Makes a running machine, and gives the node that a kubelet on it would register, without a provider ID. `name` is a DNS label of 20
-   * characters at most; the node may have another one.
+   * Makes a running machine, and gives the node that a kubelet on it would register, without a provider ID (with it, where the provider has no
+   * `instances`). `name` is a DNS label of 20 characters at most; the node may have another one.
    */
   createMachine(name: string): Promise<NodeRef>;
   /** Shuts it down; resolves when the cloud says that it is. */

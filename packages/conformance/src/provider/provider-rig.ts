@@ -91,14 +91,24 @@ export class ProviderRig implements AsyncDisposable {
   /** Another process beside this one, over the same cloud: of another cluster, unless `clusterId` is given. */
   async beside(options: OpenRigOptions = {}): Promise<ProviderRig> {
     const rig = new ProviderRig(this.#subject, this.fixture, false, options);
+    rig.#http = this.#http;
     this.#afterwards.push(() => rig[Symbol.asyncDispose]());
     await rig.start();
     return rig;
   }
 
+  /** The cloud config that it is opened with. */
+  get config(): ConfigText | undefined {
+    return this.#http?.config ?? this.fixture.config ?? this.#subject.config;
+  }
+
+  /** One more, as the factory makes it. */
+  async unopened(): Promise<{ readonly provider: CloudProvider }> {
+    return { provider: this.faults.around(await this.#subject.provider(this.fixture)) };
+  }
+
   async start(): Promise<void> {
-    const { config = this.#subject.config } = this.fixture;
-    const provider = this.faults.around(await this.#subject.provider(this.fixture));
+    const { provider } = await this.unopened();
     const open = (host: ProviderHost): ReturnType<CloudProvider['open']> =>
       provider.open({ ...host, clock: this.#countingSleeps(host.clock) });
     this.#opened = await this.drive(
@@ -106,7 +116,7 @@ export class ProviderRig implements AsyncDisposable {
         { ...provider, open },
         {
           cluster: { id: this.clusterId, name: 'conformance' },
-          config: this.#http?.config ?? config,
+          config: this.config,
           clock: this.clock,
           logger: silentLogger,
           random: () => 0,
@@ -204,6 +214,15 @@ export class ProviderRig implements AsyncDisposable {
     }
   }
 
+  /** Retries until it holds: a provider may leave a cloud alone for a while that has refused it. */
+  async recovers(what: string, holds: () => Promise<boolean>): Promise<void> {
+    for (let attempt = 0; attempt < 60; attempt++) {
+      if (await holds().catch(() => false)) return;
+      await this.wait(2_000);
+    }
+    throw new Error(`the cloud is well again, and for two minutes it does not come to this: ${what}`);
+  }
+
   /** How the cloud fails from now on, by the fixture or by the suite's own proxy. */
   async fail(how: CloudFailure | undefined): Promise<void> {
     if (this.fixture.fail) {
@@ -229,13 +248,13 @@ export class ProviderRig implements AsyncDisposable {
 
   /** A machine, and its node with its provider ID. */
   async createNode(name: string): Promise<NodeRef> {
-    const node = await this.createMachine(name);
-    const { providerID } = await this.instanceOf(node);
-    return { ...node, providerID };
+    return (await this.createBackEnd(name)).node;
   }
 
+  /** With its addresses. Of a provider without instances, as the fixture gives it. */
   async createBackEnd(name: string): Promise<BackEnd> {
     const node = await this.createMachine(name);
+    if (!this.capabilities.instances) return { node, addresses: [] };
     const { addresses = [], providerID } = await this.instanceOf(node);
     return { node: { ...node, providerID }, addresses };
   }
@@ -278,7 +297,7 @@ export class ProviderRig implements AsyncDisposable {
       ...this.#afterwards.toReversed(),
       ...this.#machines.map((node) => () => this.fixture.deleteMachine(node)),
       () => this.close(),
-      async () => this.#http?.[Symbol.asyncDispose](),
+      async () => this.#ownsFixture && this.#http?.[Symbol.asyncDispose](),
       async () => this.#ownsFixture && this.fixture[Symbol.asyncDispose](),
     ];
     // What a broken provider has made may not be to be removed: the rest is, all the same.

@@ -85,10 +85,10 @@ function balancerOf(api: HttpClient): PartKind {
     needs: ['address'],
     wanted: ({ service }, there) => {
       const { size = 'small' } = annotations.read(service.annotations);
-      return [{ attributes: { address: there('address')?.id, size, allow: service.sourceRanges } }];
+      const ports = service.ports.map(({ nodePort, port }) => ({ port, nodePort }));
+      return [{ attributes: { address: there('address')?.id, size, ports, allow: service.sourceRanges } }];
     },
-    members: ({ backEnds, service }) => ({
-      ports: service.ports.map(({ nodePort, port }) => ({ port, nodePort })),
+    members: ({ backEnds }) => ({
       servers: backEnds.map(({ node }) => node.providerID?.slice(`${NAME}://`.length)),
     }),
     fixed: ['size'],

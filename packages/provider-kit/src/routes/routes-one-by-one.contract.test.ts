@@ -8,9 +8,9 @@ import {
   type Route,
   type RouteRequest,
 } from '@outrigger/cloud-provider';
-import { openProvider } from '@outrigger/cloud-runtime';
-import { silentLogger, systemClock } from '@outrigger/kube';
-import { routesSuite, type RoutesSubject } from '../../../cloud-runtime/src/routes.suite.ts';
+import { providerConformance, providerTests, type ProviderFixture } from '@outrigger/conformance';
+import { silentLogger } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
 import { routesOneByOne, type RoutesOneByOneOptions } from './routes-one-by-one.ts';
 
 /** A cloud that knows one route a request. */
@@ -60,39 +60,40 @@ class RouteCloud {
   }
 }
 
-async function subject(): Promise<RoutesSubject> {
+async function fixture(): Promise<ProviderFixture & { readonly cloud: RouteCloud }> {
   const cloud = new RouteCloud();
-  const provider = {
-    name: 'acme',
-    open: async () => ({ routes: routesOneByOne(cloud.routesOf()) }),
-    close: async () => {},
-  };
-  const opened = await openProvider(provider, {
-    cluster: { id: 'cluster-1', name: 'test' },
-    clock: systemClock,
-    logger: silentLogger,
-    random: () => 0,
-    budget: { maxAttempts: 1, buckets: { default: { qps: 10_000 } } },
-  });
   return {
-    opened,
-    // One list, and each route by itself.
-    requestsOfBatch: 5,
-    createInstance: async (name) => {
+    cloud,
+    clock: new FakeClock(),
+    createMachine: async (name) => {
       const providerID = `acme://${name}`;
       cloud.machines.add(providerID);
       return { name, uid: `uid-${name}`, providerID, labels: {}, annotations: {} };
     },
-    deleteInstance: async (name) => void cloud.machines.delete(`acme://${name}`),
+    stopMachine: async () => {},
+    deleteMachine: async ({ name }) => void cloud.machines.delete(`acme://${name}`),
+    listMachines: async () => [...cloud.machines],
+    fail: async (how) => {
+      cloud.failure = how?.kind === 'status' ? how.status : 0;
+    },
+    // One list, and each route by itself.
+    requestsOf: { createRoutes: 5 },
     createForeignRoute: async (destination, { providerID = '' }) => cloud.add(destination, providerID, 'foreign'),
     limitRoutes: async (most) => void (cloud.most = most),
-    fail: async (how) => void (cloud.failure = how),
-    requests: async () => cloud.log.length,
-    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {},
   };
 }
 
-routesSuite('routes one by one', subject);
+await providerConformance({
+  name: 'routes one by one',
+  provider: ({ cloud }) => ({
+    name: 'acme',
+    open: async () => ({ routes: routesOneByOne(cloud.routesOf()) }),
+    close: async () => {},
+  }),
+  fixture,
+  tests: providerTests.filter(({ feature, name }) => feature === 'routes' && !name.includes('another cluster')),
+});
 
 const call: CallContext = {
   signal: new AbortController().signal,

@@ -1,40 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { VolumeRef } from '@outrigger/cloud-provider';
-import { systemClock } from '@outrigger/kube';
-import { volumesSuite, type VolumesSubject } from '../../../../packages/cloud-runtime/src/volumes.suite.ts';
 import { FakeRouterRig } from '../routes/fake-router.suite.ts';
 
 function cinder(handle: string): VolumeRef {
   return { name: handle, uid: `uid-${handle}`, source: 'cinder', handle };
 }
-
-async function subject(): Promise<VolumesSubject> {
-  const rig = await FakeRouterRig.open({ clock: systemClock });
-  const { cloud, seeded } = rig;
-  await rig.opened.capabilities.volumes?.lookUp([cinder('nothing')], rig.call);
-  return {
-    opened: rig.opened,
-    zones: ['az-1', 'az-2'],
-    zonesOfVolume: 1,
-    // One each, and one for what there is not.
-    requestsOfBatch: 3,
-    createVolume: async (id, [zone = '']) => {
-      cloud.volumes.add({ id, projectId: seeded.project.id, availability_zone: zone });
-      return cinder(id);
-    },
-    deleteVolume: async (id) => void cloud.volumes.volumes.delete(id),
-    // A 404 of cinder's own is what it says of a volume that is gone.
-    fail: async (status) =>
-      cloud.faults.set(
-        ...(status === 0 ? [] : [{ effect: status === 404 ? 'proxy' : 'status', status, service: 'volume' } as const]),
-      ),
-    requests: async () => cloud.calls.all().length,
-    [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
-  };
-}
-
-volumesSuite('openstack', subject);
 
 test('openstack: a zone becomes the label that nodes have it by; without one, or without cinder, nothing is said', async () => {
   await using rig = await FakeRouterRig.open();

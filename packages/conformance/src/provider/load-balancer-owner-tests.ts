@@ -1,0 +1,185 @@
+/** What `LoadBalancers` promises of what is another's: another Service's, another cluster's, nobody's. */
+import { strict as assert } from 'node:assert';
+import { randomUUID } from 'node:crypto';
+import { isCloudError, sameOwner, type LoadBalancerPart, type Owner } from '@outrigger/cloud-provider';
+import { has, type ConformanceTest } from './conformance-test.ts';
+import { assertGone } from './load-balancer-tests.ts';
+import { LoadBalancerUser, shapeOf, type Brought } from './load-balancer-user.ts';
+import type { ProviderRig } from './provider-rig.ts';
+
+const TYPES = 'packages/cloud-provider/src/load-balancers.ts';
+const OTHERS = 'docs/reference/what-the-host-does.md#parts-of-others';
+
+function promise(
+  name: string,
+  source: string,
+  run: (user: LoadBalancerUser, rig: ProviderRig) => Promise<void>,
+  more: Pick<ConformanceTest, 'hooks' | 'declares'> = {},
+): ConformanceTest {
+  return {
+    name: `load-balancers / ${name}`,
+    feature: 'load-balancers',
+    source,
+    declares: has('loadBalancers'),
+    run: (rig) => run(new LoadBalancerUser(rig), rig),
+    ...more,
+  };
+}
+
+export const loadBalancerOwnerTests: readonly ConformanceTest[] = [
+  promise(
+    'each part says whose it is: this cluster and this Service',
+    `${TYPES} LoadBalancerPart.owner`,
+    async (user, rig) => {
+      const desired = user.desired(user.service('owner'), [await rig.createBackEnd('a')]);
+      const before = await rig.fixture.listParts?.();
+      const { actions, parts } = await user.bring(desired);
+      const made = new Set(actions.filter(({ kind }) => kind === 'create').map(({ part }) => part));
+      for (const kind of made) {
+        const own = parts.filter((part) => part.kind === kind && sameOwner(part.owner, desired.owner));
+        assert.ok(own.length > 0, `${kind} was made, and no tag says that it is this Service's`);
+      }
+      const owned = (await user.listOwned()).map(({ id }) => id);
+      const more = await rig.fixture.listParts?.();
+      for (const { id, kind } of parts) {
+        assert.ok(owned.includes(id), `listOwned leaves out ${kind} ${id}`);
+        assert.ok(!more || (more.includes(id) && !before?.includes(id)), `${kind} ${id} was not there, and is now`);
+      }
+    },
+  ),
+
+  promise(
+    'another cluster sees nothing of this one as its own, and takes nothing of it away',
+    OTHERS,
+    async (user, rig) => {
+      const service = user.service('shared-cloud');
+      const backEnds = [await rig.createBackEnd('a')];
+      const here = user.desired(service, backEnds);
+      const { parts } = await user.bring(here);
+      const neighbour = new LoadBalancerUser(await rig.beside());
+      // Of the same name and UID, as after a backup that was restored twice.
+      const there = neighbour.desired(service, backEnds);
+      const seen = await neighbour.own(there);
+      assert.equal(shapeOf(seen), 'nothing', "this cluster's parts are the other one's too");
+      const listed = (await neighbour.listOwned()).filter(({ id }) => parts.some((part) => part.id === id));
+      assert.equal(shapeOf(listed), 'nothing', "the other cluster lists this one's parts");
+      await neighbour.remove(there);
+      await assertAsBefore(user, here.owner, parts);
+      const served = await bringOrRefuse(neighbour, there);
+      await assertAsBefore(user, here.owner, parts);
+      if (served) await neighbour.remove(there);
+      await assertAsBefore(user, here.owner, parts);
+      const planned = user.plan(here, await user.look(service));
+      const isIdle = planned.kind === 'plan' && planned.plan.actions.length === 0;
+      assert.ok(isIdle, 'after the other cluster came and went, there is something to do');
+      if (user.balancers.read) {
+        const [first] = parts;
+        assert.ok(first);
+        const [answer] = await neighbour.ask({ kind: first.kind, id: first.id, owner: there.owner });
+        assert.equal(answer?.kind, 'absent', "another cluster's part is absent for this one");
+      }
+    },
+  ),
+
+  promise(
+    'a Service of the same name waits for the earlier one, or has parts of its own',
+    OTHERS,
+    async (user, rig) => {
+      const backEnds = [await rig.createBackEnd('a')];
+      const earlier = user.desired(user.service('named'), backEnds);
+      const { parts } = await user.bring(earlier);
+      const later = user.desired({ ...earlier.service, uid: randomUUID() }, backEnds);
+      const served = await bringOrRefuse(user, later);
+      await assertAsBefore(user, earlier.owner, parts);
+      for (const { id } of served?.parts ?? []) {
+        assert.ok(!parts.some((part) => part.id === id), `${id} is both Services'`);
+      }
+      await user.remove(earlier);
+      await assertGone(user, earlier);
+      const { ingress } = await user.bring(later);
+      assert.ok(ingress.length > 0, 'the earlier one is gone, and the later one is not served');
+      await user.remove(later);
+      await assertGone(user, later);
+    },
+  ),
+
+  promise('the deletion of one Service leaves the others as they are', OTHERS, async (user, rig) => {
+    const backEnds = [await rig.createBackEnd('a')];
+    const [stays, goes] = [user.desired(user.service('stays'), backEnds), user.desired(user.service('goes'), backEnds)];
+    const { parts } = await user.bring(stays);
+    await user.bring(goes);
+    await user.remove(goes);
+    await assertGone(user, goes);
+    await assertAsBefore(user, stays.owner, parts);
+  }),
+
+  promise(
+    "the plan touches no part that is another's, and only claims what is nobody's",
+    `${TYPES} LoadBalancers.plan`,
+    async (user, rig) => {
+      const desired = user.desired(user.service('strangers'), [await rig.createBackEnd('a')]);
+      await user.bring(desired);
+      const seen = await user.look(desired.service);
+      const owners: readonly (Owner | undefined)[] = [
+        { ...desired.owner, uid: randomUUID() },
+        { ...desired.owner, clusterId: randomUUID() },
+        undefined,
+      ];
+      for (const owner of owners) {
+        for (const { id } of seen.parts) {
+          const shown = {
+            ...seen,
+            parts: seen.parts.map((part): LoadBalancerPart => (part.id === id ? { ...part, owner } : part)),
+          };
+          for (const wanted of [true, false]) {
+            const goal = { ...desired, wanted, backEnds: wanted ? desired.backEnds : [] };
+            // What the host would refuse is thrown.
+            const planned = safely(() => user.plan(goal, shown));
+            const actions = planned?.kind === 'plan' ? planned.plan.actions : [];
+            const wrong = actions.find(
+              (action) => action.id === id && (owner !== undefined || action.kind !== 'claim'),
+            );
+            assert.equal(
+              wrong,
+              undefined,
+              `${wrong?.kind} ${wrong?.part}, which is ${owner ? "another's" : "nobody's"}`,
+            );
+          }
+        }
+      }
+    },
+  ),
+];
+
+/** What it came to, or nothing where the name is taken; another failure is one. */
+async function bringOrRefuse(
+  user: LoadBalancerUser,
+  desired: Parameters<LoadBalancerUser['bring']>[0],
+): Promise<Brought | undefined> {
+  try {
+    return await user.bring(desired);
+  } catch (error) {
+    assert.ok(
+      isCloudError(error, 'conflict') || isCloudError(error, 'not-owned') || isCloudError(error, 'invalid'),
+      String(error),
+    );
+    return undefined;
+  }
+}
+
+async function assertAsBefore(user: LoadBalancerUser, owner: Owner, parts: readonly LoadBalancerPart[]): Promise<void> {
+  const now = (await user.listOwned()).filter((part) => sameOwner(part.owner, owner));
+  const ids = (those: readonly LoadBalancerPart[]): readonly string[] =>
+    those.map(({ id, kind }) => `${kind} ${id}`).toSorted();
+  assert.deepEqual(ids(now), ids(parts), 'the parts of a Service that nobody has touched');
+}
+
+/** A plan that the provider itself, or the host, refuses changes nothing; what the host refuses is the provider's mistake. */
+function safely<T>(plan: () => T): T | undefined {
+  try {
+    return plan();
+  } catch (error) {
+    if (isCloudError(error) && /^the plan |is not proved to belong/.test(error.message)) throw error;
+    return undefined;
+  }
+}
