@@ -147,11 +147,18 @@ export class FakeCloud {
       onRead(read);
       if (read.problems.length > 0) throw new FakeRefusal('invalid', read.problems.join('; '));
       const url = new URL(`${request.path}?${request.query.toString()}`, `http://${request.headers['host'] ?? 'fake'}`);
-      const result = await target.behaviour({ input: read.input, request, account, failsLater, url });
+      const usual = (): FakeResult => {
+        throw new Error(`the table says nothing of ${target.name}: give a behaviour for it`);
+      };
+      const result = await target.behaviour({ input: read.input, request, account, failsLater, url, usual });
       for (const each of target.judge(result)) problem(`answer: ${each}`);
       return target.answer(emptied && result.list !== undefined ? withoutItems(result) : result, request);
     } catch (error) {
-      if (error instanceof FakeRefusal) return this.#model.refuse(errorOf(error, this.#table.errors), request);
+      if (error instanceof FakeRefusal) {
+        const refused = this.#model.refuse(errorOf(error, this.#table.errors), request);
+        for (const each of matched?.target.judge(refused) ?? []) problem(`answer: ${each}`);
+        return (matched?.target ?? this.#model).answer(refused, request);
+      }
       problem(`answer: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       return { status: 500, headers: {}, text: 'the fake itself has failed: see its call log' };
     }
@@ -162,7 +169,7 @@ export class FakeCloud {
     const { body, code = 'fault', drops, headers = {}, retryAfterSeconds, status = 500 } = fault;
     if (drops === true) return undefined;
     const error: FakeError = { reason: 'fault', status, code, message: `by a rule of the test: ${status}` };
-    const own = this.#model.refuse(error, request);
+    const own = this.#model.answer(this.#model.refuse(error, request), request);
     const after = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
     const text = body === undefined ? own.text : typeof body === 'string' ? body : JSON.stringify(body);
     return { status, headers: { ...(typeof body === 'string' ? {} : own.headers), ...after, ...headers }, text };

@@ -204,7 +204,7 @@ export class FakeCollection {
         if (!now) return;
         const kept = merges ? now : { ...this.#defaults(), ...this.#ownMembers(now) };
         const state = states && { [states.member]: takes > 0 ? states.ready : now[states.member] };
-        this.#write(row, { ...kept, ...withoutNull(values), ...state });
+        this.#write(row, { ...kept, ...(merges ? withoutNull(values) : values), ...state });
       },
       failed: () => this.#setState(row, states?.failed ?? states?.ready),
     });

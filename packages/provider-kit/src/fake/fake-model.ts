@@ -14,7 +14,12 @@ export interface FakeContext {
   readonly failsLater: FakeFault['failsLater'];
   /** Of the request, absolute: for links. */
   readonly url: URL;
+  /** What the table does at this place: for a behaviour that adds to it. Throws where it does nothing. */
+  readonly usual: () => FakeResult;
 }
+
+/** What the table does at a place. */
+export type TableBehaviour = (context: Omit<FakeContext, 'usual'>) => FakeResult;
 
 /** What an operation does. Throw a `FakeRefusal` to refuse. */
 export type FakeBehaviour = (context: FakeContext) => FakeResult | Promise<FakeResult>;
@@ -42,5 +47,7 @@ export interface ReadRequest {
 
 export interface FakeModel {
   readonly operations: readonly FakeOperation[];
-  readonly refuse: (error: FakeError, request: FakeRequest) => FakeAnswer;
+  readonly refuse: (error: FakeError, request: FakeRequest) => FakeResult;
+  /** For what is no operation of it. */
+  readonly answer: (result: FakeResult, request: FakeRequest) => FakeAnswer;
 }

@@ -117,6 +117,8 @@ export interface FakeResource {
   readonly items?: string;
   /** The member that holds the thing in bodies of one. Default: the body is the thing. */
   readonly item?: string;
+  /** False: in answers alone, not in requests. Default: true. */
+  readonly wrapsRequests?: boolean;
 }
 
 /** How lists come in pages. */
@@ -133,6 +135,17 @@ export interface FakePaging {
   readonly limit?: string;
   /** Where the next page is told: a member of the body (`meta.next_page`) as a value or as a URL, or `Link`. Default: nowhere. */
   readonly next?: { readonly member: string; readonly as?: 'value' | 'url' } | 'link';
+  /** What else the body of a page says: how many there are. Default: nothing. */
+  readonly told?: (page: FakePageNumbers) => Readonly<Record<string, unknown>>;
+}
+
+export interface FakePageNumbers {
+  /** Of all pages. */
+  readonly total: number;
+  /** Things before this page. */
+  readonly from: number;
+  /** Most things a page. */
+  readonly size: number;
 }
 
 /** An operation that takes time, as the cloud has it. */

@@ -8,6 +8,8 @@ export type { FakeCall, FakeCallLog } from './call-log.ts';
 export type { FakeFault, FakeFaults } from './fault-rules.ts';
 export { FAKE_REASONS, FakeRefusal, type FakeError, type FakeReason } from './fake-error.ts';
 export type { FakeAnswer, FakeInput, FakeRequest, FakeResult } from './fake-request.ts';
+export type { DiscoveryDocument } from './discovery.ts';
+export type { OpenApiDocument } from './openapi.ts';
 export type { FakeBehaviour, FakeContext } from './fake-model.ts';
 export type { JsonSchema } from './schema-check.ts';
 export type {
@@ -17,6 +19,7 @@ export type {
   FakeLag,
   FakeLongOperation,
   FakeOperations,
+  FakePageNumbers,
   FakePaging,
   FakeReference,
   FakeResource,

@@ -23,8 +23,8 @@ export function errorOf(
   return { reason, status: own?.status ?? usual.status, code: code ?? own?.code ?? usual.code, message };
 }
 
-export function jsonError(error: FakeError, { body = usualBody }: FakeErrors = {}): FakeAnswer {
-  return jsonAnswer({ status: error.status, body: body(error) });
+export function jsonError(error: FakeError, { body = usualBody }: FakeErrors = {}): FakeResult {
+  return { status: error.status, body: body(error) };
 }
 
 function usualBody({ code, message }: FakeError): unknown {

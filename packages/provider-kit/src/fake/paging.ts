@@ -1,6 +1,6 @@
 /** One page of a list, and how the next one is named. */
 import { FakeRefusal } from './fake-error.ts';
-import { nested, textOf } from './member-path.ts';
+import { merged, nested, textOf } from './member-path.ts';
 import type { FakePaging } from './fake-table.ts';
 
 export interface FakePage<T> {
@@ -31,12 +31,15 @@ export function pageOf<T>(
   if (!(size >= 1) || !(from >= 0)) throw new FakeRefusal('invalid', `${parameter}: there is no such page`);
   const items = all.slice(from, from + size);
   const last = items.at(-1);
-  if (from + size >= all.length || last === undefined || next === undefined) return { items, members: {}, headers: {} };
+  const told = paging.told?.({ total: all.length, from, size }) ?? {};
+  if (from + size >= all.length || last === undefined || next === undefined) {
+    return { items, members: told, headers: {} };
+  }
   const value = by === 'page' ? from / size + first + 1 : by === 'marker' ? idOf(last) : tokenOf(idOf(last));
   const nextUrl = new URL(url);
   nextUrl.searchParams.set(parameter, String(value));
-  if (next === 'link') return { items, members: {}, headers: { link: `<${nextUrl.href}>; rel="next"` } };
-  return { items, members: nested(next.member, next.as === 'url' ? nextUrl.href : value), headers: {} };
+  if (next === 'link') return { items, members: told, headers: { link: `<${nextUrl.href}>; rel="next"` } };
+  return { items, members: merged(told, nested(next.member, next.as === 'url' ? nextUrl.href : value)), headers: {} };
 }
 
 function startOf<T>(

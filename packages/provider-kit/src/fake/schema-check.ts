@@ -17,13 +17,29 @@ export class SchemaChecks {
     allErrors: true,
     formats: { ipv4: isIPv4, ipv6: isIPv6 },
     verbose: true,
+    // Vendors' patterns are not written for it.
+    unicodeRegExp: false,
   });
 
   /** `what` stands before the place in a problem: `body`. Compiled when it is first asked. */
   check(what: string, schema: JsonSchema): SchemaCheck {
+    return this.#checkBy(what, () => this.#ajv.compile(closed(schema, schema)));
+  }
+
+  /** Makes schemas known that refer to each other within one document. As they are: `closed` closes them. */
+  addDocument(name: string, document: JsonSchema): void {
+    this.#ajv.addSchema(document, name);
+  }
+
+  /** As `check`, for a schema within a document: `requests#/places/createServer`. */
+  checkAt(what: string, place: string): SchemaCheck {
+    return this.#checkBy(what, () => this.#ajv.compile({ $ref: place }));
+  }
+
+  #checkBy(what: string, compile: () => ReturnType<Ajv2020['compile']>): SchemaCheck {
     let compiled: ReturnType<Ajv2020['compile']> | undefined;
     return (value) => {
-      compiled ??= this.#ajv.compile(closed(schema, schema));
+      compiled ??= compile();
       if (compiled(value)) return [];
       const lines = (compiled.errors ?? []).map((error) => problemOf(what, error));
       return [...new Set(lines)].slice(0, MOST_PROBLEMS);
@@ -33,10 +49,10 @@ export class SchemaChecks {
 
 /**
  * The schema with its objects closed where it says nothing of further members: the one who mistypes a name is told. `root`: where
- * `$ref` begins.
+ * `$ref` begins. `isPart`: others are made of it, and close the whole themselves.
  */
-function closed(schema: JsonSchema, root: JsonSchema): JsonSchema {
-  return closeAt(schema, root, true) as JsonSchema;
+export function closed(schema: JsonSchema, root: JsonSchema, isPart = false): JsonSchema {
+  return closeAt(schema, root, !isPart) as JsonSchema;
 }
 
 const SUBSCHEMAS = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'];
@@ -77,7 +93,7 @@ function namesMembers(schema: unknown, root: JsonSchema, seen: Set<unknown>): bo
 }
 
 /** `#/$defs/Server`. */
-function resolveRef(ref: string, root: JsonSchema): unknown {
+export function resolveRef(ref: string, root: JsonSchema): unknown {
   const segments = ref.replace(/^#\/?/u, '').split('/').filter(Boolean);
   return segments.reduce<unknown>((at, segment) => {
     const key = decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');

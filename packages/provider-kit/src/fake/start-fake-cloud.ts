@@ -4,12 +4,26 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from '@outrigger/cloud-provider';
 import { FakeCloud, type FakeAccounts, type FakeCloudParts } from './fake-cloud.ts';
 import { tableModel } from './table-model.ts';
+import { readDiscovery, type DiscoveryDocument } from './discovery.ts';
+import type { FakeBehaviour, FakeModel } from './fake-model.ts';
 import type { FakeTable } from './fake-table.ts';
+import { readOpenApi, type OpenApiDocument } from './openapi.ts';
+import { checkNames, restModel } from './rest-model.ts';
+import type { SchemaChecks } from './schema-check.ts';
 
 export interface FakeCloudOptions {
   /** Durations, lag and delays are by it. A `FakeClock` will do: nothing waits for a timer but a fault's `delayMs`. */
   readonly clock: Clock;
+  /** What there is, and how it behaves. With a model beside it, `properties` may be left out: the model has the schemas. */
   readonly table: FakeTable;
+  /** The cloud's own model, one of these: what is asked and answered is judged by it, at its paths. Default: the table is the model. */
+  readonly openapi?: OpenApiDocument;
+  readonly discovery?: DiscoveryDocument;
+  /**
+   * What operations of the model do, by their names, where that is another thing than the table says for that method and path.
+   * Default: what the table says; an operation of which nothing is said is refused with `no-route`.
+   */
+  readonly behaviours?: Readonly<Record<string, FakeBehaviour>>;
   /**
    * Which account a bearer token stands for, or a function that finds it in a request: by a header, a signature. Others are refused
    * with 401. Default: every request belongs to one account.
@@ -60,8 +74,14 @@ export function fakeCloud(options: FakeCloudOptions): FakeCloud {
   return new FakeCloud(partsOf(options));
 }
 
-function partsOf({ accounts, clock, table }: FakeCloudOptions): FakeCloudParts {
-  return { clock, table, accounts, model: (checks) => tableModel(table, checks) };
+function partsOf({ accounts, behaviours = {}, clock, discovery, openapi, table }: FakeCloudOptions): FakeCloudParts {
+  const model = (checks: SchemaChecks): FakeModel => {
+    if (openapi) return restModel(readOpenApi(openapi), { table, behaviours, checks });
+    if (discovery) return restModel(readDiscovery(discovery), { table, behaviours, checks });
+    checkNames(behaviours, []);
+    return tableModel(table, checks);
+  };
+  return { clock, table, accounts, model };
 }
 
 async function answer(cloud: FakeCloud, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -3,7 +3,7 @@ import type { FakeAccount } from './fake-account.ts';
 import type { FakeWriteOptions, FakeWritten } from './fake-collection.ts';
 import type { FakeScope } from './fake-row.ts';
 import { FakeRefusal } from './fake-error.ts';
-import type { FakeBehaviour, FakeContext, FakeModel, FakeOperation, ReadRequest } from './fake-model.ts';
+import type { FakeContext, FakeModel, FakeOperation, ReadRequest, TableBehaviour } from './fake-model.ts';
 import type { FakeRequest, FakeResult } from './fake-request.ts';
 import { jsonAnswer, jsonError, readJson, valueOf } from './json-wire.ts';
 import { isObject, merged, nested, textOf } from './member-path.ts';
@@ -16,11 +16,12 @@ const ACCEPTS_ALL: SchemaCheck = () => [];
 export function tableModel(table: FakeTable, checks: SchemaChecks): FakeModel {
   const { errors, operations: begun } = table;
   const resources = Object.entries(table.resources).flatMap(([name, resource]) =>
-    operationsOf(name, resource, table, checks),
+    tableKinds(name, resource, table).map((kind) => tableOperation(kind, checks)),
   );
   return {
-    operations: begun ? [...resources, readOperation(table)] : resources,
+    operations: begun ? [...resources, tableOperation(operationKind(table), checks)] : resources,
     refuse: (error) => jsonError(error, errors),
+    answer: jsonAnswer,
   };
 }
 
@@ -45,51 +46,56 @@ export function thingSchema(
   };
 }
 
-interface Kind {
+type Context = Omit<FakeContext, 'usual'>;
+
+/** What a table makes of one method on one path. */
+export interface TableKind {
   readonly method: string;
+  /** The thing's ID is `{id}` in it. */
   readonly path: string;
-  readonly behaviour: FakeBehaviour;
+  readonly behaviour: TableBehaviour;
   readonly request?: JsonSchema | undefined;
   readonly answer?: JsonSchema | undefined;
   /** Of the query, by name. */
   readonly query?: Readonly<Record<string, JsonSchema>>;
 }
 
-function operationsOf(
-  name: string,
-  resource: FakeResource,
-  table: FakeTable,
-  checks: SchemaChecks,
-): readonly FakeOperation[] {
+/** What there is to ask of a resource. */
+export function tableKinds(name: string, resource: FakeResource, table: FakeTable): readonly TableKind[] {
   const { actions = {}, change = 'PUT', create = 'POST', filters = {}, item, merges = change === 'PATCH' } = resource;
   const { methods = ['list', 'read', 'create', 'change', 'delete'], path = `/${name}`, versions } = resource;
   const { items = 'items', paging } = table;
   const itemsMember = resource.items ?? items;
   const answer = thingSchema(resource, 'answer');
+  const inner = resource.wrapsRequests === false ? undefined : item;
   const wrapped = (schema: JsonSchema | undefined): JsonSchema | undefined =>
     schema && item !== undefined ? { type: 'object', properties: { [item]: schema }, required: [item] } : schema;
+  const inRequest = (use: 'create' | 'change' | 'merge'): JsonSchema | undefined => {
+    const schema = thingSchema(resource, use);
+    return inner === undefined ? schema : wrapped(schema);
+  };
   const of = (account: FakeAccount) => account.resource(name);
-  const body = ({ input }: FakeContext): Readonly<Record<string, unknown>> =>
-    ((item === undefined ? input.body : (input.body as Record<string, unknown>)[item]) ?? {}) as Readonly<
+  const body = ({ input }: Context): Readonly<Record<string, unknown>> =>
+    ((inner === undefined ? input.body : (input.body as Record<string, unknown>)[inner]) ?? {}) as Readonly<
       Record<string, unknown>
     >;
-  const scopeOf = ({ input }: FakeContext): FakeScope => {
+  const scopeOf = ({ input }: Context): FakeScope => {
     const { id: _id, ...scope } = input.params;
     return scope;
   };
-  const idOf = ({ input }: FakeContext): string => input.params['id'] ?? '';
-  const writing = (context: FakeContext): FakeWriteOptions => ({
+  const idOf = ({ input }: Context): string => input.params['id'] ?? '';
+  const writing = (context: Context): FakeWriteOptions => ({
     scope: scopeOf(context),
     failsLater: context.failsLater,
     version: versions?.by === 'etag' ? unquoted(context.request.headers['if-match']) : undefined,
     merges,
   });
-  const tagged = (context: FakeContext, thing: FakeThing): Readonly<Record<string, string>> => {
+  const tagged = (context: Context, thing: FakeThing): Readonly<Record<string, string>> => {
     const id = textOf(thing[resource.idMember ?? 'id']);
     const version = versions?.by === 'etag' ? of(context.account).version(id, scopeOf(context)) : undefined;
     return version === undefined ? {} : { etag: `"${version}"` };
   };
-  const shown = (context: FakeContext, status: number, { operation, thing }: FakeWritten): FakeResult => {
+  const shown = (context: Context, status: number, { operation, thing }: FakeWritten): FakeResult => {
     const whole = item === undefined ? thing : { [item]: thing };
     if (!operation) return { status, body: status === 204 ? undefined : whole, headers: tagged(context, thing) };
     return begunResult(table, operation, whole);
@@ -98,7 +104,7 @@ function operationsOf(
   if (paging) parameters[paging.parameter] = {};
   if (paging?.limit !== undefined) parameters[paging.limit] = { type: 'integer', minimum: 1 };
 
-  const kinds: Kind[] = [];
+  const kinds: TableKind[] = [];
   if (methods.includes('list')) {
     kinds.push({
       method: 'GET',
@@ -137,7 +143,7 @@ function operationsOf(
     kinds.push({
       method: 'POST',
       path,
-      request: wrapped(thingSchema(resource, 'create')),
+      request: inRequest('create'),
       answer: wrapped(answer),
       behaviour: (context) => shown(context, 201, of(context.account).create(body(context), writing(context))),
     });
@@ -147,7 +153,7 @@ function operationsOf(
     kinds.push({
       method,
       path: `${path}/{id}`,
-      request: wrapped(thingSchema(resource, merges ? 'merge' : 'change')),
+      request: inRequest(merges ? 'merge' : 'change'),
       answer: wrapped(answer),
       behaviour: (context) => {
         const collection = of(context.account);
@@ -184,11 +190,11 @@ function operationsOf(
       },
     });
   }
-  return kinds.map((kind) => tableOperation(kind, checks));
+  return kinds;
 }
 
 function tableOperation(
-  { answer, behaviour, method, path, query = {}, request }: Kind,
+  { answer, behaviour, method, path, query = {}, request }: TableKind,
   checks: SchemaChecks,
 ): FakeOperation {
   const isRequest = request ? checks.check('body', request) : ACCEPTS_ALL;
@@ -216,7 +222,7 @@ interface RequestShape {
 }
 
 /** A request in JSON, by the schemas of its query and its body. */
-function readRequest(
+export function readRequest(
   { query: sent, text }: FakeRequest,
   params: Readonly<Record<string, string>>,
   { isBody, isQuery, query: schemas, takesBody }: RequestShape,
@@ -242,10 +248,10 @@ function begunResult(table: FakeTable, operation: FakeLongOperation, thing: unkn
   return { status: 202, body, headers: { location: `${path}/${encodeURIComponent(operation.id)}` } };
 }
 
-function readOperation({ operations }: FakeTable): FakeOperation {
+/** The question what has become of an operation. */
+export function operationKind({ operations }: FakeTable): TableKind {
   const { path = '/operations', shown = (one: FakeLongOperation) => one } = operations ?? {};
   return {
-    name: `GET ${path}/{id}`,
     method: 'GET',
     path: `${path}/{id}`,
     behaviour: ({ account, input }) => {
@@ -254,12 +260,6 @@ function readOperation({ operations }: FakeTable): FakeOperation {
       if (!found) throw new FakeRefusal('not-found', `there is no operation ${id}`);
       return { body: shown(found) };
     },
-    read: ({ query }, params) => ({
-      input: { params, query: Object.fromEntries(query), body: undefined },
-      problems: [],
-    }),
-    judge: ACCEPTS_ALL,
-    answer: jsonAnswer,
   };
 }
 
@@ -271,8 +271,11 @@ function isWanted(
   return Object.entries(filters).every(([parameter, filter]) => {
     const given = query[parameter];
     if (given === undefined) return true;
-    const value = textOf(given);
-    return typeof filter === 'string' ? textOf(thing[filter]) === value : filter(thing, value);
+    // Of several values one is enough.
+    const values = (Array.isArray(given) ? given : [given]).map(textOf);
+    return values.some((value) =>
+      typeof filter === 'string' ? textOf(thing[filter]) === value : filter(thing, value),
+    );
   });
 }
 
