@@ -195,7 +195,7 @@ class OpenStackProvider implements CloudProvider {
       routes:
         routerId === undefined
           ? undefined
-          : ((sameRouter ? old.routes : undefined) ?? new OpenStackRoutes({ client, routerId, clock })),
+          : ((sameRouter ? old.routes : undefined) ?? new OpenStackRoutes({ client, routerId })),
       volumes: old.volumes ?? new OpenStackVolumes(client),
     };
   }

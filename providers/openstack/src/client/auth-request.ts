@@ -84,8 +84,8 @@ function userOf(global: GlobalConfig, refuse: Refuse): Of {
 }
 
 /**
- * The project; without one, what keystone takes for this user: the default project, if there is one. Never a domain, of which
- * nova, neutron and octavia show nothing.
+ * The project; without one no scope, for which keystone takes the user's default project, if there is one. Never a domain, where
+ * gophercloud asks for one: nova, neutron and octavia show a token of a domain nothing of any project.
  */
 function scopeOf(global: GlobalConfig, refuse: Refuse): { readonly scope?: object } {
   const { tenantId, tenantName, tenantDomainId, tenantDomainName, domainId, domainName } = global;

@@ -54,20 +54,10 @@ export interface Section<S> {
   readonly unserved: readonly UnservedKey[];
 }
 
-const optional = (key: string): ServedKey<string | undefined> => ({
-  key,
-  kind: text,
-  byDefault: undefined,
-});
-const secret = (key: string): ServedKey<string | undefined> => ({
-  ...optional(key),
-  secret: true,
-});
-const flag = (key: string, byDefault: boolean): ServedKey<boolean> => ({
-  key,
-  kind: bool,
-  byDefault,
-});
+const served = <T>(key: string, kind: ValueKind<T>, byDefault: T): ServedKey<T> => ({ key, kind, byDefault });
+const optional = (key: string): ServedKey<string | undefined> => served(key, text, undefined);
+const secret = (key: string): ServedKey<string | undefined> => ({ ...optional(key), secret: true });
+const flag = (key: string, byDefault: boolean): ServedKey<boolean> => served(key, bool, byDefault);
 
 export const globalSection: Section<GlobalConfig> = {
   name: 'Global',
@@ -88,19 +78,11 @@ export const globalSection: Section<GlobalConfig> = {
     userDomainId: optional('user-domain-id'),
     userDomainName: optional('user-domain-name'),
     region: optional('region'),
-    osEndpointType: {
-      key: 'os-endpoint-type',
-      kind: endpointType,
-      byDefault: 'public',
-    },
+    osEndpointType: served('os-endpoint-type', endpointType, 'public'),
     caFile: optional('ca-file'),
     certFile: optional('cert-file'),
     keyFile: optional('key-file'),
-    tlsInsecure: {
-      key: 'tls-insecure',
-      kind: trueOrFalse,
-      byDefault: false,
-    },
+    tlsInsecure: served('tls-insecure', trueOrFalse, false),
     token: secret('token'),
     applicationCredentialId: optional('application-credential-id'),
     applicationCredentialName: optional('application-credential-name'),
@@ -123,21 +105,9 @@ export const networkingSection: Section<NetworkingConfig> = {
   name: 'Networking',
   keys: {
     ipv6SupportDisabled: flag('ipv6-support-disabled', false),
-    publicNetworkName: {
-      key: 'public-network-name',
-      kind: repeated,
-      byDefault: [],
-    },
-    internalNetworkName: {
-      key: 'internal-network-name',
-      kind: repeated,
-      byDefault: [],
-    },
-    addressSortOrder: {
-      key: 'address-sort-order',
-      kind: cidrs,
-      byDefault: [],
-    },
+    publicNetworkName: served('public-network-name', repeated, []),
+    internalNetworkName: served('internal-network-name', repeated, []),
+    addressSortOrder: served('address-sort-order', cidrs, []),
   },
   unserved: [],
 };
@@ -153,33 +123,13 @@ export const loadBalancerSection: Section<LoadBalancerConfig> = {
     floatingSubnetId: optional('floating-subnet-id'),
     floatingSubnet: optional('floating-subnet'),
     floatingSubnetTags: optional('floating-subnet-tags'),
-    lbMethod: {
-      key: 'lb-method',
-      kind: textOr('ROUND_ROBIN'),
-      byDefault: 'ROUND_ROBIN',
-    },
-    lbProvider: {
-      key: 'lb-provider',
-      kind: textOr('amphora', ['amphora', 'octavia', 'ovn', 'f5', 'amphorav2']),
-      byDefault: 'amphora',
-    },
+    lbMethod: served('lb-method', textOr('ROUND_ROBIN'), 'ROUND_ROBIN'),
+    lbProvider: served('lb-provider', textOr('amphora', ['amphora', 'octavia', 'ovn', 'f5', 'amphorav2']), 'amphora'),
     createMonitor: flag('create-monitor', false),
-    monitorDelayMs: { key: 'monitor-delay', kind: duration(), byDefault: 5000 },
-    monitorTimeoutMs: {
-      key: 'monitor-timeout',
-      kind: duration(),
-      byDefault: 3000,
-    },
-    monitorMaxRetries: {
-      key: 'monitor-max-retries',
-      kind: wholeNumber(1, 10),
-      byDefault: 1,
-    },
-    monitorMaxRetriesDown: {
-      key: 'monitor-max-retries-down',
-      kind: wholeNumber(1, 10),
-      byDefault: 3,
-    },
+    monitorDelayMs: served('monitor-delay', duration(), 5000),
+    monitorTimeoutMs: served('monitor-timeout', duration(), 3000),
+    monitorMaxRetries: served('monitor-max-retries', wholeNumber(1, 10), 1),
+    monitorMaxRetriesDown: served('monitor-max-retries-down', wholeNumber(1, 10), 3),
     manageSecurityGroups: flag('manage-security-groups', false),
     internalLb: flag('internal-lb', false),
     nodeSelector: optional('node-selector'),
@@ -187,31 +137,13 @@ export const loadBalancerSection: Section<LoadBalancerConfig> = {
     flavorId: optional('flavor-id'),
     availabilityZone: optional('availability-zone'),
     enableIngressHostname: flag('enable-ingress-hostname', false),
-    ingressHostnameSuffix: {
-      key: 'ingress-hostname-suffix',
-      kind: textOr('nip.io'),
-      byDefault: 'nip.io',
-    },
-    maxSharedLb: {
-      key: 'max-shared-lb',
-      kind: wholeNumber(1, Infinity),
-      byDefault: 2,
-    },
-    containerStore: {
-      key: 'container-store',
-      kind: textOr('barbican', ['barbican', 'external']),
-      byDefault: 'barbican',
-    },
+    ingressHostnameSuffix: served('ingress-hostname-suffix', textOr('nip.io'), 'nip.io'),
+    maxSharedLb: served('max-shared-lb', wholeNumber(1, Infinity), 2),
+    containerStore: served('container-store', textOr('barbican', ['barbican', 'external']), 'barbican'),
     providerRequiresSerialApiCalls: flag('provider-requires-serial-api-calls', false),
     defaultTlsContainerRef: optional('default-tls-container-ref'),
-    allowAllNamedResources: {
-      ...flag('allow-all-named-resources', false),
-      own: true,
-    },
-    previousClusterName: {
-      ...optional('previous-cluster-name'),
-      own: true,
-    },
+    allowAllNamedResources: { ...flag('allow-all-named-resources', false), own: true },
+    previousClusterName: { ...optional('previous-cluster-name'), own: true },
   },
   unserved: [
     {
@@ -248,16 +180,8 @@ export const routeSection: Section<RouteConfig> = {
 export const metadataSection: Section<MetadataConfig> = {
   name: 'Metadata',
   keys: {
-    searchOrder: {
-      key: 'search-order',
-      kind: metadataSources,
-      byDefault: ['configDrive', 'metadataService'],
-    },
-    requestTimeoutMs: {
-      key: 'request-timeout',
-      kind: duration(60_000),
-      byDefault: 60_000,
-    },
+    searchOrder: served('search-order', metadataSources, ['configDrive', 'metadataService']),
+    requestTimeoutMs: served('request-timeout', duration(60_000), 60_000),
   },
   unserved: [],
 };

@@ -1,6 +1,6 @@
 /**
  * What the cloud config says, read and checked. One member for each key of `cloud.conf` that is served, by the key's name in
- * camel case; a key that is not set and has no default, or is set to nothing, is `undefined`.
+ * camel case; a key that is not set and has no default, or is set to nothing, is `undefined`. Defaults are in `cloud-conf-keys.ts`.
  */
 
 export interface CloudConfig {
@@ -39,13 +39,11 @@ export interface GlobalConfig {
   readonly userDomainId: string | undefined;
   readonly userDomainName: string | undefined;
   readonly region: string | undefined;
-  /** Default: `public`. */
   readonly osEndpointType: EndpointType;
   /** PEM bundle. */
   readonly caFile: string | undefined;
   readonly certFile: string | undefined;
   readonly keyFile: string | undefined;
-  /** Default: false. */
   readonly tlsInsecure: boolean;
   /** A secret. */
   readonly token: string | undefined;
@@ -61,19 +59,17 @@ export interface GlobalConfig {
 
 /** `[Networking]`. */
 export interface NetworkingConfig {
-  /** Default: false. */
   readonly ipv6SupportDisabled: boolean;
-  /** Repeatable. Default: none. */
+  /** Repeatable. */
   readonly publicNetworkName: readonly string[];
-  /** Repeatable. Default: none. */
+  /** Repeatable. */
   readonly internalNetworkName: readonly string[];
-  /** CIDRs, the first matters most; in `cloud.conf` separated by commas. Default: none. */
+  /** CIDRs, the first matters most; in `cloud.conf` separated by commas. */
   readonly addressSortOrder: readonly string[];
 }
 
 /** `[LoadBalancer]`. */
 export interface LoadBalancerConfig {
-  /** Default: true. */
   readonly enabled: boolean;
   readonly subnetId: string | undefined;
   readonly memberSubnetId: string | undefined;
@@ -83,39 +79,28 @@ export interface LoadBalancerConfig {
   /** A glob, or a regular expression after `~`; `!` negates. */
   readonly floatingSubnet: string | undefined;
   readonly floatingSubnetTags: string | undefined;
-  /** Default: `ROUND_ROBIN`. */
   readonly lbMethod: string;
-  /** Default: `amphora`. */
   readonly lbProvider: string;
-  /** Default: false. */
   readonly createMonitor: boolean;
-  /** Milliseconds. Default: 5,000. */
+  /** Milliseconds. */
   readonly monitorDelayMs: number;
-  /** Milliseconds. Default: 3,000. */
+  /** Milliseconds. */
   readonly monitorTimeoutMs: number;
-  /** Default: 1. */
   readonly monitorMaxRetries: number;
-  /** Default: 3. */
   readonly monitorMaxRetriesDown: number;
-  /** Default: false. */
   readonly manageSecurityGroups: boolean;
-  /** Default: false. */
   readonly internalLb: boolean;
   /** As written: `env=production, region`. */
   readonly nodeSelector: string | undefined;
-  /** Default: true. */
   readonly cascadeDelete: boolean;
   readonly flavorId: string | undefined;
   readonly availabilityZone: string | undefined;
-  /** Default: false. */
   readonly enableIngressHostname: boolean;
   /** Default: `nip.io`. */
   readonly ingressHostnameSuffix: string;
-  /** Services to one load balancer, at most. Default: 2. */
+  /** Services to one load balancer, at most. */
   readonly maxSharedLb: number;
-  /** Default: `barbican`. */
   readonly containerStore: string;
-  /** Default: false. */
   readonly providerRequiresSerialApiCalls: boolean;
   readonly defaultTlsContainerRef: string | undefined;
   /**
@@ -128,15 +113,16 @@ export interface LoadBalancerConfig {
 }
 
 /** `[LoadBalancerClass "name"]`: what the Services of this class get in place of what `[LoadBalancer]` says. */
-export interface LoadBalancerClassConfig {
-  readonly floatingNetworkId: string | undefined;
-  readonly floatingSubnetId: string | undefined;
-  readonly floatingSubnet: string | undefined;
-  readonly floatingSubnetTags: string | undefined;
-  readonly networkId: string | undefined;
-  readonly subnetId: string | undefined;
-  readonly memberSubnetId: string | undefined;
-}
+export type LoadBalancerClassConfig = Pick<
+  LoadBalancerConfig,
+  | 'floatingNetworkId'
+  | 'floatingSubnetId'
+  | 'floatingSubnet'
+  | 'floatingSubnetTags'
+  | 'networkId'
+  | 'subnetId'
+  | 'memberSubnetId'
+>;
 
 /** `[Route]`. */
 export interface RouteConfig {
@@ -149,8 +135,7 @@ export type MetadataSource = 'configDrive' | 'metadataService';
 
 /** `[Metadata]`. */
 export interface MetadataConfig {
-  /** Default: `configDrive,metadataService`. */
   readonly searchOrder: readonly MetadataSource[];
-  /** Milliseconds; of every request, OpenStack's too. Default: 60,000. */
+  /** Milliseconds; of every request, OpenStack's too. */
   readonly requestTimeoutMs: number;
 }

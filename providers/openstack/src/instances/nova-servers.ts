@@ -1,6 +1,7 @@
 /** What is asked of nova about servers, request by request. */
 import { CloudError, isCloudError, quote, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
+import { listOf, operation } from '../client/operation.ts';
 import { isUuid } from '../uuid.ts';
 import type { Server } from './server.ts';
 
@@ -8,6 +9,8 @@ import type { Server } from './server.ts';
 const WITH_UNKNOWN = '2.69';
 /** From here on, the flavor's name is in the server. */
 const WITH_FLAVOR = '2.47';
+
+const SERVERS: ReturnType<typeof listOf> = { ...listOf('compute', '/servers/detail'), collection: 'servers' };
 
 interface InstanceAction {
   readonly instance_uuid?: string;
@@ -23,14 +26,11 @@ export class NovaServers {
 
   /** The server, or nova's own word that there is none. */
   async read(id: string, call: CallContext): Promise<Server | { readonly absent: string }> {
-    const path = pathOf(id);
+    const path = `/servers/${encodeURIComponent(id)}`;
     const microversion = await this.#microversion(call);
     try {
       const { server } = await this.#client().request<{ server?: Server }>(call, {
-        service: 'compute',
-        operation: 'GET /servers/{id}',
-        method: 'GET',
-        path,
+        ...operation('compute', 'GET /servers/{id}', id),
         microversion,
       });
       if (server?.id === id) return server;
@@ -57,10 +57,7 @@ export class NovaServers {
       const { instanceActions = [] } = await this.#client().request<{ instanceActions?: readonly InstanceAction[] }>(
         call,
         {
-          service: 'compute',
-          operation: 'GET /servers/{id}/os-instance-actions',
-          method: 'GET',
-          path: `${pathOf(id)}/os-instance-actions`,
+          ...operation('compute', 'GET /servers/{id}/os-instance-actions', id),
           microversion: await this.#microversion(call),
         },
       );
@@ -74,10 +71,8 @@ export class NovaServers {
   /** Those that nova's filter lets through: a regular expression, for which some databases pay no heed to case. */
   async like(name: string, call: CallContext): Promise<readonly Server[]> {
     return this.#client().list<Server>(call, {
-      service: 'compute',
+      ...SERVERS,
       operation: 'GET /servers/detail?name',
-      path: '/servers/detail',
-      collection: 'servers',
       query: [['name', `^${name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`]],
       microversion: await this.#microversion(call),
     });
@@ -87,10 +82,7 @@ export class NovaServers {
   async list(call: CallContext): Promise<readonly Server[]> {
     // Without `limit`: with it, nova leaves out the servers of a cell that it cannot reach even where one page holds all.
     return this.#client().list<Server>(call, {
-      service: 'compute',
-      operation: 'GET /servers/detail',
-      path: '/servers/detail',
-      collection: 'servers',
+      ...SERVERS,
       microversion: await this.#microversion(call),
     });
   }
@@ -98,10 +90,7 @@ export class NovaServers {
   /** Of the server as nova's first microversion shows it. */
   async flavorIdOf(id: string, call: CallContext): Promise<string | undefined> {
     const { server } = await this.#client().request<{ server?: Server }>(call, {
-      service: 'compute',
-      operation: 'GET /servers/{id}',
-      method: 'GET',
-      path: pathOf(id),
+      ...operation('compute', 'GET /servers/{id}', id),
     });
     return server?.flavor?.id;
   }
@@ -122,10 +111,6 @@ export class NovaServers {
     }
     return max;
   }
-}
-
-function pathOf(id: string): string {
-  return `/servers/${encodeURIComponent(id)}`;
 }
 
 function minor(version: string): number {

@@ -9,7 +9,6 @@ import {
   CloudError,
   isCloudError,
   type CallContext,
-  type Clock,
   type NodeRef,
   type Route,
   type RouteList,
@@ -30,7 +29,6 @@ export interface OpenStackRoutesOptions {
   readonly client: ApiClient;
   /** `router-id` of `[Route]`. */
   readonly routerId: string;
-  readonly clock: Clock;
 }
 
 /** A route that is on its way, in its place of the batch. */
@@ -44,18 +42,15 @@ export class OpenStackRoutes implements Routes {
   readonly batchSize = 50;
   readonly unmarked = true;
   readonly #client: ApiClient;
-  readonly #clock: Clock;
   readonly #router: RouterRoutes;
 
-  constructor({ client, routerId, clock }: OpenStackRoutesOptions) {
+  constructor({ client, routerId }: OpenStackRoutesOptions) {
     this.#client = client;
-    this.#clock = clock;
     this.#router = new RouterRoutes(client, routerId);
   }
 
   async list(call: CallContext): Promise<RouteList> {
-    const asOf = this.#clock.monotonic();
-    return { asOf, routes: (await this.#router.read(call)).map(routeOf) };
+    return { routes: (await this.#router.read(call)).map(routeOf) };
   }
 
   async create(requests: readonly RouteRequest[], call: CallContext): Promise<readonly RouteResult[]> {

@@ -7,6 +7,7 @@ import {
   type VolumeTopology,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
+import { operation } from '../client/operation.ts';
 import { labelValueOf } from '../instances/label-value.ts';
 
 interface CinderVolume {
@@ -37,12 +38,10 @@ export class OpenStackVolumes implements VolumeTopology {
 
   async #lookUpOne(handle: string, call: CallContext): Promise<VolumeResult> {
     try {
-      const { volume } = await this.#client.request<{ readonly volume: CinderVolume }>(call, {
-        service: 'block-storage',
-        operation: 'GET /volumes/{id}',
-        method: 'GET',
-        path: `/volumes/${encodeURIComponent(handle)}`,
-      });
+      const { volume } = await this.#client.request<{ readonly volume: CinderVolume }>(
+        call,
+        operation('block-storage', 'GET /volumes/{id}', handle),
+      );
       return this.#resultOf(volume);
     } catch (error) {
       if (isCloudError(error, 'not-found')) return { kind: 'unknown' };

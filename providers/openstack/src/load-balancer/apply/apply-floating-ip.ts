@@ -1,6 +1,7 @@
 /** Carries out what is changed on floating IPs, and writes owners onto Neutron's parts. */
 import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import { operation } from '../../client/operation.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WireFloatingIP } from '../neutron-wire.ts';
 import { isNeutronOwnerTag, neutronTags } from '../ownership.ts';
@@ -16,12 +17,7 @@ export async function deleteNeutronPart(
   call: CallContext,
 ): Promise<void> {
   try {
-    await client.request(call, {
-      service: 'network',
-      operation: `DELETE /v2.0/${collection}/{id}`,
-      method: 'DELETE',
-      path: `/v2.0/${collection}/${encodeURIComponent(id)}`,
-    });
+    await client.request(call, operation('network', `DELETE /v2.0/${collection}/{id}`, id));
   } catch (error) {
     if (!isCloudError(error, 'not-found')) throw error;
   }
@@ -33,10 +29,7 @@ export async function moveFloatingIP(
   call: CallContext,
 ): Promise<void> {
   await client.request(call, {
-    service: 'network',
-    operation: 'PUT /v2.0/floatingips/{id}',
-    method: 'PUT',
-    path: `/v2.0/floatingips/${encodeURIComponent(floatingIPId)}`,
+    ...operation('network', 'PUT /v2.0/floatingips/{id}', floatingIPId),
     body: { floatingip: body },
   });
 }
@@ -50,10 +43,7 @@ export async function writeMark(
 ): Promise<void> {
   const singular = collection === 'floatingips' ? 'floatingip' : 'security_group';
   await client.request(call, {
-    service: 'network',
-    operation: `PUT /v2.0/${collection}/{id}`,
-    method: 'PUT',
-    path: `/v2.0/${collection}/${encodeURIComponent(id)}`,
+    ...operation('network', `PUT /v2.0/${collection}/{id}`, id),
     body: { [singular]: { description } },
   });
   await writeOwner(client, { collection, id, owner }, facts, call);
@@ -156,10 +146,7 @@ async function post(
   call: CallContext,
 ): Promise<string> {
   const answer = await client.request<{ floatingip: WireFloatingIP }>(call, {
-    service: 'network',
-    operation: 'POST /v2.0/floatingips',
-    method: 'POST',
-    path: '/v2.0/floatingips',
+    ...operation('network', 'POST /v2.0/floatingips'),
     body: { floatingip },
   });
   return answer.floatingip.id;

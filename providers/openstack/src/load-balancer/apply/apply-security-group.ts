@@ -1,6 +1,8 @@
 /** Carries out what is changed on security groups, and on the ports that have them. */
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import { changePort, readPort } from '../../client/change-port.ts';
+import { operation } from '../../client/operation.ts';
 import { isUuid } from '../../uuid.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort } from '../neutron-wire.ts';
@@ -11,9 +13,6 @@ import { portOf, portsByAddress } from './ports-by-address.ts';
 
 type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
 
-/** How often a port is read again because somebody else has changed it in between. */
-const ATTEMPTS = 4;
-
 /** Returns its ID. */
 export async function createSecurityGroup(
   client: ApiClient,
@@ -22,10 +21,7 @@ export async function createSecurityGroup(
   call: CallContext,
 ): Promise<string> {
   const { security_group: group } = await client.request<{ security_group: { readonly id: string } }>(call, {
-    service: 'network',
-    operation: 'POST /v2.0/security-groups',
-    method: 'POST',
-    path: '/v2.0/security-groups',
+    ...operation('network', 'POST /v2.0/security-groups'),
     body: { security_group: { name, description } },
   });
   await writeOwner(client, { collection: 'security-groups', id: group.id, owner }, facts, call);
@@ -40,10 +36,7 @@ export async function createRule(
 ): Promise<void> {
   try {
     await client.request(call, {
-      service: 'network',
-      operation: 'POST /v2.0/security-group-rules',
-      method: 'POST',
-      path: '/v2.0/security-group-rules',
+      ...operation('network', 'POST /v2.0/security-group-rules'),
       body: { security_group_rule: rule },
     });
   } catch (error) {
@@ -77,7 +70,7 @@ export async function attachSecurityGroup(
     ];
     if (port) {
       await turns.take(port.id, call.signal, async (waited) => {
-        const current = waited ? await readPort(client, port.id, call) : port;
+        const current = waited ? await readPort<WirePort>(client, port.id, call) : port;
         await changeGroups(client, current, withGroup, call);
       });
     } else without.push(member.address);
@@ -97,12 +90,10 @@ async function isServerOf(
 ): Promise<boolean> {
   if (nodeName === undefined || !isUuid(id)) return false;
   try {
-    const { server } = await client.request<{ server: { readonly name?: string } }>(call, {
-      service: 'compute',
-      operation: 'GET /servers/{id}',
-      method: 'GET',
-      path: `/servers/${id}`,
-    });
+    const { server } = await client.request<{ server: { readonly name?: string } }>(
+      call,
+      operation('compute', 'GET /servers/{id}', id),
+    );
     const isSame = server.name?.toLowerCase() === nodeName.toLowerCase();
     if (!isSame) {
       const text =
@@ -125,7 +116,7 @@ export async function detachSecurityGroup(
   for (const id of portIds) {
     try {
       await turns.take(id, call.signal, async () => {
-        const port = await readPort(client, id, call);
+        const port = await readPort<WirePort>(client, id, call);
         await changeGroups(client, port, (groups) => groups.filter((one) => one !== groupId), call);
       });
     } catch (error) {
@@ -134,40 +125,15 @@ export async function detachSecurityGroup(
   }
 }
 
-/** Never over somebody else's change: the revision that was read is the one that is replaced. */
-async function changeGroups(
+function changeGroups(
   client: ApiClient,
-  first: WirePort,
+  port: WirePort,
   change: (groups: readonly string[]) => readonly string[],
   call: CallContext,
 ): Promise<void> {
-  let port = first;
-  for (let attempt = 1; ; attempt++) {
-    const groups = change(port.security_groups);
-    if (groups.length === port.security_groups.length) return;
-    try {
-      await client.request(call, {
-        service: 'network',
-        operation: 'PUT /v2.0/ports/{id}',
-        method: 'PUT',
-        path: `/v2.0/ports/${encodeURIComponent(port.id)}`,
-        ...(port.revision_number !== undefined && { revision: port.revision_number }),
-        body: { port: { security_groups: groups } },
-      });
-      return;
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isCloudError(error, 'conflict')) throw error;
-      port = await readPort(client, port.id, call);
-    }
-  }
-}
-
-async function readPort(client: ApiClient, id: string, call: CallContext): Promise<WirePort> {
-  const { port } = await client.request<{ port: WirePort }>(call, {
-    service: 'network',
-    operation: 'GET /v2.0/ports/{id}',
-    method: 'GET',
-    path: `/v2.0/ports/${encodeURIComponent(id)}`,
-  });
-  return port;
+  const changed = ({ security_groups: before }: WirePort): Partial<WirePort> | undefined => {
+    const groups = change(before);
+    return groups.length === before.length ? undefined : { security_groups: groups };
+  };
+  return changePort(client, port, changed, call);
 }

@@ -1,6 +1,7 @@
 /** Puts the IDs that Neutron knows into a planned body, right before it is sent. */
 import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import { operation } from '../../client/operation.ts';
 import type { WirePort, WireSubnet } from '../neutron-wire.ts';
 import { listSubnets } from '../observe/read-lists.ts';
 import type { NetworkLookUp, Reference, SubnetLookUp } from '../plan/references.ts';
@@ -84,11 +85,6 @@ export class IdLookUps {
   }
 
   #get<T>(collection: 'ports' | 'subnets', id: string): Promise<T> {
-    return this.#client.request<T>(this.#call, {
-      service: 'network',
-      operation: `GET /v2.0/${collection}/{id}`,
-      method: 'GET',
-      path: `/v2.0/${collection}/${encodeURIComponent(id)}`,
-    });
+    return this.#client.request<T>(this.#call, operation('network', `GET /v2.0/${collection}/{id}`, id));
   }
 }

@@ -4,6 +4,7 @@
  */
 import { isCloudError, type CallContext, type Clock } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import { listOf } from '../../client/operation.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 
 export const POLL_MS = 1_000;
@@ -76,15 +77,12 @@ export class Settling {
     const asked = [...this.#changed.keys()];
     const [id, another] = asked;
     const all = await this.#client().list<Pick<WireLoadBalancer, 'id' | 'provisioning_status'>>(call, {
-      service: 'load-balancer',
-      operation: 'GET /v2.0/lbaas/loadbalancers',
-      path: '/v2.0/lbaas/loadbalancers',
+      ...listOf('load-balancer', '/v2.0/lbaas/loadbalancers'),
       query: [
         ...(id !== undefined && another === undefined ? [['id', id] as const] : []),
         ['fields', 'id'],
         ['fields', 'provisioning_status'],
       ],
-      collection: 'loadbalancers',
     });
     const statuses = new Map(all.map((one) => [one.id, one.provisioning_status]));
     // Also those that nobody asks about any more: a load balancer that was deleted.

@@ -20,8 +20,8 @@ export interface AnnotationRow {
    * None is made then, and none of another's joined. Default: it is refused, since CPO sends it on to OpenStack.
    */
   readonly orDefault?: 'always' | 'once-served';
-  /** `written`: the provider writes it, and does not read what stands there. */
-  readonly answer: 'served' | 'written';
+  /** The provider writes it, and does not read what stands there. */
+  readonly written?: true;
   /** It names something of the cloud that may be another's, and what one could do by that: see the contract's `ServiceAnnotation`. */
   readonly dangerous?: string;
 }
@@ -77,34 +77,29 @@ export const annotationTable: AnnotationTable = {
     values: 'boolean',
     orDefault: 'once-served',
     description: 'No floating IP. Default: `internal-lb`, which, when true, no Service can undo.',
-    answer: 'served',
   },
   nodeSelector: {
     name: `${PREFIX}node-selector`,
     values: 'string',
     maxLength: ANNOTATION_LENGTH,
     description: 'Only nodes with all these labels: `env=production, region`. Default: `node-selector`.',
-    answer: 'served',
   },
   class: {
     name: `${PREFIX}class`,
     values: 'string',
     description: 'Name of a `[LoadBalancerClass "…"]` of the cloud config.',
-    answer: 'served',
   },
   floatingNetworkId: {
     name: `${PREFIX}floating-network-id`,
     values: 'uuid',
     description: 'Network of the floating IP. Default: `floating-network-id`, else the first external network.',
     dangerous: 'takes addresses of a network that is meant for others',
-    answer: 'served',
   },
   floatingSubnetId: {
     name: `${PREFIX}floating-subnet-id`,
     values: 'uuid',
     description: 'Subnet of the floating IP; goes before the two below. Default: `floating-subnet-id`.',
     dangerous: 'takes addresses of a subnet that is meant for others',
-    answer: 'served',
   },
   floatingSubnet: {
     name: `${PREFIX}floating-subnet`,
@@ -112,7 +107,6 @@ export const annotationTable: AnnotationTable = {
     description:
       'Name of the subnet: a glob, or a regular expression after `~`; `!` negates. Default: `floating-subnet`.',
     dangerous: 'takes addresses of a subnet that is meant for others',
-    answer: 'served',
   },
   floatingSubnetTags: {
     name: `${PREFIX}floating-subnet-tags`,
@@ -120,14 +114,12 @@ export const annotationTable: AnnotationTable = {
     maxLength: ANNOTATION_LENGTH,
     description: 'Tags of the subnet: one of `a,b`, all of `&a,b`; `!` negates. Default: `floating-subnet-tags`.',
     dangerous: 'takes addresses of a subnet that is meant for others',
-    answer: 'served',
   },
   keepFloatingIP: {
     name: `${PREFIX}keep-floatingip`,
     values: 'boolean',
     orDefault: 'always',
     description: 'The floating IP outlives the Service. Default: false.',
-    answer: 'served',
   },
   networkId: {
     name: `${PREFIX}network-id`,
@@ -135,21 +127,18 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'once-served',
     description: 'Network of the VIP. Default: `network-id`, else the nodes’ own.',
     dangerous: 'puts a load balancer into a network of others',
-    answer: 'served',
   },
   subnetId: {
     name: `${PREFIX}subnet-id`,
     values: 'uuid',
     description: 'Subnet of the VIP, and of the members where nothing else names it. Default: `subnet-id`.',
     dangerous: 'puts a load balancer into a network of others',
-    answer: 'served',
   },
   memberSubnetId: {
     name: `${PREFIX}member-subnet-id`,
     values: 'uuid',
     description: 'Subnet in which members are reached. Default: `member-subnet-id`, else `subnet-id`.',
     dangerous: 'connects a load balancer to a network of others',
-    answer: 'served',
   },
   portId: {
     name: `${PREFIX}port-id`,
@@ -157,7 +146,6 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'once-served',
     description: 'A port that has the VIP already.',
     dangerous: 'takes the port, and with it the address, of others',
-    answer: 'served',
   },
   connectionLimit: {
     name: `${PREFIX}connection-limit`,
@@ -165,27 +153,23 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     range: [-1, 2 ** 31 - 1],
     description: 'Connections to a listener at once; -1: any number. Default: -1.',
-    answer: 'served',
   },
   proxyProtocol: {
     name: `${PREFIX}proxy-protocol`,
     values: ['true', 'v1', 'v2', 'false'],
     orDefault: 'always',
     description: 'PROXY protocol to the members, `true` is `v1`. TCP ports only; not with `x-forwarded-for`.',
-    answer: 'served',
   },
   xForwardedFor: {
     name: `${PREFIX}x-forwarded-for`,
     values: 'boolean',
     orDefault: 'always',
     description: 'HTTP listeners that add `X-Forwarded-For`. TCP ports only. Default: false.',
-    answer: 'served',
   },
   lbMethod: {
     name: `${PREFIX}lb-method`,
     values: lbMethods,
     description: 'How members are chosen. Default: `lb-method`.',
-    answer: 'served',
   },
   timeoutClientData: {
     name: `${PREFIX}timeout-client-data`,
@@ -193,7 +177,6 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     range: TIMEOUT_RANGE,
     description: 'Idle time of a client, in milliseconds. Default: 50,000.',
-    answer: 'served',
   },
   timeoutMemberConnect: {
     name: `${PREFIX}timeout-member-connect`,
@@ -201,7 +184,6 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     range: TIMEOUT_RANGE,
     description: 'Time to connect to a member, in milliseconds. Default: 5,000.',
-    answer: 'served',
   },
   timeoutMemberData: {
     name: `${PREFIX}timeout-member-data`,
@@ -209,7 +191,6 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     range: TIMEOUT_RANGE,
     description: 'Idle time of a member, in milliseconds. Default: 50,000.',
-    answer: 'served',
   },
   timeoutTcpInspect: {
     name: `${PREFIX}timeout-tcp-inspect`,
@@ -217,14 +198,12 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     range: TIMEOUT_RANGE,
     description: 'Wait for more packets to inspect, in milliseconds. Default: 0.',
-    answer: 'served',
   },
   enableHealthMonitor: {
     name: `${PREFIX}enable-health-monitor`,
     values: 'boolean',
     orDefault: 'always',
     description: 'A health monitor to each pool; `externalTrafficPolicy: Local` needs it. Default: `create-monitor`.',
-    answer: 'served',
   },
   healthMonitorDelay: {
     name: `${PREFIX}health-monitor-delay`,
@@ -232,7 +211,6 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     range: COUNT_RANGE,
     description: 'Seconds between two probes. Default: `monitor-delay`.',
-    answer: 'served',
   },
   healthMonitorTimeout: {
     name: `${PREFIX}health-monitor-timeout`,
@@ -240,7 +218,6 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     range: COUNT_RANGE,
     description: 'Seconds for one probe. Default: `monitor-timeout`.',
-    answer: 'served',
   },
   healthMonitorMaxRetries: {
     name: `${PREFIX}health-monitor-max-retries`,
@@ -248,7 +225,6 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     range: RETRIES_RANGE,
     description: 'Good probes until a member is up. Default: `monitor-max-retries`.',
-    answer: 'served',
   },
   healthMonitorMaxRetriesDown: {
     name: `${PREFIX}health-monitor-max-retries-down`,
@@ -256,20 +232,17 @@ export const annotationTable: AnnotationTable = {
     orDefault: 'always',
     range: RETRIES_RANGE,
     description: 'Bad probes until a member is down. Default: `monitor-max-retries-down`.',
-    answer: 'served',
   },
   flavorId: {
     name: `${PREFIX}flavor-id`,
     values: 'uuid',
     orDefault: 'once-served',
     description: 'Octavia flavor. Default: `flavor-id`.',
-    answer: 'served',
   },
   availabilityZone: {
     name: `${PREFIX}availability-zone`,
     values: 'string',
     description: 'Octavia availability zone. Default: `availability-zone`.',
-    answer: 'served',
   },
   tlsContainerRef: {
     name: `${PREFIX}default-tls-container-ref`,
@@ -277,13 +250,11 @@ export const annotationTable: AnnotationTable = {
     description:
       'TLS ends at the load balancer, with this certificate (fake only: never run on a real Barbican). TCP ports only. Default: `default-tls-container-ref`.',
     dangerous: 'serves with the certificate of others',
-    answer: 'served',
   },
   hostname: {
     name: `${PREFIX}hostname`,
     values: 'string',
     description: 'What the status says instead of the address.',
-    answer: 'served',
   },
   loadBalancerId: {
     name: `${PREFIX}load-balancer-id`,
@@ -291,12 +262,11 @@ export const annotationTable: AnnotationTable = {
     description:
       'The load balancer that is used; written when one was made. Another Service’s is shared with it: one of its namespace, or as `--load-balancer-sharing` says.',
     dangerous: 'uses the load balancer, and with it the address, of others',
-    answer: 'served',
   },
   loadBalancerAddress: {
     name: `${PREFIX}load-balancer-address`,
     values: 'string',
     description: 'Where the address is written, also with `hostname`.',
-    answer: 'written',
+    written: true,
   },
 };

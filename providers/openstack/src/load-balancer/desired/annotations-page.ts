@@ -58,8 +58,8 @@ export function annotationsPage(): string {
   ].join('\n');
 }
 
-function answerOf({ answer, dangerous }: AnnotationRow, note: string | undefined): string {
-  const word = answer === 'served' ? 'served' : 'written, and ignored where somebody else wrote it';
+function answerOf({ dangerous, written }: AnnotationRow, note: string | undefined): string {
+  const word = written ? 'written, and ignored where somebody else wrote it' : 'served';
   const words = note === undefined ? word : `${word}. ${note}`;
   return dangerous === undefined
     ? words

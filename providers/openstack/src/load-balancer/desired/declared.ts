@@ -34,7 +34,7 @@ export function declaredFeatures(
 const rows: readonly AnnotationRow[] = Object.values(annotationTable);
 
 export const declaredAnnotations: readonly ServiceAnnotation[] = rows
-  .filter(({ answer }) => answer === 'served')
+  .filter(({ written }) => !written)
   .map(({ name, dangerous, description, values, maxLength }) => ({
     name,
     description,

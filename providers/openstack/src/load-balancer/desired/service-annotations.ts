@@ -32,7 +32,7 @@ export function refuseAnnotation(key: AnnotationKey, value: string, why: string)
 }
 
 function valueOf(
-  { name, range, values, answer, maxLength, orDefault }: AnnotationRow,
+  { name, range, values, written, maxLength, orDefault }: AnnotationRow,
   text: string | undefined,
   {
     doubt,
@@ -42,7 +42,7 @@ function valueOf(
     readonly warn: (warning: LoadBalancerWarning) => void;
   },
 ): unknown {
-  if (text === undefined || answer === 'written') return undefined;
+  if (text === undefined || written) return undefined;
   refuseLonger(`annotation ${name}`, text, maxLength);
   if (values === 'string') return text;
   if (text === '') return values === 'uuid' ? '' : undefined;

@@ -1,6 +1,7 @@
 /** Where a floating IP can be made for a load balancer that is to get one: asked for only then, and once for all Services of a look. */
 import type { CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import { listOf } from '../../client/operation.ts';
 import type { FloatingIPWish } from '../desired/desired-tree.ts';
 import type { WireFloatingIP } from '../neutron-wire.ts';
 import type { FloatingNetwork } from '../observed-tree.ts';
@@ -37,11 +38,8 @@ export class FloatingNetworks {
   /** As CPO chooses: the first that has a subnet. */
   async #firstExternal(): Promise<string | null> {
     const networks = await this.#client.list<{ readonly id: string; readonly subnets: readonly string[] }>(this.#call, {
-      service: 'network',
-      operation: 'GET /v2.0/networks',
-      path: '/v2.0/networks',
+      ...listOf('network', '/v2.0/networks'),
       query: [['router:external', 'true']],
-      collection: 'networks',
     });
     return networks.find(({ subnets }) => subnets.length > 0)?.id ?? null;
   }

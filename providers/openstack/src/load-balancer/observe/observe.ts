@@ -65,9 +65,7 @@ export class Observer {
     services: readonly LoadBalancerService[],
     call: CallContext,
   ): Promise<readonly LoadBalancerObservation[]> {
-    const { clock } = this.#options;
     const client = this.#options.client();
-    const asOf = clock.monotonic();
     const identities = services.map((service) => identityOf(service, this.#options));
     const isFew = services.length < LISTS_FROM;
     const lists = await readLists(client, call, isFew ? this.#findTagged(identities, call) : undefined);
@@ -113,7 +111,7 @@ export class Observer {
             { all, floatingIPs: lists.floatingIPs, parts },
             call,
           );
-          return { kind: 'parts', asOf, parts, ...(others.length > 0 && { others }) };
+          return { kind: 'parts', parts, ...(others.length > 0 && { others }) };
         } catch (error) {
           return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
         }

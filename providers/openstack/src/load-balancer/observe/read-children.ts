@@ -1,6 +1,7 @@
 /** Reads what hangs below load balancers: few one by one, many by one list of each kind. */
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../../client/api-client.ts';
+import { listOf, operation } from '../../client/operation.ts';
 import type { ObservedListener, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import type { WireListener, WireMember, WireMonitor, WirePool } from '../octavia-wire.ts';
 import type { LatenessTracker } from './lateness.ts';
@@ -22,8 +23,8 @@ export async function readChildren(
 ): Promise<ReadonlyMap<string, Children | Error>> {
   if (ids.length === 0) return new Map();
   const [listeners, pools] = await Promise.all([
-    listOf<WireListener>(client, 'listeners', ids, call),
-    listOf<WirePool>(client, 'pools', ids, call),
+    listBelow<WireListener>(client, 'listeners', ids, call),
+    listBelow<WirePool>(client, 'pools', ids, call),
   ]);
   const monitorIDs = pools
     .filter((pool) => ids.some((id) => isBelow(pool, id)))
@@ -52,20 +53,14 @@ export async function readChildren(
 const isBelow = ({ loadbalancers }: WireListener | WirePool, id: string): boolean =>
   loadbalancers.some((one) => one.id === id);
 
-async function listOf<T>(
+async function listBelow<T>(
   client: ApiClient,
   collection: 'listeners' | 'pools',
   ids: readonly string[],
   call: CallContext,
 ): Promise<readonly T[]> {
   const list = (query: Query): Promise<readonly T[]> =>
-    client.list<T>(call, {
-      service: 'load-balancer',
-      operation: `GET /v2.0/lbaas/${collection}`,
-      path: `/v2.0/lbaas/${collection}`,
-      query,
-      collection,
-    });
+    client.list<T>(call, { ...listOf('load-balancer', `/v2.0/lbaas/${collection}`), query });
   if (ids.length >= LISTS_FROM) return list([]);
   return (await Promise.all(ids.map((id) => list([['loadbalancer_id', id]])))).flat();
 }
@@ -75,23 +70,14 @@ async function readMonitors(
   ids: readonly string[],
   call: CallContext,
 ): Promise<ReadonlyMap<string, WireMonitor>> {
-  const service = 'load-balancer';
   if (ids.length >= LISTS_FROM) {
-    const operation = 'GET /v2.0/lbaas/healthmonitors';
-    const path = '/v2.0/lbaas/healthmonitors';
-    const all = await client.list<WireMonitor>(call, { service, operation, path, collection: 'healthmonitors' });
+    const all = await client.list<WireMonitor>(call, listOf('load-balancer', '/v2.0/lbaas/healthmonitors'));
     return new Map(all.map((monitor) => [monitor.id, monitor]));
   }
   const read = ids.map(async (id): Promise<readonly [string, WireMonitor][]> => {
-    const operation = 'GET /v2.0/lbaas/healthmonitors/{id}';
-    const path = `/v2.0/lbaas/healthmonitors/${encodeURIComponent(id)}`;
     try {
-      const answer = await client.request<{ healthmonitor: WireMonitor }>(call, {
-        service,
-        operation,
-        method: 'GET',
-        path,
-      });
+      const request = operation('load-balancer', 'GET /v2.0/lbaas/healthmonitors/{id}', id);
+      const answer = await client.request<{ healthmonitor: WireMonitor }>(call, request);
       return [[id, answer.healthmonitor]];
     } catch (error) {
       if (isCloudError(error, 'not-found')) return [];

@@ -1,6 +1,7 @@
 /** One list of each kind, which all Services of a batch are looked up in: of what is looked at, and not all that Octavia and Neutron say. */
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../../client/api-client.ts';
+import { listOf, operation } from '../../client/operation.ts';
 import { asQuery, chunksOf } from '../../client/query-chunks.ts';
 import type { WireFloatingIP, WireNamed, WirePort, WireSecurityGroup, WireSubnet } from '../neutron-wire.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
@@ -50,11 +51,8 @@ export async function readLists(
   const [loadBalancers, floatingIPs, securityGroups] = await Promise.all([
     loadBalancersRead,
     client.list<WireFloatingIP>(call, {
-      service: 'network',
-      operation: 'GET /v2.0/floatingips',
-      path: '/v2.0/floatingips',
+      ...listOf('network', '/v2.0/floatingips'),
       query: columnsOf('floatingips'),
-      collection: 'floatingips',
     }),
     listSecurityGroups(client, columnsOf('security-groups'), call),
   ]);
@@ -67,11 +65,8 @@ export function listLoadBalancers(
   call: CallContext,
 ): Promise<readonly WireLoadBalancer[]> {
   return client.list<WireLoadBalancer>(call, {
-    service: 'load-balancer',
-    operation: 'GET /v2.0/lbaas/loadbalancers',
-    path: '/v2.0/lbaas/loadbalancers',
+    ...listOf('load-balancer', '/v2.0/lbaas/loadbalancers'),
     query: [...filter, ...columnsOf('loadbalancers')],
-    collection: 'loadbalancers',
   });
 }
 
@@ -88,11 +83,8 @@ export async function readSecurityGroups(
 
 function listSecurityGroups(client: ApiClient, query: Query, call: CallContext): Promise<readonly WireSecurityGroup[]> {
   return client.list<WireSecurityGroup>(call, {
-    service: 'network',
-    operation: 'GET /v2.0/security-groups',
-    path: '/v2.0/security-groups',
+    ...listOf('network', '/v2.0/security-groups'),
     query,
-    collection: 'security_groups',
   });
 }
 
@@ -103,12 +95,10 @@ export async function readLoadBalancer(
   call: CallContext,
 ): Promise<WireLoadBalancer | undefined> {
   try {
-    const { loadbalancer } = await client.request<{ loadbalancer: WireLoadBalancer }>(call, {
-      service: 'load-balancer',
-      operation: 'GET /v2.0/lbaas/loadbalancers/{id}',
-      method: 'GET',
-      path: `/v2.0/lbaas/loadbalancers/${encodeURIComponent(id)}`,
-    });
+    const { loadbalancer } = await client.request<{ loadbalancer: WireLoadBalancer }>(
+      call,
+      operation('load-balancer', 'GET /v2.0/lbaas/loadbalancers/{id}', id),
+    );
     return loadbalancer.provisioning_status === 'DELETED' ? undefined : loadbalancer;
   } catch (error) {
     if (isCloudError(error, 'not-found')) return undefined;
@@ -124,12 +114,10 @@ export async function readNamed(
   call: CallContext,
 ): Promise<WireNamed | undefined> {
   try {
-    const answer = await client.request<Readonly<Record<string, WireNamed>>>(call, {
-      service: 'network',
-      operation: `GET /v2.0/${collection}/{id}`,
-      method: 'GET',
-      path: `/v2.0/${collection}/${encodeURIComponent(id)}`,
-    });
+    const answer = await client.request<Readonly<Record<string, WireNamed>>>(
+      call,
+      operation('network', `GET /v2.0/${collection}/{id}`, id),
+    );
     return answer[collection.slice(0, -1)];
   } catch (error) {
     if (isCloudError(error, 'not-found')) return undefined;
@@ -152,21 +140,15 @@ export async function readPortsOfGroups(
 
 export function listPorts(client: ApiClient, query: Query, call: CallContext): Promise<readonly WirePort[]> {
   return client.list<WirePort>(call, {
-    service: 'network',
-    operation: 'GET /v2.0/ports',
-    path: '/v2.0/ports',
+    ...listOf('network', '/v2.0/ports'),
     query,
-    collection: 'ports',
   });
 }
 
 export function listSubnets(client: ApiClient, query: Query, call: CallContext): Promise<readonly WireSubnet[]> {
   return client.list<WireSubnet>(call, {
-    service: 'network',
-    operation: 'GET /v2.0/subnets',
-    path: '/v2.0/subnets',
+    ...listOf('network', '/v2.0/subnets'),
     query,
-    collection: 'subnets',
   });
 }
 
@@ -182,12 +164,10 @@ export class SubnetCidrs {
   async #read(client: ApiClient, id: string, call: CallContext): Promise<string> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    const { subnet } = await client.request<{ subnet: WireSubnet }>(call, {
-      service: 'network',
-      operation: 'GET /v2.0/subnets/{id}',
-      method: 'GET',
-      path: `/v2.0/subnets/${encodeURIComponent(id)}`,
-    });
+    const { subnet } = await client.request<{ subnet: WireSubnet }>(
+      call,
+      operation('network', 'GET /v2.0/subnets/{id}', id),
+    );
     this.#known.set(id, subnet.cidr);
     return subnet.cidr;
   }

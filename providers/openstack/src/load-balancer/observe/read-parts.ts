@@ -10,6 +10,7 @@ import {
   sameOwner,
 } from '@outrigger/cloud-provider';
 import type { ApiClient, ServiceType } from '../../client/api-client.ts';
+import { listOf } from '../../client/operation.ts';
 import type { Home } from '../../home.ts';
 import { isUuid } from '../../uuid.ts';
 import type { WireFloatingIP, WireSecurityGroup } from '../neutron-wire.ts';
@@ -118,11 +119,8 @@ export class PartReader {
   /** A list proves presence only: what it leaves out says nothing. */
   #listenersOf(id: string, call: CallContext): Promise<readonly WireListener[]> {
     return this.#options.client().list<WireListener>(call, {
-      service: 'load-balancer',
-      operation: 'GET /v2.0/lbaas/listeners',
-      path: '/v2.0/lbaas/listeners',
+      ...listOf('load-balancer', '/v2.0/lbaas/listeners'),
       query: [['loadbalancer_id', id]],
-      collection: 'listeners',
     });
   }
 
