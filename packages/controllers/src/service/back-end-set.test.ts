@@ -66,3 +66,22 @@ test('Services with the same selection share one array; all nodes are the set it
   assert.equal(set.select(service('a')), set.select(service('b')));
   assert.equal(set.select(service('a')).length, 2);
 });
+
+test('a Service is selected for once, until a node or the configuration changes', () => {
+  let selections = 0;
+  let wanted = 'n1';
+  const set = setOf(3, (_service, all) => {
+    selections += 1;
+    return all.filter(({ node }) => node.name === wanted);
+  });
+  const names = (): readonly string[] => set.select(one).map(({ node }) => node.name);
+  const one = service('one');
+  assert.deepEqual([names(), names(), selections], [['n1'], ['n1'], 1]);
+  put(set, nodeOf('n2'));
+  assert.deepEqual([names(), selections], [['n1'], 1], 'nothing has changed');
+  put(set, nodeOf('n4'));
+  assert.deepEqual([names(), selections], [['n1'], 2]);
+  wanted = 'n2';
+  set.forgetSelections();
+  assert.deepEqual([names(), names(), selections], [['n2'], ['n2'], 3]);
+});

@@ -22,6 +22,8 @@ export class BackEndSet {
   readonly #byKey = new Map<string, BackEnd>();
   #sorted: readonly BackEnd[] | undefined;
   #selections: (readonly BackEnd[])[] = [];
+  /** By the Service as it was asked about: a selection goes through all nodes. */
+  #selected = new WeakMap<LoadBalancerService, readonly BackEnd[]>();
   #generation = 0;
 
   constructor(
@@ -66,15 +68,29 @@ export class BackEndSet {
     if (after) this.#byKey.set(change.key, after);
     else this.#byKey.delete(change.key);
     this.#sorted = undefined;
-    this.#selections = [];
+    this.forgetSelections();
     return before !== undefined && after !== undefined && before.addresses !== after.addresses;
+  }
+
+  /** What the provider selects by, besides nodes and Services, may be something else now. */
+  forgetSelections(): void {
+    this.#selections = [];
+    this.#selected = new WeakMap();
   }
 
   /** Those of one Service; the same array for all Services that have the same. Throws what the provider throws. */
   select(service: LoadBalancerService): readonly BackEnd[] {
-    const { all } = this;
-    const chosen = this.#loadBalancers.selectBackEnds?.(service, all) ?? all;
-    for (const known of [all, ...this.#selections]) if (isSame(known, chosen)) return known;
+    const selected = this.#selected.get(service) ?? this.#shared(this.#selectAnew(service));
+    this.#selected.set(service, selected);
+    return selected;
+  }
+
+  #selectAnew(service: LoadBalancerService): readonly BackEnd[] {
+    return this.#loadBalancers.selectBackEnds?.(service, this.all) ?? this.all;
+  }
+
+  #shared(chosen: readonly BackEnd[]): readonly BackEnd[] {
+    for (const known of [this.all, ...this.#selections]) if (isSame(known, chosen)) return known;
     if (this.#selections.length < MOST_SHARED) this.#selections.push(chosen);
     return chosen;
   }

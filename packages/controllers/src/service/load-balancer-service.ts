@@ -38,8 +38,17 @@ export function loadBalancerServiceOf(service: Service, read: readonly ServiceAn
   return { ...identity, sourceRanges: sourceRangesOf(service) };
 }
 
+/** By the object, which is never changed: the same one is asked about in each step, and by what was selected for it. */
+const known = new WeakMap<Service, LoadBalancerService>();
+
 /** The same, for a Service that is only to be cleaned up: its source ranges do not matter, and may be wrong. */
 export function identityOf(service: Service): LoadBalancerService {
+  const identity = known.get(service) ?? readIdentity(service);
+  known.set(service, identity);
+  return identity;
+}
+
+function readIdentity(service: Service): LoadBalancerService {
   const { metadata = {}, spec = {} } = service;
   const adopt = adoptedBy(service);
   const families = (spec.ipFamilies ?? []).filter((family): family is IPFamily => family !== '');

@@ -33,7 +33,7 @@ export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   const selected = selectedBy(before, at);
   const state = withEmptiness({ ...before, wish: wakingText(service) }, selected, at.now);
   const settled = state.leftover ? undefined : settledNow(state, at, () => selected);
-  return settled ? keepIngress({ ...state, settled }, settled, at) : planAndCarryOut(state, { ...at, selected });
+  return settled ? keepIngress({ ...state, settled }, settled, at) : planAndCarryOut(state, at);
 }
 
 /** Others may write the addresses too. What they should be is known: no look at the cloud. */

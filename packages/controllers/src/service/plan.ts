@@ -32,8 +32,6 @@ export interface ObservedService {
   readonly observation?: LoadBalancerObservation | undefined;
   /** All nodes of ours that take traffic. */
   readonly backEnds: readonly BackEnd[];
-  /** Those of this Service, where they are known already. */
-  readonly selected?: readonly BackEnd[] | undefined;
   /** What the load balancer was last known to have, when `backEnds` has just become empty. */
   readonly lastBackEnds?: readonly BackEnd[] | undefined;
   /** Whether an empty set has been seen for so long that it is believed. */
@@ -59,7 +57,8 @@ export function planLeftover(observed: ObservedService): ServicePlan {
 }
 
 /** What should be there for a Service that is served. Throws a `CloudError` `invalid` or `unsupported`. */
-function desiredOf({ service, backEnds, provider, options, selected }: ObservedService): DesiredLoadBalancer {
+function desiredOf(observed: ObservedService): DesiredLoadBalancer {
+  const { service, provider, options } = observed;
   const desired = loadBalancerServiceOf(service, provider.annotations);
   const unserved = unservedOf(desired, provider.features);
   if (unserved.length > 0) {
@@ -70,13 +69,13 @@ function desiredOf({ service, backEnds, provider, options, selected }: ObservedS
     service: desired,
     wanted: true,
     owner: ownerFor(desired, options),
-    backEnds: selected ?? provider.selectBackEnds?.(desired, backEnds) ?? backEnds,
+    backEnds: selectedOf(observed),
   };
 }
 
 /** The back ends of a Service, whatever else it asks for. Throws what the provider throws. */
-export function selectedOf({ service, backEnds, provider, selected }: ObservedService): readonly BackEnd[] {
-  return selected ?? provider.selectBackEnds?.(identityOf(service), backEnds) ?? backEnds;
+export function selectedOf({ service, backEnds, provider }: ObservedService): readonly BackEnd[] {
+  return provider.selectBackEnds?.(identityOf(service), backEnds) ?? backEnds;
 }
 
 function planServing(observed: ObservedService): ServicePlan {

@@ -167,6 +167,7 @@ class Run {
   }
 
   #reconfigured(): void {
+    this.#backEnds.forgetSelections();
     for (const key of this.#states.keys()) this.#hear(key, { kind: 'reconfigured' }, this.#subject(key) ?? {});
     // What is selected may be by the config too.
     this.#nodes.note();

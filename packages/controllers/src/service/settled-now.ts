@@ -11,15 +11,11 @@ import { wakingText } from './waking-text.ts';
 export const EMPTY_HOLD_MS = 300_000;
 
 /** What the plan of a Service rests on, without what the cloud showed. */
-export function observedOf(
-  state: ServiceState,
-  { backEnds, now, rules, selected, service }: Surroundings,
-): ObservedService {
+export function observedOf(state: ServiceState, { backEnds, now, rules, service }: Surroundings): ObservedService {
   const { emptySince, lastFailure, settled } = state;
   return {
     service,
     backEnds,
-    selected,
     lastBackEnds: settled?.backEnds,
     // Members that failed by themselves: the whole plan may be what mends that, and is tried in turn with them.
     isFailing: lastFailure !== undefined && !lastFailure.ofMembers,

@@ -70,8 +70,6 @@ export interface Surroundings {
   /** From 0 to 1. */
   readonly random: number;
   readonly backEnds: readonly BackEnd[];
-  /** Those of the Service, once they were selected. */
-  readonly selected?: readonly BackEnd[] | undefined;
   /** Of the back ends: now; within a pass, when it began. */
   readonly generation: number;
   readonly newestGeneration: number;
