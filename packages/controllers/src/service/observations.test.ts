@@ -139,6 +139,28 @@ test('namespaces take turns in a question that does not take all, however many S
   ]);
 });
 
+test('a namespace that has nothing in the question that is in flight does not wait for it, and one more question at most is asked for it', async () => {
+  const waiting: (() => void)[] = [];
+  const { batches, clock, observations } = setUp(async (services) => {
+    await new Promise<void>((resolve) => void waiting.push(resolve));
+    return nothing(() => 0)(services);
+  });
+  const ask = async (...keys: string[]): Promise<void> => {
+    for (const key of keys) observations.ask(key);
+    await clock.settle();
+  };
+  await ask('many/a');
+  await ask('many/b', 'few/a');
+  await ask('few/b', 'third/a');
+  assert.deepEqual(batches, [['many/a'], ['few/a']]);
+  waiting[1]?.();
+  await clock.settle();
+  assert.deepEqual(batches.slice(2), [['few/b', 'third/a']]);
+  waiting[0]?.();
+  await clock.settle();
+  assert.deepEqual(batches.slice(3), [['many/b']]);
+});
+
 test('what deleted Services have left takes the turns of their namespaces', async () => {
   const { batches, clock, observations } = setUp(
     nothing(() => 0),

@@ -1,6 +1,6 @@
 /**
  * Asks the cloud what there is for Services: questions gather while one is in flight, the next takes them all, or as many as the provider
- * does: namespaces take turns. Holds no worker. Whoever asked keeps the answer, which is worth nothing once something was applied after it began.
+ * does: namespaces take turns, and who has nothing in the one that is in flight does not wait for it. Holds no worker. Whoever asked keeps the answer, which is worth nothing once something was applied after it began.
  *
  * One Service may be what a whole question hangs on. Those of a question without an answer are asked about in half as large ones, down
  * to each alone, beside all others until they have an answer.
@@ -20,6 +20,8 @@ import { observeOnce, type ObserveOptions } from '../load-balancer/observe-once.
  * for all of it.
  */
 const MANY_PORTS = 50;
+/** Whoever asks on and on has one question in flight, and leaves room for one of others. */
+const MOST_AT_ONCE = 2;
 /** So many such Services are remembered, and so many that had part in a question without an answer. */
 const MOST_REMEMBERED = 1_000;
 
@@ -39,25 +41,34 @@ export interface TimedObservation {
   readonly observation: LoadBalancerObservation;
 }
 
-/** Questions that are asked one after the other. */
+/** Questions of a kind: those of one group are asked one after the other. */
 interface Lane {
   readonly gathering: Set<string>;
-  running: boolean;
+  /** Of each question, whose it is. */
+  readonly inFlight: Set<ReadonlySet<string>>;
+  /** At a time. */
+  readonly most: number;
+  isBeginning: boolean;
 }
+
+const laneOf = (most: number): Lane => ({ gathering: new Set(), inFlight: new Set(), most, isBeginning: false });
 
 export class Observations {
   readonly #options: ObservationsOptions;
-  readonly #usual: Lane = { gathering: new Set(), running: false };
-  readonly #suspect: Lane = { gathering: new Set(), running: false };
-  readonly #large: Lane = { gathering: new Set(), running: false };
+  readonly #usual: Lane = laneOf(MOST_AT_ONCE);
+  readonly #suspect: Lane = laneOf(MOST_AT_ONCE);
+  readonly #large: Lane = laneOf(1);
   /** Of each Service that had part in a question without an answer: with how many, itself included, it is asked about next. */
   readonly #limits = new Map<string, number>();
   /** UIDs of Services that have, or had, many ports. */
   readonly #largeUids = new Set<string>();
   readonly #asking = new Set<string>();
 
+  readonly #groupOf: (key: string) => string;
+
   constructor(options: ObservationsOptions) {
     this.#options = options;
+    this.#groupOf = options.groupOf ?? namespaceOf;
   }
 
   /** Asks, unless the answer is on its way. */
@@ -65,7 +76,7 @@ export class Observations {
     if (this.#asking.has(key)) return;
     const lane = this.#isLarge(key) ? this.#large : this.#limits.has(key) ? this.#suspect : this.#usual;
     lane.gathering.add(key);
-    if (!lane.running) void this.#run(lane);
+    if (!lane.isBeginning) void this.#begin(lane);
   }
 
   /** What it has in the cloud may be as much as it has ever asked for. */
@@ -79,29 +90,45 @@ export class Observations {
     return true;
   }
 
-  async #run(lane: Lane): Promise<void> {
-    const { provider, signal } = this.#options;
-    lane.running = true;
+  async #begin(lane: Lane): Promise<void> {
+    lane.isBeginning = true;
     // All that are asked in this turn of the event loop go together: the first list of Services is one batch.
     await new Promise<void>((resolve) => void setImmediate(resolve));
-    while (lane.gathering.size > 0 && !signal.aborted) {
-      const batch = new Map<string, LoadBalancerService>();
-      let most = lane === this.#large ? 1 : batchSizeOf(provider);
-      for (const key of inTurns(lane.gathering, this.#options.groupOf ?? namespaceOf)) {
-        most = Math.min(most, this.#limits.get(key) ?? most);
-        if (batch.size >= most) break;
-        lane.gathering.delete(key);
-        const service = this.#options.serviceOf(key);
-        if (!service) {
-          this.#limits.delete(key);
-          continue;
-        }
-        batch.set(key, service);
-        this.#asking.add(key);
-      }
-      if (batch.size > 0) await this.#observe(batch, this.#priorityOf(lane, batch));
+    lane.isBeginning = false;
+    this.#askNext(lane);
+  }
+
+  #askNext(lane: Lane): void {
+    while (lane.inFlight.size < lane.most && !this.#options.signal.aborted) {
+      const batch = this.#nextBatch(lane);
+      if (batch.size === 0) return;
+      const groups = new Set(Array.from(batch.keys(), this.#groupOf));
+      lane.inFlight.add(groups);
+      void this.#observe(batch, this.#priorityOf(lane, batch)).finally(() => {
+        lane.inFlight.delete(groups);
+        this.#askNext(lane);
+      });
     }
-    lane.running = false;
+  }
+
+  #nextBatch(lane: Lane): ReadonlyMap<string, LoadBalancerService> {
+    const { provider, serviceOf } = this.#options;
+    const batch = new Map<string, LoadBalancerService>();
+    const isFree = (key: string): boolean => !lane.inFlight.values().some((groups) => groups.has(this.#groupOf(key)));
+    let most = lane === this.#large ? 1 : batchSizeOf(provider);
+    for (const key of inTurns([...lane.gathering].filter(isFree), this.#groupOf)) {
+      most = Math.min(most, this.#limits.get(key) ?? most);
+      if (batch.size >= most) break;
+      lane.gathering.delete(key);
+      const service = serviceOf(key);
+      if (!service) {
+        this.#limits.delete(key);
+        continue;
+      }
+      batch.set(key, service);
+      this.#asking.add(key);
+    }
+    return batch;
   }
 
   /** In the background, while others take all that a cloud lets through, a long question may never end in its time. */
