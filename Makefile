@@ -7,8 +7,9 @@ MACHINE_PATH := $(PATH)
 export PATH := $(ROOT)/node_modules/.bin:$(PATH)
 
 # ONCE=1: make run ends when all has converged. CONTROL_PLANE=real: etcd and kube-apiserver instead of the embedded server.
+# CLOUD_PROVIDER, CLOUD_CONFIG, NODES: make run with a cloud of your own and machines in it.
 # KUBERNETES=1.34: the Kubernetes release of the real control plane.
-export ONCE CONTROL_PLANE KUBERNETES UPDATE MINUTES SEED TARGET
+export ONCE CONTROL_PLANE CLOUD_PROVIDER CLOUD_CONFIG NODES KUBERNETES UPDATE MINUTES SEED TARGET
 
 SETUP := node_modules/.outrigger-setup
 
@@ -29,8 +30,8 @@ help: ## List the targets
 setup: $(SETUP) ## Install the dependencies, the pinned Node among them
 
 .PHONY: run
-run: $(SETUP) ## Start a small cluster and a cloud; watch nodes join, a Service get its address, a node leave (ONCE=1, CONTROL_PLANE=real)
-	@node scripts/run.ts
+run: $(SETUP) ## Start a small cluster and a cloud; watch nodes join, a Service get its address, a node leave (ONCE=1, CONTROL_PLANE=real; CLOUD_PROVIDER=./p.ts CLOUD_CONFIG=f NODES=a,b: your cloud)
+	@node $(if $(CLOUD_PROVIDER),scripts/run-own-cloud.ts,scripts/run.ts)
 
 .PHONY: test
 test: $(SETUP) ## Run every check and test (KUBERNETES=1.34 for another release of the real control plane)

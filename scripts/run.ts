@@ -4,18 +4,18 @@
  * converged, 1 with the reason when not within 60 s. CONTROL_PLANE=real: on etcd and kube-apiserver.
  */
 import { mkdir } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { deadlineSignal, resources, systemClock, whenAborted } from '@outrigger/kube';
+import { deadlineSignal, systemClock, whenAborted } from '@outrigger/kube';
 import { startHollowNodes } from '@outrigger/testing';
-import { actsOf, type Act } from './run/acts.ts';
+import { actsOf } from './run/acts.ts';
 import { startCloud } from './run/cloud.ts';
-import { startCluster, type Cluster } from './run/cluster.ts';
-import { follow, type Seen } from './run/follow.ts';
+import { startCluster } from './run/cluster.ts';
+import { follow } from './run/follow.ts';
 import { createNarrator } from './run/narrator.ts';
-import { addressesOf, labelOf, podCIDRsOf } from './run/node-story.ts';
-import { startProgram, type Program } from './run/program.ts';
-import { createScreen, renderTable, seconds, type Screen } from './run/screen.ts';
+import { startProgram } from './run/program.ts';
+import { createScreen, seconds, type Screen } from './run/screen.ts';
+import { explain, introduce, leading, outcome, short, summarise } from './run/show.ts';
 
 const LIMIT_MS = 60_000;
 /** Of --node-deletion-grace-period, whose default is 30 s: nobody wants to watch that. */
@@ -85,7 +85,8 @@ async function tell(screen: Screen): Promise<number> {
   introduce(screen, 'cloud', cloud.url, `in memory, ${MACHINES.length} instances, answers after ${cloud.latencyMs} ms`);
   const launched = systemClock.monotonic();
   await using program = await startProgram({ kubeconfig, cloudConfig, log, flags: FLAGS });
-  await leading(cluster, program, deadline.signal);
+  const limits = { deadline: deadline.signal, limitMs: LIMIT_MS, log, stop: stop.signal };
+  await leading(cluster, program, limits);
   const leads = seconds(systemClock.monotonic() - launched).trim();
   introduce(screen, 'program', program.url, `cloud-controller-manager, pid ${program.pid}, leads after ${leads}`);
   introduce(screen, 'its log', short(log), '');
@@ -108,9 +109,9 @@ async function tell(screen: Screen): Promise<number> {
   for (const act of actsOf({ ...stage, nodes: NAMES, service: SERVICE, leaving: LEAVING })) {
     narrator.begin(act.title);
     const over = act.begin().then(() => narrator.until(() => act.missing(), signal));
-    const failure = await outcome(over, seen, program, deadline.signal);
+    const failure = await outcome(over, seen, program, limits);
     if (failure === undefined) continue;
-    explain(screen, failure, act, program);
+    explain(screen, failure, act, { program, log });
     return 1;
   }
   deadline.cancel();
@@ -125,83 +126,9 @@ async function tell(screen: Screen): Promise<number> {
   }
   const code = await program.stop();
   if (code !== 0) {
-    explain(screen, `the program ended with exit code ${code}`, undefined, program);
+    explain(screen, `the program ended with exit code ${code}`, undefined, { program, log });
     return 1;
   }
   screen.line(screen.dim('  the program gave its lease back and ended with exit code 0\n'));
   return 0;
-}
-
-/** Nodes join a cluster whose manager is there: their times are then those of the work, not of its start. */
-async function leading({ client }: Cluster, program: Program, deadline: AbortSignal): Promise<void> {
-  const signal = AbortSignal.any([stop.signal, deadline]);
-  let ended: number | undefined;
-  void program.ended.then((code) => (ended = code));
-  const ref = { namespace: 'kube-system', name: 'cloud-controller-manager' };
-  for (;;) {
-    const lease = await client
-      .of(resources.leases)
-      .get(ref, { signal })
-      .catch(() => undefined);
-    if (lease?.spec?.holderIdentity) break;
-    if (ended !== undefined || deadline.aborted) {
-      const why = ended === undefined ? `does not lead after ${LIMIT_MS / 1_000} s` : `ended with exit code ${ended}`;
-      throw new Error(`the program ${why}; the end of ${short(log)}:\n${program.lastLines(8).join('\n')}`);
-    }
-    await systemClock.sleep(20, stop.signal);
-  }
-}
-
-/** `undefined` when the act is over, else why it cannot be. */
-async function outcome(
-  over: Promise<void>,
-  seen: Seen,
-  program: Program,
-  deadline: AbortSignal,
-): Promise<string | undefined> {
-  try {
-    return await Promise.race([
-      over.then(() => undefined),
-      seen.failed,
-      program.ended.then((code) => `the program ended with exit code ${code}`),
-    ]);
-  } catch (error) {
-    stop.signal.throwIfAborted();
-    if (deadline.aborted) return `not all has converged within ${LIMIT_MS / 1_000} s`;
-    throw error;
-  }
-}
-
-function introduce(screen: Screen, what: string, where: string, how: string): void {
-  screen.line(`  ${screen.bold(what.padEnd(11))} ${how === '' ? where : `${where.padEnd(25)} ${screen.dim(how)}`}`);
-}
-
-function summarise(screen: Screen, { initialisedAfter, nodes }: Seen): void {
-  const rows = [...nodes].map(([name, node]) => [
-    name,
-    node.spec?.providerID ?? '',
-    labelOf(node, 'topology.kubernetes.io/zone'),
-    addressesOf(node).replaceAll(/[A-Za-z]+IP /gu, ''),
-    podCIDRsOf(node),
-    seconds(initialisedAfter.get(name) ?? 0).trim(),
-  ]);
-  screen.line();
-  const [head = '', ...lines] = renderTable([
-    ['NODE', 'PROVIDER ID', 'ZONE', 'ADDRESSES', 'POD CIDR', 'INITIALISED'],
-    ...rows,
-  ]);
-  screen.line(`  ${screen.dim(head)}`);
-  for (const line of lines) screen.line(`  ${line}`);
-}
-
-function explain(screen: Screen, why: string, act: Act | undefined, program: Program): void {
-  screen.line(screen.red(`\n  ${why}`));
-  for (const missing of act?.missing() ?? []) screen.line(`  ${missing}`);
-  screen.line(screen.dim(`\n  the end of ${short(log)}:`));
-  for (const line of program.lastLines(8)) screen.line(`  ${line}`);
-}
-
-function short(path: string): string {
-  const name = relative(process.cwd(), path);
-  return name.startsWith('..') ? path : name;
 }

@@ -52,16 +52,19 @@ export function podCIDRsOf(node: Node): string {
   return node.spec?.podCIDRs?.join(', ') ?? '';
 }
 
-/** What is still missing; empty when the node has converged. */
-export function missingOf(node: Node | undefined): readonly string[] {
+/** What is still missing; empty when the node has converged. `routes`: whether it is to get one. Default: true. */
+export function missingOf(
+  node: Node | undefined,
+  { routes = true }: { readonly routes?: boolean } = {},
+): readonly string[] {
   if (node === undefined) return ['not registered'];
   const missing: string[] = [];
   if (isTainted(node)) missing.push('still has the uninitialized taint');
   if (!node.spec?.providerID) missing.push('no provider ID');
   if (!node.status?.addresses?.some(({ type }) => type !== 'Hostname')) missing.push('no address');
   for (const [label, word] of CLOUD_LABELS) if (!labelOf(node, label)) missing.push(`no ${word} label`);
-  if (podCIDRsOf(node) === '') missing.push('no pod CIDR');
-  if (conditionOf(node, 'NetworkUnavailable')?.status !== 'False') missing.push('no route');
+  if (routes && podCIDRsOf(node) === '') missing.push('no pod CIDR');
+  if (routes && conditionOf(node, 'NetworkUnavailable')?.status !== 'False') missing.push('no route');
   if (missing.length === 0 && !isReady(node)) missing.push('not Ready');
   return missing;
 }

@@ -19,6 +19,9 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
 
 export interface ProgramOptions {
   readonly kubeconfig: string;
+  /** Default: `memory`. */
+  readonly cloudProvider?: string;
+  /** Empty for none. */
   readonly cloudConfig: string;
   readonly log: string;
   /** Beside those that lead to the cluster and to the cloud. */
@@ -38,7 +41,8 @@ export interface Program extends AsyncDisposable {
 }
 
 /** Starts the program from its sources. */
-export async function startProgram({ cloudConfig, flags, kubeconfig, log }: ProgramOptions): Promise<Program> {
+export async function startProgram(options: ProgramOptions): Promise<Program> {
+  const { cloudConfig, cloudProvider = 'memory', flags, kubeconfig, log } = options;
   const port = await freePort();
   const fd = openSync(log, 'w');
   const child = spawn(
@@ -46,8 +50,8 @@ export async function startProgram({ cloudConfig, flags, kubeconfig, log }: Prog
     [
       `--import=${END_WITH_PARENT}`,
       join(root, 'distribution/src/cloud-controller-manager.ts'),
-      '--cloud-provider=memory',
-      `--cloud-config=${cloudConfig}`,
+      `--cloud-provider=${cloudProvider}`,
+      ...(cloudConfig === '' ? [] : [`--cloud-config=${cloudConfig}`]),
       `--kubeconfig=${kubeconfig}`,
       '--cluster-name=make-run',
       '--bind-address=127.0.0.1',

@@ -1,0 +1,88 @@
+/** The acts of `make run` with a cloud of the author's own: nothing is done to its machines, and all that was made in it is taken back. */
+import { isNotFound, resources, type Client, type Service } from '@outrigger/kube';
+import type { HollowNodes } from '@outrigger/testing';
+import type { Act } from './acts.ts';
+import type { Seen } from './follow.ts';
+import { missingOf } from './node-story.ts';
+import type { OwnCloud } from './own-cloud.ts';
+import { addressOf } from './service-story.ts';
+
+export interface OwnStage {
+  readonly client: Client;
+  readonly cloud: Pick<OwnCloud, 'hasLoadBalancers' | 'hasRoutes'>;
+  readonly kubelets: Pick<HollowNodes, 'add' | 'stop'>;
+  readonly seen: Seen;
+  /** Names of machines that are in the cloud. */
+  readonly nodes: readonly string[];
+  readonly service: string;
+  readonly signal: AbortSignal;
+}
+
+/** Without the last one, which is `takingBack`: that has to be played whatever came of these. */
+export function ownActsOf(stage: OwnStage): readonly Act[] {
+  return stage.cloud.hasLoadBalancers ? [joining(stage), serving(stage)] : [joining(stage)];
+}
+
+function joining({ client, cloud, kubelets, nodes, seen, signal }: OwnStage): Act {
+  const route = cloud.hasRoutes ? ', and a route to their pods' : '';
+  return {
+    title: `${nodes.length === 1 ? 'A node joins' : `${nodes.length} nodes join`}: what the cloud knows of them${route}`,
+    begin: async () => {
+      await kubelets.add(nodes.length);
+      if (!cloud.hasRoutes) return;
+      await Promise.all(
+        nodes.map((name, index) => {
+          const range = `10.244.${index}.0/24`;
+          const body = { type: 'strategic', body: { spec: { podCIDR: range, podCIDRs: [range] } } } as const;
+          return client.of(resources.nodes).patch({ name }, body, { signal });
+        }),
+      );
+    },
+    missing: () =>
+      nodes.flatMap((name) => {
+        const missing = missingOf(seen.nodes.get(name), { routes: cloud.hasRoutes });
+        return missing.length === 0 ? [] : [`${name}: ${missing.join(', ')}`];
+      }),
+  };
+}
+
+function serving({ client, seen, service, signal }: OwnStage): Act {
+  const body: Service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: service, namespace: 'default' },
+    spec: { type: 'LoadBalancer', selector: { app: service }, ports: [{ port: 80, protocol: 'TCP' }] },
+  };
+  return {
+    title: 'A Service asks for a load balancer',
+    begin: () => client.of(resources.services).create(body, { namespace: 'default', signal }),
+    missing: () => {
+      const object = seen.services.get(service);
+      return object === undefined || addressOf(object) === '' ? [`${service}: no address`] : [];
+    },
+  };
+}
+
+/** The Service goes, then the nodes: what was made for them in the cloud goes with them. */
+export function takingBack({ client, kubelets, nodes, seen, service, signal }: OwnStage): Act {
+  const gone = async (deleted: Promise<unknown>): Promise<void> => {
+    await deleted.catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  };
+  return {
+    title: 'All of it is taken back: the Service is deleted, then the nodes',
+    begin: async () => {
+      await gone(client.of(resources.services).delete({ namespace: 'default', name: service }, { signal }));
+      for (const name of nodes) {
+        if (!seen.nodes.has(name)) continue;
+        kubelets.stop(name);
+        await gone(client.of(resources.nodes).delete({ name }, { signal }));
+      }
+    },
+    missing: () => [
+      ...(seen.services.has(service) ? [`${service}: its load balancer is not gone`] : []),
+      ...nodes.filter((name) => seen.nodes.has(name)).map((name) => `${name}: not deleted`),
+    ],
+  };
+}

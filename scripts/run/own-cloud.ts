@@ -1,0 +1,109 @@
+/** The cloud of an author, asked before anything is started: are the machines there, what can it do, and at the end, what is left in it? */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Route } from '@outrigger/cloud-provider';
+import { loadProvider, openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
+import { silentLogger, systemClock } from '@outrigger/kube';
+
+export interface OwnCloudOptions {
+  /** As `--cloud-provider`: a path from the working directory, or a provider that ships. */
+  readonly provider: string;
+  /** As `--cloud-config`; empty for none. */
+  readonly config: string;
+  readonly workingDirectory: string;
+  /** Names of nodes, as their machines have them in the cloud. */
+  readonly nodes: readonly string[];
+  /** UID of the namespace kube-system, as the program will know it. */
+  readonly clusterId: string;
+  readonly signal: AbortSignal;
+}
+
+export interface OwnCloud extends AsyncDisposable {
+  readonly name: string;
+  /** By node, the first InternalIP of its machine, or else its first address. */
+  readonly addresses: ReadonlyMap<string, string>;
+  readonly hasLoadBalancers: boolean;
+  readonly hasRoutes: boolean;
+  /**
+   * Deletes the routes of this cluster that are still there, and returns what is left of them. The program does not do it: that all nodes
+   * of a cluster go at once is what it holds routes for.
+   */
+  removeRoutes(): Promise<readonly string[]>;
+}
+
+/** Rejects with one line that says what to do: no such module, a wrong config, a machine that the cloud does not know. */
+export async function openOwnCloud(options: OwnCloudOptions): Promise<OwnCloud> {
+  const { clusterId, config, nodes, provider: spec, signal, workingDirectory } = options;
+  if (nodes.length === 0) {
+    throw new Error(
+      'NODES is not set: name machines of your cloud, as their nodes would be called: NODES=node-1,node-2',
+    );
+  }
+  const provider = await loadProvider(spec, {
+    builtIn: {
+      memory: () => import('@outrigger/provider-memory'),
+      openstack: () => import('@outrigger/provider-openstack'),
+    },
+    workingDirectory,
+  });
+  const file = config === '' ? undefined : path.resolve(workingDirectory, config);
+  const text = file === undefined ? undefined : await readFile(file, 'utf8');
+  await using opening = new AsyncDisposableStack();
+  const opened = opening.use(
+    await openProvider(provider, {
+      cluster: { id: clusterId, name: 'make-run' },
+      clock: systemClock,
+      logger: silentLogger,
+      random: Math.random,
+      signal,
+      ...(file !== undefined && text !== undefined && { config: { fileName: file, text } }),
+    }),
+  );
+  const addresses = await addressesOf(opened, nodes, signal);
+  const owned = opening.move();
+  const { loadBalancers, routes } = opened.capabilities;
+  return {
+    name: opened.name,
+    addresses,
+    hasLoadBalancers: loadBalancers !== undefined,
+    hasRoutes: routes !== undefined,
+    removeRoutes: async () => {
+      if (!routes) return [];
+      const call = opened.callContext({ signal, priority: 'normal' });
+      const own = async (): Promise<readonly Route[]> =>
+        (await routes.list(call)).routes.filter(({ ownership }) => ownership === 'owned');
+      const left = await own();
+      if (left.length > 0) await routes.delete(left, call);
+      return (await own()).map(({ destination }) => destination);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function addressesOf(
+  opened: OpenedProvider,
+  nodes: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const { name } = opened;
+  const { instances } = opened.capabilities;
+  if (!instances) throw new Error(`the provider ${name} has no instances: no node could be initialised`);
+  const refs = nodes.map((node) => ({ name: node, uid: node, labels: {}, annotations: {} }));
+  const answers = await instances.lookUp(
+    refs,
+    'metadata',
+    opened.callContext({ signal, priority: 'normal', reads: true }),
+  );
+  return new Map(
+    nodes.map((node, index) => {
+      const result = answers[index]?.result;
+      if (result?.kind === 'failed') throw result.error;
+      if (result?.kind !== 'found')
+        throw new Error(`${name} knows no machine of the name ${node}: name others in NODES`);
+      const { addresses = [] } = result.instance;
+      const address = (addresses.find(({ type }) => type === 'InternalIP') ?? addresses[0])?.address;
+      if (address === undefined) throw new Error(`the machine ${node} has no address`);
+      return [node, address];
+    }),
+  );
+}
