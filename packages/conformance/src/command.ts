@@ -1,0 +1,20 @@
+/** `outrigger conformance`: what of this package the program runs by its first word. */
+import type { CommandIo } from './command-io.ts';
+import { runProviderConformance } from './provider/command.ts';
+
+type Run = (args: readonly string[], io: CommandIo) => Promise<number>;
+
+const SUBJECTS: Readonly<Record<string, Run>> = {
+  provider: runProviderConformance,
+};
+
+/** `args` without the word `conformance`. Resolves with the exit code. */
+export async function conformanceCommand(args: readonly string[], io: CommandIo): Promise<number> {
+  const [word = '', ...rest] = args;
+  const run = Object.hasOwn(SUBJECTS, word) ? SUBJECTS[word] : undefined;
+  if (run) return run(rest, io);
+  const words = Object.keys(SUBJECTS).join(' or ');
+  const isHelp = word === '--help' || word === '-h';
+  (isHelp ? io.stdout : io.stderr).write(`usage: outrigger conformance ${words} [flags]; --help after it says which\n`);
+  return isHelp ? 0 : 1;
+}
