@@ -14,3 +14,8 @@ export type {
   MovableClock,
   ProviderFixture,
 } from './provider/provider-fixture.ts';
+
+// Clusters
+export type { ClusterFixture, ClusterHook, ClusterMachine, ServiceIdentity } from './cluster/cluster-fixture.ts';
+export { runClusterConformance } from './cluster/command.ts';
+export { runClusterTests, type ClusterRun, type RunClusterOptions } from './cluster/run-cluster-tests.ts';
