@@ -1,0 +1,204 @@
+/** The cluster suite and its command on the embedded API server: what they say, what they leave, and how they end. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { runClusterConformance } from '@outrigger/conformance';
+import { createClient, createTransport, loadConfig, resources, type Client } from '@outrigger/kube';
+import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
+import { systemClock } from '@outrigger/kube';
+import { startEmbeddedApiServer } from '@outrigger/testing';
+import { startOurs, ConformanceJudges } from './conformance-judges.ts';
+
+interface Cluster {
+  readonly client: Client;
+  readonly directory: string;
+  readonly kubeconfig: string;
+  readonly judges: ConformanceJudges;
+}
+
+async function startCluster(t: TestContext): Promise<Cluster> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'conformance-'));
+  const server = await startEmbeddedApiServer();
+  const kubeconfig = path.join(directory, 'kubeconfig');
+  await writeFile(kubeconfig, server.kubeconfig('token').yaml);
+  const transport = createTransport(await loadConfig({ kubeconfig }));
+  t.after(async () => {
+    await transport[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const client = createClient(transport);
+  const apiServer = { server: '', certificateAuthority: '', token: '' };
+  return { client, directory, kubeconfig, judges: new ConformanceJudges({ client, kubeconfig, apiServer, directory }) };
+}
+
+/** What there is of the suite's own, in the whole cluster. */
+async function ownObjects(client: Client): Promise<readonly string[]> {
+  const labelSelector = 'conformance.outrigger.dev/run';
+  const services = (await client.of(resources.services).list({ labelSelector })).items;
+  const nodes = (await client.of(resources.nodes).list({ labelSelector })).items;
+  return [...services, ...nodes].map(({ metadata }) => metadata?.name ?? '');
+}
+
+async function command(
+  { directory, kubeconfig }: Pick<Cluster, 'directory' | 'kubeconfig'>,
+  args: readonly string[],
+  signal?: AbortSignal,
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runClusterConformance([`--kubeconfig=${kubeconfig}`, ...args], {
+    stdout: { write: (text) => out.push(text) },
+    stderr: { write: (text) => err.push(text) },
+    env: {},
+    cwd: directory,
+    ...(signal && { signal }),
+  });
+  return { code, stdout: out.join(''), stderr: err.join('') };
+}
+
+test('ours keeps every promise that the embedded API server can show', async (t) => {
+  const { client, judges } = await startCluster(t);
+  const { report, left } = await judges.judge({ quietMs: 500 });
+  const failed = report.results.filter(({ outcome }) => outcome === 'failed' || outcome === 'unverifiable');
+  assert.deepEqual(failed, []);
+  assert.ok(report.results.length >= 30);
+  assert.deepEqual(left, []);
+  assert.deepEqual(await ownObjects(client), []);
+});
+
+test('without a fixture, what needs a machine is unverifiable, and the rest is judged all the same', async (t) => {
+  const cluster = await startCluster(t);
+  await using running = new AsyncDisposableStack();
+  const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5 });
+  const { endpoint } = running.use(await serveMemoryCloud(cloud));
+  const cloudConfig = path.join(cluster.directory, 'cloud.json');
+  await writeFile(cloudConfig, JSON.stringify({ endpoint }));
+  running.use(await startOurs(cluster.kubeconfig, cloudConfig, cluster.directory));
+  const args = [
+    '--timeout=60s',
+    '--quiet-period=300ms',
+    '--report-dir=reports',
+    '--subject=ours',
+    '--subject-version=1.2.3',
+  ];
+  const { code, stdout, stderr } = await command(cluster, args);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /^cluster conformance of ours 1\.2\.3\n/u);
+  assert.match(
+    stdout,
+    /unverifiable {2}nodes \/ the provider ID is set .*\n +it needs a machine: give --fixture or --node\n/u,
+  );
+  assert.match(stdout, /passed {8}services \/ a load balancer gets an address/u);
+  assert.match(stderr, /^passed services \/ a deleted Service goes$/mu);
+  const report = JSON.parse(readFileSync(path.join(cluster.directory, 'reports/report.json'), 'utf8')) as {
+    readonly suite: string;
+    readonly results: readonly unknown[];
+  };
+  assert.equal(report.suite, 'cluster');
+  assert.ok(report.results.length >= 30);
+  assert.ok(existsSync(path.join(cluster.directory, 'reports/report.html')));
+  assert.deepEqual(await ownObjects(cluster.client), []);
+  assert.deepEqual(cloud.parts(), [], 'and nothing is left in the cloud');
+});
+
+test('where no manager runs, everything ends in time, fails, and says what is left', async (t) => {
+  const cluster = await startCluster(t);
+  const args = ['--timeout=200ms', '--quiet-period=50ms', '--only=services', '--features=services'];
+  const { code, stdout } = await command(cluster, args);
+  assert.equal(code, 1);
+  assert.match(stdout, /not within 0\.2 s: Service balanced of type LoadBalancer gets an address\n/u);
+  assert.match(stdout, /last seen: \{/u, 'with what was seen');
+  assert.deepEqual(await ownObjects(cluster.client), []);
+});
+
+test('a finalizer that never goes is told, and not taken away', async (t) => {
+  const cluster = await startCluster(t);
+  const { client } = cluster;
+  const services = client.of(resources.services);
+  const running = command(cluster, ['--timeout=1s', '--only=gets an address']);
+  const labelSelector = 'conformance.outrigger.dev/run';
+  let found = (await services.list({ labelSelector })).items[0]?.metadata;
+  while (!found) {
+    await systemClock.sleep(10);
+    found = (await services.list({ labelSelector })).items[0]?.metadata;
+  }
+  const body = { metadata: { finalizers: ['service.kubernetes.io/load-balancer-cleanup'] } };
+  const ref = { namespace: found.namespace ?? '', name: found.name ?? '' };
+  await services.patch(ref, { type: 'merge', body });
+  const { code, stderr } = await running;
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^left behind: Service \S+\/balanced is left: it waits for service\.kubernetes\.io\/load-balancer-cleanup$/mu,
+  );
+});
+
+test('a run that is stopped takes away what it has made', async (t) => {
+  const cluster = await startCluster(t);
+  const stop = new AbortController();
+  const running = command(cluster, ['--only=gets an address'], stop.signal);
+  while ((await ownObjects(cluster.client)).length === 0) await systemClock.sleep(10);
+  stop.abort();
+  const { code, stdout } = await running;
+  assert.equal(code, 1);
+  assert.match(stdout, /the run was stopped/u);
+  assert.deepEqual(await ownObjects(cluster.client), []);
+});
+
+test('a Node that the user names is read alone', async (t) => {
+  const cluster = await startCluster(t);
+  const { client } = cluster;
+  const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }];
+  const created = await client.of(resources.nodes).create({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'worker' },
+    spec: { providerID: 'acme://1' },
+    status: { addresses },
+  });
+  const { code, stdout } = await command(cluster, [
+    '--node=worker',
+    '--features=nodes',
+    '--timeout=5s',
+    '--quiet-period=100ms',
+  ]);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /passed {8}nodes \/ the provider ID is set/u);
+  assert.match(stdout, /unverifiable {2}nodes \/ labels tell zone.*\n +node worker has no label topology/u);
+  const now = await client.of(resources.nodes).get({ name: 'worker' });
+  assert.equal(now.metadata?.resourceVersion, created.metadata?.resourceVersion);
+});
+
+test('a wrong command line, fixture or cluster is refused in one line', async (t) => {
+  const cluster = await startCluster(t);
+  await writeFile(path.join(cluster.directory, 'no-fixture.ts'), 'export const nothing: number = 1;\n');
+  await writeFile(path.join(cluster.directory, 'half.ts'), 'export const createClusterFixture = () => ({});\n');
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
+    [['--featurs=nodes'], /unknown flag --featurs.*--features/u],
+    [['--features=node'], /invalid value "node" for --features: did you mean nodes\?/u],
+    [['--only=nothing like it'], /--only=nothing like it: no test has this in its name; see --list/u],
+    [['--fixture=absent.ts'], /--fixture=absent\.ts could not be loaded: /u],
+    [['--fixture=no-fixture.ts'], /--fixture=no-fixture\.ts has no function createClusterFixture/u],
+    [['--fixture=half.ts'], /createClusterFixture of --fixture=half\.ts gave no makeMachine/u],
+    [['--kubeconfig=absent'], /absent/u],
+  ];
+  for (const [args, message] of rows) {
+    const { code, stderr } = await command(cluster, args);
+    assert.equal(code, 1);
+    assert.match(stderr, message);
+    assert.match(stderr, /^conformance cluster: [^\n]*\n$/u);
+  }
+});
+
+test('--list and --help say what there is', async () => {
+  const nowhere = { directory: '/', kubeconfig: '' };
+  const list = await command(nowhere, ['--list']);
+  assert.equal(list.code, 0);
+  assert.match(list.stdout, /^nodes \/ the uninitialized taint is removed\n {2}https:\/\/kubernetes\.io\//u);
+  const help = await command(nowhere, ['--help']);
+  assert.match(help.stdout, /--quiet-period duration/u);
+});
