@@ -46,14 +46,14 @@ async function ownObjects(client: Client): Promise<readonly string[]> {
 async function command(
   { directory, kubeconfig }: Pick<Cluster, 'directory' | 'kubeconfig'>,
   args: readonly string[],
-  signal?: AbortSignal,
+  { signal, env = {} }: { readonly signal?: AbortSignal; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   const out: string[] = [];
   const err: string[] = [];
   const code = await runClusterConformance([`--kubeconfig=${kubeconfig}`, ...args], {
     stdout: { write: (text) => out.push(text) },
     stderr: { write: (text) => err.push(text) },
-    env: {},
+    env,
     cwd: directory,
     ...(signal && { signal }),
   });
@@ -140,7 +140,7 @@ test('a finalizer that never goes is told, and not taken away', async (t) => {
 test('a run that is stopped takes away what it has made', async (t) => {
   const cluster = await startCluster(t);
   const stop = new AbortController();
-  const running = command(cluster, ['--only=gets an address'], stop.signal);
+  const running = command(cluster, ['--only=gets an address'], { signal: stop.signal });
   while ((await ownObjects(cluster.client)).length === 0) await systemClock.sleep(10);
   stop.abort();
   const { code, stdout } = await running;
@@ -201,4 +201,18 @@ test('--list and --help say what there is', async () => {
   assert.match(list.stdout, /^nodes \/ the uninitialized taint is removed\n {2}https:\/\/kubernetes\.io\//u);
   const help = await command(nowhere, ['--help']);
   assert.match(help.stdout, /--quiet-period duration/u);
+});
+
+test('in a plugin of Sonobuoy, the results and then the file `done` are written, also when nothing could be begun', async (t) => {
+  const cluster = await startCluster(t);
+  const { directory } = cluster;
+  const env = { SONOBUOY_RESULTS_DIR: path.join(directory, 'results') };
+  const read = (name: string): string => readFileSync(path.join(env.SONOBUOY_RESULTS_DIR, name), 'utf8');
+  await command(cluster, ['--features=nodes', '--timeout=200ms', '--quiet-period=10ms'], { env });
+  assert.equal(read('done'), path.join(env.SONOBUOY_RESULTS_DIR, 'junit.xml'));
+  assert.match(read('junit.xml'), /<testsuite name="cluster-conformance"/u);
+  const { code } = await command(cluster, ['--fixture=absent.ts'], { env });
+  assert.equal(code, 1);
+  assert.equal(read('done'), path.join(env.SONOBUOY_RESULTS_DIR, 'error.log'));
+  assert.match(read('error.log'), /could not be loaded/u);
 });

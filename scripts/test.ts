@@ -42,6 +42,7 @@ const CONTROL_PLANE = '{packages,providers,distribution,bench,e2e}/**/*.control-
  */
 const CURRENT_RELEASE_ONLY: readonly string[] = [
   'e2e/chaos.control-plane.test.ts',
+  'e2e/conformance-upstream.control-plane.test.ts',
   'e2e/fault-chaos.control-plane.test.ts',
   'e2e/migration-frozen.control-plane.test.ts',
   'e2e/migration-upstream.control-plane.test.ts',

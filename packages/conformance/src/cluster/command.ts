@@ -1,4 +1,5 @@
 /** `outrigger conformance cluster`: judges the cloud-controller-manager that runs in a cluster, whichever it is. */
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -99,7 +100,8 @@ const clusterFlags: FlagGroup<ClusterOptions> = {
     reportDir: {
       type: string,
       default: '',
-      usage: 'Directory for report.html, junit.xml, report.json and the tree that testgrid reads.',
+      usage:
+        'Directory for report.html, junit.xml, report.json and the tree that testgrid reads. $SONOBUOY_RESULTS_DIR gets them too, if that is set.',
     },
     subject: {
       type: string,
@@ -111,6 +113,8 @@ const clusterFlags: FlagGroup<ClusterOptions> = {
     help: { type: bool, default: false, usage: 'Show this text and end.', shorthand: 'h' },
   },
 };
+
+const SONOBUOY_RESULTS_DIR = 'SONOBUOY_RESULTS_DIR';
 
 const ABOUT =
   'Judges the cloud-controller-manager that runs in a cluster by the Kubernetes API alone. It writes only to a namespace of its own and to ' +
@@ -135,9 +139,23 @@ export async function runClusterConformance(args: readonly string[], io: Command
     }
     return await judge(options, io);
   } catch (error) {
-    io.stderr.write(`conformance cluster: ${error instanceof Error ? error.message : String(error)}\n`);
+    const message = error instanceof Error ? error.message : String(error);
+    io.stderr.write(`conformance cluster: ${message}\n`);
+    await tellSonobuoy(io, 'error.log', `${message}\n`);
     return 1;
   }
+}
+
+/**
+ * In a plugin of Sonobuoy, the file `done` names the file that is the result, and ends the wait for it:
+ * https://sonobuoy.io/docs/main/plugins/#writing-your-own-plugin. `text`: of a file that is not there yet.
+ */
+async function tellSonobuoy({ env }: CommandIo, file: string, text?: string): Promise<void> {
+  const directory = env[SONOBUOY_RESULTS_DIR];
+  if (!directory) return;
+  const result = path.join(directory, file);
+  if (text !== undefined) await writeFile(result, text);
+  await writeFile(path.join(directory, 'done'), result);
 }
 
 async function judge(options: Readonly<ClusterOptions>, io: CommandIo): Promise<number> {
@@ -162,11 +180,13 @@ async function judge(options: Readonly<ClusterOptions>, io: CommandIo): Promise<
   });
   stdout.write(renderConsole(report));
   for (const line of left) stderr.write(`left behind: ${line}\n`);
-  if (reportDir !== '') {
-    const directory = path.resolve(cwd, reportDir);
+  const sonobuoy = env[SONOBUOY_RESULTS_DIR] ?? '';
+  for (const target of new Set([reportDir, sonobuoy].filter((one) => one !== ''))) {
+    const directory = path.resolve(cwd, target);
     await writeReports(report, directory);
     stdout.write(`reports: ${path.join(directory, 'report.html')}\n`);
   }
+  await tellSonobuoy(io, 'junit.xml');
   const failed = report.results.length === 0 || report.results.some(({ outcome }) => outcome === 'failed');
   return failed || left.length > 0 || signal.aborted ? 1 : 0;
 }
