@@ -166,7 +166,7 @@ function entryPoints(folder: string, name: string): readonly string[] {
 function guideFiles(): Readonly<Record<string, string>> {
   const pages = path.join(repository, 'docs/guides/write-a-provider');
   const folder = new Map<string, string>();
-  const chapters = globSync('[1-9]-*.md', { cwd: pages }).toSorted();
+  const chapters = ['README.md', ...globSync('[1-9]-*.md', { cwd: pages }).toSorted()];
   return Object.fromEntries(
     chapters.flatMap((page) => {
       for (const step of readGuide(readFileSync(path.join(pages, page), 'utf8'))) {
@@ -215,6 +215,17 @@ test('the providers and the manager of the guides are checked against the declar
     ).catch((error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}${error.stderr}`));
     assert.match(stdout, /^initialised my-cloud:\/\/srv-1$/mu, provider);
   }
+});
+
+test('the tests of the guide’s provider, all of conformance, pass with what is installed', async () => {
+  // The runner of this test must not take the other for a file of its own.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const cwd = path.join(consumer, 'guide/5-test-and-ship');
+  const { stdout } = await run(process.execPath, ['--test', '--test-reporter=tap'], { cwd, env }).catch(
+    (error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}${error.stderr}`),
+  );
+  assert.match(stdout, /^# pass [1-9]\d+$/mu);
+  assert.match(stdout, /^# fail 0$/mu);
 });
 
 test('a program of the testing package that is a file of its own starts from where it is installed', async () => {

@@ -150,14 +150,15 @@ export class ClusterPlace {
   ): Promise<Extract<InstanceResult, { kind: 'absent' }>> {
     const place = await this.learn(call);
     if (this.#sawAny || this.#byName.has(id)) return { kind: 'absent', proof };
+    const sentence = proof.endsWith('.') ? proof : `${proof}.`;
     // Of a place that was left meanwhile, it says nothing of the next.
     if ((await remembers?.()) && place === this.#place) {
       this.sawById();
-      return { kind: 'absent', proof: `${proof} The cloud still remembers it here.`, wasHere: true };
+      return { kind: 'absent', proof: `${sentence} The cloud still remembers it here.`, wasHere: true };
     }
     const { machine = 'machine', setBy, what } = this.#options;
     throw this.#doubtful(
-      `${proof} No ${machine} of this cluster has been seen in this ${what} yet, so nothing is concluded: check ${setBy}; if all ${machine}s of the cluster are gone, delete their nodes by hand`,
+      `${sentence} No ${machine} of this cluster has been seen in this ${what} yet, so nothing is concluded: check ${setBy}; if all ${machine}s of the cluster are gone, delete their nodes by hand`,
       `A ${machine} is not here, and no other of this cluster: is this its ${what}?`,
       call,
     );

@@ -27,7 +27,7 @@ const [manager, provider] = process.argv.slice(2);
 if (!manager || !provider) throw new Error('usage: initialise-node.js manager.js provider.js');
 
 const cloud = createServer(({ url = '' }, response) => {
-  const body = url === '/account' ? { id: 'account-1' } : { items: url === '/servers' ? [SERVER] : [] };
+  const body = url === '/accounts/me' ? { number: 'account-1' } : { items: url === '/servers' ? [SERVER] : [] };
   response.end(JSON.stringify(body));
 });
 cloud.listen(0, '127.0.0.1');

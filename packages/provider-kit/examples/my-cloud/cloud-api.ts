@@ -34,7 +34,7 @@ export function connect(host: ProviderHost): HttpClient {
     headers: { authorization: `Bearer ${token}` },
     errors: [
       { status: 404, code: 'not_found', means: 'not-found' },
-      { code: 'quota_exceeded', means: 'quota' },
+      { code: 'quota', means: 'quota' },
     ],
   });
 }

@@ -19,7 +19,7 @@ export function placeOf(api: HttpClient): ClusterPlace {
   return new ClusterPlace({
     what: 'account',
     setBy: 'token in the cloud config',
-    ask: async (call) => (await api.request<{ readonly id: string }>(call, 'GET /account')).id,
+    ask: async (call) => (await api.request<{ readonly number: string }>(call, 'GET /accounts/me')).number,
   });
 }
 
