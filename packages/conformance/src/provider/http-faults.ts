@@ -8,6 +8,8 @@ export interface HttpFaults extends AsyncDisposable {
   readonly config: ConfigText;
   /** How the cloud fails from now on. */
   fail(how: Exclude<CloudFailure, { kind: 'empty' }> | undefined): void;
+  /** From now on, no request is answered, until `fail`. */
+  hang(): void;
 }
 
 export async function httpFaults({ config, root }: NonNullable<ProviderFixture['http']>): Promise<HttpFaults> {
@@ -24,6 +26,7 @@ export async function httpFaults({ config, root }: NonNullable<ProviderFixture['
         proxy.add({ fault: { type: 'status', code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } });
       }
     },
+    hang: () => void proxy.add({ fault: { type: 'hang' } }),
     [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
   };
 }

@@ -188,6 +188,26 @@ export const lifecycleTests: readonly ConformanceTest[] = [
   ),
 
   promise(
+    'a request on the wire is cut off by its signal',
+    'packages/cloud-provider/src/call-context.ts CallContext.signal',
+    async (rig) => {
+      const proxy = await rig.proxy();
+      const node = await rig.createNode('wire');
+      const instances = rig.use('instances');
+      const stop = new AbortController();
+      proxy.hang();
+      const context = rig.opened.callContext({ signal: stop.signal, priority: 'normal', reads: true });
+      const asked = instances.read(node, 'state', rig.faults.context(context, 'read')).catch(() => undefined);
+      await rig.until('a request is sent', () => rig.faults.busy > 0);
+      stop.abort(new DOMException('the suite gives up', 'AbortError'));
+      await rig.drive(asked);
+      await rig.until('the request is given up: its signal is handed on', () => rig.faults.busy === 0);
+      proxy.fail(undefined);
+    },
+    { hooks: ['http'], ...instances },
+  ),
+
+  promise(
     'a config that cannot be read is told by checkConfig, and asks no cloud',
     `${TYPES} CloudProvider.checkConfig`,
     async (rig) => {

@@ -1,31 +1,17 @@
 /** What `LoadBalancers` promises amid faults: nothing is made twice, nothing is left over, and no failure says that nothing is there. */
 import { strict as assert } from 'node:assert';
+import { randomUUID } from 'node:crypto';
 import { isCloudError, type DesiredLoadBalancer, type LoadBalancerPart } from '@outrigger/cloud-provider';
 import { FAILURES, STATUSES } from './cloud-failures.ts';
-import { has, type ConformanceTest } from './conformance-test.ts';
+import type { ConformanceTest } from './conformance-test.ts';
 import { assertGone } from './load-balancer-tests.ts';
+import { promise } from './load-balancer-promise.ts';
 import { LoadBalancerUser, shapeOf } from './load-balancer-user.ts';
 import type { ProviderRig } from './provider-rig.ts';
 
 const TYPES = 'packages/cloud-provider/src/load-balancers.ts';
 const LOOKS = 'docs/reference/what-the-host-does.md#what-a-look-leaves-out';
 const PROOF = 'docs/adr/0023-parts-are-gone-by-proof.md';
-
-function promise(
-  name: string,
-  source: string,
-  run: (user: LoadBalancerUser, rig: ProviderRig) => Promise<void>,
-  more: Pick<ConformanceTest, 'hooks' | 'declares'> = {},
-): ConformanceTest {
-  return {
-    name: `load-balancers / ${name}`,
-    feature: 'load-balancers',
-    source,
-    declares: has('loadBalancers'),
-    run: (rig) => run(new LoadBalancerUser(rig), rig),
-    ...more,
-  };
-}
 
 const reads = {
   what: 'loadBalancers.read',
@@ -91,6 +77,32 @@ export const loadBalancerCrashTests: readonly ConformanceTest[] = [
     }
     await whole.assertNothingLeft();
   }),
+
+  promise(
+    'answers that the cloud loses make nothing twice',
+    TYPES,
+    async (user, rig) => {
+      const whole = await undisturbed(user, rig);
+      const desired = await whole.another('lossy');
+      for (let round = 0; round < whole.creating; round++) {
+        const planned = user.plan(desired, await user.look(desired.service));
+        assert.ok(planned.kind === 'plan');
+        const [action] = planned.plan.actions;
+        if (!action) break;
+        await rig.fail({ kind: 'lost' });
+        const result = await user.apply(action, planned.desired);
+        await rig.fail(undefined);
+        if (result.kind === 'failed') assert.ok(isCloudError(result.error), String(result.error));
+        await user.doubt(undefined, desired, async () => true);
+      }
+      const { parts } = await user.bring(desired);
+      assert.equal(shapeOf(parts), whole.shape);
+      await user.remove(desired);
+      await assertGone(user, desired);
+      await whole.assertNothingLeft();
+    },
+    { hooks: ['fail'] },
+  ),
 
   promise(
     'a request that says it is idempotent may be sent twice',
@@ -176,7 +188,7 @@ export const loadBalancerCrashTests: readonly ConformanceTest[] = [
       }
       const [first] = parts;
       assert.ok(first);
-      const [other] = await user.ask({ kind: first.kind, id: first.id, owner: { ...owner, uid: crypto.randomUUID() } });
+      const [other] = await user.ask({ kind: first.kind, id: first.id, owner: { ...owner, uid: randomUUID() } });
       assert.equal(other?.kind, 'absent', "another Service's part is absent for this one");
       await user.remove(desired);
       for (const { id, kind } of parts) {

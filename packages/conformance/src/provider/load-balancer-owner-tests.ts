@@ -2,29 +2,13 @@
 import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import { isCloudError, sameOwner, type LoadBalancerPart, type Owner } from '@outrigger/cloud-provider';
-import { has, type ConformanceTest } from './conformance-test.ts';
+import type { ConformanceTest } from './conformance-test.ts';
 import { assertGone } from './load-balancer-tests.ts';
+import { promise } from './load-balancer-promise.ts';
 import { LoadBalancerUser, shapeOf, type Brought } from './load-balancer-user.ts';
-import type { ProviderRig } from './provider-rig.ts';
 
 const TYPES = 'packages/cloud-provider/src/load-balancers.ts';
 const OTHERS = 'docs/reference/what-the-host-does.md#parts-of-others';
-
-function promise(
-  name: string,
-  source: string,
-  run: (user: LoadBalancerUser, rig: ProviderRig) => Promise<void>,
-  more: Pick<ConformanceTest, 'hooks' | 'declares'> = {},
-): ConformanceTest {
-  return {
-    name: `load-balancers / ${name}`,
-    feature: 'load-balancers',
-    source,
-    declares: has('loadBalancers'),
-    run: (rig) => run(new LoadBalancerUser(rig), rig),
-    ...more,
-  };
-}
 
 export const loadBalancerOwnerTests: readonly ConformanceTest[] = [
   promise(

@@ -1,28 +1,12 @@
 /** What `LoadBalancers` promises of one that comes, changes, and goes. */
 import { strict as assert } from 'node:assert';
 import type { BackEnd, DesiredLoadBalancer } from '@outrigger/cloud-provider';
-import { has, type ConformanceTest } from './conformance-test.ts';
-import { LoadBalancerUser, shapeOf } from './load-balancer-user.ts';
-import type { ProviderRig } from './provider-rig.ts';
+import type { ConformanceTest } from './conformance-test.ts';
+import { promise } from './load-balancer-promise.ts';
+import { shapeOf, type LoadBalancerUser } from './load-balancer-user.ts';
 
 const TYPES = 'packages/cloud-provider/src/load-balancers.ts';
 const HOST = 'docs/reference/what-the-host-does.md#load-balancers';
-
-function promise(
-  name: string,
-  source: string,
-  run: (user: LoadBalancerUser, rig: ProviderRig) => Promise<void>,
-  more: Pick<ConformanceTest, 'hooks' | 'declares'> = {},
-): ConformanceTest {
-  return {
-    name: `load-balancers / ${name}`,
-    feature: 'load-balancers',
-    source,
-    declares: has('loadBalancers'),
-    run: (rig) => run(new LoadBalancerUser(rig), rig),
-    ...more,
-  };
-}
 
 const planMembers = {
   what: 'loadBalancers.planMembers',

@@ -131,6 +131,20 @@ export const lifecycleMutants: readonly Mutant[] = [
     })),
     'a 429 and its Retry-After reach the host, which waits for it',
   ),
+  {
+    ...renamed(
+      ofInstances('requests do not get the signal', '', (own) => ({
+        read: (node, need, call) =>
+          own.read(
+            node,
+            need,
+            through(call, (operation, send) => call.call(operation, () => send(new AbortController().signal))),
+          ),
+      })),
+      'a request on the wire is cut off by its signal',
+    ),
+    over: 'http',
+  },
   ofProvider('any config is well', 'a config that cannot be read is told by checkConfig, and asks no cloud', {
     provider: () => ({ checkConfig: async () => {} }),
   }),

@@ -22,6 +22,8 @@ export interface Mutant {
   /** The name of the test. */
   readonly killedBy: string;
   readonly change: (capabilities: Required<Capabilities>, world: World) => Partial<Capabilities>;
+  /** How its cloud is reached. Default: `process`. */
+  readonly over?: 'process' | 'http';
   /** Of the provider itself. */
   readonly provider?: (provider: CloudProvider) => Partial<CloudProvider>;
 }

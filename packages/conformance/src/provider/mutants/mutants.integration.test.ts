@@ -12,11 +12,10 @@ import { loadBalancerMutants } from './load-balancer-mutants.suite.ts';
 import type { Mutant } from './mutant.suite.ts';
 import { otherMutants } from './other-mutants.suite.ts';
 
-const fixture = (): Promise<MemoryFixture> => memoryFixture('process');
 const mutants: readonly Mutant[] = [...lifecycleMutants, ...instanceMutants, ...loadBalancerMutants, ...otherMutants];
 
-function mutated({ cloud }: MemoryFixture, { change, provider = () => ({}) }: Mutant): CloudProvider {
-  const own = createMemoryProvider({ cloud });
+function mutated({ cloud }: MemoryFixture, { change, over, provider = () => ({}) }: Mutant): CloudProvider {
+  const own = createMemoryProvider(over === 'http' ? {} : { cloud });
   const changed: CloudProvider = {
     ...own,
     open: async (host) => {
@@ -42,10 +41,11 @@ for (const mutant of mutants) {
   test(`killed: ${mutant.killedBy}: ${mutant.name}`, async (t) => {
     const one = providerTests.find(({ name }) => name === mutant.killedBy);
     assert.ok(one);
-    const { outcome, reason } = await runProviderTest(
-      { provider: (made: MemoryFixture) => mutated(made, mutant), fixture },
-      one,
-    );
+    const subject = {
+      provider: (fixture: MemoryFixture) => mutated(fixture, mutant),
+      fixture: () => memoryFixture(mutant.over ?? 'process'),
+    };
+    const { outcome, reason } = await runProviderTest(subject, one);
     assert.equal(outcome, 'failed', reason);
     t.diagnostic(reason ?? '');
   });
