@@ -86,7 +86,7 @@ function balancerOf(api: HttpClient): PartKind {
     wanted: ({ service }, there) => {
       const { size = 'small' } = annotations.read(service.annotations);
       const ports = service.ports.map(({ nodePort, port }) => ({ port, nodePort }));
-      return [{ attributes: { address: there('address')?.id, size, ports, allow: service.sourceRanges } }];
+      return [{ attributes: { address: there('address')?.id, size, allow: service.sourceRanges, ports } }];
     },
     members: ({ backEnds }) => ({
       servers: backEnds.map(({ node }) => node.providerID?.slice(`${NAME}://`.length)),
