@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '@outrigger/kube';
+import type { RunningFakeCloud } from '@outrigger/provider-kit/fake';
 import {
   addServer,
-  startFakeCloud,
-  type FakeCloud,
+  configOf,
+  startFake,
 } from '../packages/create-provider/template/cloud-controller-manager/fake/fake-cloud.ts';
 
 const script = fileURLToPath(new URL('run-own-cloud.ts', import.meta.url));
@@ -40,15 +42,15 @@ async function run(
   return { code: await ended, output };
 }
 
-async function cloudWith(...names: readonly string[]): Promise<FakeCloud> {
-  const cloud = await startFakeCloud();
+async function cloudWith(...names: readonly string[]): Promise<RunningFakeCloud> {
+  const cloud = await startFake(systemClock);
   for (const name of names) addServer(cloud, name);
-  writeFileSync(config, `endpoint: ${cloud.endpoint}\ntoken: ${cloud.token}\n`);
+  writeFileSync(config, configOf(cloud.endpoint).text);
   return cloud;
 }
 
-function countsOf(cloud: FakeCloud): readonly number[] {
-  return ['servers', 'routes', 'addresses', 'load-balancers', 'firewalls'].map((name) => cloud.at(name).size);
+function countsOf(cloud: RunningFakeCloud): readonly number[] {
+  return ['servers', 'routes', 'addresses', 'load-balancers', 'firewalls'].map((name) => cloud.resource(name).size);
 }
 
 test("with the author's cloud, nodes join, a Service gets its address, and all is taken back", async () => {

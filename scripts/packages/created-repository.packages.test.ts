@@ -48,7 +48,7 @@ function done(cwd: string, command: string, args: readonly string[]): Promise<st
 
 test('make test passes at once, without a network', async () => {
   const output = await done(repository, 'make', ['test', 'INSTALLED=']);
-  assert.match(output, /^ℹ pass 7$/mu);
+  assert.ok(Number(/^ℹ pass (\d+)$/mu.exec(output)?.[1]) > 70, output);
   assert.match(output, /^ℹ fail 0$/mu);
 });
 

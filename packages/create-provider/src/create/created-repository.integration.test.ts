@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import { temporaryFolder } from '../temporary-folder.suite.ts';
-import { CAPABILITIES, type Capability } from './capabilities.ts';
+import type { Capability } from './capabilities.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -27,7 +27,8 @@ function make(directory: string, ...args: readonly string[]): Promise<Outcome> {
   });
 }
 
-for (const capabilities of [CAPABILITIES, [], ['volumes']] satisfies (readonly Capability[])[]) {
+// With all capabilities it is the template itself, whose tests run as all others.
+for (const capabilities of [[], ['volumes']] satisfies Capability[][]) {
   test(`with nodes${capabilities.map((one) => `, ${one}`).join('')}: its types are right and its tests pass`, async () => {
     using folder = temporaryFolder();
     const directory = folder.create('acme', { capabilities });
@@ -35,7 +36,7 @@ for (const capabilities of [CAPABILITIES, [], ['volumes']] satisfies (readonly C
     const { code, output } = await make(directory, 'test', 'INSTALLED=', 'ARTIFACTS=.');
     assert.equal(code, 0, output);
     const passed = Number(/^ℹ pass (\d+)$/mu.exec(output)?.[1]);
-    assert.ok(passed >= 2 + (capabilities.length > 3 ? 4 : 0), output);
+    assert.ok(passed > 25, output);
     assert.ok(existsSync(path.join(directory, 'junit_provider.xml')));
   });
 }

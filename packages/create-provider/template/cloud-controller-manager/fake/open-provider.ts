@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import type { CallContext, Capabilities, NodeRef } from '@outrigger/cloud-provider';
 import { openProvider } from '@outrigger/cloud-runtime';
 import { silentLogger, systemClock } from '@outrigger/kube';
+import type { RunningFakeCloud } from '@outrigger/provider-kit/fake';
 import makeProvider from '../src/provider.ts';
-import { startFakeCloud, type FakeCloud } from './fake-cloud.ts';
+import { configOf, startFake } from './fake-cloud.ts';
 
 export interface ProviderOnFake extends AsyncDisposable {
-  readonly cloud: FakeCloud;
+  readonly cloud: RunningFakeCloud;
   readonly call: CallContext;
   /** The capability, which has to be there. */
   of<Name extends keyof Capabilities>(name: Name): NonNullable<Capabilities[Name]>;
@@ -16,14 +17,14 @@ export interface ProviderOnFake extends AsyncDisposable {
 export const CLUSTER = { id: 'cluster', name: 'test' } as const;
 
 export async function openOnFake(): Promise<ProviderOnFake> {
-  const cloud = await startFakeCloud();
+  const cloud = await startFake(systemClock);
   const opened = await openProvider(makeProvider(), {
     cluster: CLUSTER,
     clock: systemClock,
     logger: silentLogger,
     random: () => 0,
     budget: { maxAttempts: 1, buckets: { default: { qps: 10_000 } } },
-    config: { fileName: 'cloud.yaml', text: `endpoint: ${cloud.endpoint}\ntoken: ${cloud.token}\n` },
+    config: configOf(cloud.endpoint),
   });
   return {
     cloud,

@@ -37,7 +37,7 @@ test('a machine is gone by the word of the cloud about its own ID, and by nothin
   assert.equal(await read('srv-node-1'), 'found');
   assert.equal(await read('srv-none'), 'absent');
   // A 404 that is not in the words of the API: a proxy, a wrong path.
-  provider.cloud.failure = 404;
+  provider.cloud.faults.set({ status: 404, body: 'no such page' });
   await assert.rejects(read('srv-none'), { code: 'unavailable' });
   await assert.rejects(read('srv-node-1'), { code: 'unavailable' });
 });

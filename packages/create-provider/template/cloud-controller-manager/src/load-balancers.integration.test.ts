@@ -39,7 +39,7 @@ async function bring(provider: ProviderOnFake, desired: DesiredLoadBalancer): Pr
 }
 
 function countsOf({ cloud }: ProviderOnFake): readonly number[] {
-  return PATHS.map((path) => cloud.at(path).size);
+  return PATHS.map((path) => cloud.resource(path).size);
 }
 
 test('a load balancer comes, follows its nodes, and goes with all of its parts', async () => {
@@ -47,9 +47,9 @@ test('a load balancer comes, follows its nodes, and goes with all of its parts',
   assert.deepEqual(await bring(provider, desiredOf(['node-1', 'node-2'])), ['203.0.113.1']);
   assert.deepEqual(countsOf(provider), [1, 1, 1]);
   await bring(provider, desiredOf(['node-2']));
-  const [balancer] = provider.cloud.at('load-balancers').values();
+  const [balancer] = provider.cloud.resource('load-balancers').all();
   assert.deepEqual(balancer?.['targets'], ['my-cloud://srv-node-2']);
-  const writes = (): number => provider.cloud.log.filter((request) => !request.startsWith('GET')).length;
+  const writes = (): number => provider.cloud.calls.all().filter(({ method }) => method !== 'GET').length;
   const before = writes();
   await bring(provider, desiredOf(['node-2']));
   assert.equal(writes(), before, 'nothing is changed that is as it should be');
@@ -59,11 +59,15 @@ test('a load balancer comes, follows its nodes, and goes with all of its parts',
 
 test('what another cluster has made is not touched', async () => {
   await using provider = await openOnFake();
-  const theirs = { id: 'theirs', labels: { 'outrigger-cluster': 'another', 'outrigger-uid': 'uid-of-web' } };
-  provider.cloud.at('addresses').set('theirs', theirs);
+  const theirs = {
+    id: 'theirs',
+    ip: '203.0.113.200',
+    labels: { 'outrigger-cluster': 'another', 'outrigger-uid': 'uid-of-web' },
+  };
+  provider.cloud.resource('addresses').put(theirs);
   await bring(provider, desiredOf(['node-1']));
   await bring(provider, { ...desiredOf([]), wanted: false });
-  assert.deepEqual([...provider.cloud.at('addresses').values()], [theirs]);
+  assert.deepEqual(provider.cloud.resource('addresses').all(), [theirs]);
 });
 
 test('a wrong annotation is refused by its name', async () => {

@@ -31,12 +31,11 @@ export function loadBalancersOf(host: ProviderHost, api: HttpClient): LoadBalanc
     needs: ['address'],
     wanted: ({ service }, there) => {
       const { size = 'small' } = annotations.read(service.annotations);
-      return [{ attributes: { address: there('address')?.id, size } }];
+      const ports = service.ports.map(({ nodePort, port, protocol }) => ({ port, nodePort, protocol }));
+      return [{ attributes: { address: there('address')?.id, size, ports } }];
     },
-    members: ({ backEnds, service }) => ({
-      ports: service.ports.map(({ nodePort, port, protocol }) => ({ port, nodePort, protocol })),
-      targets: backEnds.map(({ node }) => node.providerID),
-    }),
+    // They follow the nodes, also while a wish of the Service is refused.
+    members: ({ backEnds }) => ({ targets: backEnds.map(({ node }) => node.providerID) }),
   };
   const firewall: PartKind = {
     kind: 'firewall',

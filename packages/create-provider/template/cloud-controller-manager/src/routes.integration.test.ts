@@ -6,7 +6,7 @@ import { nodeOf, openOnFake } from '../fake/open-provider.ts';
 test('the route of a node is made once, and goes; a foreign one stays', async () => {
   await using provider = await openOnFake();
   addServer(provider.cloud, 'node-1');
-  provider.cloud.at('routes').set('by-hand', { id: 'by-hand', destination: '10.9.0.0/24', server: 'srv-node-1' });
+  provider.cloud.resource('routes').put({ id: 'by-hand', destination: '10.9.0.0/24', server: 'srv-node-1' });
   const [routes, call] = [provider.of('routes'), provider.call];
   const node = nodeOf('node-1', 'my-cloud://srv-node-1');
   const request = { node, addresses: [], destination: '10.244.0.0/24' };
@@ -19,5 +19,5 @@ test('the route of a node is made once, and goes; a foreign one stays', async ()
     [['10.244.0.0/24', 'my-cloud://srv-node-1']],
   );
   assert.deepEqual(await routes.delete(own, call), [{ kind: 'done' }]);
-  assert.deepEqual([...provider.cloud.at('routes').keys()], ['by-hand']);
+  assert.deepEqual(provider.cloud.resource('routes').ids(), ['by-hand']);
 });

@@ -9,7 +9,7 @@ function volumeOf(handle: string, driver: string): VolumeRef {
 
 test('a volume of this cloud gets its zone; what is not, or is not found, is left alone', async () => {
   await using provider = await openOnFake();
-  provider.cloud.at('volumes').set('vol-1', { id: 'vol-1', zone: 'north-1b' });
+  provider.cloud.resource('volumes').put({ id: 'vol-1', zone: 'north-1b' });
   const volumes = ['my-cloud.example/volume', 'another.example/volume'].map((driver) => volumeOf('vol-1', driver));
   volumes.push(volumeOf('vol-2', 'my-cloud.example/volume'));
   assert.deepEqual(await provider.of('volumes').lookUp(volumes, provider.call), [
