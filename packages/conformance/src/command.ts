@@ -1,10 +1,12 @@
 /** `outrigger conformance`: what of this package the program runs by its first word. */
+import { runClusterConformance } from './cluster/command.ts';
 import type { CommandIo } from './command-io.ts';
 import { runProviderConformance } from './provider/command.ts';
 
 type Run = (args: readonly string[], io: CommandIo) => Promise<number>;
 
 const SUBJECTS: Readonly<Record<string, Run>> = {
+  cluster: runClusterConformance,
   provider: runProviderConformance,
 };
 

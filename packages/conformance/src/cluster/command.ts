@@ -14,26 +14,14 @@ import {
   strings,
   type FlagGroup,
 } from '@outrigger/controller-manager';
-import { createClient, createTransport, loadConfig, systemClock, systemRandom, type Clock } from '@outrigger/kube';
+import { createClient, createTransport, loadConfig, systemClock, systemRandom } from '@outrigger/kube';
+import type { CommandIo } from '../command-io.ts';
 import { renderConsole } from '../report/console.ts';
 import { writeReports } from '../report/write-reports.ts';
 import { openFixture, type ClusterFixture } from './cluster-fixture.ts';
 import { CLUSTER_FEATURES } from './cluster-test.ts';
 import { clusterTests } from './cluster-tests.ts';
 import { runClusterTests } from './run-cluster-tests.ts';
-
-/** What a command takes from its process. */
-interface CommandIo {
-  readonly stdout: { write(text: string): unknown };
-  readonly stderr: { write(text: string): unknown };
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute; relative paths start from here. */
-  readonly cwd: string;
-  /** Ends the run: what was made is taken away still. */
-  readonly signal?: AbortSignal;
-  /** Default: `systemClock`. */
-  readonly clock?: Clock;
-}
 
 interface ClusterOptions {
   kubeconfig: string;

@@ -114,6 +114,9 @@ test('what is missing or wrong on the command line is one line', async () => {
       assert.match(lines[5]?.stderr ?? '', /neither createProviderFixture\(\) nor a function/u);
       const half = await run(folder, 'provider', provider, '--fixture=half.ts', '--only=a stopped machine');
       assert.match(half.stderr, /the fixture has no createMachine\(\)/u);
+      for (const word of ['cluster', 'provider'])
+        assert.match((await run(folder, '--help')).stdout, new RegExp(word, 'u'));
+      assert.match((await run(folder, 'cluster', '--list')).stdout, /service/u);
       const help = await run(folder, 'provider', '--help');
       assert.equal(help.code, 0);
       assert.match(help.stdout, /--report-dir/u);
