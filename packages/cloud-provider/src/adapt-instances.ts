@@ -1,5 +1,6 @@
 /** From the shape that upstream asks of a provider, one machine a call, to batches. For clouds that have no batch call. */
 import type { CallContext } from './call-context.ts';
+import { asError } from './errors.ts';
 import type { Instance, InstanceAnswer, InstanceNeed, Instances, NodeRef } from './instances.ts';
 
 /** Upstream's `Instances` + `Zones`, or `InstancesV2`, in one method. */
@@ -21,7 +22,7 @@ export function adaptInstances(one: OneInstance): Instances {
       const instance = await one.get(node, need, call);
       return { result: instance ? { kind: 'found', instance } : { kind: 'missing' } };
     } catch (error) {
-      return { result: { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } };
+      return { result: { kind: 'failed', error: asError(error) } };
     }
   };
   return {

@@ -1,5 +1,6 @@
 /** From the shape that upstream asks of a provider, opaque `ensure` and `delete`, to one part and one action a load balancer. */
 import type { CallContext } from './call-context.ts';
+import { asError } from './errors.ts';
 import { loadBalancerOwnerAnnotation, type LoadBalancerService } from './load-balancer-service.ts';
 import type { LoadBalancerIngress } from './load-balancer-status.ts';
 import type {
@@ -86,7 +87,7 @@ class AdaptedLoadBalancers implements LoadBalancers {
         try {
           return { kind: 'parts', parts: await this.#partsOf(service, call) } as const;
         } catch (error) {
-          return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } as const;
+          return { kind: 'failed', error: asError(error) } as const;
         }
       }),
     );

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { CloudError, cloudErrorCodes, effectOf, isCloudError } from './index.ts';
+import { asError, CloudError, cloudErrorCodes, effectOf, isCloudError } from './index.ts';
 
 test('a cloud error is known by its mark and code, whichever copy of the package made it', () => {
   const own = new CloudError('throttled', 'too many', { retryAfterMs: 5, cause: 'x' });
@@ -47,4 +47,11 @@ test('the reference page says every code as it is', async () => {
     ([code, { effect, meaning, host }]) => `| \`${code}\` | ${meaning} | ${host} | \`${effect}\` |`,
   );
   assert.deepEqual(rows, expected);
+});
+
+test('what is thrown is an error, whatever it was', () => {
+  const error = new RangeError('as it is');
+  assert.equal(asError(error), error);
+  assert.equal(asError('a text').message, 'a text');
+  assert.equal(asError(undefined).message, 'undefined');
 });

@@ -153,6 +153,11 @@ export function isCloudError(error: unknown, code?: CloudErrorCode): error is Cl
   return code === undefined ? typeof found === 'string' : found === code;
 }
 
+/** What was thrown, which may be anything, as an error: itself, if it is one. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
 /** Whether what failed may have had an effect. Of an error that is no cloud error, nothing is known. */
 export function effectOf(error: unknown): CloudErrorEffect {
   if (!isCloudError(error)) return 'unknown';

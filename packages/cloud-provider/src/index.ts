@@ -17,7 +17,7 @@ export type {
 export { sameOwner, type Owner } from './owner.ts';
 
 // Errors
-export { CloudError, cloudErrorCodes, cloudErrorMark, effectOf, isCloudError } from './errors.ts';
+export { asError, CloudError, cloudErrorCodes, cloudErrorMark, effectOf, isCloudError } from './errors.ts';
 export type {
   CloudErrorCode,
   CloudErrorEffect,

@@ -3,6 +3,7 @@
  * size. No timer, no tuning flag, and a look-up holds no worker: start it, return, and be woken by `snapshot.subscribe`.
  */
 import {
+  asError,
   CloudError,
   type CallContext,
   type CallPriority,
@@ -254,7 +255,7 @@ class BatchedLookups implements InstanceLookups {
 }
 
 function failed(error: unknown, asOf: number): DatedAnswer {
-  return { asOf, result: { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } };
+  return { asOf, result: { kind: 'failed', error: asError(error) } };
 }
 
 function refuseOlder(node: NodeRef, answer: DatedAnswer, notBefore: number | undefined): DatedAnswer {

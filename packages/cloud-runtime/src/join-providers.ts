@@ -1,5 +1,6 @@
 /** Several providers, each of which answers for nodes without a provider ID only where no other cloud has a say in it. */
 import {
+  asError,
   CloudError,
   type Capabilities,
   type ConfigText,
@@ -188,7 +189,7 @@ class JoinedLookups implements InstanceLookups {
     const settled = Promise.withResolvers<void>();
     const asked: Asked = { cloud, askedAt: now, answer: undefined, settled: settled.promise };
     void lookups[way](node, options)
-      .catch((error: unknown) => failed(error instanceof Error ? error : new Error(String(error))))
+      .catch((error: unknown) => failed(asError(error)))
       .then((answer) => {
         asked.answer = answer;
         if (!options.signal.aborted) claims.heard(cloud, answer);

@@ -3,6 +3,7 @@
  * batch size. No timer and no cache: a volume is asked about once or twice in its life.
  */
 import {
+  asError,
   CloudError,
   type CallPriority,
   type VolumeRef,
@@ -112,8 +113,4 @@ function isResult(result: unknown): result is VolumeResult {
     return isRecord && Object.values(labels).every((value) => typeof value === 'string');
   }
   return kind === 'unknown' || (kind === 'failed' && error instanceof Error);
-}
-
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

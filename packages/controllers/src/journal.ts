@@ -2,6 +2,7 @@
  * What the controllers do to each object, and in a dry run would do: the one place between a plan and its writes. Explanations
  * and the page of a dry run are made from it.
  */
+import { asError } from '@outrigger/cloud-provider';
 import {
   noMetrics,
   type Clock,
@@ -152,7 +153,7 @@ export class Journal {
           note(subject, actions, failure === undefined ? undefined : { error: new Error(failure) });
           return answer;
         } catch (thrown) {
-          note(subject, actions, { error: thrown instanceof Error ? thrown : new Error(String(thrown)) });
+          note(subject, actions, { error: asError(thrown) });
           throw thrown;
         }
       },

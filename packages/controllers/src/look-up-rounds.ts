@@ -2,7 +2,7 @@
  * Asks the cloud about nodes, one question a node at a time, and holds each answer until it has been acted on. Nodes that
  * the cloud cannot help yet are asked about again in rounds: those that wait equally long share a round, and so its batches.
  */
-import type { CallPriority, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
+import { asError, type CallPriority, type InstanceNeed, type NodeRef } from '@outrigger/cloud-provider';
 import type { DatedAnswer, InstanceLookups } from '@outrigger/cloud-runtime';
 import { onAbort, type Clock, type Logger, type Timer } from '@outrigger/kube';
 
@@ -179,7 +179,7 @@ export class LookUpRounds {
         ...(notBefore === undefined ? {} : { notBefore }),
       });
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const error = asError(thrown);
       if (!signal.aborted) logger.warn('Look-up of a node ended without an answer', { node: node.name, error });
       answer = { asOf, result: { kind: 'failed', error } };
     }

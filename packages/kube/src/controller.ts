@@ -1,5 +1,6 @@
 /** A controller: a queue of keys, drained by N workers, each calling one `Reconciler`. Entry point: `runController`. */
 import { onAbort } from './abort.ts';
+import { asError } from './as-error.ts';
 import type { Clock } from './clock.ts';
 import { createControllerMetrics, type ControllerMetrics } from './internal/controller-metrics.ts';
 import { HeldKeys } from './internal/held-keys.ts';
@@ -189,7 +190,7 @@ async function reconcileOnce<K>(
     if (requeueAfterMs !== undefined) queue.add(key, { delayMs: requeueAfterMs });
     metrics.finished(requeueAfterMs === undefined ? 'success' : 'requeue_after', clock.monotonic() - startedAt);
   } catch (thrown) {
-    const error = thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
+    const error = asError(thrown);
     if (signal.aborted) {
       // The abort itself makes most calls throw. Whatever it was, the next process starts from what is there.
       logger.verbose(2, 'Reconcile ended by the stop of the controller', { error });

@@ -4,6 +4,7 @@
 export { sleepOn, systemClock, type Clock, type Timer } from './clock.ts';
 export { deadlineSignal, withDeadline, type Deadline } from './deadline.ts';
 export { KnownSecrets } from './known-secrets.ts';
+export { asError } from './as-error.ts';
 export { onAbort, raceAbort, whenAborted } from './abort.ts';
 export { whyUnreadable } from './read-failure.ts';
 export { systemRandom } from './system-random.ts';

@@ -6,7 +6,7 @@
  * share a machine: what changes something, or says much, is refused there too, unless this is said to be no matter.
  */
 import { isIPv4 } from 'node:net';
-import type { Clock, Logger, Metrics } from '@outrigger/kube';
+import { asError, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import { createAccessMetrics } from './access-metrics.ts';
 import type { Authorize } from './subject-access.ts';
 import {
@@ -119,7 +119,7 @@ class Policy implements AccessPolicy {
         const user = await authenticate(request);
         if (user) return asAuthenticated(user);
       } catch (error) {
-        failures.push(error instanceof Error ? error : new Error(String(error)));
+        failures.push(asError(error));
       }
     }
     const [failure] = failures;

@@ -2,7 +2,7 @@
  * The life of a controller manager: wait for leadership, build what only a leader needs, run the controllers, and leave
  * in order. It decides when things start and end and nothing else; what they are is the program's.
  */
-import { onAbort, whenAborted, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import { asError, onAbort, whenAborted, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import type { HealthChecks } from '../serving/health-checks.ts';
 
 /** Something that runs until it is told to stop. */
@@ -194,7 +194,7 @@ async function runOne(
     if (!signal.aborted) throw new Error(`controller ${name} ended unexpectedly`);
   } catch (error) {
     if (!signal.aborted) {
-      failure = error instanceof Error ? error : new Error(String(error));
+      failure = asError(error);
       logger.error('Controller failed: stopping', { controller: name, error });
       fail(error);
     }

@@ -1,6 +1,8 @@
 /** What a failure means for the next try. Pure. */
 import { effectOf, isCloudError } from '@outrigger/cloud-provider';
 
+export { asError } from '@outrigger/cloud-provider';
+
 /**
  * - `later`: not finished, and not wrong. No Event.
  * - `back-off`: tried again after 5 s, doubled up to 300 s.
@@ -33,11 +35,6 @@ export function retryOf(error: Error, isPlans = false): Retry {
     default:
       return { kind: 'back-off' };
   }
-}
-
-/** What was thrown, which may be anything. */
-export function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
 }
 
 /** For an Event. The message of an error that is not a provider's may hold what no Event should: that goes to the log only. */

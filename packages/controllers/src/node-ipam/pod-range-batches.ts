@@ -1,5 +1,11 @@
 /** Ranges are given to machines in batches: requests gather while one batch is under way. */
-import { CloudError, type PodRangeRequest, type PodRangeResult, type PodRanges } from '@outrigger/cloud-provider';
+import {
+  asError,
+  CloudError,
+  type PodRangeRequest,
+  type PodRangeResult,
+  type PodRanges,
+} from '@outrigger/cloud-provider';
 import { batchSizeOf, callInTime, type MakeCallContext } from '@outrigger/cloud-runtime';
 import type { Clock } from '@outrigger/kube';
 
@@ -61,7 +67,7 @@ export class PodRangeBatches {
       // A wrong count would shift them to other nodes.
       return results.length === requests.length ? results : [];
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const error = asError(thrown);
       return requests.map(() => ({ kind: 'failed', error }));
     }
   }

@@ -5,7 +5,7 @@
  * request: the run is what sends again, and not the call budget beneath it too. Those of a large share are paced besides: they
  * have minutes, and a cloud that is wrong about a thousand machines should not be asked about all of them.
  */
-import type { NodeRef } from '@outrigger/cloud-provider';
+import { asError, type NodeRef } from '@outrigger/cloud-provider';
 import type { DatedAnswer, InstanceLookups } from '@outrigger/cloud-runtime';
 import { onAbort, type Clock, type Logger, type Timer } from '@outrigger/kube';
 
@@ -165,7 +165,7 @@ export class DirectReads {
       const once = this.#failing ? { maxAttempts: 1 } : {};
       answer = await lookups.read(node, { need: 'state', signal, notBefore, ...once });
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const error = asError(thrown);
       if (!signal.aborted) logger.warn('Read of a machine ended without an answer', { node: node.name, error });
       answer = { asOf, result: { kind: 'failed', error } };
     }

@@ -1,4 +1,5 @@
 /** Carries out the writes of a plan for one node. Idempotent: what is there already is not written by the next plan. */
+import { asError } from '@outrigger/cloud-provider';
 import type { Node, PartialObjectMetadata, ResourceClient } from '@outrigger/kube';
 import type { NodeAction } from './actions.ts';
 import { objectPatch, statusPatch } from './node-patch.ts';
@@ -35,7 +36,7 @@ export async function applyWrites(node: Node, actions: readonly NodeAction[], op
       seen = { labels: metadata.labels, resourceVersion: metadata.resourceVersion };
       onWritten?.(metadata);
     } catch (error) {
-      onResult?.(action, error instanceof Error ? error : new Error(String(error)));
+      onResult?.(action, asError(error));
       throw error;
     }
     onResult?.(action);
