@@ -87,6 +87,12 @@ export function renderAims(measurements: readonly Measurement[], trickles: reado
         false,
       );
       aim(
+        `${nodes} nodes: speed as a multiple of upstream tuned, ${ofRounds}`,
+        ratio(ours, of('upstream tuned', nodes), 'nodesPerSecond'),
+        1.1,
+        false,
+      );
+      aim(
         `${nodes} nodes: CPU as a fraction of upstream tuned, ${ofRounds}`,
         ratio(ours, of('upstream tuned', nodes), 'cpuSeconds'),
         1,
