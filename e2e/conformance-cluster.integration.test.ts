@@ -5,12 +5,12 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { runClusterConformance } from '@outrigger/conformance';
-import { createClient, createTransport, loadConfig, resources, type Client } from '@outrigger/kube';
-import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
-import { systemClock } from '@outrigger/kube';
-import { startEmbeddedApiServer } from '@outrigger/testing';
-import { startOurs, ConformanceJudges } from './conformance-judges.ts';
+import { runClusterConformance, runClusterTests, type ClusterFixture } from '@outrigger/conformance';
+import { createClient, createTransport, loadConfig, resources, systemClock, type Client } from '@outrigger/kube';
+import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
+import { hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
+import { ConformanceJudges, startOurs } from './conformance-judges.ts';
+import { memoryClusterFixture } from './memory-cluster-fixture.ts';
 
 interface Cluster {
   readonly client: Client;
@@ -33,6 +33,16 @@ async function startCluster(t: TestContext): Promise<Cluster> {
   const client = createClient(transport);
   const apiServer = { server: '', certificateAuthority: '', token: '' };
   return { client, directory, kubeconfig, judges: new ConformanceJudges({ client, kubeconfig, apiServer, directory }) };
+}
+
+/** Ours, on a cloud of its own. */
+async function runOurs({ directory, kubeconfig }: Cluster, running: AsyncDisposableStack): Promise<MemoryCloud> {
+  const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5 });
+  const { endpoint } = running.use(await serveMemoryCloud(cloud));
+  const cloudConfig = path.join(directory, 'cloud.json');
+  await writeFile(cloudConfig, JSON.stringify({ endpoint }));
+  running.use(await startOurs(kubeconfig, cloudConfig, directory));
+  return cloud;
 }
 
 /** What there is of the suite's own, in the whole cluster. */
@@ -73,11 +83,7 @@ test('ours keeps every promise that the embedded API server can show', async (t)
 test('without a fixture, what needs a machine is unverifiable, and the rest is judged all the same', async (t) => {
   const cluster = await startCluster(t);
   await using running = new AsyncDisposableStack();
-  const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5 });
-  const { endpoint } = running.use(await serveMemoryCloud(cloud));
-  const cloudConfig = path.join(cluster.directory, 'cloud.json');
-  await writeFile(cloudConfig, JSON.stringify({ endpoint }));
-  running.use(await startOurs(cluster.kubeconfig, cloudConfig, cluster.directory));
+  const cloud = await runOurs(cluster, running);
   const args = [
     '--timeout=60s',
     '--quiet-period=300ms',
@@ -147,6 +153,41 @@ test('a run that is stopped takes away what it has made', async (t) => {
   assert.equal(code, 1);
   assert.match(stdout, /the run was stopped/u);
   assert.deepEqual(await ownObjects(cluster.client), []);
+});
+
+test('Nodes that kubelets register are labelled, judged and taken away', async (t) => {
+  const cluster = await startCluster(t);
+  const { client } = cluster;
+  await using running = new AsyncDisposableStack();
+  const whole = memoryClusterFixture(await runOurs(cluster, running));
+  const fixture: ClusterFixture = {
+    ...whole,
+    nodesFrom: 'kubelet',
+    makeMachine: async (name, signal) => {
+      const machine = await whole.makeMachine(name, signal);
+      await client.of(resources.nodes).create(hollowNode({ name, images: 0 }));
+      return machine;
+    },
+  };
+  const { report, left } = await runClusterTests({
+    client,
+    clock: systemClock,
+    fixture,
+    subject: { name: 'ours' },
+    features: ['nodes'],
+    disruptive: false,
+    node: '',
+    timeoutMs: 60_000,
+    quietMs: 200,
+    concurrency: 8,
+    only: ['nodes /'],
+    run: 'kubelets',
+    signal: new AbortController().signal,
+  });
+  const others = report.results.filter(({ outcome }) => outcome !== 'passed');
+  assert.deepEqual(others, []);
+  assert.deepEqual(left, []);
+  assert.deepEqual((await client.of(resources.nodes).list()).items, []);
 });
 
 test('a Node that the user names is read alone', async (t) => {

@@ -51,6 +51,12 @@ export const nodeTests: readonly ClusterTest[] = [
     run: async (rig) => {
       const { history, machine, name } = await rig.initialisedNode();
       if (!machine) throw new NotVerifiable('the node had been initialised before the run began: give --fixture');
+      const free = (): boolean => history.states.some((node) => !hasTaint(node, UNINITIALIZED_TAINT));
+      await rig.patience.until(
+        `the watch of node ${name} tells that its taint is gone`,
+        () => Promise.resolve(free()),
+        Boolean,
+      );
       const early = history.states.find((node) => !hasTaint(node, UNINITIALIZED_TAINT) && !node.spec?.providerID);
       if (early)
         throw new BrokenPromise(`node ${name} was free for pods while it had no provider ID`, shown(early.spec));

@@ -231,6 +231,8 @@ async function finalizerFirst(rig: ClusterRig): Promise<void> {
     },
     (addresses) => addresses.length > 0,
   );
+  const told = (): boolean => history.states.some((seen) => addressesOf(seen).length > 0);
+  await rig.patience.until('the watch of the Service tells of its address', () => Promise.resolve(told()), Boolean);
   const bare = history.states.find((seen) => addressesOf(seen).length > 0 && !hasFinalizer(seen));
   if (bare)
     throw new BrokenPromise(

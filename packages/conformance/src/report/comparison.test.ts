@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConformanceReport } from '../conformance-report.ts';
 import { renderComparison } from './comparison.ts';
-import { SAMPLE_REPORT } from './sample-report.ts';
+import { SAMPLE_REPORT } from './sample-report.suite.ts';
 
 const OTHER: ConformanceReport = {
   ...SAMPLE_REPORT,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderConsole } from './console.ts';
-import { SAMPLE_REPORT } from './sample-report.ts';
+import { SAMPLE_REPORT } from './sample-report.suite.ts';
 
 test('a report is told by feature, with what is wrong and where the promise is written', () => {
   assert.equal(

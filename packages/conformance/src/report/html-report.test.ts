@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderHtml } from './html-report.ts';
-import { SAMPLE_REPORT } from './sample-report.ts';
+import { SAMPLE_REPORT } from './sample-report.suite.ts';
 
 test('the page is whole by itself: no script, nothing that is fetched', () => {
   const page = renderHtml(SAMPLE_REPORT);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { renderJUnit } from './junit.ts';
-import { SAMPLE_REPORT } from './sample-report.ts';
+import { SAMPLE_REPORT } from './sample-report.suite.ts';
 
 /** An element in the order in which it was written: its name, its attributes and what is in it. */
 interface Element {

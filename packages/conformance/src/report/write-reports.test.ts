@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { renderConsole } from './console.ts';
 import { renderJUnit } from './junit.ts';
-import { SAMPLE_REPORT } from './sample-report.ts';
+import { SAMPLE_REPORT } from './sample-report.suite.ts';
 import { writeReports } from './write-reports.ts';
 
 function directory(t: TestContext): string {
