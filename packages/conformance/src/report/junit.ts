@@ -17,7 +17,7 @@ const builder = new XMLBuilder({
   suppressEmptyNode: true,
 });
 
-/** The whole document, with its declaration. An unverifiable result is `skipped` of type `unverifiable`. */
+/** The whole document, with its declaration. An unverifiable result is `skipped`, with a message that begins so. */
 export function renderJUnit(report: ConformanceReport): string {
   const { passed, failed, skipped, unverifiable } = tallyOf(report.results);
   const counts = {
@@ -60,12 +60,14 @@ function testCase(suite: string, result: TestResult): object {
     '@name': printableLine(result.name),
     '@classname': `${suite}.${printableLine(result.feature)}`,
     '@time': result.durationSeconds.toFixed(3),
-    ...(outcome === 'failed' && { failure: told(result) }),
+    ...(outcome === 'failed' && { failure: { '@type': outcome, ...told(result) } }),
+    // Ant's schema gives it no type: what is unverifiable says so in its message.
     ...((outcome === 'skipped' || outcome === 'unverifiable') && { skipped: told(result) }),
   };
 }
 
 function told({ outcome, reason = outcome, details, source }: TestResult): object {
-  const text = [reason, ...(details === undefined ? [] : [details]), `Promised in ${source}`];
-  return { '@type': outcome, '@message': printableLine(reason), '#text': printable(text.join('\n')) };
+  const message = outcome === 'unverifiable' ? `unverifiable: ${reason}` : reason;
+  const text = [message, ...(details === undefined ? [] : [details]), `Promised in ${source}`];
+  return { '@message': printableLine(message), '#text': printable(text.join('\n')) };
 }
