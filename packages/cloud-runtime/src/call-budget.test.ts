@@ -112,6 +112,29 @@ test('background takes half of the places at most, and a critical request finds 
   assert.deepEqual([count('background'), count('normal'), count('critical')], [4, 3, 1]);
 });
 
+test('calls take turns: one with a hundred requests does not hold up one with a few, nor one that comes later', async () => {
+  const budget = new CallBudget(new FakeClock(), { concurrency: 1 });
+  const held = await budget.admit(operation, 'normal', always);
+  const sent: string[] = [];
+  const ask = (name: string, requests: number): void => {
+    const { signal } = new AbortController();
+    for (let i = 0; i < requests; i++) {
+      void budget.admit(operation, 'normal', signal).then((admission) => {
+        sent.push(name);
+        if (sent.length === 4) ask('late', 1);
+        admission.release();
+      });
+    }
+  };
+  ask('many', 100);
+  ask('few', 2);
+  ask('one', 1);
+  held.release();
+  for (let i = 0; i < 500; i++) await Promise.resolve();
+  assert.equal(sent.length, 104);
+  assert.deepEqual(sent.slice(0, 8), ['many', 'few', 'one', 'many', 'few', 'many', 'late', 'many']);
+});
+
 test('a waiter leaves the line at its abort, at once', async () => {
   const clock = new FakeClock();
   const budget = new CallBudget(clock, { concurrency: 1 });

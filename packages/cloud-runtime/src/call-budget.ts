@@ -4,6 +4,7 @@
  */
 import type { CallPriority, CloudOperation } from '@outrigger/cloud-provider';
 import { onAbort, type Clock, type Timer } from '@outrigger/kube';
+import { TurnsOfCalls } from './internal/turns-of-calls.ts';
 import { RateBucket, type BucketLimits } from './rate-bucket.ts';
 
 export interface CallBudgetOptions {
@@ -29,6 +30,8 @@ const LOOK_MS = 1_000;
 export const DEFAULT_BUCKET = 'default';
 
 interface Waiter {
+  /** Of the call of the contract that it belongs to. */
+  readonly call: AbortSignal;
   readonly priority: CallPriority;
   /** In the order of asking. */
   readonly order: number;
@@ -37,7 +40,7 @@ interface Waiter {
 
 interface Line {
   readonly bucket: RateBucket;
-  readonly waiting: Record<CallPriority, Set<Waiter>>;
+  readonly waiting: Record<CallPriority, TurnsOfCalls<Waiter>>;
   readonly passedOver: Record<CallPriority, number>;
   timer: Timer | undefined;
 }
@@ -81,7 +84,10 @@ export class CallBudget {
     return this.#inFlight.critical + this.#inFlight.normal + this.#inFlight.background;
   }
 
-  /** Resolves when the request may be sent, at once and in the same turn where nothing is in the way. */
+  /**
+   * Resolves when the request may be sent, at once and in the same turn where nothing is in the way. Requests of one class take turns by
+   * the call that they belong to, which is known by `signal`.
+   */
   admit(operation: CloudOperation, priority: CallPriority, signal: AbortSignal): Promise<Admission> {
     const line = this.#line(operation.bucket ?? DEFAULT_BUCKET);
     return new Promise((resolve, reject) => {
@@ -91,6 +97,7 @@ export class CallBudget {
       }
       const queue = line.waiting[priority];
       const waiter: Waiter = {
+        call: signal,
         priority,
         order: this.#asked++,
         admit: () => {
@@ -112,7 +119,7 @@ export class CallBudget {
     if (!line) {
       line = {
         bucket: new RateBucket(this.#clock, this.#limitsOf(name)),
-        waiting: { critical: new Set(), normal: new Set(), background: new Set() },
+        waiting: { critical: new TurnsOfCalls(), normal: new TurnsOfCalls(), background: new TurnsOfCalls() },
         passedOver: { critical: 0, normal: 0, background: 0 },
         timer: undefined,
       };
@@ -180,7 +187,7 @@ export class CallBudget {
       const { priority } = other.waiter;
       if (other.line !== line && PRIORITIES.indexOf(priority) > served) other.line.passedOver[priority]++;
     }
-    line.waiting[waiter.priority].delete(waiter);
+    line.waiting[waiter.priority].take(waiter);
     waiter.admit();
   }
 
@@ -190,7 +197,7 @@ export class CallBudget {
     const starved = ready.find((priority) => passedOver[priority] >= PASSED_OVER_AT_MOST);
     const chosen = starved ?? ready[0];
     if (chosen === undefined) return undefined;
-    const [waiter] = waiting[chosen];
+    const { first: waiter } = waiting[chosen];
     return waiter && { line, waiter, starved: starved !== undefined };
   }
 
