@@ -48,8 +48,10 @@ export interface CallOptions {
 /** So many turns of the event loop without a request under way, and the clock that stands still is moved on. */
 const IDLE_TURNS = 12;
 const STEP_MS = 250;
+/** Who waits for neither a request nor the clock may be reading a file or closing a connection: that takes real time, and each step so much of it. */
+const PAUSE_MS = 3;
 /** Where requests that are under way wait for the clock themselves. */
-const STUCK_MS = 150;
+const STUCK_MS = 500;
 const never = new AbortController().signal;
 
 export class ProviderRig implements AsyncDisposable {
@@ -185,8 +187,11 @@ export class ProviderRig implements AsyncDisposable {
     while (!state.isSettled) {
       await new Promise<void>((resolve) => void setImmediate(resolve));
       idleTurns = this.faults.busy > 0 ? 0 : idleTurns + 1;
-      const isStuck = systemClock.monotonic() - movedAt > STUCK_MS;
-      if (state.isSettled || (idleTurns < IDLE_TURNS && !isStuck)) continue;
+      if (state.isSettled) break;
+      const restedMs = systemClock.monotonic() - movedAt;
+      const isWaiting = this.faults.hanging > 0 || this.pendingSleeps > 0;
+      const isIdle = idleTurns >= IDLE_TURNS && (isWaiting || restedMs >= PAUSE_MS);
+      if (!isIdle && restedMs < STUCK_MS) continue;
       await clock.advance(STEP_MS);
       idleTurns = 0;
       movedAt = systemClock.monotonic();
