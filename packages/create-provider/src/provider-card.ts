@@ -41,6 +41,19 @@ export function readCard(text: string): ProviderCard {
   if (maintainers.length === 0) throw new Error('maintainers must name at least one team or person');
   const repository = textOf(card, 'repository');
   const conformance = textOf(card, 'conformance');
+  const experience = wordsOf(card, 'experience');
+  // They become links of a page that others read.
+  for (const [key, addresses] of [
+    ['repository', repository === undefined ? [] : [repository]],
+    ['experience', experience],
+  ] as const) {
+    const wrong = addresses.find((one) => !ADDRESS.test(one));
+    if (wrong !== undefined)
+      throw new Error(`${key}: ${JSON.stringify(wrong)} is no address that begins with https://`);
+  }
+  if (conformance !== undefined && !ADDRESS.test(conformance) && !OWN_FILE.test(conformance)) {
+    throw new Error('conformance must be a file of the repository, or an address that begins with https://');
+  }
   return {
     name,
     title: textOf(card, 'title') ?? name,
@@ -50,10 +63,14 @@ export function readCard(text: string): ProviderCard {
     features: wordsOf(card, 'features'),
     additional: wordsOf(card, 'additional'),
     ...(conformance !== undefined && { conformance }),
-    experience: wordsOf(card, 'experience'),
+    experience,
     places: placesOf(card['places']),
   };
 }
+
+const ADDRESS = /^https?:\/\/\S+$/u;
+/** Not above the repository, and no other scheme. */
+const OWN_FILE = /^(?!.*\.\.)[\w-][\w./-]*$/u;
 
 const KEYS = [
   'name',
