@@ -1,7 +1,7 @@
 /** A provider's repository as its author gets it: created by the tarball of create-provider, with the tarballs of all packages, outside of the tree. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -55,6 +55,15 @@ test('make test passes at once, without a network', async () => {
 test('its program lints it', async () => {
   const output = await done(repository, 'make', ['lint-repo', 'INSTALLED=']);
   assert.match(output, /^acme: passed; of what a repository must have 0 missed/mu);
+});
+
+test('its conformance run ends well, and its report is what the index of providers lacks', async () => {
+  const output = await done(repository, 'make', ['conformance', 'INSTALLED=']);
+  assert.match(output, / \d+ passed in /u);
+  const card = path.join(repository, 'provider.yaml');
+  writeFileSync(card, readFileSync(card, 'utf8').replace('# conformance: ', 'conformance: '));
+  const linted = await done(repository, 'make', ['lint-repo', 'INSTALLED=']);
+  assert.match(linted, /^should {2}conformance-report +ok +reports\/report\.json$/mu);
 });
 
 test('compiled, as in its image, the program is there with its provider', async () => {

@@ -5,7 +5,7 @@ import { FakeClock } from '@outrigger/testing';
 import { addServer, configOf, startFake } from './fake-cloud.ts';
 import { nodeOf } from './open-provider.ts';
 
-export async function fixture(): Promise<ProviderFixture> {
+export async function createProviderFixture(): Promise<ProviderFixture> {
   const clock = new FakeClock();
   const cloud = await startFake(clock);
   const { faults } = cloud;
