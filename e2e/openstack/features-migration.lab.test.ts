@@ -242,7 +242,7 @@ test('from cloud-provider-openstack and back, on a real Octavia', async (t) => {
       assert.deepEqual(await wouldChange(whole), []),
     );
     await t.test('that no annotation names: refused with one Event, and as it was', async () => {
-      await untilTold('unnamed', /name it in the annotation/u);
+      await untilTold('unnamed', /set the annotation/u);
       const told = await cluster.eventsAbout('unnamed', 'Service', 'Warning');
       assert.equal(told.length, 1, told.join('\n'));
       const trees = await services.trees('unnamed');

@@ -108,7 +108,7 @@ class OpenStackProvider implements CloudProvider {
         await setup.client[Symbol.asyncDispose]();
         throw error;
       }
-      host.logger.warn('the changed cloud config is in use, and could not be tried', { file: text.fileName, error });
+      host.logger.warn('the changed cloud config is in use, but could not be verified', { file: text.fileName, error });
     }
     this.#setup = setup;
     this.#client.replace(setup.client);
@@ -116,7 +116,7 @@ class OpenStackProvider implements CloudProvider {
     host.capabilitiesChanged(this.#capabilities);
     // What is under way ends first; nobody need wait for it.
     before.client[Symbol.asyncDispose]().catch((error: unknown) => {
-      host.logger.warn('connections of the config before did not close cleanly', { error });
+      host.logger.warn('connections of the previous cloud config were not closed cleanly', { error });
     });
   }
 
@@ -137,7 +137,7 @@ class OpenStackProvider implements CloudProvider {
       // What keystone says has its line already.
       if (!isCloudError(error, 'unsupported') && !isCloudError(error, 'configuration')) return;
       this.#home.doubt();
-      host.logger.error('OpenStack cannot be asked as the cloud config says', { code: error.code, why: error.message });
+      host.logger.error('OpenStack cannot be used as the cloud config says', { code: error.code, why: error.message });
     }
   }
 
@@ -149,7 +149,9 @@ class OpenStackProvider implements CloudProvider {
     const { config, connection, files } = await this.#read(text, (warning) => host.logger.warn(warning));
     const fileName = text?.fileName ?? '';
     if (config.global.tlsInsecure) {
-      host.logger.warn(`${fileName}: [Global] tls-insecure: nobody checks that OpenStack's servers are who they say`);
+      host.logger.warn(
+        `${fileName}: [Global] tls-insecure is set: the certificates of OpenStack's servers are not verified`,
+      );
     }
     const { fetch, userAgent = [] } = this.#options;
     // As upstream's --user-agent, which puts each before what is there (`NewOpenStackClient`).

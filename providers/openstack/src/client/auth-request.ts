@@ -47,7 +47,7 @@ function password(global: GlobalConfig, refuse: Refuse): AuthRequest {
 function trust(global: GlobalConfig, id: string, refuse: Refuse): AuthRequest {
   const { trusteeId, trusteePassword } = global;
   const secret = trusteePassword ?? global.password;
-  if (secret === undefined) throw refuse('has a trust-id, and neither trustee-password nor password');
+  if (secret === undefined) throw refuse('has a trust-id, but neither trustee-password nor password');
   const user = trusteeId === undefined ? userOf(global, refuse) : { id: trusteeId };
   const auth = { identity: passwordIdentity(user, secret), scope: { 'OS-TRUST:trust': { id } } };
   return { body: { auth }, as: described('user', user), secrets: [secret] };
@@ -58,7 +58,7 @@ function applicationCredential(global: GlobalConfig, secret: string, refuse: Ref
   const { applicationCredentialId: id, applicationCredentialName: name } = global;
   if (id === undefined && name === undefined) {
     throw refuse(
-      'has an application-credential-secret, and neither application-credential-id nor application-credential-name',
+      'has an application-credential-secret, but neither application-credential-id nor application-credential-name',
     );
   }
   const credential = id === undefined ? { name, secret, user: userOf(global, refuse) } : { id, secret };
@@ -80,7 +80,7 @@ function userOf(global: GlobalConfig, refuse: Refuse): Of {
   if (username === undefined) throw refuse('names no user: user-id, or username, is needed');
   const domain = named(userDomainId, userDomainName) ?? named(domainId, domainName);
   if (domain) return { name: username, domain };
-  throw refuse('has a username without a domain: user-domain-name, or one of its like, is needed');
+  throw refuse('has a username without a domain: set user-domain-name or user-domain-id, or domain-name or domain-id');
 }
 
 /**
@@ -93,7 +93,9 @@ function scopeOf(global: GlobalConfig, refuse: Refuse): { readonly scope?: objec
   if (tenantName === undefined) return {};
   const own = named(tenantDomainId, tenantDomainName) ?? named(domainId, domainName);
   if (own) return { scope: { project: { name: tenantName, domain: own } } };
-  throw refuse('has a tenant-name without a domain: tenant-domain-name, or one of its like, is needed');
+  throw refuse(
+    'has a tenant-name without a domain: set tenant-domain-name or tenant-domain-id, or domain-name or domain-id',
+  );
 }
 
 function named(id: string | undefined, name: string | undefined): Named | undefined {

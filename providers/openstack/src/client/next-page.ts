@@ -23,7 +23,7 @@ export function readPage<T>(body: unknown, collection: string, what: string, ask
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>;
   const items = fields[collection];
   if (!Array.isArray(items)) {
-    throw new CloudError('unavailable', `${what} was answered without "${collection}"; nothing is concluded from it`);
+    throw new CloudError('unavailable', `${what} was answered without "${collection}"; the answer is ignored`);
   }
   const link = nextLink(fields, collection);
   if (link === undefined || link === null || link === '') return { items: items as T[], next: undefined };

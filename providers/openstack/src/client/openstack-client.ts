@@ -90,10 +90,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
       query = page.next;
       const key = JSON.stringify(query);
       if (query && seen.has(key)) {
-        throw new CloudError(
-          'unavailable',
-          `${request.operation}: the pages go round in a circle; nothing is concluded from them`,
-        );
+        throw new CloudError('unavailable', `${request.operation}: the pages repeat; the answer is ignored`);
       }
       seen.add(key);
     }

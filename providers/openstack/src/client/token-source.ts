@@ -94,7 +94,7 @@ export class TokenSource {
     const isTold = this.#isTold;
     this.#isTold = false;
     if (error === undefined) {
-      if (this.#failed) logger.info('keystone gives tokens again', { url });
+      if (this.#failed) logger.info('keystone issues tokens again', { url });
       this.#failed = false;
     } else if (isCloudError(error) && !isTold) {
       const { code, message: why } = error;
@@ -105,11 +105,11 @@ export class TokenSource {
 }
 
 function lineOf(code: CloudErrorCode): string {
-  return code === 'configuration' ? 'the token of keystone is not used' : 'keystone gives no token';
+  return code === 'configuration' ? 'the token of keystone is not used' : 'keystone issues no token';
 }
 
 /** What is to be done. */
 function nextOf(code: CloudErrorCode): string {
   if (code === 'configuration' || code === 'unauthenticated') return 'correct the cloud config: it is read again';
-  return 'check auth-url in [Global] of cloud.conf, and the way there: keystone is asked again with the next request';
+  return 'check auth-url in [Global] of cloud.conf and the network path to it: the next request asks keystone again';
 }

@@ -96,7 +96,7 @@ export const globalSection: Section<GlobalConfig> = {
       key: 'cafilecontents',
       status: 'refused',
       harmless: [''],
-      why: 'another program’s option that the file format lets through by chance; put the certificates into a file and name it with ca-file',
+      why: 'an option of another program that the file format accepts by chance; put the certificates into a file and name it with ca-file',
     },
   ],
 };
@@ -150,7 +150,7 @@ export const loadBalancerSection: Section<LoadBalancerConfig> = {
       key: 'lb-version',
       status: 'refused',
       harmless: ['', 'v2'],
-      why: 'there is no other version than v2; take the line out',
+      why: 'there is no version but v2; remove the line',
     },
   ],
 };

@@ -15,43 +15,44 @@ const INTRODUCTION = `# cloud.conf
 
 Generated from \`src/config/cloud-conf-keys.ts\` and \`cloud-conf-meanings.ts\` by \`node scripts/openstack-cloud-conf-page.ts\`; do not edit.
 
-\`--cloud-config\` names the file of cloud-provider-openstack, and it is read as that reads it: the dialect of
-[gcfg](https://pkg.go.dev/gopkg.in/gcfg.v1). Sections and keys are the same in any case. A value may stand in quotes, in which
-\`\\"\`, \`\\\\\`, \`\\n\` and \`\\t\` are escapes; outside of them \`#\` and \`;\` begin a comment, and \`\\\` at the end of a line joins the next to
-it. Of a key that is set twice the last counts, but for those that are repeatable, where each line adds one and the key without
-\`=\` begins anew. Durations are Go's: \`5s\`, \`1m30s\`.
+\`--cloud-config\` takes the file of cloud-provider-openstack, and reads it by the same rules: the INI dialect of
+[gcfg](https://pkg.go.dev/gopkg.in/gcfg.v1). Names of sections and keys are not case-sensitive. A value may be quoted; inside quotes
+\`\\"\`, \`\\\\\`, \`\\n\` and \`\\t\` are escapes; outside of quotes \`#\` and \`;\` begin a comment, and \`\\\` at the end of a line continues it on
+the next. If a key is set more than once, the last value counts; a key that is repeatable collects them, and the key without
+\`=\` clears what was collected. Durations are written as in Go: \`5s\`, \`1m30s\`.
 
-A section or a key that is not here is read over, with a warning that names the file and the line. A value that cannot be
-used ends the start with one line that does; at a reload it leaves the config before in use.
+An unknown section or key is ignored with a warning that names the file, the line and the key that may be meant. An invalid value stops
+the program at the start, with one line that names the file, the line and the key; at a reload, the previous config stays in use.
 
-*served*: as upstream. *own*: upstream has no such key, and reads over it. *refused*: the config is not taken. What is shown by
-what: [marks](lab.md#marks).
+*served*: as upstream. *own*: a key that upstream does not have, and ignores. *refused*: the config is not accepted. How each was
+tested: [marks](lab.md#marks).
 `;
 
 const AFTER = `## How it authenticates
 
 With the first of these that is set: a trust (\`trust-id\`, as the trustee, else as the user), \`token\`, an application credential
-(\`application-credential-secret\`), \`password\`. The scope is the project, else the default project of the user; an application credential and a trust
-have their own. A token without a project is refused: nova, neutron and octavia show it nothing. An ID goes before a name. A name needs a domain: its own (\`user-domain-…\`, \`tenant-domain-…\`), else
+(\`application-credential-secret\`), \`password\`. The scope is the project, else the user's default project; an application credential and a trust
+have their own. The scope is never a domain, and a token without a project is refused: nova, Neutron and Octavia show it nothing. Set \`tenant-id\`, or
+\`tenant-name\` with its domain. An ID takes precedence over a name. A name needs a domain: its own (\`user-domain-…\`, \`tenant-domain-…\`), else
 \`domain-id\` or \`domain-name\`.
 
-Keystone is first asked soon after the start, by a standby too; nothing waits for it. A keystone that is down, one that is not there,
-credentials that it refuses and a region without nova are one line in the log each. A token is renewed when a
-tenth of its life is left, 5 minutes at most, and once when a service refuses it. After keystone has refused the credentials it
-is not asked again for 30 seconds: it locks accounts that are tried too often.
+Keystone is first asked soon after the start, by a standby as well; nothing waits for it. A keystone that cannot be reached,
+credentials that it refuses and a region without nova are logged in one line each. A token is renewed when a
+tenth of its lifetime is left, 5 minutes at most, and once when a service refuses it. After keystone has refused the credentials it
+is not asked again for 30 seconds: keystone can lock accounts after repeated failures.
 
-The file itself, clouds.yaml with what goes with it, and the files of certificates are looked at every 10 seconds.
-At a reload the changed config is tried first. One whose credentials keystone refuses, or that leads to another project or region than
-before, leaves the one before in use: there, all of the cluster would seem to be gone. While keystone is down it is taken, and then
-asks nothing of another project. Restart the program when the cluster has moved. A first config that leads to the wrong
-project can be corrected without that, as long as no server of the cluster was seen there.
+The file itself, clouds.yaml and the files beside it, and the certificate files are checked for changes every 10 seconds.
+A changed config is verified before it is used. If keystone refuses its credentials, or if it leads to another project or region than
+before, the previous config stays in use: in another project, the whole cluster would seem to be gone. While keystone is down, the changed config is accepted; it then
+sends no request to another project. Restart the program when the cluster has moved. A first config that leads to the wrong
+project can be corrected without a restart, as long as no server of the cluster was seen there.
 
 ## clouds.yaml
 
 With \`use-clouds\`, what \`cloud.conf\` does not set is taken from there: \`auth\`, \`region_name\`, \`endpoint_type\` or \`interface\`, \`cacert\`,
 \`cert\`, \`key\`. Not \`verify\`: set \`tls-insecure\`. It is looked for at \`clouds-file\`, at \`OS_CLIENT_CONFIG_FILE\`, in the working
 directory, in \`~/.config/openstack\` and in \`/etc/openstack\`; \`clouds-public.yaml\` (for a \`profile\`) and \`secure.yaml\` likewise. The cloud is
-\`cloud\`, else \`OS_CLOUD\`, else the only one. It is read with \`cloud.conf\`, not when it changes by itself.
+\`cloud\`, else \`OS_CLOUD\`, else the only one. It is read again with \`cloud.conf\`.
 
 ## Environment
 

@@ -140,7 +140,7 @@ test('what is wrong in it is said with its place and without its text', async ()
   };
   await withFiles(files, async (read) => {
     const clouds = (file: string): Promise<GlobalConfig> => read(`[Global]\nuse-clouds\nclouds-file = DIR/${file}`);
-    await assert.rejects(clouds('broken.yaml'), message(/broken\.yaml:\d+: this is no YAML/u));
+    await assert.rejects(clouds('broken.yaml'), message(/broken\.yaml:\d+: this is not valid YAML/u));
     await assert.rejects(clouds('interface.yaml'), message(/clouds\.c\.interface must be public, internal or admin/u));
     await assert.rejects(
       clouds('profile.yaml'),

@@ -174,7 +174,7 @@ function cloudsOf(fileName: string, key: string, text: string): Readonly<Record<
     // The library's own message quotes the line, which may hold a password.
     const line = error instanceof YAMLParseError ? text.slice(0, error.pos[0]).split('\n').length : 0;
     const what = error instanceof YAMLParseError ? error.code : 'unreadable';
-    throw new CloudError('configuration', `${fileName}:${line}: this is no YAML (${what})`);
+    throw new CloudError('configuration', `${fileName}:${line}: this is not valid YAML (${what})`);
   }
   const clouds = mappingOf(mappingOf(document)[key]);
   return Object.fromEntries(Object.entries(clouds).map(([name, cloud]) => [name, mappingOf(cloud)]));

@@ -117,7 +117,7 @@ request-timeout = 0
   assert.deepEqual(
     warnings,
     ['10.0.0.1', '300.0.0.0/8', '10.0.0.0/33'].map(
-      (cidr) => `cloud.conf:8: [NETWORKING] address-sort-order: "${cidr}" is no CIDR; it is left out`,
+      (cidr) => `cloud.conf:8: [NETWORKING] address-sort-order: "${cidr}" is not a CIDR; it is ignored`,
     ),
   );
 });
@@ -155,7 +155,7 @@ const bad: Readonly<Record<string, string>> = {
   '[Global]\nos-endpoint-type = private':
     'cloud.conf:2: [Global] os-endpoint-type must be public, internal or admin, not "private"',
   '[Global]\ncafilecontents = x':
-    'cloud.conf:2: [Global] cafilecontents is not supported: another program’s option that the file format lets through by chance; put the certificates into a file and name it with ca-file',
+    'cloud.conf:2: [Global] cafilecontents is not supported: an option of another program that the file format accepts by chance; put the certificates into a file and name it with ca-file',
   '[LoadBalancer]\n\nmonitor-delay = 5':
     'cloud.conf:3: [LoadBalancer] monitor-delay must be a duration with its unit, such as 5s or 1m30s, not "5"',
   '[LoadBalancer]\nmonitor-max-retries = 11':
@@ -163,7 +163,7 @@ const bad: Readonly<Record<string, string>> = {
   '[LoadBalancer]\nmax-shared-lb = 2.5':
     'cloud.conf:2: [LoadBalancer] max-shared-lb must be a whole number from 1, not "2.5"',
   '[LoadBalancer]\nlb-version = v1':
-    'cloud.conf:2: [LoadBalancer] lb-version is not supported: there is no other version than v2; take the line out',
+    'cloud.conf:2: [LoadBalancer] lb-version is not supported: there is no version but v2; remove the line',
   '[Metadata]\nsearch-order = configDrive,elsewhere':
     'cloud.conf:2: [Metadata] search-order must be configDrive, metadataService, or both with a comma between, not "configDrive,elsewhere"',
 };

@@ -115,7 +115,7 @@ export const cidrs: ValueKind<readonly string[]> = {
   read: (value, _before, warn) =>
     splitList(required(value)).filter((cidr) => {
       if (isCidr(cidr)) return true;
-      warn(`${quote(cidr)} is no CIDR; it is left out`);
+      warn(`${quote(cidr)} is not a CIDR; it is ignored`);
       return false;
     }),
   show: (value) => value.join(', '),

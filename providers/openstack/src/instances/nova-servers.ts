@@ -39,7 +39,7 @@ export class NovaServers {
       if (!isCloudError(error, 'not-found')) throw error;
       if (!isUuid(id)) {
         // nova answers the same for whatever it does not find, and finds IDs only as it writes them.
-        const message = `GET ${path}: ${quote(id)} is no server ID as nova writes them (a UUID in small letters, with dashes); nothing is concluded from its 404: correct the node's provider ID`;
+        const message = `GET ${path}: ${quote(id)} is not a server ID in nova's form (a UUID in lower case, with dashes), so its 404 proves nothing: correct the node's provider ID`;
         throw new CloudError('invalid', message);
       }
       // nova names the server that it does not have. What does not, may be a 404 about something else.
@@ -104,9 +104,12 @@ export class NovaServers {
       throw new CloudError('unsupported', message);
     }
     if (!this.#warned) {
-      call.logger.warn('nova is older than 2.69: servers of a cell that it cannot reach are missing, not UNKNOWN', {
-        max,
-      });
+      call.logger.warn(
+        'nova is older than microversion 2.69: servers of a cell that it cannot reach are missing from lists, not UNKNOWN',
+        {
+          max,
+        },
+      );
       this.#warned = true;
     }
     return max;

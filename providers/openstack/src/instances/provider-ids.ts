@@ -34,7 +34,7 @@ export function askedServer({ name: nodeName, providerID }: NodeRef, { name, reg
   }
   if (ofRegion !== '' && ofRegion !== region) {
     const here = region === undefined ? 'the cloud config names no region' : `only region ${region} is asked`;
-    const message = `node ${nodeName}: the provider ID ${providerID} is of region ${ofRegion}, and ${here}; nothing is concluded`;
+    const message = `node ${nodeName}: the provider ID ${providerID} is of region ${ofRegion}, and ${here}; the node is left as it is`;
     return { by: 'error', error: new CloudError('invalid', message) };
   }
   return { by: 'id', id };

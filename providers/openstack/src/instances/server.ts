@@ -66,7 +66,7 @@ export function stateOf({ id, status }: Server): Instance['state'] {
   if (status === UNKNOWN) {
     throw new CloudError(
       'unavailable',
-      `server ${id}: nova says UNKNOWN, its cell cannot be reached; it is asked again`,
+      `server ${id}: nova reports the status UNKNOWN: its cell cannot be reached; it is retried`,
     );
   }
   return serverStates[status] ?? 'running';

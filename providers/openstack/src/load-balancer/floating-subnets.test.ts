@@ -15,7 +15,7 @@ test('the first matching subnet with a free address; none that matches, and none
   // All that the small one has.
   assert.equal((await on('a', 'full-1')).ingress[0]?.ip, '198.51.100.2');
   for (const name of ['b', 'c']) assert.match((await on(name, 'full-*')).ingress[0]?.ip ?? '', /^198\.51\.101\./);
-  await assert.rejects(on('e', 'full-1'), /none of the 1 subnets .* gave an address; .* No more IP addresses/);
+  await assert.rejects(on('e', 'full-1'), /none of the 1 subnets .* has a free address; .* No more IP addresses/);
   assert.match((await on('f', 'no-*')).refused?.message ?? '', /has no subnet that matches/);
   const named = annotated({ floatingNetworkId: share.id, floatingSubnetId: second.id });
   assert.match((await rig.bring(serviceNamed('g', { annotations: named }))).ingress[0]?.ip ?? '', /^198\.51\.101\./);

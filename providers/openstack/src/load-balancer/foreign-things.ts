@@ -76,6 +76,6 @@ export const thingOf = (
 
 /** One text for what is not there, is in use, or is another's: who asks may not find out which. */
 export function notForThis(what: string, namespace: string): CloudError {
-  const text = `${what} is not there, or not free for Services of the namespace ${namespace}; ask for another, or have the administrator of the cloud set it aside (tag ${GRANT}${namespace} on it)`;
+  const text = `${what} does not exist, or may not be used by Services of the namespace ${namespace}; choose another, or have the administrator of the cloud allow it with the tag ${GRANT}${namespace}`;
   return new CloudError('not-owned', text);
 }

@@ -108,7 +108,7 @@ test('without the annotation, of another name, or with another’s tag, nothing 
   const rig = await Rig.open();
   const theirs = await cpoEnsure(rig, web);
   const refused = await rig.bring(web);
-  assert.match(refused.refused?.message ?? '', /name it in the annotation/);
+  assert.match(refused.refused?.message ?? '', /set the annotation/);
   // Of another Service: it is shared, as CPO does, and not taken.
   const id = theirs.annotations['loadbalancer.openstack.org/load-balancer-id'] ?? '';
   const other = serviceNamed('other', { ports: [portOf(81)], annotations: annotated({ loadBalancerId: id }) });
@@ -118,7 +118,7 @@ test('without the annotation, of another name, or with another’s tag, nothing 
   const elsewhere = await rig.restarted({ clusterId: 'cluster-2' });
   await elsewhere.bring(theirs);
   const taken = await rig.bring(theirs);
-  assert.match(taken.refused?.message ?? '', /not free for Services of the namespace default/);
+  assert.match(taken.refused?.message ?? '', /may not be used by Services of the namespace default/);
 });
 
 for (const [whose, tag] of [
@@ -137,7 +137,7 @@ for (const [whose, tag] of [
     await rig.clock.sleep(1_000);
     const marked = await rig.everything();
     const plan = await rig.bring(theirs);
-    assert.match(plan.refused?.message ?? '', /has another owner;/);
+    assert.match(plan.refused?.message ?? '', /but another owner;/);
     assert.deepEqual(await rig.everything(), marked);
 
     await rig.bring(theirs, false);

@@ -226,7 +226,7 @@ test('a listener that failed is made again; a load balancer that failed at its m
   rig.cloud.octavia.setProvisioningStatus(own.id, 'ERROR');
   const told = await rig.pass(rig.desired(served(web, plan)));
   assert.deepEqual([told.actions.length, told.complete, told.ingress], [0, false, plan.ingress]);
-  assert.match(told.warnings?.[0]?.message ?? '', /failed over/);
+  assert.match(told.warnings?.[0]?.message ?? '', /fails it over/);
 
   const fresh = serviceNamed('fresh');
   await rig.pass(rig.desired(fresh));
@@ -324,7 +324,7 @@ test('nobody else’s load balancer of the same name is taken, and none is made 
   const path = '/v2.0/lbaas/loadbalancers';
   await rig.client.request(callContext(), { service: 'load-balancer', operation: 'x', method: 'POST', path, body });
   const refused = await rig.bring(serviceNamed('api'));
-  assert.match(refused.refused?.message ?? '', /nothing says whose it is/);
+  assert.match(refused.refused?.message ?? '', /but no owner/);
 });
 
 test('what is sent to make a load balancer is planned whole; only IDs that Neutron knows are looked up', async () => {

@@ -136,7 +136,7 @@ test('of many ports an action changes so few that its time is enough', async () 
     const plan = rig.provider.plan(rig.desired(other), await rig.look(other));
     const summaries = plan.actions
       .map(({ summary = '' }) => summary)
-      .filter((one) => one.startsWith('put the security'));
+      .filter((one) => one.startsWith('add the security'));
     if (summaries.length > 0) {
       assert.deepEqual(
         summaries.map((one) => Number(/\d+/.exec(one)?.[0])),

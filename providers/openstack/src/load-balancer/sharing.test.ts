@@ -145,7 +145,7 @@ test('the last one who shares leaves while it was planned to leave the load bala
     leaving = await last();
   }
   await rig.bring(second, false);
-  await assert.rejects(rig.provider.apply(leaving, gone, callContext()), /is shared by nobody by now/);
+  await assert.rejects(rig.provider.apply(leaving, gone, callContext()), /is no longer shared by a Service/);
   await rig.bring(gone.service, false);
   assert.deepEqual(await look(rig), { balancers: [], listeners: [], addresses: [] });
 });
@@ -311,7 +311,7 @@ test('the floating IP of another Service, or cluster, is not attached here while
   for (const one of [rig, await rig.restarted({ clusterId: 'cluster-2', clusterName: 'two' })]) {
     const { refused } = await one.bring(asking);
     assert.ok(
-      isCloudError(refused, 'not-owned') && refused.message.includes('not free for Services of the namespace'),
+      isCloudError(refused, 'not-owned') && refused.message.includes('may not be used by Services of the namespace'),
       refused?.message,
     );
     assert.equal((await look(rig)).addresses.find(({ id }) => id === address?.id)?.port_id, null);

@@ -93,7 +93,7 @@ export class RouterRoutes {
     // Absent, and not empty: the attribute is the extension's.
     if (!router.routes) {
       const why = `the router ${this.id} shows no routes: Neutron has no extension extraroute`;
-      throw new CloudError('unsupported', `${why}; take router-id out of [Route]`);
+      throw new CloudError('unsupported', `${why}; remove router-id from [Route]`);
     }
     return { id: this.id, ...router, routes: router.routes };
   }

@@ -84,7 +84,7 @@ const TAG_REFUSALS = ['forbidden', 'invalid', 'quota'] as const;
 
 function noteWithoutTags(id: string, error: unknown, facts: LearnedFacts, call: CallContext): void {
   facts.noteTriedTags(id);
-  call.logger.warn('Neutron does not take the tags that say whose a part is; its description says it', { id, error });
+  call.logger.warn('Neutron refused the tags with the owner; the description still names the owner', { id, error });
 }
 
 /** Read right before, so that others' tags stay. */
@@ -136,7 +136,7 @@ async function postInTurn(
       last = error;
     }
   }
-  const text = `none of ${among} gave an address; the last said: ${last instanceof Error ? last.message : ''}`;
+  const text = `none of ${among} has a free address; the last refusal: ${last instanceof Error ? last.message : ''}`;
   throw new CloudError('quota', text, { cause: last });
 }
 

@@ -74,7 +74,7 @@ export class OctaviaChanges {
       const { owner, sharers } = ownersIn(there.tags ?? []);
       const others = lastSharer ? sharers.filter((one) => !sameOwner(one, lastSharer)) : sharers;
       if (others.length > 0 || (lastSharer && (owner || !isLeft(there.tags ?? [])))) {
-        throw new CloudError('conflict', `the load balancer ${id} is shared by now; it is looked at again`);
+        throw new CloudError('conflict', `the load balancer ${id} is shared by now; it is read again`);
       }
       await this.#sendDelete(deleteRequest('loadbalancers', id, { cascade }), call);
     });
@@ -84,7 +84,7 @@ export class OctaviaChanges {
     const { loadBalancerId: id } = change;
     return this.#whenReady(id, call, async () => {
       const there = await readLoadBalancer(this.#client(), id, call);
-      if (!there) throw new CloudError('conflict', `the load balancer ${id} is gone; it is looked at again`);
+      if (!there) throw new CloudError('conflict', `the load balancer ${id} is gone; it is read again`);
       const before = there.tags ?? [];
       const after = changedTags(before, change);
       if (after.length === before.length && after.every((tag) => before.includes(tag))) return;
@@ -101,7 +101,7 @@ export class OctaviaChanges {
   async #whenReady(id: string, call: CallContext, send: () => Promise<void>): Promise<LoadBalancerActionResult> {
     for (let attempt = 1; ; attempt++) {
       if (!(await this.#settling.isReady(id, call))) {
-        const text = `the load balancer ${id} is busy with an earlier change; it is looked at again`;
+        const text = `the load balancer ${id} is busy with an earlier change; it is retried`;
         throw new CloudError('retry-after', text, { effect: 'none', retryAfterMs: POLL_MS });
       }
       try {
@@ -159,7 +159,7 @@ function changedTags(
   const heir = sharers.find(({ uid }) => passOn.heirs.includes(uid));
   if (owner) return after;
   if ((passOn.how === 'must' && !heir) || (passOn.how === 'left' && sharers.length === 0)) {
-    const text = `the load balancer ${loadBalancerId} is shared by nobody by now who could have it; it is looked at again`;
+    const text = `the load balancer ${loadBalancerId} is no longer shared by a Service that may own it; it is read again`;
     throw new CloudError('conflict', text);
   }
   if (!heir) return after;

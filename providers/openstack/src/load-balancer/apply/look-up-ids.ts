@@ -56,7 +56,7 @@ export class IdLookUps {
     const port = portOf(await portsByAddress(this.#client, [address], this.#call), subnetOf);
     const fixed = port?.fixed_ips.find((one) => one.ip_address === address);
     if (fixed) return fixed.subnet_id;
-    const text = `no port of the node ${nodeName} is known by its address ${address}, so that no subnet is known for the load balancer; set subnet-id or network-id`;
+    const text = `no port of the node ${nodeName} is known by its address ${address}, so the load balancer’s subnet is not known; set subnet-id or network-id`;
     throw new CloudError('invalid', text);
   }
 

@@ -37,7 +37,7 @@ export function addressFamilies(
   const why = !features.additionalVips
     ? `two addresses to a load balancer need Octavia API 2.26, and this is ${features.version}`
     : sourceRanges.length > 0 && features.accessLists
-      ? 'a load balancer with two addresses cannot have source ranges: it would end in ERROR; have one family, or no ranges'
+      ? 'a load balancer with two addresses cannot have source ranges: it would end in ERROR; use one family, or no ranges'
       : undefined;
   if (why === undefined) return { first, second };
   warn({
@@ -71,8 +71,7 @@ export function sourcesOf(
     if (sourceRanges.length === 0 || (features.provider === 'ovn' && manageSecurityGroups)) {
       return { allowedCidrs: undefined, ranges };
     }
-    const remedy =
-      features.provider === 'ovn' ? '; with manage-security-groups=true the members’ ports hold them off' : '';
+    const remedy = features.provider === 'ovn' ? '; with manage-security-groups=true the members’ ports do' : '';
     throw new CloudError('unsupported', `loadBalancerSourceRanges: ${cloudOf(features)} has no access lists${remedy}`);
   }
   return { allowedCidrs: families.length === 1 ? ranges : [], ranges };
@@ -83,12 +82,12 @@ function rangesIn(texts: readonly string[], families: readonly IPFamily[]): read
   const all = texts.map((text) => {
     const range = parseCidr(text.trim());
     if (range === undefined)
-      throw new CloudError('invalid', `source range ${quote(text)} is no range like 10.0.0.0/24`);
+      throw new CloudError('invalid', `source range ${quote(text)} is not a range such as 10.0.0.0/24`);
     return range;
   });
   const served = all.filter(({ family }) => families.includes(`IPv${family}`));
   if (served.length === 0) {
-    const message = `no source range is of family ${families.join(' or ')}: ${texts.join(', ')} would let nobody in`;
+    const message = `no source range is of family ${families.join(' or ')}: ${texts.join(', ')} would block all clients`;
     throw new CloudError('invalid', message);
   }
   return [...new Set(served.map(({ text }) => text))].toSorted();

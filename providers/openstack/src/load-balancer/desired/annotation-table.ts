@@ -98,7 +98,7 @@ export const annotationTable: AnnotationTable = {
   floatingSubnetId: {
     name: `${PREFIX}floating-subnet-id`,
     values: 'uuid',
-    description: 'Subnet of the floating IP; goes before the two below. Default: `floating-subnet-id`.',
+    description: 'Subnet of the floating IP; takes precedence over the two below. Default: `floating-subnet-id`.',
     dangerous: 'takes addresses of a subnet that is meant for others',
   },
   floatingSubnet: {
@@ -119,7 +119,7 @@ export const annotationTable: AnnotationTable = {
     name: `${PREFIX}keep-floatingip`,
     values: 'boolean',
     orDefault: 'always',
-    description: 'The floating IP outlives the Service. Default: false.',
+    description: 'The floating IP is kept when the Service is deleted. Default: false.',
   },
   networkId: {
     name: `${PREFIX}network-id`,
@@ -144,7 +144,7 @@ export const annotationTable: AnnotationTable = {
     name: `${PREFIX}port-id`,
     values: 'uuid',
     orDefault: 'once-served',
-    description: 'A port that has the VIP already.',
+    description: 'An existing port that has the VIP.',
     dangerous: 'takes the port, and with it the address, of others',
   },
   connectionLimit: {
@@ -152,7 +152,7 @@ export const annotationTable: AnnotationTable = {
     values: 'integer',
     orDefault: 'always',
     range: [-1, 2 ** 31 - 1],
-    description: 'Connections to a listener at once; -1: any number. Default: -1.',
+    description: 'Maximum number of concurrent connections to a listener; -1: no limit. Default: -1.',
   },
   proxyProtocol: {
     name: `${PREFIX}proxy-protocol`,
@@ -164,7 +164,7 @@ export const annotationTable: AnnotationTable = {
     name: `${PREFIX}x-forwarded-for`,
     values: 'boolean',
     orDefault: 'always',
-    description: 'HTTP listeners that add `X-Forwarded-For`. TCP ports only. Default: false.',
+    description: 'HTTP listeners, which add `X-Forwarded-For`. TCP ports only. Default: false.',
   },
   lbMethod: {
     name: `${PREFIX}lb-method`,
@@ -203,35 +203,35 @@ export const annotationTable: AnnotationTable = {
     name: `${PREFIX}enable-health-monitor`,
     values: 'boolean',
     orDefault: 'always',
-    description: 'A health monitor to each pool; `externalTrafficPolicy: Local` needs it. Default: `create-monitor`.',
+    description: 'A health monitor for each pool; `externalTrafficPolicy: Local` needs it. Default: `create-monitor`.',
   },
   healthMonitorDelay: {
     name: `${PREFIX}health-monitor-delay`,
     values: 'integer',
     orDefault: 'always',
     range: COUNT_RANGE,
-    description: 'Seconds between two probes. Default: `monitor-delay`.',
+    description: 'Interval between two probes, in seconds. Default: `monitor-delay`.',
   },
   healthMonitorTimeout: {
     name: `${PREFIX}health-monitor-timeout`,
     values: 'integer',
     orDefault: 'always',
     range: COUNT_RANGE,
-    description: 'Seconds for one probe. Default: `monitor-timeout`.',
+    description: 'Timeout of a probe, in seconds. Default: `monitor-timeout`.',
   },
   healthMonitorMaxRetries: {
     name: `${PREFIX}health-monitor-max-retries`,
     values: 'integer',
     orDefault: 'always',
     range: RETRIES_RANGE,
-    description: 'Good probes until a member is up. Default: `monitor-max-retries`.',
+    description: 'Successful probes until a member is up. Default: `monitor-max-retries`.',
   },
   healthMonitorMaxRetriesDown: {
     name: `${PREFIX}health-monitor-max-retries-down`,
     values: 'integer',
     orDefault: 'always',
     range: RETRIES_RANGE,
-    description: 'Bad probes until a member is down. Default: `monitor-max-retries-down`.',
+    description: 'Failed probes until a member is down. Default: `monitor-max-retries-down`.',
   },
   flavorId: {
     name: `${PREFIX}flavor-id`,
@@ -254,19 +254,19 @@ export const annotationTable: AnnotationTable = {
   hostname: {
     name: `${PREFIX}hostname`,
     values: 'string',
-    description: 'What the status says instead of the address.',
+    description: 'Host name in the status of the Service, instead of the address.',
   },
   loadBalancerId: {
     name: `${PREFIX}load-balancer-id`,
     values: 'uuid',
     description:
-      'The load balancer that is used; written when one was made. Another Service’s is shared with it: one of its namespace, or as `--load-balancer-sharing` says.',
+      'The load balancer to use; written when one was created. Another Service’s is shared with it: one of its namespace, or as `--load-balancer-sharing` says.',
     dangerous: 'uses the load balancer, and with it the address, of others',
   },
   loadBalancerAddress: {
     name: `${PREFIX}load-balancer-address`,
     values: 'string',
-    description: 'Where the address is written, also with `hostname`.',
+    description: 'The address of the load balancer, also with `hostname`.',
     written: true,
   },
 };

@@ -7,24 +7,24 @@ const HEAD = `# Annotations of Services
 Generated from \`src/load-balancer/desired/annotation-table.ts\` and \`annotation-notes.ts\` by \`node scripts/openstack-annotations-page.ts\`; do not edit.
 
 These are the annotations of cloud-provider-openstack ("CPO"), with its names and its meaning. *Default* is what counts without the
-annotation: a key of \`[LoadBalancer]\` in the cloud config, or a value. An empty text undoes what the config says. *Seen on* is what
-shows it at work: [the lab, the lab with something seeded, or the fake](lab.md#marks); where it is empty, unit tests alone do. What is
-made of it all: [load balancers](load-balancers.md). What is said of the provider \`ovn\` is shown on the fake only, and never ran on a real one.
+annotation: a key of \`[LoadBalancer]\` in the cloud config, or a value. An empty value overrides what the config says. *Tested on*:
+[the lab, the lab with seeded objects, or the fake](lab.md#marks); if it is empty, unit tests only. What is
+created from them: [load balancers](load-balancers.md). The provider \`ovn\` was tested on the fake only, never on a real one.
 `;
 
 const TAIL = `
-Besides, \`service.beta.kubernetes.io/load-balancer-source-ranges\` stands for \`spec.loadBalancerSourceRanges\` where that is empty, as with
+In addition, \`service.beta.kubernetes.io/load-balancer-source-ranges\` sets \`spec.loadBalancerSourceRanges\` if that is empty, as with
 every provider.
 
-## What goes first
+## Precedence
 
-The annotation, then the class, then \`[LoadBalancer]\`. Of a Service that is not internal the class goes before the annotations
+The annotation, then the class, then \`[LoadBalancer]\`. For a Service that is not internal, the class takes precedence over the annotations
 \`floating-network-id\`, \`floating-subnet*\`, \`network-id\` and \`subnet-id\`, as with CPO.
 
 ## What differs from CPO
 
-* A value that is none (\`connection-limit: unlimited\`, \`proxy-protocol: "True"\`, \`timeout-client-data: 60s\`) is passed over and the default
-  taken, as CPO does, with an Event that names annotation and value. So is, of a Service that has its load balancer, what is neither true nor
+* A value that is none (\`connection-limit: unlimited\`, \`proxy-protocol: "True"\`, \`timeout-client-data: 60s\`) is ignored and the default
+  used, as CPO does, with an Event that names annotation and value. So is, of a Service that has its load balancer, what is neither true nor
   false for \`openstack-internal-load-balancer\`, and what is no ID for \`network-id\`, \`port-id\` and \`flavor-id\`, which only a new one needs:
   with a floating IP or without, it stays so. That a new one is made, or another's joined, is refused: CPO gives one of \`internal: "True"\` a floating IP. Refused are numbers out of range, and IDs and words that Octavia would
   refuse.
@@ -51,7 +51,7 @@ export function annotationsPage(): string {
   });
   return [
     HEAD,
-    '| Annotation | Values | What it asks for | Here | Seen on |',
+    '| Annotation | Values | What it asks for | Here | Tested on |',
     '|---|---|---|---|---|',
     ...lines,
     TAIL,
@@ -59,7 +59,7 @@ export function annotationsPage(): string {
 }
 
 function answerOf({ dangerous, written }: AnnotationRow, note: string | undefined): string {
-  const word = written ? 'written, and ignored where somebody else wrote it' : 'served';
+  const word = written ? 'written by the provider; any other value is ignored' : 'served';
   const words = note === undefined ? word : `${word}. ${note}`;
   return dangerous === undefined
     ? words

@@ -81,7 +81,7 @@ test('pools: buildPoolCreateOpt', () => {
   // CPO makes an HTTP pool of a UDP port here, which Octavia refuses for a UDP listener.
   assert.match(
     refusalFor({ annotations: annotated(both), ports: [portOf(53, 'UDP')] }),
-    /^invalid: port 53\/UDP: .*default-tls-container-ref is for TCP alone/,
+    /^invalid: port 53\/UDP: .*default-tls-container-ref is for TCP only/,
   );
 });
 

@@ -104,9 +104,9 @@ test('source ranges', () => {
   // An empty list would let everybody in.
   assert.match(
     refusalFor({ sourceRanges: ['fd00::/8'] }),
-    /^invalid: no source range is of family IPv4: fd00::\/8 would let nobody in$/,
+    /^invalid: no source range is of family IPv4: fd00::\/8 would block all clients$/,
   );
-  assert.match(refusalFor({ sourceRanges: ['10.0.0.0'] }), /^invalid: source range "10.0.0.0" is no range/);
+  assert.match(refusalFor({ sourceRanges: ['10.0.0.0'] }), /^invalid: source range "10.0.0.0" is not a range/);
   assert.equal(treeFor({}, { version: '2.11' }).listeners[0]?.allowedCidrs, undefined);
   assert.match(
     refusalFor({ sourceRanges: ['10.0.0.0/8'] }, { version: '2.11' }),
@@ -127,9 +127,9 @@ test('the provider ovn: packets, not connections', () => {
     { protocol: 'tcp', port: 30_080, family: 'IPv4', from: { cidr: '10.0.0.0/8' } },
   ]);
   for (const [annotations, refused] of [
-    [{ xForwardedFor: 'true' }, /x-forwarded-for: "true": .*ovn .* is no proxy/],
-    [{ proxyProtocol: 'v2' }, /proxy-protocol: "v2": .*ovn .* is no proxy/],
-    [{ tlsContainerRef: 'https://b/v1/secrets/1' }, /default-tls-container-ref: .*ovn .* is no proxy/],
+    [{ xForwardedFor: 'true' }, /x-forwarded-for: "true": .*ovn .* is not a proxy/],
+    [{ proxyProtocol: 'v2' }, /proxy-protocol: "v2": .*ovn .* is not a proxy/],
+    [{ tlsContainerRef: 'https://b/v1/secrets/1' }, /default-tls-container-ref: .*ovn .* is not a proxy/],
     [{ lbMethod: 'ROUND_ROBIN' }, /lb-method: "ROUND_ROBIN": .*ovn .* has SOURCE_IP_PORT, SOURCE_IP$/],
   ] as const) {
     assert.match(refusalFor({ annotations: annotated(annotations) }, { config: ovn }), refused);
@@ -207,7 +207,7 @@ test('loadBalancerIP is the VIP’s own of an internal or IPv6 load balancer', (
   for (const requestedIP of ['fd00::9', 'web.example', '10.0.0']) {
     assert.match(
       refusalFor({ requestedIP }),
-      new RegExp(`^invalid: loadBalancerIP "${requestedIP}" is no IPv4 address$`),
+      new RegExp(`^invalid: loadBalancerIP "${requestedIP}" is not an IPv4 address$`),
     );
   }
 });
@@ -260,11 +260,11 @@ test('one listener for TCP and one for UDP on one port; no port twice', () => {
       ['UDP', 53, 'listener_1_'],
     ],
   );
-  assert.match(refusalFor({ ports: [portOf(80), portOf(80)] }), /^invalid: port 80\/TCP is there twice$/);
+  assert.match(refusalFor({ ports: [portOf(80), portOf(80)] }), /^invalid: port 80\/TCP is listed twice$/);
   assert.match(refusalFor({ ports: [] }), /^invalid: the Service has no ports$/);
   assert.match(
     refusalFor({ ports: [portOf(7, 'SCTP')] }, { version: '2.22' }),
-    /^unsupported: port 7\/SCTP: .*2.22\) has no SCTP/,
+    /^unsupported: port 7\/SCTP: .*2.22\) does not support SCTP/,
   );
 });
 
@@ -276,11 +276,11 @@ test('the PROXY protocol: not with X-Forwarded-For, not over UDP, v2 since 2.22'
   );
   assert.match(
     refusalFor({ annotations: proxied, ports: [portOf(80), portOf(53, 'UDP')] }),
-    /^invalid: port 53\/UDP: .*proxy-protocol is for TCP alone/,
+    /^invalid: port 53\/UDP: .*proxy-protocol is for TCP only/,
   );
   assert.match(
     refusalFor({ annotations: proxied }, { version: '2.21' }),
-    /^invalid: .*proxy-protocol: "v2": .*2.21\) has no such thing/,
+    /^invalid: .*proxy-protocol: "v2": .*2.21\) does not support it/,
   );
   assert.equal(treeFor({ annotations: proxied }, { version: '2.22' }).listeners[0]?.pool.protocol, 'PROXYV2');
 });

@@ -58,7 +58,7 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
   const nodes = memberNodes(input.backEnds, familiesIn(families));
   if (service.ports.length === 0) throw new CloudError('invalid', 'the Service has no ports');
   if (service.externalTrafficPolicy === 'Local' && options.monitor === undefined) {
-    const message = `externalTrafficPolicy is Local and there is no health monitor: nodes without an end point drop what they are sent; set loadbalancer.openstack.org/enable-health-monitor: "true"`;
+    const message = `externalTrafficPolicy is Local and there is no health monitor: nodes without an endpoint drop its traffic; set loadbalancer.openstack.org/enable-health-monitor: "true"`;
     warn({ reason: 'LoadBalancerHealthMonitorNeeded', message });
   }
   const context = {
@@ -118,7 +118,7 @@ function requestedAddress(
   const family = address && `IPv${familyOf(address)}`;
   if (address && family === first && (internal || first === 'IPv6')) return { vip: address };
   if (address && family === 'IPv4' && first === 'IPv4') return { floating: address };
-  throw new CloudError('invalid', `loadBalancerIP ${quote(requestedIP)} is no ${first} address`);
+  throw new CloudError('invalid', `loadBalancerIP ${quote(requestedIP)} is not an ${first} address`);
 }
 
 /** Floating IPs are of IPv4; an IPv6 address is reached as it is. */

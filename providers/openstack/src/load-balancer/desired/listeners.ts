@@ -30,7 +30,7 @@ export function listenersOf(context: ListenerContext): readonly DesiredListener[
   const taken = new Set<string>();
   return context.service.ports.map((port, index) => {
     const key = `${port.port}/${port.protocol}`;
-    if (taken.has(key)) throw new CloudError('invalid', `port ${key} is there twice`);
+    if (taken.has(key)) throw new CloudError('invalid', `port ${key} is listed twice`);
     taken.add(key);
     return listenerOf(context, port, index);
   });
@@ -77,13 +77,13 @@ function listenerProtocol({ options, features }: ListenerContext, { port, protoc
     if (asked) {
       throw new CloudError(
         'invalid',
-        `port ${port}/${protocol}: ${asked.name} is for TCP alone; have a Service for each protocol`,
+        `port ${port}/${protocol}: ${asked.name} is for TCP only; use one Service for each protocol`,
       );
     }
     if (protocol === 'SCTP' && !features.sctp) {
       throw new CloudError(
         'unsupported',
-        `port ${port}/${protocol}: ${cloudOf(features)} has no SCTP: it came with 2.23`,
+        `port ${port}/${protocol}: ${cloudOf(features)} does not support SCTP: it needs 2.23 or later`,
       );
     }
     return protocol;

@@ -125,7 +125,7 @@ function octaviaOptions({ set, config, features, warn }: Sources) {
   const where = <Value>(can: boolean, value: Value, keys: readonly AnnotationKey[]): Value | undefined => {
     if (can) return value;
     for (const key of keys.filter((one) => set[one] !== undefined && set[one] !== '')) {
-      const message = `annotation ${annotationTable[key].name} is ignored: ${cloudOf(features)} has no such thing`;
+      const message = `annotation ${annotationTable[key].name} is ignored: ${cloudOf(features)} does not support it`;
       warn({ reason: 'LoadBalancerAnnotationIgnored', message });
     }
     return undefined;
@@ -169,13 +169,13 @@ function protocolOptions({ set, config, features }: Sources) {
     );
   }
   if (!features.proxies) {
-    const none = `${cloudOf(features)} is no proxy and has no such thing`;
+    const none = `${cloudOf(features)} is not a proxy and does not support it`;
     if (proxyProtocol) refuseAnnotation('proxyProtocol', `${set.proxyProtocol}`, none);
     if (xForwardedFor) refuseAnnotation('xForwardedFor', 'true', none);
     if (tlsContainerRef) refuseContainerRef(tlsContainerRef, set, none);
   }
   if (proxyProtocol === 'PROXYV2' && !features.proxyV2) {
-    refuseAnnotation('proxyProtocol', 'v2', `${cloudOf(features)} has no such thing: it came with 2.22`);
+    refuseAnnotation('proxyProtocol', 'v2', `${cloudOf(features)} does not support it: it needs 2.22 or later`);
   }
   if (tlsContainerRef !== undefined) checkContainerRef(tlsContainerRef, set, config.containerStore);
   return { tlsContainerRef, proxyProtocol, xForwardedFor };
@@ -238,7 +238,7 @@ function checkContainerRef(ref: string, set: AnnotationValues, store: string): v
 function refuseContainerRef(ref: string, set: AnnotationValues, why: string): never {
   if (set.tlsContainerRef) refuseAnnotation('tlsContainerRef', ref, why);
   const place = 'cloud config: [LoadBalancer] default-tls-container-ref';
-  const without = `; a Service goes without by an empty annotation ${annotationTable.tlsContainerRef.name}`;
+  const without = `; a Service can do without it by an empty annotation ${annotationTable.tlsContainerRef.name}`;
   throw new CloudError('invalid', `${place}: ${quote(ref)}: ${why}${without}`);
 }
 

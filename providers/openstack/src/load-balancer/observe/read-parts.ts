@@ -155,6 +155,6 @@ async function sharerOf(thing: unknown, owner: Owner, read: () => Promise<readon
   if (listeners.some((one) => sameOwner(ownersIn(one).owner, owner))) return 'owner';
   const ofOthers = new Set(listeners.filter((one) => ownersIn(one).owner).flat());
   if (theirs.every((tag) => ofOthers.has(tag))) return { other: 'it has no tag of this Service' };
-  const text = 'whether a Service is on the load balancer is not clear from the tags of cloud-provider-openstack';
+  const text = 'the tags of cloud-provider-openstack do not tell whether this Service uses the load balancer';
   throw new CloudError('conflict', text);
 }

@@ -52,7 +52,7 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
   if (!part) {
     // What the program wrote itself, and Octavia says is gone: another is made. What a person wrote is a mistake.
     if (existing && desired.service.annotations[addressAnnotation] === undefined) {
-      const text = `the load balancer ${existing.id}, which the annotation load-balancer-id names, does not exist; correct it, or take it away to have one made`;
+      const text = `the load balancer ${existing.id}, which the annotation load-balancer-id names, does not exist; correct it, or remove it to get a new one`;
       return refuse(new CloudError('not-found', text));
     }
     if (tree.loadBalancer.refusedAnew) return refuse(tree.loadBalancer.refusedAnew);
@@ -65,7 +65,7 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
     const denied = places.find(({ mayUse }) => !mayUse);
     if (denied) return refuse(notForThis(`the ${denied.kind} that an annotation names`, desired.service.namespace));
     const ports = tree.listeners.map(({ port, protocol }) => `${protocol} ${port}`).join(', ');
-    const summary = `make the load balancer ${names.loadBalancer}: ${ports}`;
+    const summary = `create the load balancer ${names.loadBalancer}: ${ports}`;
     return act(touching(actionOf('create', { kind: 'load-balancer' }, summary, change), places));
   }
   if (isClaimable(part, identity)) {
@@ -73,7 +73,7 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
   }
   if (existing?.id === part.id) return join(part, context);
   const { id, name } = loadBalancerIn(part);
-  const text = `the load balancer ${id} is called ${name}, as this Service's would be, and nothing says whose it is; name it in the annotation loadbalancer.openstack.org/load-balancer-id to take it over, or delete it`;
+  const text = `the load balancer ${id} has the name of this Service's, ${name}, but no owner; set the annotation loadbalancer.openstack.org/load-balancer-id to its ID to take it over, or delete it`;
   return refuse(new CloudError('not-owned', text));
 }
 
@@ -108,7 +108,7 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
   }
   if (part.state !== 'ready' || !children || !existing) return waitOrFail(part);
   if (isTheirs) {
-    const text = `the load balancer ${id} is called ${name}, as this Service's would be, and has another owner; take the annotation load-balancer-id away to have one made, or that tag off it if the owner is gone for good`;
+    const text = `the load balancer ${id} has the name of this Service's, ${name}, but another owner; remove the annotation load-balancer-id to get a new one, or remove the owner's tag if the owner is gone for good`;
     return refuse(new CloudError('not-owned', text));
   }
   const refused = sharingRefusal({ loadBalancer, children, owns: false, tree, identity });
@@ -127,7 +127,7 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
     // CPO has counted it already.
     ...(!counted && { maxShared: existing.maxShared }),
   } as const;
-  const summary = `use the load balancer ${id} together with its owner`;
+  const summary = `share the load balancer ${id} with its owner`;
   const action = actionOf('create', { kind: 'shared-load-balancer' }, summary, change);
   return act(touching(action, joined ? [] : [{ kind: 'load-balancer', id }]));
 }

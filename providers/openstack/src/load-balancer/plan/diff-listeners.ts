@@ -32,7 +32,7 @@ export function diffListeners(context: TreeContext): Diff {
 /** The pool first: what dies between the two leaves a listener, which is found by its tag and port. */
 export function removeListener({ id, pool, port, protocol }: ObservedListener): readonly Step[] {
   const request = deleteRequest('listeners', id);
-  const removal = { summary: `close ${protocol} ${port}`, request };
+  const removal = { summary: `delete the listener ${protocol} ${port}`, request };
   return pool ? [removePool(pool.id, pool.name), removal] : [removal];
 }
 
@@ -42,7 +42,7 @@ function diffListener(wanted: DesiredListener, there: ObservedListener | undefin
   const { loadBalancer, tags } = context;
   const what = `${wanted.protocol} ${wanted.port}`;
   const creation: Step = {
-    summary: `open ${what}`,
+    summary: `create the listener ${what}`,
     request: postRequest('listeners', { ...listenerBody(wanted, tags), loadbalancer_id: loadBalancer.id }),
   };
   if (!there) return { steps: [creation], waiting: false };
@@ -55,7 +55,7 @@ function diffListener(wanted: DesiredListener, there: ObservedListener | undefin
   const update: readonly Step[] =
     Object.keys(changes).length === 0
       ? []
-      : [{ summary: `change ${what}`, request: putRequest('listeners', there.id, changes) }];
+      : [{ summary: `update the listener ${what}`, request: putRequest('listeners', there.id, changes) }];
   return { steps: [...update, ...pool.steps], waiting: pool.waiting };
 }
 

@@ -11,7 +11,7 @@ const WAITING: Diff = { steps: [], waiting: true };
 
 export function diffPool(wanted: DesiredPool, listener: ObservedListener, context: TreeContext): Diff {
   const creation: Step = {
-    summary: `make the pool ${wanted.name}`,
+    summary: `create the pool ${wanted.name}`,
     request: postRequest('pools', { ...poolBody(wanted, context.tags), listener_id: listener.id }),
   };
   const there = listener.pool;
@@ -36,7 +36,7 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
   const update: readonly Step[] =
     Object.keys(changes).length === 0
       ? []
-      : [{ summary: `change the pool ${wanted.name}`, request: putRequest('pools', there.id, changes) }];
+      : [{ summary: `update the pool ${wanted.name}`, request: putRequest('pools', there.id, changes) }];
   return { steps: [...update, ...below], waiting: false };
 }
 
@@ -61,7 +61,7 @@ export function diffMembers(
   if (failed.length > 0) {
     // The next pass puts them back.
     const steps = failed.map(({ id, name }) => ({
-      summary: `take ${name} out of ${pool.name}: it failed`,
+      summary: `remove the member ${name} from ${pool.name}: it failed`,
       request: memberRequest('DELETE', pool.id, id),
     }));
     return { steps, waiting: false };
@@ -74,7 +74,7 @@ export function diffMembers(
     id: loadBalancer.vipSubnetId ?? undefined,
   };
   if (serial) return { steps: oneByOne(wanted, pool, subnet), waiting: false };
-  const summary = `send ${pool.name} to ${wanted.length} members`;
+  const summary = `set the ${wanted.length} members of ${pool.name}`;
   // Zed takes it back too where nothing is said of it, but nobody promises that.
   const body = wanted.map((member) => ({ monitor_port: null, ...memberBody(member, subnet) }));
   return { steps: [{ summary, request: putMembersRequest(pool.id, body) }], waiting: false };
@@ -87,18 +87,21 @@ function oneByOne(wanted: readonly DesiredMember[], pool: ObservedPool, subnet: 
     const there = pool.members.find((one) => isOne(member, one));
     if (!there) {
       const request = memberRequest('POST', pool.id, undefined, memberBody(member, subnet));
-      return [{ summary: `send ${pool.name} to ${member.name}`, request }];
+      return [{ summary: `add the member ${member.name} to ${pool.name}`, request }];
     }
     if (keyOf(there) === keyOf(member) && healthOf(there) === 'ready') return [];
     const body = { name: member.name, monitor_port: member.monitorPort ?? null };
     return [
-      { summary: `change ${member.name} in ${pool.name}`, request: memberRequest('PUT', pool.id, there.id, body) },
+      {
+        summary: `update the member ${member.name} of ${pool.name}`,
+        request: memberRequest('PUT', pool.id, there.id, body),
+      },
     ];
   });
   const removals = pool.members
     .filter((one) => !wanted.some((member) => isOne(member, one)))
     .map(({ id, name }) => ({
-      summary: `take ${name} out of ${pool.name}`,
+      summary: `remove the member ${name} from ${pool.name}`,
       request: memberRequest('DELETE', pool.id, id),
     }));
   return [...additions, ...removals];
@@ -112,11 +115,11 @@ function keyOf({ address, monitorPort, name, port }: DesiredMember | ObservedMem
 function diffMonitor(wanted: DesiredHealthMonitor | undefined, pool: ObservedPool): Diff {
   const there = pool.monitor;
   const creation = (monitor: DesiredHealthMonitor): Step => ({
-    summary: `watch over ${pool.name} by ${monitor.type}`,
+    summary: `create the ${monitor.type} health monitor of ${pool.name}`,
     request: postRequest('healthmonitors', { ...monitorBody(monitor), pool_id: pool.id }),
   });
   const removal = ({ id }: ObservedMonitor): Step => ({
-    summary: `stop watching over ${pool.name}`,
+    summary: `delete the health monitor of ${pool.name}`,
     request: deleteRequest('healthmonitors', id),
   });
   if (!there) return wanted ? { steps: [creation(wanted)], waiting: false } : NOTHING;
@@ -128,7 +131,7 @@ function diffMonitor(wanted: DesiredHealthMonitor | undefined, pool: ObservedPoo
   }
   if (health === 'ready' && sameMonitor(wanted, there)) return NOTHING;
   const request = putRequest('healthmonitors', there.id, monitorSettings(wanted));
-  return { steps: [{ summary: `change how ${pool.name} is watched over`, request }], waiting: false };
+  return { steps: [{ summary: `update the health monitor of ${pool.name}`, request }], waiting: false };
 }
 
 function sameMonitor(

@@ -68,15 +68,19 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
     }
     if (!floatingNetwork) {
       // Not looked at: it is not ACTIVE yet, or the cloud config has changed since the look.
-      const refused = new CloudError('retry-after', 'where a floating IP can be made is looked at again', {
-        effect: 'none',
-      });
+      const refused = new CloudError(
+        'retry-after',
+        'the network of the floating IP is not known yet; it is read again',
+        {
+          effect: 'none',
+        },
+      );
       return { ...vip, actions: [], address: undefined, refused };
     }
     const { networkId, subnets } = floatingNetwork;
     if (networkId === null) {
       const message =
-        'The project sees no external network with a subnet: the load balancer is reached by its VIP only. Set floating-network-id';
+        'The project sees no external network with a subnet: the load balancer has only its VIP. Set floating-network-id';
       return { ...vip, actions: [], warnings: [{ reason: 'NoFloatingNetwork', message }] };
     }
     const made = creation(wish, { vipPortId, networkId, subnets }, context);
@@ -98,7 +102,7 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
 }
 
 const NOT_OWN =
-  "The load balancer has a floating IP that is not proved to be this Service's, and stays attached; who has attached it has to detach it";
+  "The load balancer has a floating IP that is not proved to be this Service's; it stays attached until whoever attached it detaches it";
 
 const isOwn = ({ id }: ObservedFloatingIP, { parts }: FloatingIPContext): boolean =>
   parts.some((part) => part.id === id);
@@ -128,7 +132,7 @@ function choose(
     return notForThis(`the floating IP ${wish.address}, which loadBalancerIP asks for,`, context.namespace);
   }
   if (there.portId === null) return there;
-  const text = `the floating IP ${wish.address}, which loadBalancerIP asks for, is attached elsewhere; free it, or ask for another`;
+  const text = `the floating IP ${wish.address}, which loadBalancerIP asks for, is attached elsewhere; detach it, or ask for another`;
   return new CloudError('conflict', text);
 }
 
@@ -143,7 +147,7 @@ function creation(
   place: Place,
   { loadBalancer, owner }: FloatingIPContext,
 ): LoadBalancerAction | CloudError {
-  const summary = wish.kind === 'address' ? `make the floating IP ${wish.address}` : 'make a floating IP';
+  const summary = wish.kind === 'address' ? `create the floating IP ${wish.address}` : 'create a floating IP';
   const fixedIP = fixedIPOf(loadBalancer);
   const body = {
     floating_network_id: place.networkId,
@@ -228,7 +232,7 @@ function remark(
   const { description, keep: marked } = floatingIPIn(part);
   if (marked === keep) return [];
   const marking = markedDescription(description, { owner, keep });
-  const summary = `note that the floating IP ${chosen.address} ${keep ? 'is kept' : 'goes with its Service'}`;
+  const summary = `mark the floating IP ${chosen.address} as ${keep ? 'kept' : 'deleted with its Service'}`;
   const change = { op: 'mark', collection: 'floatingips', id: chosen.id, description: marking, owner } as const;
   return [actionOf('update', { kind: 'floating-ip', id: chosen.id }, summary, change)];
 }

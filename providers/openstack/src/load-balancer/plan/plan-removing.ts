@@ -51,7 +51,7 @@ function errorWarnings(parts: readonly LoadBalancerPart[]): readonly LoadBalance
     .filter(({ status }) => status === 'ERROR')
     .map(({ id }) => ({
       reason: 'LoadBalancerInError',
-      message: `Octavia says that the load balancer ${id} is in ERROR: nothing of this Service can be taken off it until it is failed over (openstack loadbalancer failover)`,
+      message: `Octavia says that the load balancer ${id} is in ERROR: nothing of this Service can be removed from it until an operator fails it over (openstack loadbalancer failover)`,
     }));
 }
 
@@ -105,7 +105,7 @@ function removeFloatingIP(
     description: ofNobody(one.description),
     owner: null,
   } as const;
-  return [leaving(actionOf('update', target, `let go of the floating IP ${one.address}`, change))];
+  return [leaving(actionOf('update', target, `release the floating IP ${one.address}`, change))];
 }
 
 function detachment({ address, id }: ObservedFloatingIP): LoadBalancerAction {

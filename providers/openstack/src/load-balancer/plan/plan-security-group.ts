@@ -34,7 +34,7 @@ export function planSecurityGroup(
     const name = tree.loadBalancer.names.securityGroup;
     const description = markedDescription(wish.description, { owner, keep: false });
     const change = { op: 'create-security-group', name, description, owner } as const;
-    return [actionOf('create', { kind: 'security-group' }, `make the security group ${name}`, change)];
+    return [actionOf('create', { kind: 'security-group' }, `create the security group ${name}`, change)];
   }
   const group = securityGroupIn(first);
   const wanted = new Set(tree.listeners.flatMap(({ pool }) => pool.members.map(({ address }) => address)));
@@ -69,7 +69,7 @@ function detachment(groupId: string, allPortIds: readonly string[]): readonly Lo
   const target = { kind: 'security-group', id: groupId } as const;
   return inBatches(allPortIds).map((portIds) => {
     const change = { op: 'detach-security-group', groupId, portIds } as const;
-    return actionOf('update', target, `take the security group off ${portIds.length} ports`, change);
+    return actionOf('update', target, `remove the security group from ${portIds.length} ports`, change);
   });
 }
 
@@ -102,12 +102,12 @@ function diffRules(
       remote_ip_prefix: rule.cidr,
     };
     const change = { op: 'create-rule', groupId: group.id, rule: body } as const;
-    return [actionOf('update', target, `let ${rule.protocol} ${rule.portMin} in from ${rule.cidr}`, change)];
+    return [actionOf('update', target, `allow ${rule.protocol} ${rule.portMin} from ${rule.cidr}`, change)];
   });
   const removals = group.rules
     .filter((rule) => !keys.has(keyOf(rule)))
     .map(({ cidr, id, portMin, protocol }) => {
-      const summary = `let ${protocol} ${portMin ?? 'any'} in from ${cidr ?? 'anywhere'} no more`;
+      const summary = `no longer allow ${protocol} ${portMin ?? 'any'} from ${cidr ?? 'anywhere'}`;
       return actionOf('update', target, summary, { op: 'delete-rule', ruleId: id });
     });
   return [...additions, ...removals];
@@ -144,7 +144,7 @@ export function diffPorts(
   const attach = inBatches(missing).map((addresses) => {
     const members = addresses.map((address): MemberAddress => ({ address, ...nodes.get(address) }));
     const change = { op: 'attach-security-group', groupId: group.id, members } as const;
-    return actionOf('update', target, `put the security group on ${members.length} ports`, change);
+    return actionOf('update', target, `add the security group to ${members.length} ports`, change);
   });
   return [
     ...attach,

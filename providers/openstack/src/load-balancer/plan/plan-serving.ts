@@ -105,7 +105,7 @@ function replacedBy(part: LoadBalancerPart, context: ServingContext): readonly L
  * that no node sends its traffic to a Service that is not reached there.
  */
 function planLeft({ id }: LoadBalancerPart, { warnings }: ServingContext): LoadBalancerPlan {
-  const message = `The owner of the load balancer ${id} is gone, and its address with it; what belonged to another namespace does not pass on. Take the annotation load-balancer-id away to have a load balancer made for this Service`;
+  const message = `The owner of the load balancer ${id} is gone, and its address with it; what belonged to another namespace is not inherited. Remove the annotation load-balancer-id to get a load balancer for this Service`;
   const left = { reason: 'LoadBalancerLeft', message };
   return { actions: [], complete: true, ingress: [], warnings: [...warnings, left] };
 }
@@ -190,8 +190,8 @@ function planFailed(
   }
   const message =
     served || part.kind !== 'load-balancer'
-      ? `Octavia says that the load balancer ${part.id} is in ERROR: it takes no change until it is failed over (openstack loadbalancer failover)`
-      : `Octavia could not make the load balancer ${part.id} (ERROR): it is deleted and made again`;
+      ? `Octavia says that the load balancer ${part.id} is in ERROR: it takes no change until an operator fails it over (openstack loadbalancer failover)`
+      : `Octavia could not create the load balancer ${part.id} (ERROR): it is deleted and created again`;
   return { actions: [], complete: false, warnings: [...warnings, { reason: 'LoadBalancerInError', message }] };
 }
 

@@ -73,7 +73,7 @@ function dropCpoTags(part: LoadBalancerPart, target: Target, context: RemovingCo
   const add = stays.filter((tag) => !tags.includes(tag));
   if (remove.length === 0 && add.length === 0) return [];
   const change = { op: 'tags', loadBalancerId: id, add, remove } as const;
-  return [actionOf('update', target, `take the tag of this Service off the load balancer ${id}`, change)];
+  return [actionOf('update', target, `remove the tag of this Service from the load balancer ${id}`, change)];
 }
 
 function handOver(part: LoadBalancerPart, target: Target, { identity }: RemovingContext): LoadBalancerAction {

@@ -39,7 +39,7 @@ export function treeOnOneVip(tree: DesiredTree, family: IPFamily): DesiredTree {
 export function secondVipRefusal({ listeners }: DesiredTree, there: ObservedLoadBalancer): CloudError | undefined {
   const { additionalVips, id } = there;
   if (additionalVips.length > 0 && listeners.some(({ allowedCidrs = [] }) => allowedCidrs.length > 0)) {
-    const text = `the load balancer ${id} has an address of each family, and source ranges on it would break it for good; take them away, or make the Service anew with one family`;
+    const text = `the load balancer ${id} has an address of each family, and source ranges on it would break it for good; remove them, or recreate the Service with one family`;
     return new CloudError('unsupported', text);
   }
   return undefined;
@@ -51,6 +51,6 @@ export function secondVipWarnings(
 ): readonly LoadBalancerWarning[] {
   const [missing] = additionalVips.length === 0 ? loadBalancer.additionalVips : [];
   if (!missing) return [];
-  const message = `The load balancer ${id} has no ${missing.family} address: it got none when it was made, and there is no other time; for one, make the Service anew`;
+  const message = `The load balancer ${id} has no ${missing.family} address: it got none when it was created, and cannot get one later; recreate the Service to get one`;
   return [{ reason: 'NoSecondAddress', message }];
 }

@@ -29,7 +29,7 @@ export function sharingRefusal({ children, identity, loadBalancer, owns, tree }:
   }
   if (owns) return undefined;
   if (tree.loadBalancer.existing && !tree.loadBalancer.existing.mayShare) {
-    const text = `an internal Service cannot share the load balancer ${id}: its owner may expose it; take the annotation load-balancer-id away`;
+    const text = `an internal Service cannot share the load balancer ${id}: its owner may expose it; remove the annotation load-balancer-id`;
     return new CloudError('invalid', text);
   }
   if (tree.floatingIP.kind !== 'none' && floatingIPs.length === 0) {
