@@ -76,6 +76,17 @@ test('a request that does not fit is refused, and each reason is in the call log
   assert.deepEqual(cloud.calls.takeProblems(), []);
 });
 
+test('patterns of vendors are read, whichever engine they were written for', async () => {
+  const properties = {
+    letters: { type: 'string', pattern: String.raw`^\p{L}+$` },
+    word: { type: 'string', pattern: String.raw`^[\w-.]+$` },
+  };
+  const cloud = cloudOf({ servers: { properties } });
+  assert.equal((await ask(cloud, 'POST /servers', { letters: 'äb', word: 'a-b.c' })).status, 201);
+  assert.equal((await ask(cloud, 'POST /servers', { letters: 'a1', word: 'a b' })).status, 400);
+  assert.equal(cloud.calls.takeProblems().length, 2);
+});
+
 test('an answer that does not fit the table is a problem of the fake, and so is what a test puts there', async () => {
   const cloud = cloudOf({ servers: { ...servers, shown: (thing) => ({ ...thing, surprise: 1 }) } });
   assert.throws(

@@ -8,6 +8,7 @@ export type { FakeCall, FakeCallLog } from './call-log.ts';
 export type { FakeFault, FakeFaults } from './fault-rules.ts';
 export { FAKE_REASONS, FakeRefusal, type FakeError, type FakeReason } from './fake-error.ts';
 export type { FakeAnswer, FakeInput, FakeRequest, FakeResult } from './fake-request.ts';
+export type { BotocoreDocument } from './botocore.ts';
 export type { DiscoveryDocument } from './discovery.ts';
 export type { OpenApiDocument } from './openapi.ts';
 export type { FakeBehaviour, FakeContext } from './fake-model.ts';

@@ -17,8 +17,7 @@ export class SchemaChecks {
     allErrors: true,
     formats: { ipv4: isIPv4, ipv6: isIPv6 },
     verbose: true,
-    // Vendors' patterns are not written for it.
-    unicodeRegExp: false,
+    code: { regExp: Object.assign(patternOf, { code: 'patternOf' }) },
   });
 
   /** `what` stands before the place in a problem: `body`. Compiled when it is first asked. */
@@ -44,6 +43,15 @@ export class SchemaChecks {
       const lines = (compiled.errors ?? []).map((error) => problemOf(what, error));
       return [...new Set(lines)].slice(0, MOST_PROBLEMS);
     };
+  }
+}
+
+/** Of vendors' patterns some need the flag, `\p{L}`, and some are none with it, `[\w-.]`. */
+function patternOf(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, 'u');
+  } catch {
+    return new RegExp(pattern, '');
   }
 }
 

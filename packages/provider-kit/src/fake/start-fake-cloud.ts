@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from '@outrigger/cloud-provider';
 import { FakeCloud, type FakeAccounts, type FakeCloudParts } from './fake-cloud.ts';
 import { tableModel } from './table-model.ts';
+import { botocoreModel } from './botocore-model.ts';
+import type { BotocoreDocument } from './botocore.ts';
 import { readDiscovery, type DiscoveryDocument } from './discovery.ts';
 import type { FakeBehaviour, FakeModel } from './fake-model.ts';
 import type { FakeTable } from './fake-table.ts';
@@ -19,6 +21,7 @@ export interface FakeCloudOptions {
   /** The cloud's own model, one of these: what is asked and answered is judged by it, at its paths. Default: the table is the model. */
   readonly openapi?: OpenApiDocument;
   readonly discovery?: DiscoveryDocument;
+  readonly botocore?: BotocoreDocument;
   /**
    * What operations of the model do, by their names, where that is another thing than the table says for that method and path.
    * Default: what the table says; an operation of which nothing is said is refused with `no-route`.
@@ -74,10 +77,19 @@ export function fakeCloud(options: FakeCloudOptions): FakeCloud {
   return new FakeCloud(partsOf(options));
 }
 
-function partsOf({ accounts, behaviours = {}, clock, discovery, openapi, table }: FakeCloudOptions): FakeCloudParts {
+function partsOf({
+  accounts,
+  behaviours = {},
+  botocore,
+  clock,
+  discovery,
+  openapi,
+  table,
+}: FakeCloudOptions): FakeCloudParts {
   const model = (checks: SchemaChecks): FakeModel => {
     if (openapi) return restModel(readOpenApi(openapi), { table, behaviours, checks });
     if (discovery) return restModel(readDiscovery(discovery), { table, behaviours, checks });
+    if (botocore) return botocoreModel(botocore, { behaviours, checks });
     checkNames(behaviours, []);
     return tableModel(table, checks);
   };

@@ -1,0 +1,199 @@
+/** A service of AWS by its model: each protocol reads requests into the shapes that an SDK shows, and writes answers from them. */
+import {
+  readBotocore,
+  shapeSchema,
+  type BotocoreDocument,
+  type BotocoreOperation,
+  type BotocoreRef,
+  type BotocoreService,
+} from './botocore.ts';
+import { FakeRefusal, type FakeError } from './fake-error.ts';
+import type { FakeModel, FakeOperation, ReadRequest } from './fake-model.ts';
+import type { FakeAnswer, FakeInput, FakeRequest, FakeResult } from './fake-request.ts';
+import { jsonAnswer, readJson, valueOf } from './json-wire.ts';
+import { isObject } from './member-path.ts';
+import { QueryWire } from './query-wire.ts';
+import { checkNames, type ModelOptions } from './rest-model.ts';
+import { closed, type JsonSchema, type SchemaCheck, type SchemaChecks } from './schema-check.ts';
+
+/** The body of a refusal, before a protocol writes it. */
+class AwsError {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+
+  constructor({ code, message, status }: FakeError) {
+    this.code = code;
+    this.message = message;
+    this.status = status;
+  }
+}
+
+interface Protocol {
+  readonly matches: (operation: BotocoreOperation) => FakeOperation['matches'];
+  readonly read: (operation: BotocoreOperation, request: FakeRequest, params: FakeInput['params']) => unknown;
+  readonly write: (operation: BotocoreOperation, result: FakeResult) => FakeAnswer;
+  readonly refuse: (error: AwsError) => FakeAnswer;
+}
+
+/** Each operation needs a behaviour: from paths alone nobody can tell what one does. */
+export function botocoreModel(
+  document: BotocoreDocument,
+  { behaviours, checks }: Omit<ModelOptions, 'table'>,
+): FakeModel {
+  const service = readBotocore(document);
+  checkNames(behaviours, service.operations);
+  const root = definitionsOf(service);
+  checks.addDocument('shapes', root);
+  const protocol = protocolOf(service);
+  const answer = (operation: BotocoreOperation | undefined, result: FakeResult): FakeAnswer => {
+    const { body, headers, status = 200 } = result;
+    if (body instanceof AwsError) return protocol.refuse(body);
+    return operation ? protocol.write(operation, result) : jsonAnswer({ status, ...(headers && { headers }), body });
+  };
+  return {
+    refuse: (error) => ({ status: error.status, body: new AwsError(error) }),
+    answer: (result) => answer(undefined, result),
+    operations: service.operations.map((operation): FakeOperation => {
+      const { http, input, name, output } = operation;
+      const isInput = checkOf(checks, 'input', input);
+      const isOutput = checkOf(checks, 'output', output);
+      const own = behaviours[name];
+      const matches = protocol.matches(operation);
+      return {
+        name,
+        method: http.method,
+        path: http.requestUri.split('?')[0]?.replaceAll(/\{(?<name>[^}+]+)\+\}/gu, '{+$<name>}') ?? '/',
+        ...(matches && { matches }),
+        read: (request, params): ReadRequest => {
+          try {
+            const body = protocol.read(operation, request, params);
+            return { input: { params, query: Object.fromEntries(request.query), body }, problems: isInput(body) };
+          } catch (error) {
+            const why = error instanceof Error ? error.message : String(error);
+            return { input: { params, query: {}, body: undefined }, problems: [`body: ${why}`] };
+          }
+        },
+        behaviour: (context) => {
+          if (own) return own(context);
+          throw new FakeRefusal('no-route', `no behaviour says what ${name} does`);
+        },
+        judge: ({ body, status = 200 }) => (status >= 300 ? [] : isOutput(body ?? {})),
+        answer: (result) => answer(operation, result),
+      };
+    }),
+  };
+}
+
+function checkOf(checks: SchemaChecks, what: string, ref: BotocoreRef | undefined): SchemaCheck {
+  if (ref) return checks.checkAt(what, `shapes#/definitions/${ref.shape}`);
+  return checks.check(what, { type: 'object', additionalProperties: false });
+}
+
+function definitionsOf({ shapes }: BotocoreService): JsonSchema {
+  const definitions = Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, shapeSchema(shape)]));
+  const root = { definitions };
+  const all = Object.entries(definitions).map(([name, schema]) => [name, closed(schema, root)]);
+  return { definitions: Object.fromEntries(all) };
+}
+
+function protocolOf(service: BotocoreService): Protocol {
+  switch (service.protocol) {
+    case 'query':
+    case 'ec2':
+      return queryProtocol(service);
+    case 'json':
+      return jsonProtocol(service);
+    default:
+      return restJsonProtocol(service);
+  }
+}
+
+function queryProtocol(service: BotocoreService): Protocol {
+  const wire = new QueryWire(service);
+  const headers = { 'content-type': 'text/xml' };
+  return {
+    matches:
+      ({ name }) =>
+      ({ text }) =>
+        new URLSearchParams(text).get('Action') === name,
+    read: ({ input }, { text }) => {
+      const form = new URLSearchParams(text);
+      if (form.get('Version') !== service.apiVersion) throw new Error(`Version must be ${service.apiVersion}`);
+      return wire.read(form, input);
+    },
+    write: ({ name, output }, { body, headers: own, status = 200 }) => ({
+      status,
+      headers: { ...headers, ...own },
+      text: wire.write(name, output, body ?? {}),
+    }),
+    refuse: (error) => ({ status: error.status, headers, text: wire.error(error) }),
+  };
+}
+
+function jsonProtocol({ jsonVersion, targetPrefix }: BotocoreService): Protocol {
+  const headers = { 'content-type': `application/x-amz-json-${jsonVersion}` };
+  return {
+    matches:
+      ({ name }) =>
+      ({ headers: sent }) =>
+        sent['x-amz-target'] === `${targetPrefix}.${name}`,
+    read: (_operation, { text }) => readJson(text) ?? {},
+    write: (_operation, result) =>
+      jsonAnswer({ ...result, body: result.body ?? {}, headers: { ...headers, ...result.headers } }),
+    refuse: ({ code, message, status }) => jsonAnswer({ status, headers, body: { __type: code, message } }),
+  };
+}
+
+function restJsonProtocol({ shapes }: BotocoreService): Protocol {
+  const shapeOf = (ref: BotocoreRef | undefined): NonNullable<BotocoreService['shapes'][string]> =>
+    shapes[ref?.shape ?? ''] ?? { type: 'structure' };
+  const placed = (ref: BotocoreRef): Readonly<Record<string, unknown>> => {
+    const { member, type } = shapeOf(ref);
+    return type === 'list' && member
+      ? { type: 'array', items: shapeSchema(shapeOf(member)) }
+      : shapeSchema(shapeOf(ref));
+  };
+  return {
+    matches: () => undefined,
+    read: ({ input }, { headers, query, text }, params) => {
+      const { members = {}, payload } = shapeOf(input);
+      const names = new Map(
+        Object.entries(members).map(([name, { location, locationName }]) => [
+          `${location ?? ''} ${locationName ?? name}`,
+          name,
+        ]),
+      );
+      const values: Record<string, unknown> = {};
+      const take = (location: string, wire: string, given: readonly string[]): void => {
+        const name = names.get(`${location} ${wire}`);
+        const ref = name === undefined ? undefined : members[name];
+        // What is no parameter stays under its own name, to be found.
+        values[name ?? wire] = ref ? valueOf(given, placed(ref)) : given.join(',');
+      };
+      for (const [wire, value] of Object.entries(params)) take('uri', wire, [value]);
+      for (const wire of new Set(query.keys())) take('querystring', wire, query.getAll(wire));
+      for (const [name, { location, locationName = name }] of Object.entries(members)) {
+        const value = location === 'header' ? headers[locationName.toLowerCase()] : undefined;
+        if (value !== undefined) take('header', locationName, [value]);
+      }
+      const body = readJson(text);
+      if (payload !== undefined) return body === undefined ? values : { ...values, [payload]: body };
+      const inBody = Object.entries(isObject(body) ? body : {}).map(([wire, value]) => [
+        names.get(` ${wire}`) ?? wire,
+        value,
+      ]);
+      return { ...values, ...(Object.fromEntries(inBody) as object) };
+    },
+    write: ({ http, output }, { body, headers, status = http.responseCode ?? 200 }) => {
+      const { members = {}, payload } = shapeOf(output);
+      const whole = isObject(body) ? body : {};
+      if (payload !== undefined) return jsonAnswer({ status, ...(headers && { headers }), body: whole[payload] });
+      const all = Object.entries(whole).filter(([name]) => members[name]?.location === undefined);
+      const named = all.map(([name, value]) => [members[name]?.locationName ?? name, value]);
+      return jsonAnswer({ status, ...(headers && { headers }), body: Object.fromEntries(named) });
+    },
+    refuse: ({ code, message, status }) =>
+      jsonAnswer({ status, headers: { 'x-amzn-errortype': code }, body: { message } }),
+  };
+}
