@@ -93,7 +93,7 @@ export const loadBalancerCrashTests: readonly ConformanceTest[] = [
         const result = await user.apply(action, planned.desired);
         await rig.fail(undefined);
         if (result.kind === 'failed') assert.ok(isCloudError(result.error), String(result.error));
-        await user.doubt(undefined, desired, async () => true);
+        await user.doubt(desired);
       }
       const { parts } = await user.bring(desired);
       assert.equal(shapeOf(parts), whole.shape);
@@ -306,7 +306,7 @@ async function undisturbed(user: LoadBalancerUser, rig: ProviderRig): Promise<Un
 /** Nothing is known but what the cloud has, which may still be at work on the last request. */
 async function nextProcess(user: LoadBalancerUser, rig: ProviderRig, desired: DesiredLoadBalancer): Promise<void> {
   await rig.restart();
-  await user.doubt(undefined, desired, async () => true);
+  await user.doubt(desired);
 }
 
 function questionsOf(

@@ -208,24 +208,30 @@ export class LoadBalancerUser {
     }
   }
 
-  /** Waits until what may have been done shows, as the host does before it goes on. */
-  async doubt(
-    kind: string | undefined,
-    { owner }: DesiredLoadBalancer,
-    isShown: () => Promise<boolean>,
-  ): Promise<void> {
-    const { balancers } = this;
+  /**
+   * Waits until what may have been done shows, as the host does before it goes on. `kind`: of the part that may have been made; without
+   * it, of any.
+   */
+  async doubt({ owner, service }: DesiredLoadBalancer, kind?: string): Promise<void> {
+    const { balancers, rig } = this;
     const { consistency, namedByOwner = [] } = balancers;
-    const until = this.rig.clock.monotonic() + WAIT_MS;
-    if (balancers.read && kind !== undefined && namedByOwner.includes(kind)) {
-      const [answer] = await this.ask({ kind, owner });
-      if (answer?.kind === 'absent') return;
-      if (answer?.kind === 'there') {
-        while (!(await isShown()) && this.rig.clock.monotonic() < until) await this.rig.wait(2_000);
-        return;
+    const until = rig.clock.monotonic() + WAIT_MS;
+    // The request may still be on its way.
+    await rig.wait(STRONG_MS);
+    if (consistency === 'strong') return;
+    const kinds = namedByOwner.filter((one) => kind === undefined || one === kind);
+    while (rig.clock.monotonic() < until) {
+      if (balancers.read && kinds.length > 0) {
+        const answers = await this.ask(...kinds.map((one) => ({ kind: one, owner })));
+        const { parts } = await this.look(service);
+        const isClear = answers.every((answer, i) => {
+          const isShown = parts.some((part) => part.kind === kinds[i]);
+          return answer.kind === 'absent' || (answer.kind === 'there' && isShown);
+        });
+        if (isClear) return;
       }
+      await rig.wait(5_000);
     }
-    await this.rig.wait(consistency === 'strong' ? STRONG_MS : WAIT_MS);
   }
 
   async #takeAway(): Promise<void> {
@@ -281,7 +287,7 @@ class Pass {
     | { readonly kind: 'goes-on'; readonly isIdle: boolean; readonly afterMs: number }
   > {
     const user = this.#user;
-    const { owner, service } = this.#desired;
+    const { owner } = this.#desired;
     let seen: SeenParts;
     try {
       seen = await this.#lookAtAll();
@@ -306,10 +312,7 @@ class Pass {
       if (result.kind === 'failed') {
         const after = await this.#afterFailure(result.error);
         if (effectOf(result.error) === 'unknown') {
-          const kind = action.kind === 'create' ? action.part : undefined;
-          const isShown = async (): Promise<boolean> =>
-            (await user.look(service)).parts.some((part) => part.kind === kind);
-          await user.doubt(kind, this.#desired, isShown);
+          await user.doubt(this.#desired, action.kind === 'create' ? action.part : undefined);
         }
         return after;
       }

@@ -52,6 +52,7 @@ const STEP_MS = 250;
 const PAUSE_MS = 3;
 /** Where requests that are under way wait for the clock themselves. */
 const STUCK_MS = 500;
+const A_DAY_MS = 86_400_000;
 const never = new AbortController().signal;
 
 export class ProviderRig implements AsyncDisposable {
@@ -176,7 +177,7 @@ export class ProviderRig implements AsyncDisposable {
   /** Waits for it, and moves a clock that stands still whenever nothing else goes on. */
   async drive<T>(work: Promise<T>): Promise<T> {
     const { clock } = this.fixture;
-    if (!clock) return work;
+    if (!clock) return kept(work);
     const state = { isSettled: false };
     const end = (): void => {
       state.isSettled = true;
@@ -339,6 +340,16 @@ export class ProviderRig implements AsyncDisposable {
         }
       },
     };
+  }
+}
+
+/** Deadlines keep no process alive, and a request that hangs does not either. */
+async function kept<T>(work: Promise<T>): Promise<T> {
+  const hold = systemClock.setTimer(A_DAY_MS, () => {});
+  try {
+    return await work;
+  } finally {
+    hold.cancel();
   }
 }
 
