@@ -31,7 +31,7 @@ test('their pages make one tree without a broken link', () => {
     assert.ok(pages.includes('openstack/load-balancers.md') && existsSync(path.join(output, 'memory/README.md')));
     assert.match(
       readFileSync(path.join(output, 'README.md'), 'utf8'),
-      /^\| \[OpenStack\]\(<openstack\/README\.md>\) \| beta \|/mu,
+      /^\| \[OpenStack\]\(<openstack\/README\.md>\) \| alpha \|/mu,
     );
   } finally {
     rmSync(output, { recursive: true });

@@ -236,7 +236,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: 'owners',
     level: 'should',
-    quote: 'unambiguous ownership of assets',
+    quote: 'unambiguous ownership of assets by the CNCF',
     source: KEP_GOALS,
     todo: 'add OWNERS with approvers: teams or GitHub names',
     place: 'OWNERS',
