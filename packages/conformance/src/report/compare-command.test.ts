@@ -24,6 +24,7 @@ async function compare(
   const code = await runComparison(args, {
     stdout: { write: (text) => out.push(text) },
     stderr: { write: (text) => err.push(text) },
+    env: {},
     cwd,
   });
   return { code, stdout: out.join(''), stderr: err.join('') };
@@ -52,4 +53,10 @@ test('what is no report is refused by its name', async (t) => {
     assert.equal(code, 1);
     assert.match(stderr, message);
   }
+});
+
+test('--help says what it takes', async (t) => {
+  const { code, stdout } = await compare(directory(t), '--help');
+  assert.equal(code, 0);
+  assert.match(stdout, /--output-dir/);
 });

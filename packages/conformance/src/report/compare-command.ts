@@ -1,13 +1,17 @@
 /** `outrigger conformance compare`: makes one page of several reports. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { FlagError, FlagSet, string, type FlagGroup } from '@outrigger/controller-manager';
+import { bool, FlagError, FlagSet, renderHelp, string, type FlagGroup } from '@outrigger/controller-manager';
+import type { CommandIo } from '../command-io.ts';
 import type { ConformanceReport } from '../conformance-report.ts';
 import { renderComparison } from './comparison.ts';
 
 interface CompareOptions {
   outputDir: string;
+  help: boolean;
 }
+
+const ABOUT = 'Makes one page of several reports: outrigger conformance compare acme/report.json memory/report.json.';
 
 const compareFlags: FlagGroup<CompareOptions> = {
   title: 'Compare',
@@ -17,21 +21,20 @@ const compareFlags: FlagGroup<CompareOptions> = {
       default: '',
       usage: 'Directory for comparison.md and comparison.html. Without it, the Markdown goes to stdout.',
     },
+    help: { type: bool, default: false, usage: 'Show this text and end.', shorthand: 'h' },
   },
 };
 
-interface CompareIo {
-  readonly stdout: { write(text: string): unknown };
-  readonly stderr: { write(text: string): unknown };
-  /** Absolute; relative paths start from here. */
-  readonly cwd: string;
-}
-
 /** `args`: paths of `report.json` files, one a subject, in the order of the columns. The exit code: 0, or 1 with one line on stderr. Never throws. */
-export async function runComparison(args: readonly string[], { cwd, stderr, stdout }: CompareIo): Promise<number> {
+export async function runComparison(args: readonly string[], { cwd, stderr, stdout }: CommandIo): Promise<number> {
   try {
-    const parsed = new FlagSet([compareFlags], { takesWords: true }).parse(args);
-    const { outputDir } = parsed.of(compareFlags);
+    const flags = new FlagSet([compareFlags], { takesWords: true });
+    const parsed = flags.parse(args);
+    const { help, outputDir } = parsed.of(compareFlags);
+    if (help) {
+      stdout.write(renderHelp(ABOUT, flags));
+      return 0;
+    }
     if (parsed.words.length === 0)
       throw new FlagError('unexpected-argument', 'name the reports to compare: acme/report.json memory/report.json');
     const reports = await Promise.all(parsed.words.map((file) => readReport(file, cwd)));
