@@ -29,7 +29,7 @@ interface Outcome {
 /** `onOutput` is told all that was printed so far. */
 async function run(
   nodes: string,
-  onOutput: (output: string, interrupt: () => void) => void = () => {},
+  onOutput: (output: string, interrupt: () => void, closeTerminal: () => void) => void = () => {},
 ): Promise<Outcome> {
   const env = { ...process.env, CONTROL_PLANE: '', CLOUD_PROVIDER: provider, CLOUD_CONFIG: config, NODES: nodes };
   const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -37,7 +37,12 @@ async function run(
   let output = '';
   for await (const chunk of child.stdout.setEncoding('utf8') as AsyncIterable<string>) {
     output += chunk;
-    onOutput(output, () => void child.kill('SIGINT'));
+    onOutput(
+      output,
+      () => void child.kill('SIGINT'),
+      () => void child.stdout.destroy(),
+    );
+    if (child.stdout.destroyed) break;
   }
   return { code: await ended, output };
 }
@@ -79,12 +84,21 @@ test('Ctrl-C amid it takes back what was made', async () => {
   assert.deepEqual(countsOf(cloud), [1, 0, 0, 0, 0], output);
 });
 
+test('when nobody reads its output any more, it takes back what was made', async () => {
+  await using cloud = await cloudWith('node-1');
+  const { code, output } = await run('node-1', (text, _interrupt, closeTerminal) => {
+    if (text.includes('Service of type LoadBalancer created')) closeTerminal();
+  });
+  assert.equal(code, 1, output);
+  assert.deepEqual(countsOf(cloud), [1, 0, 0, 0, 0], output);
+});
+
 test('no names of machines, and a machine that the cloud does not know, are one line and 1', async () => {
   await using _cloud = await cloudWith('node-1');
   const unset = await run('');
   assert.equal(unset.code, 1);
   assert.match(unset.output, /^NODES is not set: name machines of your cloud/mu);
-  const unknown = await run('node-1,node-9');
+  const unknown = await run('node-1, node-9,node-1');
   assert.equal(unknown.code, 1);
   assert.match(unknown.output, /^my-cloud knows no machine of the name node-9: name others in NODES$/mu);
 });

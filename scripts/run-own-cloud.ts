@@ -12,8 +12,8 @@ import type { Act } from './run/acts.ts';
 import { startCluster } from './run/cluster.ts';
 import { follow } from './run/follow.ts';
 import { createNarrator } from './run/narrator.ts';
-import { ownActsOf, takingBack } from './run/own-acts.ts';
-import { openOwnCloud } from './run/own-cloud.ts';
+import { endRun, ownActsOf, takingBack } from './run/own-acts.ts';
+import { namesIn, openOwnCloud } from './run/own-cloud.ts';
 import { startProgram } from './run/program.ts';
 import { createScreen } from './run/screen.ts';
 import { explain, introduce, leading, outcome, short, summarise } from './run/show.ts';
@@ -31,10 +31,12 @@ const directory = path.join(root, '.outrigger/own-cloud');
 const kubeconfig = path.join(directory, 'kubeconfig');
 const log = path.join(directory, 'cloud-controller-manager.log');
 const { CLOUD_CONFIG: config = '', CLOUD_PROVIDER: provider = '', NODES = '' } = process.env;
-const nodes = NODES.split(',').filter((name) => name !== '');
+const nodes = namesIn(NODES);
 
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stop.abort());
+// The terminal is closed, or what reads the pipe has ended: as Ctrl-C. Unheard, it would end this at once, and leave in the cloud what was made.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => stop.abort());
 
 const screen = createScreen(process.stdout, process.env);
 process.exitCode = await tell().catch((error: unknown) => {
@@ -79,7 +81,11 @@ async function tell(): Promise<number> {
   await using kubelets = await startHollowNodes({
     client,
     count: 0,
-    node: (index) => ({ name: nodes[index] ?? '', ip: cloud.addresses.get(nodes[index] ?? '') ?? '', images: 3 }),
+    node: (index) => ({
+      name: nodes[index] ?? '',
+      ip: cloud.machines.get(nodes[index] ?? '')?.address ?? '',
+      images: 3,
+    }),
     signal: ended.signal,
   });
   const stage = { client, cloud, kubelets, seen, nodes, service: SERVICE };
@@ -105,15 +111,16 @@ async function tell(): Promise<number> {
     deadline.cancel();
     const cleanUp = deadlineSignal(systemClock, CLEANUP_MS, 'all to be taken back');
     const bounds = { ...limits, deadline: cleanUp.signal, limitMs: CLEANUP_MS, stop: ended.signal };
-    const isGone = await play(takingBack({ ...stage, signal: cleanUp.signal }), cleanUp.signal, bounds);
+    const isGone = await endRun({
+      takeBack: () => play(takingBack({ ...stage, signal: cleanUp.signal }), cleanUp.signal, bounds),
+      program,
+      cloud,
+      tell: (text) => screen.line(screen.red(`  ${text}`)),
+    });
     cleanUp.cancel();
     isFine = isFine && isGone;
+    ended.abort();
   }
-  const code = await program.stop();
-  const left = await cloud.removeRoutes();
-  if (left.length > 0) screen.line(screen.red(`  routes that are still in the cloud: ${left.join(', ')}`));
-  isFine = isFine && left.length === 0 && code === 0;
-  ended.abort();
   if (isFine) screen.line(screen.green('\n  All came, and all is gone again.\n'));
   return isFine ? 0 : 1;
 }

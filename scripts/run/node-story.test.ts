@@ -66,4 +66,7 @@ test('says what is missing, and nothing once all is there', () => {
   assert.deepEqual(missingOf(initialised), ['no pod CIDR', 'no route']);
   assert.deepEqual(missingOf(routed), ['not Ready']);
   assert.deepEqual(missingOf(ready), []);
+  const zoneless: Node = { ...ready, metadata: { ...ready.metadata, labels: {} } };
+  assert.deepEqual(missingOf(zoneless, { labels: ['type'] }), ['no type label']);
+  assert.deepEqual(missingOf(zoneless, { labels: [] }), [], 'a cloud need not have zones');
 });

@@ -3,11 +3,13 @@ import type { Node, NodeCondition } from '@outrigger/kube';
 import { UNINITIALIZED_TAINT } from '@outrigger/testing';
 
 /** Labels that a cloud gives; the beta twins are left out of the story. */
-const CLOUD_LABELS: readonly (readonly [string, string])[] = [
-  ['node.kubernetes.io/instance-type', 'type'],
-  ['topology.kubernetes.io/zone', 'zone'],
-  ['topology.kubernetes.io/region', 'region'],
-];
+const LABELS = {
+  type: 'node.kubernetes.io/instance-type',
+  zone: 'topology.kubernetes.io/zone',
+  region: 'topology.kubernetes.io/region',
+} as const;
+export type CloudLabel = keyof typeof LABELS;
+export const CLOUD_LABELS: readonly CloudLabel[] = ['type', 'zone', 'region'];
 
 /** Sentences about the difference; `before` is undefined when the node is seen for the first time. */
 export function tellNode(before: Node | undefined, after: Node): readonly string[] {
@@ -20,10 +22,8 @@ export function tellNode(before: Node | undefined, after: Node): readonly string
   if (addressesOf(before) !== addressesOf(after)) story.push(`addresses ${addressesOf(after)}`);
   const providerID = after.spec?.providerID;
   if (providerID && before.spec?.providerID !== providerID) story.push(`provider ID ${providerID}`);
-  const labels = CLOUD_LABELS.filter(([label]) => labelOf(before, label) !== labelOf(after, label));
-  if (labels.length > 0) {
-    story.push(labels.map(([label, word]) => `${word} ${labelOf(after, label)}`).join(', '));
-  }
+  const labels = CLOUD_LABELS.filter((word) => labelOf(before, LABELS[word]) !== labelOf(after, LABELS[word]));
+  if (labels.length > 0) story.push(labels.map((word) => `${word} ${labelOf(after, LABELS[word])}`).join(', '));
   if (isTainted(before) && !isTainted(after)) story.push('taint gone');
   const podCIDRs = podCIDRsOf(after);
   if (podCIDRs !== '' && podCIDRsOf(before) !== podCIDRs) story.push(`pod CIDR ${podCIDRs}`);
@@ -52,17 +52,20 @@ export function podCIDRsOf(node: Node): string {
   return node.spec?.podCIDRs?.join(', ') ?? '';
 }
 
-/** What is still missing; empty when the node has converged. `routes`: whether it is to get one. Default: true. */
+/**
+ * What is still missing; empty when the node has converged. `routes`: whether it is to get one (default: true); `labels`: which of
+ * them its cloud has (default: all).
+ */
 export function missingOf(
   node: Node | undefined,
-  { routes = true }: { readonly routes?: boolean } = {},
+  { labels = CLOUD_LABELS, routes = true }: { readonly routes?: boolean; readonly labels?: readonly CloudLabel[] } = {},
 ): readonly string[] {
   if (node === undefined) return ['not registered'];
   const missing: string[] = [];
   if (isTainted(node)) missing.push('still has the uninitialized taint');
   if (!node.spec?.providerID) missing.push('no provider ID');
   if (!node.status?.addresses?.some(({ type }) => type !== 'Hostname')) missing.push('no address');
-  for (const [label, word] of CLOUD_LABELS) if (!labelOf(node, label)) missing.push(`no ${word} label`);
+  for (const word of labels) if (!labelOf(node, LABELS[word])) missing.push(`no ${word} label`);
   if (routes && podCIDRsOf(node) === '') missing.push('no pod CIDR');
   if (routes && conditionOf(node, 'NetworkUnavailable')?.status !== 'False') missing.push('no route');
   if (missing.length === 0 && !isReady(node)) missing.push('not Ready');

@@ -5,11 +5,12 @@ import type { Act } from './acts.ts';
 import type { Seen } from './follow.ts';
 import { missingOf } from './node-story.ts';
 import type { OwnCloud } from './own-cloud.ts';
+import type { Program } from './program.ts';
 import { addressOf } from './service-story.ts';
 
 export interface OwnStage {
   readonly client: Client;
-  readonly cloud: Pick<OwnCloud, 'hasLoadBalancers' | 'hasRoutes'>;
+  readonly cloud: Pick<OwnCloud, 'hasLoadBalancers' | 'hasRoutes' | 'machines'>;
   readonly kubelets: Pick<HollowNodes, 'add' | 'stop'>;
   readonly seen: Seen;
   /** Names of machines that are in the cloud. */
@@ -40,7 +41,7 @@ function joining({ client, cloud, kubelets, nodes, seen, signal }: OwnStage): Ac
     },
     missing: () =>
       nodes.flatMap((name) => {
-        const missing = missingOf(seen.nodes.get(name), { routes: cloud.hasRoutes });
+        const missing = missingOf(seen.nodes.get(name), { routes: cloud.hasRoutes, ...cloud.machines.get(name) });
         return missing.length === 0 ? [] : [`${name}: ${missing.join(', ')}`];
       }),
   };
@@ -85,4 +86,26 @@ export function takingBack({ client, kubelets, nodes, seen, service, signal }: O
       ...nodes.filter((name) => seen.nodes.has(name)).map((name) => `${name}: not deleted`),
     ],
   };
+}
+
+export interface EndOptions {
+  /** Plays the last act. Resolves with whether all of it is gone. */
+  readonly takeBack: () => Promise<boolean>;
+  readonly program: Pick<Program, 'stop'>;
+  readonly cloud: Pick<OwnCloud, 'removeRoutes'>;
+  readonly tell: (text: string) => void;
+}
+
+/** What has to be done at the end, each whatever became of the one before it. Resolves with whether nothing is left in the cloud. Never rejects. */
+export async function endRun({ cloud, program, takeBack, tell }: EndOptions): Promise<boolean> {
+  const failed = (what: string) => (error: unknown) => {
+    tell(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  };
+  const isGone = await takeBack().catch(failed('what was made could not be taken back; look for it in the cloud'));
+  // Before the routes are deleted: it would make them again.
+  const code = await program.stop().catch(failed('the program could not be stopped'));
+  const left = await cloud.removeRoutes().catch(failed('routes of this run may still be in the cloud'));
+  if (left !== undefined && left.length > 0) tell(`routes that are still in the cloud: ${left.join(', ')}`);
+  return isGone === true && code === 0 && left?.length === 0;
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Route } from '@outrigger/cloud-provider';
 import { loadProvider, openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
 import { silentLogger, systemClock } from '@outrigger/kube';
+import { CLOUD_LABELS, type CloudLabel } from './node-story.ts';
 
 export interface OwnCloudOptions {
   /** As `--cloud-provider`: a path from the working directory, or a provider that ships. */
@@ -18,10 +19,17 @@ export interface OwnCloudOptions {
   readonly signal: AbortSignal;
 }
 
+interface OwnMachine {
+  /** The first InternalIP, or else the first address. */
+  readonly address: string;
+  /** Which of type, zone and region the cloud says of it: no cloud has to say any. */
+  readonly labels: readonly CloudLabel[];
+}
+
 export interface OwnCloud extends AsyncDisposable {
   readonly name: string;
-  /** By node, the first InternalIP of its machine, or else its first address. */
-  readonly addresses: ReadonlyMap<string, string>;
+  /** By node. */
+  readonly machines: ReadonlyMap<string, OwnMachine>;
   readonly hasLoadBalancers: boolean;
   readonly hasRoutes: boolean;
   /**
@@ -29,6 +37,12 @@ export interface OwnCloud extends AsyncDisposable {
    * of a cluster go at once is what it holds routes for.
    */
   removeRoutes(): Promise<readonly string[]>;
+}
+
+/** `node-1, node-2`: each once. */
+export function namesIn(list: string): readonly string[] {
+  const names = list.split(',').map((name) => name.trim());
+  return [...new Set(names)].filter((name) => name !== '');
 }
 
 /** Rejects with one line that says what to do: no such module, a wrong config, a machine that the cloud does not know. */
@@ -59,12 +73,12 @@ export async function openOwnCloud(options: OwnCloudOptions): Promise<OwnCloud> 
       ...(file !== undefined && text !== undefined && { config: { fileName: file, text } }),
     }),
   );
-  const addresses = await addressesOf(opened, nodes, signal);
+  const machines = await machinesOf(opened, nodes, signal);
   const owned = opening.move();
   const { loadBalancers, routes } = opened.capabilities;
   return {
     name: opened.name,
-    addresses,
+    machines,
     hasLoadBalancers: loadBalancers !== undefined,
     hasRoutes: routes !== undefined,
     removeRoutes: async () => {
@@ -80,11 +94,11 @@ export async function openOwnCloud(options: OwnCloudOptions): Promise<OwnCloud> 
   };
 }
 
-async function addressesOf(
+async function machinesOf(
   opened: OpenedProvider,
   nodes: readonly string[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, OwnMachine>> {
   const { name } = opened;
   const { instances } = opened.capabilities;
   if (!instances) throw new Error(`the provider ${name} has no instances: no node could be initialised`);
@@ -103,7 +117,7 @@ async function addressesOf(
       const { addresses = [] } = result.instance;
       const address = (addresses.find(({ type }) => type === 'InternalIP') ?? addresses[0])?.address;
       if (address === undefined) throw new Error(`the machine ${node} has no address`);
-      return [node, address];
+      return [node, { address, labels: CLOUD_LABELS.filter((word) => result.instance[word] !== undefined) }];
     }),
   );
 }
