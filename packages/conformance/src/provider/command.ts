@@ -77,7 +77,7 @@ const ABOUT =
   'Judges a provider by what the contract promises, over a cloud that its fixture gives: machines, load balancers, routes, volumes, pod ranges, amid ' +
   'faults. What it makes carries a cluster ID of its own, and is taken away again.';
 
-/** `args` without the command's words. The exit code: 0 when nothing failed, else 1. Never throws. */
+/** `args` without the command's words. The exit code: 0 when nothing failed and nothing is left behind, else 1. Never throws. */
 export async function runProviderConformance(args: readonly string[], io: CommandIo): Promise<number> {
   try {
     const flags = new FlagSet([providerFlags]);
@@ -104,6 +104,10 @@ export async function runProviderConformance(args: readonly string[], io: Comman
 async function judge(options: Readonly<ProviderOptions>, { cwd, signal, stderr, stdout }: CommandIo): Promise<number> {
   const { only, reportDir, subject: name, subjectVersion: version, testTimeout } = options;
   const tests = providerTests.filter((one) => only.length === 0 || only.some((text) => one.name.includes(text)));
+  signal?.addEventListener('abort', () => {
+    stderr.write('stopping: what was made is taken away; a second signal ends it at once, and leaves that behind\n');
+  });
+  const left: string[] = [];
   const report = await runProviderTests(await subjectOf(options, cwd), {
     tests,
     testTimeoutMs: testTimeout,
@@ -111,6 +115,10 @@ async function judge(options: Readonly<ProviderOptions>, { cwd, signal, stderr, 
     ...(version !== '' && { version }),
     ...(signal && { signal }),
     onResult: (result) => stderr.write(`${result.outcome} ${result.name}\n`),
+    onLeft: (line) => {
+      left.push(line);
+      stderr.write(`left behind: ${line}\n`);
+    },
   });
   stdout.write(renderConsole(report));
   if (reportDir !== '') {
@@ -119,7 +127,7 @@ async function judge(options: Readonly<ProviderOptions>, { cwd, signal, stderr, 
     stdout.write(`reports: ${path.join(directory, 'report.html')}\n`);
   }
   const failed = report.results.length < tests.length || report.results.some(({ outcome }) => outcome === 'failed');
-  return failed ? 1 : 0;
+  return failed || left.length > 0 || signal?.aborted ? 1 : 0;
 }
 
 async function subjectOf(options: Readonly<ProviderOptions>, cwd: string): Promise<ProviderSubject> {

@@ -61,11 +61,11 @@ class Stopped extends Error {}
 
 export class LoadBalancerUser {
   readonly rig: ProviderRig;
-  readonly #made: DesiredLoadBalancer[] = [];
+  /** As last asked for, by the UIDs of their Services. */
+  readonly #made = new Map<string, DesiredLoadBalancer>();
 
   constructor(rig: ProviderRig) {
     this.rig = rig;
-    rig.defer(() => this.#takeAway());
   }
 
   get balancers(): LoadBalancers {
@@ -166,7 +166,7 @@ export class LoadBalancerUser {
 
   /** Until all is as it should be. Rejects where it is refused, fails for good, or does not come to an end. */
   async bring(desired: DesiredLoadBalancer, options: BringOptions = {}): Promise<Brought> {
-    if (desired.wanted) this.#made.push(desired);
+    this.#remember(desired);
     const pass = new Pass(this, desired, options);
     return pass.run();
   }
@@ -198,7 +198,7 @@ export class LoadBalancerUser {
 
   /** Applies the first plans until the process dies, or all is done. */
   async bringUntilCrash(desired: DesiredLoadBalancer): Promise<'died' | 'done'> {
-    if (desired.wanted) this.#made.push(desired);
+    this.#remember(desired);
     try {
       await new Pass(this, desired, { stopsAtFailure: true }).run();
       return 'done';
@@ -234,8 +234,15 @@ export class LoadBalancerUser {
     }
   }
 
-  async #takeAway(): Promise<void> {
-    for (const desired of this.#made) await this.remove(desired).catch(() => undefined);
+  /** So that it is taken away when the test is over. */
+  #remember(desired: DesiredLoadBalancer): void {
+    const { owner, service, wanted } = desired;
+    if (!wanted) return;
+    const isNew = !this.#made.has(owner.uid);
+    this.#made.set(owner.uid, desired);
+    if (!isNew) return;
+    const what = `load balancer of ${service.name} (cluster ID ${owner.clusterId}, UID ${owner.uid})`;
+    this.rig.defer(what, () => this.remove(this.#made.get(owner.uid) ?? desired));
   }
 }
 

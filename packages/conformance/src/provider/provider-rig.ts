@@ -1,18 +1,19 @@
 /** A provider in use, opened by the host's own machinery as the manager would, between a fixture's cloud and a test. */
 import { randomUUID } from 'node:crypto';
-import type {
-  BackEnd,
-  CallContext,
-  Capabilities,
-  CloudProvider,
-  ConfigText,
-  Instance,
-  InstanceAnswer,
-  NodeRef,
-  ProviderHost,
+import {
+  isCloudError,
+  type BackEnd,
+  type CallContext,
+  type Capabilities,
+  type CloudProvider,
+  type ConfigText,
+  type Instance,
+  type InstanceAnswer,
+  type NodeRef,
+  type ProviderHost,
 } from '@outrigger/cloud-provider';
 import { callInTime, openProvider, type CallBudgetOptions, type OpenedProvider } from '@outrigger/cloud-runtime';
-import { silentLogger, systemClock, type Clock } from '@outrigger/kube';
+import { raceAbort, silentLogger, systemClock, type Clock } from '@outrigger/kube';
 import { NotVerifiable } from './not-verifiable.ts';
 import { httpFaults, type HttpFaults } from './http-faults.ts';
 import type { CloudFailure, ProviderFixture } from './provider-fixture.ts';
@@ -35,6 +36,10 @@ export interface OpenRigOptions {
   readonly clusterId?: string;
   /** Called with the wrapped provider before it is opened. */
   readonly faults?: RequestFaults;
+  /** Ends whatever the test does by this rig, with its reason; what was made is taken away all the same. Default: never. */
+  readonly signal?: AbortSignal;
+  /** Hears of each thing that could not be taken away: one line. */
+  readonly onLeft?: ((line: string) => void) | undefined;
 }
 
 export interface CallOptions {
@@ -52,6 +57,9 @@ const STEP_MS = 250;
 const PAUSE_MS = 3;
 /** Where requests that are under way wait for the clock themselves. */
 const STUCK_MS = 500;
+/** So often what was made is tried to be taken away, while the cloud refuses it. */
+const REMOVALS = 5;
+const REMOVAL_PAUSE_MS = 30_000;
 const A_DAY_MS = 86_400_000;
 const never = new AbortController().signal;
 
@@ -65,7 +73,10 @@ export class ProviderRig implements AsyncDisposable {
   readonly #ownsFixture: boolean;
   readonly #machines: NodeRef[] = [];
   readonly #sleeps = { pending: 0 };
-  readonly #afterwards: (() => Promise<void>)[] = [];
+  readonly #afterwards: (readonly [what: string, work: () => Promise<unknown>])[] = [];
+  readonly #onLeft: ((line: string) => void) | undefined;
+  /** While the test runs, the signal that ends it; what takes away is not ended by it. */
+  #cut: AbortSignal;
   #http: HttpFaults | undefined;
   #opened: OpenedProvider | undefined;
 
@@ -77,6 +88,8 @@ export class ProviderRig implements AsyncDisposable {
     this.#subject = subject;
     this.#ownsFixture = ownsFixture;
     this.#budget = options.budget ?? { maxAttempts: 1 };
+    this.#cut = options.signal ?? never;
+    this.#onLeft = options.onLeft;
   }
 
   static async open(subject: ProviderSubject, options: OpenRigOptions = {}): Promise<ProviderRig> {
@@ -93,9 +106,10 @@ export class ProviderRig implements AsyncDisposable {
 
   /** Another process beside this one, over the same cloud: of another cluster, unless `clusterId` is given. */
   async beside(options: OpenRigOptions = {}): Promise<ProviderRig> {
-    const rig = new ProviderRig(this.#subject, this.fixture, false, options);
+    const inherited = { signal: this.#cut, onLeft: this.#onLeft };
+    const rig = new ProviderRig(this.#subject, this.fixture, false, { ...inherited, ...options });
     rig.#http = this.#http;
-    this.#afterwards.push(() => rig[Symbol.asyncDispose]());
+    this.defer('another process', () => rig[Symbol.asyncDispose]());
     await rig.start();
     return rig;
   }
@@ -111,6 +125,7 @@ export class ProviderRig implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
+    this.#cut.throwIfAborted();
     const { provider } = await this.unopened();
     const open = (host: ProviderHost): ReturnType<CloudProvider['open']> =>
       provider.open({ ...host, clock: this.#countingSleeps(host.clock) });
@@ -126,6 +141,7 @@ export class ProviderRig implements AsyncDisposable {
           budget: this.#budget,
         },
       ),
+      never,
     );
   }
 
@@ -139,7 +155,7 @@ export class ProviderRig implements AsyncDisposable {
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
-    if (opened) await this.drive(Promise.resolve(opened[Symbol.asyncDispose]()));
+    if (opened) await this.drive(Promise.resolve(opened[Symbol.asyncDispose]()), never);
   }
 
   get opened(): OpenedProvider {
@@ -165,7 +181,8 @@ export class ProviderRig implements AsyncDisposable {
 
   /** Calls a member of the contract as the host does: with a deadline, and dropped when it does not end. */
   call<T>(member: Member, work: (call: CallContext) => Promise<T>, options: CallOptions = {}): Promise<T> {
-    const { signal = never, timeoutMs = 60_000, writes = false } = options;
+    const { timeoutMs = 60_000, writes = false } = options;
+    const signal = options.signal ? AbortSignal.any([options.signal, this.#cut]) : this.#cut;
     return this.drive(
       callInTime({ clock: this.clock, timeoutMs, what: member, signal }, (either) => {
         const context = this.opened.callContext({ signal: either, priority: 'normal', reads: !writes });
@@ -174,10 +191,10 @@ export class ProviderRig implements AsyncDisposable {
     );
   }
 
-  /** Waits for it, and moves a clock that stands still whenever nothing else goes on. */
-  async drive<T>(work: Promise<T>): Promise<T> {
+  /** Waits for it, and moves a clock that stands still whenever nothing else goes on. `cut`: when it is waited for no longer. */
+  async drive<T>(work: Promise<T>, cut: AbortSignal = this.#cut): Promise<T> {
     const { clock } = this.fixture;
-    if (!clock) return kept(work);
+    if (!clock) return kept(raceAbort(work, cut));
     const state = { isSettled: false };
     const end = (): void => {
       state.isSettled = true;
@@ -186,6 +203,7 @@ export class ProviderRig implements AsyncDisposable {
     let idleTurns = 0;
     let movedAt = systemClock.monotonic();
     while (!state.isSettled) {
+      cut.throwIfAborted();
       await new Promise<void>((resolve) => void setImmediate(resolve));
       idleTurns = this.faults.busy > 0 ? 0 : idleTurns + 1;
       if (state.isSettled) break;
@@ -201,7 +219,8 @@ export class ProviderRig implements AsyncDisposable {
   }
 
   async wait(ms: number): Promise<void> {
-    if (ms > 0) await (this.fixture.clock?.advance(ms) ?? this.clock.sleep(ms));
+    this.#cut.throwIfAborted();
+    if (ms > 0) await (this.fixture.clock?.advance(ms) ?? this.clock.sleep(ms, this.#cut));
   }
 
   /** Lets what is ready run, without moving time. */
@@ -215,6 +234,7 @@ export class ProviderRig implements AsyncDisposable {
   async until(what: string, holds: () => boolean): Promise<void> {
     const since = systemClock.monotonic();
     while (!holds()) {
+      this.#cut.throwIfAborted();
       if (systemClock.monotonic() - since > 10_000) throw new Error(`it does not come to this: ${what}`);
       await this.settle();
     }
@@ -247,8 +267,10 @@ export class ProviderRig implements AsyncDisposable {
   }
 
   async createMachine(name: string): Promise<NodeRef> {
+    this.#cut.throwIfAborted();
     const node = await this.fixture.createMachine(`${name}-${randomUUID().slice(0, 8)}`);
     this.#machines.push(node);
+    this.#cut.throwIfAborted();
     return node;
   }
 
@@ -291,23 +313,42 @@ export class ProviderRig implements AsyncDisposable {
     }
   }
 
-  /** Done when the test is over, whatever came of it. */
-  defer(work: () => Promise<void>): void {
-    this.#afterwards.push(work);
+  /** Takes `what` away when the test is over, whatever came of it: the last first. */
+  defer(what: string, work: () => Promise<unknown>): void {
+    this.#afterwards.push([what, work]);
   }
 
+  /** Takes away what was made, whatever came of the test, and tells what could not be. Never rejects. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#cut = never;
     this.faults.set();
-    const steps = [
-      async () => this.#endFailure(),
+    const steps: readonly (readonly [what: string, work: () => Promise<unknown>])[] = [
+      ['the failure of the cloud', () => this.#endFailure()],
+      // A test may end between two processes.
+      ['the provider', async () => this.#afterwards.length > 0 && this.#opened === undefined && this.start()],
       ...this.#afterwards.toReversed(),
-      ...this.#machines.map((node) => () => this.fixture.deleteMachine(node)),
-      () => this.close(),
-      async () => this.#ownsFixture && this.#http?.[Symbol.asyncDispose](),
-      async () => this.#ownsFixture && this.fixture[Symbol.asyncDispose](),
+      ...this.#machines.map((node) => [`machine ${node.name}`, () => this.fixture.deleteMachine(node)] as const),
+      ['the provider', () => this.close()],
+      ['the proxy', async () => this.#ownsFixture && this.#http?.[Symbol.asyncDispose]()],
+      ['the fixture', async () => this.#ownsFixture && this.fixture[Symbol.asyncDispose]()],
     ];
-    // What a broken provider has made may not be to be removed: the rest is, all the same.
-    for (const step of steps) await step().catch(() => undefined);
+    for (const [what, work] of steps) {
+      // What a broken provider has made may not be to be removed: the rest is, all the same.
+      await this.#insist(work).catch((error: unknown) => this.#onLeft?.(`${what}: ${firstLine(error)}`));
+    }
+  }
+
+  /** Tries again where the cloud refuses: a provider may leave one alone for a while that was unwell a moment ago. */
+  async #insist(work: () => Promise<unknown>): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await work();
+        return;
+      } catch (error) {
+        if (attempt === REMOVALS || !isCloudError(error)) throw error;
+      }
+      await this.wait(REMOVAL_PAUSE_MS);
+    }
   }
 
   async #endFailure(): Promise<void> {
@@ -357,4 +398,9 @@ async function kept<T>(work: Promise<T>): Promise<T> {
 export function wordsOf(answer: InstanceAnswer | undefined): string {
   if (answer?.result.kind === 'failed') return `failed: ${String(answer.result.error)}`;
   return answer?.result.kind ?? 'no answer';
+}
+
+function firstLine(error: unknown): string {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+  return line;
 }

@@ -43,8 +43,9 @@ class RouteUser {
 
   constructor(rig: ProviderRig) {
     this.rig = rig;
-    rig.defer(async () => {
-      await this.remove((await this.list()).filter(isOwned));
+    rig.defer(`routes of the cluster ID ${rig.clusterId}`, async () => {
+      const results = await this.remove((await this.list()).filter(isOwned));
+      for (const result of results) if (result.kind === 'failed') throw result.error;
     });
   }
 

@@ -15,19 +15,25 @@ export interface RunProviderOptions {
   /** What is judged, for the report. Default: the name that the provider gives itself. */
   readonly name?: string;
   readonly version?: string;
-  /** No test takes longer, in milliseconds. Default: 30 minutes. */
+  /** No test takes longer, in milliseconds, but for taking away what it made. Default: 30 minutes. */
   readonly testTimeoutMs?: number;
+  /** Ends the run: the test that is under way is `unverifiable`, and what it made is taken away before this resolves. */
   readonly signal?: AbortSignal;
   readonly onResult?: (result: TestResult) => void;
+  /** Hears of each thing that a test has made and that could not be taken away: one line. */
+  readonly onLeft?: (line: string) => void;
 }
 
 const TEST_TIMEOUT_MS = 30 * 60_000;
+/** A test that is ended may be amid the making of a machine: for so long it may come to that end, and not longer than any test may take. */
+const GRACE_MS = 120_000;
 
 export async function runProviderTests<F extends ProviderFixture>(
   subject: ProviderSubject<F>,
   { tests = providerTests, ...options }: RunProviderOptions = {},
 ): Promise<ConformanceReport> {
   const started = new Date(systemClock.now()).toISOString();
+  const { name = await nameOf(subject), version } = options;
   const results: TestResult[] = [];
   for (const test of tests) {
     if (options.signal?.aborted) break;
@@ -35,7 +41,6 @@ export async function runProviderTests<F extends ProviderFixture>(
     results.push(result);
     options.onResult?.(result);
   }
-  const { name = await nameOf(subject), version } = options;
   return {
     suite: 'provider',
     subject: { name, ...(version !== undefined && { version }) },
@@ -49,24 +54,38 @@ export async function runProviderTests<F extends ProviderFixture>(
 export async function runProviderTest<F extends ProviderFixture>(
   subject: ProviderSubject<F>,
   test: ConformanceTest,
-  { signal, testTimeoutMs = TEST_TIMEOUT_MS }: Pick<RunProviderOptions, 'signal' | 'testTimeoutMs'> = {},
+  options: Pick<RunProviderOptions, 'signal' | 'testTimeoutMs' | 'onLeft'> = {},
 ): Promise<TestResult> {
   const since = systemClock.monotonic();
   const { feature, name, source } = test;
-  const found = await outcomeOf(test, () => {
-    const limits = { clock: systemClock, timeoutMs: testTimeoutMs, what: name, signal };
-    return withDeadline(limits, () => tried(subject as unknown as ProviderSubject, test));
-  });
-  return { name, feature, source, durationSeconds: (systemClock.monotonic() - since) / 1000, ...found };
+  const found = await outcomeOf(test, () => tried(subject as unknown as ProviderSubject, test, options));
+  const isStopped = options.signal?.aborted === true && found.outcome === 'failed';
+  const told: Found = isStopped ? { outcome: 'unverifiable', reason: 'the run was stopped' } : found;
+  return { name, feature, source, durationSeconds: (systemClock.monotonic() - since) / 1000, ...told };
 }
 
 type Found = Pick<TestResult, 'outcome' | 'reason' | 'details'>;
 
-async function tried(subject: ProviderSubject, test: ConformanceTest): Promise<Found> {
-  await using rig = await ProviderRig.open(subject);
+async function tried(
+  subject: ProviderSubject,
+  test: ConformanceTest,
+  { onLeft, signal, testTimeoutMs = TEST_TIMEOUT_MS }: Pick<RunProviderOptions, 'signal' | 'testTimeoutMs' | 'onLeft'>,
+): Promise<Found> {
+  const limits = { clock: systemClock, timeoutMs: testTimeoutMs, what: test.name };
+  const end = new AbortController();
+  const cut = signal ? AbortSignal.any([signal, end.signal]) : end.signal;
+  await using rig = await withDeadline(limits, () => ProviderRig.open(subject, { signal: cut, onLeft }));
   const leftOut = whyLeftOut(test, rig.capabilities, rig.fixture);
   if (leftOut) return leftOut;
-  await test.run(rig);
+  const run = test.run(rig);
+  try {
+    await withDeadline({ ...limits, ...(signal && { signal }) }, () => run);
+  } catch (error) {
+    end.abort(error);
+    const grace = { ...limits, timeoutMs: Math.min(testTimeoutMs, GRACE_MS) };
+    await withDeadline(grace, () => run).catch(() => undefined);
+    throw error;
+  }
   return { outcome: 'passed' };
 }
 

@@ -98,7 +98,7 @@ export const volumeTests: readonly ConformanceTest[] = [
 async function create(rig: ProviderRig, zones: readonly string[]): Promise<VolumeRef> {
   const volume = await rig.fixture.createVolume?.(`vol-${randomUUID().slice(0, 8)}`, zones);
   if (!volume) throw new NotVerifiable('the fixture has no createVolume');
-  rig.defer(async () => rig.fixture.deleteVolume?.(volume));
+  rig.defer(`volume ${volume.name}`, async () => rig.fixture.deleteVolume?.(volume));
   return volume;
 }
 
