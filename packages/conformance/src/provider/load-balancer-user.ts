@@ -113,7 +113,10 @@ export class LoadBalancerUser {
   }
 
   observe(services: readonly LoadBalancerService[]): ReturnType<LoadBalancers['observe']> {
-    return this.rig.call('observe', (call) => this.balancers.observe(services, call), { timeoutMs: OBSERVE_MS });
+    const { balancers, rig } = this;
+    return rig.inBatches(balancers, services, (batch) =>
+      rig.call('observe', (call) => balancers.observe(batch, call), { timeoutMs: OBSERVE_MS }),
+    );
   }
 
   listOwned(): ReturnType<LoadBalancers['listOwned']> {

@@ -65,7 +65,9 @@ async function assign(
 ): Promise<readonly string[]> {
   const podRanges = rig.use('podRanges');
   const wanted = requests.map(([node, ...podCidrs]) => ({ node, podCidrs }));
-  const results = await rig.call('assign', (call) => podRanges.assign(wanted, call), { writes: true });
+  const results = await rig.inBatches(podRanges, wanted, (batch) =>
+    rig.call('assign', (call) => podRanges.assign(batch, call), { writes: true }),
+  );
   assert.equal(results.length, wanted.length, 'an answer for each request');
   return results.map(wordOf);
 }

@@ -1,4 +1,5 @@
 /** A provider in use, opened by the host's own machinery as the manager would, between a fixture's cloud and a test. */
+import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import {
   isCloudError,
@@ -12,7 +13,13 @@ import {
   type NodeRef,
   type ProviderHost,
 } from '@outrigger/cloud-provider';
-import { callInTime, openProvider, type CallBudgetOptions, type OpenedProvider } from '@outrigger/cloud-runtime';
+import {
+  batchSizeOf,
+  callInTime,
+  openProvider,
+  type CallBudgetOptions,
+  type OpenedProvider,
+} from '@outrigger/cloud-runtime';
 import { raceAbort, silentLogger, systemClock, type Clock } from '@outrigger/kube';
 import { NotVerifiable } from './not-verifiable.ts';
 import { httpFaults, type HttpFaults } from './http-faults.ts';
@@ -237,6 +244,8 @@ export class ProviderRig implements AsyncDisposable {
       this.#cut.throwIfAborted();
       if (systemClock.monotonic() - since > 10_000) throw new Error(`it does not come to this: ${what}`);
       await this.settle();
+      // Only real time ends what is waited for here, and others need the processor for it.
+      await systemClock.sleep(PAUSE_MS);
     }
   }
 
@@ -293,9 +302,29 @@ export class ProviderRig implements AsyncDisposable {
     if (at >= 0) this.#machines.splice(at, 1);
   }
 
+  /** As the host: never more at once than the capability takes. The answers are in the order of the questions. */
+  async inBatches<Q, A>(
+    capability: Parameters<typeof batchSizeOf>[0],
+    questions: readonly Q[],
+    ask: (batch: readonly Q[]) => Promise<readonly A[]>,
+  ): Promise<readonly A[]> {
+    const most = batchSizeOf(capability);
+    if (questions.length <= most) return ask(questions);
+    const answers: A[] = [];
+    for (let at = 0; at < questions.length; at += most) {
+      const batch = questions.slice(at, at + most);
+      const some = await ask(batch);
+      assert.equal(some.length, batch.length, 'an answer for each');
+      answers.push(...some);
+    }
+    return answers;
+  }
+
   async lookUp(...nodes: readonly NodeRef[]): Promise<readonly InstanceAnswer[]> {
     const instances = this.use('instances');
-    return this.call('lookUp', (call) => instances.lookUp(nodes, 'metadata', call));
+    return this.inBatches(instances, nodes, (batch) =>
+      this.call('lookUp', (call) => instances.lookUp(batch, 'metadata', call)),
+    );
   }
 
   async read(node: NodeRef): Promise<InstanceAnswer> {

@@ -76,11 +76,17 @@ class RouteUser {
 
   create(...requests: readonly RouteRequest[]): Promise<readonly RouteResult[]> {
     for (const { destination } of requests) this.#made.add(destination);
-    return this.rig.call('create', (call) => this.routes.create(requests, call), { writes: true });
+    const { rig, routes } = this;
+    return rig.inBatches(routes, requests, (batch) =>
+      rig.call('create', (call) => routes.create(batch, call), { writes: true }),
+    );
   }
 
-  remove(routes: readonly Route[]): Promise<readonly RouteResult[]> {
-    return this.rig.call('delete', (call) => this.routes.delete(routes, call), { writes: true });
+  remove(unwanted: readonly Route[]): Promise<readonly RouteResult[]> {
+    const { rig, routes } = this;
+    return rig.inBatches(routes, unwanted, (batch) =>
+      rig.call('delete', (call) => routes.delete(batch, call), { writes: true }),
+    );
   }
 
   leadsTo({ nextHops = [], targetProviderID }: Route, node: NodeRef): boolean {

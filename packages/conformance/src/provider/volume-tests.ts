@@ -109,7 +109,9 @@ function nowhere(volume: VolumeRef): VolumeRef {
 
 async function lookUp(rig: ProviderRig, ...volumes: readonly VolumeRef[]): Promise<readonly VolumeResult[]> {
   const topology = rig.use('volumes');
-  const results = await rig.call('volumes', (call) => topology.lookUp(volumes, call));
+  const results = await rig.inBatches(topology, volumes, (batch) =>
+    rig.call('volumes', (call) => topology.lookUp(batch, call)),
+  );
   assert.equal(results.length, volumes.length, 'an answer for each volume');
   return results;
 }

@@ -1,5 +1,5 @@
 /** Wrong about machines. */
-import { isCloudError, type Instance, type InstanceAnswer } from '@outrigger/cloud-provider';
+import { CloudError, isCloudError, type Instance, type InstanceAnswer } from '@outrigger/cloud-provider';
 import { lingering, ofInstances, type Mutant } from './mutant.suite.ts';
 
 const ABSENT: InstanceAnswer = { result: { kind: 'absent', proof: 'a mutant says so' } };
@@ -218,6 +218,12 @@ export const instanceMutants: readonly Mutant[] = [
         ),
     }),
   ),
+  ofInstances('hints fail at once', 'hints end with their call', () => ({
+    // oxlint-disable-next-line require-yield -- It fails before the first.
+    changes: async function* () {
+      throw new CloudError('invalid', 'there are no hints');
+    },
+  })),
   ofInstances('hints go on when they are to end', 'hints end with their call', (own, { host }) => ({
     changes: async function* (call) {
       try {
