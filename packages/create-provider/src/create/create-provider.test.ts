@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { readCard } from '../provider-card.ts';
 import { temporaryFolder } from '../temporary-folder.suite.ts';
 import { createProvider } from './create-provider.ts';
 
@@ -77,6 +78,13 @@ test('tarballs of make packages take the place of versions, with those that they
   assert.match(devDependencies?.['@outrigger/cloud-runtime'] ?? '', /^\d/u);
 });
 
+test('a title may be a number, and a name a word of YAML', () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('true', { title: '2024' });
+  const { name, title } = readCard(readFileSync(path.join(directory, 'provider.yaml'), 'utf8'));
+  assert.deepEqual([name, title], ['true', '2024']);
+});
+
 test('what is wrong is one line, exit code 1, and nothing is written', () => {
   using folder = temporaryFolder();
   mkdirSync(path.join(folder.path, 'full'));
@@ -86,6 +94,8 @@ test('what is wrong is one line, exit code 1, and nothing is written', () => {
     [[], /name one provider/u],
     [['a', 'b'], /name one provider/u],
     [['Acme'], /"Acme" cannot be a provider's name/u],
+    [['acme-'], /"acme-" cannot be a provider's name: .* no dash last/u],
+    [['a'.repeat(39)], /at most 38/u],
     [['acme', '--title=<b>'], /the title "<b>" may have/u],
     [['acme', '--wings'], /--wings/u],
     [['full'], /full is not empty/u],

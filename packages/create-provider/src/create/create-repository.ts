@@ -18,8 +18,11 @@ export interface CreateOptions {
   readonly packages?: string | undefined;
 }
 
-/** As a provider's name has to be for Outrigger to load it. */
-const NAME = /^[a-z][a-z0-9-]{0,39}$/u;
+/**
+ * As a provider's name has to be for Outrigger to load it. Of 38 characters at most: with `-cloud-controller-manager` behind it, it is the
+ * value of a label, which may have 63.
+ */
+const NAME = /^[a-z](?:[a-z0-9-]{0,36}[a-z0-9])?$/u;
 /** It is put into code and into Markdown as it is. */
 const TITLE = /^[\p{L}\p{N}][\p{L}\p{N} .-]{0,59}$/u;
 const TARBALL = /^outrigger-(?<name>.+)-\d+\.\d+\.\d+.*\.tgz$/u;
@@ -32,7 +35,7 @@ export function createRepository({ directory, packages, ...options }: CreateOpti
   const { capabilities = DEFAULT_CAPABILITIES, name, title = titleOf(name) } = options;
   if (!NAME.test(name)) {
     throw new Error(
-      `${JSON.stringify(name)} cannot be a provider's name: lower-case letters, digits and dashes, a letter first`,
+      `${JSON.stringify(name)} cannot be a provider's name: at most 38 lower-case letters, digits and dashes, a letter first and no dash last`,
     );
   }
   if (!TITLE.test(title))
@@ -41,7 +44,9 @@ export function createRepository({ directory, packages, ...options }: CreateOpti
     throw new Error(`${directory} is not empty: name a folder that is not there yet`);
   }
   const has = new Set<string>(capabilities);
-  const parts = new Set(has).add(ADDITIONAL_FOLDERS.some((one) => has.has(one)) ? 'additional' : 'no-additional');
+  const parts = new Set(has)
+    .add(ADDITIONAL_FOLDERS.some((one) => has.has(one)) ? 'additional' : 'no-additional')
+    .add(has.has('routes') ? 'routes' : 'no-routes');
   const rendered = new Map<string, string>();
   for (const file of templateFiles()) {
     if (!isWanted(file, has)) continue;

@@ -1,6 +1,6 @@
 /** Repositories as they are created, with the packages of the workspace in place of installed ones: their own checks have to pass. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -33,11 +33,11 @@ for (const capabilities of [[], ['volumes']] satisfies Capability[][]) {
     using folder = temporaryFolder();
     const directory = folder.create('acme', { capabilities });
     symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'));
-    const { code, output } = await make(directory, 'test', 'INSTALLED=', 'ARTIFACTS=.');
+    const { code, output } = await make(directory, 'test', 'INSTALLED=', 'ARTIFACTS=artifacts');
     assert.equal(code, 0, output);
     const passed = Number(/^ℹ pass (\d+)$/mu.exec(output)?.[1]);
     assert.ok(passed > 25, output);
-    assert.ok(existsSync(path.join(directory, 'junit_provider.xml')));
+    assert.ok(existsSync(path.join(directory, 'artifacts/junit_provider.xml')));
   });
 }
 
@@ -50,12 +50,39 @@ test('its own program lints it, and has no word that does not exist', async () =
   assert.match(output, /^acme: passed; of what a repository must have 0 missed/mu);
 });
 
-test('the roles of its manifest are those that the program is shipped with', () => {
-  const rulesOf = (file: string): unknown =>
-    parseAllDocuments(readFileSync(file, 'utf8')).flatMap((document) => {
-      const { rules } = document.toJS() as { readonly rules?: unknown };
-      return rules === undefined ? [] : [rules];
+interface ManifestDocument {
+  readonly kind: string;
+  readonly rules?: unknown;
+  readonly spec?: {
+    readonly template: { readonly spec: { readonly containers: readonly { readonly args: string[] }[] } };
+  };
+}
+
+function documentsIn(text: string): readonly ManifestDocument[] {
+  return parseAllDocuments(text).map((document) => document.toJS() as ManifestDocument);
+}
+
+for (const capabilities of [[], ['routes']] satisfies Capability[][]) {
+  test(`with nodes${capabilities.map((one) => `, ${one}`).join('')}: its manifest has the flags of its capabilities, and the roles for those flags`, () => {
+    using folder = temporaryFolder();
+    const directory = folder.create('acme', { capabilities });
+    const manifest = documentsIn(readFileSync(path.join(directory, 'manifests/cloud-controller-manager.yml'), 'utf8'));
+    const args = manifest.flatMap(({ kind, spec }) =>
+      kind === 'Deployment' ? (spec?.template.spec.containers.flatMap(({ args }) => args) ?? []) : [],
+    );
+    // A route controller without the range does not start.
+    assert.equal(
+      args.some((arg) => arg.startsWith('--cluster-cidr=')),
+      capabilities.length > 0,
+    );
+    symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'));
+    const flags = args.filter((arg) => !arg.startsWith('--cloud-config='));
+    const printed = execFileSync(process.execPath, ['cloud-controller-manager/main.ts', 'rbac', ...flags], {
+      cwd: directory,
+      env: { ...process.env, OUTRIGGER_PROGRAM: 'outrigger' },
+      encoding: 'utf8',
     });
-  const own = path.join(root, 'packages/create-provider/template/manifests/cloud-controller-manager.yml');
-  assert.deepEqual(rulesOf(own), rulesOf(path.join(root, 'deploy/cloud-controller-manager-deployment.yml')));
-});
+    const rulesOf = (documents: readonly ManifestDocument[]): unknown => documents.flatMap(({ rules }) => rules ?? []);
+    assert.deepEqual(rulesOf(manifest), rulesOf(documentsIn(printed)));
+  });
+}

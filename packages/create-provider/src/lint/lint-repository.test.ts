@@ -54,7 +54,7 @@ const MUTANTS: Readonly<Record<string, (directory: string) => void>> = {
   'docs-getting-started': (at) => rmSync(path.join(at, 'docs/getting-started.md')),
   'docs-features': (at) => rmSync(path.join(at, 'docs/features.md')),
   'docs-how-it-works': (at) => rmSync(path.join(at, 'docs/how-it-works.md')),
-  'docs-migration': (at) => edit(at, 'provider.yaml', (text) => text.replace('name: acme', 'name: vsphere')),
+  'docs-migration': (at) => edit(at, 'provider.yaml', (text) => text.replace("name: 'acme'", 'name: vsphere')),
   'docs-collectable': (at) => appendFileSync(path.join(at, 'docs/features.md'), '\n[More](more.md)\n'),
   dns: (at) => rmSync(path.join(at, 'dns'), { recursive: true }),
   cni: (at) => rmSync(path.join(at, 'cni'), { recursive: true }),
