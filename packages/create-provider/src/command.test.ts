@@ -72,7 +72,7 @@ test('docs collect ends with 1 and names each link that leads nowhere', async ()
   const directory = folder.create('acme');
   appendFileSync(
     path.join(directory, 'docs/features.md'),
-    '\n[More](more.md), [part](how-it-works.md#wings), [out](../none)\n',
+    '\n[More](more.md), [part](how-it-works.md#wings), [out](../none), [all](100%.md)\n',
   );
   const { code, stderr } = await run(docsCommand, folder.path, 'collect', 'acme', '--output=all');
   assert.equal(code, 1);
@@ -80,7 +80,44 @@ test('docs collect ends with 1 and names each link that leads nowhere', async ()
     'outrigger docs: acme/features.md: ../none leads nowhere',
     'outrigger docs: acme/features.md: more.md leads nowhere',
     'outrigger docs: acme/features.md: how-it-works.md#wings leads nowhere',
+    'outrigger docs: acme/features.md: 100%.md leads nowhere',
   ]);
+});
+
+test('docs collect removes what it has made, and nothing else', async () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme');
+  const output = path.join(folder.path, 'all');
+  const collect = (): Promise<Outcome> => run(docsCommand, folder.path, 'collect', 'acme', '--output=all');
+  mkdirSync(output);
+  for (const index of [
+    '{ "name": "mine" }',
+    '{ "providers": ["acme"] }',
+    '{ "providers": [{ "card": { "name": ".." } }] }',
+  ]) {
+    writeFileSync(path.join(output, 'index.json'), index);
+    const { code, stderr } = await collect();
+    assert.equal(code, 1, index);
+    assert.match(stderr, /all holds something else/u);
+  }
+  rmSync(output, { recursive: true });
+  assert.equal((await collect()).code, 0);
+  writeFileSync(path.join(output, 'acme/old.md'), '');
+  writeFileSync(path.join(output, 'notes.txt'), 'mine');
+  appendFileSync(path.join(directory, 'provider.yaml'), 'conformance: reports/none.json\n');
+  const failed = await collect();
+  assert.match(failed.stderr, /reports\/none\.json is no report/u);
+  assert.ok(existsSync(path.join(output, 'acme/old.md')), 'a run that fails has changed nothing');
+  writeFileSync(path.join(directory, 'provider.yaml'), 'name: acme\nmaturity: alpha\nmaintainers: [a]\n');
+  assert.equal((await collect()).code, 0);
+  assert.ok(!existsSync(path.join(output, 'acme/old.md')));
+  assert.equal(readFileSync(path.join(output, 'notes.txt'), 'utf8'), 'mine');
+  folder.create('other');
+  mkdirSync(path.join(output, 'other'));
+  assert.match(
+    (await run(docsCommand, folder.path, 'collect', 'acme', 'other', '--output=all')).stderr,
+    /all holds something else/u,
+  );
 });
 
 test('what is wrong is one line and exit code 1; what somebody else has put there stays', async () => {

@@ -17,7 +17,7 @@ export function brokenLinks(root: string, pages: readonly string[], within: stri
 function leadsSomewhere(root: string, page: string, link: string, within: string): boolean {
   if (isAddress(link)) return true;
   const [target = '', anchor] = link.split('#');
-  const file = path.join(root, target === '' ? page : path.join(path.dirname(page), decodeURIComponent(target)));
+  const file = path.join(root, target === '' ? page : path.join(path.dirname(page), pathOf(target)));
   if (!existsSync(file) || path.relative(within, file).startsWith('..')) return false;
   if (anchor === undefined) return true;
   return statSync(file).isFile() && anchorsOf(readFileSync(file, 'utf8')).has(anchor);
@@ -26,4 +26,13 @@ function leadsSomewhere(root: string, page: string, link: string, within: string
 /** `https:…`, `mailto:…`: not a path. */
 export function isAddress(link: string): boolean {
   return /^[a-z]+:/u.test(link);
+}
+
+/** `a%20b.md`: `a b.md`. What is no such code, as in `100%.md`, stays. */
+export function pathOf(target: string): string {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return target;
+  }
 }

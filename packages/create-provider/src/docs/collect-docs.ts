@@ -1,9 +1,9 @@
 /** Brings the pages of several providers' repositories into one tree with an index. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Repository } from '../lint/repository.ts';
 import type { ProviderCard } from '../provider-card.ts';
-import { brokenLinks, isAddress } from './broken-links.ts';
+import { brokenLinks, isAddress, pathOf } from './broken-links.ts';
 import { checkoutOf } from './checkout.ts';
 import { summariseReport } from './conformance-summary.ts';
 import { mapLinks } from './doc-links.ts';
@@ -12,7 +12,7 @@ import { renderIndex, type IndexedProvider } from './provider-index.ts';
 export interface CollectOptions {
   /** Folders of repositories, each with its `provider.yaml`. */
   readonly repositories: readonly string[];
-  /** Absolute. Made; a tree of an earlier run is replaced. */
+  /** Absolute. Made; what an earlier run has made in it is replaced, and nothing else. */
   readonly output: string;
 }
 
@@ -24,19 +24,21 @@ export interface CollectedDocs {
   readonly broken: readonly string[];
 }
 
-/** The index for programs; that it is there tells a tree of ours from a folder of somebody's. */
+/** The index for programs; it tells a tree of ours from a folder of somebody's, and what in it is ours. */
 const INDEX = 'index.json';
+const NAME = /^[a-z0-9][a-z0-9-]*$/u;
 
 /** Throws an `Error` in one line for a repository without a card or pages, and for an output that is something else. */
 export function collectDocs({ output, repositories }: CollectOptions): CollectedDocs {
   if (repositories.length === 0) throw new Error('name at least one repository');
-  if (existsSync(output) && readdirSync(output).length > 0 && !existsSync(path.join(output, INDEX))) {
-    throw new Error(`${output} holds something else: name a folder that is not there yet`);
-  }
   const read = repositories.map(readRepository).toSorted((a, b) => (a.card.title < b.card.title ? -1 : 1));
   const twice = read.find(({ card }, index) => read.findIndex((one) => one.card.name === card.name) < index);
   if (twice) throw new Error(`two repositories have the provider ${twice.card.name}`);
-  rmSync(output, { recursive: true, force: true });
+  const providers = read.map(indexed);
+  removeEarlier(output, new Set(read.map(({ card }) => card.name)));
+  mkdirSync(output, { recursive: true });
+  // First: what follows is then known as ours, if it does not come to its end.
+  writeFileSync(path.join(output, INDEX), `${JSON.stringify({ providers }, undefined, 2)}\n`);
   const pages = ['README.md'];
   const broken = new Set<string>();
   for (const { card, files, repository } of read) {
@@ -57,11 +59,33 @@ export function collectDocs({ output, repositories }: CollectOptions): Collected
       }
     }
   }
-  const providers = read.map(indexed);
   writeFileSync(path.join(output, 'README.md'), renderIndex(providers));
-  writeFileSync(path.join(output, INDEX), `${JSON.stringify({ providers }, undefined, 2)}\n`);
   for (const link of brokenLinks(output, pages, path.parse(output).root)) broken.add(link);
   return { providers, pages, broken: [...broken] };
+}
+
+/** Removes what an earlier run has made. Throws, and has removed nothing, where something else is in the way. */
+function removeEarlier(output: string, names: ReadonlySet<string>): void {
+  if (!existsSync(output)) return;
+  const there = readdirSync(output);
+  const earlier = providersIn(path.join(output, INDEX));
+  const foreign = there.find((file) => names.has(file) && !earlier?.includes(file));
+  if ((earlier === undefined && there.length > 0) || foreign !== undefined) {
+    throw new Error(`${output} holds something else: name a folder that is not there yet`);
+  }
+  for (const file of [...(earlier ?? []), 'README.md', INDEX])
+    rmSync(path.join(output, file), { recursive: true, force: true });
+}
+
+/** `undefined`: it is no index of ours. */
+function providersIn(file: string): readonly string[] | undefined {
+  try {
+    const { providers } = JSON.parse(readFileSync(file, 'utf8')) as { readonly providers: readonly IndexedProvider[] };
+    const names = providers.map(({ card }) => card.name);
+    return names.every((name) => NAME.test(name)) ? names : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 interface ReadRepository {
@@ -76,7 +100,7 @@ function readRepository(directory: string): ReadRepository {
   const { card } = repository;
   if (card instanceof Error) throw new Error(`${directory}: ${card.message}`);
   // It becomes a folder.
-  if (!/^[a-z0-9][a-z0-9-]*$/u.test(card.name))
+  if (!NAME.test(card.name))
     throw new Error(`${directory}: provider.yaml: name must be lower-case letters, digits and dashes`);
   const files = repository.filesBelow('docs');
   if (!files.includes('docs/README.md'))
@@ -102,7 +126,7 @@ function linkInTree(
 ): string {
   const [target = '', anchor] = link.split('#');
   if (isAddress(link) || target === '') return link;
-  const file = path.join(directory, path.dirname(page), decodeURIComponent(target));
+  const file = path.join(directory, path.dirname(page), pathOf(target));
   if (!path.relative(path.join(directory, 'docs'), file).startsWith('..')) return link;
   const inside = path.relative(checkoutOf(directory), file).split(path.sep).join('/');
   if (inside.startsWith('..') || !existsSync(file)) {
