@@ -11,5 +11,5 @@ test('the example of the README is a file that compiles, and does what it says',
   const shown = /```ts\n([\s\S]*?)```/u.exec(readme)?.[1];
   assert.equal(shown, source.replace("'./index.ts'", "'@outrigger/create-provider'"));
   using folder = temporaryFolder();
-  assert.deepEqual(begin(path.join(folder.path, 'acme')), ['conformance-report', 'experience-reports']);
+  assert.deepEqual(begin(path.join(folder.path, 'acme')), ['owners', 'conformance-report', 'experience-reports']);
 });

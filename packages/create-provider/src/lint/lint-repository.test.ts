@@ -8,8 +8,8 @@ import { lintRepository, type Finding } from './lint-repository.ts';
 import { renderReport } from './render-report.ts';
 import { REQUIREMENTS } from './requirements.ts';
 
-/** What only time brings. */
-const NOT_YET = ['conformance-report', 'experience-reports'];
+/** What its author and time bring. */
+const NOT_YET = ['owners', 'conformance-report', 'experience-reports'];
 
 function missedIn(directory: string): readonly string[] {
   return lintRepository(directory).findings.flatMap(({ id, outcome }) => (outcome === 'missed' ? [id] : []));
@@ -29,7 +29,7 @@ function edit(directory: string, file: string, change: (text: string) => string)
   writeFileSync(target, changed);
 }
 
-test('a new repository lacks nothing, whatever its capabilities, but reports that only time brings', () => {
+test('a new repository lacks nothing, whatever its capabilities, but people and reports', () => {
   using folder = temporaryFolder();
   for (const [name, capabilities] of [
     ['all', CAPABILITIES],
@@ -63,7 +63,7 @@ const MUTANTS: Readonly<Record<string, (directory: string) => void>> = {
   installer: (at) => writeFileSync(path.join(at, 'installer/README.md'), '# Installer\n'),
   manifests: (at) => writeFileSync(path.join(at, 'manifests/cloud-controller-manager.yml'), 'kind: Secret\n'),
   ci: (at) => edit(at, '.github/workflows/test.yml', (text) => text.replace('make test', 'true')),
-  owners: (at) => writeFileSync(path.join(at, 'OWNERS'), 'reviewers: [acme-maintainers]\n'),
+  owners: (at) => writeFileSync(path.join(at, 'OWNERS'), 'reviewers: [ann]\n'),
   'provider-card': (at) => edit(at, 'provider.yaml', (text) => text.replace('maturity: alpha', 'maturity: fine')),
   'conformance-report': (at) => appendFileSync(path.join(at, 'provider.yaml'), 'conformance: reports/none.json\n'),
   'experience-reports': (at) => void at,
@@ -75,22 +75,30 @@ for (const { id, level, place } of REQUIREMENTS) {
     const directory = folder.create('acme', { capabilities: CAPABILITIES });
     const mutate = MUTANTS[id];
     assert.ok(mutate, `no mutant takes ${id} away`);
+    edit(directory, 'OWNERS_ALIASES', (text) => text.replace('[]', '[ann]'));
+    assert.ok(!missedIn(directory).includes('owners'));
     mutate(directory);
     const { outcome, quote, source, todo } = findingOf(directory, id);
     assert.deepEqual([outcome, Boolean(quote && source && todo)], ['missed', true]);
     assert.equal(lintRepository(directory).passed, level === 'should');
     // The pages hang together, and what provider.yaml says is needed by others.
-    if (place !== undefined && !id.startsWith('docs')) assert.deepEqual(missedIn(directory), [id, ...NOT_YET]);
+    if (place !== undefined && !id.startsWith('docs')) {
+      assert.deepEqual(missedIn(directory), [id, ...NOT_YET.filter((one) => one !== 'owners')]);
+    }
   });
 }
 
-test('a target test that only names others, or a variable of that name, runs nothing; comments before its commands do no harm', () => {
+test('a target test runs something by its own commands or by those of the targets that it names; a variable of that name does not', () => {
   using folder = temporaryFolder();
   const directory = folder.create('acme');
   for (const [makefile, outcome] of [
     ['test := unit\n', 'missed'],
     ['testing:\n\tnode --test\n', 'missed'],
     ['test:\n\nbuild:\n\ttsc\n', 'missed'],
+    ['test: unit # all\n\nunit:\n', 'missed'],
+    ['test: unit functional\n\nunit: work\n\tgo test ./...\n', 'met'],
+    ['test: ; go test ./...\n', 'met'],
+    ['check test: work\n\tgo test ./...\n', 'met'],
     ['.PHONY: test\ntest: setup ## all\n# slow\n\tnode --test\n', 'met'],
   ] as const) {
     writeFileSync(path.join(directory, 'Makefile'), makefile);
@@ -110,6 +118,25 @@ test('a place that provider.yaml names is met elsewhere, but for a must in the k
   edit(directory, 'provider.yaml', (text) => text.replace('github.com/example', 'github.com/kubernetes'));
   assert.equal(findingOf(directory, 'cloud-controller-manager').outcome, 'missed');
   assert.equal(findingOf(directory, 'repository-name').outcome, 'met');
+});
+
+test('places names requirements that have a place; another name is told, and changes nothing', () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme');
+  appendFileSync(path.join(directory, 'provider.yaml'), 'places:\n  docs: pages\n  doc-testing: docs/features.md\n');
+  assert.equal(findingOf(directory, 'docs').outcome, 'met');
+  const { found, outcome } = findingOf(directory, 'provider-card');
+  assert.equal(outcome, 'missed');
+  assert.match(found, /^provider\.yaml: places has no docs; it may have cloud-controller-manager, .*, ci, owners$/u);
+});
+
+test('approvers that stand for nobody own nothing', () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme');
+  const { found, outcome } = findingOf(directory, 'owners');
+  assert.deepEqual([outcome, found], ['missed', 'OWNERS_ALIASES has nobody for acme-maintainers']);
+  rmSync(path.join(directory, 'OWNERS_ALIASES'));
+  assert.equal(findingOf(directory, 'owners').outcome, 'met', 'a team, or a name of GitHub');
 });
 
 test('a page may link to a file of the checkout around it, and not out of that', () => {
@@ -132,5 +159,5 @@ test('what is printed has a line for each requirement, and of what is missed its
     /^must {4}makefile-test +MISSED +there is no Makefile\n +asked for: A Makefile with a test entrypoint to run the provider tests\.\n +by: KEP-2392.*\n +to do: add a target test/mu,
   );
   assert.match(text, /^should {2}csi +- +provider\.yaml names no csi$/mu);
-  assert.match(text, /\nacme: FAILED; of what a repository must have 1 missed, of what it should have 2\n$/u);
+  assert.match(text, /\nacme: FAILED; of what a repository must have 1 missed, of what it should have 3\n$/u);
 });

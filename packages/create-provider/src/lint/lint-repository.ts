@@ -36,7 +36,7 @@ export function lintRepository(directory: string): RepositoryReport {
 
 function judge({ id, level, look, place, quote, source, todo }: Requirement, repository: Repository): Finding {
   const { card } = repository;
-  const other = card instanceof Error ? undefined : card.places[id];
+  const other = card instanceof Error || place === undefined ? undefined : card.places[id];
   const { found, isMet } = look(repository, other ?? place ?? '');
   const finding = { id, level, quote, source };
   if (isMet === undefined) return { ...finding, outcome: 'not-applicable', found };

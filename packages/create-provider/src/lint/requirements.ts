@@ -24,7 +24,7 @@ export interface Requirement {
   readonly source: string;
   /** What to do where it is not met. */
   readonly todo: string;
-  /** Where it is looked for, relative to the repository; `provider.yaml` may name another place. Default: no one place. */
+  /** Where it is looked for, relative to the repository, and `places` of `provider.yaml` may name another. Empty: at several. Default: it can be nowhere else. */
   readonly place?: string;
   /** `place`: that, or the other one. */
   readonly look: (repository: Repository, place: string) => Look;
@@ -125,7 +125,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     look: (repository, place) => {
       const text = repository.read(place);
       if (text === undefined) return { isMet: false, found: `there is no ${place}` };
-      const runs = /^test[ \t]*::?(?!=)[^\n]*\n(?:(?:[ \t]*#[^\n]*)?\n)*\t[^\n]*\S/mu.test(text);
+      const runs = runsAnything(text, 'test');
       return { isMet: runs, found: runs ? 'a target test with commands' : 'no target test that runs anything' };
     },
   },
@@ -225,9 +225,9 @@ export const REQUIREMENTS: readonly Requirement[] = [
     quote: 'they should ensure that test runs upload the logs for these new processes to test grid',
     source: KEP_DEPLOYMENT,
     todo: 'have CI run make test, and keep its logs where testgrid finds them',
-    look: (repository) => {
-      const { card } = repository;
-      const places = card instanceof Error || card.places['ci'] === undefined ? CI : [card.places['ci']];
+    place: '',
+    look: (repository, place) => {
+      const places = place === '' ? CI : [place];
       const files = places.flatMap((place) => repository.filesBelow(place));
       const file = files.find((one) => /\bmake\b.*\btest\b/u.test(repository.read(one) ?? ''));
       return { isMet: file !== undefined, found: file ?? `nothing that runs make test in ${places.join(', ')}` };
@@ -238,16 +238,17 @@ export const REQUIREMENTS: readonly Requirement[] = [
     level: 'should',
     quote: 'unambiguous ownership of assets by the CNCF',
     source: KEP_GOALS,
-    todo: 'add OWNERS with approvers: teams or GitHub names',
+    todo: 'name approvers in OWNERS, teams or GitHub names, and the people of each alias in OWNERS_ALIASES',
     place: 'OWNERS',
     look: (repository, place) => {
       const text = repository.read(place);
       if (text === undefined) return { isMet: false, found: `there is no ${place}` };
-      const approvers = approversIn(text);
-      return {
-        isMet: approvers.length > 0,
-        found: approvers.length > 0 ? approvers.join(', ') : 'it has no approvers',
-      };
+      const nobody = emptyAliasesIn(repository.read('OWNERS_ALIASES') ?? '');
+      const named = approversIn(text);
+      const approvers = named.filter((one) => !nobody.includes(one));
+      if (approvers.length > 0) return { isMet: true, found: approvers.join(', ') };
+      const found = named.length > 0 ? `OWNERS_ALIASES has nobody for ${named.join(', ')}` : 'it has no approvers';
+      return { isMet: false, found };
     },
   },
   {
@@ -257,10 +258,15 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'create an index of all cloud providers which WG Cloud Provider believes should be highlighted based on defined criteria for quality, usage, and other requirements',
     source: KEP_GOALS,
     todo: `add ${CARD_FILE} with name, maturity and maintainers`,
-    look: ({ card }) =>
-      card instanceof Error
-        ? { isMet: false, found: card.message }
-        : { isMet: true, found: `${card.title}, ${card.maturity}, by ${card.maintainers.join(', ')}` },
+    look: ({ card }) => {
+      if (card instanceof Error) return { isMet: false, found: card.message };
+      const unknown = Object.keys(card.places).find((place) => !placeable().includes(place));
+      if (unknown !== undefined) {
+        const known = placeable().join(', ');
+        return { isMet: false, found: `${CARD_FILE}: places has no ${unknown}; it may have ${known}` };
+      }
+      return { isMet: true, found: `${card.title}, ${card.maturity}, by ${card.maintainers.join(', ')}` };
+    },
   },
   {
     id: 'conformance-report',
@@ -288,6 +294,34 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
 ];
 
+/** The requirements that may be met at another place. */
+function placeable(): readonly string[] {
+  return REQUIREMENTS.flatMap(({ id, place }) => (place === undefined ? [] : [id]));
+}
+
+/** Whether `make TARGET` runs anything: a recipe of the target's own, or of one that it names. */
+function runsAnything(makefile: string, target: string): boolean {
+  const withRecipe = new Set<string>();
+  const needed = new Set([target]);
+  let targets: readonly string[] = [];
+  for (const line of makefile.replaceAll(/\\\r?\n/gu, ' ').split(/\r?\n/u)) {
+    const rule = /^(?<targets>[^\s#:=][^#:=]*)::?(?![:=])(?<prerequisites>[^#;]*)(?<recipe>;.*)?/u.exec(line)?.groups;
+    if (rule) {
+      targets = words(rule['targets']);
+      if (targets.includes(target)) for (const one of words(rule['prerequisites'])) needed.add(one);
+    }
+    // Comments and empty lines may stand before a recipe.
+    else if (/^[^\s#]/u.test(line)) targets = [];
+    if (/\S/u.test(rule?.['recipe']?.slice(1) ?? '') || /^\t.*\S/u.test(line))
+      for (const one of targets) withRecipe.add(one);
+  }
+  return [...needed].some((one) => withRecipe.has(one));
+}
+
+function words(text = ''): readonly string[] {
+  return text.split(/\s+/u).filter((word) => word !== '');
+}
+
 function page(repository: Repository, place: string): Look {
   const text = repository.read(place);
   if (text === undefined) return { isMet: false, found: `there is no ${place}` };
@@ -303,6 +337,14 @@ function hasWorkload(text: string): boolean {
   return documentsIn(text).some(({ kind }) => kind === 'Deployment' || kind === 'DaemonSet');
 }
 
+/** Aliases that stand for no one. */
+function emptyAliasesIn(text: string): readonly string[] {
+  const [{ aliases = {} } = {}] = documentsIn(text);
+  return Object.entries(aliases ?? {}).flatMap(([name, people]) =>
+    Array.isArray(people) && people.length > 0 ? [] : [name],
+  );
+}
+
 function approversIn(text: string): readonly string[] {
   const [owners] = documentsIn(text);
   const approvers = owners?.approvers;
@@ -312,7 +354,9 @@ function approversIn(text: string): readonly string[] {
 }
 
 /** What is no YAML, as templates of Helm before they are rendered, has none. */
-function documentsIn(text: string): readonly { readonly kind?: unknown; readonly approvers?: unknown }[] {
+function documentsIn(
+  text: string,
+): readonly { readonly kind?: unknown; readonly approvers?: unknown; readonly aliases?: object | null }[] {
   return parseAllDocuments(text).flatMap((document) => {
     const value: unknown = document.errors.length === 0 ? document.toJS() : undefined;
     return typeof value === 'object' && value !== null ? [value] : [];
