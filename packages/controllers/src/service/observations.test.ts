@@ -139,26 +139,54 @@ test('namespaces take turns in a question that does not take all, however many S
   ]);
 });
 
-test('a namespace that has nothing in the question that is in flight does not wait for it, and one more question at most is asked for it', async () => {
+test('beside a question with ten Services of one namespace, one more at most is asked for those that have nothing in it', async () => {
   const waiting: (() => void)[] = [];
   const { batches, clock, observations } = setUp(async (services) => {
     await new Promise<void>((resolve) => void waiting.push(resolve));
     return nothing(() => 0)(services);
-  });
+  }, 100);
   const ask = async (...keys: string[]): Promise<void> => {
     for (const key of keys) observations.ask(key);
     await clock.settle();
   };
-  await ask('many/a');
+  const many = Array.from({ length: 10 }, (_, i) => `many/${i}`);
+  await ask(...many);
   await ask('many/b', 'few/a');
   await ask('few/b', 'third/a');
-  assert.deepEqual(batches, [['many/a'], ['few/a']]);
+  assert.deepEqual(batches, [many, ['few/a']]);
   waiting[1]?.();
   await clock.settle();
   assert.deepEqual(batches.slice(2), [['few/b', 'third/a']]);
   waiting[0]?.();
   await clock.settle();
+  assert.equal(batches.length, 3, 'the one in flight has few of each namespace');
+  waiting[2]?.();
+  await clock.settle();
   assert.deepEqual(batches.slice(3), [['many/b']]);
+});
+
+test('namespaces with few Services each are asked about together, one question at a time', async () => {
+  const waiting: (() => void)[] = [];
+  const { batches, clock, observations } = setUp(async (services) => {
+    await new Promise<void>((resolve) => void waiting.push(resolve));
+    return nothing(() => 0)(services);
+  }, 100);
+  const keys = Array.from({ length: 20 }, (_, i) => `n${i}/a`);
+  for (const key of keys) {
+    observations.ask(key);
+    await clock.settle();
+  }
+  assert.deepEqual(batches, [['n0/a']]);
+  waiting[0]?.();
+  await clock.settle();
+  assert.deepEqual(batches.slice(1), [keys.slice(1)]);
+});
+
+test('a question that is full of one namespace is not waited for by another', async () => {
+  const { batches, clock, observations } = setUp(() => new Promise(() => {}), 1);
+  for (const key of ['many/a', 'many/b', 'few/a', 'third/a']) observations.ask(key);
+  await clock.settle();
+  assert.deepEqual(batches, [['many/a'], ['few/a']]);
 });
 
 test('what deleted Services have left takes the turns of their namespaces', async () => {

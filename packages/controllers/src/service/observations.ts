@@ -1,6 +1,7 @@
 /**
  * Asks the cloud what there is for Services: questions gather while one is in flight, the next takes them all, or as many as the provider
- * does: namespaces take turns, and who has nothing in the one that is in flight does not wait for it. Holds no worker. Whoever asked keeps the answer, which is worth nothing once something was applied after it began.
+ * does: namespaces take turns. A question with many Services of one namespace is not waited for by those that have nothing in it. Holds
+ * no worker. Whoever asked keeps the answer, which is worth nothing once something was applied after it began.
  *
  * One Service may be what a whole question hangs on. Those of a question without an answer are asked about in half as large ones, down
  * to each alone, beside all others until they have an answer.
@@ -22,6 +23,11 @@ import { observeOnce, type ObserveOptions } from '../load-balancer/observe-once.
 const MANY_PORTS = 50;
 /** Whoever asks on and on has one question in flight, and leaves room for one of others. */
 const MOST_AT_ONCE = 2;
+/**
+ * A question with so many Services of one namespace is not waited for by others, nor one that is full of them. Fewer are: a question may
+ * list all that a project has, and two in place of one are twice that.
+ */
+const MANY_OF_ONE = 10;
 /** So many such Services are remembered, and so many that had part in a question without an answer. */
 const MOST_REMEMBERED = 1_000;
 
@@ -44,8 +50,8 @@ export interface TimedObservation {
 /** Questions of a kind: those of one group are asked one after the other. */
 interface Lane {
   readonly gathering: Set<string>;
-  /** Of each question, whose it is. */
-  readonly inFlight: Set<ReadonlySet<string>>;
+  /** Of each question, the keys of each group. */
+  readonly inFlight: Set<ReadonlyMap<string, readonly string[]>>;
   /** At a time. */
   readonly most: number;
   isBeginning: boolean;
@@ -99,16 +105,25 @@ export class Observations {
   }
 
   #askNext(lane: Lane): void {
-    while (lane.inFlight.size < lane.most && !this.#options.signal.aborted) {
+    while (this.#hasRoom(lane) && !this.#options.signal.aborted) {
       const batch = this.#nextBatch(lane);
       if (batch.size === 0) return;
-      const groups = new Set(Array.from(batch.keys(), this.#groupOf));
+      const groups = Map.groupBy(batch.keys(), this.#groupOf);
       lane.inFlight.add(groups);
       void this.#observe(batch, this.#priorityOf(lane, batch)).finally(() => {
         lane.inFlight.delete(groups);
         this.#askNext(lane);
       });
     }
+  }
+
+  #hasRoom(lane: Lane): boolean {
+    const { inFlight, most } = lane;
+    if (inFlight.size >= most) return false;
+    // What had no answer may have none again, and takes as long as a question may.
+    if (lane === this.#suspect) return true;
+    const many = Math.min(MANY_OF_ONE, batchSizeOf(this.#options.provider));
+    return inFlight.values().every((groups) => groups.values().some(({ length }) => length >= many));
   }
 
   #nextBatch(lane: Lane): ReadonlyMap<string, LoadBalancerService> {
