@@ -128,6 +128,28 @@ test('a node that is gone when its hold is over leaves nothing behind, and one t
   rig.stop();
 });
 
+test('a node that drains as a hold begins, and is excluded in it, leaves its load balancers when the hold is over', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.nodes.put(nodeOf('n2'));
+  const { metadata: { uid = '' } = {} } = rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(2_000);
+  const members = (): unknown => rig.partsOf(uid).find(({ kind }) => kind === 'load-balancer')?.attributes['backEnds'];
+  const taints = [{ key: toBeDeletedTaintKey, effect: 'NoSchedule' as const }];
+  const draining = nodeOf('n1', { spec: { providerID: 'memory://r/n1', taints } });
+  // The taint alone is no reason to look: what runs through the node drains. The removal is called off, which is held.
+  for (const node of [excluded, nodeOf('n1'), draining, nodeOf('n1')]) {
+    rig.api.nodes.put(node);
+    await rig.clock.advance(3_000);
+  }
+  assert.deepEqual(members(), ['memory://r/n1', 'memory://r/n2']);
+  rig.api.nodes.put(excluded);
+  await rig.clock.advance(12_000);
+  assert.deepEqual(members(), ['memory://r/n2']);
+  await rig.stop();
+});
+
 test('whatever nodes do, load balancers have the last of it when the longest hold is over, and what changes seldom is there at once', async () => {
   const states = [nodeOf, () => excluded, () => undefined] as const;
   const step = fc.record({

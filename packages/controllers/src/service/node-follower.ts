@@ -125,15 +125,17 @@ export class NodeFollower {
     return true;
   }
 
-  /** The hold is over: what the node is by now is followed. */
+  /**
+   * The hold is over: what the node is by now is followed. Also where it is what the set has: load balancers may not have been told of
+   * that (`wakesLoadBalancers`).
+   */
   #release(key: string): void {
     this.#holds.delete(key);
     const { backEnds, nodes } = this.#options;
     const object = nodes.get(key);
     if (!object) return;
     const change = { type: 'add', key, object } as const;
-    const found = backEnds.compare(change);
-    if (found.before !== found.after) this.#follow(change, found);
+    this.#follow(change, backEnds.compare(change));
   }
 
   #sweep(now: number): void {
