@@ -5,8 +5,22 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { runClusterConformance, runClusterTests, type ClusterFixture } from '@outrigger/conformance';
-import { createClient, createTransport, loadConfig, resources, systemClock, type Client } from '@outrigger/kube';
+import {
+  runClusterConformance,
+  runClusterTests,
+  type ClusterFixture,
+  type ClusterRun,
+  type RunClusterOptions,
+} from '@outrigger/conformance';
+import {
+  createClient,
+  createTransport,
+  loadConfig,
+  resources,
+  systemClock,
+  type Client,
+  type Node,
+} from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import { hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
 import { ConformanceJudges, startOurs } from './conformance-judges.ts';
@@ -153,6 +167,169 @@ test('a run that is stopped takes away what it has made', async (t) => {
   assert.equal(code, 1);
   assert.match(stdout, /the run was stopped/u);
   assert.deepEqual(await ownObjects(cluster.client), []);
+});
+
+/** Runs `only` with this fixture, where no manager runs. */
+async function runAlone(
+  { client }: Cluster,
+  fixture: ClusterFixture,
+  only: string,
+  options: Partial<RunClusterOptions> = {},
+): Promise<ClusterRun> {
+  return await runClusterTests({
+    client,
+    clock: systemClock,
+    fixture,
+    subject: { name: 'none' },
+    features: ['nodes', 'node-lifecycle', 'services'],
+    disruptive: false,
+    node: '',
+    timeoutMs: 300,
+    quietMs: 50,
+    concurrency: 8,
+    only: [only],
+    run: 'alone',
+    signal: new AbortController().signal,
+    ...options,
+  });
+}
+
+/** A fixture whose machines are names in `machines`; like a real one it does nothing after its signal has aborted. */
+function namedMachines(): { readonly machines: Set<string>; readonly fixture: ClusterFixture } {
+  const machines = new Set<string>();
+  const fixture: ClusterFixture = {
+    makeMachine: async (name, signal) => {
+      signal.throwIfAborted();
+      machines.add(name);
+      return await Promise.resolve({ nodeName: name });
+    },
+    deleteMachine: async ({ nodeName }, signal) => {
+      signal.throwIfAborted();
+      machines.delete(nodeName);
+      return await Promise.resolve();
+    },
+  };
+  return { machines, fixture };
+}
+
+test('machines, Nodes and the namespace go although a Service stays', async (t) => {
+  const cluster = await startCluster(t);
+  const { client } = cluster;
+  const { fixture, machines } = namedMachines();
+  const namespace = 'outrigger-conformance-alone';
+  const ref = { namespace, name: 'balanced' };
+  const stuck: ClusterFixture = {
+    ...fixture,
+    makeMachine: async (name, signal) => {
+      const metadata = { ...ref, finalizers: ['service.kubernetes.io/load-balancer-cleanup'] };
+      const spec = { ports: [{ port: 80 }] };
+      await client.of(resources.services).create({ apiVersion: 'v1', kind: 'Service', metadata, spec });
+      return await fixture.makeMachine(name, signal);
+    },
+  };
+  const { left } = await runAlone(cluster, stuck, 'the uninitialized taint is removed');
+  assert.deepEqual(left, [
+    `Service ${namespace}/balanced is left: it waits for service.kubernetes.io/load-balancer-cleanup`,
+  ]);
+  assert.deepEqual([...machines], []);
+  assert.deepEqual((await client.of(resources.nodes).list()).items, []);
+});
+
+test('a fixture that never answers does not hold up the run, and what it was making is taken away', async (t) => {
+  const cluster = await startCluster(t);
+  const { fixture, machines } = namedMachines();
+  const hangs: ClusterFixture = {
+    ...fixture,
+    makeMachine: async (name) => {
+      machines.add(name);
+      return await new Promise<never>(() => {});
+    },
+  };
+  const { report, left } = await runAlone(cluster, hangs, 'the uninitialized taint is removed');
+  assert.match(report.results[0]?.reason ?? '', /makeMachine of the fixture: no answer within 300 ms/u);
+  assert.deepEqual(left, []);
+  assert.deepEqual([...machines], []);
+  const deaf: ClusterFixture = { ...fixture, deleteMachine: async () => await new Promise<never>(() => {}) };
+  const again = await runAlone(cluster, deaf, 'the uninitialized taint is removed', { run: 'again' });
+  assert.equal(again.left.length, 1);
+  assert.match(
+    again.left[0] ?? '',
+    /^the machine of node conformance-again-1 could not be removed: TimeoutError: deleteMachine of the fixture: no answer within 300 ms/u,
+  );
+});
+
+test('a cloud that is made to fail works again when a stopped run ends', async (t) => {
+  const cluster = await startCluster(t);
+  const { fixture } = namedMachines();
+  const { client } = cluster;
+  const stop = new AbortController();
+  let failing = false;
+  const failCloud: ClusterFixture['failCloud'] = async () => {
+    failing = true;
+    stop.abort();
+    return await Promise.resolve({
+      [Symbol.asyncDispose]: async () => {
+        await systemClock.sleep(100);
+        failing = false;
+      },
+    });
+  };
+  const makeMachine: ClusterFixture['makeMachine'] = async (name, signal) => {
+    const machine = await fixture.makeMachine(name, signal);
+    void (async () => {
+      const nodes = client.of(resources.nodes);
+      while ((await nodes.list()).items.length === 0) await systemClock.sleep(5);
+      await nodes.patch({ name }, { type: 'merge', body: { spec: { taints: null } } });
+    })();
+    return machine;
+  };
+  const { left } = await runAlone(
+    cluster,
+    { ...fixture, makeMachine, failCloud },
+    'a node is kept while the cloud answers errors',
+    { signal: stop.signal, timeoutMs: 20_000 },
+  );
+  assert.equal(failing, false);
+  assert.deepEqual(left, []);
+});
+
+test('a Node that was there before the run is neither labelled nor taken away', async (t) => {
+  const cluster = await startCluster(t);
+  const nodes = cluster.client.of(resources.nodes);
+  const before = await nodes.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker' } });
+  // Times of the API server are whole seconds.
+  await systemClock.sleep(1_000);
+  const { fixture } = namedMachines();
+  const wrong: ClusterFixture = {
+    ...fixture,
+    nodesFrom: 'kubelet',
+    makeMachine: async () => await Promise.resolve({ nodeName: 'worker' }),
+  };
+  const { report } = await runAlone(cluster, wrong, 'the uninitialized taint is removed');
+  assert.equal(report.results[0]?.outcome, 'unverifiable');
+  assert.match(report.results[0].reason ?? '', /node worker was there before the run began/u);
+  assert.deepEqual((await nodes.get({ name: 'worker' })).metadata, before.metadata);
+});
+
+test("no load balancer of the cluster sends to the run's Nodes, and no DaemonSet for Linux has pods on them", async (t) => {
+  const cluster = await startCluster(t);
+  const { client } = cluster;
+  await using running = new AsyncDisposableStack();
+  const fixture = memoryClusterFixture(await runOurs(cluster, running));
+  const seen: Node[] = [];
+  const spy: ClusterFixture = {
+    makeMachine: fixture.makeMachine,
+    deleteMachine: async (machine, signal) => {
+      seen.push(...(await client.of(resources.nodes).list()).items);
+      await fixture.deleteMachine(machine, signal);
+    },
+  };
+  await runAlone(cluster, spy, 'node', { timeoutMs: 30_000 });
+  assert.ok(seen.some(({ metadata }) => metadata?.name?.endsWith('-foreign')));
+  for (const { metadata } of seen) {
+    assert.ok(metadata?.labels?.['node.kubernetes.io/exclude-from-external-load-balancers'], metadata?.name);
+    assert.equal(metadata.labels['kubernetes.io/os'], undefined, metadata.name);
+  }
 });
 
 test('Nodes that kubelets register are labelled, judged and taken away', async (t) => {

@@ -23,6 +23,7 @@ export interface ServiceIdentity {
   readonly uid: string;
 }
 
+/** Each call has `--timeout`, after which it counts as failed. */
 export interface ClusterFixture extends Partial<AsyncDisposable> {
   /**
    * Who makes the Node of a machine: a `kubelet` on it, started with `--cloud-provider=external`, or the `suite`, which makes a Node that no
@@ -31,7 +32,7 @@ export interface ClusterFixture extends Partial<AsyncDisposable> {
   readonly nodesFrom?: 'kubelet' | 'suite';
   /** Resolves when the cloud knows the machine. `name` is a DNS label of at most 40 characters. */
   makeMachine(name: string, signal: AbortSignal): Promise<ClusterMachine>;
-  /** Also called for machines that are gone already. */
+  /** Also called for machines that are gone already; and, where `makeMachine` failed, with that `name` alone as the node's. */
   deleteMachine(machine: ClusterMachine, signal: AbortSignal): Promise<void>;
   /** Shuts it down and keeps it. */
   stopMachine?(machine: ClusterMachine, signal: AbortSignal): Promise<void>;

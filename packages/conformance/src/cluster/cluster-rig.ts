@@ -14,6 +14,7 @@ export const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitializ
 export const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
 /** Keeps pods off the Nodes of the run; and no manager may take it away, as it is another's. */
 export const OWN_TAINT = 'conformance.outrigger.dev/no-pods';
+export const EXCLUDED = 'node.kubernetes.io/exclude-from-external-load-balancers';
 
 export interface ClusterRigOptions {
   readonly client: Client;
@@ -32,6 +33,14 @@ export interface JudgedNode {
   readonly machine: ClusterMachine | undefined;
   /** From its registration on; of the user's Node, from the beginning of the run on. */
   readonly history: History<Node>;
+}
+
+export interface NewNodeOptions {
+  /**
+   * Load balancers may send to it: all of the cluster's, as a cloud-controller-manager takes every Node into each of them, and nothing
+   * serves behind a Node that the suite has made. Default: it is excluded.
+   */
+  readonly backEnd?: boolean | undefined;
 }
 
 export interface JudgedService {
@@ -86,17 +95,18 @@ export class ClusterRig implements AsyncDisposable {
   }
 
   /** Another machine with its Node, initialised. */
-  async newInitialisedNode(): Promise<JudgedNode & { readonly machine: ClusterMachine }> {
-    const judged = await this.newNode();
+  async newInitialisedNode(options: NewNodeOptions = {}): Promise<JudgedNode & { readonly machine: ClusterMachine }> {
+    const judged = await this.newNode(options);
     await this.#initialised(judged);
     return judged;
   }
 
   /** Another machine with its Node, as a kubelet registers it. */
-  async newNode(): Promise<JudgedNode & { readonly machine: ClusterMachine }> {
+  async newNode(options: NewNodeOptions = {}): Promise<JudgedNode & { readonly machine: ClusterMachine }> {
     const machine = await this.own.makeMachine();
     const { nodeName: name } = machine;
-    const node = this.fixture?.nodesFrom === 'kubelet' ? await this.#joined(name) : await this.#registered(machine);
+    const node =
+      this.fixture?.nodesFrom === 'kubelet' ? await this.#joined(name) : await this.#registered(machine, options);
     return { name, machine, history: this.#watched(node) };
   }
 
@@ -184,20 +194,24 @@ export class ClusterRig implements AsyncDisposable {
         throw new NotVerifiable(String(error));
       });
     if (node === undefined) throw new NotVerifiable(`no kubelet registers node ${name}`);
+    // What carries the label is deleted at the end.
+    if (this.own.isOlderThanRun(node))
+      throw new NotVerifiable(
+        `node ${name} was there before the run began: makeMachine of the fixture must make a new one`,
+      );
     const body = { metadata: { labels: this.own.labels } };
     return await this.client
       .of(resources.nodes)
       .patch({ name }, { type: 'merge', body }, { signal: this.patience.signal });
   }
 
-  async #registered({ nodeName, podCIDRs }: ClusterMachine): Promise<Node> {
+  async #registered({ nodeName, podCIDRs }: ClusterMachine, { backEnd }: NewNodeOptions): Promise<Node> {
     const [podCIDR] = podCIDRs ?? [];
-    return await this.own.createNode(
-      nodeOf(nodeName, this.#options.now(), {
-        ...(podCIDR !== undefined && podCIDRs && { podCIDR, podCIDRs: [...podCIDRs] }),
-        taints: [ownTaint(), { key: UNINITIALIZED_TAINT, value: 'true', effect: 'NoSchedule' }],
-      }),
-    );
+    const spec: NonNullable<Node['spec']> = {
+      ...(podCIDR !== undefined && podCIDRs && { podCIDR, podCIDRs: [...podCIDRs] }),
+      taints: [ownTaint(), { key: UNINITIALIZED_TAINT, value: 'true', effect: 'NoSchedule' }],
+    };
+    return await this.own.createNode(nodeOf(nodeName, this.#options.now(), spec, { backEnd }));
   }
 }
 
@@ -205,12 +219,20 @@ function ownTaint(): NonNullable<NonNullable<Node['spec']>['taints']>[number] {
   return { key: OWN_TAINT, effect: 'NoSchedule' };
 }
 
-/** What a kubelet that was started with `--cloud-provider=external` registers, in short. */
-function nodeOf(name: string, now: number, spec: NonNullable<Node['spec']>): Node {
+/**
+ * What a kubelet that was started with `--cloud-provider=external` registers, in short. Without the label `kubernetes.io/os`, which most
+ * DaemonSets that tolerate every taint ask for.
+ */
+function nodeOf(
+  name: string,
+  now: number,
+  spec: NonNullable<Node['spec']>,
+  { backEnd = false }: NewNodeOptions = {},
+): Node {
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux' } },
+    metadata: { name, labels: { 'kubernetes.io/hostname': name, ...(!backEnd && { [EXCLUDED]: 'true' }) } },
     spec,
     status: {
       addresses: [{ type: 'Hostname', address: name }],

@@ -23,6 +23,8 @@ export interface OwnObjectsOptions {
   readonly fixture: ClusterFixture | undefined;
   /** Random, in lower case: with it everything is named and labelled. */
   readonly run: string;
+  /** Milliseconds for each step of the removal. */
+  readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -31,7 +33,8 @@ export class OwnObjects {
   readonly labels: Readonly<Record<string, string>>;
   readonly #options: OwnObjectsOptions;
   readonly #machines: ClusterMachine[] = [];
-  readonly #making = new Set<Promise<unknown>>();
+  readonly #underWay = new Set<Promise<unknown>>();
+  #openedAt = 0;
   #named = 0;
 
   constructor(options: OwnObjectsOptions) {
@@ -44,7 +47,25 @@ export class OwnObjects {
   async open(): Promise<void> {
     const { client, signal } = this.#options;
     const metadata = { name: this.namespace, labels: { ...this.labels } };
-    await client.of(resources.namespaces).create({ apiVersion: 'v1', kind: 'Namespace', metadata }, { signal });
+    const created = await client
+      .of(resources.namespaces)
+      .create({ apiVersion: 'v1', kind: 'Namespace', metadata }, { signal });
+    this.#openedAt = Date.parse(created.metadata?.creationTimestamp ?? '');
+  }
+
+  /** By the clock of the API server. */
+  isOlderThanRun({ metadata }: Node): boolean {
+    return Date.parse(metadata?.creationTimestamp ?? '') < this.#openedAt;
+  }
+
+  /** The removal waits for this to end: it may be making things, or have the cloud fail, when the run is stopped. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
   }
 
   async createService(name: string, spec: NonNullable<Service['spec']>): Promise<Service> {
@@ -66,58 +87,63 @@ export class OwnObjects {
     const { fixture, run, signal } = this.#options;
     if (!fixture) throw new TypeError('there is no fixture to make a machine with');
     this.#named++;
-    // What is being made when the run is stopped is waited for, so that it can be taken away.
-    const making = fixture.makeMachine(`conformance-${run}-${this.#named}`, signal);
-    this.#making.add(making);
+    const name = `conformance-${run}-${this.#named}`;
     try {
-      const machine = await making;
+      const machine = await fixture.makeMachine(name, signal);
       this.#machines.push(machine);
       return machine;
-    } finally {
-      this.#making.delete(making);
+    } catch (error) {
+      // It may have been made all the same.
+      this.#machines.push({ nodeName: name });
+      throw error;
     }
   }
 
   /**
-   * Takes all of it away, within `timeoutMs`, whether or not the run was stopped. Services go first, as the manager has to undo what
-   * stands in the cloud for them. Gives one line for each thing that is left.
+   * Takes all of it away, whether or not the run was stopped. Services go first, as the manager has to undo what stands in the cloud for
+   * them. What stays holds up nothing else: each step has the time of its own. Gives one line for each thing that is left.
    */
-  async remove(timeoutMs: number): Promise<readonly string[]> {
-    const { clock, fixture } = this.#options;
-    const deadline = deadlineSignal(clock, timeoutMs, 'the removal of what the run made');
-    try {
-      return await this.#removeAll(fixture, deadline.signal);
-    } finally {
-      deadline.cancel();
-    }
-  }
-
-  async #removeAll(fixture: ClusterFixture | undefined, signal: AbortSignal): Promise<readonly string[]> {
-    await raceAbort(Promise.allSettled(this.#making), signal).catch(() => {});
-    const left = [...(await this.#removeServices(signal))];
-    const attempt = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+  async remove(): Promise<readonly string[]> {
+    const { client, fixture } = this.#options;
+    await this.#step('the end of the tests', (signal) =>
+      raceAbort(Promise.allSettled(this.#underWay), signal).catch(() => {}),
+    );
+    const left = [...(await this.#step('the removal of Services', (signal) => this.#removeServices(signal)))];
+    const attempt = async (what: string, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> => {
       try {
-        await work();
+        await this.#step(`the removal of ${what}`, work);
       } catch (error) {
         if (!isNotFound(error)) left.push(`${what} could not be removed: ${String(error)}`);
       }
     };
     // A kubelet would register anew while its machine runs, hence machines before Nodes.
-    for (const machine of this.#machines)
-      await attempt(`the machine of node ${machine.nodeName}`, async () => fixture?.deleteMachine(machine, signal));
-    await attempt('Nodes', () => this.#removeNodes(signal));
-    const { client } = this.#options;
-    await attempt(`namespace ${this.namespace}`, () =>
+    await Promise.all(
+      this.#machines.map((machine) =>
+        attempt(`the machine of node ${machine.nodeName}`, async (signal) => fixture?.deleteMachine(machine, signal)),
+      ),
+    );
+    await attempt('Nodes', (signal) => this.#removeNodes(signal));
+    await attempt(`namespace ${this.namespace}`, (signal) =>
       client.of(resources.namespaces).delete({ name: this.namespace }, { signal }),
     );
     return left;
+  }
+
+  async #step<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, timeoutMs } = this.#options;
+    const deadline = deadlineSignal(clock, timeoutMs, what);
+    try {
+      return await work(deadline.signal);
+    } finally {
+      deadline.cancel();
+    }
   }
 
   async #removeServices(signal: AbortSignal): Promise<readonly string[]> {
     const { client, clock } = this.#options;
     const services = client.of(resources.services);
     const { namespace } = this;
-    let there: readonly Service[] = [];
+    let there: readonly Service[] | undefined;
     try {
       for (;;) {
         there = (await services.list({ namespace, signal })).items;
@@ -129,7 +155,8 @@ export class OwnObjects {
         await clock.sleep(200, signal);
       }
     } catch (error) {
-      if (!signal.aborted) return [`the Services of namespace ${namespace} could not be removed: ${String(error)}`];
+      if (there === undefined || !signal.aborted)
+        return [`the Services of namespace ${namespace} could not be removed: ${String(error)}`];
       return there.map(
         ({ metadata }) =>
           `Service ${namespace}/${metadata?.name} is left: it waits for ${metadata?.finalizers?.join(', ') ?? 'its deletion'}`,

@@ -1,6 +1,7 @@
 /** Runs the tests against a cluster, several at a time, and gives what came of them; then takes away what they made. */
 import { raceAbort, type Client, type Clock } from '@outrigger/kube';
 import type { ConformanceReport, TestResult } from '../conformance-report.ts';
+import { boundedFixture } from './bounded-fixture.ts';
 import type { ClusterFixture } from './cluster-fixture.ts';
 import { ClusterRig } from './cluster-rig.ts';
 import { whyLeftOut, type Chosen, type ClusterTest } from './cluster-test.ts';
@@ -14,7 +15,7 @@ export interface RunClusterOptions extends Omit<Chosen, 'fixture'> {
   readonly clock: Clock;
   readonly fixture?: ClusterFixture | undefined;
   readonly subject: ConformanceReport['subject'];
-  /** Milliseconds that anything is waited for, the removal of what was made included. */
+  /** Milliseconds that anything is waited for, each step of the removal of what was made included. */
   readonly timeoutMs: number;
   /** Milliseconds in which what must not happen does not. */
   readonly quietMs: number;
@@ -36,10 +37,11 @@ export interface ClusterRun {
 
 /** Rejects when nothing could be begun: what the API server says to the making of a namespace. */
 export async function runClusterTests(options: RunClusterOptions): Promise<ClusterRun> {
-  const { client, clock, fixture, only, quietMs, run, signal, subject, timeoutMs } = options;
+  const { client, clock, only, quietMs, run, signal, subject, timeoutMs } = options;
+  const fixture = options.fixture && boundedFixture(options.fixture, { clock, timeoutMs });
   const started = new Date(clock.now()).toISOString();
   const chosen = clusterTests.filter(({ name }) => only.length === 0 || only.some((text) => name.includes(text)));
-  const own = new OwnObjects({ client, clock, fixture, run, signal });
+  const own = new OwnObjects({ client, clock, fixture, run, timeoutMs, signal });
   await own.open();
   let results: readonly TestResult[] = [];
   let left: readonly string[] = [];
@@ -49,7 +51,7 @@ export async function runClusterTests(options: RunClusterOptions): Promise<Clust
     await using rig = new ClusterRig({ client, patience, own, fixture, node, now: () => clock.now() });
     results = await allOf(chosen, rig, options);
   } finally {
-    left = await own.remove(timeoutMs);
+    left = await own.remove();
   }
   const finished = new Date(clock.now()).toISOString();
   return { report: { suite: 'cluster', subject, started, finished, results }, left };
@@ -92,7 +94,7 @@ async function outcomeOf(
   if (leftOut) return leftOut;
   try {
     signal.throwIfAborted();
-    await raceAbort(test.run(rig), signal);
+    await raceAbort(rig.own.during(test.run(rig)), signal);
     return { outcome: 'passed' };
   } catch (error) {
     if (signal.aborted) return { outcome: 'unverifiable', reason: 'the run was stopped' };

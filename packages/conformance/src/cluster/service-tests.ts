@@ -4,6 +4,7 @@ import { resources, type Service } from '@outrigger/kube';
 import {
   addressesOf,
   balancedSpec,
+  EXCLUDED,
   FINALIZER,
   hasFinalizer,
   type ClusterRig,
@@ -21,7 +22,6 @@ const SERVICE_CONTROLLER =
   'https://github.com/kubernetes/cloud-provider/blob/v0.36.0/controllers/service/controller.go';
 /** "should be able to change the type and ports of a TCP service". */
 const UPSTREAM_SPEC = 'https://github.com/kubernetes/kubernetes/blob/v1.36.0/test/e2e/network/loadbalancer.go';
-const EXCLUDED = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const NOBODYS_CLASS = 'conformance.outrigger.dev/nobody';
 
 export const serviceTests: readonly ClusterTest[] = [
@@ -186,7 +186,7 @@ export const serviceTests: readonly ClusterTest[] = [
     machine: 'own',
     hooks: ['backEnds'],
     run: async (rig) => {
-      const { name } = await rig.initialisedNode();
+      const { name } = await rig.newInitialisedNode({ backEnd: true });
       const judged = await rig.judgedService();
       await rig.balanced(judged);
       await untilBackEnd(rig, judged, name, true);
@@ -200,7 +200,7 @@ export const serviceTests: readonly ClusterTest[] = [
     machine: 'own',
     hooks: ['backEnds'],
     run: async (rig) => {
-      const { name } = await rig.newInitialisedNode();
+      const { name } = await rig.newInitialisedNode({ backEnd: true });
       const judged = await rig.judgedService();
       await rig.balanced(judged);
       await untilBackEnd(rig, judged, name, true);
