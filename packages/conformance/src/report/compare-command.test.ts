@@ -12,6 +12,8 @@ function directory(t: TestContext): string {
   t.after(() => rmSync(cwd, { recursive: true, force: true }));
   writeFileSync(path.join(cwd, 'acme.json'), JSON.stringify(SAMPLE_REPORT));
   writeFileSync(path.join(cwd, 'other.json'), '{"results": 1}');
+  const results = [{ name: 'one', feature: 'routes', outcome: 'quarantined' }];
+  writeFileSync(path.join(cwd, 'later.json'), JSON.stringify({ ...SAMPLE_REPORT, results }));
   return cwd;
 }
 
@@ -46,6 +48,7 @@ test('what is no report is refused by its name', async (t) => {
     [[], /name the reports to compare/u],
     [['absent.json'], /absent\.json cannot be read: /u],
     [['other.json'], /other\.json is no conformance report/u],
+    [['later.json'], /later\.json is no conformance report/u],
     [['acme.json', '--output=x'], /unknown flag --output/u],
   ];
   for (const [args, message] of rows) {

@@ -3,8 +3,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { bool, FlagError, FlagSet, renderHelp, string, type FlagGroup } from '@outrigger/controller-manager';
 import type { CommandIo } from '../command-io.ts';
-import type { ConformanceReport } from '../conformance-report.ts';
+import type { ConformanceReport, TestResult } from '../conformance-report.ts';
 import { renderComparison } from './comparison.ts';
+import { OUTCOMES } from './tally.ts';
 
 interface CompareOptions {
   outputDir: string;
@@ -67,8 +68,14 @@ async function readReport(file: string, cwd: string): Promise<ConformanceReport>
   if (
     typeof report?.subject?.name !== 'string' ||
     !Array.isArray(report.results) ||
+    !report.results.every(isResult) ||
     typeof report.finished !== 'string'
   )
     throw new Error(`${file} is no conformance report: name the report.json of a --report-dir`);
   return report as ConformanceReport;
+}
+
+function isResult(value: unknown): value is TestResult {
+  const { feature, name, outcome } = (value ?? {}) as Partial<TestResult>;
+  return typeof name === 'string' && typeof feature === 'string' && OUTCOMES.some((one) => one === outcome);
 }

@@ -49,6 +49,14 @@ test('providers are compared feature by feature, then test by test', () => {
   );
 });
 
+test('the Markdown has no HTML of a report, in headings neither', () => {
+  const [first] = OTHER.results;
+  assert.ok(first);
+  const feature = '<img src=x onerror=alert(1)>';
+  const { markdown } = renderComparison([{ ...OTHER, results: [{ ...first, feature }] }]);
+  assert.doesNotMatch(markdown, /(?<!\\)</u);
+});
+
 test('the page says the same, escaped', () => {
   const page = renderComparison([{ ...SAMPLE_REPORT, subject: { name: '<i>' } }, OTHER]).html;
   assert.match(page, /<h1>Providers compared<\/h1>/u);

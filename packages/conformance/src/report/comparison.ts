@@ -84,14 +84,14 @@ function asMarkdown(title: string, reports: readonly ConformanceReport[], rows: 
     lines.push(line([cellText(feature), ...reports.map((_, index) => featureCell(column(own, index)).text)]));
   lines.push(line(['Judged on', ...reports.map(({ finished }) => cellText(finished.slice(0, 10)))]));
   for (const [feature, own] of features(rows)) {
-    lines.push('', `## ${printableLine(feature)}`, '', ...head('Test'));
+    lines.push('', `## ${cellText(feature)}`, '', ...head('Test'));
     for (const { name, results } of own)
       lines.push(line([cellText(name), ...results.map((result) => (result ? SHORT[result.outcome] : '—'))]));
   }
   return `${lines.join('\n')}\n`;
 }
 
-/** Text of a subject, in a cell of a Markdown table. */
+/** Text of a report, in a heading or a cell of a table of Markdown. */
 function cellText(text: string): string {
   return printableLine(text).replaceAll(/[\\|<>`*_[\]&]/gu, String.raw`\$&`);
 }
