@@ -17,9 +17,11 @@ import {
   createTransport,
   loadConfig,
   resources,
+  StatusError,
   systemClock,
   type Client,
   type Node,
+  type Transport,
 } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import { hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
@@ -28,6 +30,7 @@ import { memoryClusterFixture } from './memory-cluster-fixture.ts';
 
 interface Cluster {
   readonly client: Client;
+  readonly transport: Transport;
   readonly directory: string;
   readonly kubeconfig: string;
   readonly judges: ConformanceJudges;
@@ -46,7 +49,13 @@ async function startCluster(t: TestContext): Promise<Cluster> {
   });
   const client = createClient(transport);
   const apiServer = { server: '', certificateAuthority: '', token: '' };
-  return { client, directory, kubeconfig, judges: new ConformanceJudges({ client, kubeconfig, apiServer, directory }) };
+  return {
+    client,
+    transport,
+    directory,
+    kubeconfig,
+    judges: new ConformanceJudges({ client, kubeconfig, apiServer, directory }),
+  };
 }
 
 /** Ours, on a cloud of its own. */
@@ -254,7 +263,7 @@ test('a fixture that never answers does not hold up the run, and what it was mak
   assert.equal(again.left.length, 1);
   assert.match(
     again.left[0] ?? '',
-    /^the machine of node conformance-again-1 could not be removed: TimeoutError: deleteMachine of the fixture: no answer within 300 ms/u,
+    /^the machine of node conformance-again-1 could not be removed: NotVerifiable: deleteMachine of the fixture: no answer within 300 ms/u,
   );
 });
 
@@ -330,6 +339,36 @@ test("no load balancer of the cluster sends to the run's Nodes, and no DaemonSet
     assert.ok(metadata?.labels?.['node.kubernetes.io/exclude-from-external-load-balancers'], metadata?.name);
     assert.equal(metadata.labels['kubernetes.io/os'], undefined, metadata.name);
   }
+});
+
+test('what the API server forbids, or the fixture cannot do, is unverifiable; and where nothing passed, the run has failed', async (t) => {
+  const cluster = await startCluster(t);
+  const { fixture } = namedMachines();
+  const full: ClusterFixture = {
+    ...fixture,
+    makeMachine: async () => await Promise.reject(new Error('quota exceeded')),
+  };
+  const broken = await runAlone(cluster, full, 'the uninitialized taint is removed');
+  const [made] = broken.report.results;
+  assert.deepEqual([made?.outcome, made?.reason], ['unverifiable', 'makeMachine of the fixture: quota exceeded']);
+  const { transport } = cluster;
+  const forbidden = createClient({
+    send: async (request) => {
+      if (request.method === 'POST' && request.path.startsWith('/api/v1/nodes'))
+        throw new StatusError('POST /api/v1/nodes', 403, { message: 'nodes is forbidden' });
+      return await transport.send(request);
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  });
+  const { report } = await runAlone(cluster, fixture, 'a node of another cloud is kept', {
+    client: forbidden,
+    run: 'forbidden',
+  });
+  assert.equal(report.results[0]?.outcome, 'unverifiable');
+  assert.match(report.results[0].reason ?? '', /nodes is forbidden/u);
+  const { code, stdout } = await command(cluster, ['--features=routes', '--timeout=1s', '--quiet-period=10ms']);
+  assert.match(stdout, /^\d+ unverifiable, \d+ skipped in/mu);
+  assert.equal(code, 1);
 });
 
 test('Nodes that kubelets register are labelled, judged and taken away', async (t) => {

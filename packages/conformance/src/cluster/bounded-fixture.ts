@@ -1,6 +1,10 @@
-/** A user's fixture, of which each call ends in time, whether or not it heeds its signal: one that hangs must not hold up the run. */
+/**
+ * A user's fixture, of which each call ends in time, whether or not it heeds its signal: one that hangs must not hold up the run. What
+ * it cannot do is no fault of the manager: `NotVerifiable`.
+ */
 import { withDeadline, type Clock } from '@outrigger/kube';
 import type { ClusterFixture, ClusterMachine, ServiceIdentity } from './cluster-fixture.ts';
+import { NotVerifiable } from './verdict.ts';
 
 /**
  * `signal` of a call aborts when time has run out, too. Until then a call is waited for, also after an abort: what it has made or changed
@@ -15,8 +19,16 @@ export function boundedFixture(
     signal: AbortSignal | undefined,
     call: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> =>
-    withDeadline({ clock, timeoutMs, what: `${member} of the fixture` }, (late) =>
-      call(signal ? AbortSignal.any([signal, late]) : late),
+    withDeadline(
+      { clock, timeoutMs, what: `${member} of the fixture`, late: ({ message }) => new NotVerifiable(message) },
+      async (late) => {
+        try {
+          return await call(signal ? AbortSignal.any([signal, late]) : late);
+        } catch (error) {
+          const message = error instanceof Error ? error.message : String(error);
+          throw new NotVerifiable(`${member} of the fixture: ${message}`, { cause: error });
+        }
+      },
     );
   const bounded =
     <A, T>(member: string, call: (subject: A, signal: AbortSignal) => Promise<T>) =>

@@ -23,7 +23,7 @@ export interface ServiceIdentity {
   readonly uid: string;
 }
 
-/** Each call has `--timeout`, after which it counts as failed. */
+/** Each call has `--timeout`, after which it counts as failed. Where one fails, the test is `unverifiable`. */
 export interface ClusterFixture extends Partial<AsyncDisposable> {
   /**
    * Who makes the Node of a machine: a `kubelet` on it, started with `--cloud-provider=external`, or the `suite`, which makes a Node that no

@@ -17,6 +17,7 @@ import {
 import { createClient, createTransport, loadConfig, systemClock, systemRandom } from '@outrigger/kube';
 import type { CommandIo } from '../command-io.ts';
 import { renderConsole } from '../report/console.ts';
+import { tallyOf } from '../report/tally.ts';
 import { writeReports } from '../report/write-reports.ts';
 import { openFixture, type ClusterFixture } from './cluster-fixture.ts';
 import { CLUSTER_FEATURES } from './cluster-test.ts';
@@ -108,7 +109,7 @@ const ABOUT =
   'Judges the cloud-controller-manager that runs in a cluster by the Kubernetes API alone. It writes only to a namespace of its own and to ' +
   'Nodes that it has made, and takes all of them away when it ends.';
 
-/** `args` without the command's words. The exit code: 0 when nothing failed and nothing is left behind, else 1. Never throws. */
+/** `args` without the command's words. The exit code: 0 when something passed, nothing failed and nothing is left behind, else 1. Never throws. */
 export async function runClusterConformance(args: readonly string[], io: CommandIo): Promise<number> {
   try {
     const flags = new FlagSet([clusterFlags]);
@@ -175,8 +176,8 @@ async function judge(options: Readonly<ClusterOptions>, io: CommandIo): Promise<
     stdout.write(`reports: ${path.join(directory, 'report.html')}\n`);
   }
   await tellSonobuoy(io, 'junit.xml');
-  const failed = report.results.length === 0 || report.results.some(({ outcome }) => outcome === 'failed');
-  return failed || left.length > 0 || signal.aborted ? 1 : 0;
+  const { failed, passed } = tallyOf(report.results);
+  return failed > 0 || passed === 0 || left.length > 0 || signal.aborted ? 1 : 0;
 }
 
 function checkFeatures(features: readonly string[]): void {

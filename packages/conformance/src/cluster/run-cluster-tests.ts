@@ -1,5 +1,5 @@
 /** Runs the tests against a cluster, several at a time, and gives what came of them; then takes away what they made. */
-import { raceAbort, type Client, type Clock } from '@outrigger/kube';
+import { isForbidden, raceAbort, type Client, type Clock } from '@outrigger/kube';
 import type { ConformanceReport, TestResult } from '../conformance-report.ts';
 import { boundedFixture } from './bounded-fixture.ts';
 import type { ClusterFixture } from './cluster-fixture.ts';
@@ -99,7 +99,8 @@ async function outcomeOf(
   } catch (error) {
     if (signal.aborted) return { outcome: 'unverifiable', reason: 'the run was stopped' };
     const reason = (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
-    if (error instanceof NotVerifiable) return { outcome: 'unverifiable', reason };
+    // A right that the run lacks says nothing of the manager.
+    if (error instanceof NotVerifiable || isForbidden(error)) return { outcome: 'unverifiable', reason };
     if (error instanceof NotDeclared) return { outcome: 'skipped', reason };
     const details = error instanceof BrokenPromise ? error.details : error instanceof Error ? error.stack : undefined;
     return { outcome: 'failed', reason, ...(details && { details }) };

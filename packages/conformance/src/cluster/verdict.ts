@@ -1,4 +1,4 @@
-/** How a test ends that has not passed. Anything else that it throws is a failure, too. */
+/** How a test ends that has not passed. Anything else that it throws is a failure, too, but for a 403 of the API server. */
 
 /** The promise is not kept. The message is one line; `details` has what was seen. */
 export class BrokenPromise extends Error {
