@@ -49,6 +49,7 @@ test('a load balancer comes, follows its nodes, and goes with all of its parts',
   await bring(provider, desiredOf(['node-2']));
   const [balancer] = provider.cloud.resource('load-balancers').all();
   assert.deepEqual(balancer?.['targets'], ['my-cloud://srv-node-2']);
+  assert.equal(balancer?.['size'], 'small', 'without an annotation');
   const writes = (): number => provider.cloud.calls.all().filter(({ method }) => method !== 'GET').length;
   const before = writes();
   await bring(provider, desiredOf(['node-2']));
