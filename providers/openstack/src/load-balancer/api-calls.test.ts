@@ -52,3 +52,17 @@ test('of 5,000 nodes one goes: one PUT for each port, and nothing while all are 
   const writes = Object.entries(rig.cloud.calls.counts()).filter(([name]) => !name.includes(' GET '));
   assert.deepEqual(writes, [['load-balancer PUT /pools/{pool}/members', 2]]);
 });
+
+test('what a look has shown to have settled takes the next change at once, and is not asked about again', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web');
+  await rig.bring(web);
+  rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
+  const desired = rig.desired(web);
+  const { actions } = rig.provider.plan(desired, await rig.look(web));
+  const began = rig.clock.monotonic();
+  rig.cloud.calls.reset();
+  for (const action of actions) await rig.provider.apply(action, desired, callContext());
+  assert.deepEqual(rig.cloud.calls.counts(), { 'load-balancer PUT /pools/{pool}/members': 1 });
+  assert.equal(rig.clock.monotonic(), began);
+});

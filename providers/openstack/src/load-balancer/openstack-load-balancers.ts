@@ -135,12 +135,13 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     call: CallContext,
   ): Promise<readonly LoadBalancerObservation[]> {
     this.#apiVersion = (await this.#options.client().maxMicroversion(call, 'load-balancer')) ?? OLDEST;
+    const startedAt = this.#options.clock.monotonic();
     const observations = await this.#observer.observe(services, call);
     for (const one of observations) {
       if (one.kind !== 'parts') continue;
       this.#note(one.parts);
       for (const part of one.parts)
-        if (isLoadBalancer(part)) this.#settling.saw(part.id, loadBalancerIn(part).status, one.asOf ?? -Infinity);
+        if (isLoadBalancer(part)) this.#settling.saw(part.id, loadBalancerIn(part).status, startedAt);
     }
     return observations;
   }
