@@ -1,7 +1,9 @@
 /** The plugin file has what Sonobuoy reads, and what it runs is there: https://sonobuoy.io/docs/main/plugins/ */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { runClusterConformance } from '@outrigger/conformance';
 import { parse } from 'yaml';
 
@@ -35,10 +37,20 @@ test('the plugin has the fields that Sonobuoy requires', () => {
   assert.deepEqual(plugin.spec.volumeMounts, [{ name: 'results', mountPath: '/tmp/sonobuoy/results' }]);
 });
 
-test('its image is that of the manifests', () => {
-  const manifest = readFileSync(new URL('cloud-controller-manager.yml', DEPLOY), 'utf8');
-  assert.ok(manifest.includes(`image: ${plugin.spec.image}\n`));
+test('its image is the one that is made for it, in which the program has the command', () => {
+  const dockerfile = readFileSync(new URL('conformance/Dockerfile', DEPLOY), 'utf8');
+  assert.ok(dockerfile.includes(`docker build -f deploy/conformance/Dockerfile -t ${plugin.spec.image} .\n`));
   assert.equal(plugin.spec.command, undefined, 'the entry point of the image is the program');
+  const [, entryPoint = ''] = /^ENTRYPOINT (.*)$/mu.exec(dockerfile) ?? [];
+  const [program = '', ...words] = JSON.parse(entryPoint) as readonly string[];
+  assert.equal(program, 'node');
+  const root = fileURLToPath(new URL('../', DEPLOY));
+  const args = words.map((word) => word.replace(/^\/source\//u, root));
+  const output = execFileSync(process.execPath, [...args, ...plugin.spec.args, '--list'], {
+    encoding: 'utf8',
+    cwd: '/',
+  });
+  assert.match(output, /^nodes \/ the uninitialized taint is removed$/mu);
 });
 
 test('its arguments are a command that there is', async () => {
