@@ -144,6 +144,19 @@ test('where no manager runs, everything ends in time, fails, and says what is le
   assert.deepEqual(await ownObjects(cluster.client), []);
 });
 
+test('a manager that does not run is not praised for what it leaves alone', async (t) => {
+  const cluster = await startCluster(t);
+  const { fixture } = namedMachines();
+  const only = ['left alone', 'a node of another cloud is kept'];
+  const { report } = await runAlone(cluster, fixture, '', { only });
+  assert.deepEqual(
+    report.results.map(({ outcome }) => outcome),
+    ['unverifiable', 'unverifiable', 'unverifiable'],
+  );
+  for (const { reason } of report.results)
+    assert.match(reason ?? '', /^the manager does nothing at all: not within 0\.3 s/u);
+});
+
 test('a finalizer that never goes is told, and not taken away', async (t) => {
   const cluster = await startCluster(t);
   const { client } = cluster;

@@ -117,6 +117,19 @@ export class ClusterRig implements AsyncDisposable {
     return name;
   }
 
+  /** `sign`: something that the manager does. Where it does not run, what must not happen does not happen either. */
+  async whileAtWork(sign: Promise<unknown>): Promise<void> {
+    try {
+      await sign;
+    } catch (error) {
+      this.patience.signal.throwIfAborted();
+      throw new NotVerifiable(
+        `the manager does nothing at all: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      );
+    }
+  }
+
   node(name: string): Promise<Node> {
     return this.client.of(resources.nodes).get({ name }, { signal: this.patience.signal });
   }

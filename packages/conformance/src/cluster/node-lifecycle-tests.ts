@@ -32,6 +32,7 @@ export const nodeLifecycleTests: readonly ClusterTest[] = [
     run: async (rig) => {
       const name = await rig.foreignNode('conformance.outrigger.dev://elsewhere/1');
       await rig.setReady(name, 'Unknown');
+      if (rig.fixture) await rig.whileAtWork(rig.initialisedNode());
       await staysThere(rig, name, 'its provider ID is that of another cloud, which was not asked');
     },
   },

@@ -252,6 +252,7 @@ function retyped(rig: ClusterRig): Promise<JudgedService> {
 }
 
 async function isLeftAlone(rig: ClusterRig, { identity }: JudgedService, why: string): Promise<void> {
+  await rig.whileAtWork(rig.judgedService().then((served) => rig.balanced(served)));
   await rig.patience.stays(async () => {
     const seen = await rig.service(identity);
     if (hasFinalizer(seen)) return `the Service got the finalizer ${FINALIZER}, although ${why}`;
