@@ -46,7 +46,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 7,
       at: 9,
       labels: { name: 'cloud-controller-manager' },
-      summary: 'No replica holds the Lease cloud-controller-manager: nothing is being done.',
+      summary: 'No replica holds the Lease cloud-controller-manager: nothing is reconciled.',
     },
   },
   {
@@ -56,7 +56,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 11,
       at: 13,
       labels: { name: 'cloud-controller-manager' },
-      summary: 'The Lease cloud-controller-manager went from hand to hand: 9 changes within an hour.',
+      summary: 'The leader of the Lease cloud-controller-manager changed 9 times within an hour.',
     },
   },
   {
@@ -78,7 +78,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 7,
       at: 10,
       labels: { pod: 'a' },
-      summary: 'Renewals of the Lease fail on a, which gives up leading when they go on failing.',
+      summary: 'Renewals of the Lease fail on a, which stops leading if they continue to fail.',
     },
   },
   {
@@ -101,7 +101,7 @@ export const alertCases: readonly AlertCase[] = [
     told: {
       notYet: 11,
       at: 12,
-      summary: 'A node has waited for its initialisation for 12m 0s: no Pod can be scheduled to it.',
+      summary: 'A node has not been initialized for 12m 0s: no Pod can be scheduled to it.',
     },
   },
   {
@@ -110,7 +110,7 @@ export const alertCases: readonly AlertCase[] = [
     told: {
       notYet: 15,
       at: 17,
-      summary: '3 nodes seem to have lost their machines, and are not deleted because they are so many.',
+      summary: '3 nodes seem to have lost their machines. They are not deleted because there are too many at once.',
     },
   },
   {
@@ -119,7 +119,7 @@ export const alertCases: readonly AlertCase[] = [
     told: {
       notYet: 15,
       at: 17,
-      summary: '4 routes seem to be of no node any more, and are not removed because they are so many.',
+      summary: '4 routes seem to belong to no node. They are not deleted because there are too many at once.',
     },
   },
   {
@@ -132,7 +132,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 35,
       at: 37,
       labels: { kind: 'route' },
-      summary: '2 orphans (route) are not removed because they are so many.',
+      summary: '2 orphans (route) are not deleted because there are too many at once.',
     },
   },
   {
@@ -142,13 +142,13 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 65,
       at: 67,
       labels: { kind: 'load-balancer' },
-      summary: '2 × load-balancer in the cloud belong to nothing in the cluster any more, and cost money.',
+      summary: '2 orphans (load-balancer) in the cloud belong to no object of the cluster, and cost money.',
     },
   },
   {
     alert: 'OutriggerOrphanSearchIncomplete',
     series: { [`${PASSES}{pod="a",result="partial"}`]: '0+1x200', [`${PASSES}{pod="a",result="complete"}`]: '5x200' },
-    told: { notYet: 60, at: 63, summary: 'For an hour no search for orphans could see everything.' },
+    told: { notYet: 60, at: 63, summary: 'No search for orphans has been complete for an hour.' },
   },
   {
     alert: 'OutriggerOrphanSearchIncomplete',
@@ -215,7 +215,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 9,
       at: 11,
       labels: { provider: 'north' },
-      summary: 'The provider north cannot be opened: nothing is done in its cloud.',
+      summary: 'The provider north cannot be opened: nothing is reconciled in its cloud.',
     },
   },
   {
@@ -228,7 +228,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 16,
       at: 45,
       labels: { part: 'address' },
-      summary: 'Load balancers fail to be configured: 30 times in half an hour (part: address).',
+      summary: 'Changes of load balancers failed 30 times within half an hour (part: address).',
     },
   },
   {
@@ -242,7 +242,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 16,
       at: 45,
       labels: { part: 'any' },
-      summary: 'Load balancers fail to be configured: 30 times in half an hour (part: any).',
+      summary: 'Changes of load balancers failed 30 times within half an hour (part: any).',
     },
   },
   {
@@ -255,7 +255,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 16,
       at: 45,
       labels: { operation: 'create' },
-      summary: 'Routes fail to be changed (create): pods of some nodes may not be reached.',
+      summary: 'Routes cannot be changed (create): Pods on some nodes may not be reachable.',
     },
   },
   {
@@ -310,7 +310,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 10,
       at: 12,
       labels: { pod: 'a', file: 'cloud-config' },
-      summary: 'The new cloud-config was refused by a: the old one stays in force until the next restart.',
+      summary: 'a refused the new cloud-config: the old one stays in use until the next restart.',
     },
   },
   {
@@ -320,7 +320,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 15,
       at: 17,
       labels: { pod: 'a' },
-      summary: 'a is held up for 1.5s at a time: it may lose the Lease.',
+      summary: 'The event loop of a is blocked for 1.5s at a time: it may lose the Lease.',
     },
   },
   {
@@ -330,7 +330,7 @@ export const alertCases: readonly AlertCase[] = [
       notYet: 22,
       at: 25,
       labels: { pod: 'a', resource: 'nodes' },
-      summary: 'Watches of nodes break again and again on a: changes are seen late.',
+      summary: 'Watches of nodes fail repeatedly on a: changes are noticed late.',
     },
   },
 ];
