@@ -52,7 +52,10 @@ test('what is taken over, what would be changed, and what would be refused', asy
   const [first, second, third, fourth] = await preview(rig, [web, named, lenient, serviceNamed('new')]);
   assert.ok(first && second && third && fourth);
   assert.equal(first.outcome, 'changes');
-  assert.match(summaries(first).join('; '), /take over the load balancer .*take over the floating IP .*set the 3 members/u);
+  assert.match(
+    summaries(first).join('; '),
+    /take over the load balancer .*take over the floating IP .*set the 3 members/u,
+  );
   assert.ok(first.actions.every(({ kind }) => kind === 'claim' || kind === 'update'));
   assert.equal(second.outcome, 'refused');
   assert.match(second.why ?? '', /subnet-id: "my-subnet" is not an ID/u);
