@@ -1,5 +1,6 @@
 /** Load balancers of the memory cloud: an address, the load balancer, a firewall and a DNS record, or fewer, each found by its tags, of which there is one of a kind. */
 import {
+  asError,
   CloudError,
   isCloudError,
   parseProviderID,
@@ -187,7 +188,7 @@ export class MemoryLoadBalancers implements LoadBalancers {
       return { kind: 'absent', proof: `${name}: it belongs to ${tags.uid} of cluster ${tags.clusterId}` };
     } catch (error) {
       if (isCloudError(error, 'not-found')) return { kind: 'absent', proof: error.message };
-      return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
+      return { kind: 'failed', error: asError(error) };
     }
   }
 

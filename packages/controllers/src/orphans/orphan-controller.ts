@@ -5,6 +5,7 @@
  * The cloud is asked first and the API server afterwards: what was made for an object that is new is then known to have one.
  */
 import {
+  asError,
   isCloudError,
   type LoadBalancerPart,
   type LoadBalancers,
@@ -284,7 +285,7 @@ class Run {
         removed = await (orphan.kind === 'route' ? this.#removeRoute(orphan) : this.#removeLoadBalancer(orphan));
       } catch (thrown) {
         this.#signal.throwIfAborted();
-        removed = { kind: 'failed', error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
+        removed = { kind: 'failed', error: asError(thrown) };
       }
       this.#removed(orphan, removed);
     }

@@ -1,5 +1,6 @@
 /** The provider's routes, as the controller calls them: with a deadline, and with answers that are checked. */
 import {
+  asError,
   CloudError,
   type CallContext,
   type CallPriority,
@@ -80,7 +81,7 @@ export class CloudRoutes {
         );
       }
     } catch (error) {
-      const failed = { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } as const;
+      const failed = { kind: 'failed', error: asError(error) } as const;
       return items.map(() => failed);
     }
     return results;

@@ -1,5 +1,6 @@
 /** What the service controller would do about Services whose load balancers another program serves so far. Reads, and plans; never applies. */
 import {
+  asError,
   type CallContext,
   type LoadBalancerAction,
   type LoadBalancerObservation,
@@ -87,7 +88,7 @@ async function observe(
     answers = asked.length === 0 ? [] : await loadBalancers.observe(asked, call);
   } catch (thrown) {
     call.signal.throwIfAborted();
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    const error = asError(thrown);
     answers = asked.map(() => ({ kind: 'failed', error }));
   }
   const byUID = new Map(asked.map(({ uid }, i) => [uid, answers[i]]));

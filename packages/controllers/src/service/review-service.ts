@@ -3,6 +3,7 @@
  * through: the controller finds it out later, and says so in an Event.
  */
 import {
+  asError,
   CloudError,
   isCloudError,
   type CallContext,
@@ -53,7 +54,7 @@ export async function reviewService(
     return { ...(refused && { refused: reasonOf(refused) }), warnings };
   } catch (thrown) {
     if (isCloudError(thrown, 'implemented-elsewhere')) return { warnings: [] };
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    const error = asError(thrown);
     return { warnings: [`the cloud ${providerName} could not be asked about the Service: ${reasonOf(error)}`], error };
   }
 }

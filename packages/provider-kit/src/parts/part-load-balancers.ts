@@ -1,5 +1,6 @@
 /** The contract's load balancers, of kinds of parts that are declared: what is written here is what each provider would write again. */
 import {
+  asError,
   isCloudError,
   parseProviderID,
   type BackEnd,
@@ -270,8 +271,4 @@ function addressesOf(own: readonly LoadBalancerPart[]): readonly LoadBalancerIng
 
 function resultOf(begun: Begun | void): Exclude<LoadBalancerActionResult, { kind: 'failed' }> {
   return begun ? { kind: 'pending', ...begun } : { kind: 'done' };
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,5 +1,6 @@
 /** The contract's routes, batches with a result for each, of a cloud that makes and removes one at a time. */
 import {
+  asError,
   CloudError,
   isCloudError,
   type CallContext,
@@ -109,7 +110,7 @@ async function inTurns(steps: readonly Step[], parallel: number): Promise<readon
 }
 
 function failed(error: unknown): RouteResult & { readonly kind: 'failed' } {
-  return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
+  return { kind: 'failed', error: asError(error) };
 }
 
 /** As the host sees it: where both are given, both have to be the node's. */

@@ -1,5 +1,6 @@
 /** Instances of OpenStack: servers of nova, with the addresses of their Neutron ports. */
 import {
+  asError,
   type CallContext,
   type Clock,
   type Instance,
@@ -98,7 +99,7 @@ export class OpenStackInstances implements Instances {
           const instance = ports ? { ...state, ...(await this.#metadata(server, ports.get(server.id), call)) } : state;
           return { asOf, result: { kind: 'found', instance } };
         } catch (error) {
-          return { asOf, result: { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } };
+          return { asOf, result: { kind: 'failed', error: asError(error) } };
         }
       }),
     );

@@ -1,5 +1,5 @@
 /** Ports of many servers: asked for by server, or out of the project's list where that is cheaper. */
-import type { CallContext } from '@outrigger/cloud-provider';
+import { asError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../client/api-client.ts';
 import { asQuery, chunksOf, VALUES_IN_QUERY } from '../client/query-chunks.ts';
 import { chunkCost, isCheaper, listCost } from './look-up-cost.ts';
@@ -133,8 +133,4 @@ function byServer(serverIds: readonly string[], ports: readonly Port[]): Readonl
 
 function subportIds({ trunk_details: trunk }: Port): readonly string[] {
   return trunk?.sub_ports.map(({ port_id: id }) => id) ?? [];
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,5 +1,12 @@
 /** Servers of nova: one directly, or many by the cheaper of the project's list and one request for each. */
-import { CloudError, isCloudError, type CallContext, type Clock, type CloudErrorCode } from '@outrigger/cloud-provider';
+import {
+  asError,
+  CloudError,
+  isCloudError,
+  type CallContext,
+  type Clock,
+  type CloudErrorCode,
+} from '@outrigger/cloud-provider';
 import type { Home } from '../home.ts';
 import { isCheaper, listCost } from './look-up-cost.ts';
 import type { NovaServers } from './nova-servers.ts';
@@ -80,7 +87,7 @@ export class ServerLookUp {
     try {
       return await this.one(asked, call);
     } catch (error) {
-      return { asOf, result: { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) } };
+      return { asOf, result: { kind: 'failed', error: asError(error) } };
     }
   }
 

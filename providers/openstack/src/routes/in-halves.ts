@@ -1,5 +1,5 @@
 /** One bad item fails a whole request: the others are found by halving. */
-import { isCloudError } from '@outrigger/cloud-provider';
+import { asError, isCloudError } from '@outrigger/cloud-provider';
 
 /**
  * Applies all at once and, where the cloud refuses that as `invalid` or `quota`, each half by itself, from left to right: so many
@@ -22,7 +22,7 @@ export async function inHalves<T>(
       await apply(some);
       outcomes.push(...some.map(() => undefined));
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const error = asError(thrown);
       const isInvalid = isCloudError(error, 'invalid');
       if (some.length > 1 && (isInvalid || isCloudError(error, 'quota'))) {
         const middle = Math.ceil(some.length / 2);

@@ -1,5 +1,6 @@
 /** The availability zones of cinder's volumes, for PersistentVolumes of the in-tree source `cinder`. Those of `csi` know theirs. */
 import {
+  asError,
   isCloudError,
   type CallContext,
   type VolumeRef,
@@ -45,7 +46,7 @@ export class OpenStackVolumes implements VolumeTopology {
       return this.#resultOf(volume);
     } catch (error) {
       if (isCloudError(error, 'not-found')) return { kind: 'unknown' };
-      return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
+      return { kind: 'failed', error: asError(error) };
     }
   }
 

@@ -1,5 +1,6 @@
 /** Zones of volumes that are no CSI driver's: a PersistentVolume names one as a FlexVolume, by `options.volumeID`. */
 import {
+  asError,
   isCloudError,
   type CallContext,
   type VolumeRef,
@@ -33,6 +34,6 @@ async function lookUp(
     return { kind: 'found', labels };
   } catch (error) {
     if (isCloudError(error, 'not-found')) return { kind: 'unknown' };
-    return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
+    return { kind: 'failed', error: asError(error) };
   }
 }

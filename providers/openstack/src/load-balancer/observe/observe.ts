@@ -1,5 +1,6 @@
 /** What there is for each Service of a batch. Entry point: `Observer`. */
 import {
+  asError,
   sameOwner,
   type CallContext,
   type Clock,
@@ -113,7 +114,7 @@ export class Observer {
           );
           return { kind: 'parts', parts, ...(others.length > 0 && { others }) };
         } catch (error) {
-          return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
+          return { kind: 'failed', error: asError(error) };
         }
       }),
     );
@@ -167,7 +168,7 @@ export class Observer {
       try {
         return [id, await readLoadBalancer(this.#options.client(), id, call)];
       } catch (error) {
-        return [id, error instanceof Error ? error : new Error(String(error))];
+        return [id, asError(error)];
       }
     });
     return new Map(await Promise.all(read));

@@ -1,5 +1,5 @@
 /** Reads what hangs below load balancers: few one by one, many by one list of each kind. */
-import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import { asError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../../client/api-client.ts';
 import { listOf, operation } from '../../client/operation.ts';
 import type { ObservedListener, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
@@ -44,7 +44,7 @@ export async function readChildren(
       };
       return [id, children];
     } catch (error) {
-      return [id, error instanceof Error ? error : new Error(String(error))];
+      return [id, asError(error)];
     }
   });
   return new Map(await Promise.all(entries));

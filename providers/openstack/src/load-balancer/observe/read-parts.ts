@@ -1,5 +1,6 @@
 /** Single parts, each by its own ID: what proves that one is gone, or another's by now. Entry point: `PartReader`. */
 import {
+  asError,
   CloudError,
   isCloudError,
   type CallContext,
@@ -87,7 +88,7 @@ export class PartReader {
         try {
           return await this.#readOne(question, call);
         } catch (error) {
-          return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
+          return { kind: 'failed', error: asError(error) };
         }
       }),
     );
