@@ -52,7 +52,25 @@ function joining({ client, kubelets, nodes, seen, signal }: Stage): Act {
   };
 }
 
-function serving({ client, cloud, nodes, seen, service, signal }: Stage): Act {
+function serving(stage: Stage): Act {
+  const { cloud, nodes, service } = stage;
+  const act = servingAct(stage);
+  return {
+    ...act,
+    missing: () => {
+      if (backEndsOf(cloud).length === nodes.length) return act.missing();
+      return [...act.missing(), `${service}: its back ends are not the ${nodes.length} nodes`];
+    },
+  };
+}
+
+/** In whichever cloud: over when the Service has its address. */
+export function servingAct({
+  client,
+  seen,
+  service,
+  signal,
+}: Pick<Stage, 'client' | 'seen' | 'service' | 'signal'>): Act {
   const body: Service = {
     apiVersion: 'v1',
     kind: 'Service',
@@ -64,9 +82,7 @@ function serving({ client, cloud, nodes, seen, service, signal }: Stage): Act {
     begin: () => client.of(resources.services).create(body, { namespace: 'default', signal }),
     missing: () => {
       const object = seen.services.get(service);
-      const missing = object === undefined || addressOf(object) === '' ? ['no address'] : [];
-      if (backEndsOf(cloud).length !== nodes.length) missing.push(`its back ends are not the ${nodes.length} nodes`);
-      return missing.map((what) => `${service}: ${what}`);
+      return object === undefined || addressOf(object) === '' ? [`${service}: no address`] : [];
     },
   };
 }

@@ -1,12 +1,11 @@
 /** The acts of `make run` with a cloud of the author's own: nothing is done to its machines, and all that was made in it is taken back. */
-import { isNotFound, resources, type Client, type Service } from '@outrigger/kube';
+import { isNotFound, resources, type Client } from '@outrigger/kube';
 import type { HollowNodes } from '@outrigger/testing';
-import type { Act } from './acts.ts';
+import { servingAct, type Act } from './acts.ts';
 import type { Seen } from './follow.ts';
 import { missingOf } from './node-story.ts';
 import type { OwnCloud } from './own-cloud.ts';
 import type { Program } from './program.ts';
-import { addressOf } from './service-story.ts';
 
 export interface OwnStage {
   readonly client: Client;
@@ -21,7 +20,7 @@ export interface OwnStage {
 
 /** Without the last one, which is `takingBack`: that has to be played whatever came of these. */
 export function ownActsOf(stage: OwnStage): readonly Act[] {
-  return stage.cloud.hasLoadBalancers ? [joining(stage), serving(stage)] : [joining(stage)];
+  return stage.cloud.hasLoadBalancers ? [joining(stage), servingAct(stage)] : [joining(stage)];
 }
 
 function joining({ client, cloud, kubelets, nodes, seen, signal }: OwnStage): Act {
@@ -44,23 +43,6 @@ function joining({ client, cloud, kubelets, nodes, seen, signal }: OwnStage): Ac
         const missing = missingOf(seen.nodes.get(name), { routes: cloud.hasRoutes, ...cloud.machines.get(name) });
         return missing.length === 0 ? [] : [`${name}: ${missing.join(', ')}`];
       }),
-  };
-}
-
-function serving({ client, seen, service, signal }: OwnStage): Act {
-  const body: Service = {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name: service, namespace: 'default' },
-    spec: { type: 'LoadBalancer', selector: { app: service }, ports: [{ port: 80, protocol: 'TCP' }] },
-  };
-  return {
-    title: 'A Service asks for a load balancer',
-    begin: () => client.of(resources.services).create(body, { namespace: 'default', signal }),
-    missing: () => {
-      const object = seen.services.get(service);
-      return object === undefined || addressOf(object) === '' ? [`${service}: no address`] : [];
-    },
   };
 }
 
