@@ -1,11 +1,12 @@
 /**
  * A hostile tenant and two hostile kubelets beside honest nodes and Services, on a real control plane with RBAC and NodeRestriction, over
- * the fake OpenStack. Entry point: `runTenantRound`. The honest part is turned over again and again, first without them, then while they
- * do what they can, then without them again: it may take half as long again, no more.
+ * the fake OpenStack. Entry point: `runTenantRound`. The honest part is turned over again and again: first alone, then beside a neutral load
+ * (`NeutralLoad`: as much is written, as large, by somebody whose objects concern the program nothing), then beside those who do what they
+ * can, then in the other order without them again.
  *
- * Without them as much is written, as large, by somebody whose objects concern the program nothing (`NeutralLoad`). The program, the fake
- * cloud, the API server, etcd and who writes share the processors of one machine, and large objects are dear to the API server: any
- * writer slows down honest objects by that, and no program can help it. What is compared is what the program itself makes of what is hostile.
+ * It may take half as long again as beside the neutral load, no more. What the API server and etcd take of the machine for large writes slows down
+ * all that is honest, whatever the program does, so only what is compared with the neutral load says what the program itself makes of what is
+ * hostile; how much longer all took than alone is told beside it, and is no fault.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,8 +51,9 @@ const ORPHANS = [
 const PROGRAM = 'program';
 const OWN_NODE = 'hostile-own';
 const TWIN_NODE = 'hostile-twin';
-/** Honest objects take so many times as long as alone at most: in the middle, and of twenty all but one. */
+/** Honest objects take so many times as long as beside neutral writes at most: in the middle, and of twenty all but one. */
 const SLOWER = 1.5;
+const PARTS = [0.5, 0.95] as const;
 /**
  * Resident, at any moment. The launcher gives the old generation 256 MB and the manifests the pod 512 MiB: what is more than this under an
  * attack would end the program on a larger cluster. 300 Services and two Nodes may be 1.5 MB each.
@@ -70,8 +72,8 @@ export interface TenantRoundOptions {
   readonly nodes: number;
   /** Of the attack. */
   readonly durationMs: number;
-  /** How often the honest part is turned over before it, and after it, beside a neutral load. */
-  readonly aloneTurns: number;
+  /** How often the honest part is turned over before it, and after it: alone, and as often beside a neutral load. */
+  readonly quietTurns: number;
   /** For the program's log. */
   readonly directory: string;
 }
@@ -85,6 +87,8 @@ export interface TenantReport {
   /** Steps that took more than `SLOWER` times as long. */
   readonly slower: readonly string[];
   readonly alone: Times;
+  /** Beside neutral writes. */
+  readonly neutral: Times;
   readonly attacked: Times;
   readonly tenant: TenantCounts;
   readonly kubelets: { readonly written: number; readonly refused: number };
@@ -149,7 +153,9 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   const uids = uidsOf(honest);
   const before = foreign.text();
   const alone = noTimes();
-  await turnOverAlone(honest, alone, options, random);
+  await turnOver(honest, alone, options.quietTurns);
+  const neutral = noTimes();
+  await turnOverBesideWrites(honest, neutral, options, random);
   const aloneMiB = memory.take();
 
   const problems: string[] = [];
@@ -187,9 +193,8 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
     problems.push(`there are ${events} Events`);
 
   await removeTenant(client, problems);
-  const after = noTimes();
-  await turnOverAlone(honest, after, options, random);
-  for (const step of Object.keys(alone) as Step[]) alone[step].push(...after[step]);
+  await turnOverBesideWrites(honest, neutral, options, random);
+  await turnOver(honest, alone, options.quietTurns);
   const faults = (): readonly string[] => [...honest.faults(), ...leakedIn(cloud, honest, foreign)];
   const settling = systemClock.monotonic() + GONE_MS;
   while (faults().length > 0 && systemClock.monotonic() < settling) await systemClock.sleep(500);
@@ -215,8 +220,9 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
     services: options.services,
     nodes: options.nodes,
     problems: [...new Set(problems)].slice(0, MOST_PROBLEMS),
-    slower: slowerSteps(alone, attacked),
+    slower: slowerSteps(neutral, attacked),
     alone,
+    neutral,
     attacked,
     tenant: tenant.counts,
     kubelets: kubelets.counts,
@@ -227,39 +233,53 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   };
 }
 
+async function turnOver(honest: HonestCluster, times: Times, turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await honest.turnOver(times);
+}
+
 /** Beside what is written, but concerns the program nothing. */
-async function turnOverAlone(
+async function turnOverBesideWrites(
   honest: HonestCluster,
   times: Times,
-  { aloneTurns, controlPlane }: TenantRoundOptions,
+  { controlPlane, quietTurns }: TenantRoundOptions,
   random: () => number,
 ): Promise<void> {
-  if (aloneTurns === 0) return;
+  if (quietTurns === 0) return;
   await using _load = await NeutralLoad.start({ controlPlane, random });
-  for (let turn = 0; turn < aloneTurns; turn++) await honest.turnOver(times);
+  await turnOver(honest, times, quietTurns);
 }
 
 /** Some lines. */
 export function tenantLine(report: TenantReport): string {
-  const { alone, aloneMiB, attacked, attackedMiB, events, kubelets, nodes, problems, seconds, seed, services, tenant } =
+  const { aloneMiB, attacked, attackedMiB, events, kubelets, nodes, problems, seconds, seed, services, tenant } =
     report;
-  const steps = (Object.keys(alone) as Step[]).map((step) => {
-    const told = (times: readonly number[]): string =>
-      [0.5, 0.95, 1].map((part) => (quantile(times, part) / 1_000).toFixed(2)).join('/');
-    return `${step} ${told(alone[step])} s beside neutral writes, ${told(attacked[step])} s attacked (${attacked[step].length})`;
-  });
   return (
     `seed ${seed}: ${problems.length === 0 ? 'passed' : 'FAILED'}: ${services} services and ${nodes} nodes; in ` +
     `${seconds.toFixed(0)} s a tenant made ${tenant.created}, changed ${tenant.changed}, deleted ${tenant.deleted} ` +
     `(${tenant.refused} refused), kubelets wrote ${kubelets.written} (${kubelets.refused} refused), ${events} Events, ` +
-    `${aloneMiB.toFixed(0)} MiB alone, ${attackedMiB.toFixed(0)} MiB attacked; median/95 %/longest: ${steps.join('; ')}`
+    `${aloneMiB.toFixed(0)} MiB alone, ${attackedMiB.toFixed(0)} MiB attacked; median/95 %/longest:` +
+    (Object.keys(attacked) as Step[]).map((step) => `\n  ${stepLine(report, step)}`).join('')
   );
 }
 
-function slowerSteps(alone: Times, attacked: Times): readonly string[] {
-  return (Object.keys(alone) as Step[]).flatMap((step) =>
-    [0.5, 0.95].flatMap((part) => {
-      const [usual, now] = [quantile(alone[step], part), quantile(attacked[step], part)];
+/** Both ratios: to what it takes beside neutral writes, which is what `SLOWER` bounds, and to what it takes alone. */
+function stepLine({ alone, attacked, neutral }: TenantReport, step: Step): string {
+  const told = (times: Times): string =>
+    [0.5, 0.95, 1].map((part) => (quantile(times[step], part) / 1_000).toFixed(2)).join('/');
+  const ratios = (times: Times): string =>
+    PARTS.map((part) => (quantile(attacked[step], part) / quantile(times[step], part)).toFixed(2)).join('/');
+  const now = `${step}: ${told(attacked)} s attacked (${attacked[step].length})`;
+  if (neutral[step].length === 0) return now;
+  return (
+    `${now}, ${told(neutral)} s beside neutral writes (${neutral[step].length}; × ${ratios(neutral)}), ` +
+    `${told(alone)} s alone (${alone[step].length}; × ${ratios(alone)})`
+  );
+}
+
+function slowerSteps(neutral: Times, attacked: Times): readonly string[] {
+  return (Object.keys(neutral) as Step[]).flatMap((step) =>
+    PARTS.flatMap((part) => {
+      const [usual, now] = [quantile(neutral[step], part), quantile(attacked[step], part)];
       return now <= SLOWER * usual
         ? []
         : [`${step}, ${100 * part} %: ${(now / usual).toFixed(2)} times as long, not ${SLOWER}`];
