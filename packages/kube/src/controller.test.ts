@@ -369,3 +369,174 @@ test('a reconcile during which the process did not run has held nothing', async 
   t.stop.abort();
   await t.run;
 });
+
+/** Reconciles of one worker that wait for a slow cloud without it; `begun` and `ended`: keys, in order. */
+function setUpParking(places = 8) {
+  const gates = new Map<string, ReturnType<typeof gate>>();
+  const begun: string[] = [];
+  const ended: string[] = [];
+  const t = setUp(
+    async (key, { park, signal }) => {
+      begun.push(key);
+      const slow = gate();
+      if (key.startsWith('slow')) {
+        gates.set(key, slow);
+        const parked = park(() => slow.wait);
+        await parked;
+        signal.throwIfAborted();
+        ended.push(parked ? key : `${key} left`);
+        return;
+      }
+      ended.push(key);
+    },
+    { workers: 1, parking: { places, groupOf: (key) => key.split('/')[1] ?? '' } },
+  );
+  const open = async (key: string): Promise<void> => {
+    gates.get(key)?.open();
+    await t.clock.settle();
+  };
+  return { ...t, begun, ended, open };
+}
+
+test('a reconcile that is parked has no worker, and goes on with one; its key is worked on by nobody else', async () => {
+  const t = setUpParking();
+  for (const key of ['slow', 'a', 'slow', 'b']) t.queue.add(key);
+  await t.clock.settle();
+  assert.deepEqual(
+    [t.begun, t.ended],
+    [
+      ['slow', 'a', 'b'],
+      ['a', 'b'],
+    ],
+  );
+  assert.equal(t.metrics.value('controller_runtime_active_workers', { controller: 'test' }), 0);
+  // What is added meanwhile comes after it.
+  t.queue.add('slow');
+  await t.clock.settle();
+  assert.deepEqual(t.begun, ['slow', 'a', 'b']);
+  await t.open('slow');
+  assert.deepEqual(
+    [t.begun, t.ended],
+    [
+      ['slow', 'a', 'b', 'slow'],
+      ['a', 'b', 'slow'],
+    ],
+  );
+  await t.open('slow');
+  t.stop.abort();
+  await t.run;
+});
+
+test('who comes back from being parked waits for a worker as the others do', async () => {
+  let running = 0;
+  const t = setUp(
+    async (key, { park }) => {
+      const work = async (): Promise<void> => {
+        assert.equal(++running, 1, key);
+        await t.clock.sleep(10);
+        running--;
+      };
+      await work();
+      for (let i = 0; i < 3; i++) {
+        await park(() => t.clock.sleep(1));
+        await work();
+      }
+    },
+    { workers: 1, parking: { places: 100, groupOf: (key) => key } },
+  );
+  for (let i = 0; i < 20; i++) t.queue.add(`n${i}`);
+  await t.clock.advance(1_000);
+  assert.equal(t.metrics.value('controller_runtime_reconcile_total', { controller: 'test', result: 'success' }), 20);
+  t.stop.abort();
+  await t.run;
+});
+
+test('as many are parked as there are places, and a group has fewer than it leaves free', async () => {
+  const t = setUpParking(8);
+  for (let i = 0; i < 10; i++) t.queue.add(`slow${i}/hostile`);
+  t.queue.add('slow/honest');
+  await t.clock.settle();
+  assert.equal(t.ended.filter((one) => one.endsWith('hostile left')).length, 6);
+  assert.ok(!t.ended.includes('slow/honest left'));
+  await t.open('slow0/hostile');
+  t.queue.add('slow11/hostile');
+  await t.clock.settle();
+  assert.equal(t.ended.at(-1), 'slow0/hostile');
+  t.stop.abort();
+  for (const key of t.begun) await t.open(key);
+  await t.run;
+});
+
+test('a stop waits for those that are parked, which go on at once and find it', async () => {
+  const stuck = gate();
+  const seen: boolean[] = [];
+  const parking = { places: 8, groupOf: () => '' };
+  const t = setUp(
+    async (_key, { park, signal }) => {
+      await park(() => stuck.wait);
+      seen.push(signal.aborted);
+    },
+    { workers: 1, parking, stopTimeoutMs: 5_000 },
+  );
+  t.queue.add('a');
+  t.queue.add('b');
+  await t.clock.settle();
+  t.stop.abort();
+  await t.clock.advance(4_999);
+  assert.equal(t.stopped(), false);
+  stuck.open();
+  await t.run;
+  assert.deepEqual(seen, [true, true]);
+  assert.deepEqual(t.errors, []);
+});
+
+test('one that is parked and never comes back is named by the stop, and told as one that hangs', async () => {
+  const parking = { places: 8, groupOf: () => '' };
+  const t = setUp(async (_key, { park }) => park(() => new Promise<void>(() => {})), {
+    workers: 1,
+    parking,
+    stopTimeoutMs: 5_000,
+  });
+  t.queue.add('a');
+  await t.clock.advance(300_000);
+  assert.match(t.warnings[0]?.message ?? '', /hangs/u);
+  t.stop.abort();
+  await t.clock.advance(5_000);
+  await t.run;
+  assert.deepEqual(t.errors[0]?.fields['keys'], ['a']);
+});
+
+test('what a parked reconcile throws backs off as any other; a queue that is shut down lets those that are parked end', async () => {
+  const ended: number[] = [];
+  const t = setUp(
+    async (_key, { attempt, park }) => {
+      await park(() => t.clock.sleep(100));
+      ended.push(t.clock.monotonic());
+      if (attempt === 0) throw new Error('no');
+    },
+    { parking: { places: 8, groupOf: () => '' } },
+  );
+  t.queue.add('a');
+  await t.clock.advance(1_150);
+  assert.deepEqual(ended, [100]);
+  t.queue.shutDown();
+  await t.clock.advance(100);
+  await t.run;
+  assert.deepEqual(ended, [100, 1_200]);
+});
+
+test('without places nobody is parked', async () => {
+  const t = setUp((_key, { park }) =>
+    Promise.resolve(
+      assert.equal(
+        park(() => Promise.resolve()),
+        undefined,
+      ),
+    ),
+  );
+  t.queue.add('a');
+  await t.clock.settle();
+  assert.deepEqual(t.errors, []);
+  t.stop.abort();
+  await t.run;
+});

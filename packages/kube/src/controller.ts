@@ -1,10 +1,12 @@
 /** A controller: a queue of keys, drained by N workers, each calling one `Reconciler`. Entry point: `runController`. */
 import { onAbort } from './abort.ts';
 import { asError } from './as-error.ts';
-import type { Clock } from './clock.ts';
+import type { Clock, Timer } from './clock.ts';
 import { createControllerMetrics, type ControllerMetrics } from './internal/controller-metrics.ts';
 import { HeldKeys } from './internal/held-keys.ts';
 import { processorTime, runHeld, type ProcessorTime } from './internal/loop-holders.ts';
+import { Parking, type ParkingOptions } from './internal/parking.ts';
+import { WorkerTurn } from './internal/worker-turn.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { isTerminalError } from './terminal-error.ts';
@@ -18,6 +20,12 @@ export interface ReconcileContext {
   readonly logger: Logger;
   /** How often this key has failed in a row. */
   readonly attempt: number;
+  /**
+   * Waits for something slow without a worker: while `wait` runs, the worker has other keys. Then the reconcile waits for a worker again, in
+   * the turn of its group, and goes on. The key stays its own all the time: nobody else works on it. `wait` ends by itself when `signal` aborts;
+   * after an abort it goes on at once. `undefined`: as many wait so as may (`ControllerOptions.parking`), and `wait` was not called.
+   */
+  readonly park: <T>(wait: () => Promise<T>) => Promise<T> | undefined;
 }
 
 /** `requeueAfterMs`: look again then, although nothing went wrong. 0: at once, behind the keys that wait. */
@@ -61,6 +69,8 @@ export interface ControllerOptions<K> {
   readonly signal: AbortSignal;
   /** How long to wait, after `signal` aborts, for the reconciles that run. Default: 30,000. */
   readonly stopTimeoutMs?: number;
+  /** How many reconciles may wait without a worker (`ReconcileContext.park`); a group has fewer places than it leaves free. Default: none. */
+  readonly parking?: ParkingOptions<K>;
   /** Is told, in a sentence for people, that a key is set aside: an Event about its object should say so. */
   readonly onSetAside?: (key: K, message: string) => void;
   /** Processor time of the thread, in milliseconds. Default: that of the process's. */
@@ -87,7 +97,6 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
   }
   const logger = options.logger.with({ controller: name });
   const metrics = createControllerMetrics(options.metrics, name, workers);
-  const running = new Set<K>();
   const heldKeys = new HeldKeys<K>();
   const onHeld = (key: K, heldMs: number): void => {
     metrics.held();
@@ -97,13 +106,74 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
     queue.add(key, { delayMs: asideMs });
     options.onSetAside?.(key, asideMessage(asideMs));
   };
+  const parking = new Parking<K>(options.parking);
   const hanging = new Set<K>();
+  /** Of each key that is worked on. */
+  const turns = new Map<K, WorkerTurn>();
+  let atWork = workers;
   logger.verbose(2, 'Starting controller', { workers });
+  const tellActive = (): void => metrics.active(turns.size - parking.taken);
+
+  const hangs = (key: K): void => {
+    hanging.add(key);
+    metrics.hanging(hanging.size);
+    logger.warn('A reconcile hangs: nothing else is done by its worker, and nothing for its object', {
+      key,
+      runs: `${HANGING_MS}ms`,
+      hanging: hanging.size,
+      workers,
+    });
+  };
+
+  const reconcile = async (key: K, turn: WorkerTurn): Promise<void> => {
+    const watch = (): Timer => clock.setTimer(HANGING_MS, () => hangs(key), { unref: true });
+    let timer = watch();
+    const watchAnew = (): void => {
+      timer.cancel();
+      if (hanging.delete(key)) metrics.hanging(hanging.size);
+      timer = watch();
+    };
+    const parkIn = async <T>(leave: () => void, wait: () => Promise<T>): Promise<T> => {
+      watchAnew();
+      tellActive();
+      turn.giveBack();
+      try {
+        return await wait();
+      } finally {
+        // Without workers nobody would hand it out.
+        if (!signal.aborted && atWork > 0) {
+          await turn.regained(signal, () => queue.rejoin(key));
+        }
+        leave();
+        tellActive();
+        watchAnew();
+      }
+    };
+    const park = <T>(wait: () => Promise<T>): Promise<T> | undefined => {
+      const leave = parking.enter(key);
+      return leave && parkIn(leave, wait);
+    };
+    try {
+      await reconcileOnce(key, options, { logger, metrics, onHeld, park });
+    } finally {
+      timer.cancel();
+      if (hanging.delete(key)) metrics.hanging(hanging.size);
+      turns.delete(key);
+      tellActive();
+      queue.done(key);
+      turn.giveBack();
+    }
+  };
 
   const work = async (): Promise<void> => {
     for (;;) {
       const key = await queue.get(signal);
       if (key === undefined) return;
+      const parked = turns.get(key);
+      if (parked) {
+        await parked.take();
+        continue;
+      }
       // The signal may abort between the hand-over and this turn.
       if (signal.aborted) return queue.done(key);
       const asideMs = heldKeys.asideMs(key, clock.monotonic());
@@ -112,39 +182,34 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
         queue.done(key);
         continue;
       }
-      running.add(key);
-      metrics.active(running.size);
-      const hangs = (): void => {
-        hanging.add(key);
-        metrics.hanging(hanging.size);
-        logger.warn('A reconcile hangs: nothing else is done by its worker, and nothing for its object', {
-          key,
-          runs: `${HANGING_MS}ms`,
-          hanging: hanging.size,
-          workers,
-        });
-      };
-      const timer = clock.setTimer(HANGING_MS, hangs, { unref: true });
-      try {
-        await reconcileOnce(key, options, { logger, metrics, onHeld });
-      } finally {
-        timer.cancel();
-        if (hanging.delete(key)) metrics.hanging(hanging.size);
-        running.delete(key);
-        metrics.active(running.size);
-        queue.done(key);
-      }
+      const turn = new WorkerTurn();
+      turns.set(key, turn);
+      tellActive();
+      const taken = turn.take();
+      turn.ended = reconcile(key, turn);
+      await Promise.race([taken, turn.ended]);
     }
   };
 
-  const stopped = Promise.all(Array.from({ length: workers }, work));
+  const workUntilStopped = async (): Promise<void> => {
+    try {
+      await work();
+    } finally {
+      atWork--;
+    }
+  };
+  const stop = async (): Promise<void> => {
+    await Promise.all(Array.from({ length: workers }, workUntilStopped));
+    await Promise.all(Array.from(turns.values(), ({ ended }) => ended));
+  };
+  const stopped = stop();
   const patience = new AbortController();
   const outOfPatience = Promise.withResolvers<void>();
   const wait = (): void => {
     const giveUp = (): void => {
       logger.error('Controller stopped without waiting any longer for reconciles that run', {
-        keys: [...running].slice(0, NAMED_KEYS),
-        count: running.size,
+        keys: [...turns.keys()].slice(0, NAMED_KEYS),
+        count: turns.size,
         waitedMs: stopTimeoutMs,
       });
       outOfPatience.resolve();
@@ -169,16 +234,17 @@ async function reconcileOnce<K>(
     readonly logger: Logger;
     readonly metrics: ControllerMetrics;
     readonly onHeld: (key: K, heldMs: number) => void;
+    readonly park: ReconcileContext['park'];
   },
 ): Promise<void> {
   const { queue, reconciler, clock, signal, processorTime: processor = processorTime } = options;
-  const { metrics } = controller;
+  const { metrics, park } = controller;
   const logger = controller.logger.with({ key });
   const attempt = queue.requeues(key);
   const startedAt = clock.monotonic();
   try {
     const reconciled = runHeld(
-      () => reconciler.reconcile(key, { signal, logger, attempt }),
+      () => reconciler.reconcile(key, { signal, logger, attempt, park }),
       (heldMs) => controller.onHeld(key, heldMs),
       { clock, processor },
     );

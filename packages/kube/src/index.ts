@@ -186,6 +186,7 @@ export {
   type Reconciler,
   type ReconcileResult,
 } from './controller.ts';
+export type { ParkingOptions } from './internal/parking.ts';
 export { watchEventLoop, type EventLoopWatchOptions } from './event-loop-watch.ts';
 export { isTerminalError, TerminalError } from './terminal-error.ts';
 export {

@@ -329,3 +329,26 @@ test('groups that are gone leave nothing behind, while another always has a key 
   turns.taken(ready);
   assert.equal(turns.groups, 0);
 });
+
+test('a key that rejoins while it is worked on is handed out once more, in the turn of its group, and its adds wait for done', async () => {
+  const groupOf = (key: string): string => key.split('/', 1)[0] ?? '';
+  const queue = createWorkQueue<string>({ name: 'service', clock: new FakeClock(), metrics: noMetrics, groupOf });
+  queue.rejoin('few/nobody');
+  assert.equal(queue.length, 0, 'nobody works on it');
+  queue.add('few/a');
+  queue.add('few/b');
+  assert.deepEqual([await queue.get(), await queue.get()], ['few/a', 'few/b']);
+  for (let i = 0; i < 100; i++) queue.add(`many/${i}`);
+  queue.rejoin('few/b');
+  queue.rejoin('few/a');
+  queue.add('few/a');
+  const first = [await queue.get(), await queue.get(), await queue.get(), await queue.get()];
+  assert.deepEqual(first, ['many/0', 'few/b', 'many/1', 'few/a']);
+  queue.done('few/b');
+  assert.equal(queue.length, 98);
+  queue.done('few/a');
+  assert.equal(queue.length, 99, 'what was added meanwhile');
+  queue.shutDown();
+  queue.rejoin('many/0');
+  assert.equal(queue.length, 100, 'what is worked on may end');
+});

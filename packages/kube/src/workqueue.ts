@@ -26,6 +26,11 @@ export interface WorkQueue<K> {
   requeues(key: K): number;
   /** The next key; waits for one. `undefined` once the queue is shut down and empty, or the signal aborts. */
   get(signal?: AbortSignal): Promise<K | undefined>;
+  /**
+   * Who works on this key has let go of its worker, and wants one again: `get` hands the key out once more, in the turn of its group, before
+   * `done`. What was added meanwhile still waits for `done`. Of a key that nobody works on: nothing.
+   */
+  rejoin(key: K): void;
   /** The worker has finished this key. */
   done(key: K): void;
   /** Keys that are ready and not yet taken. */
@@ -53,6 +58,8 @@ export interface WorkQueueOptions<K> {
 /** A key that is to be worked on. It is in `#waiting`, in `#ready`, or, while a worker has the key, in neither. */
 interface Entry<K> {
   readonly key: K;
+  /** Of a key that is being worked on. */
+  readonly rejoins?: true;
   priority: number;
   /** Monotonic; reached or past once the entry is ready. */
   readyAt: number;
@@ -141,6 +148,13 @@ class KeyQueue<K> implements WorkQueue<K> {
     });
   }
 
+  rejoin(key: K): void {
+    if (!this.#processing.has(key)) return;
+    const now = this.#clock.monotonic();
+    const place = { order: this.#order++, turn: this.#turns.next(this.#groupOf(key)) };
+    this.#offer({ key, rejoins: true, priority: 0, readyAt: now, since: now, ...place });
+  }
+
   done(key: K): void {
     const startedAt = this.#processing.get(key);
     if (startedAt === undefined) return;
@@ -205,8 +219,9 @@ class KeyQueue<K> implements WorkQueue<K> {
 
   #take(entry: Entry<K>): K {
     const now = this.#clock.monotonic();
-    this.#entries.delete(entry.key);
     this.#turns.taken(entry.turn, entry.priority === 0);
+    if (entry.rejoins) return entry.key;
+    this.#entries.delete(entry.key);
     this.#processing.set(entry.key, now);
     this.#metrics.taken(now - entry.since);
     return entry.key;

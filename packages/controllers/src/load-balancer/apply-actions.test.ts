@@ -44,9 +44,13 @@ test('an action that ran out of time before any of its requests was sent has had
   assert.equal(await effectAfterDeadline(hangs, false), 'unknown', 'what sends past the host may have sent anything');
 });
 
-test('where others wait, a worker does not wait for a cloud that is busy with the last action; what is done at once goes on', async () => {
-  const counts = async (results: readonly LoadBalancerActionResult[], isWorkerWanted: boolean): Promise<number> => {
+test('what has to wait until the cloud is done with the last action is parked, or left; what is done at once goes on', async () => {
+  const carryOut = async (
+    results: readonly LoadBalancerActionResult[],
+    places: number,
+  ): Promise<{ readonly count: number; readonly parked: readonly number[] }> => {
     let count = 0;
+    const parked: number[] = [];
     const { pollAfterMs } = await applyActions(
       results.map(() => actionOn('update', 'load-balancer')),
       { service: { uid: ME.uid }, wanted: true, owner: ME, backEnds: [] } as never,
@@ -58,15 +62,20 @@ test('where others wait, a worker does not wait for a cloud that is busy with th
         logger: silentLogger,
         signal: new AbortController().signal,
         isCurrent: () => true,
-        isWorkerWanted: () => isWorkerWanted,
+        park: (wait) => {
+          if (parked.length === places) return undefined;
+          parked.push(count);
+          return wait();
+        },
       },
     );
     assert.equal(pollAfterMs, results.slice(0, count).some(({ kind }) => kind === 'pending') ? 7 : undefined);
-    return count;
+    return { count, parked };
   };
   const done = { kind: 'done' } as const;
   const pending = { kind: 'pending', handle: 'task', pollAfterMs: 7 } as const;
-  assert.equal(await counts([pending, pending, done], false), 3);
-  assert.equal(await counts([done, pending, pending, done], true), 2);
-  assert.equal(await counts([done, done], true), 2);
+  assert.deepEqual(await carryOut([pending, pending, done], 9), { count: 3, parked: [1, 2] });
+  assert.deepEqual(await carryOut([done, pending, pending, done], 1), { count: 3, parked: [2] });
+  assert.deepEqual(await carryOut([done, pending, pending, done], 0), { count: 2, parked: [] });
+  assert.deepEqual(await carryOut([done, done], 0), { count: 2, parked: [] });
 });

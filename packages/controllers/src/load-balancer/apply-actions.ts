@@ -24,10 +24,10 @@ export interface ApplyOptions {
   /** Asked before each action: whether the plan is still what is wanted. */
   readonly isCurrent: () => boolean;
   /**
-   * Asked where more is to be done and the cloud is still at work on what was: whether others wait for this worker. Then the rest is
-   * left to a later pass. Default: nobody does.
+   * Carries out an action that has to wait until the cloud is done with the one before: `ReconcileContext.park`, so that it has no worker
+   * meanwhile. Where it gives `undefined`, the rest is left to a later pass. Default: at once.
    */
-  readonly isWorkerWanted?: () => boolean;
+  readonly park?: <T>(wait: () => Promise<T>) => Promise<T> | undefined;
   /** Hears of each action and what came of it. */
   readonly onResult?: (action: LoadBalancerAction, result: LoadBalancerActionResult) => void;
 }
@@ -44,14 +44,16 @@ export async function applyActions(
   desired: DesiredLoadBalancer,
   options: ApplyOptions,
 ): Promise<Applied> {
-  const { counter, isCurrent, isWorkerWanted = () => false, logger, signal } = options;
+  const { counter, isCurrent, logger, park = (wait) => wait(), signal } = options;
   let pollAfterMs: number | undefined;
   for (const action of actions) {
     signal.throwIfAborted();
     if (!isCurrent()) break;
-    // A cloud that is busy with one change has the next wait, and the worker with it.
-    if (pollAfterMs !== undefined && isWorkerWanted()) break;
-    const result = await applyOne(action, desired, options);
+    const begin = (): Promise<LoadBalancerActionResult> => applyOne(action, desired, options);
+    // A cloud that is busy with one change has the next wait.
+    const applying = pollAfterMs === undefined ? begin() : park(begin);
+    if (!applying) break;
+    const result = await applying;
     options.onResult?.(action, result);
     counter.inc({ action: action.kind, part: action.part, result: result.kind });
     const fields = { action: action.kind, part: action.part, id: action.id, summary: action.summary };

@@ -33,6 +33,11 @@ import { TurnBudget } from './turn-budget.ts';
 import { wakingText } from './waking-text.ts';
 
 const DEFAULT_WORKERS = 10;
+/**
+ * For each worker, so many passes may wait without one for a cloud that is at work. Each keeps its plan in memory; where there is no place, a
+ * pass ends, and what is left of its plan costs another look.
+ */
+const WAITING_A_WORKER = 8;
 /** Back ends that are gone through in one turn of the event loop: some milliseconds of work. */
 const BACK_ENDS_A_TURN = 20_000;
 
@@ -63,9 +68,7 @@ class Run {
   readonly #observations: Observations;
   readonly #effects: ServiceEffects;
   readonly #turns = new TurnBudget(BACK_ENDS_A_TURN);
-  readonly #workers: number;
-  /** Under way. */
-  #passes = 0;
+  readonly #groupOf: (key: string) => string;
 
   constructor(deps: ServiceControllerDependencies, signal: AbortSignal) {
     const { callContext, clock, locks = new Locks(), metrics, nodes, provider } = deps;
@@ -74,6 +77,7 @@ class Run {
     this.#locks = locks;
     // Whoever may write Services in one namespace may write thousands, over and over.
     const groupOf = (key: string): string => this.#states.get(key)?.leftover?.metadata?.namespace ?? namespaceOf(key);
+    this.#groupOf = groupOf;
     this.#queue = createWorkQueue({ name: 'service', clock, metrics, groupOf });
     this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
     this.#states = new ServiceStates(() => this.#effects.nodesFollowed(clock.monotonic() - this.#nodes.changedAt));
@@ -107,15 +111,12 @@ class Run {
       this.#states.set(LEFTOVER + state.uid, state);
       this.#queue.add(LEFTOVER + state.uid);
     };
-    const { concurrentServiceSyncs = DEFAULT_WORKERS } = deps.options;
-    this.#workers = concurrentServiceSyncs;
-    // Before somebody waits: a change may take a cloud seconds.
-    const isWorkerWanted = (): boolean => this.#queue.length > 0 || this.#passes > Math.ceil(this.#workers / 2);
-    this.#effects = new ServiceEffects({ deps, locks, written: this.#written, leaveOver, isWorkerWanted });
+    this.#effects = new ServiceEffects({ deps, locks, written: this.#written, leaveOver });
   }
 
   async run(): Promise<void> {
-    const { clock, logger, metrics, nodes, onReconfigured, services } = this.#deps;
+    const { clock, logger, metrics, nodes, onReconfigured, options, services } = this.#deps;
+    const { concurrentServiceSyncs: workers = DEFAULT_WORKERS } = options;
     try {
       // Without all nodes every set of back ends would be too small.
       await Promise.all([services.whenSynced(this.#signal), nodes.whenSynced(this.#signal)]);
@@ -133,7 +134,8 @@ class Run {
         name: 'service',
         queue: this.#queue,
         reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
-        workers: this.#workers,
+        workers,
+        parking: { places: WAITING_A_WORKER * workers, groupOf: this.#groupOf },
         clock,
         logger,
         metrics,
@@ -198,11 +200,9 @@ class Run {
     const identity = identityOf(service);
     const lock = this.#deps.provider.lockKey?.(identity) ?? identity.uid;
     if (!this.#locks.tryAcquire(lock, key, () => this.#queue.add(key))) return;
-    this.#passes += 1;
     try {
       return await this.#pass(key, lock, service, context);
     } finally {
-      this.#passes -= 1;
       this.#locks.release(lock);
     }
   }
@@ -233,6 +233,7 @@ class Run {
         logger: context.logger,
         lock,
         signal: context.signal,
+        park: context.park,
         isCurrent: ({ desired }) =>
           pass.isLeftover || !desired.wanted || wakingText(this.#subject(key) ?? {}) === wakingText(pass.service),
         onApplied: take,

@@ -8,6 +8,7 @@ import {
   type Counter,
   type Logger,
   type ObjectMeta,
+  type ReconcileContext,
   type ResourceClient,
   type Service,
 } from '@outrigger/kube';
@@ -48,6 +49,8 @@ export interface Pass extends About {
   readonly signal: AbortSignal;
   /** Whether the Service is still as this pass knows it; asked before each action. */
   readonly isCurrent: (bring: Bring) => boolean;
+  /** As `ReconcileContext.park`. */
+  readonly park: ReconcileContext['park'];
   /** One action has ended, while others are still to come. */
   readonly onApplied: (event: Extract<ServiceEvent, { kind: 'applied' }>) => void;
 }
@@ -57,8 +60,6 @@ export interface ServiceEffectsOptions {
   readonly locks: Locks;
   readonly written: WrittenVersions;
   readonly leaveOver: (state: ServiceState) => void;
-  /** Whether others wait for a worker. */
-  readonly isWorkerWanted: () => boolean;
 }
 
 export class ServiceEffects {
@@ -173,7 +174,7 @@ export class ServiceEffects {
   }
 
   async #apply(bring: Bring, pass: Pass): Promise<ServiceEvent> {
-    const { deps, isWorkerWanted, locks } = this.#options;
+    const { deps, locks } = this.#options;
     const { actions } = bring.plan;
     const noted = notedOf(bring);
     const notes = new Map(actions.map((action, i) => [action, noted[i]] as const));
@@ -186,7 +187,7 @@ export class ServiceEffects {
         logger: pass.logger,
         signal: pass.signal,
         isCurrent: () => pass.isCurrent(bring),
-        isWorkerWanted,
+        park: pass.park,
         onResult: (action, result) => {
           pass.onApplied({ kind: 'applied', action, result });
           const note = notes.get(action);

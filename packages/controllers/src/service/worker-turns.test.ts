@@ -1,4 +1,4 @@
-/** A Service whose load balancer takes one change after the other does not have a worker while others wait for one. */
+/** A Service whose load balancer takes one change after the other has no worker while the cloud is at work, and needs no look to go on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
@@ -10,6 +10,8 @@ const STEPS = 30;
 
 interface BusyCloud {
   readonly rig: Rig;
+  /** Services that each look was about. */
+  readonly looks: readonly (readonly string[])[];
   /** Changes of each, by name. */
   readonly done: ReadonlyMap<string, number>;
   /** When each was seen to be complete; monotonic. */
@@ -22,8 +24,11 @@ async function busyCloud(): Promise<BusyCloud> {
   const done = new Map<string, number>();
   const busyUntil = new Map<string, number>();
   const servedAt = new Map<string, number>();
-  rig.provider.observe = (services) =>
-    Promise.resolve(services.map(() => ({ kind: 'parts', asOf: rig.clock.monotonic(), parts: [] })));
+  const looks: (readonly string[])[] = [];
+  rig.provider.observe = (services) => {
+    looks.push(services.map(({ name }) => name));
+    return Promise.resolve(services.map(() => ({ kind: 'parts', asOf: rig.clock.monotonic(), parts: [] })));
+  };
   rig.provider.plan = ({ service: { name } }) => {
     const steps = name.startsWith('long') ? STEPS : 1;
     const left = steps - (done.get(name) ?? 0);
@@ -38,7 +43,7 @@ async function busyCloud(): Promise<BusyCloud> {
     return { kind: 'pending', handle: name, pollAfterMs: BUSY_MS };
   };
   rig.api.nodes.put(nodeOf('n1'));
-  return { rig, done, servedAt };
+  return { rig, looks, done, servedAt };
 }
 
 test('the only worker serves others between the steps of a long plan, which is carried out to its end', async () => {
@@ -69,6 +74,86 @@ test('beside as many long plans as there are workers, one that comes is begun at
     assert.equal(done.get(`web${i}`), 1, `web${i}`);
   }
   await rig.clock.advance(120_000);
+  assert.equal(servedAt.size, 20);
+  await rig.stop();
+});
+
+test('a long plan is carried out after one look, also by the only worker and while others wait for it', async () => {
+  const { looks, rig, servedAt } = await busyCloud();
+  rig.api.apply('long', webSpec);
+  await rig.start({ concurrentServiceSyncs: 1 });
+  for (let i = 0; i < STEPS; i++) {
+    rig.api.apply(`web${i}`, webSpec);
+    await rig.clock.advance(BUSY_MS);
+  }
+  await rig.clock.advance(10 * BUSY_MS);
+  assert.ok(servedAt.has('long'));
+  const ofLong = looks.filter((names) => names.includes('long')).length;
+  assert.ok(ofLong <= 2, `${ofLong} looks: one before, one after`);
+  await rig.stop();
+});
+
+test('while it waits for the cloud, its change and its deletion end the plan that it had after the action that is under way', async () => {
+  for (const after of ['changed', 'deleted'] as const) {
+    const { done, rig } = await busyCloud();
+    const goals: string[] = [];
+    const { plan } = rig.provider;
+    rig.provider.plan = (desired, parts) => {
+      const { ports } = desired.service;
+      goals.push(desired.wanted ? `port ${ports[0]?.port}` : 'nothing');
+      return desired.wanted ? plan(desired, parts) : { actions: [], complete: true, ingress: [] };
+    };
+    rig.api.apply('long', webSpec);
+    await rig.start();
+    await rig.clock.advance(3 * BUSY_MS + 500);
+    const before = done.get('long') ?? 0;
+    assert.ok(before >= 3 && before < 6, `${before}`);
+    if (after === 'changed')
+      rig.api.apply('long', { ...webSpec, ports: [{ port: 81, protocol: 'TCP', nodePort: 30_081 }] });
+    else rig.api.delete('long');
+    await rig.clock.advance(BUSY_MS + 10);
+    assert.equal(done.get('long'), before + 1, after);
+    await rig.clock.advance(5 * BUSY_MS);
+    assert.deepEqual(goals.slice(0, 2), ['port 80', after === 'changed' ? 'port 81' : 'nothing']);
+    await rig.stop();
+  }
+});
+
+test('of Services that share a load balancer the next waits for the end of the plan, without a worker', async () => {
+  const { done, rig } = await busyCloud();
+  rig.provider.lockKey = ({ name }) => (name.startsWith('web-apart') ? name : 'shared');
+  rig.api.apply('long', webSpec);
+  await rig.start({ concurrentServiceSyncs: 1 });
+  await rig.clock.advance(3 * BUSY_MS);
+  rig.api.apply('web-shared', webSpec);
+  rig.api.apply('web-apart', webSpec);
+  await rig.clock.advance(10);
+  assert.deepEqual([done.get('web-shared'), done.get('web-apart')], [undefined, 1]);
+  await rig.clock.advance(STEPS * BUSY_MS);
+  assert.equal(done.get('web-shared'), 1);
+  await rig.stop();
+});
+
+test('a stop, as the loss of leadership, ends all that wait for the cloud: no action begins after it', async () => {
+  const { done, rig } = await busyCloud();
+  for (let i = 0; i < 20; i++) rig.api.apply(`long${i}`, webSpec);
+  await rig.start({ concurrentServiceSyncs: 2 });
+  await rig.clock.advance(5 * BUSY_MS + 500);
+  const all = (): number => done.values().reduce((sum, one) => sum + one, 0);
+  const before = all();
+  assert.ok(before >= 20, `${before}`);
+  const stopped = rig.stop();
+  const begun = all();
+  await stopped;
+  // This cloud does what it was asked for, whatever the signal says.
+  assert.ok(all() - begun <= 8, `${all() - begun} after it`);
+});
+
+test('where as many wait for the cloud as may, the rest of a plan is left to later passes, and all are carried out', async () => {
+  const { rig, servedAt } = await busyCloud();
+  for (let i = 0; i < 20; i++) rig.api.apply(`long${i}`, webSpec);
+  await rig.start({ concurrentServiceSyncs: 1 });
+  await rig.clock.advance(600_000);
   assert.equal(servedAt.size, 20);
   await rig.stop();
 });
