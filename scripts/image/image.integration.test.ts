@@ -2,7 +2,18 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,12 +21,22 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
-import { freePort, startEmbeddedApiServer } from '@outrigger/testing';
-import { imageSettings } from './image-settings.ts';
+import { systemClock, type Node } from '@outrigger/kube';
+import { freePort, hollowNode, startEmbeddedApiServer, UNINITIALIZED_TAINT } from '@outrigger/testing';
+import { build } from 'esbuild';
+import {
+  SMALL_CLOUD_TOKEN,
+  smallServer,
+  startSmallCloud,
+} from '../../packages/cloud-runtime/src/internal/small-cloud.ts';
+import { ACME_TOKEN, acmeServer, startAcmeCloud } from '../../packages/provider-kit/src/acme.suite.ts';
+import { imageSettings, type ImageSettings } from './image-settings.ts';
 import { askLauncher } from './launch-settings.ts';
 import { writeOciImage } from './oci-layout.ts';
 import { makeRootFileSystem } from './root-file-system.ts';
+import { runDockerfile } from './run-dockerfile.suite.ts';
 import { besideRoot, canRunInRoot, inRoot, type Mount } from './run-in-root.ts';
+import { unpackImage } from './unpack-image.suite.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 const settings = imageSettings(askLauncher(join(repository, 'distribution/launcher.sh')));
@@ -23,12 +44,17 @@ const settings = imageSettings(askLauncher(join(repository, 'distribution/launch
 let directory = '';
 let root = '';
 let bill = '';
+/** Of the root, as `make image` writes it. */
+let image = '';
+let digest = '';
 
 before(async () => {
   directory = mkdtempSync(join(tmpdir(), 'outrigger-image-'));
   chmodSync(directory, 0o755);
   root = join(directory, 'root');
   bill = await makeRootFileSystem(root, '1.2.3');
+  image = join(directory, 'image.tar');
+  digest = writeOciImage(root, image, 'some/name:v1', settings).digest;
 });
 
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -52,7 +78,7 @@ export default () => ({
 `;
 
 for (const provider of ['/providers/third.mjs', '@acme/cloud']) {
-  test(`the program runs in the root, read-only and as nobody, serves health, and loads ${provider} from disk`, async () => {
+  test(`the program runs in the root, read-only and as nobody, serves health, and loads ${provider} from a mounted volume`, async () => {
     await using server = await startEmbeddedApiServer();
     const config = join(directory, 'config');
     const providers = join(directory, 'providers');
@@ -61,7 +87,7 @@ for (const provider of ['/providers/third.mjs', '@acme/cloud']) {
     mkdirSync(installed, { recursive: true });
     writeFileSync(join(config, 'kubeconfig'), server.kubeconfig().yaml);
     writeFileSync(join(directory, 'hosts'), '192.0.2.7 api.cloud.test\n');
-    writeFileSync(join(providers, 'third.mjs'), PROVIDER);
+    asConfigMap(providers, 'third.mjs', PROVIDER);
     writeFileSync(join(installed, 'package.json'), '{"name":"@acme/cloud","type":"module","exports":"./main.js"}');
     writeFileSync(join(installed, 'main.js'), PROVIDER);
     const mounts: readonly Mount[] = [
@@ -70,36 +96,135 @@ for (const provider of ['/providers/third.mjs', '@acme/cloud']) {
       { from: join(directory, 'hosts'), to: '/etc/hosts' },
     ];
     const port = await freePort();
-    const command = [
-      ...settings.entrypoint,
+    const program = start(root, mounts, settings, [
       `--cloud-provider=${provider}`,
       '--provider-path=/providers',
       '--kubeconfig=/etc/outrigger/kubeconfig',
       '--bind-address=127.0.0.1',
       `--secure-port=${port}`,
-    ];
-    const isolated = canRunInRoot(root);
-    const { args, program, uid } = (isolated ? inRoot : besideRoot)(root, mounts, command);
-    const env = { ...settings.env, PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
-    const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'], ...(uid ? { uid, gid: uid } : {}) });
-    const exited = once(child, 'exit');
+    ]);
     let said = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
     try {
-      while ((await statusOf(port)) !== 200 || !/^THIRD .*\n/mu.test(said)) {
-        assert.equal(child.exitCode ?? child.signalCode, null, said);
+      while ((await statusOf(port)) !== 200 || !/^THIRD .*\n/mu.test(program.said())) {
+        program.assertRuns();
         await sleep(20);
       }
-      const seen = JSON.parse(/^THIRD (.*)$/mu.exec(said)?.[1] ?? '') as Record<string, unknown>;
-      if (isolated)
+      const seen = JSON.parse(/^THIRD (.*)$/mu.exec(program.said())?.[1] ?? '') as Record<string, unknown>;
+      if (program.isolated)
         assert.deepEqual(seen, { uid: 65_532, root: 'EROFS', program: 'EROFS', address: '192.0.2.7', lent: false });
       else assert.notEqual(seen['uid'], 0);
     } finally {
+      said = program.said();
+      assert.equal(await program.end(), 0, said);
+    }
+  });
+}
+
+/** A file as kubelets mount it from a ConfigMap: links to links, so that all files change at once. */
+function asConfigMap(volume: string, name: string, text: string): void {
+  const generation = join(volume, '..2026_01_01_00_00_00.1');
+  if (existsSync(generation)) return;
+  mkdirSync(generation);
+  writeFileSync(join(generation, name), text);
+  symlinkSync('..2026_01_01_00_00_00.1', join(volume, '..data'));
+  symlinkSync(`..data/${name}`, join(volume, name));
+}
+
+/** The Dockerfiles of the page, over the image that `make image` writes. */
+test('the small clouds of the guide, put into images made from this one as the page says, initialise nodes: by path and by package name', async () => {
+  const base = join(directory, 'base');
+  const started = unpackImage(image, base);
+  const page = readFileSync(join(repository, 'docs/guides/deploy/image.md'), 'utf8');
+  const dockerfiles = [...page.matchAll(/^ {4}FROM registry\.example.*\n(?: {4}.*\n)+/gmu)].map(([block]) =>
+    block.replaceAll(/^ {4}/gmu, ''),
+  );
+  assert.equal(dockerfiles.length, 2);
+  const context = join(directory, 'context');
+  const installed = join(context, 'node_modules/@acme/my-cloud');
+  mkdirSync(installed, { recursive: true });
+  copyFileSync(join(repository, 'packages/cloud-provider/examples/my-cloud.ts'), join(context, 'my-cloud.ts'));
+  writeFileSync(
+    join(installed, 'package.json'),
+    '{"name":"@acme/my-cloud","type":"module","exports":"./my-cloud.mjs"}',
+  );
+  await bundle(join(repository, 'packages/provider-kit/examples/acme-cloud.ts'), join(installed, 'my-cloud.mjs'));
+  const bases = { 'registry.example/cloud-controller-manager:v0.1.0': base };
+  for (const text of dockerfiles) runDockerfile({ text, context, bases, output: directory });
+
+  await using small = await startSmallCloud();
+  small.servers.set('n', smallServer('n'));
+  await using acme = await startAcmeCloud(systemClock);
+  acme.resource('servers').put(acmeServer('n'));
+  for (const [provider, providerID, cloudConfig] of [
+    ['/providers/my-cloud.ts', 'my-cloud://srv-n', { endpoint: small.endpoint, token: SMALL_CLOUD_TOKEN }],
+    ['@acme/my-cloud', 'acme://srv-n', { endpoint: acme.endpoint, token: ACME_TOKEN }],
+  ] as const) {
+    await using server = await startEmbeddedApiServer();
+    server.store.put(hollowNode({ name: 'n', ip: '10.1.0.1' }) as Parameters<typeof server.store.put>[0]);
+    const config = mkdtempSync(join(directory, 'config-'));
+    chmodSync(config, 0o755);
+    writeFileSync(join(config, 'kubeconfig'), server.kubeconfig().yaml);
+    writeFileSync(join(config, 'cloud.json'), JSON.stringify(cloudConfig));
+    const program = start(base, [{ from: config, to: '/etc/outrigger' }], started, [
+      `--cloud-provider=${provider}`,
+      '--provider-path=/providers',
+      '--cloud-config=/etc/outrigger/cloud.json',
+      '--kubeconfig=/etc/outrigger/kubeconfig',
+      '--leader-elect=false',
+      '--secure-port=0',
+    ]);
+    try {
+      const node = (): Node => server.store.get({ plural: 'nodes' }, 'n') as Node;
+      while (node().spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT)) {
+        program.assertRuns();
+        await sleep(20);
+      }
+      assert.equal(node().spec?.providerID, providerID);
+    } finally {
+      assert.equal(await program.end(), 0, program.said());
+    }
+  }
+});
+
+/** As the guide's page on shipping says it. */
+async function bundle(entry: string, outfile: string): Promise<void> {
+  const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+  await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', platform: 'node', banner: { js: banner } });
+}
+
+interface StartedProgram {
+  /** Whether it sees the root alone. */
+  readonly isolated: boolean;
+  readonly said: () => string;
+  /** Fails with what it said once it has ended. */
+  assertRuns(): void;
+  /** Its exit code after SIGTERM. */
+  end(): Promise<number | null>;
+}
+
+function start(
+  root: string,
+  mounts: readonly Mount[],
+  { entrypoint, env: own }: Pick<ImageSettings, 'entrypoint' | 'env'>,
+  flags: readonly string[],
+): StartedProgram {
+  const isolated = canRunInRoot(root);
+  const { args, program, uid } = (isolated ? inRoot : besideRoot)(root, mounts, [...entrypoint, ...flags]);
+  const env = { ...own, PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
+  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'], ...(uid ? { uid, gid: uid } : {}) });
+  const exited = once(child, 'exit');
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  return {
+    isolated,
+    said: () => said,
+    assertRuns: () => assert.equal(child.exitCode ?? child.signalCode, null, said),
+    end: async () => {
       child.kill('SIGTERM');
       await exited;
-    }
-    assert.equal(child.exitCode, 0, said);
-  });
+      return child.exitCode;
+    },
+  };
 }
 
 test("the root's own loader, libraries and Node fit together", () => {
@@ -174,12 +299,9 @@ test('the same sources make the same root, file by file, and the same image, byt
   mkdirSync(join(directory, 'elsewhere'));
   await makeRootFileSystem(second, '1.2.3');
   assert.deepEqual(fingerprints(second), fingerprints(root));
-  const digests = [root, second].map((one, i) => {
-    const file = join(directory, `whole-${i}.tar`);
-    const { digest } = writeOciImage(one, file, 'some/name:v1', settings);
-    return [digest, sha256(readFileSync(file))];
-  });
-  assert.deepEqual(digests[1], digests[0]);
+  const file = join(directory, 'second.tar');
+  const again = writeOciImage(second, file, 'some/name:v1', settings);
+  assert.deepEqual([again.digest, sha256(readFileSync(file))], [digest, sha256(readFileSync(image))]);
 });
 
 test('an OCI image has what it says, by digests that are right, and the same bytes whoever packs it', () => {
