@@ -57,7 +57,7 @@ test('nothing of the template is left in a repository: no mark, no other name', 
   }
 });
 
-test('tarballs of make packages take the place of versions, with those that they depend on', () => {
+test('tarballs of make packages are copied into the repository and take the place of versions, with those that they depend on', () => {
   using folder = temporaryFolder();
   const packages = path.join(folder.path, 'packages');
   mkdirSync(packages);
@@ -67,15 +67,23 @@ test('tarballs of make packages take the place of versions, with those that they
     'kube-0.1.0.tgz',
     'testing-0.1.0.tgz',
   ]) {
-    writeFileSync(path.join(packages, `outrigger-${name}`), '');
+    writeFileSync(path.join(packages, `outrigger-${name}`), name);
   }
   assert.equal(run(folder.path, 'acme', '--packages=packages').code, 0);
   const { dependencies, devDependencies } = JSON.parse(
     readFileSync(path.join(folder.path, 'acme/package.json'), 'utf8'),
   ) as Record<string, Record<string, string>>;
-  assert.equal(dependencies?.['@outrigger/provider-kit'], 'file:../packages/outrigger-provider-kit-0.2.0-rc.1.tgz');
-  assert.equal(devDependencies?.['@outrigger/testing'], 'file:../packages/outrigger-testing-0.1.0.tgz');
+  assert.equal(dependencies?.['@outrigger/provider-kit'], 'file:packages/outrigger-provider-kit-0.2.0-rc.1.tgz');
+  assert.equal(devDependencies?.['@outrigger/testing'], 'file:packages/outrigger-testing-0.1.0.tgz');
   assert.match(devDependencies?.['@outrigger/cloud-runtime'] ?? '', /^\d/u);
+  // An image is built from the repository alone.
+  const copied = readFileSync(path.join(folder.path, 'acme/packages/outrigger-testing-0.1.0.tgz'), 'utf8');
+  assert.equal(copied, 'testing-0.1.0.tgz');
+  const dockerfile = (name: string): string =>
+    readFileSync(path.join(folder.path, name, 'cloud-controller-manager/Dockerfile'), 'utf8');
+  assert.match(dockerfile('acme'), /^COPY packages packages\nRUN npm ci /mu);
+  run(folder.path, 'released');
+  assert.match(dockerfile('released'), /^COPY package\.json package-lock\.json \.\/\nRUN npm ci /mu);
 });
 
 test('a title may be a number, and a name a word of YAML', () => {

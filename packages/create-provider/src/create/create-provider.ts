@@ -17,7 +17,7 @@ Makes the folder NAME: the repository of a provider whose tests run at once.
                     a folder for what else there is for this cloud
   --title TEXT      how people call the cloud; by default made of NAME
   --directory DIR   the folder to make, in place of NAME
-  --packages DIR    install Outrigger from the tarballs of 'make packages' there, and not from the registry
+  --packages DIR    copy the tarballs of 'make packages' there into the repository, and install Outrigger from them and not from the registry
   --help            prints this
 `;
 

@@ -1,5 +1,5 @@
 /** Makes the repository of a new provider from the template beside this package's code. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ADDITIONAL_FOLDERS, DEFAULT_CAPABILITIES, isWanted, type Capability } from './capabilities.ts';
@@ -14,7 +14,7 @@ export interface CreateOptions {
   readonly title?: string | undefined;
   /** Beside nodes. Default: load balancers and routes. */
   readonly capabilities?: readonly Capability[] | undefined;
-  /** Folder with the tarballs of `make packages`, to be installed in place of what a registry has. Default: none. */
+  /** Folder with the tarballs of `make packages`, to be copied into the repository and installed in place of what a registry has. Default: none. */
   readonly packages?: string | undefined;
 }
 
@@ -25,6 +25,8 @@ export interface CreateOptions {
 const NAME = /^[a-z](?:[a-z0-9-]{0,36}[a-z0-9])?$/u;
 /** It is put into code and into Markdown as it is. */
 const TITLE = /^[\p{L}\p{N}][\p{L}\p{N} .-]{0,59}$/u;
+/** Of the repository: an image is built, and CI runs, with nothing from outside of it. */
+const TARBALLS_FOLDER = 'packages';
 const TARBALL = /^outrigger-(?<name>.+)-\d+\.\d+\.\d+.*\.tgz$/u;
 
 const packageRoot = fileURLToPath(new URL('../../', import.meta.url));
@@ -47,19 +49,26 @@ export function createRepository({ directory, packages, ...options }: CreateOpti
   const parts = new Set(has)
     .add(ADDITIONAL_FOLDERS.some((one) => has.has(one)) ? 'additional' : 'no-additional')
     .add(has.has('routes') ? 'routes' : 'no-routes');
+  const tarballs = packages === undefined ? new Map<string, string>() : tarballsIn(packages);
+  if (packages !== undefined) parts.add('packages');
   const rendered = new Map<string, string>();
   for (const file of templateFiles()) {
     if (!isWanted(file, has)) continue;
     const text = renderTemplate(readFileSync(path.join(templateRoot, file), 'utf8'), { name, title, parts });
     // npm leaves files of the name .gitignore out of what it packs.
     const target = file === '_gitignore' ? '.gitignore' : file;
-    rendered.set(target, target === 'package.json' ? withPackages(text, directory, packages) : text);
+    rendered.set(target, target === 'package.json' ? withPackages(text, tarballs) : text);
   }
   for (const [file, text] of rendered) {
     mkdirSync(path.join(directory, path.dirname(file)), { recursive: true });
     writeFileSync(path.join(directory, file), text);
   }
-  return [...rendered.keys()];
+  const copies = [...tarballs.values()].map((file) => ({ file, copy: path.posix.join(TARBALLS_FOLDER, file) }));
+  for (const { copy, file } of copies) {
+    mkdirSync(path.join(directory, TARBALLS_FOLDER), { recursive: true });
+    copyFileSync(path.join(packages ?? '', file), path.join(directory, copy));
+  }
+  return [...rendered.keys(), ...copies.map(({ copy }) => copy)];
 }
 
 function templateFiles(): readonly string[] {
@@ -75,28 +84,27 @@ function titleOf(name: string): string {
   return words.map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`).join(' ');
 }
 
-/** Our packages are those of one release: that of this one, or the tarballs that are named. */
-function withPackages(text: string, directory: string, packages: string | undefined): string {
+/** Our packages are those of one release: that of this one, or the tarballs, files by the names of packages. */
+function withPackages(text: string, tarballs: ReadonlyMap<string, string>): string {
   const { version } = JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')) as { version: string };
   const manifest = JSON.parse(text) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
-  const tarballs = packages === undefined ? new Map<string, string>() : tarballsIn(directory, packages);
+  const wanted = new Map([...tarballs].map(([name, file]) => [name, `file:${TARBALLS_FOLDER}/${file}`]));
   for (const list of [manifest.dependencies, manifest.devDependencies]) {
     for (const name of Object.keys(list)) {
-      if (name.startsWith('@outrigger/')) list[name] = tarballs.get(name) ?? version;
+      if (name.startsWith('@outrigger/')) list[name] = wanted.get(name) ?? version;
     }
   }
   // What these depend on in turn is in no registry either.
-  for (const [name, file] of tarballs) {
+  for (const [name, file] of wanted) {
     if (manifest.dependencies[name] === undefined) manifest.devDependencies[name] = file;
   }
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
 
-function tarballsIn(directory: string, packages: string): ReadonlyMap<string, string> {
+function tarballsIn(packages: string): ReadonlyMap<string, string> {
   const found = readdirSync(packages).flatMap((file): [string, string][] => {
     const name = TARBALL.exec(file)?.groups?.['name'];
-    const target = path.relative(path.resolve(directory), path.resolve(packages, file)).split(path.sep).join('/');
-    return name === undefined ? [] : [[`@outrigger/${name}`, `file:${target}`]];
+    return name === undefined ? [] : [[`@outrigger/${name}`, file]];
   });
   if (found.length === 0)
     throw new Error(`there are no tarballs in ${packages}: make packages makes them in dist/packages`);

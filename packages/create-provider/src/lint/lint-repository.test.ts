@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { CAPABILITIES } from '../create/capabilities.ts';
+import { ADDITIONAL_FOLDERS, CAPABILITIES } from '../create/capabilities.ts';
 import { temporaryFolder } from '../temporary-folder.suite.ts';
 import { lintRepository, type Finding } from './lint-repository.ts';
 import { renderReport } from './render-report.ts';
@@ -29,17 +29,33 @@ function edit(directory: string, file: string, change: (text: string) => string)
   writeFileSync(target, changed);
 }
 
-test('a new repository lacks nothing, whatever its capabilities, but people and reports', () => {
+test('a new repository lacks nothing, whatever its capabilities, but people, reports, and what its README alone tells of', () => {
   using folder = temporaryFolder();
-  for (const [name, capabilities] of [
-    ['all', CAPABILITIES],
-    ['usual', undefined],
-    ['nodes-alone', []],
+  for (const [name, capabilities, empty] of [
+    ['all', CAPABILITIES, ADDITIONAL_FOLDERS],
+    ['usual', undefined, []],
+    ['nodes-alone', [], []],
   ] as const) {
     const directory = folder.create(name, { capabilities });
-    assert.deepEqual(missedIn(directory), NOT_YET, name);
+    assert.deepEqual(missedIn(directory), [...empty, ...NOT_YET], name);
     assert.equal(lintRepository(directory).passed, true);
   }
+});
+
+test('a folder whose README stands alone is missed where provider.yaml names it, and nothing is missed where it does not', () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme', { capabilities: ['dns'] });
+  const { found, outcome } = findingOf(directory, 'dns');
+  assert.deepEqual([outcome, found], ['missed', 'provider.yaml names dns, and dns has words alone']);
+  writeFileSync(path.join(directory, 'dns/OWNERS'), 'approvers: [ann]\n');
+  assert.equal(findingOf(directory, 'dns').outcome, 'missed');
+  mkdirSync(path.join(directory, 'dns/webhook'));
+  writeFileSync(path.join(directory, 'dns/webhook/main.go'), 'package main\n');
+  assert.deepEqual([findingOf(directory, 'dns').outcome, findingOf(directory, 'dns').found], ['met', '1 files']);
+  rmSync(path.join(directory, 'dns/webhook'), { recursive: true });
+  edit(directory, 'provider.yaml', (text) => text.replace(/^additional:\n.*$/mu, 'additional: []'));
+  assert.equal(findingOf(directory, 'provider-card').outcome, 'met');
+  assert.equal(findingOf(directory, 'dns').outcome, 'met');
 });
 
 /** A repository with one thing less: by the requirement that has to name it. */
@@ -56,7 +72,7 @@ const MUTANTS: Readonly<Record<string, (directory: string) => void>> = {
   'docs-how-it-works': (at) => rmSync(path.join(at, 'docs/how-it-works.md')),
   'docs-migration': (at) => edit(at, 'provider.yaml', (text) => text.replace("name: 'acme'", 'name: vsphere')),
   'docs-collectable': (at) => appendFileSync(path.join(at, 'docs/features.md'), '\n[More](more.md)\n'),
-  dns: (at) => rmSync(path.join(at, 'dns'), { recursive: true }),
+  dns: (at) => rmSync(path.join(at, 'dns/driver.go')),
   cni: (at) => rmSync(path.join(at, 'cni'), { recursive: true }),
   csi: (at) => rmSync(path.join(at, 'csi'), { recursive: true }),
   flex: (at) => rmSync(path.join(at, 'flex/README.md')),
@@ -77,6 +93,7 @@ for (const { id, level, place } of REQUIREMENTS) {
     assert.ok(mutate, `no mutant takes ${id} away`);
     edit(directory, 'OWNERS_ALIASES', (text) => text.replace('[]', '[ann]'));
     assert.ok(!missedIn(directory).includes('owners'));
+    for (const additional of ADDITIONAL_FOLDERS) writeFileSync(path.join(directory, additional, 'driver.go'), '');
     mutate(directory);
     const { outcome, quote, source, todo } = findingOf(directory, id);
     assert.deepEqual([outcome, Boolean(quote && source && todo)], ['missed', true]);

@@ -43,6 +43,8 @@ const SIG = 'SIG Cloud Provider, New Cloud Providers in Kubernetes, KubeCon 2018
 /** Fewer than these say nothing: a heading alone, a page that is still to be written. */
 const LEAST_WORDS = 30;
 const CODE = /\.(?:ts|js|mjs|go|py|rs|java|kt|c|cc|cpp)$/u;
+/** What tells of a thing, and is not it. */
+const PROSE = /(?:^|\/)(?:[^/]+\.(?:md|txt|rst|adoc)|OWNERS|OWNERS_ALIASES|LICENSE|\.gitignore|\.gitkeep)$/u;
 /** Providers that were part of Kubernetes, by the names that they have. */
 const ONCE_IN_TREE = /^(?:aws|azure|gce|gcp|openstack|vsphere|vmware)$/u;
 const CI = ['.github/workflows', '.gitlab-ci.yml', '.circleci', '.prow.yaml', '.ci', 'Jenkinsfile'];
@@ -195,13 +197,17 @@ export const REQUIREMENTS: readonly Requirement[] = [
     level: 'should',
     quote: `Where the provider has additional capabilities, the repository should have the following subdirectories that contain the common features: ${ADDITIONAL_QUOTES[folder]}`,
     source: KEP,
-    todo: `make the folder ${folder}, with a README.md that says what it is and how it is used`,
+    todo: `put what ${folder} is made of into the folder, with a README.md that says what it is and how it is used`,
     place: folder,
     look: (repository, place) => {
       const { card } = repository;
       const isSaid = !(card instanceof Error) && card.additional.includes(folder);
       if (!isSaid && !repository.isFolder(place)) return { isMet: undefined, found: `${CARD_FILE} names no ${folder}` };
-      return page(repository, `${place}/README.md`);
+      const written = page(repository, `${place}/README.md`);
+      if (!isSaid || !written.isMet) return written;
+      const files = repository.filesBelow(place).filter((file) => !PROSE.test(file));
+      if (files.length > 0) return { isMet: true, found: `${files.length} files` };
+      return { isMet: false, found: `${CARD_FILE} names ${folder}, and ${place} has words alone` };
     },
   })),
   {
