@@ -6,7 +6,7 @@ export { readFeatureGates, type FeatureGate, type FeatureGates } from './flags/f
 export { FlagError } from './flags/flag-error.ts';
 export { readFlagFile } from './flags/flag-file.ts';
 export { flagNameOf, type Flag, type FlagGroup } from './flags/flag-group.ts';
-export { renderHelp } from './flags/flag-help.ts';
+export { renderHelp, type HelpOptions } from './flags/flag-help.ts';
 export { renderFlagPage } from './flags/flag-page.ts';
 export { FlagSet, type FlagPreset, type ParsedFlags } from './flags/flag-set.ts';
 export {

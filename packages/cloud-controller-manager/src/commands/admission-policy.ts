@@ -27,6 +27,12 @@ export const admissionPolicyCommand: Command = defineCommand({
   summary:
     'Prints a ValidatingAdmissionPolicy that rejects Services which a provider does not support, and one that rejects, by namespace, Services which name resources of the cloud.',
   flags: [declaringProviderFlags, admissionPolicyFlags],
+  examples: [
+    [
+      'Reject what the provider does not support',
+      'outrigger admission-policy --cloud-provider=openstack --cloud-config=cloud.conf | kubectl apply --filename=-',
+    ],
+  ],
   run: async (parsed, environment) => {
     const { loadBalancers, providerName } = await readDeclared(parsed.of(declaringProviderFlags), environment);
     const { action, trustedServiceNamespaces: trustedNamespaces } = parsed.of(admissionPolicyFlags);

@@ -50,6 +50,10 @@ export const adoptCommand: Command = defineCommand({
     'Requests that a Service adopts parts of a load balancer that have no owner because they were created by hand or by another program.',
   words: 'service NAMESPACE/NAME',
   flags: [adoptFlags],
+  examples: [
+    ['What would be requested', 'outrigger adopt service default/web --part=address/address-17'],
+    ['Request it', 'outrigger adopt service default/web --part=address/address-17 --yes'],
+  ],
   run: async (parsed, environment) => {
     const ref = refOf(parsed.words);
     const { kubeconfig, part, yes } = parsed.of(adoptFlags);

@@ -7,6 +7,12 @@ export interface Command {
   readonly name: string;
   /** One line for the list of commands, with a full stop. */
   readonly summary: string;
+  /** For completion: the words of which one comes after its name. Default: none is known. */
+  readonly choices?: readonly string[];
+  /** What it parses. Absent where its code is in another package. */
+  readonly flagsOf?: (environment: Pick<Environment, 'controllers'>) => FlagSet;
+  /** As its help shows them, without what they do. Default: none. */
+  readonly examples?: readonly string[];
   /** `args` without its name. Returns the exit code; what is wrong with them is one line on stderr. Never throws. */
   run(args: readonly string[], environment: Environment): Promise<number>;
 }
@@ -16,8 +22,12 @@ export interface CommandDefinition {
   readonly summary: string;
   /** What it takes besides flags, for its help: `node|service|route NAME`. Default: nothing, and a word is refused. */
   readonly words?: string;
-  /** Default: none but `--help`. As a function: those that depend on what the program is made of. */
-  readonly flags?: readonly FlagGroup<object>[] | ((environment: Environment) => readonly FlagGroup<object>[]);
+  /** Default: none but `--help`. */
+  readonly flags?: readonly FlagGroup<object>[];
+  /** Flags of the program that it takes too: its help does not repeat them. Default: none. */
+  readonly programFlags?: (environment: Pick<Environment, 'controllers'>) => readonly FlagGroup<object>[];
+  /** What one does, and the whole command line. */
+  readonly examples?: readonly (readonly [what: string, line: string])[];
   /** The words are `parsed.words`. Throws a `FlagError`, or whatever else has one line to say to the person who called. */
   readonly run: (parsed: ParsedFlags, environment: Environment) => Promise<number>;
 }
@@ -32,19 +42,33 @@ const helpFlags: FlagGroup<HelpOptions> = {
 };
 
 /** Gives a command `--help`, and its mistakes the form that those of the program have. */
-export function defineCommand({ name, summary, words, flags = [], run }: CommandDefinition): Command {
+export function defineCommand(definition: CommandDefinition): Command {
+  const { examples = [], flags = [], name, programFlags, run, summary, words } = definition;
+  const own = [...flags, helpFlags];
   const usage = ['outrigger', name, ...(words === undefined ? [] : [words]), '[flags]'].join(' ');
+  const flagsOf = (environment: Pick<Environment, 'controllers'>): FlagSet =>
+    new FlagSet([...flags, ...(programFlags?.(environment) ?? []), helpFlags], { takesWords: words !== undefined });
+  const before = [
+    `Usage:\n\n  ${usage}\n`,
+    ...(examples.length === 0 ? [] : [renderExamples(examples)]),
+    ...(programFlags ? ['Takes the flags of cloud-controller-manager too: those that it is to run with.\n'] : []),
+  ];
   return {
     name,
     summary,
+    choices: (words ?? '')
+      .split(' ', 1)
+      .flatMap((word) => (/^[a-z-]+(?:\|[a-z-]+)*$/u.test(word) ? word.split('|') : [])),
+    flagsOf,
+    examples: examples.map(([, line]) => line),
     run: async (args, environment) => {
-      const own = typeof flags === 'function' ? flags(environment) : flags;
-      const set = new FlagSet([...own, helpFlags], { takesWords: words !== undefined });
+      const set = flagsOf(environment);
       try {
         const parsed = set.parse(args);
         for (const warning of parsed.warnings) environment.stderr.write(`outrigger ${name}: ${warning}\n`);
         if (!parsed.of(helpFlags).help) return await run(parsed, environment);
-        environment.stdout.write(`${usage}\n\n${renderHelp(summary, set, environment.stdout.columns)}`);
+        const { columns } = environment.stdout;
+        environment.stdout.write(renderHelp(summary, { groups: own }, { columns, before }));
         return 0;
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
@@ -54,4 +78,8 @@ export function defineCommand({ name, summary, words, flags = [], run }: Command
       }
     },
   };
+}
+
+export function renderExamples(examples: readonly (readonly [what: string, line: string])[]): string {
+  return `Examples:\n\n${examples.map(([what, line]) => `  # ${what}\n  ${line}\n`).join('\n')}`;
 }

@@ -3,6 +3,7 @@ import { closestName, FlagError } from '@outrigger/controller-manager';
 import { admissionPolicyCommand } from './admission-policy.ts';
 import { adoptCommand } from './adopt.ts';
 import type { Command } from './command.ts';
+import { completionCommand } from './completion.ts';
 import { explainCommand } from './explain.ts';
 import { installedCommands } from './installed-commands.ts';
 import { migrateCommand } from './migrate.ts';
@@ -10,9 +11,11 @@ import { rbacCommand } from './rbac.ts';
 import { serviceWebhookCommand } from './service-webhook.ts';
 import { versionCommand } from './version.ts';
 
-const commands: readonly Command[] = [
+/** In the order of their names. */
+export const commands: readonly Command[] = [
   admissionPolicyCommand,
   adoptCommand,
+  completionCommand(() => commands),
   explainCommand,
   migrateCommand,
   rbacCommand,
@@ -35,5 +38,5 @@ export function commandOf(name: string): Command {
 export function renderCommands(): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
-  return `Commands (each has its own --help):\n\n${lines.join('')}`;
+  return `Commands (outrigger COMMAND --help):\n\n${lines.join('')}`;
 }

@@ -83,6 +83,14 @@ export const explainCommand: Command = defineCommand({
   summary: 'Explains the state of a node, a Service or a route: what was observed, what is planned, what was done.',
   words: `${explainedKinds.join('|')} NAME`,
   flags: [explainFlags],
+  examples: [
+    ['Why a node is not initialized; the leader is found by its Lease', 'outrigger explain node worker-1'],
+    ['Why a Service has no address', 'outrigger explain service default/web'],
+    [
+      'The leader through a port-forward',
+      'outrigger explain service default/web --server=https://127.0.0.1:10258 --certificate-authority=ca.crt',
+    ],
+  ],
   run: async (parsed, environment) => {
     const [kind = '', name = '', ...more] = parsed.words;
     if (!isExplainedKind(kind) || name === '' || more.length > 0) {

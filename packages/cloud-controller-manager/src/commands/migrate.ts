@@ -80,6 +80,16 @@ export const migrateCommand: Command = defineCommand({
     'Checks whether a cluster is ready for each step of a migration; read-only. Exit code: 0 ready, 1 something is missing, 2 something could not be checked.',
   words: 'check',
   flags: [migrateFlags],
+  examples: [
+    [
+      'Whether nodes, Services and the Lease are ready',
+      'outrigger migrate check --cloud-provider=openstack --steps=nodes,services,leader',
+    ],
+    [
+      "And what would become of each Service's load balancer",
+      'outrigger migrate check --cloud-provider=openstack --cloud-config=cloud.conf',
+    ],
+  ],
   run: async (parsed, environment) => {
     const { words } = parsed;
     const options = parsed.of(migrateFlags);

@@ -38,7 +38,18 @@ export const rbacCommand: Command = defineCommand({
   name: 'rbac',
   summary:
     'Prints the roles and bindings that the program needs with the given flags, and the permissions that it needs in its clouds, where the providers declare them.',
-  flags: ({ controllers }) => [rbacFlags, ...programGroups, ...controllerFlags(controllers)],
+  flags: [rbacFlags],
+  programFlags: ({ controllers }) => [...programGroups, ...controllerFlags(controllers)],
+  examples: [
+    [
+      'Grant what the program needs to run with these flags',
+      'outrigger rbac --cloud-provider=openstack --controllers=*,-route | kubectl apply --filename=-',
+    ],
+    [
+      'For a static pod, which authenticates with a client certificate',
+      'outrigger rbac --cloud-provider=openstack --user=outrigger-cloud-controller-manager',
+    ],
+  ],
   run: async (parsed, environment) => {
     const { serviceAccount: name, serviceAccountNamespace: namespace, user } = parsed.of(rbacFlags);
     if (name === '' || namespace === '') {

@@ -8,6 +8,12 @@ export const serviceWebhookCommand: Command = defineCommand({
   name: 'service-webhook',
   summary: 'Prints a ValidatingWebhookConfiguration that has the provider check a Service before it is stored.',
   flags: [declaringProviderFlags],
+  examples: [
+    [
+      'Print the configuration, and add the CA of the certificate to it',
+      'outrigger service-webhook --cloud-provider=openstack --cloud-config=cloud.conf > webhook.yml',
+    ],
+  ],
   run: async (parsed, environment) => {
     const flags = parsed.of(declaringProviderFlags);
     const { loadBalancers, providerName } = await readDeclared(flags, environment);

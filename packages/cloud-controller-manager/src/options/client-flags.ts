@@ -36,6 +36,7 @@ export const clientFlags: FlagGroup<ClientOptions> = {
     kubeApiContentType: {
       type: string,
       default: 'application/json',
+      compatibility: true,
       usage: 'Accepted for compatibility: nodes and Services are read in protobuf, everything else is JSON.',
     },
   },

@@ -25,6 +25,7 @@ export const debuggingFlags: FlagGroup<DebuggingOptions> = {
     contentionProfiling: {
       type: bool,
       default: false,
+      compatibility: true,
       usage: "Accepted for compatibility: Go's profiler has no counterpart here.",
     },
   },

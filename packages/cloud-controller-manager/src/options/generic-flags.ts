@@ -33,16 +33,19 @@ export const genericFlags: FlagGroup<GenericOptions> = {
     controllerStartInterval: {
       type: duration(),
       default: 0,
+      compatibility: true,
       usage: 'Accepted for compatibility: controllers share their caches and all start at once.',
     },
     minResyncPeriod: {
       type: duration(),
       default: 43_200_000,
+      compatibility: true,
       usage: 'Accepted for compatibility: watches are verified against the server, and there is no resync.',
     },
     externalCloudVolumePlugin: {
       type: string,
       default: '',
+      compatibility: true,
       usage: 'Accepted for compatibility: volumes are attached by CSI drivers.',
     },
   },

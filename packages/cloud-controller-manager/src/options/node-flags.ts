@@ -19,6 +19,7 @@ export const nodeFlags: FlagGroup<NodeOptions> = {
     concurrentNodeStatusUpdates: {
       type: integer({ min: 0 }),
       default: 0,
+      compatibility: true,
       usage: 'Accepted for compatibility: --concurrent-node-syncs limits all writes of nodes.',
     },
     nodeStatusUpdateFrequency: {

@@ -15,12 +15,14 @@ export const nodeLifecycleFlags: FlagGroup<NodeLifecycleOptions> = {
     nodeMonitorPeriod: {
       type: duration({ minMs: 0 }),
       default: 5_000,
+      compatibility: true,
       usage:
         'Accepted for compatibility: a node is looked up in the cloud when it stops being Ready, and again after 1s, doubled up to 1m.',
     },
     concurrentNodeLifecycleSyncs: {
       type: integer({ min: 1 }),
       default: 1,
+      compatibility: true,
       usage: 'Accepted for compatibility: look-ups are batched, and a slow node does not delay others.',
     },
     nodeDeletionGracePeriod: {

@@ -96,6 +96,7 @@ export const webhookFlags: FlagGroup<WebhookOptions> = {
     webhookDisableHttp2Serving: {
       type: bool,
       default: false,
+      compatibility: true,
       usage: 'Accepted for compatibility: only HTTP/1.1 is served.',
     },
   },

@@ -4,8 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { commandOf, commands } from '../commands/commands.ts';
+import { controllerFlags } from '../controllers/controllers.ts';
+import { flagSetOf } from '../options/program-options.ts';
 import type { Environment } from './environment.ts';
 import { main } from './main.ts';
+import { programExamples } from './program-help.ts';
 
 interface Outcome {
   readonly code: number;
@@ -48,6 +52,11 @@ test('--help and --version answer on stdout, whatever else is given', async () =
   assert.match(help.stdout, /Leader election flags:/u);
   assert.match(help.stdout, /--concurrent-node-syncs int {2,}.*/u);
   assert.equal(help.stderr, '');
+  assert.match(help.stdout, /^Usage:\n\n {2}cloud-controller-manager --cloud-provider=NAME \[flags\]\n/mu);
+  assert.match(help.stdout, /^Built-in providers: third\n/mu);
+  assert.match(help.stdout, /^ {2}service-lb-controller {2,}service, service-controller$/mu);
+  assert.match(help.stdout, /^ {2}node-ipam-controller {2,}nodeipam \(off by default\)$/mu);
+  assert.equal(help.stdout.match(/--min-resync-period/gu)?.length, 1);
   assert.match((await run('--version')).stdout, /^Outrigger v\d+\.\d+\.\d+\n$/u);
 });
 
@@ -57,7 +66,7 @@ test('a word before any flag is a command; each has its own flags and help', asy
   assert.equal(json['nodeVersion'], process.version);
   const help = await run('version', '--help');
   assert.equal(help.code, 0);
-  assert.match(help.stdout, /^outrigger version \[flags\]\n\n/u);
+  assert.match(help.stdout, /^Usage:\n\n {2}outrigger version \[flags\]\n\n/mu);
   assert.match(help.stdout, /--output/u);
   for (const [args, line] of [
     [['version', '--outptu'], 'outrigger version: unknown flag --outptu; did you mean --output?'],
@@ -66,6 +75,25 @@ test('a word before any flag is a command; each has its own flags and help', asy
     assert.deepEqual(await run(...args), { code: 1, stdout: '', stderr: `${line}\n` });
   }
   assert.match((await run('--help')).stdout, /^ {2}version +Prints the version\.$/mu);
+});
+
+test('the help of a command has its own flags alone, and examples that it takes', async () => {
+  const rbac = await run('rbac', '--help');
+  assert.match(rbac.stdout, /Takes the flags of cloud-controller-manager too/u);
+  assert.doesNotMatch(rbac.stdout, /--cluster-cidr/u);
+  const shown = [...commands.flatMap(({ examples = [] }) => examples), ...programExamples.map(([, line]) => line)];
+  assert.ok(shown.length > 8);
+  for (const line of shown) {
+    const [program = '', ...args] =
+      line
+        .replace(/^source <\((.*)\)$/u, '$1')
+        .split(/ [|>] /u, 1)[0]
+        ?.split(' ') ?? [];
+    const name = program === 'outrigger' ? args.shift() : undefined;
+    const set = name === undefined ? flagSetOf(controllerFlags()) : commandOf(name).flagsOf?.({});
+    assert.ok(set, line);
+    set.parse(args);
+  }
 });
 
 test('called as outrigger it lists the commands, and runs nothing without one', async () => {

@@ -10,7 +10,6 @@ import {
   FlagError,
   HealthChecks,
   PrometheusMetrics,
-  renderHelp,
   watchStopSignals,
   type Logging,
 } from '@outrigger/controller-manager';
@@ -20,15 +19,12 @@ import { Explanations } from '../explain/explanations.ts';
 import { commandOf, renderCommands } from '../commands/commands.ts';
 import { controllerFlags } from '../controllers/controllers.ts';
 import type { Environment } from './environment.ts';
+import { programHelp } from './program-help.ts';
 import { LiveOptions } from '../options/live-options.ts';
 import { configFileOf, flagSetOf, type ProgramOptions } from '../options/program-options.ts';
 import { runProgram } from './run-program.ts';
 import { version, versionInfo } from './version.ts';
 import { watchFaults } from './watch-faults.ts';
-
-const ABOUT =
-  'The cloud controller manager connects a Kubernetes cluster with its cloud: it initialises nodes with what the cloud ' +
-  'knows of them.';
 
 const ABOUT_COMMANDS = 'Outrigger connects a Kubernetes cluster with its cloud. This runs one of its commands.';
 
@@ -69,8 +65,7 @@ async function runManager(args: readonly string[], environment: Environment): Pr
   }
   const options = live.current;
   if (options.global.help) {
-    const help = renderHelp(ABOUT, flags, environment.stdout.columns);
-    environment.stdout.write(`${help}\n${renderCommands()}`);
+    environment.stdout.write(programHelp(flags, environment));
     return 0;
   }
   if (options.global.version) {

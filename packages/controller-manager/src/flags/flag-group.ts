@@ -11,6 +11,8 @@ export interface Flag<T> {
   readonly usage: string;
   /** One letter: `-v`. */
   readonly shorthand?: string;
+  /** Accepted for compatibility, without an effect here: `--help` only names it, in its last group. */
+  readonly compatibility?: boolean;
   /** Accepted, but not shown in `--help`. */
   readonly hidden?: boolean;
   /** Accepted with a warning that ends in this text; not shown in `--help`. */

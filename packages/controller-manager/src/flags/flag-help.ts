@@ -1,19 +1,43 @@
 /** `--help`: the flags under the headings of their groups, in two columns, wrapped. */
-import { flagNameOf, type Flag } from './flag-group.ts';
-import type { FlagSet } from './flag-set.ts';
+import { flagNameOf, type Flag, type FlagGroup } from './flag-group.ts';
 
 /** Longest left column: a flag with a longer name has its text on the next line. */
 const LEFT = 46;
 
-/** `columns`: width of the terminal. Default: 120. */
-export function renderHelp(about: string, flags: FlagSet, columns = 120): string {
-  const sections = flags.groups.map(({ title, flags }) => {
-    const rows = Object.entries(flags)
-      .filter(([, flag]) => !flag.hidden && flag.deprecated === undefined)
+export interface HelpOptions {
+  /** Width of the terminal. Default: 120. */
+  readonly columns?: number | undefined;
+  /** Sections between `about` and the flags, each with its line break. Default: none. */
+  readonly before?: readonly string[];
+}
+
+/** What is accepted for compatibility only is named at the end, without its text. */
+export function renderHelp(
+  about: string,
+  { groups }: { readonly groups: readonly FlagGroup<object>[] },
+  { before = [], columns = 120 }: HelpOptions = {},
+): string {
+  const shown = groups.map(({ title, flags }) => ({
+    title,
+    flags: Object.entries<Flag<unknown>>(flags as Record<string, Flag<unknown>>).filter(
+      ([, flag]) => !flag.hidden && flag.deprecated === undefined,
+    ),
+  }));
+  const sections = shown.map(({ title, flags }) => {
+    const rows = flags
+      .filter(([, flag]) => !flag.compatibility)
       .map(([key, flag]) => renderFlag(flagNameOf(key), flag, columns));
     return rows.length === 0 ? '' : `${title} flags:\n\n${rows.join('\n')}\n`;
   });
-  return `${wrap(about, columns).join('\n')}\n\n${sections.filter((section) => section !== '').join('\n')}`;
+  const accepted = shown.flatMap(({ flags }) => flags.filter(([, flag]) => flag.compatibility));
+  if (accepted.length > 0) {
+    const names = accepted.map(([key]) => `--${flagNameOf(key)}`).join(', ');
+    const lines = wrap(names, columns - 6).map((line) => `      ${line}\n`);
+    sections.push(`Flags accepted for compatibility, without an effect:\n\n${lines.join('')}`);
+  }
+  return [`${wrap(about, columns).join('\n')}\n`, ...before, ...sections]
+    .filter((section) => section !== '')
+    .join('\n');
 }
 
 function renderFlag(name: string, flag: Flag<unknown>, columns: number): string {

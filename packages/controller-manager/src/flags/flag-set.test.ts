@@ -137,7 +137,7 @@ test('says what was set, and warns of deprecated flags', () => {
 });
 
 test('help shows groups, words and defaults, wraps, and hides what is hidden or deprecated', () => {
-  const help = renderHelp('About the program.', flags, 100);
+  const help = renderHelp('About the program.', flags, { columns: 100 });
   assert.match(help, /^About the program\.\n\nGeneric flags:\n/u);
   assert.match(help, / {6}--kube-api-qps float {2,}Requests a second\. \(default 20\)\n/u);
   assert.match(help, / {2}-v, --v int {2,}Verbosity\.\n/u);
@@ -145,6 +145,33 @@ test('help shows groups, words and defaults, wraps, and hides what is hidden or 
   assert.match(help, /\(default \[\*\]\)/u);
   assert.doesNotMatch(help, /old-way|secret-sauce/u);
   for (const line of help.split('\n')) assert.ok(line.length <= 100, line);
+});
+
+test('help names what is accepted for compatibility at its end, and says no more of it', () => {
+  const old: FlagGroup<{ resync: number; profiling: boolean; real: boolean }> = {
+    title: 'Old',
+    flags: {
+      resync: { type: duration(), default: 0, compatibility: true, usage: 'There is none.' },
+      profiling: { type: bool, default: false, compatibility: true, usage: 'There is none.' },
+      real: { type: bool, default: false, usage: 'Real.' },
+    },
+  };
+  const help = renderHelp('About.', new FlagSet([old]), { before: ['Usage: x\n'] });
+  assert.equal(
+    help,
+    `About.
+
+Usage: x
+
+Old flags:
+
+      --real                                  Real.
+
+Flags accepted for compatibility, without an effect:
+
+      --resync, --profiling
+`,
+  );
 });
 
 test('two flags of one name are a mistake of the program', () => {

@@ -6,6 +6,8 @@ import { formatGoDuration, parseGoDuration } from './go-duration.ts';
 export interface FlagType<T> {
   /** The word after the flag in `--help`; empty for a bool. */
   readonly word: string;
+  /** All values that there are, where these are few words: for completion. */
+  readonly choices?: readonly string[];
   /** `--flag` alone means this text, and the next argument is never its value. Only bools have it. */
   readonly bare?: string;
   /** `previous` is what the same flag gave earlier on this command line: lists and maps grow, others are replaced. */
@@ -149,6 +151,7 @@ export const quantity: FlagType<string> = {
 export function oneOf<const W extends string>(words: readonly W[]): FlagType<W> {
   return {
     word: 'string',
+    choices: words,
     parse: (text) => {
       const word = words.find((word) => word === text);
       if (word === undefined) throw new Error(`must be ${words.map((word) => `"${word}"`).join(' or ')}`);

@@ -41,11 +41,12 @@ export const logFlags: FlagGroup<LogOptions> = {
     logFlushFrequency: {
       type: duration(),
       default: 5_000,
+      compatibility: true,
       usage: NO_BUFFER,
     },
-    logJsonInfoBufferSize: { type: quantity, default: '0', usage: NO_BUFFER },
-    logJsonSplitStream: { type: bool, default: false, usage: ONE_STREAM },
-    logTextInfoBufferSize: { type: quantity, default: '0', usage: NO_BUFFER },
-    logTextSplitStream: { type: bool, default: false, usage: ONE_STREAM },
+    logJsonInfoBufferSize: { type: quantity, default: '0', compatibility: true, usage: NO_BUFFER },
+    logJsonSplitStream: { type: bool, default: false, compatibility: true, usage: ONE_STREAM },
+    logTextInfoBufferSize: { type: quantity, default: '0', compatibility: true, usage: NO_BUFFER },
+    logTextSplitStream: { type: bool, default: false, compatibility: true, usage: ONE_STREAM },
   },
 };

@@ -127,16 +127,19 @@ export const servingFlags: FlagGroup<ServingOptions> = {
     permitAddressSharing: {
       type: bool,
       default: false,
+      compatibility: true,
       usage: 'Accepted for compatibility: SO_REUSEADDR is always set.',
     },
     disableHttp2Serving: {
       type: bool,
       default: false,
+      compatibility: true,
       usage: 'Accepted for compatibility: only HTTP/1.1 is served.',
     },
     http2MaxStreamsPerConnection: {
       type: integer({ min: 0 }),
       default: 0,
+      compatibility: true,
       usage: 'Accepted for compatibility: only HTTP/1.1 is served.',
     },
   },
