@@ -201,7 +201,7 @@ export class LeaderElector {
   #ended(term: LeadershipTerm): void {
     this.#stopRenewing?.abort(term.signal.reason);
     this.#metrics.leads(false);
-    this.#logger.info('Stopped leading', { reason: (term.signal.reason as Error).message, inFlight: term.inFlight });
+    this.#logger.info('Stopped leading', { reason: term.endedBecause, inFlight: term.inFlight });
     this.#recordEvent('stopped leading');
   }
 
@@ -358,7 +358,7 @@ export class LeaderElector {
   }
 
   #tellHolder(holder: string): void {
-    this.#logger.verbose(2, 'New leader seen', { holder });
+    if (holder !== '') this.#logger.verbose(2, 'New leader seen', { holder });
     try {
       this.#options.onNewLeader?.(holder);
     } catch (error) {

@@ -154,6 +154,11 @@ export class LeadershipTerm implements Leadership {
     this.#abort.abort(new NotLeaderError(why));
   }
 
+  /** Why the term ended, in a clause; `undefined` while it goes on. */
+  get endedBecause(): string | undefined {
+    return this.#ended;
+  }
+
   /** Past the deadline, whether the timer has noticed or not. */
   get expired(): boolean {
     return this.#clock.monotonic() >= this.#deadline;

@@ -63,6 +63,8 @@ export interface ProgramOptions {
   readonly valueOf: (flag: string) => unknown;
   /** Name and value of every flag, for people. */
   readonly flagValues: readonly (readonly [name: string, value: string])[];
+  /** Of those, the flags whose value is not their default, as a command line. */
+  readonly changedFlags: readonly string[];
   readonly cloud: Readonly<CloudOptions>;
   readonly client: Readonly<ClientOptions>;
   readonly leaderElection: Readonly<LeaderElectionOptions>;
@@ -129,6 +131,8 @@ export function readProgramOptions(
   const parsed = flags.parse(args, presets);
   const generic = parsed.of(genericFlags);
   const gates = readGates(generic.featureGates);
+  const flagValues = listFlagValues(flags, parsed);
+  const defaults = new Map(listFlagValues(flags, flags.parse([])));
   const options: ProgramOptions = {
     global: parsed.of(globalFlags),
     generic,
@@ -139,7 +143,11 @@ export function readProgramOptions(
     gates,
     of: (group) => parsed.of(group),
     valueOf: (flag) => parsed.valueOf(flag),
-    flagValues: listFlagValues(flags, parsed),
+    flagValues,
+    changedFlags: flagValues.flatMap(([name, value]) => {
+      if (defaults.get(name) === value) return [];
+      return [`--${name}=${value.replace(/^\[(.*)\]$/u, '$1')}`];
+    }),
     cloud: parsed.of(cloudFlags),
     client: parsed.of(clientFlags),
     leaderElection: parsed.of(leaderElectionFlags),

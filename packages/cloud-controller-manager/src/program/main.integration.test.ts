@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { CloudProvider } from '@outrigger/cloud-provider';
 import { systemClock } from '@outrigger/kube';
@@ -46,6 +49,8 @@ test('a node is initialised, health and metrics are served, and SIGTERM leaves i
   program.signal('SIGTERM');
   assert.equal(await program.ended, 0, program.log());
   assert.equal(bench.lease()?.spec?.holderIdentity, '', 'the lease is given back');
+  assert.match(program.log(), /"Stopped leading" .*reason="the lease was released"/u);
+  assert.doesNotMatch(program.log(), /not the leader|holder=""/u);
   assert.ok(closed, 'the provider is closed');
   await assert.rejects(page(`${program.url}/healthz`));
   const elections = bench.server.store
@@ -108,6 +113,27 @@ test('without leader election there is no lease; a provider without instances is
   program.signal('SIGINT');
   assert.equal(await program.ended, 0, program.log());
   assert.equal(bench.lease(), undefined);
+});
+
+test('a program that lacks its rights is told at its start which command prints them', async () => {
+  await using bench = await Bench.start();
+  const message = 'namespaces "kube-system" is forbidden: User "ccm" cannot get resource "namespaces"';
+  const server = createServer((_request, response) => {
+    const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 403, reason: 'Forbidden', message };
+    response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(status));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    const program = await bench.run(greenCloud(), `--master=http://127.0.0.1:${port}`);
+    assert.equal(await program.ended, 1);
+    assert.match(
+      program.log(),
+      /"Cannot start" err=".*cannot get resource.*remedy="grant what \\"outrigger rbac\\" prints/u,
+    );
+  } finally {
+    server.close();
+  }
 });
 
 test('a provider that refuses its configuration ends the start with one line and 1', async () => {

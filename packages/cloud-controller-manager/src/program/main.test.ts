@@ -133,6 +133,22 @@ test('an unknown provider, and a cluster that cannot be found, are told in the l
   assert.match(homeless.stderr, /"Cannot start" err=".*--kubeconfig/u);
 });
 
+test('the log begins with the version and the flags that are not at their defaults, without passwords', async () => {
+  const { stderr } = await run(
+    '--cloud-provider=third',
+    '--controllers=*,-route',
+    '--master=https://ccm:hunter22@10.0.0.1',
+    '-v',
+    '1',
+  );
+  const [line = ''] = stderr.split('\n', 1);
+  assert.match(
+    line,
+    /"Starting" version="v\d+\.\d+\.\d+.*" node="v\d+.*" flags="--cloud-provider=third --controllers=\*,-route --master=https:.* --v=1"$/u,
+  );
+  assert.doesNotMatch(stderr, /hunter22/u);
+});
+
 test('deprecated and odd combinations of the log flags work', async () => {
   const { stderr } = await run('--cloud-provider=fourth', '--logging-format=json', '--vmodule=main=4', '-v', '3');
   const line = JSON.parse(stderr) as Record<string, unknown>;

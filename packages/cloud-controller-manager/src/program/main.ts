@@ -22,6 +22,7 @@ import type { Environment } from './environment.ts';
 import { programHelp } from './program-help.ts';
 import { LiveOptions } from '../options/live-options.ts';
 import { configFileOf, flagSetOf, type ProgramOptions } from '../options/program-options.ts';
+import { withRemedies } from './remedies.ts';
 import { runProgram } from './run-program.ts';
 import { version, versionInfo } from './version.ts';
 import { watchFaults } from './watch-faults.ts';
@@ -81,7 +82,8 @@ async function runManager(args: readonly string[], environment: Environment): Pr
 }
 
 async function runLogged(live: LiveOptions, environment: Environment, logging: Logging): Promise<number> {
-  const { logger, redactor, setVerbosity } = logging;
+  const { redactor, setVerbosity } = logging;
+  const logger = withRemedies(logging.logger);
   const options = live.current;
   for (const warning of options.warnings) logger.warn(warning);
   const { clock = systemClock } = environment;

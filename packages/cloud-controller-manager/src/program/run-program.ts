@@ -24,6 +24,7 @@ import type { Environment } from './environment.ts';
 import type { Foundation } from './foundation.ts';
 import { loadClouds, openClouds, type Cloud } from '../cloud/open-cloud.ts';
 import { checkCallLimits } from '../options/call-limits.ts';
+import { version } from './version.ts';
 import { warnOfReadableSecrets, type SecretFile } from './readable-secrets.ts';
 import { reloadCloudConfigs } from '../cloud/reload-cloud-config.ts';
 import { serve } from '../serving/serve.ts';
@@ -43,6 +44,8 @@ export async function runProgram(
   const webhooks = chosenWebhooks(foundation.options);
   await checkWebhooks(foundation, webhooks);
   const clouds = await loadClouds(foundation);
+  const flags = foundation.options.changedFlags.join(' ');
+  foundation.logger.info('Starting', { version, node: process.version, flags });
   using _following = followConfig(foundation, clouds);
   const config = await loadClusterConfig(foundation);
 
