@@ -52,6 +52,11 @@ const stripped = new Map<string, StrippedFile>();
 const members = new Set<string>();
 let isHooked = false;
 
+/** URLs of the modules of providers that have been imported, or were to be. */
+export function providerModules(): Iterable<string> {
+  return members;
+}
+
 /** Rejects with what Node says where the module cannot be loaded. */
 export async function importProvider(file: string): Promise<unknown> {
   // Made at run time, so that a bundler leaves the import alone.

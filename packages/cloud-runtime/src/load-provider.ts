@@ -4,7 +4,8 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as contract from '@outrigger/cloud-provider';
 import { CloudError, type CloudProvider, type ProviderFactoryOptions } from '@outrigger/cloud-provider';
-import { importProvider } from './import-provider.ts';
+import { failurePlace } from './failure-place.ts';
+import { importProvider, providerModules } from './import-provider.ts';
 import { lendModule } from './lend-modules.ts';
 
 export interface LoadProviderOptions {
@@ -146,7 +147,7 @@ async function importModule(spec: string, from: string, load: () => Promise<unkn
     const kit = /Cannot find package '@outrigger\/provider-kit'/u.test(firstLine(error))
       ? '; the program lends @outrigger/cloud-provider alone: install the kit beside the provider, or bundle both into one file'
       : '';
-    throw refuse(spec, `${from} could not be loaded: ${firstLine(error)}${kit}`);
+    throw refuse(spec, `${from} could not be loaded: ${firstLine(error)}${placeOf(error)}${kit}`);
   }
 }
 
@@ -172,7 +173,7 @@ function makeProvider(
     };
     provider = (factory as (options: object) => unknown)(options);
   } catch (error) {
-    throw refuse(spec, `its factory failed: ${firstLine(error)}`);
+    throw refuse(spec, `its factory failed: ${firstLine(error)}${placeOf(error)}`);
   }
   checkShape(provider, spec);
   if (name !== undefined && provider.name !== name) {
@@ -222,6 +223,10 @@ function typeOf(value: unknown): string {
 function firstLine(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.split('\n', 1)[0] ?? '';
+}
+
+function placeOf(error: unknown): string {
+  return failurePlace(error, providerModules(), import.meta.url);
 }
 
 function refuse(spec: string, why: string): CloudError {

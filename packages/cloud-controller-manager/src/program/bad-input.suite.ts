@@ -305,7 +305,7 @@ KUBECONFIG={dir}/none:{dir}/nothing --kubeconfig=
 --cloud-provider=./syntax.mjs
   --cloud-provider=./syntax.mjs: {dir}/syntax.mjs could not be loaded: Unexpected end of input
 --cloud-provider=./throws.mjs
-  --cloud-provider=./throws.mjs: {dir}/throws.mjs could not be loaded: no license
+  --cloud-provider=./throws.mjs: {dir}/throws.mjs could not be loaded: no license (at {dir}/throws.mjs:1:7)
 --cloud-provider=./imports.mjs
   --cloud-provider=./imports.mjs: {dir}/imports.mjs could not be loaded: Cannot find package 'not-installed' imported from {dir}/imports.mjs
 --cloud-provider=./named.mjs
@@ -313,7 +313,7 @@ KUBECONFIG={dir}/none:{dir}/nothing --kubeconfig=
 --cloud-provider=./object.mjs
   --cloud-provider=./object.mjs: the module's default export must be a function that makes the provider, not a value of type object
 --cloud-provider=./factory.mjs
-  --cloud-provider=./factory.mjs: its factory failed: no key
+  --cloud-provider=./factory.mjs: its factory failed: no key (at default ({dir}/factory.mjs:1:30))
 --cloud-provider=./promise.mjs
   --cloud-provider=./promise.mjs: its factory must return a provider, not a promise
 --cloud-provider=./nothing.mjs

@@ -110,6 +110,10 @@ test('without leader election there is no lease; a provider without instances is
   };
   const program = await bench.run(bare, '--leader-elect=false');
   await until('waits', () => program.log().includes('Controller is waiting'), program.log);
+  assert.match(
+    program.log(),
+    /^W.*"The provider has no capabilities: no controller does anything until .*provider="green"/mu,
+  );
   program.signal('SIGINT');
   assert.equal(await program.ended, 0, program.log());
   assert.equal(bench.lease(), undefined);

@@ -1,0 +1,59 @@
+/** Where in a provider's files a failure to load it is: what its author has to look at. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** Frames that are named at most. */
+const FRAMES = 3;
+const CHECK_TIMEOUT_MS = 10_000;
+
+/**
+ * ` (at /x/my-cloud.ts:3:12)`, or nothing where it is not known. `files`: of the provider, as URLs, which are read again for a syntax
+ * error that does not say its place. `host`: URL of the file that called the provider, whose frames are left out.
+ */
+export function failurePlace(error: unknown, files: Iterable<string>, host: string): string {
+  if (!(error instanceof Error)) return '';
+  const place = placeOfSyntax(error.stack ?? '') ?? (error instanceof SyntaxError ? checkSyntax(files) : undefined);
+  const frames = place === undefined ? framesOf(error.stack ?? '', host) : [place];
+  return frames.length === 0 ? '' : ` (at ${frames.join(', ')})`;
+}
+
+/** Node's own frame of code: the file with its line, the line, and carets under what is wrong. */
+function placeOfSyntax(stack: string): string | undefined {
+  const lines = stack.split('\n');
+  const [, file, line] = /^(.*):(\d+)$/u.exec(lines[0] ?? '') ?? [];
+  const carets = lines.find((text) => /^\s*\^+$/u.test(text));
+  if (file === undefined || line === undefined || carets === undefined || file.startsWith('node:')) return undefined;
+  return `${pathOf(file)}:${line}:${carets.indexOf('^') + 1}`;
+}
+
+/** Of a JavaScript module, Node keeps the place to itself, but for the check of a file. */
+function checkSyntax(files: Iterable<string>): string | undefined {
+  for (const url of files) {
+    if (!/\.m?js$/u.test(url) || !url.startsWith('file:')) continue;
+    const { stderr } = spawnSync(process.execPath, ['--check', fileURLToPath(url)], {
+      env: {},
+      encoding: 'utf8',
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: CHECK_TIMEOUT_MS,
+    });
+    const place = placeOfSyntax(stderr);
+    if (place !== undefined) return place;
+  }
+  return undefined;
+}
+
+/** The frames that are the provider's: up to Node's loader, or the host. */
+function framesOf(stack: string, host: string): readonly string[] {
+  const frames: string[] = [];
+  for (const line of stack.split('\n')) {
+    const [, frame] = /^ {4}at (?:async )?(.*)$/u.exec(line) ?? [];
+    if (frame === undefined) continue;
+    if (frame.includes('node:') || frame.includes(host) || frames.length === FRAMES) break;
+    frames.push(pathOf(frame));
+  }
+  return frames;
+}
+
+function pathOf(text: string): string {
+  return text.replace(/file:\/\/[^\s)]*?(?=:\d+(?::\d+)?\)?$|$)/u, (url) => fileURLToPath(url));
+}
