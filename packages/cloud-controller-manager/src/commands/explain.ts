@@ -35,6 +35,8 @@ interface ExplainOptions {
   leaderElectResourceNamespace: string;
   leaderElectResourceName: string;
   managerPort: number;
+  namespace: string;
+  tlsServerName: string;
   requestTimeout: number;
   output: 'text' | 'json';
 }
@@ -73,6 +75,18 @@ const explainFlags: FlagGroup<ExplainOptions> = {
     leaderElectResourceNamespace: { type: string, default: 'kube-system', usage: 'Namespace of the Lease.' },
     leaderElectResourceName: { type: string, default: 'cloud-controller-manager', usage: 'Name of the Lease.' },
     managerPort: { type: port, default: 10_258, usage: 'The --secure-port of the leader that is found by its Lease.' },
+    namespace: {
+      type: string,
+      default: '',
+      shorthand: 'n',
+      usage: 'Namespace of the Service, where its name has none. Default: that of the context of the kubeconfig.',
+    },
+    tlsServerName: {
+      type: string,
+      default: '',
+      usage:
+        "Name that the manager's certificate must have, where it is not the host of --server: through a port-forward, for example. Default: that host.",
+    },
     requestTimeout: { type: duration({ minMs: 1 }), default: 30_000, usage: 'How long to wait for an answer.' },
     output: { type: oneOf(['text', 'json']), default: 'text', shorthand: 'o', usage: "'text' for people, or 'json'." },
   },
@@ -97,15 +111,15 @@ export const explainCommand: Command = defineCommand({
       const text = `expected ${explainedKinds.join('|')} and one name: worker-1, default/web or 10.244.1.0/24`;
       throw new FlagError('unexpected-argument', text);
     }
-    if (kind === 'service' && !name.includes('/')) {
-      throw new FlagError('unexpected-argument', `a Service needs its namespace: default/${name}`);
-    }
     const options = parsed.of(explainFlags);
     const { clock = systemClock, stdout } = environment;
-    const page = `${EXPLAIN_PATH}${kind}/${name.split('/').map(encodeURIComponent).join('/')}`;
+    const cluster = await clusterOf(options, environment);
+    const namespace = options.namespace === '' ? (cluster?.namespace ?? 'default') : options.namespace;
+    const full = kind === 'service' && !name.includes('/') ? `${namespace}/${name}` : name;
+    const page = `${EXPLAIN_PATH}${kind}/${full.split('/').map(encodeURIComponent).join('/')}`;
     const deadline = { clock, timeoutMs: options.requestTimeout, what: 'asking the manager' };
     const explanation = await withDeadline(deadline, async (signal) => {
-      const manager = await managerOf(options, environment, signal);
+      const manager = await managerOf(options, cluster, environment, signal);
       return (await askManager(manager, page, { clock, signal })) as Explanation;
     });
     stdout.write(
@@ -115,18 +129,24 @@ export const explainCommand: Command = defineCommand({
   },
 });
 
+/** `undefined`: no cluster is needed, the manager is named. */
+async function clusterOf(
+  { kubeconfig, server }: ExplainOptions,
+  { clock = systemClock, env }: Environment,
+): Promise<ClusterConfig | undefined> {
+  if (server !== '' && kubeconfig === '') return undefined;
+  return await loadConfig({ ...(kubeconfig === '' ? {} : { kubeconfig }), env, clock });
+}
+
 /** Where the manager is, and as whom to ask it. */
 async function managerOf(
   options: ExplainOptions,
+  cluster: ClusterConfig | undefined,
   environment: Environment,
   signal: AbortSignal,
 ): Promise<ClusterConfig> {
-  const { certificateAuthority, insecureSkipTlsVerify, kubeconfig, server, tokenFile } = options;
-  const { clock = systemClock, env, workingDirectory } = environment;
-  const cluster =
-    server !== '' && kubeconfig === ''
-      ? undefined
-      : await loadConfig({ ...(kubeconfig === '' ? {} : { kubeconfig }), env, clock });
+  const { certificateAuthority, insecureSkipTlsVerify, server, tlsServerName, tokenFile } = options;
+  const { workingDirectory } = environment;
   const { certificate, key, ca } = cluster?.tls ?? {};
   const read = (flag: string, file: string): Promise<string> | undefined =>
     file === '' ? undefined : readFlagFile(flag, file, workingDirectory);
@@ -140,6 +160,7 @@ async function managerOf(
     tls: {
       ...(authority && { ca: authority }),
       ...(certificate && key && token === undefined && { certificate, key }),
+      ...(tlsServerName !== '' && { serverName: tlsServerName }),
       insecureSkipVerify: insecureSkipTlsVerify,
     },
     ...(credentials && { credentials }),

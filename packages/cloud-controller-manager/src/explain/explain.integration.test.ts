@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { connect } from 'node:tls';
 import { systemClock } from '@outrigger/kube';
 import { main } from '../program/main.ts';
 import { Bench, greenCloud, page, until } from '../program/program-bench.suite.ts';
@@ -73,6 +76,54 @@ test('the leader says of a node what it saw, what it plans, what it did and what
   assert.match(untrusted.stderr, /^outrigger explain: [^\n]*certificate[^\n]*\n$/u);
 });
 
+test('a Service is of --namespace, else of the namespace of the context', async () => {
+  await using bench = await Bench.start();
+  const paths: string[] = [];
+  const manager = createServer(({ url = '' }, response) => {
+    paths.push(url);
+    response.writeHead(404).end('no such thing');
+  }).listen(0, '127.0.0.1');
+  await once(manager, 'listening');
+  try {
+    const server = `--server=http://127.0.0.1:${(manager.address() as AddressInfo).port}`;
+    const yaml = bench.server.kubeconfig('certificate').yaml;
+    await writeFile(join(bench.directory, 'team'), yaml.replace(/^( *)(user: .*)$/mu, '$1$2\n$1namespace: team-a'));
+    for (const args of [
+      ['web', server],
+      ['web', server, `--kubeconfig=${join(bench.directory, 'team')}`],
+      ['web', server, `--kubeconfig=${join(bench.directory, 'team')}`, '-n', 'team-b'],
+      ['team-c/web', server, '--namespace=team-b'],
+    ]) {
+      await outrigger(bench, 'explain', 'service', ...args);
+    }
+    assert.deepEqual(
+      paths,
+      ['default', 'team-a', 'team-b', 'team-c'].map((namespace) => `/explain/service/${namespace}/web`),
+    );
+  } finally {
+    manager.close();
+  }
+});
+
+test('through a forwarded port a manager is known by its certificate and the name in it', async () => {
+  await using bench = await Bench.start();
+  bench.addNode('node-1');
+  const program = await bench.run(greenCloud());
+  await until('initialised', () => bench.isInitialised('node-1'), program.log);
+  const socket = connect({ port: Number(new URL(program.url).port), host: '127.0.0.1', rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  const { raw } = socket.getPeerCertificate();
+  socket.destroy();
+  const pem = `-----BEGIN CERTIFICATE-----\n${raw.toString('base64')}\n-----END CERTIFICATE-----\n`;
+  await writeFile(join(bench.directory, 'ca.crt'), pem);
+  const asked = ['explain', 'node', 'node-1', `--server=${program.url}`, '--certificate-authority=ca.crt'];
+  const { code, stderr } = await outrigger(bench, ...asked, '--tls-server-name=localhost');
+  assert.deepEqual([code, stderr], [0, '']);
+  const other = await outrigger(bench, ...asked, '--tls-server-name=somebody.example');
+  assert.equal(other.code, 1);
+  assert.match(other.stderr, /somebody\.example/u);
+});
+
 test('explanations go by --profiling, in a dry run too, and the plan goes by --dry-run', async () => {
   await using bench = await Bench.start();
   bench.addNode('node-1');
@@ -102,7 +153,8 @@ test('explanations go by --profiling, in a dry run too, and the plan goes by --d
       listed,
       served.filter((path) => path !== '/debug/flags/v'),
     );
-    if (args.some((arg) => arg === '--dry-run')) assert.match(answers['/debug/plan'], /^\{"at":\d+,"planned":\[/u);
+    if (args.some((arg) => arg === '--dry-run'))
+      assert.match(answers['/debug/plan'], /^\{"at":"\d{4}-\d\d-\d\dT[\d:.]+Z","planned":\[/u);
   }
 });
 
@@ -151,7 +203,6 @@ test('a command line that is wrong is one line; without a Lease it says what to 
   const kubeconfig = `--kubeconfig=${join(bench.directory, 'kubeconfig')}`;
   for (const [args, message] of [
     [['pod', 'a'], /expected node\|service\|route and one name/u],
-    [['service', 'web'], /a Service needs its namespace: default\/web/u],
     [
       ['node', 'a', kubeconfig],
       /Lease kube-system\/cloud-controller-manager not found: set --leader-elect-resource-name, or --server/u,
