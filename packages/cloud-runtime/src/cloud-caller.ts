@@ -10,7 +10,7 @@ import {
 } from '@outrigger/cloud-provider';
 import { exponentialBuckets, noMetrics, type Clock, type Leadership, type Metrics } from '@outrigger/kube';
 import { CallBudget, DEFAULT_BUCKET, type Admission, type CallBudgetOptions } from './call-budget.ts';
-import { CallLog } from './call-log.ts';
+import { CallLog, type CallRecord } from './call-log.ts';
 import { retryAfterOf, statusOf } from './http-answer.ts';
 import { LONGEST_RETRY_AFTER_MS } from './rate-bucket.ts';
 import { mayHaveHadEffect, noteEffect } from './request-effect.ts';
@@ -43,6 +43,14 @@ export interface CloudCallerOptions {
   /** Under which requests are sent: refuses those that may not start, and waits for those that have. Default: nothing is refused. */
   readonly leadership?: RequestLeadership | undefined;
   readonly budget?: CallBudgetOptions | undefined;
+  /** Told of each request that has ended. Must not throw. Default: nobody is. */
+  readonly onRequest?: ((request: EndedRequest) => void) | undefined;
+}
+
+/** A request to the cloud that has ended, as the log of calls has it. */
+export interface EndedRequest extends CallRecord {
+  /** `CloudOperation.bucket`; `default` where the provider names none. */
+  readonly bucket: string;
 }
 
 /** What of a `Leadership` requests to the cloud need. */
@@ -189,7 +197,9 @@ export class CloudCaller {
     this.#metrics.duration.observe(durationMs / 1000, { provider, operation: operation.name, code });
     this.#metrics.requests.inc({ provider, operation: operation.name, code });
     this.#notePredecessors(operation.name, durationMs / 1000, code !== 'ok');
-    this.log.add({ operation: operation.name, startedAt, durationMs, code, priority, attempt }, about);
+    const record = { operation: operation.name, startedAt, durationMs, code, priority, attempt };
+    this.log.add(record, about);
+    this.#options.onRequest?.({ ...record, bucket });
     return outcome;
   }
 

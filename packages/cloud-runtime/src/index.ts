@@ -32,5 +32,5 @@ export { callInTime, type CallDeadline } from './call-in-time.ts';
 // The call budget
 export type { CallBudgetOptions } from './call-budget.ts';
 export type { BucketLimits } from './rate-bucket.ts';
-export { CLOUD_CALL_CHANNEL, type CloudCallTrace, type RequestLeadership } from './cloud-caller.ts';
+export { CLOUD_CALL_CHANNEL, type CloudCallTrace, type EndedRequest, type RequestLeadership } from './cloud-caller.ts';
 export type { CallRecord } from './call-log.ts';

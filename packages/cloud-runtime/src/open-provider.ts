@@ -17,7 +17,7 @@ import type { CallBudgetOptions } from './call-budget.ts';
 import type { CallRecord } from './call-log.ts';
 import { checkCapabilities } from './capabilities-check.ts';
 import { callInTime } from './call-in-time.ts';
-import { CloudCaller, closedError, type RequestLeadership } from './cloud-caller.ts';
+import { CloudCaller, closedError, type EndedRequest, type RequestLeadership } from './cloud-caller.ts';
 import { createInstanceLookups, type InstanceLookups } from './instance-lookups.ts';
 import { Listeners } from './listeners.ts';
 import type { MakeCallContext } from './make-call-context.ts';
@@ -41,6 +41,8 @@ export interface OpenProviderOptions {
   readonly budget?: CallBudgetOptions;
   /** Told of each secret that the provider names, for the logs of those who use it. */
   readonly onSecret?: (secret: string, options?: SecretOptions) => void;
+  /** Told of each request to the cloud that has ended, from while the provider opens. Must not throw. Default: nobody is. */
+  readonly onRequest?: ((request: EndedRequest) => void) | undefined;
   /** Limit of one contract call. Default: 60,000. */
   readonly callTimeoutMs?: number;
   /** Gives up opening. */

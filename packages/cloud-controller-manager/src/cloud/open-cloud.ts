@@ -19,6 +19,7 @@ import {
 import { FlagError, readFlagFile } from '@outrigger/controller-manager';
 import type { Environment } from '../program/environment.ts';
 import type { Foundation } from '../program/foundation.ts';
+import type { CloudHealth } from './cloud-health.ts';
 import { loadProviderSpec } from './load-provider-spec.ts';
 import { checkCallLimits, limitsOf } from '../options/call-limits.ts';
 import { parseCloudConfigs, parseProviderSpecs } from './provider-specs.ts';
@@ -83,6 +84,14 @@ export async function loadClouds(
   return clouds;
 }
 
+export interface OpenCloudsOptions {
+  readonly cluster: ClusterIdentity;
+  readonly leadership: RequestLeadership;
+  readonly signal: AbortSignal;
+  /** Hears of what becomes of each request. */
+  readonly cloudHealth: CloudHealth;
+}
+
 /**
  * Each request to a cloud is sent under `leadership`. One provider that cannot be opened ends
  * the start; of several, the others go on without it.
@@ -90,7 +99,7 @@ export async function loadClouds(
 export async function openClouds(
   foundation: Foundation,
   clouds: readonly Cloud[],
-  options: { readonly cluster: ClusterIdentity; readonly leadership: RequestLeadership; readonly signal: AbortSignal },
+  options: OpenCloudsOptions,
 ): Promise<OpenedClouds> {
   const [only, ...others] = clouds;
   if (only && others.length === 0) {
@@ -153,7 +162,7 @@ export async function openClouds(
 function openOptions(
   foundation: Foundation,
   { config, provider }: Cloud,
-  options: { readonly cluster: ClusterIdentity; readonly leadership: RequestLeadership; readonly signal: AbortSignal },
+  { cloudHealth, ...options }: OpenCloudsOptions,
 ): OpenProviderOptions {
   const {
     clock,
@@ -165,6 +174,7 @@ function openOptions(
   } = foundation;
   return {
     ...options,
+    onRequest: cloudHealth.follow(provider.name),
     budget: { buckets: (bucket) => limitsOf(foundation.live.current.cloud.cloudCallLimits, provider.name, bucket) },
     config,
     clock,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import type { CloudProvider } from '@outrigger/cloud-provider';
+import { CloudError, type CloudProvider } from '@outrigger/cloud-provider';
 import { systemClock } from '@outrigger/kube';
 import { Bench, greenCloud, page, until } from './program-bench.suite.ts';
 
@@ -138,6 +138,35 @@ test('a program that lacks its rights is told at its start which command prints 
   } finally {
     server.close();
   }
+});
+
+test('refused credentials are told at once, while the provider is still being opened', async () => {
+  await using bench = await Bench.start();
+  const refusal = new CloudError('unauthenticated', 'keystone refuses the password');
+  const keystone: CloudProvider = {
+    name: 'green',
+    open: async (host) => {
+      const call = host.callContext();
+      await call
+        .call({ name: 'POST /v3/auth/tokens', bucket: 'identity' }, () => Promise.reject(refusal))
+        .catch(() => {});
+      return new Promise(() => {});
+    },
+    close: () => Promise.resolve(),
+  };
+  const program = await bench.run(keystone);
+  const reasons = (): readonly unknown[] =>
+    bench.server.store.list({ plural: 'events' }).map((event) => (event as { reason?: string }).reason);
+  await until('Event', () => reasons().includes('CloudCredentialsRefused'), program.log);
+  assert.match(program.log(), /"The cloud refuses the credentials" provider="green" service="identity"/u);
+  assert.match(
+    await page(`${program.url}/readyz?verbose`),
+    /^\[\+\]cloud-green ok \(failing: identity: unauthenticated/mu,
+  );
+  const metrics = await page(`${program.url}/metrics`);
+  assert.match(metrics, /^outrigger_cloud_answers\{provider="green",service="identity"\} 0$/mu);
+  program.signal('SIGTERM');
+  assert.equal(await program.ended, 0, program.log());
 });
 
 test('a provider that refuses its configuration ends the start with one line and 1', async () => {

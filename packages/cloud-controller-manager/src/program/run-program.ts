@@ -7,6 +7,8 @@ import {
   type Client,
   type ClusterConfig,
   type EventRecorder,
+  type KubeObject,
+  type RunningEventRecorder,
   type Leadership,
   type Logger,
 } from '@outrigger/kube';
@@ -22,6 +24,7 @@ import { openElections, type Elections } from '../cluster/elections.ts';
 import { openControllerClients } from '../cluster/controller-clients.ts';
 import type { Environment } from './environment.ts';
 import type { Foundation } from './foundation.ts';
+import { CloudHealth } from '../cloud/cloud-health.ts';
 import { loadClouds, openClouds, type Cloud } from '../cloud/open-cloud.ts';
 import { checkCallLimits } from '../options/call-limits.ts';
 import { version } from './version.ts';
@@ -32,6 +35,8 @@ import { checkWebhooks, chosenWebhooks, serveWebhooks } from '../webhooks/webhoo
 import { planWork, type WorkPlan } from '../controllers/work-plan.ts';
 
 const NAME = 'cloud-controller-manager';
+/** What Events are about that are of a whole cloud. */
+const KUBE_SYSTEM: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
 
 /** Returns the exit code. Throws what a person has to correct before the program can start. */
 export async function runProgram(
@@ -64,7 +69,13 @@ export async function runProgram(
   const cluster = await readClusterIdentity({ client, name: options.cloud.clusterName, clock, logger, signal: stop });
   // Before leading the cloud may be connected to; afterwards, only the leader asks it anything.
   const terms = new HeldTerms();
-  await using opened = await openClouds(foundation, clouds, { cluster, leadership: terms, signal: stop });
+  // Told while the clouds are opened, too, which may take a minute: no lock is needed to tell of it.
+  await using cloudEvents = dryRun ? undefined : recorderOf(foundation, { client, component: NAME });
+  const cloudHealth = new CloudHealth({
+    ...foundation,
+    onEvent: (note) => (cloudEvents ?? loggedEvents(logger)).record(KUBE_SYSTEM, note),
+  });
+  await using opened = await openClouds(foundation, clouds, { cloudHealth, cluster, leadership: terms, signal: stop });
   const { providers } = opened;
   using _reloading = reloadCloudConfigs(foundation, providers, clouds);
   await using _webhooks = await serveWebhooks(foundation, webhooks, { providers, signal: stop });
@@ -183,24 +194,13 @@ interface Leader extends AsyncDisposable {
 
 /** Fenced connections, stores and Events. */
 function becomeLeader(foundation: Foundation, { cluster, config, plan, providers, terms }: Leading): Leader {
-  const { clock, environment, logger, metrics, random, redactor } = foundation;
+  const { clock, logger, metrics, random } = foundation;
   const owned = new AsyncDisposableStack();
   const clients = owned.use(openControllerClients(foundation, config, terms));
   const stores = owned.use(new Stores({ client: clients.shared, clock, logger, metrics, random }));
-  const recorderOf = (component: string, client: Client): EventRecorder => {
+  const eventsFor = (component: string, client: Client): EventRecorder => {
     if (foundation.options.debugging.dryRun) return loggedEvents(logger.with({ component }));
-    return owned.use(
-      createEventRecorder({
-        client,
-        component,
-        host: environment.hostname,
-        clock,
-        logger,
-        metrics,
-        random,
-        redact: (message) => redactor.redact(message),
-      }),
-    );
+    return owned.use(recorderOf(foundation, { client, component }));
   };
   const names = new Set([...plan.main, ...plan.migrated].map(({ name }) => name));
   const runs = (controller: string): boolean => names.has(controller);
@@ -214,7 +214,7 @@ function becomeLeader(foundation: Foundation, { cluster, config, plan, providers
       // One for all providers: what repeats is folded wherever it comes from.
       const recorders = new Map<string, EventRecorder>();
       const eventsOf = (component: string): EventRecorder => {
-        const recorder = recorders.get(component) ?? recorderOf(component, client);
+        const recorder = recorders.get(component) ?? eventsFor(component, client);
         recorders.set(component, recorder);
         return recorder;
       };
@@ -222,6 +222,22 @@ function becomeLeader(foundation: Foundation, { cluster, config, plan, providers
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function recorderOf(
+  { clock, environment, logger, metrics, random, redactor }: Foundation,
+  { client, component }: { readonly client: Client; readonly component: string },
+): RunningEventRecorder {
+  return createEventRecorder({
+    client,
+    component,
+    host: environment.hostname,
+    clock,
+    logger,
+    metrics,
+    random,
+    redact: (message) => redactor.redact(message),
+  });
 }
 
 /** What a dry run would tell. */

@@ -45,6 +45,20 @@ test('livez and readyz run the checks of their kind, healthz all', async () => {
   assert.equal((await health.runOne('readyz', 'ping'))?.text, 'ok');
 });
 
+test('a check that passes may say more, in the verbose page alone', async () => {
+  const health = new HealthChecks();
+  const failing: string[] = [];
+  health.add({ name: 'cloud-a', kinds: ['ready'], check: () => {}, detail: () => failing[0] });
+  assert.match((await health.run('readyz', { verbose: true })).text, /^\[\+\]cloud-a ok$/mu);
+  failing.push('failing: unauthenticated');
+  const report = await health.run('readyz', { verbose: true });
+  assert.deepEqual(
+    [report.healthy, /^\[\+\]cloud-a ok \(failing: unauthenticated\)$/mu.test(report.text)],
+    [true, true],
+  );
+  assert.equal((await health.run('readyz')).text, 'ok');
+});
+
 test('a check can be taken back, and a name is given once', async () => {
   const health = new HealthChecks();
   const remove = health.add({ name: 'cloud', check: failing('x') });

@@ -12,6 +12,8 @@ export interface HealthCheck {
   readonly kinds?: readonly HealthKind[];
   /** Throws when it is not well; the message is logged, and never served. */
   check(): void | Promise<void>;
+  /** What `?verbose` adds to a check that passes: whoever may reach the port reads it. Default: nothing. */
+  detail?(): string | undefined;
 }
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
@@ -68,7 +70,8 @@ export class HealthChecks {
       const error = await failureOf(check);
       this.#results?.(check.name, endpoint, error === undefined);
       if (error === undefined) {
-        lines.push(`[+]${check.name} ok`);
+        const detail = check.detail?.();
+        lines.push(`[+]${check.name} ok${detail === undefined ? '' : ` (${detail})`}`);
       } else {
         lines.push(`[-]${check.name} failed: reason withheld`);
         failures.push({ name: check.name, error: error.reason });
