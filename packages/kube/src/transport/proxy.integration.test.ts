@@ -158,7 +158,7 @@ test(
       tls: { ca: { data: authority.ca } },
       proxyUrl: `http://me:hunter2@127.0.0.1:${proxy.port}`,
     };
-    await using transport = createTransport(config, { retry: false, connectTimeoutMs: 300 });
+    await using transport = createTransport(config, { retry: false, connectTimeoutMs: 1_500 });
     const ask = (timeoutMs: number) => transport.send({ method: 'GET', path: '/', timeoutMs });
     await assert.rejects(ask(30_000), (error) => {
       assert.ok(isTransportError(error), String(error));
