@@ -71,6 +71,8 @@ export interface HttpTransportOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** One for all requests: making one, with the stack of its place, costs as much as much else of a request. */
+const ANSWERED = new DOMException('the request has ended', 'AbortError');
 
 /** Sends over connections of its own, which are kept and used again until it is disposed of. */
 export class HttpTransport implements AsyncDisposable {
@@ -116,7 +118,7 @@ export class HttpTransport implements AsyncDisposable {
       }
       throw new CloudError('unavailable', `${origin} cannot be reached: ${reasonOf(error)}`, { cause: error });
     } finally {
-      done.abort();
+      done.abort(ANSWERED);
     }
   }
 

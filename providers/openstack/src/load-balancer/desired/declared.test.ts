@@ -41,6 +41,18 @@ test('back ends are the nodes with the labels that are asked for, whoever runs t
   assert.deepEqual(namesFor(undefined, 'env'), ['env', 'other', 'without']);
 });
 
+test('nodes are gone through once for all Services of one selector, until they are others', () => {
+  const all = Array.from({ length: 100 }, (_, i) => backEndOf(`node-${i}`, [], { zone: `z${i % 2}` }));
+  const select = (nodeSelector: string, backEnds = all) => selectBackEnds(serviceOf({}), backEnds, { nodeSelector });
+  const first = select('zone=z0');
+  assert.equal(select('zone=z0'), first);
+  assert.equal(select('zone=z1').length, 50);
+  assert.equal(select('zone=z0', all.slice(1)).length, 49);
+  // However many selectors somebody makes up.
+  for (let i = 0; i < 1_000; i++) assert.deepEqual(select(`made-up-${i}`), []);
+  assert.equal(select('zone=z0'), first);
+});
+
 test('source ranges are declared where something enforces them', () => {
   const rangesFor = (lbProvider: string, manageSecurityGroups: boolean) =>
     declaredFeatures({ lbProvider, manageSecurityGroups }).sourceRanges;

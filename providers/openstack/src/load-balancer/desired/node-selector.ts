@@ -11,9 +11,21 @@ export function parseNodeSelector(text: string): ReadonlyMap<string, string> {
   return labels;
 }
 
+/** So many selectors are remembered for one set of back ends. */
+const REMEMBERED = 64;
+/** Whoever has many Services has few selectors, and the host gives the same array until a node changes. */
+const selected = new WeakMap<readonly BackEnd[], Map<string, readonly BackEnd[]>>();
+
+/** The same array for the same selector of the same array: it goes through all nodes once for all Services. */
 export function selectNodes(selector: string, backEnds: readonly BackEnd[]): readonly BackEnd[] {
+  const known = selected.get(backEnds) ?? new Map<string, readonly BackEnd[]>();
+  selected.set(backEnds, known);
+  const before = known.get(selector);
+  if (before) return before;
   const wanted = [...parseNodeSelector(selector)];
-  return backEnds.filter(({ node: { labels } }) =>
+  const chosen = backEnds.filter(({ node: { labels } }) =>
     wanted.every(([label, value]) => Object.hasOwn(labels, label) && (value === '' || labels[label] === value)),
   );
+  if (known.size < REMEMBERED) known.set(selector, chosen);
+  return chosen;
 }
