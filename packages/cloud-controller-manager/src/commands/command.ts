@@ -29,7 +29,7 @@ export interface CommandDefinition {
   /** What one does, and the whole command line. */
   readonly examples?: readonly (readonly [what: string, line: string])[];
   /** The words are `parsed.words`. Throws a `FlagError`, or whatever else has one line to say to the person who called. */
-  readonly run: (parsed: ParsedFlags, environment: Environment) => Promise<number>;
+  readonly run: (parsed: ParsedFlags, environment: Environment, args: readonly string[]) => Promise<number>;
 }
 
 interface HelpOptions {
@@ -66,7 +66,7 @@ export function defineCommand(definition: CommandDefinition): Command {
       try {
         const parsed = set.parse(args);
         for (const warning of parsed.warnings) environment.stderr.write(`outrigger ${name}: ${warning}\n`);
-        if (!parsed.of(helpFlags).help) return await run(parsed, environment);
+        if (!parsed.of(helpFlags).help) return await run(parsed, environment, args);
         const { columns } = environment.stdout;
         environment.stdout.write(renderHelp(summary, { groups: own }, { columns, before }));
         return 0;

@@ -4,6 +4,7 @@ import { admissionPolicyCommand } from './admission-policy.ts';
 import { adoptCommand } from './adopt.ts';
 import type { Command } from './command.ts';
 import { completionCommand } from './completion.ts';
+import { configCommand } from './config.ts';
 import { explainCommand } from './explain.ts';
 import { installedCommands } from './installed-commands.ts';
 import { migrateCommand } from './migrate.ts';
@@ -16,6 +17,7 @@ export const commands: readonly Command[] = [
   admissionPolicyCommand,
   adoptCommand,
   completionCommand(() => commands),
+  configCommand,
   explainCommand,
   migrateCommand,
   rbacCommand,
