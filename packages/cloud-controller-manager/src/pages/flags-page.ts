@@ -5,7 +5,7 @@ import { programFlags } from '../options/program-options.ts';
 
 const HEAD = `# Flags of cloud-controller-manager
 
-Generated from the flags themselves by \`node scripts/flags-page.ts\`; do not edit.
+Generated from the flags themselves by \`npx node scripts/flags-page.ts\`; do not edit.
 
 Flags have the syntax of Kubernetes' components: \`--name value\` or \`--name=value\`; booleans need the \`=\`
 (\`--leader-elect=false\`); \`_\` is equivalent to \`-\`; lists and maps can be repeated; durations are written as \`1h2m3s\`. An unknown

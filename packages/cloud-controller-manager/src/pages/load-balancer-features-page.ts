@@ -10,7 +10,7 @@ export interface DeclaredLoadBalancers {
 
 const HEAD = `# What Services of type LoadBalancer may ask for
 
-Generated from what the providers declare by \`node scripts/load-balancer-pages.ts\`; do not edit.
+Generated from what the providers declare by \`npx node scripts/load-balancer-pages.ts\`; do not edit.
 
 A Service that asks for what its provider does not serve is refused with one Event that names it, and never served in part. The
 same can be refused when the Service is written: \`deploy/admission-policy.yml\` is a ValidatingAdmissionPolicy for the providers

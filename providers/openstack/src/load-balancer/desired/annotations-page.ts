@@ -4,7 +4,7 @@ import { annotationTable, type AnnotationKey, type AnnotationRow } from './annot
 
 const HEAD = `# Annotations of Services
 
-Generated from \`src/load-balancer/desired/annotation-table.ts\` and \`annotation-notes.ts\` by \`node scripts/openstack-annotations-page.ts\`; do not edit.
+Generated from \`src/load-balancer/desired/annotation-table.ts\` and \`annotation-notes.ts\` by \`npx node scripts/openstack-annotations-page.ts\`; do not edit.
 
 These are the annotations of cloud-provider-openstack ("CPO"), with its names and its meaning. *Default* is what counts without the
 annotation: a key of \`[LoadBalancer]\` in the cloud config, or a value. An empty value overrides what the config says. *Tested on*:
