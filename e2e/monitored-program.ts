@@ -9,13 +9,14 @@ import { createClient, createTransport, loadConfig, resources, systemClock, type
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
 import { freePort, hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
 import { quickClock } from './quick-clock.ts';
+import { servingRequest } from './serving-requests.ts';
 
 /** Waits of seconds are over sooner; nothing else depends on it. */
 const FACTOR = 5;
 const PATIENCE_MS = 90_000;
 
 const FLAGS = [
-  '--controllers=*,node-ipam-controller',
+  '--controllers=*,node-ipam-controller,kubelet-serving-approver',
   '--allocate-node-cidrs',
   // Two ranges, for three nodes.
   '--cluster-cidr=10.244.0.0/23',
@@ -35,6 +36,7 @@ export const EVERY_SERIES: readonly string[] = [
   'cloudprovider_api_throttled_requests_total{',
   'kubernetes_healthchecks_total{',
   'node_ipam_controller_cidrset_cidrs_allocations_total{',
+  'outrigger_kubelet_serving_requests_pending{',
   'outrigger_load_balancer_actions_total{action="create",part="address",result="failed"}',
   'outrigger_node_initialization_waits_total{',
   'outrigger_node_ipam_cidr_not_available_total',
@@ -127,6 +129,19 @@ async function prepare(client: Client, cloud: MemoryCloud): Promise<void> {
     await nodes.create(hollowNode({ name, images: 1 }));
   }
   await nodes.create(hollowNode({ name: 'unknown-to-the-cloud', images: 1 }));
+  const { request } = await servingRequest({ node: 'unknown-to-the-cloud', dns: ['n'], ips: [] });
+  await client.of(resources.certificateSigningRequests).create({
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'unconfirmed' },
+    spec: {
+      signerName: 'kubernetes.io/kubelet-serving',
+      username: 'system:node:unknown-to-the-cloud',
+      groups: ['system:nodes'],
+      usages: ['digital signature', 'server auth'],
+      request,
+    },
+  });
   const old = cloud.createInstance({ name: 'old' });
   cloud.createRoute({
     destination: '10.99.0.0/24',

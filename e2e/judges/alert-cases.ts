@@ -155,6 +155,33 @@ export const alertCases: readonly AlertCase[] = [
     series: { [`${PASSES}{pod="a",result="partial"}`]: '0+1x200', [`${PASSES}{pod="a",result="complete"}`]: '0+1x200' },
   },
   {
+    alert: 'OutriggerKubeletServingDenied',
+    series: {
+      'outrigger_kubelet_serving_requests_total{pod="a",result="denied",reason="foreign-name"}': '0x10 1x60',
+      'outrigger_kubelet_serving_requests_total{pod="a",result="approved",reason=""}': '0+1x60',
+    },
+    told: {
+      notYet: 9,
+      at: 13,
+      labels: { reason: 'foreign-name' },
+      summary:
+        'A kubelet asked for a serving certificate that is not for its own machine, and was denied (foreign-name).',
+    },
+  },
+  {
+    alert: 'OutriggerKubeletServingPending',
+    series: {
+      'outrigger_kubelet_serving_requests_pending{pod="a",reason="cloud-unknown"}': '0x5 3x60',
+      'outrigger_kubelet_serving_requests_pending{pod="a",reason="no-node"}': '0x60',
+    },
+    told: {
+      notYet: 19,
+      at: 23,
+      labels: { reason: 'cloud-unknown' },
+      summary: '3 requests of kubelets for serving certificates stay pending (cloud-unknown).',
+    },
+  },
+  {
     alert: 'OutriggerCloudCallsFailing',
     series: {
       [`${CLOUD}{pod="a",provider="memory",code="http-503"}`]: '0+2x60',

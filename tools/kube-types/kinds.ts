@@ -31,6 +31,12 @@ export const sources: readonly Source[] = [
     ],
   },
   {
+    document: 'apis/certificates.k8s.io/v1',
+    prefix: 'io.k8s.api.certificates.v1.',
+    file: 'certificates-v1',
+    kinds: ['CertificateSigningRequest'],
+  },
+  {
     document: 'apis/coordination.k8s.io/v1',
     prefix: 'io.k8s.api.coordination.v1.',
     file: 'coordination-v1',

@@ -55,6 +55,12 @@ export {
   type PvLabelController,
   type PvLabelControllerDependencies,
 } from './pv-label/pv-label-controller.ts';
+export {
+  createKubeletServingApprover,
+  type KubeletServingApprover,
+  type KubeletServingApproverDependencies,
+} from './kubelet-serving-approver/kubelet-serving-approver.ts';
+export { SERVING_SIGNER } from './kubelet-serving-approver/serving-signer.ts';
 export { labelNewVolume, type NewVolumeAnswer } from './pv-label/label-new-volume.ts';
 export { volumeHandles } from './pv-label/volume-source.ts';
 export { createCloudRanges, type CloudRanges, type CloudRangesDependencies } from './node-ipam/cloud-ranges.ts';
@@ -71,6 +77,7 @@ export {
 export { nodeControllerRules } from './node/api-rules.ts';
 export { cloudIpamRules, nodeIpamControllerRules } from './node-ipam/api-rules.ts';
 export { nodeLifecycleControllerRules } from './node-lifecycle/api-rules.ts';
+export { kubeletServingApproverRules } from './kubelet-serving-approver/api-rules.ts';
 export { pvLabelControllerRules } from './pv-label/api-rules.ts';
 export { orphanControllerRules } from './orphans/api-rules.ts';
 export { routeControllerRules } from './route/api-rules.ts';

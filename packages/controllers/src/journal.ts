@@ -23,7 +23,7 @@ export interface NotedAction {
 
 /** What an action is about. */
 export interface Subject {
-  readonly kind: 'Node' | 'Service' | 'Route' | 'PersistentVolume' | 'LoadBalancerPart';
+  readonly kind: 'Node' | 'Service' | 'Route' | 'PersistentVolume' | 'LoadBalancerPart' | 'CertificateSigningRequest';
   /** `name` or `namespace/name`; of what is in the cloud alone, its name there. */
   readonly name: string;
   /** Of a Kubernetes object, its UID. */

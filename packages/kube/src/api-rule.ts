@@ -3,7 +3,7 @@ import type { KubeObject, ObjectRef } from './kube-object.ts';
 import type { Resource } from './resource.ts';
 import { resources } from './resources.ts';
 
-export type ApiVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
+export type ApiVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'approve';
 
 export interface ApiRule {
   readonly resource: Pick<Resource, 'group' | 'plural'>;

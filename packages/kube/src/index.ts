@@ -34,6 +34,7 @@ export { apiVersionOf, metadataOf, pathOf, type Resource } from './resource.ts';
 export { resources } from './resources.ts';
 export type {
   Condition,
+  CertificateSigningRequest,
   ConfigMap,
   ContainerImage,
   CoreEvent,

@@ -2,6 +2,7 @@
 import type { KubeObject } from './kube-object.ts';
 import type { Resource } from './resource.ts';
 import type {
+  CertificateSigningRequest,
   ConfigMap,
   CoreEvent,
   CSIDriver,
@@ -35,6 +36,13 @@ function define<T extends KubeObject>(
   return Object.freeze({ group, version, plural, kind, namespaced: scope === 'namespace' });
 }
 
+const certificateSigningRequests: Resource<CertificateSigningRequest> = define(
+  'certificates.k8s.io',
+  'v1',
+  'certificatesigningrequests',
+  'CertificateSigningRequest',
+  'cluster',
+);
 const configMaps: Resource<ConfigMap> = define('', 'v1', 'configmaps', 'ConfigMap', 'namespace');
 const coreEvents: Resource<CoreEvent> = define('', 'v1', 'events', 'Event', 'namespace');
 const csiDrivers: Resource<CSIDriver> = define('storage.k8s.io', 'v1', 'csidrivers', 'CSIDriver', 'cluster');
@@ -107,6 +115,7 @@ const volumeAttachments: Resource<VolumeAttachment> = define(
 
 /** `resources.nodes`, `resources.leases` … Events: `coreEvents` is `v1`, `events` is `events.k8s.io/v1`. */
 export const resources: {
+  readonly certificateSigningRequests: Resource<CertificateSigningRequest>;
   readonly configMaps: Resource<ConfigMap>;
   readonly coreEvents: Resource<CoreEvent>;
   readonly csiDrivers: Resource<CSIDriver>;
@@ -129,6 +138,7 @@ export const resources: {
   readonly tokenReviews: Resource<TokenReview>;
   readonly volumeAttachments: Resource<VolumeAttachment>;
 } = {
+  certificateSigningRequests,
   configMaps,
   coreEvents,
   csiDrivers,

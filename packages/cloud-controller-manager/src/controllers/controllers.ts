@@ -2,6 +2,7 @@
 import { FlagError, selectControllers, type FlagGroup } from '@outrigger/controller-manager';
 import {
   cloudIpamRules,
+  kubeletServingApproverRules,
   nodeControllerRules,
   nodeIpamControllerRules,
   nodeLifecycleControllerRules,
@@ -12,6 +13,7 @@ import {
 } from '@outrigger/controllers';
 import type { CloudController } from './cloud-controller.ts';
 import { buildIpamController, whyNoIpam } from './ipam-controller.ts';
+import { buildKubeletServingApprover, KUBELET_SERVING_APPROVER } from './kubelet-serving-approver.ts';
 import { buildNodeController } from './node-controller.ts';
 import { IPAM_ALIAS, IPAM_CONTROLLER } from '../options/ipam-flags.ts';
 import { buildNodeLifecycleController } from './node-lifecycle-controller.ts';
@@ -86,6 +88,14 @@ export const defaultControllers: readonly CloudController[] = [
     rules: pvLabelControllerRules,
     uses: ['volumes'],
     build: buildPvLabelController,
+  },
+  {
+    name: KUBELET_SERVING_APPROVER,
+    aliases: ['kubelet-serving'],
+    disabledByDefault: true,
+    rules: kubeletServingApproverRules,
+    uses: ['instances'],
+    build: buildKubeletServingApprover,
   },
 ];
 

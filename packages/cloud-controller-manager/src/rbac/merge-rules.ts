@@ -9,7 +9,7 @@ export interface PolicyRule {
   readonly verbs: readonly string[];
 }
 
-const VERBS: readonly ApiVerb[] = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+const VERBS: readonly ApiVerb[] = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'approve'];
 
 interface Merged {
   readonly group: string;

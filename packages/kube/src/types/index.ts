@@ -38,6 +38,7 @@ export type {
 } from './generated/core-v1.ts';
 export type { TokenRequest, TokenReview } from './generated/authentication-v1.ts';
 export type { SelfSubjectAccessReview, SubjectAccessReview } from './generated/authorization-v1.ts';
+export type { CertificateSigningRequest } from './generated/certificates-v1.ts';
 export type { Lease, LeaseSpec } from './generated/coordination-v1.ts';
 export type { EndpointSlice } from './generated/discovery-v1.ts';
 export type { Condition, LabelSelector } from './generated/meta-v1.ts';

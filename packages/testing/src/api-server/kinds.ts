@@ -187,6 +187,15 @@ export const KINDS: readonly Kind[] = [
     mergeKeys: { ...CONDITIONS, 'spec.ports': 'port' },
     fields: { 'spec.clusterIP': '', 'spec.type': '' },
   }),
+  // As it is stored; who asks is not filled in, and nothing is approved or signed.
+  define({
+    group: 'certificates.k8s.io',
+    plural: 'certificatesigningrequests',
+    kind: 'CertificateSigningRequest',
+    shortNames: ['csr'],
+    status: true,
+    fields: { 'spec.signerName': '' },
+  }),
   define({
     group: 'coordination.k8s.io',
     plural: 'leases',

@@ -108,6 +108,21 @@ export const alerts: readonly Alert[] = [
     summary: 'No search for orphans has been complete for an hour.',
   },
   {
+    name: 'OutriggerKubeletServingDenied',
+    expr: `sum by (reason) (increase(outrigger_kubelet_serving_requests_total{${OURS}, result="denied"}[15m])) > 0`,
+    for: '0m',
+    severity: 'warning',
+    summary:
+      'A kubelet asked for a serving certificate that is not for its own machine, and was denied ({{ $labels.reason }}).',
+  },
+  {
+    name: 'OutriggerKubeletServingPending',
+    expr: `max by (reason) (outrigger_kubelet_serving_requests_pending{${OURS}}) > 0`,
+    for: '15m',
+    severity: 'warning',
+    summary: '{{ $value }} requests of kubelets for serving certificates stay pending ({{ $labels.reason }}).',
+  },
+  {
     name: 'OutriggerCloudCallsFailing',
     expr: `${share(`cloudprovider_api_requests_total{${OURS}, ${FAILED}}[10m]`, `cloudprovider_api_requests_total{${OURS}}[10m]`, 'provider')} > 0.1`,
     for: '10m',

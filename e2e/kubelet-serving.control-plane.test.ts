@@ -1,0 +1,146 @@
+/** Serving certificates of kubelets: asked for as kubelets do, approved by the program with the rights that it asks for, signed by kube-controller-manager. */
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { writeFile, mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:tls';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import {
+  createClient,
+  createTransport,
+  loadConfig,
+  resources,
+  type CertificateSigningRequest,
+  type ResourceClient,
+} from '@outrigger/kube';
+import { controlPlaneOrSkip, type ControlPlane } from '@outrigger/testing';
+import { CloudStory, STORY_FLAGS } from './cloud-story.ts';
+import { grant, startGrantedProgram } from './granted-program.ts';
+import { makeSigningAuthority, servingRequest, type AskedNames } from './serving-requests.ts';
+
+const ACCOUNT = 'approver';
+const SIGNER = 'kubernetes.io/kubelet-serving';
+type Requests = ResourceClient<CertificateSigningRequest>;
+
+/** As the kubelet of the node. */
+async function requestsOf(controlPlane: ControlPlane, node: string, owned: AsyncDisposableStack): Promise<Requests> {
+  const { path } = await controlPlane.kubeconfigFor({ user: `system:node:${node}`, groups: ['system:nodes'] });
+  const transport = owned.use(createTransport(await loadConfig({ kubeconfig: path })));
+  return createClient(transport).of(resources.certificateSigningRequests);
+}
+
+async function ask(requests: Requests, name: string, asked: AskedNames): Promise<string> {
+  const { key, request } = await servingRequest(asked);
+  await requests.create({
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name },
+    spec: { signerName: SIGNER, request, usages: asked.usages ?? ['digital signature', 'server auth'] },
+  });
+  return key;
+}
+
+/** A connection to who serves with this certificate, checked as the API server does before it asks for logs. */
+async function isVerified(certificate: string, key: string, authority: string, servername: string): Promise<void> {
+  const server = createServer({ cert: certificate, key }, (socket) => void socket.end('log line'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as { port: number };
+    const socket = connect({ host: '127.0.0.1', port, ca: authority, servername });
+    await once(socket, 'secureConnect');
+    assert.equal(socket.authorized, true);
+    socket.destroy();
+  } finally {
+    server.close();
+  }
+}
+
+test('the program approves what the cloud confirms, kube-controller-manager signs it, and nothing else is signed', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'kubelet-serving-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const authority = await makeSigningAuthority();
+  const [certificateFile, keyFile] = [join(directory, 'ca.crt'), join(directory, 'ca.key')];
+  await writeFile(certificateFile, authority.certificate);
+  await writeFile(keyFile, authority.key, { mode: 0o600 });
+  const controlPlane = await controlPlaneOrSkip(t, {
+    kubectl: true,
+    kubeControllerManager: true,
+    flags: {
+      'kube-controller-manager': {
+        'cluster-signing-kubelet-serving-cert-file': certificateFile,
+        'cluster-signing-kubelet-serving-key-file': keyFile,
+      },
+    },
+  });
+  if (!controlPlane) return;
+  await using owned = new AsyncDisposableStack();
+  const story = owned.use(await CloudStory.open(controlPlane));
+  const args = [...STORY_FLAGS, '--controllers=*,kubelet-serving'];
+  await grant(controlPlane, ACCOUNT, args);
+  const program = await startGrantedProgram({
+    controlPlane,
+    account: ACCOUNT,
+    args: [...args, `--cloud-config=${story.cloudConfig}`],
+  });
+  owned.use(program.manager);
+  story.programs.push(program);
+
+  await Promise.all(['n1', 'n2'].map((name) => story.join(name)));
+  await Promise.all(['n1', 'n2'].map((name) => story.isInitialised(name)));
+  const addressOf = (name: string): string => {
+    const { addresses = [] } = story.cloud.instances().find((one) => one.name === name) ?? {};
+    return addresses.find(({ type }) => type === 'InternalIP')?.address ?? '';
+  };
+  const [first, second] = await Promise.all(['n1', 'n2'].map((name) => requestsOf(controlPlane, name, owned)));
+  assert.ok(first && second);
+  const admin = story.client.of(resources.certificateSigningRequests);
+  const get = (name: string): Promise<CertificateSigningRequest> => admin.get({ name });
+  const conditionOf = async (name: string): Promise<string> =>
+    (await get(name)).status?.conditions?.map(({ type }) => type).join() ?? 'pending';
+
+  const own = { node: 'n1', dns: ['n1'], ips: [addressOf('n1')] };
+  const key = await ask(first, 'honest', own);
+  await story.until('the certificate is signed', async () => Boolean((await get('honest')).status?.certificate));
+  const pem = Buffer.from((await get('honest')).status?.certificate ?? '', 'base64').toString();
+  const certificate = new X509Certificate(pem);
+  assert.ok(certificate.verify(new X509Certificate(authority.certificate).publicKey));
+  assert.equal(certificate.subject, 'O=system:nodes\nCN=system:node:n1');
+  assert.equal(certificate.checkIP(addressOf('n1')), addressOf('n1'));
+  await isVerified(pem, key, authority.certificate, 'n1');
+  await assert.rejects(isVerified(pem, key, authority.certificate, 'n2'));
+
+  await ask(first, 'address-of-another', { ...own, ips: [addressOf('n2')] });
+  await ask(first, 'name-of-another', { ...own, dns: ['n2'] });
+  await ask(first, 'wildcard', { ...own, dns: ['*.n1'] });
+  await ask(first, 'uri', { ...own, uris: ['spiffe://cluster/n1'] });
+  await ask(first, 'subject-of-another', { ...own, node: 'n2' });
+  await ask(second, 'second-for-first', own);
+  await ask(first, 'client', { ...own, usages: ['digital signature', 'client auth'] });
+  const denied = [
+    'address-of-another',
+    'name-of-another',
+    'wildcard',
+    'uri',
+    'subject-of-another',
+    'second-for-first',
+    'client',
+  ];
+  for (const name of denied) await story.until(`${name} is denied`, async () => (await conditionOf(name)) === 'Denied');
+  await story.until('an Event says so', async () => {
+    const { items } = await story.client.of(resources.coreEvents).list({ namespace: 'default' });
+    return items.some(
+      ({ reason, involvedObject }) => reason === 'ServingCertificateDenied' && involvedObject.name === 'n1',
+    );
+  });
+
+  // A node that is not there yet: nothing is concluded, and it is approved when it is.
+  const third = await requestsOf(controlPlane, 'n3', owned);
+  await ask(third, 'early', { node: 'n3', dns: ['n3'], ips: [] });
+  assert.equal(await conditionOf('early'), 'pending');
+  await story.join('n3');
+  await story.until('the early request is approved', async () => (await conditionOf('early')) === 'Approved');
+  for (const name of denied) assert.equal((await get(name)).status?.certificate, undefined);
+});

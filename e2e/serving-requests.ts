@@ -1,0 +1,54 @@
+/** Certificate requests as kubelets make them, and the authority that signs them for kube-controller-manager. */
+import 'reflect-metadata';
+import { webcrypto } from 'node:crypto';
+import * as x509 from '@peculiar/x509';
+import type { CertificateSigningRequest } from '@outrigger/kube';
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+
+export interface AskedNames {
+  readonly node: string;
+  readonly dns: readonly string[];
+  readonly ips: readonly string[];
+  readonly uris?: readonly string[];
+  readonly usages?: NonNullable<CertificateSigningRequest['spec']['usages']>;
+}
+
+/** The request as `spec.request` has it, and its private key in PEM. */
+export async function servingRequest(asked: AskedNames): Promise<{ readonly request: string; readonly key: string }> {
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+  const names: x509.JsonGeneralNames = [
+    ...asked.dns.map((value) => ({ type: 'dns' as const, value })),
+    ...asked.ips.map((value) => ({ type: 'ip' as const, value })),
+    ...(asked.uris ?? []).map((value) => ({ type: 'url' as const, value })),
+  ];
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: [{ O: ['system:nodes'] }, { CN: [`system:node:${asked.node}`] }],
+    keys,
+    signingAlgorithm: ALGORITHM,
+    extensions: [new x509.SubjectAlternativeNameExtension(names)],
+  });
+  return {
+    request: Buffer.from(`${request.toString('pem')}\n`).toString('base64'),
+    key: await privateKey(keys.privateKey),
+  };
+}
+
+/** Certificate and key, PEM. */
+export async function makeSigningAuthority(): Promise<{ readonly certificate: string; readonly key: string }> {
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: [{ CN: ['kubelet-serving-test-ca'] }],
+    signingAlgorithm: ALGORITHM,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.digitalSignature, true),
+    ],
+  });
+  return { certificate: certificate.toString('pem'), key: await privateKey(keys.privateKey) };
+}
+
+async function privateKey(key: webcrypto.CryptoKey): Promise<string> {
+  return x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StatusError } from '@outrigger/kube';
+import { machine, NODE_1_ADDRESSES, nodeOf, ServingRig, type AskedName } from './serving-rig.suite.ts';
+
+const ALL: readonly AskedName[] = NODE_1_ADDRESSES.map(({ address, type }) => [
+  type.endsWith('IP') ? 'ip' : 'dns',
+  address,
+]);
+
+for (const [what, names] of [
+  ['its name and address', undefined],
+  ['all that the cloud gives', ALL],
+  ['one address', [['ip', '10.0.0.1']]],
+  ['one name', [['dns', 'node-1.cloud.internal']]],
+] satisfies (readonly [string, readonly AskedName[] | undefined])[]) {
+  test(`approved, by one read of its machine: a kubelet asks for ${what}`, async () => {
+    await using rig = new ServingRig();
+    await rig.start();
+    await rig.ask('csr-1', names && { names });
+    assert.equal(rig.verdict('csr-1'), 'Approved');
+    assert.equal(rig.reads.length, 1);
+    assert.deepEqual(rig.events, []);
+    const [condition] = rig.get('csr-1').status?.conditions ?? [];
+    assert.equal(condition?.reason, 'ConfirmedByCloud');
+  });
+}
+
+test('approved: a key that encrypts, a host name in capitals in the cloud, and a short name before the cloud has named the node', async () => {
+  await using rig = new ServingRig();
+  rig.cloud.set('fake://node-1', machine('fake://node-1', [{ type: 'Hostname', address: 'Node-1.Cloud' }]));
+  await rig.start();
+  await rig.ask('rsa', {
+    usages: ['key encipherment', 'digital signature', 'server auth'],
+    names: [['dns', 'Node-1.Cloud']],
+  });
+  await rig.ask('small', { names: [['dns', 'node-1.cloud']] });
+  await rig.ask('short', { names: [['dns', 'node-1']] });
+  assert.deepEqual(
+    ['rsa', 'small', 'short'].map((name) => rig.verdict(name)),
+    ['Approved', 'Approved', 'Approved'],
+  );
+});
+
+test('what is approved, denied, failed or signed already is left alone', async () => {
+  await using rig = new ServingRig();
+  await rig.start();
+  for (const type of ['Approved', 'Denied', 'Failed']) {
+    await rig.ask(type, { status: { conditions: [{ type, status: 'True' }] } });
+  }
+  await rig.ask('signed', { status: { certificate: 'AAAA' } });
+  await rig.settle(60_000);
+  assert.equal(rig.reads.length + rig.writes.length, 0);
+});
+
+test('a node that comes, and one that gets its provider ID, is looked at at once', async () => {
+  await using rig = new ServingRig();
+  rig.nodes.remove('node-1');
+  rig.nodes.put(nodeOf('node-2', ''));
+  await rig.start();
+  await rig.ask('csr-1');
+  await rig.ask('csr-2', { node: 'node-2', names: [['dns', 'node-2']] });
+  assert.deepEqual([rig.verdict('csr-1'), rig.verdict('csr-2'), rig.reads.length], ['pending', 'pending', 0]);
+  rig.nodes.put(nodeOf('node-1'));
+  rig.nodes.put(nodeOf('node-2'));
+  await rig.settle();
+  assert.deepEqual([rig.verdict('csr-1'), rig.verdict('csr-2')], ['Approved', 'Approved']);
+});
+
+test('what the cloud could not say is asked again with back-off, told once, and approved when it can', async () => {
+  await using rig = new ServingRig();
+  rig.cloud.set('fake://node-1', { kind: 'missing' });
+  await rig.start();
+  await rig.ask('csr-1');
+  await rig.settle(4_000);
+  assert.equal(rig.reads.length, 1);
+  await rig.settle(600_000);
+  assert.ok(rig.reads.length < 12, `${rig.reads.length} reads`);
+  assert.deepEqual(
+    rig.events.map(({ about, reason }) => `${about} ${reason}`),
+    ['node-1 ServingCertificatePending'],
+  );
+  rig.cloud.set('fake://node-1', machine('fake://node-1', NODE_1_ADDRESSES));
+  await rig.settle(310_000);
+  assert.equal(rig.verdict('csr-1'), 'Approved');
+});
+
+test('a request that was seen while a read was under way is answered by the next read, not by that one', async () => {
+  await using rig = new ServingRig();
+  let open = (): void => {};
+  rig.gate = new Promise((resolve) => (open = resolve));
+  await rig.start();
+  await rig.ask('csr-1');
+  await rig.clock.advance(10);
+  await rig.ask('csr-2');
+  assert.equal(rig.reads.length, 1);
+  open();
+  await rig.settle();
+  assert.deepEqual([rig.verdict('csr-1'), rig.verdict('csr-2'), rig.reads.length], ['Approved', 'Approved', 2]);
+});
+
+test('a kubelet that makes a thousand requests costs the cloud no more than a few reads, and holds up no other', async () => {
+  await using rig = new ServingRig();
+  await rig.start();
+  for (let i = 0; i < 1_000; i++) {
+    await rig.ask(`flood-${i}`, { names: i % 2 === 0 ? [['ip', '10.0.0.2']] : undefined });
+    if (i === 500)
+      await rig.ask('honest', {
+        node: 'node-2',
+        names: [
+          ['dns', 'node-2'],
+          ['ip', '10.0.0.2'],
+        ],
+      });
+    await rig.clock.advance(100);
+  }
+  const reads = rig.reads.filter(({ name }) => name === 'node-1');
+  assert.ok(reads.length <= 7, `${reads.length} reads in 100 s`);
+  assert.equal(rig.verdict('honest'), 'Approved');
+  await rig.settle(600_000);
+  for (let i = 0; i < 1_000; i++) assert.notEqual(rig.verdict(`flood-${i}`), 'Approved');
+  assert.ok(rig.reads.length < 20, `${rig.reads.length} reads in 11 min`);
+});
+
+test('who decided between the read and the write is not overruled', async () => {
+  await using rig = new ServingRig();
+  rig.beforeWrite = (name) => {
+    rig.beforeWrite = () => {};
+    rig.requests.put({ ...rig.get(name), status: { conditions: [{ type: 'Denied', status: 'True' }] } } as object);
+  };
+  await rig.start();
+  await rig.ask('csr-1');
+  await rig.settle(60_000);
+  assert.equal(rig.verdict('csr-1'), 'Denied');
+  assert.equal(rig.writes.length, 0);
+});
+
+test('a write that fails is tried again; one whose request is gone is not', async () => {
+  await using rig = new ServingRig();
+  let failures = 0;
+  rig.beforeWrite = (name) => {
+    failures += 1;
+    if (name === 'gone') throw new StatusError('PUT', 404, { reason: 'NotFound', code: 404 });
+    if (failures < 3) throw new StatusError('PUT', 500, { reason: 'InternalError', code: 500 });
+  };
+  await rig.start();
+  await rig.ask('csr-1');
+  await rig.settle(30_000);
+  assert.equal(rig.verdict('csr-1'), 'Approved');
+  await rig.ask('gone');
+  await rig.settle(600_000);
+  assert.equal(failures, 4);
+});
+
+test('of several providers, the one whose node it is decides, and the first says what belongs to none', async () => {
+  const providerNames = ['other', 'fake'];
+  await using first = new ServingRig({ providerName: 'other', providerNames, isDefault: true });
+  await using second = new ServingRig({ providerName: 'fake', providerNames, isDefault: false });
+  for (const rig of [first, second]) {
+    rig.nodes.put(nodeOf('node-2', ''));
+    await rig.start();
+    await rig.ask('ours');
+    await rig.ask('malformed', { usages: [] });
+    await rig.ask('unknown', { node: 'node-9', usages: [] });
+    await rig.ask('late', { node: 'node-2', names: [['dns', 'node-2']] });
+    await rig.settle(60_000);
+  }
+  const verdicts = (rig: ServingRig): readonly string[] =>
+    ['ours', 'malformed', 'unknown', 'late'].map((name) => rig.verdict(name));
+  assert.deepEqual(verdicts(first), ['pending', 'pending', 'Denied', 'pending']);
+  assert.deepEqual(verdicts(second), ['Approved', 'Denied', 'pending', 'pending']);
+  assert.deepEqual(
+    second.events.map(({ reason }) => reason),
+    ['ServingCertificateDenied'],
+  );
+  second.nodes.put(nodeOf('node-2'));
+  await second.settle();
+  assert.equal(second.verdict('late'), 'Approved');
+});
+
+test('in a dry run nothing is approved, and what would be is shown', async () => {
+  await using rig = new ServingRig({ dryRun: true });
+  await rig.start();
+  await rig.ask('good');
+  await rig.ask('bad', { usages: [] });
+  assert.deepEqual(
+    rig.journal.plans().map(({ actions, subject }) => `${subject.name}: ${actions[0]?.kind}`),
+    ['bad: deny-request', 'good: approve-request'].toReversed(),
+  );
+  assert.equal(rig.writes.length + rig.events.length, 0);
+});
