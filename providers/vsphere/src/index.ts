@@ -1,0 +1,16 @@
+/** vSphere. See ../README.md. */
+export type {
+  ConnectionState,
+  GuestAddress,
+  GuestNic,
+  PowerState,
+  VirtualMachine,
+} from './inventory/virtual-machine.ts';
+export type {
+  AttachedTag,
+  InventoryChange,
+  InventoryObject,
+  MachineList,
+  ManagedObject,
+  Vcenter,
+} from './inventory/vcenter.ts';
