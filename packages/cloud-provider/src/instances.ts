@@ -117,8 +117,8 @@ export interface Instances {
    * Hints that machines have changed, come or gone: from a queue of the cloud's events, a long poll, a watch. A hint only lets the host look
    * up sooner, and proves nothing: it may be wrong, late, or of machines that are no nodes. The host asks about a batch of hinted
    * nodes every 5 s at most, and about all once a minute at most. Iterated once, while this process leads; `call.signal` ends it.
-   * May end or throw: it is begun anew after 1 s, doubled up to 5 minutes. Requests go through `call.call`; keep each shorter
-   * than a minute, since it counts as one in flight. Default: no hints, nodes are looked up once per status period.
+   * May end or throw: it is begun anew after 1 s, doubled up to 5 minutes. Requests go through `call.call`; one that
+   * waits counts as one in flight for as long: have one at a time. Default: no hints, nodes are looked up once per status period.
    */
   changes?(call: CallContext): AsyncIterable<InstanceHint>;
 }

@@ -1,4 +1,5 @@
 /** vSphere. See ../README.md. */
+export { openVcenter, type OpenVcenterOptions, type VcenterConnection } from './inventory/open-vcenter.ts';
 export type {
   ConnectionState,
   GuestAddress,

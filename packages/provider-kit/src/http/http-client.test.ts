@@ -203,6 +203,34 @@ test('no answer in time is `timeout`, no connection `unavailable`, and whoever g
   assert.equal(((await given) as Error).message, 'enough');
 });
 
+test('a request may be counted under a name of its own, wait longer than others, and hear what an error names', async () => {
+  await using acme = await rig(() => ({ status: 409, body: 'in use' }), {
+    errorOf: () => ({ code: 'InUse', message: 'by another', detail: { obj: 'vm-1' } }),
+  });
+  const error = await errorOf(acme.client.request(acme.call, 'POST /sdk', { name: 'Rename' }));
+  assert.ok(isHttpError(error, 409, 'InUse'));
+  assert.deepEqual([error.detail, error.message.includes('refused Rename: by another')], [{ obj: 'vm-1' }, true]);
+  assert.deepEqual(
+    acme.opened.recentCalls().map(({ operation }) => operation),
+    ['Rename'],
+  );
+  const client = new HttpClient({
+    host: acme.host,
+    cloud: 'Acme',
+    root: 'https://acme.example',
+    fetch: (_url, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      }),
+  });
+  let over = false;
+  const slow = errorOf(client.request(acme.call, 'POST /wait', { timeoutMs: 50_000 })).finally(() => (over = true));
+  await acme.clock.advance(49_000);
+  assert.equal(over, false);
+  await acme.clock.advance(1_000);
+  assert.match((await slow).message, /within 50 s/u);
+});
+
 test('a token that the cloud does not accept is renewed once; a signature is made for each send', async () => {
   let accepted = 'new';
   await using acme = await rig(

@@ -56,6 +56,10 @@ export interface HttpRequest {
   readonly ifMatch?: string | undefined;
   /** May be sent again when its answer was lost. Default: true but for POST and PATCH. */
   readonly idempotent?: boolean;
+  /** What it is counted as where the operation says little, as in SOAP: `RetrievePropertiesEx`. Never with IDs in it. Default: the operation. */
+  readonly name?: string;
+  /** Milliseconds, to the last byte of the answer: of a request that waits. Default: the client's. */
+  readonly timeoutMs?: number;
   /** Which of the provider's rate limits it counts against. Default: the provider's only one. */
   readonly bucket?: string;
 }
@@ -132,7 +136,7 @@ export class HttpClient implements AsyncDisposable {
   #sendWith<T>(
     call: CallContext,
     operation: Operation,
-    { body, bucket, headers, idempotent, ifMatch, params, query }: HttpRequest,
+    { body, bucket, headers, idempotent, ifMatch, name = operation, params, query, timeoutMs }: HttpRequest,
     credentials: Readonly<Record<string, string>> = {},
   ): Promise<HttpAnswer<T>> {
     const { host, root, sign } = this.#options;
@@ -151,17 +155,14 @@ export class HttpClient implements AsyncDisposable {
       body: body === undefined ? undefined : this.#format.write(body),
     };
     const repeatable = idempotent ?? !['POST', 'PATCH'].includes(method);
-    return call.call(
-      { name: operation, idempotent: repeatable, ...(bucket !== undefined && { bucket }) },
-      async (signal) => {
-        const signature = await sign?.(unsigned);
-        const sent = signature ? { ...unsigned, headers: { ...unsigned.headers, ...signature } } : unsigned;
-        return this.#read<T>(operation, await this.#transport.send(sent, signal), host.clock.now());
-      },
-    );
+    return call.call({ name, idempotent: repeatable, ...(bucket !== undefined && { bucket }) }, async (signal) => {
+      const signature = await sign?.(unsigned);
+      const sent = signature ? { ...unsigned, headers: { ...unsigned.headers, ...signature } } : unsigned;
+      return this.#read<T>(name, await this.#transport.send(sent, signal, timeoutMs), host.clock.now());
+    });
   }
 
-  #read<T>(operation: Operation, answer: ReceivedHttp, now: number): HttpAnswer<T> {
+  #read<T>(operation: string, answer: ReceivedHttp, now: number): HttpAnswer<T> {
     const { cloud, errorOf = usualErrorOf, errors = [] } = this.#options;
     const { status, text } = answer;
     const isSuccess = status >= 200 && status < 300;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { webcrypto } from 'node:crypto';
+import { webcrypto, X509Certificate } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { connect, type AddressInfo } from 'node:net';
@@ -62,8 +62,8 @@ test(
     );
     const answer = await ask(`http://127.0.0.1:${server.port}/a/b?c=d`);
     assert.deepEqual(
-      [answer.status, answer.text, answer.header('location'), answer.header('none')],
-      [302, 'POST /a/b?c=d 1 hello', 'http://elsewhere.example/', undefined],
+      [answer.status, answer.text, answer.header('location'), answer.header('x-b'), answer.header('none')],
+      [302, 'POST /a/b?c=d 1 hello', 'http://elsewhere.example/', '2, 3', undefined],
     );
   },
 );
@@ -82,6 +82,47 @@ test(
     await assert.rejects(ask(url), refused(/cannot be reached: .*certificate/u));
     await assert.rejects(ask(url, { tls: { ca: (await selfSigned()).cert } }), refused(/certificate/u));
     await assert.rejects(ask('http://127.0.0.1:1/'), refused(/ECONNREFUSED/u));
+  },
+);
+
+test(
+  'a certificate is accepted by its thumbprint, also through a proxy, and nothing is sent to a server that shows another',
+  { timeout: 60_000 },
+  async () => {
+    const identity = await selfSigned();
+    let heard = 0;
+    await using server = await listening(
+      createSecureServer(identity, (_request, response) => response.end(`${++heard}`)),
+    );
+    const proxy = createServer();
+    proxy.on('connect', (_request, socket) => {
+      socket.on('error', () => {});
+      const onward = connect(server.port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        onward.pipe(socket).pipe(onward);
+      });
+      onward.on('error', () => socket.destroy());
+    });
+    await using listens = await listening(proxy);
+    const { fingerprint, fingerprint256 } = new X509Certificate(identity.cert);
+    const ways = [
+      { url: `https://127.0.0.1:${server.port}/` },
+      { url: 'https://acme.example/', proxies: proxiesOf({ HTTPS_PROXY: `http://127.0.0.1:${listens.port}` }) },
+    ];
+    for (const { url, ...options } of ways) {
+      for (const thumbprint of [fingerprint, fingerprint256, fingerprint.replaceAll(':', '').toLowerCase()]) {
+        assert.match((await ask(url, { ...options, tls: { thumbprint } })).text, /^\d$/u);
+      }
+      const before = heard;
+      const other = new X509Certificate((await selfSigned()).cert).fingerprint256;
+      for (const thumbprint of [other, fingerprint.slice(0, -3), '']) {
+        await assert.rejects(
+          ask(url, { ...options, tls: { thumbprint } }),
+          (error) => isCloudError(error, 'unavailable') && error.message.includes(fingerprint),
+        );
+      }
+      assert.equal(heard, before);
+    }
   },
 );
 

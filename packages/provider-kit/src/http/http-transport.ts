@@ -1,6 +1,7 @@
 /** One HTTP request and its whole answer: connections, proxies, certificates, time-outs. Knows nothing of what is said. */
 import { CloudError, type Clock } from '@outrigger/cloud-provider';
-import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
+import type { TLSSocket } from 'node:tls';
+import { Agent, buildConnector, EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici';
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -46,6 +47,11 @@ export interface TlsSettings {
   readonly allowPartialTrustChain?: boolean;
   /** False: the server's certificate is not checked. Default: true. */
   readonly rejectUnauthorized?: boolean;
+  /**
+   * SHA-1 or SHA-256 of the server's certificate in hexadecimal, with or without colons: that certificate alone is accepted, whoever issued
+   * it. It is compared before anything is sent over the connection. Default: authorities decide.
+   */
+  readonly thumbprint?: string;
 }
 
 /** URLs of proxies; empty: none. */
@@ -92,10 +98,14 @@ export class HttpTransport implements AsyncDisposable {
   }
 
   /** Rejects with `unavailable` or `timeout` when there is no answer, and with the signal's reason. */
-  async send({ method, url, headers, body }: SentHttp, signal: AbortSignal): Promise<ReceivedHttp> {
+  async send(
+    { method, url, headers, body }: SentHttp,
+    signal: AbortSignal,
+    timeoutMs: number = this.#timeoutMs,
+  ): Promise<ReceivedHttp> {
     const done = new AbortController();
     const late = new AbortController();
-    this.#clock.sleep(this.#timeoutMs, done.signal).then(
+    this.#clock.sleep(timeoutMs, done.signal).then(
       () => late.abort(),
       () => {},
     );
@@ -114,7 +124,7 @@ export class HttpTransport implements AsyncDisposable {
       signal.throwIfAborted();
       const { origin } = new URL(url);
       if (late.signal.aborted) {
-        throw new CloudError('timeout', `${origin} did not answer within ${this.#timeoutMs / 1000} s`);
+        throw new CloudError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s`);
       }
       throw new CloudError('unavailable', `${origin} cannot be reached: ${reasonOf(error)}`, { cause: error });
     } finally {
@@ -138,8 +148,11 @@ function agentOf(
   { proxies, requestTimeoutMs = DEFAULT_TIMEOUT_MS, tls = {} }: HttpTransportOptions,
   proxy: string,
 ): Dispatcher {
+  const { thumbprint, ...rest } = tls;
+  const settled = thumbprint === undefined ? rest : { ...rest, rejectUnauthorized: false, maxCachedSessions: 0 };
   const settings: Agent.Options = {
-    connect: { ...tls, timeout: requestTimeoutMs },
+    connect: { ...settled, timeout: requestTimeoutMs },
+    ...(thumbprint !== undefined && { factory: (origin, options) => pinnedPool(thumbprint, origin, options) }),
     // The time-out of a request is the clock's.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -147,10 +160,30 @@ function agentOf(
   if (proxy === '') return new Agent(settings);
   return new EnvHttpProxyAgent({
     ...settings,
-    requestTls: tls,
+    requestTls: settled,
     httpProxy: proxy,
     httpsProxy: proxy,
     noProxy: proxies?.except ?? '',
+  });
+}
+
+/** Connections that are given up, with nothing sent, unless the server shows the certificate with this thumbprint. */
+function pinnedPool(thumbprint: string, origin: string | URL, options: object): Dispatcher {
+  const { connect = {} } = options as { readonly connect?: buildConnector.connector | buildConnector.BuildOptions };
+  const open = typeof connect === 'function' ? connect : buildConnector(connect);
+  const wanted = thumbprint.replaceAll(':', '').toUpperCase();
+  return new Pool(origin, {
+    ...options,
+    connect: (target, callback) =>
+      open(target, (...opened) => {
+        const [error, socket] = opened;
+        if (error || target.protocol !== 'https:') return callback(...opened);
+        const shown = (socket as TLSSocket).getPeerX509Certificate();
+        const prints = [shown?.fingerprint256, shown?.fingerprint].map((one) => one?.replaceAll(':', ''));
+        if (prints.includes(wanted)) return callback(...opened);
+        socket.destroy();
+        return callback(new Error(`its certificate has the thumbprint ${shown?.fingerprint ?? 'none'}`), null);
+      }),
   });
 }
 
@@ -171,7 +204,7 @@ async function sendThrough(
   });
   const get = (name: string): string | null => {
     const value = answer.headers[name];
-    return (Array.isArray(value) ? value[0] : value) ?? null;
+    return (Array.isArray(value) ? value.join(', ') : value) ?? null;
   };
   return { status: answer.statusCode, headers: { get }, text: () => answer.body.text() };
 }

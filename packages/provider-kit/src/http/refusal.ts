@@ -15,6 +15,8 @@ export interface ApiError {
   /** Its name of it: `server_not_found`, `ResourceNotFound`. Empty: it has none. */
   readonly code: string;
   readonly message: string;
+  /** What else it says that a program needs: the object that a fault names. Default: nothing. */
+  readonly detail?: Readonly<Record<string, string>>;
 }
 
 /** One row of the table: what a status, a code of the API or both mean. The first row that fits counts. */
@@ -41,6 +43,8 @@ export interface HttpError extends CloudErrorShape {
   readonly status: number;
   /** `ApiError.code`; empty without. */
   readonly apiCode: string;
+  /** `ApiError.detail`. */
+  readonly detail?: Readonly<Record<string, string>>;
 }
 
 const LONGEST_MESSAGE = 400;
@@ -66,7 +70,7 @@ export function refusalOf(
     effect: rule?.effect ?? (isRefused ? 'none' : 'unknown'),
     retryAfterMs: retryAfterMs(answer.header('retry-after'), now),
   });
-  return Object.assign(error, { status, apiCode: own?.code ?? '' });
+  return Object.assign(error, { status, apiCode: own?.code ?? '', ...(own?.detail && { detail: own.detail }) });
 }
 
 /** Whether an answer with this status is behind the error, and with this code of the API where one is given. */

@@ -119,6 +119,46 @@ test('credentials that are refused are not tried again at once; a token is never
   assert.deepEqual(acme.redacted, acme.sent);
 });
 
+test('where an account may be locked, each refusal in a row doubles the time until the next attempt, to an hour', async () => {
+  await using opened = await openedHost(new FakeClock());
+  const { clock } = opened.host;
+  let asked = 0;
+  let isWrong = true;
+  const credentials = tokenCredentials({
+    host: opened.host,
+    refusedForMs: 120_000,
+    fetch: async () => {
+      asked++;
+      if (isWrong) throw new CloudError('unauthenticated', 'wrong password');
+      return { value: `token-${asked}` };
+    },
+  });
+  const at: number[] = [];
+  const attempt = async (): Promise<void> => {
+    const before = asked;
+    const last = { authorization: `Bearer token-${asked}` };
+    await credentials(opened.host.callContext(), true, last).catch(() => {});
+    if (asked > before) at.push(clock.now() / 60_000);
+  };
+  const begun = clock.now() / 60_000;
+  for (let minute = 0; minute < 250; minute++) {
+    await attempt();
+    await (clock as FakeClock).advance(60_000);
+  }
+  assert.deepEqual(
+    at.map((minute) => minute - begun),
+    [0, 2, 6, 14, 30, 62, 122, 182, 242],
+  );
+  isWrong = false;
+  await (clock as FakeClock).advance(3_600_000);
+  await attempt();
+  isWrong = true;
+  await attempt();
+  await (clock as FakeClock).advance(120_000);
+  await attempt();
+  assert.equal(asked, 12, 'a success begins anew');
+});
+
 test('who gives up hears its own reason, and takes the token from nobody else', async () => {
   await using acme = await rig();
   let give: (token: FetchedToken) => void = () => {};

@@ -16,6 +16,11 @@ export interface TokenCredentialsOptions {
   readonly headers?: (token: string) => Readonly<Record<string, string>>;
   /** Milliseconds before its end from which on it is renewed, while it still serves; at most half of its life. Default: 60,000. */
   readonly renewBeforeMs?: number;
+  /**
+   * Milliseconds for which nobody asks again after the credentials were refused; doubled each time in a row, to an hour at most. For
+   * services that lock an account after a few attempts. Default: 30,000 each time.
+   */
+  readonly refusedForMs?: number;
 }
 
 interface KeptToken extends FetchedToken {
@@ -24,6 +29,7 @@ interface KeptToken extends FetchedToken {
 
 /** So long nobody asks again after the credentials were refused: clouds lock accounts that are tried often. */
 const REFUSED_FOR_MS = 30_000;
+const LONGEST_REFUSED_MS = 3_600_000;
 /** So long after a renewal ahead of time has failed, the next one waits. */
 const EARLY_AGAIN_MS = 10_000;
 
@@ -35,12 +41,14 @@ export function tokenCredentials({
   fetch,
   headers = (token) => ({ authorization: `Bearer ${token}` }),
   host,
+  refusedForMs,
   renewBeforeMs = 60_000,
 }: TokenCredentialsOptions): NonNullable<HttpClientOptions['credentials']> {
   let token: KeptToken | undefined;
   let flight: Promise<KeptToken> | undefined;
   let refusal: { readonly error: Error; readonly until: number } | undefined;
   let earlyAgainAt = 0;
+  let refusals = 0;
 
   const ask = async (): Promise<KeptToken> => {
     try {
@@ -50,10 +58,12 @@ export function tokenCredentials({
       const life = (fetched.expiresAt ?? Infinity) - host.clock.now();
       token = { ...fetched, renewAt: host.clock.now() + life - Math.min(renewBeforeMs, life / 2) };
       refusal = undefined;
+      refusals = 0;
       return token;
     } catch (error) {
       if (isCloudError(error, 'unauthenticated') || isCloudError(error, 'configuration')) {
-        refusal = { error, until: host.clock.now() + REFUSED_FOR_MS };
+        const wait = refusedForMs === undefined ? REFUSED_FOR_MS : refusedForMs * 2 ** Math.min(refusals++, 20);
+        refusal = { error, until: host.clock.now() + Math.min(wait, LONGEST_REFUSED_MS) };
       }
       throw error;
     } finally {

@@ -22,6 +22,18 @@ test('XML is read with texts as texts, lists as lists, and written', () => {
   assert.equal(format.write({ R: { a: ['1', '2'], b: 'x<y', c: '' } }), '<R><a>1</a><a>2</a><b>x&lt;y</b><c/></R>');
 });
 
+test('characters by number are read; attributes are kept where they are asked for, without their prefixes', () => {
+  assert.deepEqual(xmlFormat().read('<a b="1">&#34;x&#x41;&quot;&#xA;y</a>'), { a: '"xA"\ny' });
+  const format = xmlFormat({ attributes: true });
+  assert.deepEqual(format.read('<a xmlns="urn:a" x:type="b:c" xmlns:x="urn:x">1<b/><c type="d&#34;">007</c></a>'), {
+    a: { '#text': '1', '@type': 'b:c', b: '', c: { '#text': '007', '@type': 'd"' } },
+  });
+  assert.equal(
+    format.write({ a: { '@x:type': 'b"', c: [{ '@type': 't', '#text': 'v<' }, 2], d: undefined } }),
+    '<a x:type="b&quot;"><c type="t">v&lt;</c><c>2</c></a>',
+  );
+});
+
 test('what is no XML, cut off, or defines text of its own is not read', () => {
   const format = xmlFormat();
   for (const text of ['oops', '{"a":1}', '<a><b></a>', '<a><b>1</b>', '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>']) {

@@ -14,24 +14,43 @@ export interface XmlFormatOptions {
    * `Filter.1.Name=a&Filter.1.Value.1=b`. Default: `xml`.
    */
   readonly sends?: 'xml' | 'form';
+  /**
+   * Attributes are kept, and written: `<a t="x">1</a>` is `{ a: { '@t': 'x', '#text': '1' } }`; read without their prefixes, `xsi:type` as
+   * `@type`. Default: false.
+   */
+  readonly attributes?: boolean;
   /** Of a form: what stands between a list and the numbers of its items, `member` in some APIs. Default: nothing. */
   readonly itemName?: string;
 }
 
 /**
- * `<a><b>1</b></a>` is `{ a: { b: '1' } }`: texts stay texts, so that an ID of digits keeps its zeros; attributes and namespaces are left
- * out; an empty element is `''`, as is a list without items. A document type is refused: it can define text that grows.
+ * `<a><b>1</b></a>` is `{ a: { b: '1' } }`: texts stay texts, so that an ID of digits keeps its zeros; namespaces are left out, and
+ * attributes unless they are asked for; an empty element is `''`, as is a list without items. A document type is refused: it can define text that grows.
  */
-export function xmlFormat({ itemName, lists = [], sends = 'xml' }: XmlFormatOptions = {}): BodyFormat {
+export function xmlFormat({
+  attributes = false,
+  itemName,
+  lists = [],
+  sends = 'xml',
+}: XmlFormatOptions = {}): BodyFormat {
   const names = new Set(lists);
   const parser = new XMLParser({
-    ignoreAttributes: true,
+    ignoreAttributes: !attributes,
+    attributeNamePrefix: '@',
+    parseAttributeValue: false,
     ignoreDeclaration: true,
     removeNSPrefix: true,
     parseTagValue: false,
+    // Characters by number (`&#34;`), which are XML, come with the named entities of HTML, which are none: there are none of these.
+    htmlEntities: {} as unknown as boolean,
     isArray: (name, path) => names.has(name) || (typeof path === 'string' && names.has(path)),
   });
-  const builder = new XMLBuilder({ suppressEmptyNode: true });
+  const builder = new XMLBuilder({
+    suppressEmptyNode: true,
+    ignoreAttributes: !attributes,
+    attributeNamePrefix: '@',
+    suppressBooleanAttributes: false,
+  });
   return {
     mediaType: 'application/xml',
     ...(sends === 'form' && { writes: 'application/x-www-form-urlencoded' }),

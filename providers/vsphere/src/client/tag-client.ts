@@ -1,0 +1,205 @@
+/** Tags of one vCenter by its REST API, in a session of its own that all callers share. Entry point: `TagClient.attached`. */
+import { CloudError, isCloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
+import {
+  HttpClient,
+  isHttpError,
+  tokenCredentials,
+  type ApiError,
+  type ErrorRule,
+  type HttpClientOptions,
+  type Operation,
+} from '@outrigger/provider-kit';
+import type { AttachedTag, ManagedObject } from '../inventory/vcenter.ts';
+import { childOf, childrenOf, textOf } from './soap.ts';
+
+/** The API is at `/api` since 7.0 U2, and before that at `/rest`, where answers are in a `value`. */
+type Flavour = 'api' | 'rest';
+
+export interface TagClientOptions {
+  /** Without credentials, format and errors. */
+  readonly http: HttpClientOptions;
+  readonly host: Pick<ProviderHost, 'callContext' | 'clock' | 'redact'>;
+  /** The header `Authorization` of a login at this path. Rejects where the credentials serve for no REST session. */
+  readonly authorization: (path: string, call: CallContext) => Promise<string>;
+}
+
+interface Known<T> {
+  readonly value: T;
+  readonly until: number;
+}
+
+const OBJECTS_A_REQUEST = 1_000;
+/** So long names of tags and categories are believed: they may be renamed. */
+const KNOWN_FOR_MS = 10 * 60_000;
+const REFUSED_FOR_MS = 120_000;
+
+const PATHS = {
+  api: { session: '/api/session', tagging: '/api/cis/tagging', action: 'action', id: '{id}' },
+  rest: {
+    session: '/rest/com/vmware/cis/session',
+    tagging: '/rest/com/vmware/cis/tagging',
+    action: '~action',
+    id: 'id:{id}',
+  },
+} as const;
+
+const errors: readonly ErrorRule[] = [
+  { code: 'UNAUTHENTICATED', means: 'unauthenticated' },
+  { code: 'UNAUTHORIZED', means: 'forbidden' },
+  { code: 'NOT_FOUND', means: 'not-found' },
+  { code: 'TIMED_OUT', means: 'timeout' },
+  { code: 'RESOURCE_INACCESSIBLE', means: 'unavailable' },
+  { code: 'SERVICE_UNAVAILABLE', means: 'unavailable' },
+];
+
+export class TagClient {
+  readonly #login: HttpClient;
+  readonly #http: HttpClient;
+  readonly #options: TagClientOptions;
+  #flavour: Flavour | undefined;
+  /** The session that is used, for the logout. */
+  #session: string | undefined;
+  readonly #tags = new Map<string, Known<{ readonly name: string; readonly category: string }>>();
+  readonly #categories = new Map<string, Known<string>>();
+
+  constructor(options: TagClientOptions) {
+    const http = { ...options.http, errors, errorOf: restError };
+    this.#options = options;
+    this.#login = new HttpClient(http);
+    this.#http = new HttpClient({
+      ...http,
+      credentials: tokenCredentials({
+        host: options.host,
+        headers: (value) => ({ 'vmware-api-session-id': value }),
+        refusedForMs: REFUSED_FOR_MS,
+        fetch: async (call) => ({ value: (this.#session = await this.#signIn(call)) }),
+      }),
+    });
+  }
+
+  /** By reference; an object without such tags has an empty list. */
+  async attached(
+    objects: readonly ManagedObject[],
+    categories: readonly string[],
+    call: CallContext,
+  ): Promise<ReadonlyMap<string, readonly AttachedTag[]>> {
+    const found = new Map<string, readonly AttachedTag[]>(objects.map(({ reference }) => [reference, []]));
+    if (categories.length === 0) return found;
+    for (let start = 0; start < objects.length; start += OBJECTS_A_REQUEST) {
+      const asked = objects.slice(start, start + OBJECTS_A_REQUEST);
+      const answer = await this.#ask(call, 'POST', '/tag-association', {
+        action: 'list-attached-tags-on-objects',
+        body: { object_ids: asked.map(({ reference, type }) => ({ id: reference, type })) },
+      });
+      for (const one of isList(answer)) {
+        const reference = textOf(childOf(one, 'object_id', 'id')) ?? '';
+        const tags = await Promise.all(childrenOf(one, 'tag_ids').map((id) => this.#tag(String(id), call)));
+        found.set(
+          reference,
+          tags.filter((tag) => tag !== undefined && categories.includes(tag.category)) as readonly AttachedTag[],
+        );
+      }
+    }
+    return found;
+  }
+
+  /** Logs out, if there is a session. */
+  async close(call: CallContext): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    if (session !== undefined && this.#flavour) {
+      const { session: path } = PATHS[this.#flavour];
+      await this.#login.request(call, `DELETE ${path}`, { headers: { 'vmware-api-session-id': session } });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#http[Symbol.asyncDispose]();
+    await this.#login[Symbol.asyncDispose]();
+  }
+
+  /** `undefined`: it was deleted in between. */
+  async #tag(id: string, call: CallContext): Promise<AttachedTag | undefined> {
+    const tag = await this.#known(this.#tags, id, async () => {
+      const read = await this.#ask(call, 'GET', '/tag', { id });
+      return { name: textOf(childOf(read, 'name')) ?? '', category: textOf(childOf(read, 'category_id')) ?? '' };
+    });
+    if (!tag) return undefined;
+    const category = await this.#known(this.#categories, tag.category, async () => {
+      const read = await this.#ask(call, 'GET', '/category', { id: tag.category });
+      return textOf(childOf(read, 'name')) ?? '';
+    });
+    return category === undefined ? undefined : { category, name: tag.name };
+  }
+
+  async #known<T>(known: Map<string, Known<T>>, id: string, read: () => Promise<T>): Promise<T | undefined> {
+    const now = this.#options.host.clock.now();
+    const kept = known.get(id);
+    if (kept && now < kept.until) return kept.value;
+    // What is not asked for any more is forgotten.
+    for (const [one, { until }] of known) if (now >= until) known.delete(one);
+    try {
+      const value = await read();
+      known.set(id, { value, until: now + KNOWN_FOR_MS });
+      return value;
+    } catch (error) {
+      if (isCloudError(error, 'not-found')) return undefined;
+      throw error;
+    }
+  }
+
+  async #ask(
+    call: CallContext,
+    method: 'GET' | 'POST',
+    path: string,
+    { action, body, id }: { readonly action?: string; readonly body?: unknown; readonly id?: string },
+  ): Promise<unknown> {
+    // The session says which of the two it is.
+    if (!this.#flavour) await this.#detect(call);
+    const { action: parameter, id: place, tagging } = PATHS[this.#flavour as Flavour];
+    const operation = `${method} ${tagging}${path}${id === undefined ? '' : `/${place}`}` as Operation;
+    const answer = await this.#http.request<unknown>(call, operation, {
+      idempotent: true,
+      ...(id !== undefined && { params: { id } }),
+      ...(action !== undefined && { query: { [parameter]: action }, name: `${operation}?action=${action}` }),
+      ...(body !== undefined && { body }),
+    });
+    return this.#flavour === 'rest' ? childOf(answer, 'value') : answer;
+  }
+
+  /** A question without credentials: where there is no such path, it is 404. */
+  async #detect(call: CallContext): Promise<void> {
+    try {
+      await this.#login.request(call, 'GET /api/session', { idempotent: false });
+      this.#flavour = 'api';
+    } catch (error) {
+      if (isHttpError(error, 404)) this.#flavour = 'rest';
+      else if (isCloudError(error, 'unauthenticated')) this.#flavour = 'api';
+      else throw error;
+    }
+  }
+
+  async #signIn(call: CallContext): Promise<string> {
+    const flavour = this.#flavour ?? 'rest';
+    const { session } = PATHS[flavour];
+    const authorization = await this.#options.authorization(session, call);
+    const answer = await this.#login.request<unknown>(call, `POST ${session}`, { headers: { authorization } });
+    const value = textOf(flavour === 'rest' ? childOf(answer, 'value') : answer);
+    if (value !== undefined) return value;
+    throw new CloudError('unavailable', 'vCenter took the login to its REST API and gave no session');
+  }
+}
+
+/** `{"error_type": "NOT_FOUND", "messages": […]}`, or `{"type": "com.vmware.vapi.std.errors.not_found", "value": {…}}`. */
+function restError(body: unknown): ApiError | undefined {
+  const code = textOf(childOf(body, 'error_type')) ?? textOf(childOf(body, 'type'))?.replace(/^.*\./u, '');
+  if (code === undefined) return undefined;
+  const [message] = [...childrenOf(body, 'messages'), ...childrenOf(childOf(body, 'value'), 'messages')];
+  return { code: code.toUpperCase(), message: textOf(childOf(message, 'default_message')) ?? '' };
+}
+
+function isList(answer: unknown): readonly unknown[] {
+  if (answer === undefined || answer === null) return [];
+  if (Array.isArray(answer)) return answer as readonly unknown[];
+  throw new CloudError('unavailable', 'vCenter answered with no list of tags; nothing is concluded from it');
+}

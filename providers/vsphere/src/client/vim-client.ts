@@ -1,0 +1,264 @@
+/** The vim25 API of one vCenter in one session, which all callers share. Entry point: `VimClient.inSession`. */
+import { CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
+import { tokenCredentials, type HttpClient, type HttpError } from '@outrigger/provider-kit';
+import type { ManagedObject } from '../inventory/vcenter.ts';
+import {
+  childOf,
+  childrenOf,
+  envelope,
+  isFault,
+  managedObjectIn,
+  referenceTo,
+  SOAP_ACTION,
+  textOf,
+  type XmlElement,
+} from './soap.ts';
+
+/** Where the parts of the API are: `ServiceInstance.content`. */
+export interface ServiceContent {
+  readonly rootFolder: ManagedObject;
+  readonly propertyCollector: ManagedObject;
+  readonly viewManager: ManagedObject;
+  readonly sessionManager: ManagedObject;
+  readonly searchIndex: ManagedObject;
+}
+
+/** Opens a session. Resolves to its cookie's value. */
+export type SignIn = (vim: VimRequests, content: ServiceContent, call: CallContext) => Promise<string>;
+
+export interface RequestOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** May be sent again when its answer was lost. Default: true, as it reads. */
+  readonly idempotent?: boolean;
+  readonly timeoutMs?: number;
+}
+
+const SERVICE_INSTANCE: ManagedObject = { type: 'ServiceInstance', reference: 'ServiceInstance' };
+/** vCenter locks an account for five minutes after five wrong passwords in three minutes: this stays below. */
+const REFUSED_FOR_MS = 120_000;
+const COOKIE = 'vmware_soap_session';
+
+/** Requests of the API, with the headers of a session or without one. */
+export class VimRequests {
+  readonly http: HttpClient;
+
+  constructor(http: HttpClient) {
+    this.http = http;
+  }
+
+  /** The whole answer: `<returnval>` and its siblings. */
+  async request(
+    call: CallContext,
+    method: string,
+    target: ManagedObject,
+    args: XmlElement = {},
+    options: RequestOptions = {},
+  ): Promise<{ readonly answer: unknown; readonly cookies: string }> {
+    const received = await this.post(call, method, envelope(method, target, args), options);
+    const answer = childOf(received.body, 'Envelope', 'Body', `${method}Response`);
+    if (answer === undefined) {
+      throw new CloudError(
+        'unavailable',
+        `vCenter answered ${method} with something else; nothing is concluded from it`,
+      );
+    }
+    return { answer, cookies: received.header('set-cookie') ?? '' };
+  }
+
+  /** What is written already goes as it is. */
+  async post(
+    call: CallContext,
+    name: string,
+    body: unknown,
+    { headers, idempotent = true, timeoutMs }: RequestOptions = {},
+  ): Promise<{ readonly body: unknown; header(name: string): string | undefined }> {
+    return this.http.send(call, 'POST /sdk', {
+      body,
+      name,
+      idempotent,
+      headers: { soapaction: SOAP_ACTION, ...headers },
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    });
+  }
+
+  async content(call: CallContext): Promise<ServiceContent> {
+    const { answer } = await this.request(call, 'RetrieveServiceContent', SERVICE_INSTANCE);
+    const part = (name: keyof ServiceContent): ManagedObject => {
+      const found = managedObjectIn(childOf(answer, 'returnval', name));
+      if (found) return found;
+      throw new CloudError('unsupported', `what answers has no ${name}: it is no vCenter`);
+    };
+    return {
+      rootFolder: part('rootFolder'),
+      propertyCollector: part('propertyCollector'),
+      viewManager: part('viewManager'),
+      sessionManager: part('sessionManager'),
+      searchIndex: part('searchIndex'),
+    };
+  }
+}
+
+/** One session, and the objects that live in it. */
+export class VimSession {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly content: ServiceContent;
+  readonly #requests: VimRequests;
+  /** Views, collectors and filters by what they are for: they end with the session. */
+  readonly #own = new Map<string, ManagedObject>();
+
+  constructor(requests: VimRequests, headers: Readonly<Record<string, string>>, content: ServiceContent) {
+    this.#requests = requests;
+    this.headers = headers;
+    this.content = content;
+  }
+
+  async request(
+    call: CallContext,
+    method: string,
+    target: ManagedObject,
+    args: XmlElement = {},
+    options: Omit<RequestOptions, 'headers'> = {},
+  ): Promise<unknown> {
+    const { answer } = await this.#requests.request(call, method, target, args, { ...options, headers: this.headers });
+    return answer;
+  }
+
+  /** The session's own object for this purpose: the one that there is, or what `make` answers with. */
+  async own(purpose: string, make: () => Promise<unknown>): Promise<ManagedObject> {
+    const kept = this.#own.get(purpose);
+    if (kept) return kept;
+    const made = managedObjectIn(childOf(await make(), 'returnval'));
+    if (!made) throw new CloudError('unavailable', `vCenter made no ${purpose}`);
+    this.#own.set(purpose, made);
+    return made;
+  }
+
+  disown(purpose: string): void {
+    this.#own.delete(purpose);
+  }
+
+  /**
+   * `about.instanceUuid`, read in one answer with the session that asks. Rejects with NotAuthenticated when there is none any more: what
+   * was answered before may have been said to nobody.
+   */
+  async verify(call: CallContext): Promise<string> {
+    const { propertyCollector, sessionManager } = this.content;
+    const answer = await this.request(call, 'RetrievePropertiesEx', propertyCollector, {
+      specSet: [
+        {
+          propSet: [
+            { type: 'ServiceInstance', pathSet: 'content.about.instanceUuid' },
+            { type: 'SessionManager', pathSet: 'currentSession' },
+          ],
+          objectSet: [SERVICE_INSTANCE, sessionManager].map((one) => ({ obj: referenceTo(one) })),
+        },
+      ],
+      options: {},
+    });
+    const values = new Map<string, unknown>();
+    for (const object of childrenOf(childOf(answer, 'returnval'), 'objects')) {
+      for (const property of childrenOf(object, 'propSet')) {
+        values.set(textOf(childOf(property, 'name')) ?? '', childOf(property, 'val'));
+      }
+    }
+    const uuid = textOf(values.get('content.about.instanceUuid'));
+    if (textOf(childOf(values.get('currentSession'), 'key')) === undefined) throw sessionEnded();
+    if (uuid === undefined) {
+      throw new CloudError('unavailable', 'vCenter does not say its instanceUuid; nothing is concluded');
+    }
+    return uuid.toLowerCase();
+  }
+
+  /** Whether the error says that the session has ended: an object of its own that is not found any more says it too. */
+  isEndedBy(error: unknown): boolean {
+    if (isFault(error, 'NotAuthenticated')) return true;
+    return (
+      isFault(error, 'ManagedObjectNotFound') &&
+      [...this.#own.values()].some(({ reference }) => reference === error.detail?.['obj'])
+    );
+  }
+}
+
+/** As vCenter would say it: a session that ended in the middle of what was asked. */
+export function sessionEnded(): HttpError {
+  const error = new CloudError('unauthenticated', 'the session with vCenter has ended');
+  return Object.assign(error, { status: 500, apiCode: 'NotAuthenticated' });
+}
+
+export interface VimClientOptions {
+  readonly host: Pick<ProviderHost, 'callContext' | 'clock' | 'redact'>;
+  readonly http: HttpClient;
+  readonly signIn: SignIn;
+}
+
+export class VimClient {
+  readonly #requests: VimRequests;
+  readonly #credentials: ReturnType<typeof tokenCredentials>;
+  #content: ServiceContent | undefined;
+  #session: VimSession | undefined;
+
+  constructor({ host, http, signIn }: VimClientOptions) {
+    this.#requests = new VimRequests(http);
+    this.#credentials = tokenCredentials({
+      host,
+      headers: (value) => ({ cookie: `${COOKIE}=${value}` }),
+      refusedForMs: REFUSED_FOR_MS,
+      fetch: async (call) => ({ value: await signIn(this.#requests, await this.#parts(call), call) }),
+    });
+  }
+
+  /**
+   * Does the work in the session. Where that has ended, the whole work is done anew in another one, which is opened once for all callers:
+   * what a session was asked must not be put together with what its successor answers.
+   */
+  async inSession<T>(call: CallContext, work: (session: VimSession) => Promise<T>): Promise<T> {
+    const first = await this.session(call);
+    try {
+      return await work(first);
+    } catch (error) {
+      if (!first.isEndedBy(error)) throw error;
+    }
+    const second = await this.session(call, first);
+    try {
+      return await work(second);
+    } catch (error) {
+      if (!second.isEndedBy(error)) throw error;
+      throw new CloudError(
+        'unavailable',
+        'the session with vCenter ended twice during one answer; nothing is concluded',
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  /** The session that there is, or a new one. `ended`: not that one. */
+  async session(call: CallContext, ended?: VimSession): Promise<VimSession> {
+    const headers = await this.#credentials(call, ended !== undefined, ended?.headers);
+    const content = await this.#parts(call);
+    if (this.#session?.headers['cookie'] !== headers['cookie']) {
+      this.#session = new VimSession(this.#requests, headers, content);
+    }
+    return this.#session as VimSession;
+  }
+
+  /** They have the same names in each session. */
+  async #parts(call: CallContext): Promise<ServiceContent> {
+    return (this.#content ??= await this.#requests.content(call));
+  }
+
+  /** Logs out, if there is a session. */
+  async close(call: CallContext): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    if (session) await session.request(call, 'Logout', session.content.sessionManager, {}, { idempotent: false });
+  }
+}
+
+/** The value of the session's cookie in `Set-Cookie`. */
+export function sessionCookie(cookies: string): string {
+  const value = new RegExp(`${COOKIE}=("[^"]*"|[^;,\\s]+)`, 'u').exec(cookies)?.[1];
+  if (value !== undefined) return value;
+  throw new CloudError('unavailable', 'vCenter took the login and gave no session');
+}

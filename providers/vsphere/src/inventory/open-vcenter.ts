@@ -1,0 +1,345 @@
+/** A `Vcenter` by its vim25 and REST APIs. Entry point: `openVcenter`. */
+import { readFileSync } from 'node:fs';
+import { asError, CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
+import { HttpClient, type Fetch, type HttpClientOptions, type Proxies } from '@outrigger/provider-kit';
+import { checkKeyPair, samlToken, signedAuthorization } from '../client/saml-token.ts';
+import { signInWith, type VcenterCredentials } from '../client/sign-in.ts';
+import {
+  childOf,
+  childrenOf,
+  isFault,
+  managedObjectIn,
+  signedFormat,
+  soapErrors,
+  soapFault,
+  soapFormat,
+} from '../client/soap.ts';
+import { TagClient } from '../client/tag-client.ts';
+import { sessionEnded, VimClient, type VimSession } from '../client/vim-client.ts';
+import { followMachines } from './follow-machines.ts';
+import {
+  guestInfoPath,
+  MACHINE_PATHS,
+  objectContents,
+  virtualMachine,
+  WHOLE_EXTRA_CONFIG,
+  type ObjectContent,
+} from './machine-properties.ts';
+import type { AttachedTag, InventoryChange, InventoryObject, MachineList, ManagedObject, Vcenter } from './vcenter.ts';
+import { readView, viewOf } from './views.ts';
+import type { VirtualMachine } from './virtual-machine.ts';
+
+/** How a vCenter is reached. */
+export interface VcenterConnection {
+  /** Name or address, without scheme and port. */
+  readonly server: string;
+  readonly port: number;
+  readonly credentials: VcenterCredentials;
+  /** No certificate is checked. */
+  readonly insecure: boolean;
+  /** Path of a PEM file with authorities that count in place of the system's; it is read once. */
+  readonly caFile?: string | undefined;
+  /** SHA-1 or SHA-256: the certificate with it alone is accepted, whoever issued it. */
+  readonly thumbprint?: string | undefined;
+}
+
+export interface OpenVcenterOptions {
+  readonly host: Pick<ProviderHost, 'callContext' | 'clock' | 'logger' | 'redact'>;
+  readonly settings: VcenterConnection;
+  /** Default: none. `proxiesOf(process.env)` takes those of the environment. */
+  readonly proxies?: Proxies | undefined;
+  /** Default: none is said. */
+  readonly userAgent?: string | undefined;
+  /** Keys of machines' extra configuration that are read. Default: `guestinfo.metadata` and its encoding. */
+  readonly guestInfo?: readonly string[] | undefined;
+  /** Sends in place of connections, for tests. */
+  readonly fetch?: Fetch | undefined;
+}
+
+const GUEST_INFO = ['guestinfo.metadata', 'guestinfo.metadata.encoding'];
+const SURROUNDINGS = ['HostSystem', 'ComputeResource', 'Datacenter', 'Folder', 'ResourcePool'];
+/** A page of machines is about 0.7 MB then, which is read in one go. */
+const PAGE = 250;
+const REQUEST_TIMEOUT_MS = 60_000;
+const LOGOUT_WITHIN_MS = 5_000;
+
+/** Asks nothing yet. Throws `configuration` for a CA file that cannot be read, and a certificate and a key that serve for no login. */
+export function openVcenter(options: OpenVcenterOptions): Vcenter {
+  return new OpenVcenter(options);
+}
+
+class OpenVcenter implements Vcenter {
+  readonly address: string;
+  readonly #options: OpenVcenterOptions;
+  readonly #http: HttpClient;
+  readonly #tokens: HttpClient;
+  readonly #tickets: HttpClient | undefined;
+  readonly #vim: VimClient;
+  readonly #tags: TagClient;
+  readonly #guestInfo: readonly string[];
+  /** Whether vCenter gives single keys of the extra configuration. */
+  #takesKeys = true;
+
+  constructor(options: OpenVcenterOptions) {
+    const { fetch, guestInfo = GUEST_INFO, host, proxies, settings, userAgent } = options;
+    const { caFile, credentials, insecure, port, server, thumbprint } = settings;
+    if (credentials.kind === 'certificate') checkKeyPair(credentials);
+    this.#options = options;
+    this.#guestInfo = guestInfo;
+    const name = server.includes(':') && !server.startsWith('[') ? `[${server}]` : server;
+    this.address = port === 443 ? name : `${name}:${port}`;
+    const authorities = {
+      ...(caFile !== undefined && caFile !== '' && { ca: authoritiesIn(caFile) }),
+      ...(insecure && { rejectUnauthorized: false }),
+    };
+    const common: HttpClientOptions = {
+      host,
+      cloud: `vCenter ${this.address}`,
+      root: `https://${this.address}`,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+      secrets: secretsOf(credentials),
+      tls: thumbprint === undefined || thumbprint === '' ? authorities : { thumbprint },
+      proxies,
+      fetch,
+      ...(userAgent !== undefined && { headers: { 'user-agent': userAgent } }),
+    };
+    const soap = { ...common, errorOf: soapFault, errors: soapErrors };
+    this.#http = new HttpClient({ ...soap, format: soapFormat });
+    this.#tokens = new HttpClient({ ...soap, format: signedFormat });
+    if (credentials.kind === 'session-manager') {
+      this.#tickets = new HttpClient({
+        ...common,
+        cloud: 'the session manager',
+        root: new URL(credentials.url).origin,
+        // The thumbprint is vCenter's.
+        tls: authorities,
+        headers: { authorization: `Bearer ${credentials.token}` },
+      });
+    }
+    const signIn = signInWith({ credentials, host, tokens: this.#tokens, tickets: this.#tickets });
+    this.#vim = new VimClient({ host, http: this.#http, signIn });
+    this.#tags = new TagClient({ host, http: common, authorization: (path, call) => this.#authorization(path, call) });
+  }
+
+  async identify(call: CallContext): Promise<string> {
+    return this.#vim.inSession(call, (session) => session.verify(call));
+  }
+
+  async machines(
+    call: CallContext,
+    { datacenters }: { readonly datacenters?: readonly string[] } = {},
+  ): Promise<MachineList> {
+    return this.#vim.inSession(call, async (session) => {
+      const contents = await this.#withPaths(async (paths) => {
+        const read: ObjectContent[] = [];
+        for (const container of await this.#containers(session, call, datacenters)) {
+          const view = await viewOf(session, call, container, ['VirtualMachine']);
+          const spec = { type: 'VirtualMachine', paths };
+          read.push(...(await readView(session, call, view, { spec, pageSize: PAGE })));
+        }
+        return read;
+      });
+      const machines: VirtualMachine[] = [];
+      const withheld: { reference: string; fault: string }[] = [];
+      for (const content of contents) {
+        const fault = faultOf(content);
+        if (fault === undefined) machines.push(virtualMachine(content, this.#guestInfo));
+        else withheld.push({ reference: content.reference, fault });
+      }
+      return { machines, withheld };
+    });
+  }
+
+  async findByUuid(uuid: string, call: CallContext): Promise<readonly string[]> {
+    return this.#vim.inSession(call, async (session) => {
+      const answer = await session.request(call, 'FindAllByUuid', session.content.searchIndex, {
+        uuid,
+        vmSearch: true,
+        instanceUuid: false,
+      });
+      const found = childrenOf(answer, 'returnval').flatMap((one) => managedObjectIn(one)?.reference ?? []);
+      // Nothing was found, or nobody asked any more.
+      if (found.length === 0) await session.verify(call);
+      return found;
+    });
+  }
+
+  async machine(reference: string, call: CallContext): Promise<VirtualMachine | 'gone'> {
+    return this.#vim.inSession(call, async (session) => {
+      let contents: readonly ObjectContent[];
+      try {
+        contents = await this.#withPaths(async (paths) =>
+          objectContents(
+            await session.request(call, 'RetrievePropertiesEx', session.content.propertyCollector, {
+              specSet: [
+                {
+                  propSet: { type: 'VirtualMachine', pathSet: paths },
+                  objectSet: { obj: { '@type': 'VirtualMachine', '#text': reference } },
+                },
+              ],
+              options: {},
+            }),
+          ),
+        );
+      } catch (error) {
+        if (!isFault(error, 'ManagedObjectNotFound') || error.detail?.['obj'] !== reference) throw error;
+        await session.verify(call);
+        return 'gone';
+      }
+      const content = contents.find((one) => one.reference === reference);
+      if (!content) throw this.#inconclusive(`${reference} was not in the answer that was about it`);
+      const fault = faultOf(content);
+      if (fault === undefined) return virtualMachine(content, this.#guestInfo);
+      if (fault !== 'NoPermission') throw this.#inconclusive(`${reference} could not be read: ${fault}`);
+      throw new CloudError('forbidden', `vCenter ${this.address}: ${reference} may not be read (NoPermission)`);
+    });
+  }
+
+  async surroundings(call: CallContext): Promise<ReadonlyMap<string, InventoryObject>> {
+    return this.#vim.inSession(call, (session) => this.#surroundings(session, call));
+  }
+
+  async tags(
+    objects: readonly ManagedObject[],
+    categories: readonly string[],
+    call: CallContext,
+  ): Promise<ReadonlyMap<string, readonly AttachedTag[]>> {
+    return this.#tags.attached(objects, categories, call);
+  }
+
+  changes(call: CallContext): AsyncIterable<InventoryChange> {
+    return followMachines(this.#vim, call, this.#options.host);
+  }
+
+  /** By requests of its own: those of the host have ended by then, and these end nothing but what is held here. */
+  async close(): Promise<void> {
+    const { clock, logger } = this.#options.host;
+    const late = new AbortController();
+    const done = new AbortController();
+    clock.sleep(LOGOUT_WITHIN_MS, done.signal).then(
+      () => late.abort(new CloudError('timeout', 'the logout took too long')),
+      () => {},
+    );
+    const { signal } = late;
+    const call: CallContext = { signal, logger, priority: 'critical', call: (_operation, send) => send(signal) };
+    const ends = await Promise.allSettled([this.#vim.close(call), this.#tags.close(call)]);
+    done.abort();
+    for (const end of ends) {
+      // A session that is left ends by itself after half an hour.
+      if (end.status === 'rejected')
+        logger.verbose(2, 'vCenter did not take a logout', { address: this.address, error: end.reason as unknown });
+    }
+    for (const client of [this.#http, this.#tokens, this.#tickets, this.#tags]) await client?.[Symbol.asyncDispose]();
+  }
+
+  /** All paths by key at first; where vCenter takes no keys, the whole extra configuration in their place. */
+  async #withPaths<T>(read: (paths: readonly string[]) => Promise<T>): Promise<T> {
+    if (this.#takesKeys) {
+      try {
+        return await read([...MACHINE_PATHS, ...this.#guestInfo.map(guestInfoPath)]);
+      } catch (error) {
+        if (!isFault(error, 'InvalidProperty') || !/extraConfig/u.test(error.detail?.['name'] ?? '')) throw error;
+        this.#takesKeys = false;
+      }
+    }
+    return read([...MACHINE_PATHS, ...(this.#guestInfo.length > 0 ? [WHOLE_EXTRA_CONFIG] : [])]);
+  }
+
+  async #surroundings(session: VimSession, call: CallContext): Promise<ReadonlyMap<string, InventoryObject>> {
+    const { rootFolder } = session.content;
+    const view = await viewOf(session, call, rootFolder, SURROUNDINGS);
+    const spec = { type: 'ManagedEntity', paths: ['name', 'parent'] };
+    const found = new Map<string, InventoryObject>();
+    for (const content of await readView(session, call, view, { spec, also: rootFolder })) {
+      const fault = faultOf(content);
+      if (fault !== undefined) continue;
+      const { properties, reference, type } = content;
+      const parent = managedObjectIn(properties.get('parent'))?.reference;
+      found.set(reference, { type, reference, parent, name: nameIn(properties) });
+    }
+    return found;
+  }
+
+  /** The datacenters by name or path (`/folder/name`), each once; the root folder without any. */
+  async #containers(
+    session: VimSession,
+    call: CallContext,
+    names: readonly string[] = [],
+  ): Promise<readonly ManagedObject[]> {
+    const { rootFolder } = session.content;
+    if (names.length === 0) return [rootFolder];
+    const all = await this.#surroundings(session, call);
+    const found = new Map<string, ManagedObject>();
+    for (const name of names) {
+      const fits = [...all.values()].filter(
+        (one) => one.type === 'Datacenter' && [one.name, pathOf(one, all)].includes(name.replace(/^\//u, '')),
+      );
+      if (fits.length === 0) {
+        throw new CloudError(
+          'configuration',
+          `vCenter ${this.address} has no datacenter ${JSON.stringify(name)} that the user may see`,
+        );
+      }
+      for (const one of fits) found.set(one.reference, one);
+    }
+    return [...found.values()];
+  }
+
+  /** A wrong password is to be heard of by the other login first: both count when an account is locked. */
+  async #authorization(path: string, call: CallContext): Promise<string> {
+    const { host, settings } = this.#options;
+    const { credentials } = settings;
+    await this.#vim.session(call);
+    if (credentials.kind === 'session-manager') {
+      throw new CloudError(
+        'unsupported',
+        `vCenter ${this.address}: a session manager gives no session of the REST API, where tags are; configure user and password`,
+      );
+    }
+    if (credentials.kind === 'user') {
+      const pair = Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64');
+      host.redact(pair);
+      return `Basic ${pair}`;
+    }
+    const token = await samlToken(credentials, { call, clock: host.clock, http: this.#tokens });
+    const request = { method: 'POST', url: `https://${this.address}${path}`, headers: {} } as const;
+    return signedAuthorization(token, credentials, request, host.clock.now());
+  }
+
+  #inconclusive(what: string): CloudError {
+    return new CloudError('unavailable', `vCenter ${this.address}: ${what}; nothing is concluded from it`);
+  }
+}
+
+/** Why the object is not known in full. Throws where that is the end of the session, which some answers say of each property alone. */
+function faultOf({ missing }: ObjectContent): string | undefined {
+  const faults = [...missing].filter(([path, fault]) => fault !== 'InvalidProperty' || !path.includes('extraConfig'));
+  const names = faults.map(([, fault]) => fault);
+  if (names.includes('NotAuthenticated')) throw sessionEnded();
+  return names.includes('NoPermission') ? 'NoPermission' : names[0];
+}
+
+function pathOf(object: InventoryObject, all: ReadonlyMap<string, InventoryObject>): string {
+  const parent = all.get(object.parent ?? '');
+  // The root folder is in no path.
+  return parent?.parent === undefined ? object.name : `${pathOf(parent, all)}/${object.name}`;
+}
+
+function secretsOf(credentials: VcenterCredentials): readonly string[] {
+  if (credentials.kind === 'user') return [credentials.password];
+  return [credentials.kind === 'certificate' ? credentials.privateKey : credentials.token];
+}
+
+function authoritiesIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CloudError('configuration', `the CA file of a vCenter cannot be read: ${asError(error).message}`);
+  }
+}
+
+function nameIn(properties: ReadonlyMap<string, unknown>): string {
+  const name = properties.get('name');
+  const text = typeof name === 'object' ? childOf(name, '#text') : name;
+  return typeof text === 'string' ? text : '';
+}

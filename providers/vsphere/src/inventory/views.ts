@@ -1,0 +1,82 @@
+/** Container views: what is below a folder or a datacenter, read whole in pages. */
+import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import { childOf, referenceTo, textOf, type XmlElement } from '../client/soap.ts';
+import type { VimSession } from '../client/vim-client.ts';
+import { objectContents, type ObjectContent } from './machine-properties.ts';
+import type { ManagedObject } from './vcenter.ts';
+
+/** Properties of objects of a type, or of one derived from it. */
+export interface PropertySpec {
+  readonly type: string;
+  readonly paths: readonly string[];
+}
+
+export interface ReadViewOptions {
+  readonly spec: PropertySpec;
+  /** An object beside those of the view. */
+  readonly also?: ManagedObject;
+  /** Most objects of one answer. Default: vCenter's own. */
+  readonly pageSize?: number;
+}
+
+/** Kept as long as the session, which ends it; it follows what comes and goes. */
+export async function viewOf(
+  session: VimSession,
+  call: CallContext,
+  container: ManagedObject,
+  types: readonly string[],
+): Promise<ManagedObject> {
+  return session.own(`view of ${types.join(', ')} in ${container.reference}`, () =>
+    session.request(call, 'CreateContainerView', session.content.viewManager, {
+      container: referenceTo(container),
+      type: types,
+      recursive: true,
+    }),
+  );
+}
+
+export function filterSpec(view: ManagedObject, { paths, type }: PropertySpec, also?: ManagedObject): XmlElement {
+  const selectSet: XmlElement = {
+    '@xsi:type': 'TraversalSpec',
+    name: 'view',
+    type: 'ContainerView',
+    path: 'view',
+    skip: false,
+  };
+  return {
+    propSet: { type, pathSet: paths },
+    objectSet: [{ obj: referenceTo(view), skip: true, selectSet }, ...(also ? [{ obj: referenceTo(also) }] : [])],
+  };
+}
+
+/** Every object of the view, or an error: never a part. What goes while it is read is left out, as vCenter does. */
+export async function readView(
+  session: VimSession,
+  call: CallContext,
+  view: ManagedObject,
+  { also, pageSize, spec }: ReadViewOptions,
+): Promise<readonly ObjectContent[]> {
+  const { propertyCollector } = session.content;
+  const contents: ObjectContent[] = [];
+  const tokens = new Set<string>();
+  let answer = await session.request(call, 'RetrievePropertiesEx', propertyCollector, {
+    specSet: filterSpec(view, spec, also),
+    options: pageSize === undefined ? {} : { maxObjects: pageSize },
+  });
+  for (;;) {
+    contents.push(...objectContents(answer));
+    const token = textOf(childOf(answer, 'returnval', 'token'));
+    if (token === undefined) return contents;
+    if (tokens.has(token))
+      throw new CloudError('unavailable', 'the pages of vCenter go round in a circle; nothing is concluded');
+    tokens.add(token);
+    // A page is given once.
+    answer = await session.request(
+      call,
+      'ContinueRetrievePropertiesEx',
+      propertyCollector,
+      { token },
+      { idempotent: false },
+    );
+  }
+}
