@@ -15,3 +15,4 @@ export type {
   ManagedObject,
   Vcenter,
 } from './inventory/vcenter.ts';
+export type { VcenterCredentials, VcenterSettings, VsphereConfig, ZoneCategories } from './config/vsphere-config.ts';

@@ -10,6 +10,8 @@ interface FoundValue {
   readonly line: number;
   /** A text, a number, a boolean, `null`; in gcfg a text, or `true` of a key without `=`. */
   readonly value: unknown;
+  /** As it is written, where `value` is a number or a boolean: a password of digits keeps its zeros. */
+  readonly source?: string | undefined;
 }
 
 interface FoundMap {
@@ -61,7 +63,9 @@ function foundIn(node: unknown, place: Place): Found {
     return { kind: 'map', line, members };
   }
   if (isSeq(node)) return { kind: 'list', line, items: node.items.map((item) => foundIn(item, below)) };
-  return { kind: 'value', line, value: isScalar(node) ? node.value : null };
+  if (!isScalar(node)) return { kind: 'value', line, value: null };
+  const { source, value } = node;
+  return { kind: 'value', line, value, ...(typeof value !== 'string' && value !== null && { source }) };
 }
 
 /** Throws `ConfigSyntaxError`. Sections are maps, those with a name in quotes maps in them; a key that is repeated is a list. */

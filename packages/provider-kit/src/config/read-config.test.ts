@@ -206,6 +206,13 @@ test('numbers, booleans and texts are read from whichever of them the file has',
   assert.equal(listOf(wholeNumber(1)).read('1, 2,x'), undefined);
 });
 
+test('a text that YAML takes for a number or a boolean stays as it is written', () => {
+  for (const written of ['0123', '1e5', '0x10', 'true', '1.50']) {
+    const { config, secrets } = read(`global: { authUrl: 'https://a', token: ${written}, zones: [${written}, b] }`);
+    assert.deepEqual([config.global.token, config.global.zones, secrets], [written, [written, 'b'], [written]]);
+  }
+});
+
 test('property: whatever the text is, it is read, or refused in one line with the file', () => {
   const piece = fc.constantFrom(
     'global',

@@ -4,7 +4,7 @@ import { didYouMean } from './closest-name.ts';
 import { isKey, isNamed, type ConfigKey, type ConfigOf, type ConfigSchema } from './config-schema.ts';
 import { ConfigSyntaxError } from './config-syntax-error.ts';
 import { readGcfg, readYaml, type Found } from './config-text.ts';
-import { shown } from './value-kinds.ts';
+import { shown, type ValueKind } from './value-kinds.ts';
 
 export interface ReadConfigOptions {
   /** The provider's name, for messages. */
@@ -90,7 +90,7 @@ class Reader {
     path: string,
     line: number,
   ): unknown {
-    const value = found && this.#valueOf(found, kind.isList === true);
+    const value = found && this.#valueOf(found, kind);
     if (!found || value === null || value === '') {
       if (isRequired) throw this.refusal(found?.line ?? line, `${path} is needed: ${meaning}`);
       return byDefault;
@@ -104,10 +104,10 @@ class Reader {
   }
 
   /** Of a key of gcfg that is repeated the last counts, as there; of a list in YAML none. */
-  #valueOf(found: Found, isList: boolean): unknown {
-    if (found.kind === 'value') return found.value;
+  #valueOf(found: Found, { isList, isText }: ValueKind<unknown>): unknown {
+    if (found.kind === 'value') return (isText && found.source) || found.value;
     if (found.kind === 'map') return {};
-    const items = found.items.map((one) => (one.kind === 'value' ? one.value : {}));
+    const items = found.items.map((one) => (one.kind === 'value' ? (isText && one.source) || one.value : {}));
     if (isList) return items;
     return this.#options.format === 'gcfg' ? items.at(-1) : items;
   }

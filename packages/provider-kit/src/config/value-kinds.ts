@@ -10,10 +10,13 @@ export interface ValueKind<T> {
   readonly read: (value: unknown) => T | undefined;
   /** Takes several values: a list, a key that is repeated, or text with commas. */
   readonly isList?: true;
+  /** Takes what is no text in YAML (`0123`, `yes`) as it is written. */
+  readonly isText?: true;
 }
 
 export const text: ValueKind<string> = {
   name: 'text',
+  isText: true,
   read: (value) => {
     if (typeof value === 'string') return value === '' ? undefined : value;
     return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
@@ -68,6 +71,7 @@ export function listOf<T>(kind: ValueKind<T>): ValueKind<readonly T[]> {
   return {
     name: `a list: ${kind.name}`,
     isList: true,
+    ...(kind.isText && { isText: true }),
     read: (value) => {
       const items = Array.isArray(value) ? (value as unknown[]) : [value];
       const parts = items.flatMap((item) =>

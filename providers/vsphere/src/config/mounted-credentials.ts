@@ -1,0 +1,84 @@
+/** Credentials in a folder of files, as a Secret is mounted. Source: `parseConfig` (pkg/common/credentialmanager/credentialmanager.go). */
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { CloudError } from '@outrigger/cloud-provider';
+
+/** What the files say of one server. */
+export interface MountedCredentials {
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  readonly sessionManagerUrl?: string | undefined;
+  readonly sessionManagerToken?: string | undefined;
+}
+
+const SUFFIXES = {
+  user: '.username',
+  password: '.password',
+  sessionManagerUrl: '.vc-session-manager-url',
+  sessionManagerToken: '.vc-session-manager-token',
+} as const;
+
+/** One folder, read once. */
+export class SecretsDirectory {
+  readonly path: string;
+  readonly #files: ReadonlyMap<string, string>;
+
+  private constructor(directory: string, files: ReadonlyMap<string, string>) {
+    this.path = directory;
+    this.#files = files;
+  }
+
+  /** `undefined` where there is no such folder. Throws a `CloudError` `configuration` for one that cannot be read. */
+  static async open(directory: string): Promise<SecretsDirectory | undefined> {
+    try {
+      const names = (await readdir(directory)).filter((name) => isOurs(name));
+      const files = names.map(async (name): Promise<[string, string]> => {
+        const text = await readFile(path.join(directory, name), 'utf8');
+        return [name, text.replace(/\n$/u, '')];
+      });
+      return new SecretsDirectory(directory, new Map(await Promise.all(files)));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return undefined;
+      throw new CloudError(
+        'configuration',
+        `secrets-directory ${directory} cannot be read: ${code ?? 'unknown error'}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  of(server: string): MountedCredentials {
+    const entries = Object.entries(SUFFIXES).map(([member, suffix]) => [member, this.#files.get(`${server}${suffix}`)]);
+    const found: MountedCredentials = Object.fromEntries(entries);
+    const id = this.#numberOf(server);
+    if (id === undefined) return found;
+    return { ...found, user: this.#files.get(`username_${id}`), password: this.#files.get(`password_${id}`) };
+  }
+
+  /** Those that may be there of a server, whether they are or not. */
+  filesOf(server: string): readonly string[] {
+    const id = this.#numberOf(server);
+    const names =
+      id === undefined
+        ? Object.values(SUFFIXES).map((suffix) => `${server}${suffix}`)
+        : [`server_${id}`, `username_${id}`, `password_${id}`];
+    return names.map((name) => path.join(this.path, name));
+  }
+
+  /** For names of files that cannot have the colons of an IPv6 address. */
+  #numberOf(server: string): string | undefined {
+    for (const [name, value] of this.#files) {
+      if (name.startsWith('server_') && value.trim() === server) return name.slice('server_'.length);
+    }
+    return undefined;
+  }
+}
+
+function isOurs(name: string): boolean {
+  return (
+    /^(?:server|username|password)_/u.test(name) || Object.values(SUFFIXES).some((suffix) => name.endsWith(suffix))
+  );
+}

@@ -1,0 +1,63 @@
+/** The addresses that a machine was configured with by cloud-init (`guestinfo.metadata`), as Cluster API does. Pure. */
+import { gunzipSync } from 'node:zlib';
+import { canonicalIp } from '@outrigger/cloud-provider';
+import { parse } from 'yaml';
+
+/** No configuration of a network is so large. What a VM's owner writes there costs no more. */
+const MOST_BYTES = 1_000_000;
+
+/**
+ * In canonical form and in order; empty where there are none, or where they are not encoded as base64, as upstream has it. A text: why
+ * they cannot be read. Upstream: `sortStaticallyConfiguredAddressesFirst` (nodemanager.go), which takes the interfaces in no order.
+ */
+export function staticAddresses(guestInfo: Readonly<Record<string, string>>): readonly string[] | string {
+  const metadata = guestInfo['guestinfo.metadata'] ?? '';
+  if (metadata === '' || guestInfo['guestinfo.metadata.encoding'] !== 'base64') return [];
+  try {
+    const outer = mappingOf(yamlIn(fromBase64(metadata)));
+    const network = mappingOf(networkIn(outer['network'], outer['network.encoding']));
+    const addresses = Object.values(mappingOf(network['ethernets'])).flatMap(
+      (one) => mappingOf(one)['addresses'] ?? [],
+    );
+    return addresses.flatMap((one) => (typeof one === 'string' ? (canonicalIp(one.split('/')[0] ?? '') ?? []) : []));
+  } catch {
+    // What is wrong may quote the text, in which others keep secrets.
+    return 'its guestinfo.metadata cannot be decoded';
+  }
+}
+
+function networkIn(network: unknown, encoding: unknown): unknown {
+  switch (encoding) {
+    case 'base64':
+    case 'b64':
+      return yamlIn(fromBase64(textOf(network)));
+    case 'gzip+base64':
+    case 'gz+b64':
+      return yamlIn(
+        gunzipSync(Buffer.from(textOf(network), 'base64'), { maxOutputLength: MOST_BYTES }).toString('utf8'),
+      );
+    default:
+      return network;
+  }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('no text');
+  return value;
+}
+
+/** As Go's decoder, which takes nothing else. */
+function fromBase64(text: string): string {
+  const plain = text.replaceAll(/[\r\n]/g, '');
+  if (plain.length > 2 * MOST_BYTES || !/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.length % 4 !== 0)
+    throw new TypeError('no base64');
+  return Buffer.from(plain, 'base64').toString('utf8');
+}
+
+function yamlIn(text: string): unknown {
+  return parse(text, { prettyErrors: false });
+}
+
+function mappingOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
