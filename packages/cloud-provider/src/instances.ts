@@ -55,6 +55,11 @@ export interface Instance {
   readonly podCidrs?: readonly string[] | undefined;
   /** More labels for the node. Ignored under kubernetes.io and k8s.io, and where the node has the label already. */
   readonly labels?: Readonly<Record<string, string>>;
+  /**
+   * More annotations for the node: what a provider has to know of it after a restart, and nobody selects by. Written where they differ; read back
+   * in `NodeRef.annotations`. Ignored under kubernetes.io and k8s.io, and of more than 255 characters.
+   */
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -84,6 +89,11 @@ export interface InstanceAnswer {
    * nodes of a cluster whose machines are all gone at once are never deleted: nothing tells that from wrong credentials.
    */
   readonly place?: string | undefined;
+  /**
+   * How the answer came about, for people: `outrigger explain node` shows it. Sentences, each with its full stop; no secrets. Of more than 32, and
+   * of more than 300 characters, the first. Default: none.
+   */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /**

@@ -3,6 +3,10 @@ import { isIP } from 'node:net';
 import { CloudError, type InstanceAnswer, type NodeAddressType, type NodeRef } from '@outrigger/cloud-provider';
 import type { DatedAnswer } from './answer-defaults.ts';
 
+/** They are kept as long as the answer is, of each node. */
+const MOST_NOTES = 32;
+const NOTE_LENGTH = 300;
+
 /** The answers, one for each node. Throws a `CloudError` `invalid` when they are not. `sentAt` is when the call began. */
 export function checkAnswers(
   nodes: readonly NodeRef[],
@@ -21,8 +25,9 @@ export function checkAnswers(
 function checkAnswer(node: NodeRef, answer: unknown, sentAt: number, now: number): DatedAnswer {
   const problem = problemOf(answer, now);
   if (problem !== undefined) return refused(node, problem, sentAt);
-  const { asOf = sentAt, place, result } = answer as InstanceAnswer;
-  return { asOf, result, ...(place !== undefined && { place }) };
+  const { asOf = sentAt, notes, place, result } = answer as InstanceAnswer;
+  const told = notes?.slice(0, MOST_NOTES).map((one) => one.slice(0, NOTE_LENGTH));
+  return { asOf, result, ...(place !== undefined && { place }), ...(told?.length && { notes: told }) };
 }
 
 /**
@@ -37,10 +42,12 @@ export function checkRead(node: NodeRef, answer: unknown, sentAt: number, now: n
 
 function problemOf(answer: unknown, now: number): string | undefined {
   if (typeof answer !== 'object' || answer === null) return 'is not an object';
-  const { asOf, place, result } = answer as { asOf?: unknown; place?: unknown; result?: unknown };
+  const { asOf, notes, place, result } = answer as Record<string, unknown>;
   if (asOf !== undefined && !Number.isFinite(asOf)) return 'has an asOf that is no time';
   if ((asOf as number) > now) return 'is from the future (asOf is host.clock.monotonic())';
   if (place !== undefined && (typeof place !== 'string' || place === '')) return 'has a place that is no text';
+  if (notes !== undefined && !(Array.isArray(notes) && notes.every((one) => typeof one === 'string')))
+    return 'has notes that are not a list of texts';
   if (typeof result !== 'object' || result === null) return 'has no result';
   const { kind, instance, proof, error } = result as Record<string, unknown>;
   switch (kind) {
@@ -71,18 +78,21 @@ function problemOfMetadata(instance: Record<string, unknown>): string | undefine
   for (const name of ['type', 'zone', 'region']) {
     if (!['undefined', 'string'].includes(typeof instance[name])) return `has a ${name} that is no text`;
   }
-  const { addresses, labels, podCidrs } = instance;
+  const { addresses, annotations, labels, podCidrs } = instance;
   if (addresses !== undefined && !(Array.isArray(addresses) && addresses.every(isAddress))) {
     return 'has addresses that are not a list of {type, address}';
   }
   if (podCidrs !== undefined && !(Array.isArray(podCidrs) && podCidrs.every(isCidr))) {
     return 'has podCidrs that are not a list of CIDR ranges';
   }
-  if (labels === undefined) return undefined;
-  const isRecord = typeof labels === 'object' && labels !== null && !Array.isArray(labels);
-  return isRecord && Object.values(labels).every((value) => typeof value === 'string')
-    ? undefined
-    : 'has labels that are not text by name';
+  for (const [what, texts] of Object.entries({ labels, annotations }))
+    if (texts !== undefined && !isTextByName(texts)) return `has ${what} that are not text by name`;
+  return undefined;
+}
+
+function isTextByName(value: unknown): boolean {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord && Object.values(value).every((one) => typeof one === 'string');
 }
 
 const ADDRESS_TYPES: ReadonlySet<unknown> = new Set<NodeAddressType>([

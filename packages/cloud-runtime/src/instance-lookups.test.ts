@@ -151,6 +151,11 @@ test('too few, too many, wrong or future answers conclude nothing', async () => 
     [found({ addresses: {} }), found({ labels: { a: 1 } })],
     [found({ addresses: [null] }), found({ labels: ['a'] })],
     [found({ addresses: [{ type: 'IP', address: '10.0.0.1' }] }), found({ zone: 7 })],
+    [found({ annotations: ['a'] }), found({ annotations: { a: null } })],
+    [
+      { asOf: 0, result: absent.result, notes: 'one' },
+      { asOf: 0, result: absent.result, notes: [1] },
+    ],
   ];
   for (const answers of bad) {
     const asked = [lookups.lookUp(nodeRef('a'), ask()), lookups.lookUp(nodeRef('b'), ask())];
@@ -158,6 +163,16 @@ test('too few, too many, wrong or future answers conclude nothing', async () => 
     instances.lookUps.at(-1)!.answer(answers as readonly InstanceAnswer[]);
     assert.deepEqual((await Promise.all(asked)).map(codeOf), ['invalid', 'invalid'], JSON.stringify(answers));
   }
+});
+
+test('notes are kept with the answer, bounded', async () => {
+  const { clock, instances, lookups } = setUp();
+  const asked = lookups.lookUp(nodeRef('a'), ask());
+  await clock.settle();
+  const notes = Array.from({ length: 40 }, () => 'x'.repeat(400));
+  instances.lookUps.at(-1)!.answer([{ asOf: 0, result: { kind: 'missing' }, notes }]);
+  const { notes: kept } = await asked;
+  assert.deepEqual([kept?.length, kept?.[0]?.length], [32, 300]);
 });
 
 test('a call that fails fails for its batch alone', async () => {

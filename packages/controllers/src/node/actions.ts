@@ -20,6 +20,8 @@ export interface PatchObject {
   readonly setLabels: LabelSet;
   /** Only those that the node still lacks when the patch arrives. */
   readonly addLabels: LabelSet;
+  /** Set, whatever is there. */
+  readonly setAnnotations?: LabelSet;
   /** Removes the uninitialized taint, as the last operation of the patch. */
   readonly removeTaint: boolean;
 }

@@ -2,7 +2,7 @@
 import { asError } from '@outrigger/cloud-provider';
 import type { Node, PartialObjectMetadata, ResourceClient } from '@outrigger/kube';
 import type { NodeAction } from './actions.ts';
-import { objectPatch, statusPatch } from './node-patch.ts';
+import { objectPatch, statusPatch, type SeenMetadata } from './node-patch.ts';
 
 export interface ApplyOptions {
   readonly nodes: Pick<ResourceClient<Node>, 'patch'>;
@@ -20,7 +20,8 @@ export interface ApplyOptions {
 export async function applyWrites(node: Node, actions: readonly NodeAction[], options: ApplyOptions): Promise<void> {
   const { nodes, signal, onResult, onWritten } = options;
   const ref = { name: node.metadata?.name ?? '' };
-  let seen = { labels: node.metadata?.labels, resourceVersion: node.metadata?.resourceVersion };
+  const { annotations, labels, resourceVersion } = node.metadata ?? {};
+  let seen: SeenMetadata = { annotations, labels, resourceVersion };
   for (const action of actions) {
     const patch =
       action.kind === 'patch-status'
@@ -33,7 +34,8 @@ export async function applyWrites(node: Node, actions: readonly NodeAction[], op
     const subresource = action.kind === 'patch-status' ? { subresource: 'status' } : {};
     try {
       const { metadata } = await nodes.patch(ref, patch, { ...subresource, answer: 'metadata', signal });
-      seen = { labels: metadata.labels, resourceVersion: metadata.resourceVersion };
+      const { annotations, labels, resourceVersion } = metadata;
+      seen = { annotations, labels, resourceVersion };
       onWritten?.(metadata);
     } catch (error) {
       onResult?.(action, asError(error));

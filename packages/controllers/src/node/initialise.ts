@@ -3,6 +3,7 @@ import { isCloudError, PROVIDER_ID_LENGTH, type Instance, type InstanceAnswer } 
 import type { EventNote, Node, NodeCondition } from '@outrigger/kube';
 import type { NodeAction, NodePlan, WaitReason } from './actions.ts';
 import { hasIpAddress, sameAddresses, wantedAddresses, type StatusAddress } from './addresses.ts';
+import { newAnnotations } from './annotations.ts';
 import { initialLabels } from './labels.ts';
 import type { Observed } from './observed.ts';
 import { ownerOf } from '../provider-id.ts';
@@ -92,6 +93,7 @@ function planFound(observed: Observed, instance: Instance): NodePlan {
     ...(!current && { providerID }),
     setLabels: labels.set,
     addLabels: labels.addMissing,
+    ...newAnnotations(node, instance),
     removeTaint: true,
   });
   if (labels.invalid.length > 0) actions.push({ kind: 'event', note: invalidLabelsNote(name, labels.invalid) });

@@ -24,7 +24,7 @@ export interface LabelPlan {
 }
 
 /** Kubernetes keeps these for itself: a provider's own labels may not be there. Source: upstream's `k8sNamespaceRegex`. */
-const RESERVED = /(^|\.)(kubernetes|k8s)\.io\//;
+export const RESERVED: RegExp = /(^|\.)(kubernetes|k8s)\.io\//;
 
 /** When a node is initialised: the cloud's type, zone and region replace what the kubelet said; its other labels are added. */
 export function initialLabels(labels: LabelSet, instance: Instance): LabelPlan {

@@ -207,6 +207,7 @@ class Run {
       observed: [
         ...factsOfNode(node, clock.now()),
         ...(answer ? [factOfAnswer(answer, clock.monotonic())] : [{ text: 'It has not been looked up in the cloud.' }]),
+        ...(answer?.notes ?? []).map((text) => ({ text })),
       ],
       planned: factsOfNodePlan(this.#planNow(node), this.#rounds.askedInMs(key)),
     };

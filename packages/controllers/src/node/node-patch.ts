@@ -25,26 +25,26 @@ export function statusPatch(node: Node, action: PatchStatus): Patch {
 /** The metadata of a node as last seen. */
 export interface SeenMetadata {
   readonly labels: LabelSet | undefined;
+  readonly annotations?: LabelSet | undefined;
   readonly resourceVersion: string | undefined;
 }
 
 /**
  * A JSON patch that fails (422) rather than undo what another writer has done since `node` was read: each taint is tested
- * before it is removed, and where a label may only be added, or the map of labels has to be made, the resourceVersion too.
+ * before it is removed, and where a label may only be added, or the map of labels or annotations has to be made, the resourceVersion too.
  * `undefined` when nothing is left to do.
  */
 export function objectPatch(node: Node, action: PatchObject, seen: SeenMetadata): Patch | undefined {
   const labels = seen.labels ?? {};
   const missing = Object.entries(action.addLabels).filter(([key]) => !Object.hasOwn(labels, key));
   const wanted = [...Object.entries(action.setLabels).filter(([key, value]) => labels[key] !== value), ...missing];
-  const operations: JsonPatchOperation[] = [];
-  // `add /metadata/labels/x` is a 422 on an object without labels.
-  if (wanted.length > 0 && !seen.labels) {
-    operations.push({ op: 'add', path: '/metadata/labels', value: Object.fromEntries(wanted) });
-  } else {
-    for (const [key, value] of wanted)
-      operations.push({ op: 'add', path: `/metadata/labels/${escapeKey(key)}`, value });
-  }
+  const annotations = Object.entries(action.setAnnotations ?? {}).filter(
+    ([key, value]) => seen.annotations?.[key] !== value,
+  );
+  const operations = [
+    ...entries('labels', wanted, seen.labels),
+    ...entries('annotations', annotations, seen.annotations),
+  ];
   if (action.providerID) operations.push({ op: 'add', path: '/spec/providerID', value: action.providerID });
   if (action.removeTaint) {
     for (const { index, taint } of uninitializedTaints(node)) {
@@ -55,10 +55,21 @@ export function objectPatch(node: Node, action: PatchObject, seen: SeenMetadata)
   if (operations.length === 0) return undefined;
 
   const guards: JsonPatchOperation[] = [{ op: 'test', path: '/metadata/uid', value: node.metadata?.uid }];
-  if (missing.length > 0 || (wanted.length > 0 && !seen.labels)) {
+  const makesMap = (wanted.length > 0 && !seen.labels) || (annotations.length > 0 && !seen.annotations);
+  if (missing.length > 0 || makesMap) {
     guards.push({ op: 'test', path: '/metadata/resourceVersion', value: seen.resourceVersion });
   }
   return { type: 'json', operations: [...guards, ...operations] };
+}
+
+function entries(
+  map: 'labels' | 'annotations',
+  wanted: readonly (readonly [string, string])[],
+  seen: LabelSet | undefined,
+): JsonPatchOperation[] {
+  // `add /metadata/labels/x` is a 422 on an object without labels.
+  if (wanted.length > 0 && !seen) return [{ op: 'add', path: `/metadata/${map}`, value: Object.fromEntries(wanted) }];
+  return wanted.map(([key, value]) => ({ op: 'add', path: `/metadata/${map}/${escapeKey(key)}`, value }));
 }
 
 /** RFC 6901. */

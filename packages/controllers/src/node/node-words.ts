@@ -31,6 +31,8 @@ function wordsOf(action: PatchStatus | PatchObject): string {
     const labels = Object.entries({ ...action.addLabels, ...action.setLabels });
     if (action.providerID !== undefined) parts.push(`set its provider ID to ${action.providerID}`);
     if (labels.length > 0) parts.push(`set its labels ${labels.map(([key, value]) => `${key}=${value}`).join(', ')}`);
+    const annotations = Object.entries(action.setAnnotations ?? {}).map(([key, value]) => `${key}=${value}`);
+    if (annotations.length > 0) parts.push(`set its annotations ${annotations.join(', ')}`);
     if (action.removeTaint) parts.push('remove the uninitialized taint');
   }
   return parts.join('; ');

@@ -277,6 +277,25 @@ test('a refresh adds missing labels, and tells of those that differ and that are
   assert.deepEqual(reasons, ['LabelsDiffer', 'InvalidLabels']);
 });
 
+test("annotations of the provider are written with the rest, again where they differ, and no one else's is touched", async () => {
+  const annotations = {
+    'acme.example/machine': 'm-1',
+    'kubernetes.io/x': 'y',
+    'acme.example/long': 'x'.repeat(256),
+    'Bad key': 'z',
+  };
+  for (const there of [undefined, { keep: 'me' }]) {
+    const first = await bring(newNode({ metadata: there ? { annotations: there } : {} }), found({ annotations }));
+    assert.equal(first.api.writes.length, 2);
+    assert.deepEqual(first.node.metadata?.annotations, { ...there, 'acme.example/machine': 'm-1' });
+    const again = await bring(first.node, found({ annotations }));
+    assert.deepEqual(again.api.writes, []);
+    const moved = await bring(first.node, found({ annotations: { 'acme.example/machine': 'm-2' } }));
+    assert.equal(moved.api.writes.length, 1);
+    assert.deepEqual(moved.node.metadata?.annotations, { ...there, 'acme.example/machine': 'm-2' });
+  }
+});
+
 test('a provided IP that the cloud no longer lists is told at a refresh, and changes nothing', () => {
   const node = initialised();
   node.metadata!.annotations = { 'alpha.kubernetes.io/provided-node-ip': '10.9.9.9' };

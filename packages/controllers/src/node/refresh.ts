@@ -3,11 +3,12 @@ import type { Instance } from '@outrigger/cloud-provider';
 import type { EventNote, Node } from '@outrigger/kube';
 import type { NodeAction, NodePlan } from './actions.ts';
 import { sameAddresses, wantedAddresses } from './addresses.ts';
+import { newAnnotations } from './annotations.ts';
 import { laterLabels } from './labels.ts';
 import { isUninitialized } from './taints.ts';
 import { twinsOf } from './twins.ts';
 
-/** Addresses follow the cloud; missing labels are added; nothing else changes, and nothing is written that is there already. */
+/** Addresses and the provider's annotations follow the cloud; missing labels are added; nothing else changes, and nothing is written that is there already. */
 export function planRefresh(node: Node, instance: Instance, sameMachine: readonly Node[] = []): NodePlan {
   const actions: NodeAction[] = [];
   const name = node.metadata?.name ?? '';
@@ -18,8 +19,10 @@ export function planRefresh(node: Node, instance: Instance, sameMachine: readonl
   }
 
   const labels = laterLabels(node.metadata?.labels ?? {}, instance);
-  if (Object.keys(labels.set).length > 0 || Object.keys(labels.addMissing).length > 0) {
-    actions.push({ kind: 'patch-object', setLabels: labels.set, addLabels: labels.addMissing, removeTaint: false });
+  const annotations = newAnnotations(node, instance);
+  if (Object.keys(labels.set).length > 0 || Object.keys(labels.addMissing).length > 0 || annotations.setAnnotations) {
+    const { addMissing: addLabels, set: setLabels } = labels;
+    actions.push({ kind: 'patch-object', setLabels, addLabels, ...annotations, removeTaint: false });
   }
 
   // A cloud that gives no addresses today says nothing; only what it says against the kubelet is worth a person's time.
