@@ -258,6 +258,19 @@ export const BROKEN_MANAGERS: readonly BrokenManager[] = [
     },
   },
   {
+    name: 'makes a load balancer of what is none any more',
+    caughtBy: 'services / a Service that is no load balancer any more loses its address',
+    why: /got the address \S+ again/u,
+    meddles: async (client, namespace) => {
+      const services = client.of(resources.services);
+      for (const { metadata, spec } of (await services.list({ namespace })).items) {
+        if (spec?.type !== 'ClusterIP' || metadata?.name !== 'retyped') continue;
+        const body = { spec: { type: 'LoadBalancer' } };
+        await services.patch({ namespace, name: metadata.name }, { type: 'merge', body });
+      }
+    },
+  },
+  {
     name: 'keeps the finalizer of what is no load balancer any more',
     caughtBy: 'services / a Service that is no load balancer any more loses its finalizer',
     why: /the finalizer \S+ is removed/u,
@@ -302,6 +315,22 @@ export const BROKEN_MANAGERS: readonly BrokenManager[] = [
     },
   },
   {
+    name: 'sends the traffic of every Service through all nodes',
+    caughtBy: 'services / externalTrafficPolicy Local keeps its health check node port',
+    why: /spec\.healthCheckNodePort was \d+ and became/u,
+    spoilt: {
+      services: { sees: (service) => (service.spec?.externalTrafficPolicy === 'Local' ? undefined : service) },
+    },
+    meddles: async (client, namespace) => {
+      const services = client.of(resources.services);
+      for (const { metadata, spec } of (await services.list({ namespace })).items) {
+        if (spec?.externalTrafficPolicy !== 'Local') continue;
+        const body = { spec: { externalTrafficPolicy: 'Cluster', healthCheckNodePort: null } };
+        await services.patch({ namespace, name: metadata?.name ?? '' }, { type: 'merge', body });
+      }
+    },
+  },
+  {
     name: 'says nothing of a Service without node ports',
     caughtBy: 'services / a Service without node ports gets an address, or a warning',
     why: /gets an address, or an Event that says why not/u,
@@ -339,6 +368,12 @@ export const BROKEN_MANAGERS: readonly BrokenManager[] = [
         sees: ({ spec: { podCIDR: _cidr, podCIDRs: _cidrs, ...spec } = {}, ...node }) => ({ ...node, spec }),
       },
     },
+  },
+  {
+    name: 'keeps the routes of Nodes that are gone',
+    caughtBy: 'routes / the routes of a Node go with it',
+    why: /no route leads to/u,
+    spoilt: { nodes: { misses: 'delete' } },
   },
   {
     name: 'does not say that the network is available',

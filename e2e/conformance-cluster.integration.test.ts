@@ -1,6 +1,6 @@
 /** The cluster suite and its command on the embedded API server: what they say, what they leave, and how they end. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -182,12 +182,19 @@ test('a finalizer that never goes is told, and not taken away', async (t) => {
 test('a run that is stopped takes away what it has made', async (t) => {
   const cluster = await startCluster(t);
   const stop = new AbortController();
-  const running = command(cluster, ['--only=gets an address'], { signal: stop.signal });
+  const running = command(cluster, ['--only=gets an address', '--report-dir=stopped'], { signal: stop.signal });
   while ((await ownObjects(cluster.client)).length === 0) await systemClock.sleep(10);
   stop.abort();
   const { code, stdout } = await running;
   assert.equal(code, 1);
   assert.match(stdout, /the run was stopped/u);
+  assert.match(stdout, /^STOPPED: 2 of 2 tests did not come to an end$/mu);
+  const [finished = ''] = globSync('stopped/*/finished.json', { cwd: cluster.directory });
+  const { passed, result } = JSON.parse(readFileSync(path.join(cluster.directory, finished), 'utf8')) as {
+    readonly passed: boolean;
+    readonly result: string;
+  };
+  assert.deepEqual([passed, result], [false, 'ABORTED']);
   assert.deepEqual(await ownObjects(cluster.client), []);
 });
 

@@ -18,6 +18,8 @@ export interface SpoiltKind<T> {
   readonly writes?: (before: T, after: T) => T;
   /** What the manager is told that it has done, and has not. */
   readonly drops?: 'create' | 'delete';
+  /** Deletions by others that the manager never hears of. */
+  readonly misses?: 'delete';
 }
 
 export interface Spoilt {
@@ -80,7 +82,7 @@ export class SpoilingApi implements AsyncDisposable {
     const kind: AnyKind | undefined = this.#spoilt[info.resource as keyof Spoilt];
     if (kind?.drops !== undefined && kind.drops === info.verb) return this.#drop(request, response);
     if (kind?.writes && ['update', 'patch'].includes(info.verb)) return this.#write(kind, request, response, info);
-    if (kind?.sees && info.verb === 'watch') return this.#watch(kind, request, response);
+    if ((kind?.sees || kind?.misses) && info.verb === 'watch') return this.#watch(kind, request, response);
     if (kind?.sees && ['get', 'list'].includes(info.verb)) return this.#read(kind, request, response);
     return this.#pass(request, response);
   }
@@ -121,8 +123,9 @@ export class SpoilingApi implements AsyncDisposable {
     answer.on('error', () => response.destroy());
     for await (const line of createInterface({ input: answer })) {
       const event = JSON.parse(line) as { type: string; object: object };
+      if (event.type === 'DELETED' && kind.misses === 'delete') continue;
       if (['ADDED', 'MODIFIED', 'DELETED'].includes(event.type)) {
-        const seen = kind.sees?.(event.object);
+        const seen = kind.sees ? kind.sees(event.object) : event.object;
         if (seen === undefined) continue;
         event.object = seen;
       }

@@ -30,4 +30,6 @@ export interface ConformanceReport {
   readonly finished: string;
   /** In the order in which they ran. */
   readonly results: readonly TestResult[];
+  /** Of a run that was ended before all of its tests were: one line. It says nothing of the subject as a whole, and has not passed. */
+  readonly stopped?: string;
 }

@@ -41,7 +41,10 @@ test('docs collect makes one tree with an index, again and again; links out of t
   const south = folder.create('south');
   mkdirSync(path.join(south, 'reports'));
   const results = ['passed', 'passed', 'skipped'].map((outcome) => ({ outcome }));
-  writeFileSync(path.join(south, 'reports/last.json'), JSON.stringify({ finished: '2026-11-02T10:00:00Z', results }));
+  writeFileSync(
+    path.join(south, 'reports/last.json'),
+    JSON.stringify({ finished: '2026-11-02T10:00:00Z', results, stopped: '3 of 6' }),
+  );
   const card = readFileSync(path.join(south, 'provider.yaml'), 'utf8');
   const experience = 'experience: [https://example.com/a|b]\nconformance: reports/last.json\n';
   writeFileSync(path.join(south, 'provider.yaml'), card.replace('experience: []\n', experience));
@@ -55,7 +58,7 @@ test('docs collect makes one tree with an index, again and again; links out of t
     index.split('\n').filter((line) => line.startsWith('| [')),
     [
       '| [North](<north/README.md>) | alpha | north-maintainers | nodes, dns | none yet | none yet |',
-      `| [South](<south/README.md>) | alpha | south-maintainers | nodes, load-balancers, routes | [2026-11-02: 2 passed, 1 skipped](<${report}>) | [1](<https://example.com/a%7Cb>) |`,
+      `| [South](<south/README.md>) | alpha | south-maintainers | nodes, load-balancers, routes | [2026-11-02: 2 passed, 1 skipped, stopped](<${report}>) | [1](<https://example.com/a%7Cb>) |`,
     ],
   );
   const started = readFileSync(path.join(folder.path, 'all/south/getting-started.md'), 'utf8');

@@ -1,6 +1,7 @@
 /** Runs the tests against a cluster, several at a time, and gives what came of them; then takes away what they made. */
 import { isForbidden, raceAbort, type Client, type Clock } from '@outrigger/kube';
 import type { ConformanceReport, TestResult } from '../conformance-report.ts';
+import { CUT_OFF, stoppedRun } from '../stopped-run.ts';
 import { boundedFixture } from './bounded-fixture.ts';
 import type { ClusterFixture } from './cluster-fixture.ts';
 import { ClusterRig } from './cluster-rig.ts';
@@ -45,16 +46,18 @@ export async function runClusterTests(options: RunClusterOptions): Promise<Clust
   await own.open();
   let results: readonly TestResult[] = [];
   let left: readonly string[] = [];
+  let stopped: Pick<ConformanceReport, 'stopped'> = {};
   try {
     const patience = new Patience({ clock, timeoutMs, quietMs, signal });
     const { node } = options;
     await using rig = new ClusterRig({ client, patience, own, fixture, node, now: () => clock.now() });
     results = await allOf(chosen, rig, options);
+    if (signal.aborted) stopped = stoppedRun(chosen.length, results);
   } finally {
     left = await own.remove();
   }
   const finished = new Date(clock.now()).toISOString();
-  return { report: { suite: 'cluster', subject, started, finished, results }, left };
+  return { report: { suite: 'cluster', subject, started, finished, results, ...stopped }, left };
 }
 
 async function allOf(
@@ -97,7 +100,7 @@ async function outcomeOf(
     await raceAbort(rig.own.during(test.run(rig)), signal);
     return { outcome: 'passed' };
   } catch (error) {
-    if (signal.aborted) return { outcome: 'unverifiable', reason: 'the run was stopped' };
+    if (signal.aborted) return CUT_OFF;
     const reason = (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
     // A right that the run lacks says nothing of the manager.
     if (error instanceof NotVerifiable || isForbidden(error)) return { outcome: 'unverifiable', reason };

@@ -94,6 +94,11 @@ export const serviceTests: readonly ClusterTest[] = [
       const { identity } = await retyped(rig);
       const look = (): Promise<Service> => rig.service(identity);
       await rig.patience.until('status.loadBalancer is empty', look, (seen) => addressesOf(seen).length === 0);
+      // The API server empties it by itself: what the manager does of it comes after.
+      await rig.patience.stays(async () => {
+        const found = addressesOf(await look());
+        return found.length === 0 ? undefined : `the Service got the address ${found.join(', ')} again`;
+      });
     },
   },
   {

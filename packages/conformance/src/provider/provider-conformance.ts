@@ -24,7 +24,8 @@ export interface LeftOut {
 
 /**
  * Registers a test for each promise that concerns this provider, by what it declares and what the fixture offers; gives back those that
- * were left out. One that turns out to be not verifiable while it runs is skipped.
+ * were left out. One that turns out to be not verifiable while it runs is skipped; one that leaves something behind fails, and says what.
+ * A test that the runner ends, by its own timeout for instance, takes away what it made all the same.
  */
 export async function providerConformance<F extends ProviderFixture>(
   options: ProviderConformanceOptions<F>,
@@ -46,7 +47,17 @@ export async function providerConformance<F extends ProviderFixture>(
   }
   for (const one of concerned) {
     test(`${subject}: ${one.name}`, async (t) => {
-      const { details, outcome, reason } = await runProviderTest(options, one);
+      const left: string[] = [];
+      const { details, outcome, reason } = await runProviderTest(options, one, {
+        signal: t.signal,
+        onLeft: (line) => {
+          left.push(line);
+          // What the runner has given up on, it hears no more of.
+          if (t.signal.aborted) process.stderr.write(`left behind: ${line}\n`);
+          else t.diagnostic(`left behind: ${line}`);
+        },
+      });
+      if (left.length > 0 && outcome !== 'failed') throw new Error(`left behind: ${left.join('; ')}`);
       if (outcome === 'failed') throw new Error(`${reason}\n${details ?? ''}\nThe promise: ${one.source}`);
       if (outcome !== 'passed') t.skip(`${outcome}: ${reason}`);
     });

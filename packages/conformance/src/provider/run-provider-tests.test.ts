@@ -64,3 +64,28 @@ test('a provider that cannot be opened fails each test, and one that never ends 
   const late = await runProviderTests({ provider, fixture }, { tests: [endless], testTimeoutMs: 50 });
   assert.equal(late.results[0]?.outcome, 'failed');
 });
+
+test('a run that is stopped says how many tests did not come to an end, one that is not says nothing', async () => {
+  const stop = new AbortController();
+  const tests = [
+    oneTest('fine'),
+    oneTest('cut off', {
+      run: async () => {
+        stop.abort();
+        await new Promise(() => {});
+      },
+    }),
+    oneTest('never begun'),
+  ];
+  const report = await runProviderTests({ provider, fixture }, { tests, signal: stop.signal, testTimeoutMs: 50 });
+  assert.deepEqual(
+    report.results.map(({ name, reason }) => [name, reason]),
+    [
+      ['fine', undefined],
+      ['cut off', 'the run was stopped'],
+    ],
+  );
+  assert.equal(report.stopped, '2 of 3 tests did not come to an end');
+  const whole = await runProviderTests({ provider, fixture }, { tests: tests.slice(0, 1) });
+  assert.ok(!('stopped' in whole));
+});

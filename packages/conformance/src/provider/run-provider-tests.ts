@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { isCloudError } from '@outrigger/cloud-provider';
 import { systemClock, withDeadline } from '@outrigger/kube';
 import type { ConformanceReport, TestResult } from '../conformance-report.ts';
+import { CUT_OFF, stoppedRun } from '../stopped-run.ts';
 import { whyLeftOut, type ConformanceTest } from './conformance-test.ts';
 import { NotVerifiable } from './not-verifiable.ts';
 import { ProviderRig, type ProviderSubject } from './provider-rig.ts';
@@ -47,6 +48,7 @@ export async function runProviderTests<F extends ProviderFixture>(
     started,
     finished: new Date(systemClock.now()).toISOString(),
     results,
+    ...(options.signal?.aborted && stoppedRun(tests.length, results)),
   };
 }
 
@@ -60,7 +62,7 @@ export async function runProviderTest<F extends ProviderFixture>(
   const { feature, name, source } = test;
   const found = await outcomeOf(test, () => tried(subject as unknown as ProviderSubject, test, options));
   const isStopped = options.signal?.aborted === true && found.outcome === 'failed';
-  const told: Found = isStopped ? { outcome: 'unverifiable', reason: 'the run was stopped' } : found;
+  const told: Found = isStopped ? CUT_OFF : found;
   return { name, feature, source, durationSeconds: (systemClock.monotonic() - since) / 1000, ...told };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConformanceReport } from '../conformance-report.ts';
 import { renderComparison } from './comparison.ts';
-import { SAMPLE_REPORT } from './sample-report.suite.ts';
+import { SAMPLE_REPORT, STOPPED_REPORT } from './sample-report.suite.ts';
 
 const OTHER: ConformanceReport = {
   ...SAMPLE_REPORT,
@@ -71,4 +71,10 @@ test('reports of two suites are refused, and so is nothing', () => {
     message: /reports of provider and of cluster conformance cannot be compared: pipe\|cloud/u,
   });
   assert.throws(() => renderComparison([]), { name: 'TypeError', message: /no report to compare/u });
+});
+
+test('a report of a run that was stopped says so where it says when it was made', () => {
+  const { html, markdown } = renderComparison([SAMPLE_REPORT, STOPPED_REPORT]);
+  assert.match(markdown, /^\| Judged on \| 2026-11-22 \| 2026-11-22, stopped \|$/mu);
+  assert.match(html, /<td>2026-11-22, stopped<\/td>/u);
 });

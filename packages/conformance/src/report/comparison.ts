@@ -82,13 +82,18 @@ function asMarkdown(title: string, reports: readonly ConformanceReport[], rows: 
   const lines = [`# ${title}`, '', ...head('Feature')];
   for (const [feature, own] of features(rows))
     lines.push(line([cellText(feature), ...reports.map((_, index) => featureCell(column(own, index)).text)]));
-  lines.push(line(['Judged on', ...reports.map(({ finished }) => cellText(finished.slice(0, 10)))]));
+  lines.push(line(['Judged on', ...reports.map((report) => cellText(judgedOn(report)))]));
   for (const [feature, own] of features(rows)) {
     lines.push('', `## ${cellText(feature)}`, '', ...head('Test'));
     for (const { name, results } of own)
       lines.push(line([cellText(name), ...results.map((result) => (result ? SHORT[result.outcome] : '—'))]));
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** A day; a stopped run says nothing of what it lacks. */
+function judgedOn({ finished, stopped }: ConformanceReport): string {
+  return `${finished.slice(0, 10)}${stopped === undefined ? '' : ', stopped'}`;
 }
 
 /** Text of a report, in a heading or a cell of a table of Markdown. */
@@ -124,7 +129,7 @@ function asHtml(title: string, reports: readonly ConformanceReport[], rows: read
   );
   const judged = html`<tr>
     <td>Judged on</td>
-    ${reports.map(({ finished }) => html`<td>${finished.slice(0, 10)}</td>`)}
+    ${reports.map((report) => html`<td>${judgedOn(report)}</td>`)}
   </tr>`;
   return page(
     title,

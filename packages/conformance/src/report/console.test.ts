@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderConsole } from './console.ts';
-import { SAMPLE_REPORT } from './sample-report.suite.ts';
+import { SAMPLE_REPORT, STOPPED_REPORT } from './sample-report.suite.ts';
 
 test('a report is told by feature, with what is wrong and where the promise is written', () => {
   assert.equal(
@@ -29,4 +29,11 @@ load-balancers
 
 test('a run of no tests says so', () => {
   assert.match(renderConsole({ ...SAMPLE_REPORT, results: [] }), /\nno tests in 65\.5 s\n$/u);
+});
+
+test('of a run that was stopped the last line is that', () => {
+  assert.match(
+    renderConsole(STOPPED_REPORT),
+    /\n1 unverifiable, 1 skipped, 1 passed in 65\.5 s\nSTOPPED: 3 of 7 tests did not come to an end\n$/u,
+  );
 });

@@ -12,8 +12,9 @@ export function renderConsole(report: ConformanceReport): string {
     lines.push('', printableLine(feature));
     for (const result of results) lines.push(...resultLines(result));
   }
-  lines.push('', `${tallyText(tallyOf(report.results))} in ${durationSeconds(report).toFixed(1)} s`, '');
-  return lines.join('\n');
+  lines.push('', `${tallyText(tallyOf(report.results))} in ${durationSeconds(report).toFixed(1)} s`);
+  if (report.stopped !== undefined) lines.push(`STOPPED: ${printableLine(report.stopped)}`);
+  return `${lines.join('\n')}\n`;
 }
 
 function resultLines({ name, outcome, reason, details, source, durationSeconds }: TestResult): readonly string[] {

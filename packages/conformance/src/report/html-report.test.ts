@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderHtml } from './html-report.ts';
-import { SAMPLE_REPORT } from './sample-report.suite.ts';
+import { SAMPLE_REPORT, STOPPED_REPORT } from './sample-report.suite.ts';
 
 test('the page is whole by itself: no script, nothing that is fetched', () => {
   const page = renderHtml(SAMPLE_REPORT);
@@ -29,4 +29,11 @@ test('failures stand before the features, each with what was seen', () => {
   assert.ok(page.indexOf('<h2>Failures</h2>') < page.indexOf('<h2>Features</h2>'));
   assert.match(page, /<pre>asked: acme:\/\/1\nanswered: /u);
   assert.doesNotMatch(renderHtml({ ...SAMPLE_REPORT, results: [] }), /Failures/u);
+});
+
+test('a run that was stopped says so before anything else', () => {
+  const page = renderHtml(STOPPED_REPORT);
+  const mark = page.search(/<p class="outcome failed">\s*Stopped: 3 of 7 tests did not come to an end\s*<\/p>/u);
+  assert.ok(mark > 0 && mark < page.indexOf('<h2>'));
+  assert.doesNotMatch(renderHtml(SAMPLE_REPORT), /Stopped/u);
 });

@@ -14,6 +14,7 @@ export function renderHtml(report: ConformanceReport): string {
         ${tallyText(tallyOf(report.results))} in ${durationSeconds(report).toFixed(1)} s · ${report.started} to
         ${report.finished}
       </p>
+      ${report.stopped === undefined ? [] : [html`<p class="outcome failed">Stopped: ${report.stopped}</p>`]}
       ${failures(report.results)}
       <h2>Features</h2>
       <div class="wide">

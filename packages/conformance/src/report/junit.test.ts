@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { renderJUnit } from './junit.ts';
-import { SAMPLE_REPORT } from './sample-report.suite.ts';
+import { SAMPLE_REPORT, STOPPED_REPORT } from './sample-report.suite.ts';
 
 /** An element in the order in which it was written: its name, its attributes and what is in it. */
 interface Element {
@@ -154,4 +154,20 @@ test('what a subject wrote is text, and all that XML cannot hold is replaced', (
 test('a report without a result is a document still', () => {
   const suite = only(parse(renderJUnit({ ...SAMPLE_REPORT, results: [] }))[0]!.children, 'testsuite');
   assert.equal(suite.attributes['tests'], '0');
+});
+
+test('a run that was stopped has an error, as a case of its own, with what both schemas ask of one', () => {
+  const suite = only(parse(renderJUnit(STOPPED_REPORT))[0]!.children, 'testsuite');
+  assert.deepEqual(
+    [suite.attributes['tests'], suite.attributes['errors'], suite.attributes['failures']],
+    ['4', '1', '0'],
+  );
+  const cases = suite.children.filter(({ name }) => name === 'testcase');
+  assert.equal(cases.length, 4);
+  const { attributes, children } = cases.at(-1)!;
+  assert.deepEqual([attributes['classname'], attributes['name']], ['provider.run', 'run / all tests come to an end']);
+  assert.match(attributes['time']!, DECIMAL);
+  const error = only(children, 'error');
+  assert.deepEqual(error.attributes, { type: 'stopped', message: '3 of 7 tests did not come to an end' });
+  assert.equal(error.text, '3 of 7 tests did not come to an end');
 });

@@ -17,13 +17,15 @@ const builder = new XMLBuilder({
   suppressEmptyNode: true,
 });
 
-/** The whole document, with its declaration. An unverifiable result is `skipped`, with a message that begins so. */
+/** The whole document, with its declaration. An unverifiable result is `skipped`, with a message that begins so; a stopped run is an error. */
 export function renderJUnit(report: ConformanceReport): string {
   const { passed, failed, skipped, unverifiable } = tallyOf(report.results);
+  // What is no test's own outcome is an error, which no reader takes for a failure of the subject or for nothing.
+  const errors = report.stopped === undefined ? 0 : 1;
   const counts = {
-    '@tests': passed + failed + skipped + unverifiable,
+    '@tests': passed + failed + skipped + unverifiable + errors,
     '@failures': failed,
-    '@errors': 0,
+    '@errors': errors,
     '@time': durationSeconds(report).toFixed(3),
   };
   const name = `${report.suite}-conformance`;
@@ -40,7 +42,10 @@ export function renderJUnit(report: ConformanceReport): string {
         ...counts,
         '@skipped': skipped + unverifiable,
         properties: { property: properties(report) },
-        testcase: report.results.map((result) => testCase(report.suite, result)),
+        testcase: [
+          ...report.results.map((result) => testCase(report.suite, result)),
+          ...(report.stopped === undefined ? [] : [stoppedCase(report.suite, printableLine(report.stopped))]),
+        ],
         'system-out': '',
         'system-err': '',
       },
@@ -63,6 +68,15 @@ function testCase(suite: string, result: TestResult): object {
     ...(outcome === 'failed' && { failure: { '@type': outcome, ...told(result) } }),
     // Ant's schema gives it no type: what is unverifiable says so in its message.
     ...((outcome === 'skipped' || outcome === 'unverifiable') && { skipped: told(result) }),
+  };
+}
+
+function stoppedCase(suite: string, stopped: string): object {
+  return {
+    '@name': 'run / all tests come to an end',
+    '@classname': `${suite}.run`,
+    '@time': '0.000',
+    error: { '@type': 'stopped', '@message': stopped, '#text': stopped },
   };
 }
 

@@ -41,3 +41,10 @@ export const SAMPLE_REPORT: ConformanceReport = {
     },
   ],
 };
+
+/** Of a run that ended before its tests did. */
+export const STOPPED_REPORT: ConformanceReport = {
+  ...SAMPLE_REPORT,
+  results: SAMPLE_REPORT.results.filter(({ outcome }) => outcome !== 'failed'),
+  stopped: '3 of 7 tests did not come to an end',
+};

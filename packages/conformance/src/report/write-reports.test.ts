@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { renderConsole } from './console.ts';
 import { renderJUnit } from './junit.ts';
-import { SAMPLE_REPORT } from './sample-report.suite.ts';
+import { SAMPLE_REPORT, STOPPED_REPORT } from './sample-report.suite.ts';
 import { writeReports } from './write-reports.ts';
 
 function directory(t: TestContext): string {
@@ -70,4 +70,17 @@ test('a run without a failure has passed, whatever it could not tell, and earlie
   assert.equal(readFileSync(path.join(target, 'latest-build.txt'), 'utf8'), build);
   assert.equal(globSync('*/started.json', { cwd: target }).length, 2);
   assert.ok(Number(build) > Number(BUILD), 'a later run has a larger number');
+});
+
+test('a run that was stopped has not passed, though nothing failed', async (t) => {
+  const target = directory(t);
+  const { build } = await writeReports(STOPPED_REPORT, target);
+  // `result` as Prow has it: https://pkg.go.dev/sigs.k8s.io/prow/pkg/apis/prowjobs/v1#ProwJobState.
+  const { passed, result } = JSON.parse(readFileSync(path.join(target, build, 'finished.json'), 'utf8')) as {
+    passed: boolean;
+    result: string;
+  };
+  assert.deepEqual([passed, result], [false, 'ABORTED']);
+  const report = JSON.parse(readFileSync(path.join(target, 'report.json'), 'utf8')) as { stopped: string };
+  assert.equal(report.stopped, '3 of 7 tests did not come to an end');
 });

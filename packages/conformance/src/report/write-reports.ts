@@ -42,13 +42,13 @@ export async function writeReports(report: ConformanceReport, directory: string)
 }
 
 function finished(report: ConformanceReport): object {
-  const passed = tallyOf(report.results).failed === 0;
+  const passed = tallyOf(report.results).failed === 0 && report.stopped === undefined;
   const { name, version } = report.subject;
   return {
     timestamp: epochSeconds(report.finished),
     passed,
-    // For readers older than `passed`.
-    result: passed ? 'SUCCESS' : 'FAILURE',
+    // Prow's words: https://github.com/kubernetes-sigs/prow/blob/main/pkg/sidecar/run.go.
+    result: report.stopped === undefined ? (passed ? 'SUCCESS' : 'FAILURE') : 'ABORTED',
     metadata: { subject: name, ...(version !== undefined && { 'job-version': version }) },
   };
 }

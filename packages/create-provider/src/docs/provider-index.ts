@@ -38,7 +38,7 @@ Collected by \`outrigger docs collect\` from the repositories of the providers; 
 function conformanceOf(summary: ConformanceSummary | undefined, address: string | undefined): string {
   if (summary === undefined) return address === undefined ? 'none yet' : link('report', address);
   const counts = Object.entries(summary.outcomes).map(([outcome, count]) => `${count} ${cell(outcome)}`);
-  const text = `${cell(summary.finished.slice(0, 10))}: ${counts.join(', ')}`;
+  const text = `${cell(summary.finished.slice(0, 10))}: ${counts.join(', ')}${summary.stopped ? ', stopped' : ''}`;
   return address === undefined ? text : link(text, address);
 }
 
