@@ -1,4 +1,4 @@
-/** The public names of a package, as its `index.ts` lists them, each with what it is. One line a name, so that a change shows in review. */
+/** The public names of an entry point of a package, as its file lists them, each with what it is. One line a name, so that a change shows in review. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -11,6 +11,8 @@ interface PublicName {
 
 /** `export { a, type B } from './x.ts';`, also over several lines. */
 const PASSED_ON = /^export (?<types>type )?\{(?<names>[^}]*)\} from '(?<from>\.[^']+)';$/gmu;
+/** Of an entry point that is one function: a command. */
+const OWN_FUNCTION = /^export (?:async )?function (?<name>\w+)/gmu;
 const DEFAULT = /^export default \w+;$/gmu;
 const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gmu;
 
@@ -22,7 +24,9 @@ export function apiList(index: string): string {
     names.push({ name: 'default', kind: 'export' });
     return '';
   });
-  const [unread] = /^export .*$/mu.exec(rest) ?? [];
+  for (const { groups = {} } of rest.matchAll(OWN_FUNCTION))
+    names.push({ name: groups['name'] ?? '', kind: 'function' });
+  const [unread] = /^export .*$/mu.exec(rest.replaceAll(OWN_FUNCTION, '')) ?? [];
   if (unread !== undefined) throw new Error(`${index}: only names from files are listed, which this is not: ${unread}`);
   return names
     .map(({ kind, name }) => `${kind} ${name}\n`)
