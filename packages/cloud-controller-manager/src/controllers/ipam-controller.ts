@@ -54,6 +54,7 @@ function buildRangeAllocator(context: LeaderContext): Running {
     journal: journal.of(IPAM_CONTROLLER),
     ranges: readIpamRanges({ ...options.ipam, clusterCidr: options.cloud.clusterCidr }),
     exclusive,
+    unmanaged: options.cloud.unmanagedNodes,
   });
   const follow = followAdditionalRanges(context, 'node-ipam-ranges', (text) => allocator.addRanges(text));
   const followed = explanations.follow(allocator, { kinds: ['node'] });
@@ -111,6 +112,7 @@ function buildCloudRanges(context: LeaderContext): Running {
               options: {
                 direction,
                 providerName: provider.name,
+                unmanaged: options.cloud.unmanagedNodes,
                 setsNetworkCondition: !(
                   runs(ROUTE_CONTROLLER) &&
                   whyNoRoutes(options) === undefined &&

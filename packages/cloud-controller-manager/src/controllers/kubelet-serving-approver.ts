@@ -8,7 +8,7 @@ import { runWhileCapable } from './while-capable.ts';
 export const KUBELET_SERVING_APPROVER = 'kubelet-serving-approver';
 
 export function buildKubeletServingApprover(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, isDefault, metrics, provider, providers, random, stores } = context;
+  const { client, clock, eventsOf, isDefault, metrics, options, provider, providers, random, stores } = context;
   const logger = context.logger.with({ controller: KUBELET_SERVING_APPROVER });
   const events = eventsOf(KUBELET_SERVING_APPROVER);
   const nodes = stores.open(resources.nodes);
@@ -35,7 +35,12 @@ export function buildKubeletServingApprover(context: LeaderContext): Omit<Runnin
               metrics,
               random,
               journal: context.journal.of(KUBELET_SERVING_APPROVER),
-              options: { providerName: provider.name, providerNames: providers.map(({ name }) => name), isDefault },
+              options: {
+                unmanaged: options.cloud.unmanagedNodes,
+                providerName: provider.name,
+                providerNames: providers.map(({ name }) => name),
+                isDefault,
+              },
             }),
         },
         signal,

@@ -37,6 +37,7 @@ export function buildNodeController(context: LeaderContext): Omit<RunningControl
               journal: context.journal.of(NAME),
               options: {
                 providerName: provider.name,
+                unmanaged: options.cloud.unmanagedNodes,
                 concurrentNodeSyncs,
                 nodeStatusUpdateFrequencyMs: nodeStatusUpdateFrequency,
                 nodeSyncedEvents,

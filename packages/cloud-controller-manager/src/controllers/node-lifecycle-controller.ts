@@ -34,6 +34,7 @@ export function buildNodeLifecycleController(context: LeaderContext): Omit<Runni
               journal: context.journal.of(NAME),
               options: {
                 providerName: provider.name,
+                unmanaged: options.cloud.unmanagedNodes,
                 deletionGraceMs: nodeDeletionGracePeriod,
                 deletionMaxFraction: nodeDeletionMaxFraction,
                 // A node without a provider ID is nobody's: of several, one is to judge that no cloud has it.

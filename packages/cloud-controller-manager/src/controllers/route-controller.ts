@@ -54,6 +54,7 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
               journal: context.journal.of(ROUTE_CONTROLLER),
               options: {
                 providerName: provider.name,
+                unmanaged: options.cloud.unmanagedNodes,
                 clusterId: cluster.id,
                 get clusterCidrs() {
                   return clusterRanges;

@@ -60,6 +60,7 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
               onReconfigured: (listener) => provider.onReconfigured(listener),
               options: {
                 providerName: provider.name,
+                unmanaged: options.cloud.unmanagedNodes,
                 providers: providers.map(({ name }) => name),
                 clusterId: cluster.id,
                 isDefault,

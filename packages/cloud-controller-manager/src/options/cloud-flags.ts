@@ -1,6 +1,8 @@
 /** Which cloud, which cluster, which controllers. */
 import { bool, string, strings, type FlagGroup } from '@outrigger/controller-manager';
+import { parseUnmanagedRule, VIRTUAL_KUBELETS, type UnmanagedRule } from '@outrigger/controllers';
 import { callLimits, type CallLimit } from './call-limits.ts';
+import { unmanagedNodes } from './unmanaged-nodes.ts';
 
 export interface CloudOptions {
   cloudProvider: string;
@@ -8,6 +10,7 @@ export interface CloudOptions {
   providerPath: string;
   userAgent: readonly string[];
   cloudCallLimits: readonly CallLimit[];
+  unmanagedNodes: readonly UnmanagedRule[];
   clusterName: string;
   clusterCidr: string;
   allocateNodeCidrs: boolean;
@@ -47,6 +50,12 @@ export const cloudFlags: FlagGroup<CloudOptions> = {
       default: [],
       usage:
         'Maximum requests per second to a cloud: <provider>=<qps> or <provider>=<qps>:<burst>; <provider>/<bucket>=… for one of the buckets of the provider, such as the services of OpenStack (compute, network, load-balancer). Without a limit, requests slow down only after a 429.',
+    },
+    unmanagedNodes: {
+      type: unmanagedNodes,
+      default: VIRTUAL_KUBELETS.map(parseUnmanagedRule),
+      usage:
+        'Nodes without a machine in the cloud, which every controller leaves alone: label:<key>[=<value>], taint:<key>[=<value>] or provider-id:<beginning>, separated by commas. The first use replaces the default; empty: none.',
     },
     clusterName: {
       type: string,

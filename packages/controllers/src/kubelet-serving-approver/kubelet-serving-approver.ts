@@ -199,7 +199,7 @@ class Run {
       case 'nothing':
         this.#waitFor(pending, undefined);
         // Whose the node is may still change.
-        if (plan.reason !== 'another-provider') this.#forget(key);
+        if (plan.reason !== 'another-provider' && plan.reason !== 'unmanaged') this.#forget(key);
         return undefined;
       case 'read':
         return this.#ask(csr, pending, plan.node);

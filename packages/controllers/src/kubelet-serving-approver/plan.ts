@@ -4,6 +4,7 @@ import type { DatedAnswer } from '@outrigger/cloud-runtime';
 import type { CertificateSigningRequest, Node } from '@outrigger/kube';
 import { twinsOf } from '../node/twins.ts';
 import { ownerOf } from '../provider-id.ts';
+import { isUnmanaged, type NodeOwnerOptions } from '../unmanaged-nodes.ts';
 import type { MalformedReason, ServingRequest } from './serving-request.ts';
 
 /** A kubelet waits for 15 minutes and makes another one; what is older helps nobody. */
@@ -11,8 +12,7 @@ const OF_USE_MS = 3_600_000;
 /** So many of the names that are refused are told. */
 const TOLD_NAMES = 3;
 
-export interface ServingOptions {
-  readonly providerName: string;
+export interface ServingOptions extends NodeOwnerOptions {
   /** Of the program, that one among them: each has an approver of its own. */
   readonly providerNames: readonly string[];
   /** Judges what belongs to none of them. */
@@ -50,7 +50,10 @@ export type WaitReason =
 export type DenyReason = MalformedReason | 'foreign-name';
 
 export type ServingPlan =
-  | { readonly kind: 'nothing'; readonly reason: 'decided' | 'too-old' | 'not-a-kubelet' | 'another-provider' }
+  | {
+      readonly kind: 'nothing';
+      readonly reason: 'decided' | 'too-old' | 'not-a-kubelet' | 'another-provider' | 'unmanaged';
+    }
   /** The cloud is to be asked about the node's machine. */
   | { readonly kind: 'read'; readonly node: Node }
   /** `problem`, here and below: a clause. */
@@ -68,6 +71,8 @@ export function planServingRequest(observed: ObservedRequest): ServingPlan {
   const createdAt = Date.parse(csr.metadata?.creationTimestamp ?? '');
   if (now - createdAt > OF_USE_MS) return { kind: 'nothing', reason: 'too-old' };
   if (asked.kind === 'not-a-kubelet') return { kind: 'nothing', reason: 'not-a-kubelet' };
+  // No cloud knows its machine: a person does.
+  if (node && isUnmanaged(node, options)) return { kind: 'nothing', reason: 'unmanaged' };
   const providerID = node?.spec?.providerID;
   const isOurs = ownerOf(providerID, options.providerName) === 'ours';
   const hasOwner = options.providerNames.some((name) => ownerOf(providerID, name) === 'ours');

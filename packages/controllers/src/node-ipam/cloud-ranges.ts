@@ -51,6 +51,7 @@ import { FIELD_MANAGER } from './other-allocator.ts';
 import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
 import { PodRangeBatches } from './pod-range-batches.ts';
 import { RangeIndex } from './range-index.ts';
+import { ownerOfNode, type UnmanagedRule } from '../unmanaged-nodes.ts';
 import { tellSetAside } from '../set-aside.ts';
 
 /** An answer that the look-ups have given to whomever will do for so long. */
@@ -69,6 +70,8 @@ export interface CloudRangesDependencies
     readonly direction: RangeDirection;
     /** The prefix of our provider IDs. */
     readonly providerName: string;
+    /** Nodes that are left alone. Default: none. */
+    readonly unmanaged?: readonly UnmanagedRule[] | undefined;
     /** The condition `NetworkUnavailable` is set to False with the pod CIDRs: no route controller does it. */
     readonly setsNetworkCondition: boolean;
     /** Nodes that are written at a time. Default: 30, as upstream. */
@@ -173,9 +176,8 @@ class Run {
     }
   }
 
-  #isOurs({ metadata, spec }: Node): boolean {
-    const prefix = `${this.#deps.options.providerName}://`;
-    return metadata?.deletionTimestamp === undefined && (spec?.providerID ?? '').startsWith(prefix);
+  #isOurs(node: Node): boolean {
+    return node.metadata?.deletionTimestamp === undefined && ownerOfNode(node, this.#deps.options) === 'ours';
   }
 
   #changed(change: ResourceEvent<Node>): void {

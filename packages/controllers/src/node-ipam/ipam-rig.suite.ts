@@ -2,6 +2,7 @@
 import { noMetrics, silentLogger, StatusError, type EventNote, type Metrics, type Node } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
+import type { UnmanagedRule } from '../unmanaged-nodes.ts';
 import { readIpamRanges, type IpamRangeFlags } from './ipam-ranges.ts';
 import { createRangeAllocator, type RangeAllocator } from './range-allocator.ts';
 
@@ -12,6 +13,7 @@ export class IpamRig implements AsyncDisposable {
   readonly flags: IpamRangeFlags;
   metrics: Metrics = noMetrics;
   exclusive = false;
+  unmanaged: readonly UnmanagedRule[] = [];
   /** Called before each request, and after each write took effect; throw for a failure. */
   beforeRequest: () => void = () => {};
   #ended = new AbortController();
@@ -60,7 +62,7 @@ export class IpamRig implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const { api, clock, exclusive, metrics } = this;
+    const { api, clock, exclusive, metrics, unmanaged } = this;
     this.#ended = new AbortController();
     this.#allocator = createRangeAllocator({
       client: api.client,
@@ -72,6 +74,7 @@ export class IpamRig implements AsyncDisposable {
       random: () => 0,
       ranges: readIpamRanges(this.flags),
       exclusive,
+      unmanaged,
     });
     this.#running = this.#allocator.run(this.#ended.signal);
     if (this.#added !== '') this.#allocator.addRanges(this.#added);

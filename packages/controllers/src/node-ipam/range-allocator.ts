@@ -36,6 +36,7 @@ import { NodeRanges } from './node-ranges.ts';
 import { FIELD_MANAGER } from './other-allocator.ts';
 import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
 import { tellSetAside } from '../set-aside.ts';
+import { isUnmanaged, type UnmanagedRule } from '../unmanaged-nodes.ts';
 
 const BACKOFF = { baseMs: 50, maxMs: 300_000 };
 
@@ -44,6 +45,8 @@ export interface RangeAllocatorDependencies
   readonly store: Store<Node>;
   /** Made by `readIpamRanges` for this allocator alone: it keeps its books in them. */
   readonly ranges: IpamRanges;
+  /** Nodes that get no range; what they have is theirs. Default: none. */
+  readonly unmanaged?: readonly UnmanagedRule[] | undefined;
   /** Nodes that are written at a time. Default: 30, as upstream. */
   readonly concurrentWrites?: number;
 }
@@ -197,11 +200,13 @@ class Run {
     const planned =
       has.length > 0
         ? { text: 'Nothing: it has its pod CIDRs, which cannot be changed.' }
-        : refusesMs > 0
-          ? { text: 'Nothing while another component allocates pod CIDRs.', inMs: refusesMs }
-          : this.#starved.has(key)
-            ? { text: 'Nothing: the cluster CIDR is exhausted.' }
-            : { text: 'Allocate a pod CIDR from each cluster CIDR.' };
+        : isUnmanaged(node, this.#deps)
+          ? { text: 'Nothing: it is a node without a machine in the cloud (--unmanaged-nodes).' }
+          : refusesMs > 0
+            ? { text: 'Nothing while another component allocates pod CIDRs.', inMs: refusesMs }
+            : this.#starved.has(key)
+              ? { text: 'Nothing: the cluster CIDR is exhausted.' }
+              : { text: 'Allocate a pod CIDR from each cluster CIDR.' };
     return {
       controller: 'node-ipam-controller',
       about: [uid],
@@ -219,6 +224,7 @@ class Run {
     for (const held of this.#ranges.uidsOf(key)) if (held !== uid) await this.#releaseIfGone(key, held, signal);
     await this.#other.clear(key, signal);
     if (!node || deletionTimestamp || podCidrsOf(node).length > 0) return undefined;
+    if (isUnmanaged(node, this.#deps)) return undefined;
 
     const waitMs = this.#other.waitMs(uid);
     if (waitMs > 0) return { requeueAfterMs: waitMs };

@@ -2,10 +2,13 @@
 import type { InstanceLookups } from '@outrigger/cloud-runtime';
 import type { Node, Store } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
+import type { UnmanagedRule } from '../unmanaged-nodes.ts';
 
 export interface NodeLifecycleControllerOptions {
   /** The prefix of our provider IDs. */
   readonly providerName: string;
+  /** Nodes that are left alone. Default: none. */
+  readonly unmanaged?: readonly UnmanagedRule[] | undefined;
   /** `--node-deletion-grace-period`, in milliseconds. Default: 30,000. */
   readonly deletionGraceMs?: number;
   /** `--node-deletion-max-fraction`, of a zone and of the cluster. Default: 0.3. */

@@ -73,6 +73,7 @@ export function factsOfLifecyclePlan({ plan, graceMs, inMs }: LifecycleSituation
 
 const IDLE: Readonly<Record<(LifecyclePlan & { kind: 'nothing' })['reason'], string>> = {
   'being-deleted': 'Nothing: the node is being deleted.',
+  unmanaged: 'Nothing: it is a node without a machine in the cloud (--unmanaged-nodes).',
   'not-ours': 'Nothing: it is not a node of this cloud.',
   ready: 'Nothing: the node is Ready.',
 };

@@ -24,7 +24,7 @@ import { isUninitialized } from '../node/taints.ts';
 import { zoneLabel } from '../node/well-known-names.ts';
 import { hintedNodes } from '../hinted-nodes.ts';
 import { refOfNode } from '../node-ref.ts';
-import { ownerOf } from '../provider-id.ts';
+import { ownerOfNode } from '../unmanaged-nodes.ts';
 import { toBeDeletedTaintKey } from '../service/well-known-names.ts';
 import { ToldEvents } from '../told-events.ts';
 import { Candidates, type Candidate } from './candidates.ts';
@@ -99,6 +99,7 @@ class Run {
     this.#nodes = client.of(resources.nodes);
     this.#options = {
       providerName: options.providerName,
+      unmanaged: options.unmanaged,
       deletionGraceMs: options.deletionGraceMs ?? DEFAULT_GRACE_MS,
       unknownNodeDeletionMs: options.unknownNodeDeletionMs ?? 0,
     };
@@ -444,7 +445,7 @@ class Run {
     if (!this.#breaker.anyReady || now - this.#askedWitnessAt < WITNESS_MS) return;
     this.#askedWitnessAt = now;
     const ready = Array.from(store.values()).filter(
-      (node) => ownerOf(node.spec?.providerID, this.#options.providerName) === 'ours' && readinessOf(node).ready,
+      (node) => ownerOfNode(node, this.#options) === 'ours' && readinessOf(node).ready,
     );
     const first = Math.floor(random() * ready.length);
     for (const node of [...ready.slice(first), ...ready.slice(0, first)].slice(0, WITNESSES)) {

@@ -3,6 +3,7 @@ import { isCloudError, type Instance } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import { isUninitialized } from '../node/taints.ts';
 import { ownerOf } from '../provider-id.ts';
+import { isUnmanaged, type UnmanagedRule } from '../unmanaged-nodes.ts';
 import type { Absence, Evidence } from './evidence.ts';
 import { readinessOf } from './readiness.ts';
 import { hasShutdownTaint } from './shutdown-taint.ts';
@@ -26,6 +27,8 @@ const LOOK_UP_AGAIN_MS = 60_000;
 export interface LifecycleOptions {
   /** The prefix of our provider IDs. */
   readonly providerName: string;
+  /** Nodes that are left alone. Default: none. */
+  readonly unmanaged?: readonly UnmanagedRule[] | undefined;
   /** Between the two proofs of absence on which a node is deleted, in milliseconds. */
   readonly deletionGraceMs: number;
   /** The same for nodes without a provider ID, whose proof is by name; 0: they are never deleted. */
@@ -81,7 +84,7 @@ type LifecycleWait =
   | 'grace';
 
 export type LifecyclePlan =
-  | { readonly kind: 'nothing'; readonly reason: 'being-deleted' | 'not-ours' | 'ready' }
+  | { readonly kind: 'nothing'; readonly reason: 'being-deleted' | 'unmanaged' | 'not-ours' | 'ready' }
   /** The cloud has to be asked, in a batch. */
   | { readonly kind: 'look-up' }
   /** The batch did not have the machine: it has to be read by its own ID. */
@@ -103,6 +106,7 @@ export type LifecyclePlan =
 export function planNodeLifecycle(observed: ObservedNode): LifecyclePlan {
   const { node, evidence, now, wallNow, options, surroundings = ALONE } = observed;
   if (node.metadata?.deletionTimestamp) return { kind: 'nothing', reason: 'being-deleted' };
+  if (isUnmanaged(node, options)) return { kind: 'nothing', reason: 'unmanaged' };
   const owner = ownerOf(node.spec?.providerID, options.providerName);
   if (owner === 'foreign' || owner === 'opaque') return { kind: 'nothing', reason: 'not-ours' };
   if (readinessOf(node).ready) {

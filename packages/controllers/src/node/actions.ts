@@ -53,6 +53,7 @@ export type WaitReason =
 export type IdleReason =
   | 'being-deleted'
   | 'foreign'
+  | 'unmanaged'
   | 'not-ours'
   | 'implemented-elsewhere'
   | 'cloud-says-nothing'

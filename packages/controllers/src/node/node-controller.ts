@@ -95,6 +95,7 @@ class Run {
     this.#journal = deps.journal ?? noJournal;
     this.#planOptions = {
       providerName: options.providerName,
+      unmanaged: options.unmanaged,
       runsRoutes: options.runsRoutes ?? false,
       nodeSyncedEvents: options.nodeSyncedEvents ?? false,
     };

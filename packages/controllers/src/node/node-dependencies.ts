@@ -2,10 +2,13 @@
 import type { InstanceLookups } from '@outrigger/cloud-runtime';
 import type { Node, Store } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
+import type { UnmanagedRule } from '../unmanaged-nodes.ts';
 
 export interface NodeControllerOptions {
   /** The prefix of our provider IDs. */
   readonly providerName: string;
+  /** Nodes that are left alone. Default: none. */
+  readonly unmanaged?: readonly UnmanagedRule[] | undefined;
   /** `--concurrent-node-syncs`: nodes that are being written at a time. Default: 8. */
   readonly concurrentNodeSyncs?: number;
   /** `--node-status-update-frequency`, in milliseconds. Default: 300,000. */

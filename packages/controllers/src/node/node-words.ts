@@ -8,6 +8,7 @@ import { isUninitialized } from './taints.ts';
 const IDLE: Readonly<Record<IdleReason, string>> = {
   'being-deleted': 'Nothing: the node is being deleted.',
   foreign: "Nothing: its provider ID is another provider's.",
+  unmanaged: 'Nothing: it is a node without a machine in the cloud (--unmanaged-nodes).',
   'not-ours': 'Nothing: it has neither the taint nor a provider ID of this cloud, so it is not one of its nodes.',
   'implemented-elsewhere': 'Nothing: the provider reports that another controller manages it.',
   'cloud-says-nothing': 'Nothing: it is initialised, and the last look-up did not find its machine.',

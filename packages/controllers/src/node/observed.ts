@@ -1,10 +1,13 @@
 /** What is known about a node when it is planned what to do about it. */
 import type { InstanceAnswer } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
+import type { UnmanagedRule } from '../unmanaged-nodes.ts';
 
 export interface PlanOptions {
   /** The prefix of our provider IDs. */
   readonly providerName: string;
+  /** Nodes that are left alone. Default: none. */
+  readonly unmanaged?: readonly UnmanagedRule[] | undefined;
   /** Whether this process also runs the route controller, which takes `NetworkUnavailable` back. */
   readonly runsRoutes: boolean;
   /** Record a `Synced` Event for each node that is initialised, as upstream does. */

@@ -7,14 +7,16 @@ import type { Observed } from './observed.ts';
 import { ownerOf } from '../provider-id.ts';
 import { planRefresh } from './refresh.ts';
 import { isUninitialized } from './taints.ts';
+import { isUnmanaged } from '../unmanaged-nodes.ts';
 
 /**
- * What to do about one node. Nodes of another provider and nodes that are being deleted are left alone; so is a node
+ * What to do about one node. Nodes without a machine, nodes of another provider and nodes that are being deleted are left alone; so is a node
  * without the taint and without a provider ID of ours, which never was ours to look after.
  */
 export function planNode(observed: Observed): NodePlan {
   const { node, answer, options, withProviderID } = observed;
   if (node.metadata?.deletionTimestamp) return { kind: 'nothing', reason: 'being-deleted' };
+  if (isUnmanaged(node, options)) return { kind: 'nothing', reason: 'unmanaged' };
   const owner = ownerOf(node.spec?.providerID, options.providerName);
   if (owner === 'foreign') return { kind: 'nothing', reason: 'foreign' };
   if (isUninitialized(node)) {

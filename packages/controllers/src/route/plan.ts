@@ -2,7 +2,7 @@
 import { canonicalIp, type Cidr, contains, parseCidr, type Route, type Routes } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import { podCidrsOf } from '../pod-cidrs.ts';
-import { ownerOf } from '../provider-id.ts';
+import { ownerOfNode, type UnmanagedRule } from '../unmanaged-nodes.ts';
 import type { CreateRoute, DeleteRoute, KeptRoutes, NodeRoutes, RoutePlan } from './planned-route.ts';
 import { remember } from './remember.ts';
 import { addressesOf, hopsOf, NOTHING_KNOWN, RouteOwners, type KnownHops } from './route-owners.ts';
@@ -24,6 +24,8 @@ export interface ObservedRoutes {
   readonly clusterCidrs: readonly Cidr[];
   /** The prefix of our provider IDs. */
   readonly providerName: string;
+  /** Nodes that are left alone. Default: none. */
+  readonly unmanaged?: readonly UnmanagedRule[] | undefined;
   /** Given where routes are `unmarked`: what else is known of them. Default: they have owners. */
   readonly record?: KnownHops;
   /** `Routes.nextHop`: where they lead to addresses alone, none is made to a node that has none. */
@@ -135,11 +137,12 @@ class Claims {
   readonly #kept: Route[] = [];
   readonly #owners: RouteOwners;
 
-  constructor({ nodes, clusterCidrs, providerName }: ObservedRoutes, owners: RouteOwners) {
+  constructor(observed: ObservedRoutes, owners: RouteOwners) {
+    const { nodes, clusterCidrs } = observed;
     this.#owners = owners;
     for (const node of nodes) {
       const { destinations, problems } = wantedOf(node, clusterCidrs);
-      const owner = ownerOf(node.spec?.providerID, providerName);
+      const owner = ownerOfNode(node, observed);
       const ours = owner === 'ours';
       for (const destination of destinations) {
         const claims = this.#byDestination.get(destination);

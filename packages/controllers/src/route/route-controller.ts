@@ -289,10 +289,10 @@ class Run {
 
   #plan(nodes: Iterable<Node>): RoutePlan {
     const { options, routes } = this.#deps;
-    const { clusterCidrs, providerName } = options;
+    const { clusterCidrs, providerName, unmanaged } = options;
     const record = this.#stored?.record;
     const unmarked = record && { record, nextHop: routes.nextHop };
-    return planRoutes({ nodes, routes: this.#known.values(), clusterCidrs, providerName, ...unmarked });
+    return planRoutes({ nodes, routes: this.#known.values(), clusterCidrs, providerName, unmanaged, ...unmarked });
   }
 
   /** What is ours now, by its node, is so after the node. Milliseconds until it is tried again to write that down. */

@@ -3,10 +3,13 @@ import type { Cidr, Routes } from '@outrigger/cloud-provider';
 import type { MakeCallContext } from '@outrigger/cloud-runtime';
 import type { Node, Store } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
+import type { UnmanagedRule } from '../unmanaged-nodes.ts';
 
 export interface RouteControllerOptions {
   /** The prefix of our provider IDs. */
   readonly providerName: string;
+  /** Nodes that are left alone. Default: none. */
+  readonly unmanaged?: readonly UnmanagedRule[] | undefined;
   /** `ClusterIdentity.id`. */
   readonly clusterId: string;
   /** `--cluster-cidr`, by `parseClusterCidrs`: one range, or one of each family. */

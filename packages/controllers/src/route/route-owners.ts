@@ -7,7 +7,7 @@
  */
 import { canonicalIp, parseCidr, PROVIDER_ID_LENGTH, type Route, type Routes } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
-import { ownerOf } from '../provider-id.ts';
+import { ownerOfNode, type UnmanagedRule } from '../unmanaged-nodes.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 
 /** What routes this cluster made, or was seen to have. */
@@ -22,6 +22,8 @@ export interface RouteOwnersOptions {
   readonly nodes: Iterable<Node>;
   /** The prefix of our provider IDs. */
   readonly providerName: string;
+  /** Nodes that are left alone. Default: none. */
+  readonly unmanaged?: readonly UnmanagedRule[] | undefined;
   readonly record: KnownHops;
 }
 
@@ -63,7 +65,7 @@ export class RouteOwners {
     const byAddress = new Map<string, Node>();
     const addresses = new Map<string, Set<string>>();
     for (const node of this.#options.nodes) {
-      if (ownerOf(node.spec?.providerID, this.#options.providerName) !== 'ours') continue;
+      if (ownerOfNode(node, this.#options) !== 'ours') continue;
       const own = [...addressesOf(node), ...hopOfMachine(node.spec?.providerID)];
       for (const address of own) byAddress.set(address, node);
       for (const cidr of podCidrsOf(node)) {

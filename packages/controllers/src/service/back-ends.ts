@@ -4,6 +4,7 @@ import type { Node, ResourceEvent } from '@outrigger/kube';
 import { refOfNode } from '../node-ref.ts';
 import { isUninitialized } from '../node/taints.ts';
 import { ownerOf } from '../provider-id.ts';
+import { isUnmanaged, type UnmanagedRule } from '../unmanaged-nodes.ts';
 import { excludeLabel, toBeDeletedTaintKey } from './well-known-names.ts';
 
 /** What Go's `strconv.ParseBool` reads as false: upstream's rule for the label. */
@@ -19,6 +20,8 @@ export interface BackEndProvider {
   readonly takesForeignNodes?: boolean | undefined;
   /** All that this program runs: a node of another of them is that one's. Default: none beside. */
   readonly providers?: readonly string[] | undefined;
+  /** Nodes that are left alone, also where foreign ones are taken. Default: none. */
+  readonly unmanaged?: readonly UnmanagedRule[] | undefined;
 }
 
 /** The addresses that the cloud last gave for a node; `undefined`: it has not said. */
@@ -39,7 +42,7 @@ export function backEndOf(node: Node, ofCloud: CloudAddresses, before?: BackEnd)
 
 export function isBackEnd(node: Node, provider: BackEndProvider): boolean {
   if (node.metadata?.deletionTimestamp || !isIncluded(node)) return false;
-  return !isToBeDeleted(node) && isOfProvider(node, provider);
+  return !isToBeDeleted(node) && !isUnmanaged(node, provider) && isOfProvider(node, provider);
 }
 
 function isOfProvider(node: Node, options: BackEndProvider): boolean {
@@ -65,6 +68,7 @@ export function wakesLoadBalancers(change: ResourceEvent<Node>, provider: BackEn
   const { object, previous } = change;
   return (
     isIncluded(object) !== isIncluded(previous) ||
+    isUnmanaged(object, provider) !== isUnmanaged(previous, provider) ||
     (isToBeDeleted(previous) && isBackEnd(object, provider)) ||
     (isUninitialized(previous) && isBackEnd(object, provider) && !isBackEnd(previous, provider)) ||
     object.spec?.providerID !== previous.spec?.providerID ||

@@ -4,6 +4,7 @@ import type { MakeCallContext } from '@outrigger/cloud-runtime';
 import type { Node, Service, Store } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
 import type { Locks } from '../load-balancer/locks.ts';
+import type { UnmanagedRule } from '../unmanaged-nodes.ts';
 import type { Tenancy } from '../load-balancer/tenancy.ts';
 import type { CloudAddresses } from './back-ends.ts';
 
@@ -14,6 +15,8 @@ export interface ServiceControllerOptions extends Tenancy {
   readonly clusterId: string;
   /** Names of all providers of this program. Default: this one alone. */
   readonly providers?: readonly string[];
+  /** Nodes that are no back ends. Default: none. */
+  readonly unmanaged?: readonly UnmanagedRule[] | undefined;
   /** Serves the Services without a `loadBalancerClass` too. Default: true. */
   readonly isDefault?: boolean;
   /** `--concurrent-service-syncs`: load balancers that are being changed at a time. Default: 10. */

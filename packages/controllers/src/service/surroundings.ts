@@ -6,7 +6,15 @@ import type { ServiceControllerDependencies } from './service-dependencies.ts';
 import type { Rules, Surroundings } from './step-types.ts';
 
 export function ruleOptionsOf({ options, provider }: ServiceControllerDependencies): Rules['options'] {
-  const { clusterId, isDefault = true, providerName, providers = [providerName], sharing, trustedNamespaces } = options;
+  const {
+    clusterId,
+    isDefault = true,
+    providerName,
+    providers = [providerName],
+    sharing,
+    trustedNamespaces,
+    unmanaged,
+  } = options;
   return {
     providerName,
     clusterId,
@@ -15,6 +23,7 @@ export function ruleOptionsOf({ options, provider }: ServiceControllerDependenci
     sharing,
     trustedNamespaces,
     providers,
+    unmanaged,
     takesForeignNodes: provider.takesForeignNodes,
   };
 }
