@@ -685,6 +685,10 @@ test('a cloud that is gone for good: an Event says what fails, and the annotatio
     assert.ok(rig.api.get('web'), `${releaseAnnotation}=${no}`);
   }
   assert.equal(rig.reasons('web').at(-1), 'DeleteLoadBalancerFailed');
+  assert.match(
+    rig.events.at(-1)?.message ?? '',
+    /kubectl annotate service NAME outrigger\.dev\/release-load-balancer=true$/u,
+  );
   rig.api.apply('web', webSpec, {
     annotations: { ...rig.api.get('web')?.metadata?.annotations, [releaseAnnotation]: 'true' },
   });

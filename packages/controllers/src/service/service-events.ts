@@ -2,6 +2,7 @@
 import type { LoadBalancerWarning } from '@outrigger/cloud-provider';
 import type { EventNote } from '@outrigger/kube';
 import { reasonOf } from '../load-balancer/failure.ts';
+import { releaseAnnotation } from './well-known-names.ts';
 
 /** What a series of actions is about: the Service has changed, only its back ends have, or it wants none any more. */
 export type Episode = 'ensure' | 'update' | 'delete';
@@ -26,6 +27,11 @@ const WORDS: Readonly<Record<Episode, { begin?: Words; readonly end: Words; read
   },
 };
 
+/** What a person can do when it keeps failing. */
+const REMEDY: Partial<Record<Episode, string>> = {
+  delete: `It is retried. If the cloud is gone, release the Service: kubectl annotate service NAME ${releaseAnnotation}=true`,
+};
+
 export function beginNote(episode: Episode): EventNote | undefined {
   const { begin } = WORDS[episode];
   return begin && { type: 'Normal', reason: begin[0], message: begin[1] };
@@ -38,7 +44,10 @@ export function endNote(episode: Episode): EventNote {
 
 export function failureNote(episode: Episode, error: Error): EventNote {
   const [reason, what] = WORDS[episode].failure;
-  return { type: 'Warning', reason, message: `${what}: ${reasonOf(error)}` };
+  const remedy = REMEDY[episode];
+  const failure = `${what}: ${reasonOf(error)}`;
+  const message = remedy === undefined ? failure : `${failure.replace(/\.$/u, '')}. ${remedy}`;
+  return { type: 'Warning', reason, message };
 }
 
 const NO_NODES = 'There are no available nodes for LoadBalancer';
