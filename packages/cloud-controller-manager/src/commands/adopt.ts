@@ -1,6 +1,6 @@
 /** `outrigger adopt`: asks that a Service takes over what a person, or another program, made for it in the cloud. */
 import type { PartName } from '@outrigger/cloud-provider';
-import { bool, FlagError, string, strings, type FlagGroup } from '@outrigger/controller-manager';
+import { bool, duration, FlagError, string, strings, type FlagGroup } from '@outrigger/controller-manager';
 import { adoptPatch, askedOf, partNameOf } from '@outrigger/controllers';
 import {
   createClient,
@@ -9,6 +9,8 @@ import {
   loadConfig,
   resources,
   systemClock,
+  type Client,
+  type CoreEvent,
   type ObjectRef,
   type Service,
 } from '@outrigger/kube';
@@ -19,6 +21,7 @@ interface AdoptOptions {
   kubeconfig: string;
   part: readonly string[];
   yes: boolean;
+  wait: number;
 }
 
 const adoptFlags: FlagGroup<AdoptOptions> = {
@@ -35,11 +38,16 @@ const adoptFlags: FlagGroup<AdoptOptions> = {
       default: false,
       usage: 'Make the request. Without it, what would be requested is only printed.',
     },
+    wait: {
+      type: duration(),
+      default: 60_000,
+      usage: 'With --yes: how long to wait for what comes of the request. 0: not at all.',
+    },
     kubeconfig: {
       type: string,
       default: '',
       usage:
-        'Path of a kubeconfig file, whose user may patch services/status. Without it: $KUBECONFIG, ~/.kube/config.',
+        'Path of a kubeconfig file, whose user may patch services/status and list Events. Without it: $KUBECONFIG, ~/.kube/config.',
     },
   },
 };
@@ -47,7 +55,7 @@ const adoptFlags: FlagGroup<AdoptOptions> = {
 export const adoptCommand: Command = defineCommand({
   name: 'adopt',
   summary:
-    'Requests that a Service adopts parts of a load balancer that have no owner because they were created by hand or by another program.',
+    'Requests that a Service adopts parts of a load balancer that have no owner because they were created by hand or by another program. Exit code: 0 adopted, 1 refused, 2 no answer in time.',
   words: 'service NAMESPACE/NAME',
   flags: [adoptFlags],
   examples: [
@@ -56,21 +64,77 @@ export const adoptCommand: Command = defineCommand({
   ],
   run: async (parsed, environment) => {
     const ref = refOf(parsed.words);
-    const { kubeconfig, part, yes } = parsed.of(adoptFlags);
+    const { kubeconfig, part, wait, yes } = parsed.of(adoptFlags);
     const parts = part.map(partOf);
     if (parts.length === 0) throw new FlagError('invalid-flag', '--part is missing: name at least one, as KIND/ID');
     const { clock = systemClock, env } = environment;
     const config = await loadConfig({ ...(kubeconfig === '' ? {} : { kubeconfig }), env, clock });
     await using transport = createTransport(config, { clock });
-    const services = createClient(transport).of(resources.services);
+    const client = createClient(transport);
+    const services = client.of(resources.services);
     const service = await existing(services.get(ref), ref);
     checkService(service, ref);
     say(environment, service, parts, yes);
-    if (yes)
-      await existing(services.patch(ref, adoptPatch(service, parts, clock.now()), { subresource: 'status' }), ref);
-    return 0;
+    if (!yes) return 0;
+    const before = wait === 0 ? undefined : await eventsOf(client, service);
+    await existing(services.patch(ref, adoptPatch(service, parts, clock.now()), { subresource: 'status' }), ref);
+    if (before === undefined || service.spec?.type !== 'LoadBalancer') return 0;
+    return await outcome(environment, () => eventsOf(client, service), {
+      before,
+      ref,
+      until: clock.monotonic() + wait,
+    });
   },
 });
+
+/** What a manager records when it has brought a load balancer to what it should be, and when it could not. */
+const DONE: ReadonlySet<string> = new Set(['EnsuredLoadBalancer', 'UpdatedLoadBalancer']);
+const FAILED: ReadonlySet<string> = new Set(['SyncLoadBalancerFailed', 'UpdateLoadBalancerFailed']);
+const POLL_MS = 1_000;
+
+/** By their names. Throws where they may not be listed: then no outcome could be told. */
+async function eventsOf(client: Client, { metadata }: Service): Promise<ReadonlyMap<string, CoreEvent>> {
+  const { namespace = '', uid = '' } = metadata ?? {};
+  const { items } = await client
+    .of(resources.coreEvents)
+    .list({ namespace, fieldSelector: `involvedObject.uid=${uid}` });
+  return new Map(items.map((event) => [event.metadata?.name ?? '', event]));
+}
+
+interface Awaited {
+  readonly before: ReadonlyMap<string, CoreEvent>;
+  readonly ref: ObjectRef;
+  /** By the monotonic clock. */
+  readonly until: number;
+}
+
+/** The exit code, by the first Event of the Service that is new, or of which there is one more. */
+async function outcome(
+  { clock = systemClock, stdout }: Environment,
+  list: () => Promise<ReadonlyMap<string, CoreEvent>>,
+  { before, ref: { name, namespace = '' }, until }: Awaited,
+): Promise<number> {
+  for (;;) {
+    const fresh = [...(await list())].flatMap(([key, event]) =>
+      before.get(key)?.metadata?.resourceVersion === event.metadata?.resourceVersion ? [] : [event],
+    );
+    const failed = fresh.find(({ reason = '' }) => FAILED.has(reason));
+    if (failed) {
+      stdout.write(`Not adopted: ${failed.message ?? ''}\n`);
+      return 1;
+    }
+    if (fresh.some(({ reason = '' }) => DONE.has(reason))) {
+      stdout.write('Adopted: the load balancer is as the Service asks for.\n');
+      return 0;
+    }
+    if (clock.monotonic() >= until) {
+      const text = `No answer yet. Is a manager leading, and is the Service its own? outrigger explain service ${namespace}/${name}`;
+      stdout.write(`${text}\n`);
+      return 2;
+    }
+    await clock.sleep(Math.min(POLL_MS, Math.max(1, until - clock.monotonic())));
+  }
+}
 
 function refOf([kind = '', name = '', ...more]: readonly string[]): ObjectRef {
   const [, namespace, own] = /^([^/]+)\/([^/]+)$/u.exec(name) ?? [];
