@@ -28,7 +28,8 @@ import { seedProject, type SeededProject } from '../providers/openstack/fake/see
 import { serveFakeOpenStack } from '../providers/openstack/fake/serve-fake-openstack.ts';
 import { EDGE_LABEL, HONEST_NAMESPACE, HonestCluster, noTimes, type Step, type Times } from './honest-cluster.ts';
 import { HostileKubelets } from './hostile-kubelets.ts';
-import { allowTenant, HOSTILE_NAMESPACE, HostileTenant, type Targets, type TenantCounts } from './hostile-tenant.ts';
+import { HOSTILE_NAMESPACE, type Targets } from './hostile-services.ts';
+import { allowTenant, HostileTenant, type TenantCounts } from './hostile-tenant.ts';
 import { Manager } from './manager.ts';
 import { NeutralLoad } from './neutral-load.ts';
 import { PeakMemory } from './peak-memory.ts';
