@@ -39,6 +39,7 @@ export type {
   Instance,
   InstanceAnswer,
   InstanceHint,
+  InstanceMaintenance,
   InstanceNeed,
   InstanceResult,
   Instances,

@@ -33,6 +33,15 @@ export interface NodeAddress {
   readonly address: string;
 }
 
+/** What a cloud says of a machine that will be, or is, out of service for a while. */
+export interface InstanceMaintenance {
+  readonly state: 'planned' | 'in-progress';
+  /** Milliseconds since the Unix epoch: it does not begin before. Absent: the cloud does not say. */
+  readonly notBefore?: number | undefined;
+  /** For a person: a clause in the cloud's words (`live migration`). At most 255 characters are shown; no secrets. */
+  readonly reason?: string | undefined;
+}
+
 /** A machine that exists. */
 export interface Instance {
   /**
@@ -53,6 +62,11 @@ export interface Instance {
    * counts. Empty: it has none yet. Absent: nothing is known of such. Upstream: the cloud side of `CloudAllocator`.
    */
   readonly podCidrs?: readonly string[] | undefined;
+  /**
+   * Maintenance of the machine, or of the host below it, that the cloud has announced or is carrying out. Absent: none is known. Shown
+   * as conditions of the node with `--node-maintenance-conditions`; nothing is drained or tainted.
+   */
+  readonly maintenance?: InstanceMaintenance | undefined;
   /** More labels for the node. Ignored under kubernetes.io and k8s.io, and where the node has the label already. */
   readonly labels?: Readonly<Record<string, string>>;
   /**

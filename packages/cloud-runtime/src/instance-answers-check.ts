@@ -78,12 +78,15 @@ function problemOfMetadata(instance: Record<string, unknown>): string | undefine
   for (const name of ['type', 'zone', 'region']) {
     if (!['undefined', 'string'].includes(typeof instance[name])) return `has a ${name} that is no text`;
   }
-  const { addresses, annotations, labels, podCidrs } = instance;
+  const { addresses, annotations, labels, maintenance, podCidrs } = instance;
   if (addresses !== undefined && !(Array.isArray(addresses) && addresses.every(isAddress))) {
     return 'has addresses that are not a list of {type, address}';
   }
   if (podCidrs !== undefined && !(Array.isArray(podCidrs) && podCidrs.every(isCidr))) {
     return 'has podCidrs that are not a list of CIDR ranges';
+  }
+  if (maintenance !== undefined && !isMaintenance(maintenance)) {
+    return 'has a maintenance that is not {state: planned or in-progress, notBefore?: a time, reason?: text}';
   }
   for (const [what, texts] of Object.entries({ labels, annotations }))
     if (texts !== undefined && !isTextByName(texts)) return `has ${what} that are not text by name`;
@@ -103,11 +106,21 @@ const ADDRESS_TYPES: ReadonlySet<unknown> = new Set<NodeAddressType>([
   'ExternalDNS',
 ]);
 
+/** Of a `Date`. */
+const LATEST_MS = 8.64e15;
+
 function isCidr(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   const [address = '', bits = '', ...more] = value.split('/');
   const family = isIP(address);
   return family !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+function isMaintenance(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { notBefore, reason, state } = value as Record<string, unknown>;
+  const isTime = notBefore === undefined || (typeof notBefore === 'number' && Math.abs(notBefore) <= LATEST_MS);
+  return isTime && (state === 'planned' || state === 'in-progress') && ['undefined', 'string'].includes(typeof reason);
 }
 
 function isAddress(value: unknown): boolean {

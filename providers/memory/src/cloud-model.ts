@@ -1,5 +1,5 @@
 /** What there is in the cloud in memory, as its API shows it. */
-import type { NodeAddress } from '@outrigger/cloud-provider';
+import type { InstanceMaintenance, NodeAddress } from '@outrigger/cloud-provider';
 
 export interface MemoryInstance {
   readonly id: string;
@@ -14,6 +14,8 @@ export interface MemoryInstance {
   readonly labels: Readonly<Record<string, string>>;
   /** What its firmware says: nodes without a provider ID are found by it, whatever their name. Default: none. */
   readonly systemUUID?: string | undefined;
+  /** Default, and `null` over HTTP: none. */
+  readonly maintenance?: InstanceMaintenance | null | undefined;
   /** Ranges for its pods. */
   readonly podCidrs: readonly string[];
 }

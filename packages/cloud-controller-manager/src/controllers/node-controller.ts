@@ -11,7 +11,7 @@ const NAME = 'cloud-node-controller';
 
 export function buildNodeController(context: LeaderContext): Omit<RunningController, 'name'> {
   const { client, clock, eventsOf, explanations, metrics, options, provider, random, runs, stores } = context;
-  const { concurrentNodeSyncs, nodeStatusUpdateFrequency, nodeSyncedEvents } = options.node;
+  const { concurrentNodeSyncs, nodeMaintenanceConditions, nodeStatusUpdateFrequency, nodeSyncedEvents } = options.node;
   const logger = context.logger.with({ controller: NAME });
   const events = eventsOf(NAME);
   const nodes = stores.open(resources.nodes);
@@ -41,6 +41,7 @@ export function buildNodeController(context: LeaderContext): Omit<RunningControl
                 concurrentNodeSyncs,
                 nodeStatusUpdateFrequencyMs: nodeStatusUpdateFrequency,
                 nodeSyncedEvents,
+                maintenanceConditions: nodeMaintenanceConditions,
                 // Only where somebody gives nodes pod CIDRs: without, there will be no route, and the node needs none.
                 runsRoutes:
                   runs(ROUTE_CONTROLLER) &&

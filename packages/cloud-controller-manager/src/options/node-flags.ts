@@ -6,6 +6,7 @@ export interface NodeOptions {
   concurrentNodeStatusUpdates: number;
   nodeStatusUpdateFrequency: number;
   nodeSyncedEvents: boolean;
+  nodeMaintenanceConditions: boolean;
 }
 
 export const nodeFlags: FlagGroup<NodeOptions> = {
@@ -31,6 +32,12 @@ export const nodeFlags: FlagGroup<NodeOptions> = {
       type: bool,
       default: false,
       usage: 'Record a Normal Event for each node that was initialised, as upstream does.',
+    },
+    nodeMaintenanceConditions: {
+      type: bool,
+      default: false,
+      usage:
+        'Set the conditions MaintenancePlanned and MaintenanceInProgress of a node (KEP-5683) by what the cloud says of its machine, where the provider knows. Nothing is tainted or drained.',
     },
   },
 };

@@ -98,6 +98,7 @@ class Run {
       unmanaged: options.unmanaged,
       runsRoutes: options.runsRoutes ?? false,
       nodeSyncedEvents: options.nodeSyncedEvents ?? false,
+      maintenanceConditions: options.maintenanceConditions,
     };
     this.#rounds = new LookUpRounds({
       lookups,

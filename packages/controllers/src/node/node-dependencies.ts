@@ -17,6 +17,8 @@ export interface NodeControllerOptions {
   readonly batchSize?: number;
   /** `--node-synced-events`: a `Synced` Event for each initialised node, as upstream. Default: false. */
   readonly nodeSyncedEvents?: boolean;
+  /** `--node-maintenance-conditions`. Default: false. */
+  readonly maintenanceConditions?: boolean;
   /** Whether the route controller runs in this process. Default: false. */
   readonly runsRoutes?: boolean;
 }

@@ -12,6 +12,8 @@ export interface PlanOptions {
   readonly runsRoutes: boolean;
   /** Record a `Synced` Event for each node that is initialised, as upstream does. */
   readonly nodeSyncedEvents: boolean;
+  /** Show the maintenance of machines as conditions of their nodes. Default: false. */
+  readonly maintenanceConditions?: boolean | undefined;
 }
 
 export interface Observed {

@@ -5,6 +5,7 @@ import { planInitialisation, planTooLong } from './initialise.ts';
 import { stableFromBeta } from './labels.ts';
 import type { Observed } from './observed.ts';
 import { ownerOf } from '../provider-id.ts';
+import { planMaintenance } from './maintenance.ts';
 import { planRefresh } from './refresh.ts';
 import { isUninitialized } from './taints.ts';
 import { isUnmanaged } from '../unmanaged-nodes.ts';
@@ -14,7 +15,7 @@ import { isUnmanaged } from '../unmanaged-nodes.ts';
  * without the taint and without a provider ID of ours, which never was ours to look after.
  */
 export function planNode(observed: Observed): NodePlan {
-  const { node, answer, options, withProviderID } = observed;
+  const { node, answer, now, options, withProviderID } = observed;
   if (node.metadata?.deletionTimestamp) return { kind: 'nothing', reason: 'being-deleted' };
   if (isUnmanaged(node, options)) return { kind: 'nothing', reason: 'unmanaged' };
   const owner = ownerOf(node.spec?.providerID, options.providerName);
@@ -26,7 +27,9 @@ export function planNode(observed: Observed): NodePlan {
   if (owner !== 'ours') return { kind: 'nothing', reason: 'not-ours' };
   if (answer?.result.kind === 'found') {
     const ids = node.spec?.providerID ? [node.spec.providerID] : [];
-    return planRefresh(node, answer.result.instance, withProviderID?.(ids) ?? []);
+    const { instance } = answer.result;
+    const maintenance = options.maintenanceConditions ? planMaintenance(node, instance.maintenance, now) : undefined;
+    return planRefresh(node, instance, withProviderID?.(ids) ?? [], maintenance);
   }
 
   const setLabels = stableFromBeta(node.metadata?.labels ?? {});

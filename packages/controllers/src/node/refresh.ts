@@ -5,17 +5,29 @@ import type { NodeAction, NodePlan } from './actions.ts';
 import { sameAddresses, wantedAddresses } from './addresses.ts';
 import { newAnnotations } from './annotations.ts';
 import { laterLabels } from './labels.ts';
+import type { MaintenancePlan } from './maintenance.ts';
 import { isUninitialized } from './taints.ts';
 import { twinsOf } from './twins.ts';
 
 /** Addresses and the provider's annotations follow the cloud; missing labels are added; nothing else changes, and nothing is written that is there already. */
-export function planRefresh(node: Node, instance: Instance, sameMachine: readonly Node[] = []): NodePlan {
+export function planRefresh(
+  node: Node,
+  instance: Instance,
+  sameMachine: readonly Node[] = [],
+  maintenance: MaintenancePlan = { conditions: [], notes: [] },
+): NodePlan {
   const actions: NodeAction[] = [];
   const name = node.metadata?.name ?? '';
 
   const wanted = wantedAddresses(node, instance.addresses);
-  if (wanted.kind === 'known' && !sameAddresses(node.status?.addresses ?? [], wanted.addresses)) {
-    actions.push({ kind: 'patch-status', addresses: wanted.addresses });
+  const isMoved = wanted.kind === 'known' && !sameAddresses(node.status?.addresses ?? [], wanted.addresses);
+  const { conditions } = maintenance;
+  if (isMoved || conditions.length > 0) {
+    actions.push({
+      kind: 'patch-status',
+      ...(isMoved && { addresses: wanted.addresses }),
+      ...(conditions.length > 0 && { conditions }),
+    });
   }
 
   const labels = laterLabels(node.metadata?.labels ?? {}, instance);
@@ -46,6 +58,7 @@ export function planRefresh(node: Node, instance: Instance, sameMachine: readonl
     const message = `Node ${name} and ${twins.toSorted().join(', ')} have the same provider ID, and were initialised all the same. Delete those that are not that machine, and find out who registered them.`;
     actions.push({ kind: 'event', note: { type: 'Warning', reason: 'DuplicateProviderID', message } });
   }
+  actions.push(...maintenance.notes.map((note) => ({ kind: 'event', note }) as const));
   if (labels.invalid.length > 0) actions.push({ kind: 'event', note: invalidLabelsNote(name, labels.invalid) });
 
   return actions.length > 0 ? { kind: 'act', actions } : { kind: 'nothing', reason: 'up-to-date' };

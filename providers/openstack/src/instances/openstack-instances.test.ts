@@ -58,6 +58,31 @@ for (const [status, state] of Object.entries(serverStates)) {
   });
 }
 
+test('what nova shows of maintenance is told: a server that is moved, a host that is disabled, and no lock', async () => {
+  const planned = { state: 'planned', reason: 'the host is disabled in nova' };
+  const moved = { state: 'in-progress', reason: 'nova moves the server to another host' };
+  const rows: readonly (readonly [Partial<Server> & Readonly<Record<string, unknown>>, unknown])[] = [
+    [{}, undefined],
+    [{ host_status: 'UP' }, undefined],
+    [{ host_status: 'UNKNOWN' }, undefined],
+    [{ host_status: '' }, undefined],
+    [{ host_status: 'MAINTENANCE' }, planned],
+    [{ status: 'MIGRATING' }, moved],
+    [{ 'OS-EXT-STS:task_state': 'migrating' }, moved],
+    [{ 'OS-EXT-STS:task_state': 'migrating', host_status: 'MAINTENANCE' }, moved],
+    [{ 'OS-EXT-STS:task_state': 'resize_migrating', status: 'RESIZE' }, undefined],
+    [{ 'OS-EXT-STS:task_state': null }, undefined],
+    [{ locked: true, locked_reason: 'maintenance' }, undefined],
+    [{ status: 'REBUILD' }, undefined],
+  ];
+  for (const [changes, expected] of rows) {
+    const { instances } = rig([server('a', changes)]);
+    assert.deepEqual(instanceIn(await instances.read(byId('a'), 'metadata', call)).maintenance, expected);
+    const [listed] = await instances.lookUp([byId('a')], 'metadata', call);
+    assert.deepEqual(instanceIn(listed).maintenance, expected);
+  }
+});
+
 test('only what is certainly shut down is shut down', () => {
   const shutDown = Object.entries(serverStates).filter(([, state]) => state === 'shutdown');
   assert.deepEqual(

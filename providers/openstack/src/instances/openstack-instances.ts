@@ -20,7 +20,7 @@ import { PortLookUp } from './port-look-up.ts';
 import { askedServer, providerIDOf, type ProviderIDRules } from './provider-ids.ts';
 import { ServerLookUp, type ServerAnswer } from './server-look-up.ts';
 import type { ServerPorts } from './server-ports.ts';
-import { stateOf, type Server } from './server.ts';
+import { maintenanceOf, stateOf, type Server } from './server.ts';
 
 export interface OpenStackInstancesOptions {
   /** The provider's name. */
@@ -121,10 +121,12 @@ export class OpenStackInstances implements Instances {
     const type = await this.#types.typeOf(server, call);
     const zone = labelValueOf(server['OS-EXT-AZ:availability_zone']);
     const region = labelValueOf(this.#rules().region);
+    const maintenance = maintenanceOf(server);
     return {
       ...(type === undefined ? {} : { type }),
       ...(zone === undefined ? {} : { zone }),
       ...(region === undefined ? {} : { region }),
+      ...(maintenance && { maintenance }),
       addresses: nodeAddresses(server, ports, this.#options.config().networking),
     };
   }

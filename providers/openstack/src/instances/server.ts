@@ -1,5 +1,5 @@
 /** A server of nova, and what its status says of the machine. */
-import { CloudError, type Instance } from '@outrigger/cloud-provider';
+import { CloudError, type Instance, type InstanceMaintenance } from '@outrigger/cloud-provider';
 
 /**
  * As nova answers from microversion 2.47 on (the flavor is in the server). From 2.69 on, one whose cell cannot be reached has
@@ -18,6 +18,10 @@ export interface Server {
   readonly flavor?: Flavor;
   /** Null or empty before the server has a host. */
   readonly 'OS-EXT-AZ:availability_zone'?: string | null;
+  /** What nova is doing with it just now; null: nothing. */
+  readonly 'OS-EXT-STS:task_state'?: string | null;
+  /** Of its host, from 2.16 on, where nova's policy shows it (`show:host_status`; by default to administrators only). */
+  readonly host_status?: string;
 }
 
 interface ServerAddress {
@@ -70,4 +74,18 @@ export function stateOf({ id, status }: Server): Instance['state'] {
     );
   }
   return serverStates[status] ?? 'running';
+}
+
+/**
+ * What nova lets a project see of maintenance: that the server is being moved to another host, and where its policy shows the state of hosts,
+ * that the host takes no new servers. A lock says only that somebody locked the server, and a cold migration looks like a resize, which is
+ * the project's own wish.
+ */
+export function maintenanceOf(server: Server): InstanceMaintenance | undefined {
+  const task = server['OS-EXT-STS:task_state'] ?? '';
+  if (server.status === 'MIGRATING' || task === 'migrating') {
+    return { state: 'in-progress', reason: 'nova moves the server to another host' };
+  }
+  if (server.host_status === 'MAINTENANCE') return { state: 'planned', reason: 'the host is disabled in nova' };
+  return undefined;
 }

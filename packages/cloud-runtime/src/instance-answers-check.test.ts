@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NodeRef } from '@outrigger/cloud-provider';
+import { checkAnswers } from './instance-answers-check.ts';
+
+const NODE: NodeRef = { name: 'n', uid: 'u', labels: {}, annotations: {} };
+
+function kindOf(maintenance: unknown): string | undefined {
+  const instance = { providerID: 'fake://1', state: 'running', maintenance };
+  return checkAnswers([NODE], [{ result: { kind: 'found', instance } }], 0, 0)[0]?.result.kind;
+}
+
+test('a maintenance that breaks the contract fails the answer for its node', () => {
+  for (const good of [
+    undefined,
+    { state: 'planned' },
+    { state: 'in-progress', notBefore: 0, reason: '' },
+    { state: 'planned', notBefore: undefined, reason: undefined },
+  ]) {
+    assert.equal(kindOf(good), 'found', JSON.stringify(good));
+  }
+  for (const bad of [
+    null,
+    'planned',
+    {},
+    { state: 'over' },
+    { state: 'planned', notBefore: '2026-01-01' },
+    { state: 'planned', notBefore: Number.NaN },
+    { state: 'planned', notBefore: 1e300 },
+    { state: 'planned', reason: 7 },
+  ]) {
+    assert.equal(kindOf(bad), 'failed', JSON.stringify(bad));
+  }
+});
