@@ -262,7 +262,7 @@ export const alertCases: readonly AlertCase[] = [
     // With several providers the controller is called after each.
     alert: 'OutriggerServiceSyncFailing',
     series: {
-      [`${ERRORS}{pod="a",controller="service@north"}`]: '0+1x60',
+      [`${ERRORS}{pod="a",controller="service-lb-controller@north"}`]: '0+1x60',
       [`${ERRORS}{pod="a",controller="node"}`]: '0+9x60',
     },
     told: {

@@ -348,11 +348,11 @@ test('a reconcile that holds the event loop is named; a key that does so twice i
   assert.equal(await bring('hostile'), 'hostile');
   assert.equal(t.metrics.value('outrigger_event_loop_held_total', { controller: 'test' }), 3);
   assert.deepEqual(
-    t.errors.map(({ fields }) => [fields['key'], fields['heldMs'], fields['setAsideMs']]),
+    t.errors.map(({ fields }) => [fields['key'], fields['held'], fields['setAside']]),
     [
-      ['hostile', 1_500, 0],
-      ['hostile', 1_500, 60_000],
-      ['hostile', 1_500, 120_000],
+      ['hostile', '1500ms', '0ms'],
+      ['hostile', '1500ms', '60000ms'],
+      ['hostile', '1500ms', '120000ms'],
     ],
   );
   t.stop.abort();

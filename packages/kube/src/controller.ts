@@ -101,7 +101,11 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
   const onHeld = (key: K, heldMs: number): void => {
     metrics.held();
     const asideMs = heldKeys.note(key, clock.monotonic());
-    logger.error('A reconcile held the event loop', { key, heldMs: Math.round(heldMs), setAsideMs: asideMs });
+    logger.error('A reconcile held the event loop', {
+      key,
+      held: `${Math.round(heldMs)}ms`,
+      setAside: `${asideMs}ms`,
+    });
     if (asideMs === 0) return;
     queue.add(key, { delayMs: asideMs });
     options.onSetAside?.(key, asideMessage(asideMs));
@@ -210,7 +214,7 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
       logger.error('Controller stopped without waiting any longer for reconciles that run', {
         keys: [...turns.keys()].slice(0, NAMED_KEYS),
         count: turns.size,
-        waitedMs: stopTimeoutMs,
+        waited: `${stopTimeoutMs}ms`,
       });
       outOfPatience.resolve();
     };

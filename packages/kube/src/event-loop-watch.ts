@@ -51,13 +51,16 @@ export async function watchEventLoop(options: EventLoopWatchOptions): Promise<vo
       if (lateMs < HELD_MS || holdersFound() > foundBefore) continue;
       const computedMs = Math.round(processor() - computedFrom);
       if (computedMs < COMPUTED_MS) {
-        logger.warn('The process was not run for a while: its processor is taken, or limited', { lateMs, computedMs });
+        logger.warn('The process was not run for a while: its processor is taken, or limited', {
+          late: `${Math.round(lateMs)}ms`,
+          computed: `${computedMs}ms`,
+        });
         continue;
       }
       held.inc({ controller: '' });
       logger.warn('The event loop was held, and by no reconcile before its first await', {
-        heldMs: lateMs,
-        computedMs,
+        held: `${Math.round(lateMs)}ms`,
+        computed: `${computedMs}ms`,
       });
       follow ??= { stop: followAwaits(clock, processor), until: 0 };
       follow.until = now + FOLLOW_MS;

@@ -163,7 +163,10 @@ class Recorder implements RunningEventRecorder {
       if (this.#pending.size === 0) this.#onEmpty();
     });
     if (this.#pending.size > 0) {
-      this.#logger.warn('Stopped before all Events were written', { series: this.#pending.size, waitedMs: timeoutMs });
+      this.#logger.warn('Stopped before all Events were written', {
+        series: this.#pending.size,
+        waited: `${timeoutMs}ms`,
+      });
     }
     for (const series of this.#pending.values()) this.#total.inc({ type: series.type, outcome: 'expired' });
     this.#pending.clear();

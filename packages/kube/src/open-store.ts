@@ -103,7 +103,7 @@ class RunningStore<T extends KubeObject> extends ObjectStore<T> implements Async
         await this.#follow(options, name, logger, metrics);
       } catch (error) {
         // Only a transform or an index function gets here: a defect of the program. The content is stale until it is mended.
-        logger.error('A store stands still: one of its functions threw', { error, retryInMs: DEFECT_RETRY_MS });
+        logger.error('A store stands still: one of its functions threw', { error, retryIn: `${DEFECT_RETRY_MS}ms` });
         await options.clock.sleep(DEFECT_RETRY_MS, signal).catch(() => {});
       }
     }
@@ -141,7 +141,7 @@ class RunningStore<T extends KubeObject> extends ObjectStore<T> implements Async
 }
 
 function report(logger: Logger, { error, phase, remedy, delayMs }: ReflectorFailure): void {
-  const fields = { phase, remedy, retryInMs: Math.round(delayMs), error };
+  const fields = { phase, remedy, retryIn: `${Math.round(delayMs)}ms`, error };
   const routine =
     remedy === 'no-initial-stream' || (isStatusError(error) && (error.code === 410 || error.code === 429));
   if (routine) logger.verbose(2, 'A watch goes on another way', fields);

@@ -1,7 +1,7 @@
 /** Metrics of one provider among several: `provider` is a label more. */
 import type { Labels, MetricDefinition, Metrics } from '@outrigger/kube';
 
-/** Labels by which the machinery's metrics, which others share, name a controller: `cloud-node` is `cloud-node@north` then. */
+/** Labels by which the machinery's metrics, which others share, name a controller: `cloud-node-controller` is `cloud-node-controller@north` then. */
 const CONTROLLER_LABELS = ['name', 'controller'];
 
 /** What has the label already stays as it is. An empty `provider`: of none in particular. */

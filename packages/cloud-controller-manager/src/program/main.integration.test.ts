@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { CloudError, type CloudProvider } from '@outrigger/cloud-provider';
 import { systemClock } from '@outrigger/kube';
+import { defaultControllers } from '../controllers/controllers.ts';
 import { Bench, greenCloud, page, until } from './program-bench.suite.ts';
 
 test('a node is initialised, health and metrics are served, and SIGTERM leaves in order', async () => {
@@ -30,13 +31,21 @@ test('a node is initialised, health and metrics are served, and SIGTERM leaves i
   for (const line of [
     /^running_managed_controllers\{name="cloud-node-controller",manager="cloud-controller-manager"\} 1$/mu,
     /^leader_election_master_status\{name="cloud-controller-manager"\} 1$/mu,
-    /^workqueue_adds_total\{name="cloud-node"\} \d+$/mu,
+    /^workqueue_adds_total\{name="cloud-node-controller"\} \d+$/mu,
     /^rest_client_requests_total\{/mu,
     /^kubernetes_build_info\{.*git_version="v/mu,
     /^process_resident_memory_bytes \d+$/mu,
   ]) {
     assert.match(metrics, line);
   }
+  const known = new Set(defaultControllers.map(({ name }) => name));
+  const named = [...`${program.log()}${metrics}`.matchAll(/[ {,]controller="([^"]+)"/gu)].map(([, name = '']) => name);
+  assert.ok(named.length > 10);
+  assert.deepEqual(
+    [...new Set(named)].filter((name) => !known.has(name)),
+    [],
+  );
+
   assert.match(await page(`${program.url}/flagz`), /^cluster-name=kubernetes$/mu);
   assert.match(await page(`${program.url}/statusz`), /^Up: /mu);
   assert.match(

@@ -158,7 +158,7 @@ class Run {
       for (const name of this.#ranges.names()) if (!store.get(name)) this.#queue.add(name);
       stops.push(lookups.snapshot.subscribe((node, need, answer) => this.#heard(node.name, need, answer)));
       await runController({
-        name: 'node-ipam',
+        name: 'node-ipam-controller',
         queue: this.#queue,
         reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
         workers: options.concurrentWrites ?? 30,

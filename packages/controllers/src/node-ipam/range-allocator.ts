@@ -114,7 +114,7 @@ class Run {
       unsubscribe = store.subscribe((change) => this.#changed(change));
       await this.#openBooks();
       await runController({
-        name: 'node-ipam',
+        name: 'node-ipam-controller',
         queue: this.#queue,
         reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
         workers: concurrentWrites,

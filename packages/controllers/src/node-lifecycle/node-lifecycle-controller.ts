@@ -104,7 +104,7 @@ class Run {
       unknownNodeDeletionMs: options.unknownNodeDeletionMs ?? 0,
     };
     this.#queue = createWorkQueue({
-      name: 'cloud-node-lifecycle',
+      name: 'cloud-node-lifecycle-controller',
       clock,
       metrics,
       rateLimiter: exponentialBackoff({ ...WRITE_BACKOFF, random }),
@@ -164,7 +164,7 @@ class Run {
     const stopHints = lookups.hints?.subscribe((hinted) => this.#hinted(hinted));
     try {
       await runController({
-        name: 'cloud-node-lifecycle',
+        name: 'cloud-node-lifecycle-controller',
         queue: this.#queue,
         reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
         workers: options.concurrentWrites ?? DEFAULT_WRITERS,

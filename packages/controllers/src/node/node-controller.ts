@@ -78,7 +78,7 @@ class Run {
     this.#signal = signal;
     this.#nodes = client.of(resources.nodes);
     this.#queue = createWorkQueue({
-      name: 'cloud-node',
+      name: 'cloud-node-controller',
       clock,
       metrics,
       rateLimiter: exponentialBackoff({ ...WRITE_BACKOFF, random }),
@@ -124,7 +124,7 @@ class Run {
     try {
       await Promise.all([
         runController({
-          name: 'cloud-node',
+          name: 'cloud-node-controller',
           queue: this.#queue,
           reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
           workers: options.concurrentNodeSyncs ?? 8,
@@ -340,7 +340,7 @@ class Run {
 
   #initialised(node: Node, logger: Logger): void {
     const seconds = (this.#deps.clock.now() - Date.parse(node.metadata?.creationTimestamp ?? '')) / 1000;
-    logger.info('The node is initialised', { secondsSinceCreation: seconds });
+    logger.info('The node is initialised', Number.isNaN(seconds) ? {} : { sinceCreation: `${seconds.toFixed(1)}s` });
     if (Number.isNaN(seconds)) return;
     this.#metrics.taintRemovalDelay.observe(seconds);
     this.#metrics.initialSyncDelay.observe(seconds);

@@ -83,7 +83,7 @@ class Run {
     this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
     this.#journal = deps.journal ?? noJournal;
     const rateLimiter = exponentialBackoff<string>({ ...WRITE_BACKOFF, random });
-    this.#queue = createWorkQueue({ name: 'persistent-volume-label', clock, metrics, rateLimiter });
+    this.#queue = createWorkQueue({ name: 'persistent-volume-label-controller', clock, metrics, rateLimiter });
   }
 
   async run(): Promise<void> {
@@ -97,7 +97,7 @@ class Run {
     const unsubscribe = store.subscribe((change) => this.#changed(change));
     try {
       await runController({
-        name: 'persistent-volume-label',
+        name: 'persistent-volume-label-controller',
         queue: this.#queue,
         reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
         workers: options?.concurrentWrites ?? DEFAULT_WRITERS,

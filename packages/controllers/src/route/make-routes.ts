@@ -77,6 +77,7 @@ export class RouteMaker {
       // Only by its addresses is such a route known to lead to the node.
       const nextHops = stored && nextHop !== 'instance' ? addressesOf(create.node) : undefined;
       known.made(create, clock.monotonic(), nextHops);
+      logger.info('Route created', { node: create.node.metadata?.name, destination: create.destination });
       return;
     }
     const { error } = result;

@@ -66,7 +66,7 @@ export class RouteConditions {
     this.#options = options;
     this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
     const rateLimiter = exponentialBackoff<string>({ baseMs: 50, maxMs: 300_000, random });
-    this.#queue = createWorkQueue({ name: 'node-route', clock, metrics, rateLimiter });
+    this.#queue = createWorkQueue({ name: 'node-route-controller', clock, metrics, rateLimiter });
   }
 
   /** Until the signal aborts. */
@@ -75,7 +75,7 @@ export class RouteConditions {
     const reconciler = { reconcile: (key: string, context: ReconcileContext) => this.#reconcile(key, context) };
     try {
       await runController({
-        name: 'node-route',
+        name: 'node-route-controller',
         queue: this.#queue,
         reconciler,
         workers,

@@ -178,7 +178,10 @@ class Run {
       } catch (error) {
         this.#signal.throwIfAborted();
         const { delayMs } = this.#listRetries.failed(RECORD, error as Error);
-        logger.error('The record of the routes could not be read; retrying', { error, delayMs });
+        logger.error('The record of the routes could not be read; retrying', {
+          error,
+          retryIn: `${Math.round(delayMs)}ms`,
+        });
         const note = recordFailureNote(error, 'No route is created or deleted');
         if (note) this.#told.tell(this.#cluster, note);
         await clock.sleep(Math.min(delayMs, SUSPECT_MS), this.#signal);
@@ -313,7 +316,10 @@ class Run {
     } catch (error) {
       if (this.#signal.aborted) return;
       const { delayMs } = this.#listRetries.failed(RECORD, error as Error);
-      this.#deps.logger.warn('The record of the routes could not be saved', { error, delayMs });
+      this.#deps.logger.warn('The record of the routes could not be saved', {
+        error,
+        retryIn: `${Math.round(delayMs)}ms`,
+      });
     }
   }
 

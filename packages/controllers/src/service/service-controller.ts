@@ -131,7 +131,7 @@ class Run {
     const stopReconfigured = onReconfigured?.(() => this.#reconfigured());
     try {
       await runController({
-        name: 'service',
+        name: 'service-lb-controller',
         queue: this.#queue,
         reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
         workers,

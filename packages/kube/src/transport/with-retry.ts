@@ -66,7 +66,7 @@ export function withRetry(options: RetryOptions): TransportLayer {
         logger.verbose(4, 'Request is sent again', {
           method: request.method,
           path: request.path,
-          afterMs: Math.round(waitMs),
+          retryIn: `${Math.round(waitMs)}ms`,
           ...('error' in outcome ? { error: outcome.error } : { status: outcome.answer.status }),
         });
         if ('answer' in outcome) await discardAnswer(outcome.answer);

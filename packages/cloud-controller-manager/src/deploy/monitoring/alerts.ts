@@ -154,7 +154,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'OutriggerServiceSyncFailing',
-    expr: `sum by (part) (increase(outrigger_load_balancer_actions_total{${OURS}, result="failed"}[30m])) > 2 or sum by (part) (label_replace(increase(controller_runtime_reconcile_errors_total{${OURS}, controller=~"service(@.*)?"}[30m]), "part", "any", "", "")) > 2`,
+    expr: `sum by (part) (increase(outrigger_load_balancer_actions_total{${OURS}, result="failed"}[30m])) > 2 or sum by (part) (label_replace(increase(controller_runtime_reconcile_errors_total{${OURS}, controller=~"service-lb-controller(@.*)?"}[30m]), "part", "any", "", "")) > 2`,
     for: '15m',
     severity: 'warning',
     summary:
