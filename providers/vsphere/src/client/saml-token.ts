@@ -27,12 +27,13 @@ const LIFETIME_MS = 5 * 60_000;
 export interface SamlTokenOptions {
   /** Of the token service, whose answers have their `text`. */
   readonly http: HttpClient;
+  readonly path: `/${string}`;
   readonly clock: Clock;
   readonly call: CallContext;
 }
 
 /** The assertion as it was signed by the token service, byte for byte. It serves at once, for one login. */
-export async function samlToken(pair: KeyPair, { call, clock, http }: SamlTokenOptions): Promise<string> {
+export async function samlToken(pair: KeyPair, { call, clock, http, path }: SamlTokenOptions): Promise<string> {
   const now = clock.now();
   const [tokenId, keyId] = [newId(), newId()];
   const body =
@@ -41,7 +42,7 @@ export async function samlToken(pair: KeyPair, { call, clock, http }: SamlTokenO
     `<Renewing Allow="false" OK="false"></Renewing><Delegatable>true</Delegatable><KeyType>${TRUST}/PublicKey</KeyType>` +
     `<SignatureAlgorithm>${RSA_SHA256}</SignatureAlgorithm><UseKey Sig="${keyId}"></UseKey></RequestSecurityToken>`;
   const certificate = new X509Certificate(pair.certificate).raw.toString('base64');
-  const answer = await http.request<{ readonly text: string }>(call, 'POST /sts/STSService', {
+  const answer = await http.request<{ readonly text: string }>(call, `POST ${path}`, {
     headers: { soapaction: `"${TRUST}/RST/Issue"` },
     body: signed({
       pair,

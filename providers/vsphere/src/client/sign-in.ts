@@ -2,7 +2,8 @@
 import { CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
 import type { HttpClient } from '@outrigger/provider-kit';
 import { samlToken, signedLogin, type KeyPair } from './saml-token.ts';
-import { sessionCookie, type SignIn } from './vim-client.ts';
+import { childOf, childrenOf, LOOKUP, textOf } from './soap.ts';
+import { sessionCookie, type SignIn, type VimRequests } from './vim-client.ts';
 
 export type VcenterCredentials =
   | { readonly kind: 'user'; readonly user: string; readonly password: string }
@@ -14,14 +15,15 @@ export type VcenterCredentials =
 export interface SignInOptions {
   readonly host: Pick<ProviderHost, 'clock' | 'redact'>;
   readonly credentials: VcenterCredentials;
-  /** Of the token service. */
-  readonly tokens: HttpClient;
+  readonly vim: VimRequests;
+  /** A SAML token, with which one logs in at once. */
+  readonly issue: (call: CallContext) => Promise<string>;
   /** Of the session manager, whose root is its URL's origin. */
   readonly tickets: HttpClient | undefined;
 }
 
-export function signInWith({ credentials, host, tickets, tokens }: SignInOptions): SignIn {
-  return async (vim, { sessionManager }, call) => {
+export function signInWith({ credentials, host, issue, tickets, vim }: SignInOptions): SignIn {
+  return async ({ sessionManager }, call) => {
     // A login goes without a cookie: vCenter refuses it in a session that is logged in already.
     const login = async (method: string, args: Readonly<Record<string, string>>): Promise<string> =>
       (await vim.request(call, method, sessionManager, args, { idempotent: false })).cookies;
@@ -31,8 +33,7 @@ export function signInWith({ credentials, host, tickets, tokens }: SignInOptions
     } else if (credentials.kind === 'session-manager') {
       cookies = await login('CloneSession', { cloneTicket: await cloneTicket(credentials.url, tickets, call) });
     } else {
-      const token = await samlToken(credentials, { call, clock: host.clock, http: tokens });
-      const body = signedLogin(token, credentials, sessionManager, host.clock.now());
+      const body = signedLogin(await issue(call), credentials, sessionManager, host.clock.now());
       const answer = await vim.post(call, 'LoginByToken', body, { idempotent: false });
       cookies = answer.header('set-cookie') ?? '';
     }
@@ -40,6 +41,40 @@ export function signInWith({ credentials, host, tickets, tokens }: SignInOptions
     host.redact(value.replaceAll('"', ''), { rotating: true });
     return value;
   };
+}
+
+export interface TokenIssuerOptions {
+  readonly host: Pick<ProviderHost, 'clock' | 'redact'>;
+  readonly pair: KeyPair;
+  readonly vim: VimRequests;
+  /** Of the token service. */
+  readonly http: HttpClient;
+}
+
+/** Tokens of the token service on the same server, whose path is asked for each time: it is needed once a session. */
+export function tokenIssuer({ host, http, pair, vim }: TokenIssuerOptions): (call: CallContext) => Promise<string> {
+  return async (call) => {
+    const path = await tokenServicePath(vim, call);
+    const token = await samlToken(pair, { path, call, clock: host.clock, http });
+    host.redact(token, { rotating: true });
+    return token;
+  };
+}
+
+async function tokenServicePath(vim: VimRequests, call: CallContext): Promise<`/${string}`> {
+  const registration = { type: 'LookupServiceRegistration', reference: 'ServiceRegistration' };
+  const filterCriteria = {
+    serviceType: { product: 'com.vmware.cis', type: 'cs.identity' },
+    endpointType: { protocol: 'wsTrust', type: 'com.vmware.cis.cs.identity.sso' },
+  };
+  try {
+    const { answer } = await vim.request(call, 'List', registration, { filterCriteria }, { api: LOOKUP });
+    const endpoints = childrenOf(answer, 'returnval').flatMap((service) => childrenOf(service, 'serviceEndpoints'));
+    return new URL(textOf(childOf(endpoints[0], 'url')) ?? '').pathname as `/${string}`;
+  } catch {
+    call.signal.throwIfAborted();
+    return '/sts/STSService';
+  }
 }
 
 async function cloneTicket(url: string, client: HttpClient | undefined, call: CallContext): Promise<string> {

@@ -15,8 +15,17 @@ export interface XmlElement {
 }
 type XmlValue = string | number | boolean | undefined | XmlElement | readonly XmlValue[];
 
-/** Every vCenter from 6.7 on takes it, as later ones keep the earlier versions. */
-export const SOAP_ACTION = 'urn:vim25/6.7';
+/** One of vCenter's SOAP APIs. */
+export interface SoapApi {
+  readonly path: `/${string}`;
+  readonly namespace: string;
+  /** With its version. Every vCenter from 6.7 on takes that of 6.7, as later ones keep the earlier versions. */
+  readonly action: string;
+}
+
+export const VIM: SoapApi = { path: '/sdk', namespace: 'urn:vim25', action: 'urn:vim25/6.7' };
+/** Where vCenter's services are. */
+export const LOOKUP: SoapApi = { path: '/lookupservice/sdk', namespace: 'urn:lookup', action: 'urn:lookup/2.0' };
 
 const SOAP_NAMESPACE = 'http://schemas.xmlsoap.org/soap/envelope/';
 const xml = xmlFormat({ attributes: true });
@@ -35,12 +44,12 @@ export const signedFormat: BodyFormat = {
   read: (text) => ({ ...(xml.read(text) as object), text }),
 };
 
-export function envelope(method: string, target: ManagedObject, args: XmlElement): XmlElement {
+export function envelope(method: string, target: ManagedObject, args: XmlElement, namespace: string): XmlElement {
   return {
     'soapenv:Envelope': {
       '@xmlns:soapenv': SOAP_NAMESPACE,
       '@xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
-      'soapenv:Body': { [method]: { '@xmlns': 'urn:vim25', _this: referenceTo(target), ...args } },
+      'soapenv:Body': { [method]: { '@xmlns': namespace, _this: referenceTo(target), ...args } },
     },
   };
 }

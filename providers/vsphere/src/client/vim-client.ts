@@ -9,7 +9,8 @@ import {
   isFault,
   managedObjectIn,
   referenceTo,
-  SOAP_ACTION,
+  VIM,
+  type SoapApi,
   textOf,
   type XmlElement,
 } from './soap.ts';
@@ -24,13 +25,15 @@ export interface ServiceContent {
 }
 
 /** Opens a session. Resolves to its cookie's value. */
-export type SignIn = (vim: VimRequests, content: ServiceContent, call: CallContext) => Promise<string>;
+export type SignIn = (content: ServiceContent, call: CallContext) => Promise<string>;
 
 export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** May be sent again when its answer was lost. Default: true, as it reads. */
   readonly idempotent?: boolean;
   readonly timeoutMs?: number;
+  /** Default: `VIM`. */
+  readonly api?: SoapApi;
 }
 
 const SERVICE_INSTANCE: ManagedObject = { type: 'ServiceInstance', reference: 'ServiceInstance' };
@@ -40,10 +43,10 @@ const COOKIE = 'vmware_soap_session';
 
 /** Requests of the API, with the headers of a session or without one. */
 export class VimRequests {
-  readonly http: HttpClient;
+  readonly #http: HttpClient;
 
   constructor(http: HttpClient) {
-    this.http = http;
+    this.#http = http;
   }
 
   /** The whole answer: `<returnval>` and its siblings. */
@@ -54,7 +57,12 @@ export class VimRequests {
     args: XmlElement = {},
     options: RequestOptions = {},
   ): Promise<{ readonly answer: unknown; readonly cookies: string }> {
-    const received = await this.post(call, method, envelope(method, target, args), options);
+    const received = await this.post(
+      call,
+      method,
+      envelope(method, target, args, options.api?.namespace ?? VIM.namespace),
+      options,
+    );
     const answer = childOf(received.body, 'Envelope', 'Body', `${method}Response`);
     if (answer === undefined) {
       throw new CloudError(
@@ -70,13 +78,13 @@ export class VimRequests {
     call: CallContext,
     name: string,
     body: unknown,
-    { headers, idempotent = true, timeoutMs }: RequestOptions = {},
+    { api = VIM, headers, idempotent = true, timeoutMs }: RequestOptions = {},
   ): Promise<{ readonly body: unknown; header(name: string): string | undefined }> {
-    return this.http.send(call, 'POST /sdk', {
+    return this.#http.send(call, `POST ${api.path}`, {
       body,
       name,
       idempotent,
-      headers: { soapaction: SOAP_ACTION, ...headers },
+      headers: { soapaction: api.action, ...headers },
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
   }
@@ -187,7 +195,7 @@ export function sessionEnded(): HttpError {
 
 export interface VimClientOptions {
   readonly host: Pick<ProviderHost, 'callContext' | 'clock' | 'redact'>;
-  readonly http: HttpClient;
+  readonly requests: VimRequests;
   readonly signIn: SignIn;
 }
 
@@ -197,13 +205,13 @@ export class VimClient {
   #content: ServiceContent | undefined;
   #session: VimSession | undefined;
 
-  constructor({ host, http, signIn }: VimClientOptions) {
-    this.#requests = new VimRequests(http);
+  constructor({ host, requests, signIn }: VimClientOptions) {
+    this.#requests = requests;
     this.#credentials = tokenCredentials({
       host,
       headers: (value) => ({ cookie: `${COOKIE}=${value}` }),
       refusedForMs: REFUSED_FOR_MS,
-      fetch: async (call) => ({ value: await signIn(this.#requests, await this.#parts(call), call) }),
+      fetch: async (call) => ({ value: await signIn(await this.#parts(call), call) }),
     });
   }
 

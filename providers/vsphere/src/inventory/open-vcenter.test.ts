@@ -16,7 +16,7 @@ interface Rig extends AsyncDisposable {
   readonly call: CallContext;
 }
 
-async function rig(options: Partial<OpenVcenterOptions> = {}): Promise<Rig> {
+async function rig(settings: Partial<OpenVcenterOptions['settings']> = {}): Promise<Rig> {
   const clock = new FakeClock();
   let host: ProviderHost | undefined;
   const opened = await openProvider(
@@ -40,9 +40,9 @@ async function rig(options: Partial<OpenVcenterOptions> = {}): Promise<Rig> {
       port: 443,
       credentials: { kind: 'user', user: 'user', password: 'pass' },
       insecure: false,
+      ...settings,
     },
     fetch: vim.fetch,
-    ...options,
   });
   const call = opened.callContext({ signal: new AbortController().signal, priority: 'normal', maxAttempts: 1 });
   return { clock, vim, vcenter, opened, call, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
@@ -308,6 +308,29 @@ test('a machine is read as it is: nics, prefixes, guest info, absent as absent',
   assert.deepEqual(machine !== 'gone' && machine.guestInfo, { 'guestinfo.metadata': 'x' });
   const { machines } = await vcenter.machines(call);
   assert.equal(machines.length, 6);
+});
+
+test('a session manager gives a ticket, and the token service a token: both are logins', async () => {
+  const tickets: string[] = [];
+  {
+    await using one = await rig({
+      credentials: { kind: 'session-manager', url: 'https://sessions.example/a?b=c', token: 'bearer-token' },
+    });
+    one.vim.before = (method, body) => {
+      if (method === 'GET /a?b=c') return { text: '{"token":"ticket-1"}' };
+      if (method === 'CloneSession') tickets.push(/<cloneTicket>(.*)<\/cloneTicket>/u.exec(body)?.[1] ?? '');
+      return undefined;
+    };
+    await one.vcenter.identify(one.call);
+    assert.deepEqual(tickets, ['ticket-1']);
+    assert.equal(one.vim.headers[1]?.['authorization'], 'Bearer bearer-token');
+    assert.ok(one.vim.headers.every((headers, index) => index === 1 || headers['authorization'] === undefined));
+    const tags = one.vcenter.tags([{ type: 'HostSystem', reference: 'host-1' }], ['zone'], one.call);
+    assert.equal((await errorOf(tags)).code, 'unsupported');
+  }
+  const wrong = { kind: 'certificate', certificate: 'no PEM', privateKey: 'none' } as const;
+  await assert.rejects(rig({ credentials: wrong }), (error) => isCloudError(error, 'configuration'));
+  await assert.rejects(rig({ caFile: '/nowhere/ca.pem' }), (error) => isCloudError(error, 'configuration'));
 });
 
 test('tags come in one request for many objects; what is known of them is not asked again until it may have changed', async () => {

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { asError, CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
 import { HttpClient, type Fetch, type HttpClientOptions, type Proxies } from '@outrigger/provider-kit';
-import { checkKeyPair, samlToken, signedAuthorization } from '../client/saml-token.ts';
-import { signInWith, type VcenterCredentials } from '../client/sign-in.ts';
+import { checkKeyPair, signedAuthorization } from '../client/saml-token.ts';
+import { signInWith, tokenIssuer, type VcenterCredentials } from '../client/sign-in.ts';
 import {
   childOf,
   childrenOf,
@@ -15,7 +15,7 @@ import {
   soapFormat,
 } from '../client/soap.ts';
 import { TagClient } from '../client/tag-client.ts';
-import { sessionEnded, VimClient, type VimSession } from '../client/vim-client.ts';
+import { sessionEnded, VimClient, VimRequests, type VimSession } from '../client/vim-client.ts';
 import { followMachines } from './follow-machines.ts';
 import {
   guestInfoPath,
@@ -74,6 +74,7 @@ class OpenVcenter implements Vcenter {
   readonly #http: HttpClient;
   readonly #tokens: HttpClient;
   readonly #tickets: HttpClient | undefined;
+  readonly #issue: (call: CallContext) => Promise<string>;
   readonly #vim: VimClient;
   readonly #tags: TagClient;
   readonly #guestInfo: readonly string[];
@@ -116,8 +117,13 @@ class OpenVcenter implements Vcenter {
         headers: { authorization: `Bearer ${credentials.token}` },
       });
     }
-    const signIn = signInWith({ credentials, host, tokens: this.#tokens, tickets: this.#tickets });
-    this.#vim = new VimClient({ host, http: this.#http, signIn });
+    const vim = new VimRequests(this.#http);
+    this.#issue =
+      credentials.kind === 'certificate'
+        ? tokenIssuer({ host, vim, pair: credentials, http: this.#tokens })
+        : () => Promise.reject(new CloudError('unsupported', 'without a certificate no token is issued'));
+    const signIn = signInWith({ credentials, host, vim, issue: this.#issue, tickets: this.#tickets });
+    this.#vim = new VimClient({ host, requests: vim, signIn });
     this.#tags = new TagClient({ host, http: common, authorization: (path, call) => this.#authorization(path, call) });
   }
 
@@ -301,9 +307,8 @@ class OpenVcenter implements Vcenter {
       host.redact(pair);
       return `Basic ${pair}`;
     }
-    const token = await samlToken(credentials, { call, clock: host.clock, http: this.#tokens });
     const request = { method: 'POST', url: `https://${this.address}${path}`, headers: {} } as const;
-    return signedAuthorization(token, credentials, request, host.clock.now());
+    return signedAuthorization(await this.#issue(call), credentials, request, host.clock.now());
   }
 
   #inconclusive(what: string): CloudError {
