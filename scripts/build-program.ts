@@ -45,6 +45,7 @@ const onlyDispatchers: Plugin = {
         "import api from 'undici/lib/api/index.js';",
         "import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';",
         'Object.assign(Dispatcher.prototype, api);',
+        "export { default as buildConnector } from 'undici/lib/core/connect.js';",
         "export { default as Agent } from 'undici/lib/dispatcher/agent.js';",
         "export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';",
         "export { default as Pool } from 'undici/lib/dispatcher/pool.js';",
@@ -56,9 +57,14 @@ const onlyDispatchers: Plugin = {
 
 /**
  * Writes `<directory>/dist/cloud-controller-manager.js`, and `cloud-controller-manager` and `outrigger` in
- * `<directory>/bin`. `maps`: also the source map, default true; without it, the file does not depend on the directory.
+ * `<directory>/bin`. `maps`: also the source map, default true; without it, the file does not depend on the directory. `without`: packages that
+ * are left out, to see what they weigh; default: none.
  */
-export async function buildProgram(directory: string = root, maps: boolean = true): Promise<BuiltProgram> {
+export async function buildProgram(
+  directory: string = root,
+  maps: boolean = true,
+  without: readonly string[] = [],
+): Promise<BuiltProgram> {
   const bundle = join(directory, 'dist', 'cloud-controller-manager.js');
   const launcher = join(directory, 'bin', 'cloud-controller-manager');
   const outrigger = join(directory, 'bin', 'outrigger');
@@ -69,6 +75,7 @@ export async function buildProgram(directory: string = root, maps: boolean = tru
     // One file, also what is imported lazily: that runs only when it is needed, though its text is read with the rest.
     bundle: true,
     plugins: [onlyDispatchers],
+    external: [...without],
     metafile: true,
     // ES modules can be cut to what is used; 'main' is CommonJS where a package has both.
     mainFields: ['module', 'main'],

@@ -6,6 +6,7 @@ const manager = newCloudControllerManager({
   providers: {
     memory: () => import('@outrigger/provider-memory'),
     openstack: () => import('@outrigger/provider-openstack'),
+    vsphere: () => import('@outrigger/provider-vsphere'),
   },
 });
 

@@ -57,6 +57,7 @@ export async function openOwnCloud(options: OwnCloudOptions): Promise<OwnCloud> 
     builtIn: {
       memory: () => import('@outrigger/provider-memory'),
       openstack: () => import('@outrigger/provider-openstack'),
+      vsphere: () => import('@outrigger/provider-vsphere'),
     },
     workingDirectory,
   });

@@ -1,4 +1,11 @@
 /** vSphere. See ../README.md. */
+import type { ProviderFactory } from '@outrigger/cloud-provider';
+import { createVsphereProvider } from './vsphere-provider.ts';
+
+const factory: ProviderFactory = (options) => createVsphereProvider(options);
+export default factory;
+
+export { createVsphereProvider, type VsphereEnvironment, type VsphereProviderOptions } from './vsphere-provider.ts';
 export { openVcenter, type OpenVcenterOptions, type VcenterConnection } from './inventory/open-vcenter.ts';
 export type {
   ConnectionState,

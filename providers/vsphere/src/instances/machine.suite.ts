@@ -5,7 +5,7 @@ export function nic(network: string, ...addresses: readonly string[]): GuestNic 
   return { network, deviceConfigId: 4000, isConnected: true, addresses: addresses.map((address) => ({ address })) };
 }
 
-const UUID = '422e4956-ad22-1139-6d72-59cc8f26bc90';
+export const UUID = '422e4956-ad22-1139-6d72-59cc8f26bc90';
 
 export function machine(overrides: Partial<VirtualMachine> = {}): VirtualMachine {
   return {

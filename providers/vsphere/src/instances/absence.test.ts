@@ -1,0 +1,174 @@
+/** When a node may be deleted: only where its machine is proved to be gone. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CloudError } from '@outrigger/cloud-provider';
+import { REFERENCE_ANNOTATION } from './reference.ts';
+import { IDENTITIES, node, TwoVcenters, uuidOf } from './two-vcenters.suite.ts';
+
+const there = (number: number): string => `running vsphere://${uuidOf(number)}`;
+const noted = (number: number, vcenter: string = IDENTITIES[0]): { readonly annotations: Record<string, string> } => ({
+  annotations: { [REFERENCE_ANNOTATION]: `${vcenter}/vm-${number}` },
+});
+
+/** `node-1` was seen in the first vCenter, `node-2` is there. */
+async function seen(): Promise<TwoVcenters> {
+  const site = new TwoVcenters();
+  site.put(site.a, 1);
+  site.put(site.a, 2);
+  assert.deepEqual(await site.kinds(node(1), node(2)), [there(1), there(2)]);
+  return site;
+}
+
+test('gone from all vCenters: the proof names the calls', async () => {
+  const site = await seen();
+  site.a.inventory.delete('vm-1');
+  assert.deepEqual(await site.kinds(node(1), node(2)), ['missing', there(2)]);
+  const answer = await site.instances.read(node(1), 'state', site.call);
+  assert.deepEqual(answer.result, {
+    kind: 'absent',
+    proof: `none of the 2 vCenters has a machine with the BIOS UUID ${uuidOf(1)} in either byte order, and ${IDENTITIES[0]}/vm-1 is ManagedObjectNotFound`,
+    wasHere: true,
+  });
+  assert.equal(answer.place, IDENTITIES.join(','));
+});
+
+test('after a restart, by the annotation of the node; without it, nothing is proved', async () => {
+  const site = await seen();
+  site.a.inventory.delete('vm-1');
+  site.restart();
+  assert.match(await site.read(node(1)), /^failed: node node-1: no vCenter has .*delete the node$/);
+  assert.match(await site.read(node(1, noted(1))), /^absent: /);
+  for (const text of ['', 'vm-1', `${IDENTITIES[0]}/`, '../..', `${IDENTITIES[0]}/vm 1`]) {
+    const annotations = { [REFERENCE_ANNOTATION]: text };
+    assert.match(await site.read(node(1, { annotations })), /^failed: /);
+  }
+});
+
+test('a node without a provider ID is never gone', async () => {
+  const site = await seen();
+  site.a.inventory.delete('vm-1');
+  assert.equal(await site.read(node(1, { ...noted(1), providerID: undefined })), 'missing');
+  assert.equal(await site.read(node(1, { ...noted(1), providerID: undefined, systemUUID: uuidOf(1) })), 'missing');
+});
+
+for (const restarted of [false, true]) {
+  const when = restarted ? ', after a restart' : '';
+  const setUp = async (): Promise<TwoVcenters> => {
+    const site = await seen();
+    if (restarted) site.restart();
+    return site;
+  };
+  const one = restarted ? node(1, noted(1)) : node(1);
+
+  test(`inaccessible, orphaned or invalid: vCenter knows no UUID, and the machine is there${when}`, async () => {
+    for (const connectionState of ['inaccessible', 'orphaned', 'invalid', 'disconnected'] as const) {
+      const site = await setUp();
+      const lost =
+        connectionState === 'disconnected' ? {} : { biosUuid: undefined, guestHostName: undefined, nics: [] };
+      site.put(site.a, 1, { connectionState, ...lost });
+      assert.equal(await site.read(one), there(1));
+      assert.deepEqual(await site.kinds(one, node(2), node(3)), [there(1), there(2), 'missing']);
+    }
+  });
+
+  test(`in a folder that may not be read any more${when}`, async () => {
+    const site = await setUp();
+    site.a.forbidden.add('vm-1');
+    assert.deepEqual(await site.kinds(one), ['missing']);
+    assert.match(await site.read(one), /^failed: NoPermission: vm-1$/);
+  });
+
+  test(`registered anew under another reference, and inaccessible${when}`, async () => {
+    const site = await setUp();
+    site.a.inventory.delete('vm-1');
+    site.put(site.b, 9, {
+      name: '/vmfs/volumes/ds/NODE-1/node-1.vmx',
+      biosUuid: undefined,
+      guestHostName: undefined,
+      connectionState: 'inaccessible',
+    });
+    assert.match(await site.read(one), /^failed: node node-1: the machine .* is inaccessible and may be its machine/);
+    // Another's that is lost says nothing of it.
+    site.put(site.b, 9, { name: 'other', biosUuid: undefined, guestHostName: undefined, connectionState: 'orphaned' });
+    assert.match(await site.read(one), /^absent: /);
+  });
+
+  test(`registered anew, and well${when}`, async () => {
+    const site = await setUp();
+    site.a.inventory.delete('vm-1');
+    site.put(site.b, 9, { biosUuid: uuidOf(1) });
+    assert.equal(await site.read(one), there(1));
+  });
+
+  test(`machines that a list withholds${when}`, async () => {
+    const site = await setUp();
+    site.a.inventory.delete('vm-1');
+    site.b.withheld.push({ reference: 'vm-77', fault: 'NoPermission' });
+    assert.match(await site.read(one), /^failed: node node-1: the vCenter b withholds vm-77 \(NoPermission\)/);
+    site.b.withheld.splice(0, 1, { reference: 'vm-77', fault: 'ManagedObjectNotFound' });
+    assert.match(await site.read(one), /^absent: /);
+  });
+
+  test(`any request of any vCenter that fails leaves it unknown${when}`, async () => {
+    for (const method of ['identify', 'findByUuid', 'machine', 'machines']) {
+      for (const vcenter of ['a', 'b'] as const) {
+        if (vcenter === 'b' && method === 'machine') continue;
+        for (const code of ['not-found', 'unavailable', 'unauthenticated', 'forbidden', 'timeout'] as const) {
+          const site = await setUp();
+          site.a.inventory.delete('vm-1');
+          site[vcenter].fault = (asked) => (asked === method ? new CloudError(code, `${method}: ${code}`) : undefined);
+          assert.equal(await site.read(one), `failed: ${method}: ${code}`);
+          site[vcenter].fault = undefined;
+          assert.match(await site.read(one), /^absent: /);
+        }
+      }
+    }
+  });
+
+  test(`another vCenter at the address, in which all seem to be gone${when}`, async () => {
+    const site = await setUp();
+    site.a.inventory.clear();
+    site.a.identity = 'cccccccc-0000-4000-8000-000000000003';
+    const expected = restarted
+      ? /^failed: node node-1: its machine vm-1 was in the vCenter aaaaaaaa-.* not among those of the cloud config/
+      : /^failed: the vCenter at a was aaaaaaaa-.* and is now cccccccc-/;
+    assert.match(await site.read(one), expected);
+  });
+
+  test(`searches and lists that are empty${when}`, async () => {
+    const site = await setUp();
+    site.a.isEmpty = true;
+    assert.deepEqual(await site.kinds(one), ['missing']);
+    assert.equal(await site.read(one), there(1));
+  });
+}
+
+test('the machine was given another UUID', async () => {
+  const site = await seen();
+  site.put(site.a, 1, { biosUuid: uuidOf(8) });
+  assert.match(await site.read(node(1)), /^failed: .* has the BIOS UUID .*000000000008 now; delete the node/);
+});
+
+test('the kubelet reports another machine, which is there', async () => {
+  const site = await seen();
+  site.a.inventory.delete('vm-1');
+  site.put(site.b, 8, { guestHostName: 'node-1' });
+  assert.match(
+    await site.read(node(1, { systemUUID: uuidOf(8) })),
+    /^failed: .* its kubelet reports the machine vm-8 /,
+  );
+  assert.match(await site.read(node(1, { systemUUID: uuidOf(9) })), /^absent: /);
+});
+
+test('reads at the same time share a list that began after each of them', async () => {
+  const site = new TwoVcenters();
+  const numbers = Array.from({ length: 20 }, (_, number) => number);
+  for (const number of numbers) site.put(site.a, number);
+  await site.kinds(...numbers.map((number) => node(number)));
+  site.a.inventory.clear();
+  site.a.requests.length = 0;
+  const said = await Promise.all(numbers.map((number) => site.read(node(number))));
+  assert.ok(said.every((one) => one.startsWith('absent: ')));
+  const lists = site.a.requests.filter((method) => method === 'machines').length;
+  assert.ok(lists <= 3, `${lists} lists`);
+});

@@ -1,0 +1,50 @@
+/** Which machine a node stands for. Pure. */
+import { CloudError, type NodeRef } from '@outrigger/cloud-provider';
+import { biosUuid, eitherOrder, uuidOf } from './bios-uuid.ts';
+import { referenceIn, type MachineReference } from './reference.ts';
+
+export type AskedMachine =
+  /**
+   * By its BIOS UUID, in either byte order. `isByID`: of the provider ID, by which alone absence can be proved. `references`: where it was
+   * seen before.
+   */
+  | {
+      readonly by: 'uuid';
+      readonly uuids: readonly string[];
+      readonly isByID: boolean;
+      readonly references: readonly MachineReference[];
+    }
+  /** By the host name of the guest: a hint, of a node that has neither ID nor UUID. */
+  | { readonly by: 'name'; readonly name: string }
+  /** Another provider's. */
+  | { readonly by: 'nothing' }
+  | { readonly by: 'error'; readonly error: CloudError };
+
+/** `remembered`: the reference under which the process has seen the machine of this UUID. */
+export function askedMachine(
+  node: NodeRef,
+  providerName: string,
+  remembered: (uuids: readonly string[]) => readonly MachineReference[],
+): AskedMachine {
+  const { name, providerID, systemUUID } = node;
+  if (providerID) {
+    if (!providerID.startsWith(`${providerName}://`)) return { by: 'nothing' };
+    const uuid = uuidOf(providerID, providerName);
+    if (uuid === undefined) {
+      const message = `node ${name}: the provider ID ${providerID} is not ${providerName}://<BIOS UUID>`;
+      return { by: 'error', error: new CloudError('invalid', message) };
+    }
+    return byUuid(uuid, true);
+  }
+  const reported = biosUuid(systemUUID);
+  return reported === undefined ? { by: 'name', name } : byUuid(reported, false);
+
+  function byUuid(uuid: string, isByID: boolean): AskedMachine {
+    const uuids = eitherOrder(uuid);
+    const noted = isByID ? referenceIn(node) : undefined;
+    const references = new Map<string, MachineReference>();
+    for (const one of [...(noted ? [noted] : []), ...(isByID ? remembered(uuids) : [])])
+      references.set(`${one.vcenter}/${one.reference}`, one);
+    return { by: 'uuid', uuids, isByID, references: [...references.values()] };
+  }
+}

@@ -1,0 +1,60 @@
+/** Which of the machines that vCenters have shown is a node's. Pure. */
+import { CloudError } from '@outrigger/cloud-provider';
+import type { VirtualMachine } from '../inventory/virtual-machine.ts';
+import type { AskedMachine } from './asked-machine.ts';
+
+/** Machines of one vCenter. */
+export class SeenMachines {
+  /** `about.instanceUuid`. */
+  readonly vcenter: string;
+  readonly #byReference: ReadonlyMap<string, VirtualMachine>;
+  readonly #byUuid: ReadonlyMap<string, readonly VirtualMachine[]>;
+  readonly #byHostName: ReadonlyMap<string, readonly VirtualMachine[]>;
+
+  constructor(vcenter: string, machines: readonly VirtualMachine[]) {
+    this.vcenter = vcenter;
+    // No node runs on a template.
+    const usable = machines.filter(({ isTemplate }) => !isTemplate);
+    this.#byReference = new Map(usable.map((one) => [one.reference, one]));
+    this.#byUuid = Map.groupBy(this.#byReference.values(), ({ biosUuid = '' }) => biosUuid);
+    this.#byHostName = Map.groupBy(this.#byReference.values(), ({ guestHostName = '' }) => guestHostName.toLowerCase());
+  }
+
+  /** Those that may be it. */
+  of(asked: AskedMachine): readonly VirtualMachine[] {
+    if (asked.by === 'name') return this.#byHostName.get(asked.name.toLowerCase()) ?? [];
+    if (asked.by !== 'uuid') return [];
+    const found = new Set(asked.uuids.flatMap((uuid) => this.#byUuid.get(uuid) ?? []));
+    for (const { reference, vcenter } of asked.references) {
+      const known = vcenter === this.vcenter ? this.#byReference.get(reference) : undefined;
+      // Of an inaccessible one, vCenter knows no UUID. Of one that has another, it is another's.
+      if (known && known.biosUuid === undefined) found.add(known);
+    }
+    return [...found];
+  }
+}
+
+export interface FoundMachine<Where> {
+  readonly where: Where;
+  readonly machine: VirtualMachine;
+}
+
+/**
+ * The only one; of several the only one that runs: a replica that waits in another vCenter, or a copy, is off. `undefined`: there is none.
+ * A `CloudError`: it cannot be told which.
+ */
+export function theOne<Where>(
+  nodeName: string,
+  candidates: readonly FoundMachine<Where>[],
+): FoundMachine<Where> | CloudError | undefined {
+  const [first, ...others] = candidates;
+  if (others.length === 0) return first;
+  const on = candidates.filter(({ machine }) => machine.powerState === 'poweredOn');
+  if (on.length === 1) return on[0];
+  const names = candidates.map(({ machine: { name, reference } }) => `${name} (${reference})`).toSorted();
+  const list = `${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`;
+  return new CloudError(
+    'conflict',
+    `node ${nodeName}: ${names.length} machines have its BIOS UUID or its host name: ${list}; give all but one another`,
+  );
+}

@@ -1,0 +1,76 @@
+/** A vCenter of the configuration, and which one it is known to be. */
+import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { VcenterSettings } from '../config/vsphere-config.ts';
+import type { MachineList, Vcenter } from '../inventory/vcenter.ts';
+import { SharedRound } from './shared-round.ts';
+
+/** `about.instanceUuid` by address, for the life of the process: another vCenter at the address is not believed. */
+export class KnownIdentities {
+  readonly #byAddress = new Map<string, string>();
+
+  of(address: string): string | undefined {
+    return this.#byAddress.get(address);
+  }
+
+  /** Throws `configuration` for another one than before. */
+  admit(address: string, identity: string): void {
+    const known = this.#byAddress.get(address);
+    if (known !== undefined && known !== identity) {
+      throw new CloudError(
+        'configuration',
+        `the vCenter at ${address} was ${known} and is now ${identity}: nothing is concluded from what it says; correct its address, or restart the program if the cluster has moved`,
+      );
+    }
+    this.#byAddress.set(address, identity);
+  }
+}
+
+export class KnownVcenter {
+  readonly settings: VcenterSettings;
+  readonly #vcenter: Vcenter;
+  readonly #identities: KnownIdentities;
+  readonly #lists = new SharedRound<MachineList>();
+
+  constructor(settings: VcenterSettings, vcenter: Vcenter, identities: KnownIdentities) {
+    this.settings = settings;
+    this.#vcenter = vcenter;
+    this.#identities = identities;
+  }
+
+  get api(): Vcenter {
+    return this.#vcenter;
+  }
+
+  /** `undefined` until it has answered. */
+  get knownIdentity(): string | undefined {
+    return this.#identities.of(this.#vcenter.address);
+  }
+
+  /** Asked, where it is not known yet. */
+  async identity(call: CallContext): Promise<string> {
+    return this.knownIdentity ?? this.confirmIdentity(call);
+  }
+
+  /** Asked in any case, with a session that is valid after the answer. */
+  async confirmIdentity(call: CallContext): Promise<string> {
+    const identity = (await this.#vcenter.identify(call)).toLowerCase();
+    this.#identities.admit(this.#vcenter.address, identity);
+    return identity;
+  }
+
+  /** Of the whole vCenter, read after it was asked for, once for all who ask at the same time. */
+  async allMachines(call: CallContext): Promise<MachineList> {
+    for (;;) {
+      try {
+        return await this.#lists.ask(() => this.#vcenter.machines(call));
+      } catch (error) {
+        // Of another's call, which was given up.
+        if (call.signal.aborted || !isAbort(error)) throw error;
+      }
+    }
+  }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
+}

@@ -1,0 +1,87 @@
+/**
+ * When a machine is gone, and not only out of sight: on this a node is deleted. Each vCenter has found none by its UUID already; what is left
+ * to exclude is that vCenter has lost its configuration, that the account has lost its rights, and that these are other vCenters. Anything else is
+ * unknown: it is thrown, and says what to do.
+ */
+import { CloudError, type CallContext, type NodeRef } from '@outrigger/cloud-provider';
+import type { VirtualMachine } from '../inventory/virtual-machine.ts';
+import type { AskedMachine } from './asked-machine.ts';
+import type { KnownVcenter } from './known-vcenter.ts';
+import { referenceText } from './reference.ts';
+
+export interface GoneQuestion {
+  readonly node: NodeRef;
+  readonly asked: Extract<AskedMachine, { by: 'uuid' }>;
+  readonly vcenters: readonly KnownVcenter[];
+  /** Names under which it was seen, beside the node's. */
+  readonly names: readonly string[];
+}
+
+/** The proof, in words; or a machine that may be it, which is there. */
+export async function proveAbsence(question: GoneQuestion, call: CallContext): Promise<string | VirtualMachine> {
+  const { asked, node, vcenters } = question;
+  const [uuid = ''] = asked.uuids;
+  if (asked.references.length === 0) {
+    throw new CloudError(
+      'conflict',
+      `node ${node.name}: no vCenter has a machine with the BIOS UUID ${uuid}, and where it was is not known, so that it may be inaccessible or hidden by permissions; if it is gone, delete the node`,
+    );
+  }
+  const gone: string[] = [];
+  for (const reference of asked.references) {
+    const home = vcenters.find(({ knownIdentity }) => knownIdentity === reference.vcenter);
+    if (!home) {
+      throw new CloudError(
+        'configuration',
+        `node ${node.name}: its machine ${reference.reference} was in the vCenter ${reference.vcenter}, which is not among those of the cloud config (or has not answered yet)`,
+      );
+    }
+    const machine = await home.api.machine(reference.reference, call);
+    if (machine !== 'gone') return mayBeIt(machine, question);
+    gone.push(referenceText(reference));
+  }
+  await Promise.all(vcenters.map((vcenter) => excludeHidden(vcenter, question, call)));
+  // Last: whatever was said before was said by these.
+  await Promise.all(vcenters.map((vcenter) => vcenter.confirmIdentity(call)));
+  const count = vcenters.length === 1 ? 'the vCenter has' : `none of the ${vcenters.length} vCenters has`;
+  return `${count}${vcenters.length === 1 ? ' no' : ' a'} machine with the BIOS UUID ${uuid} in either byte order, and ${gone.join(' and ')} is ManagedObjectNotFound`;
+}
+
+/** The reference is not used again: what has it is the machine, unless it was given another UUID. */
+function mayBeIt(machine: VirtualMachine, { asked, node }: GoneQuestion): VirtualMachine {
+  if (machine.biosUuid === undefined || asked.uuids.includes(machine.biosUuid)) return machine;
+  throw new CloudError(
+    'conflict',
+    `node ${node.name}: its machine ${machine.name} (${machine.reference}) has the BIOS UUID ${machine.biosUuid} now; delete the node, so that it registers anew`,
+  );
+}
+
+async function excludeHidden(vcenter: KnownVcenter, { names, node }: GoneQuestion, call: CallContext): Promise<void> {
+  const { machines, withheld } = await vcenter.allMachines(call);
+  const [first] = withheld.filter(({ fault }) => !/ManagedObjectNotFound/u.test(fault));
+  if (first) {
+    throw new CloudError(
+      'forbidden',
+      `node ${node.name}: the vCenter ${vcenter.api.address} withholds ${first.reference} (${first.fault}), which may be its machine: grant the account System.Read there, or delete the node if its machine is gone`,
+    );
+  }
+  const known = new Set([node.name, ...names].map((name) => name.toLowerCase()));
+  const hidden = machines.find((machine) => isHidden(machine) && namesOf(machine).some((name) => known.has(name)));
+  if (hidden) {
+    throw new CloudError(
+      'unavailable',
+      `node ${node.name}: the machine ${hidden.name} (${hidden.reference}) is ${hidden.connectionState ?? 'unknown to its vCenter'} and may be its machine; mend it, or remove it from the inventory if it is gone`,
+    );
+  }
+}
+
+/** A search by UUID may miss it. */
+function isHidden({ biosUuid, connectionState = 'connected' }: VirtualMachine): boolean {
+  return biosUuid === undefined || connectionState !== 'connected';
+}
+
+/** Of what vCenter has lost, the name is the path of its file. */
+function namesOf({ guestHostName, name }: VirtualMachine): readonly string[] {
+  const parts = name.split(/[/\\]|%2f/iu).map((part) => part.replace(/\.vmx$/iu, ''));
+  return [name, ...parts, ...(guestHostName ? [guestHostName] : [])].map((one) => one.toLowerCase());
+}

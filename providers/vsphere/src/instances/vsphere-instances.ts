@@ -1,0 +1,308 @@
+/** Instances of vSphere: virtual machines of all vCenters of the configuration. */
+import {
+  asError,
+  CloudError,
+  isCloudError,
+  type CallContext,
+  type Clock,
+  type InstanceAnswer,
+  type InstanceHint,
+  type InstanceNeed,
+  type Instances,
+  type NodeRef,
+} from '@outrigger/cloud-provider';
+import type { VsphereConfig } from '../config/vsphere-config.ts';
+import type { InventoryChange } from '../inventory/vcenter.ts';
+import type { VirtualMachine } from '../inventory/virtual-machine.ts';
+import { askedMachine, type AskedMachine } from './asked-machine.ts';
+import { biosUuid, eitherOrder, providerIDOf } from './bios-uuid.ts';
+import { SeenMachines, theOne, type FoundMachine } from './found-machine.ts';
+import type { KnownVcenter } from './known-vcenter.ts';
+import { machineChanges } from './machine-changes.ts';
+import { foundMetadata, foundState } from './machine-instance.ts';
+import { proveAbsence } from './prove-absence.ts';
+import { RememberedMachines } from './remembered-machines.ts';
+import { zoneOf, zonePaths, type Zone } from './zones.ts';
+
+/** What is in use now: a reload replaces it. */
+export interface Site extends Pick<VsphereConfig, 'addresses' | 'zones'> {
+  readonly vcenters: readonly KnownVcenter[];
+  /** Aborts when it is no longer in use. */
+  readonly signal: AbortSignal;
+}
+
+export interface VsphereInstancesOptions {
+  /** The provider's. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly site: () => Site;
+}
+
+/** So few nodes are searched for by UUID, which is less than a list of all machines. */
+const MOST_DIRECT = 2;
+
+/** What one vCenter has shown, or why it has not. */
+interface Looked {
+  readonly vcenter: KnownVcenter;
+  readonly seen: SeenMachines | CloudError | Error;
+}
+
+type Found = FoundMachine<KnownVcenter>;
+type Result = InstanceAnswer['result'];
+type Told = Pick<InstanceAnswer, 'result' | 'notes'>;
+
+export class VsphereInstances implements Instances {
+  /** One list a vCenter serves them all. */
+  readonly batchSize = 5_000;
+  readonly #options: VsphereInstancesOptions;
+  readonly #remembered = new RememberedMachines();
+
+  constructor(options: VsphereInstancesOptions) {
+    this.#options = options;
+  }
+
+  async lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]> {
+    if (nodes.length === 0) return [];
+    const asOf = this.#options.clock.monotonic();
+    const site = this.#options.site();
+    const asked = nodes.map((node) => this.#asked(node));
+    const isDirect =
+      asked.every(({ by }) => by !== 'name') &&
+      asked.filter(({ by }) => by === 'uuid').length <= MOST_DIRECT &&
+      site.vcenters.every(({ settings }) => settings.datacenters.length === 0);
+    const looked = await this.#eachVcenter(site, call, async (vcenter) => {
+      const identity = await vcenter.identity(call);
+      const machines = isDirect
+        ? (await Promise.all(asked.map((one) => searched(vcenter, one, call)))).flat()
+        : (await listed(vcenter, call)).machines;
+      return new SeenMachines(identity, machines);
+    });
+    throwWhereAllFailed(looked);
+    const found = nodes.map((node, at) => this.#found(node, asked[at], looked));
+    return this.#answers(nodes, found, { site, need, asOf, call });
+  }
+
+  async read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer> {
+    const asOf = this.#options.clock.monotonic();
+    const site = this.#options.site();
+    const asked = this.#asked(node);
+    const looked = await this.#eachVcenter(site, call, async (vcenter) => {
+      const identity = await vcenter.identity(call);
+      // By name there is no other way than the list; and nothing that it lacks is proved.
+      const machines =
+        asked.by === 'name' ? (await vcenter.allMachines(call)).machines : await searched(vcenter, asked, call);
+      return new SeenMachines(identity, machines);
+    });
+    let found = this.#found(node, asked, looked);
+    if (asked.by === 'uuid' && asked.isByID && 'kind' in found && found.kind === 'missing') {
+      found = await this.#gone(node, asked, site, call);
+    }
+    const [answer] = await this.#answers([node], [found], { site, need, asOf, call });
+    if (!answer) throw new Error(`read of node ${node.name}: no answer`);
+    return answer;
+  }
+
+  async *changes(call: CallContext): AsyncIterable<InstanceHint> {
+    const { clock, name, site } = this.#options;
+    const { signal, vcenters } = site();
+    const hintOf = (vcenter: KnownVcenter, { reference }: InventoryChange): InstanceHint | undefined => {
+      if (reference === undefined) return {};
+      const identity = vcenter.knownIdentity;
+      const uuid = identity === undefined ? undefined : this.#remembered.uuidAt({ vcenter: identity, reference });
+      // What is no node's yet is looked up when its node is there.
+      return uuid === undefined ? undefined : { providerID: providerIDOf(uuid, name) };
+    };
+    const until = AbortSignal.any([call.signal, signal]);
+    const { logger, priority } = call;
+    const context: CallContext = {
+      signal: until,
+      logger,
+      priority,
+      call: (operation, send) => call.call(operation, send),
+    };
+    yield* machineChanges({ vcenters, clock, hintOf }, context);
+  }
+
+  #asked(node: NodeRef): AskedMachine {
+    return askedMachine(node, this.#options.name, (uuids) => this.#remembered.references(uuids));
+  }
+
+  /** All at once: one that is slow or down holds up none of the others. */
+  #eachVcenter(
+    { vcenters }: Site,
+    { signal }: CallContext,
+    look: (vcenter: KnownVcenter) => Promise<SeenMachines>,
+  ): Promise<readonly Looked[]> {
+    return Promise.all(
+      vcenters.map(async (vcenter) => {
+        try {
+          return { vcenter, seen: await look(vcenter) };
+        } catch (error) {
+          signal.throwIfAborted();
+          return { vcenter, seen: asError(error) };
+        }
+      }),
+    );
+  }
+
+  #found(node: NodeRef, asked: AskedMachine | undefined, looked: readonly Looked[]): Found | Result {
+    if (!asked || asked.by === 'nothing') return { kind: 'missing' };
+    if (asked.by === 'error') return { kind: 'failed', error: asked.error };
+    const candidates = looked.flatMap(({ seen, vcenter }) =>
+      seen instanceof Error ? [] : seen.of(asked).map((machine) => ({ where: vcenter, machine })),
+    );
+    const one = theOne(node.name, candidates);
+    if (isCloudError(one)) return { kind: 'failed', error: one };
+    if (one) return this.#noted(one);
+    const failed = looked.find(({ seen }) => seen instanceof Error);
+    return failed ? { kind: 'failed', error: failed.seen as Error } : { kind: 'missing' };
+  }
+
+  #noted(found: Found): Found {
+    const { knownIdentity } = found.where;
+    if (knownIdentity !== undefined) this.#remembered.note(knownIdentity, found.machine);
+    return found;
+  }
+
+  /** Its provider ID names a machine that no vCenter has found. */
+  async #gone(
+    node: NodeRef,
+    asked: Extract<AskedMachine, { by: 'uuid' }>,
+    site: Site,
+    call: CallContext,
+  ): Promise<Found | Result> {
+    const { vcenters } = site;
+    // A kubelet that reports another machine: whatever became of the first, that one may be alive.
+    const reported = biosUuid(node.systemUUID);
+    if (reported !== undefined && !asked.uuids.includes(reported)) {
+      for (const uuid of eitherOrder(reported)) {
+        const references = await Promise.all(vcenters.map(({ api }) => api.findByUuid(uuid, call)));
+        const [reference] = references.flat();
+        if (reference === undefined) continue;
+        const message = `node ${node.name}: the machine of its provider ID is not there, and its kubelet reports the machine ${reference} (BIOS UUID ${uuid}); delete the node, so that it registers anew`;
+        return { kind: 'failed', error: new CloudError('conflict', message) };
+      }
+    }
+    const names = this.#remembered.names(asked.uuids);
+    const proof = await proveAbsence({ node, asked, vcenters, names }, call);
+    if (typeof proof === 'string') return { kind: 'absent', proof, wasHere: true };
+    const where = vcenters.find(({ knownIdentity }) =>
+      asked.references.some(({ reference, vcenter }) => vcenter === knownIdentity && reference === proof.reference),
+    );
+    return where ? { where, machine: proof } : { kind: 'missing' };
+  }
+
+  async #answers(
+    nodes: readonly NodeRef[],
+    found: readonly (Found | Result)[],
+    {
+      asOf,
+      call,
+      need,
+      site,
+    }: { readonly site: Site; readonly need: InstanceNeed; readonly asOf: number; readonly call: CallContext },
+  ): Promise<readonly InstanceAnswer[]> {
+    const machines = found.flatMap((one) => ('machine' in one ? [one] : []));
+    const zones = need === 'metadata' ? await zonesOf(machines, site, call) : new Map<VirtualMachine, Zone | Error>();
+    const place = placeOf(site);
+    return nodes.map((node, at) => {
+      const one = found[at] ?? { kind: 'missing' };
+      const told = 'machine' in one ? this.#told(node, one, need, zones.get(one.machine), site) : { result: one };
+      return { asOf, ...told, ...(place !== undefined && { place }) };
+    });
+  }
+
+  #told(
+    node: NodeRef,
+    { machine, where }: Found,
+    need: InstanceNeed,
+    zone: Zone | Error | undefined,
+    site: Site,
+  ): Told {
+    const providerName = this.#options.name;
+    if (need === 'state') return foundState(node, machine, providerName);
+    if (zone instanceof Error) return { result: { kind: 'failed', error: zone } };
+    return foundMetadata(node, machine, {
+      providerName,
+      vcenter: where.knownIdentity ?? '',
+      rules: { ...site.addresses, families: where.settings.families },
+      ...(site.zones && { zone: { found: zone } }),
+    });
+  }
+}
+
+/** In all of which the machines of the cluster are; `undefined` until each has said which it is. */
+function placeOf({ vcenters }: Site): string | undefined {
+  const identities = vcenters.flatMap(({ knownIdentity }) => knownIdentity ?? []);
+  return identities.length < vcenters.length ? undefined : [...new Set(identities)].toSorted().join(',');
+}
+
+function listed(vcenter: KnownVcenter, call: CallContext): ReturnType<KnownVcenter['allMachines']> {
+  const { datacenters } = vcenter.settings;
+  return datacenters.length === 0 ? vcenter.allMachines(call) : vcenter.api.machines(call, { datacenters });
+}
+
+/** In the whole vCenter, by UUID and where it was seen before. */
+async function searched(
+  vcenter: KnownVcenter,
+  asked: AskedMachine,
+  call: CallContext,
+): Promise<readonly VirtualMachine[]> {
+  if (asked.by !== 'uuid') return [];
+  const found = await Promise.all(asked.uuids.map((uuid) => vcenter.api.findByUuid(uuid, call)));
+  const machines = await Promise.all(
+    [...new Set(found.flat())].map((reference) => vcenter.api.machine(reference, call)),
+  );
+  // One that has just been removed is found by the next search, or not.
+  return machines.flatMap((machine) => (machine === 'gone' ? [] : [machine]));
+}
+
+/** By machine. Of a vCenter that does not say, the error for each of its machines. */
+async function zonesOf(
+  found: readonly Found[],
+  { zones: categories }: Site,
+  call: CallContext,
+): Promise<ReadonlyMap<VirtualMachine, Zone | Error>> {
+  const zones = new Map<VirtualMachine, Zone | Error>();
+  if (!categories) return zones;
+  const look = async (vcenter: KnownVcenter, machines: readonly VirtualMachine[]): Promise<void> => {
+    const surroundings = await vcenter.api.surroundings(call);
+    const paths = machines.map((machine) => ({ machine, path: zonePaths(machine, surroundings) }));
+    // Machines and their folders are many: only of those that have no zone by their host and their resource pool.
+    for (const [from, to] of [
+      [0, 2],
+      [2, 3],
+    ]) {
+      const open = paths
+        .filter(({ machine }) => !zones.has(machine))
+        .map((one) => ({ ...one, path: one.path.slice(from, to) }));
+      const objects = new Map(open.flatMap(({ path }) => path.flat()).map((one) => [one.reference, one]));
+      if (objects.size === 0) continue;
+      const tags = await vcenter.api.tags([...objects.values()], [categories.zone, categories.region], call);
+      for (const { machine, path } of open) {
+        const zone = zoneOf(path, tags, categories);
+        if (zone) zones.set(machine, zone);
+      }
+    }
+  };
+  const byVcenter = Map.groupBy(found, ({ where }) => where);
+  await Promise.all(
+    [...byVcenter].map(async ([vcenter, all]) => {
+      const machines = all.map(({ machine }) => machine);
+      try {
+        await look(vcenter, machines);
+      } catch (error) {
+        call.signal.throwIfAborted();
+        for (const machine of machines) zones.set(machine, asError(error));
+      }
+    }),
+  );
+  return zones;
+}
+
+/** Then the host asks each once, and not as often as the call budget allows, until one works again. */
+function throwWhereAllFailed(looked: readonly Looked[]): void {
+  const errors = looked.flatMap(({ seen }) => (seen instanceof Error ? [seen] : []));
+  const [first] = errors;
+  if (first && errors.length === looked.length) throw first;
+}

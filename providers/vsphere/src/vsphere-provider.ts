@@ -1,0 +1,176 @@
+/** The provider: reads the cloud config, connects late, and gives the instances of all vCenters. */
+import {
+  asError,
+  CloudError,
+  isCloudError,
+  type CallContext,
+  type Capabilities,
+  type CloudErrorCode,
+  type CloudPermissions,
+  type CloudProvider,
+  type ConfigText,
+  type ProviderHost,
+} from '@outrigger/cloud-provider';
+import { proxiesOf } from '@outrigger/provider-kit';
+import { readVsphereConfig } from './config/read-vsphere-config.ts';
+import type { VcenterSettings, VsphereConfig } from './config/vsphere-config.ts';
+import { KnownIdentities, KnownVcenter } from './instances/known-vcenter.ts';
+import { VsphereInstances, type Site } from './instances/vsphere-instances.ts';
+import { openVcenter } from './inventory/open-vcenter.ts';
+import type { Vcenter } from './inventory/vcenter.ts';
+import { permissions } from './permissions.ts';
+
+export interface VsphereEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly workingDirectory: string;
+}
+
+export interface VsphereProviderOptions {
+  /** The prefix of its provider IDs. Default: `vsphere`. */
+  readonly name?: string;
+  /** Goes before the provider's own name in the `User-Agent`, the last first. Default: nothing. */
+  readonly userAgent?: readonly string[];
+  /** Default: the process's own. */
+  readonly environment?: VsphereEnvironment;
+  /** Opens a vCenter in place of connections of the provider's own. It asks nothing before it is used. */
+  readonly open?: (settings: VcenterSettings, host: ProviderHost) => Vcenter;
+}
+
+export function createVsphereProvider(options: VsphereProviderOptions = {}): CloudProvider {
+  return new VsphereProvider(options);
+}
+
+/** What one cloud config gives. */
+interface Setup {
+  readonly config: VsphereConfig;
+  readonly site: Site;
+  readonly replaced: AbortController;
+}
+
+/** Of errors that a changed config does not mend by waiting. */
+const OF_THE_CONFIG: readonly CloudErrorCode[] = ['configuration', 'unauthenticated', 'forbidden', 'unsupported'];
+const USER_AGENT = 'outrigger-provider-vsphere';
+
+class VsphereProvider implements CloudProvider {
+  readonly name: string;
+  readonly permissions: CloudPermissions = permissions;
+  readonly #options: VsphereProviderOptions;
+  readonly #identities = new KnownIdentities();
+  #host: ProviderHost | undefined;
+  #setup: Setup | undefined;
+
+  constructor(options: VsphereProviderOptions) {
+    this.name = options.name ?? 'vsphere';
+    this.#options = options;
+  }
+
+  /** What is only to be warned of is told by `open`; and here where that is not reached: it may be the reason, such as a misspelt key. */
+  async checkConfig(text: ConfigText | undefined): Promise<void> {
+    const warnings: string[] = [];
+    try {
+      await this.#read(text, (warning) => void warnings.push(warning));
+    } catch (error) {
+      if (!isCloudError(error) || warnings.length === 0) throw error;
+      throw new CloudError(error.code, [error.message, ...warnings].join('; '), { cause: error });
+    }
+  }
+
+  /** Waits for no vCenter. Whether it is there, and takes the credentials, is found out meanwhile. */
+  async open(host: ProviderHost): Promise<Capabilities> {
+    this.#host = host;
+    const setup = await this.#setUp(host, host.config);
+    this.#setup = setup;
+    void this.#tryOut(host, setup);
+    const site = (): Site => this.#current().site;
+    return { instances: new VsphereInstances({ name: this.name, clock: host.clock, site }) };
+  }
+
+  /** What is wrong with the config itself (credentials that are refused, another vCenter) keeps the old one; a vCenter that cannot be reached does not. */
+  async reconfigure(text: ConfigText, call: CallContext): Promise<void> {
+    const host = this.#host;
+    if (!host) throw new CloudError('unavailable', `the provider ${this.name} is not open`);
+    const before = this.#current();
+    const setup = await this.#setUp(host, text);
+    const asked = await Promise.allSettled(setup.site.vcenters.map((vcenter) => vcenter.confirmIdentity(call)));
+    const errors = asked.flatMap((one) => (one.status === 'rejected' ? [asError(one.reason)] : []));
+    const wrong = errors.find((error) => OF_THE_CONFIG.some((code) => isCloudError(error, code)));
+    if (wrong !== undefined) {
+      await this.#end(setup, host);
+      throw wrong;
+    }
+    for (const error of errors)
+      host.logger.warn('the changed cloud config is in use, but a vCenter could not be reached', { error });
+    this.#setup = setup;
+    void this.#end(before, host);
+  }
+
+  /** Credentials of a mounted Secret, and a bundle of authorities, are rotated without a change of the config. */
+  watchedFiles(): readonly string[] {
+    return this.#setup?.config.files ?? [];
+  }
+
+  /** Logs out of all sessions. */
+  async close(): Promise<void> {
+    if (this.#setup && this.#host) await this.#end(this.#setup, this.#host);
+  }
+
+  #current(): Setup {
+    if (!this.#setup) throw new CloudError('unavailable', `the provider ${this.name} is not open`);
+    return this.#setup;
+  }
+
+  /** A cluster may have nothing to ask for hours: what is wrong is told now. Never throws. */
+  async #tryOut(host: ProviderHost, { site }: Setup): Promise<void> {
+    await Promise.all(
+      site.vcenters.map(async (vcenter) => {
+        try {
+          await vcenter.identity(host.callContext({ signal: site.signal }));
+        } catch (error) {
+          if (!OF_THE_CONFIG.some((code) => isCloudError(error, code))) return;
+          host.logger.error('a vCenter cannot be used as the cloud config says', {
+            vcenter: vcenter.api.address,
+            error,
+          });
+        }
+      }),
+    );
+  }
+
+  async #setUp(host: ProviderHost, text: ConfigText | undefined): Promise<Setup> {
+    const config = await this.#read(text, (warning) => host.logger.warn(warning), host);
+    const replaced = new AbortController();
+    const vcenters = config.vcenters.map(
+      (settings) => new KnownVcenter(settings, this.#open(settings, host), this.#identities),
+    );
+    const { addresses, zones } = config;
+    return { config, replaced, site: { addresses, zones, vcenters, signal: replaced.signal } };
+  }
+
+  #open(settings: VcenterSettings, host: ProviderHost): Vcenter {
+    const { environment = ownEnvironment(), open, userAgent = [] } = this.#options;
+    if (open) return open(settings, host);
+    const agent = [...userAgent.toReversed(), USER_AGENT].join(' ');
+    return openVcenter({ host, settings, proxies: proxiesOf(environment.env), userAgent: agent });
+  }
+
+  #read(text: ConfigText | undefined, warn: (message: string) => void, host?: ProviderHost): Promise<VsphereConfig> {
+    return readVsphereConfig(text, { ...(this.#options.environment ?? ownEnvironment()), warn, host });
+  }
+
+  async #end({ replaced, site }: Setup, { logger }: ProviderHost): Promise<void> {
+    replaced.abort(new CloudError('unavailable', 'the connection was closed'));
+    await Promise.all(
+      site.vcenters.map(async ({ api }) => {
+        try {
+          await api.close();
+        } catch (error) {
+          logger.warn('a session of a vCenter was not closed cleanly', { vcenter: api.address, error });
+        }
+      }),
+    );
+  }
+}
+
+function ownEnvironment(): VsphereEnvironment {
+  return { env: process.env, workingDirectory: process.cwd() };
+}
