@@ -13,6 +13,8 @@ export interface HollowNodeOptions {
   /** Go's name of the architecture. Default: `amd64`. */
   readonly arch?: string;
   readonly labels?: Readonly<Record<string, string>>;
+  /** What the machine's firmware says of itself. Default: one made of the name. */
+  readonly systemUUID?: string;
   /** Other taints of `--register-with-taints`; the `uninitialized` one comes last. */
   readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;
   /** Milliseconds since the Unix epoch: the time of the first heartbeat. Default: 2026-01-01T00:00:00Z. */
@@ -75,7 +77,7 @@ export function hollowNode(options: HollowNodeOptions): Node {
         machineID: uuidOf(`machine ${name}`).replaceAll('-', ''),
         operatingSystem: 'linux',
         osImage: 'Debian GNU/Linux 13 (trixie)',
-        systemUUID: uuidOf(`system ${name}`),
+        systemUUID: options.systemUUID ?? uuidOf(`system ${name}`),
       },
       runtimeHandlers: ['', 'runc'].map((handler) => ({
         name: handler,
