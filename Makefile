@@ -113,3 +113,7 @@ generate: $(SETUP) ## Write the generated types and pages anew
 .PHONY: clean
 clean: ## Remove what was built
 	@rm -rf dist coverage .outrigger
+
+.PHONY: image-credentials
+image-credentials: $(SETUP) ## Make the kubelet's image credential provider in dist/image-credentials: script, executable, image of its installer
+	@node scripts/image-credentials.ts

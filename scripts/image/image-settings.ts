@@ -10,15 +10,19 @@ export const PROVIDERS_DIRECTORY = '/providers';
 export const USER = 65_532;
 
 export interface ImageSettings {
+  /** For people. */
+  readonly title: string;
   readonly user: string;
   readonly env: Readonly<Record<string, string>>;
   readonly entrypoint: readonly string[];
   readonly workingDirectory: string;
-  readonly port: string;
+  /** Default: it listens on none. */
+  readonly port?: string;
 }
 
 export function imageSettings({ env, flags }: LaunchSettings): ImageSettings {
   return {
+    title: 'Outrigger cloud-controller-manager',
     user: `${USER}:${USER}`,
     env: { PATH: '/usr/bin', ...env },
     entrypoint: [NODE_PATH, ...flags, `${PROGRAM_DIRECTORY}/cloud-controller-manager.js`],

@@ -104,15 +104,15 @@ export function writeOciLayout(
   }
 }
 
-function configOf({ entrypoint, env, port, user, workingDirectory }: ImageSettings, tag: string): object {
+function configOf({ entrypoint, env, port, title, user, workingDirectory }: ImageSettings, tag: string): object {
   return {
     User: user,
     Env: Object.entries(env).map(([key, value]) => `${key}=${value}`),
     Entrypoint: entrypoint,
     WorkingDir: workingDirectory,
-    ExposedPorts: { [port]: {} },
+    ...(port !== undefined && { ExposedPorts: { [port]: {} } }),
     Labels: {
-      'org.opencontainers.image.title': 'Outrigger cloud-controller-manager',
+      'org.opencontainers.image.title': title,
       'org.opencontainers.image.version': tag,
       'org.opencontainers.image.licenses': 'Apache-2.0',
     },

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { buildScript, type BuiltFile } from './build-executable.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'outrigger-script-'));
+after(() => rmSync(folder, { recursive: true }));
+let built: BuiltFile;
+before(async () => void (built = await buildScript(folder)));
+
+const REQUEST =
+  '{"kind":"CredentialProviderRequest","apiVersion":"credentialprovider.kubelet.k8s.io/v1","image":"nginx"}';
+
+test('the script has at most 300 kB, and nothing of the manager in it', () => {
+  assert.ok(built.bytes <= 300_000, `${built.bytes} bytes`);
+  const text = readFileSync(built.file, 'utf8');
+  assert.ok(text.startsWith('#!/usr/bin/env node\n'));
+  assert.doesNotMatch(text, /reflector|leaderElection|hono/u);
+});
+
+test('it runs by itself, by the name that the kubelet calls it by', () => {
+  const link = path.join(folder, 'outrigger-image-credentials-ecr');
+  symlinkSync('outrigger-image-credentials.mjs', link);
+  const { status, stderr, stdout } = spawnSync(link, ['ecr'], { input: REQUEST, encoding: 'utf8' });
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(stderr, /^outrigger-image-credentials ecr: registry-not-allowed: docker\.io is not in ecr\.registries/u);
+});

@@ -1,0 +1,84 @@
+/** `outrigger-image-credentials` as a script for nodes that have Node.js, and as one executable for those that have not (docs/adr/0047-image-credentials.md). */
+import { execFileSync } from 'node:child_process';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type BuildOptions } from 'esbuild';
+import { inject } from 'postject';
+
+const repository = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface BuiltFile {
+  readonly file: string;
+  readonly bytes: number;
+}
+
+const BUNDLE: BuildOptions = {
+  absWorkingDir: repository,
+  entryPoints: [path.join(repository, 'packages/image-credentials/src/bin.ts')],
+  bundle: true,
+  // ES modules can be cut to what is used.
+  mainFields: ['module', 'main'],
+  platform: 'node',
+  target: 'node24',
+  // As the manager's: names stay readable.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'external',
+  logLevel: 'warning',
+};
+
+/** `outrigger-image-credentials.mjs` in the folder. */
+export async function buildScript(folder: string): Promise<BuiltFile> {
+  const file = path.join(folder, 'outrigger-image-credentials.mjs');
+  // CommonJS packages in the bundle ask for `require`, which an ES module does not have.
+  const banner =
+    "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);";
+  await build({ ...BUNDLE, format: 'esm', outfile: file, banner: { js: banner } });
+  await chmod(file, 0o755);
+  return { file, bytes: (await stat(file)).size };
+}
+
+/** The mark in every Node by which it is found that there is a program in it. */
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+/** `outrigger-image-credentials` in the folder: the Node that runs this, with the program and its compiled code in it. Linux only. */
+export async function buildExecutable(folder: string): Promise<BuiltFile> {
+  if (process.platform !== 'linux') throw new Error(`the executable is for Linux, and this is ${process.platform}`);
+  await mkdir(folder, { recursive: true });
+  const file = path.join(folder, 'outrigger-image-credentials');
+  const working = await mkdtemp(path.join(tmpdir(), 'outrigger-sea-'));
+  try {
+    const [main, output, config] = ['main.cjs', 'blob', 'sea.json'].map((name) => path.join(working, name)) as [
+      string,
+      string,
+      string,
+    ];
+    // The main program of an executable is CommonJS.
+    await build({ ...BUNDLE, format: 'cjs', outfile: main });
+    const settings = { main, output, disableExperimentalSEAWarning: true, useCodeCache: true };
+    await writeFile(config, JSON.stringify(settings));
+    execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const beside = path.join(working, 'executable');
+    await copyFile(process.execPath, beside);
+    await chmod(beside, 0o755);
+    await injectQuietly(beside, await readFile(output));
+    await copyFile(beside, `${file}.new`);
+    await rename(`${file}.new`, file);
+  } finally {
+    await rm(working, { recursive: true });
+  }
+  return { file, bytes: (await stat(file)).size };
+}
+
+/** Postject says on the console what is the matter with every executable of Node: its section of notes has no name. */
+async function injectQuietly(file: string, blob: Buffer): Promise<void> {
+  const { log, warn } = console;
+  try {
+    console.log = console.warn = () => {};
+    await inject(file, 'NODE_SEA_BLOB', blob, { sentinelFuse: FUSE });
+  } finally {
+    Object.assign(console, { log, warn });
+  }
+}
