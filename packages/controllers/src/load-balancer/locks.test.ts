@@ -10,9 +10,11 @@ test('who waits for a lock is woken once it is free, once for each key', () => {
   const take = (key: string): boolean => locks.tryAcquire('lb', key, () => void woken.push(key));
   assert.deepEqual([take('a'), take('b'), take('b'), take('c')], [true, false, false, false]);
   assert.ok(locks.tryAcquire('another', 'b', () => {}));
+  assert.deepEqual([locks.isAwaited('lb'), locks.isAwaited('another'), locks.isAwaited('free')], [true, false, false]);
   locks.release('lb');
   assert.deepEqual(woken, ['b', 'c']);
   assert.ok(take('c'), 'it is free');
+  assert.ok(!locks.isAwaited('lb'));
 });
 
 test('when something was changed under a lock is remembered for an hour, shared locks of load balancers that are gone no longer', () => {

@@ -25,6 +25,11 @@ export class Locks {
     for (const wake of waiting.values()) wake();
   }
 
+  /** Whether somebody waits for it. */
+  isAwaited(lock: string): boolean {
+    return (this.#held.get(lock)?.size ?? 0) > 0;
+  }
+
   /** Something was changed: what was seen before does not hold any more. */
   noteApplied(lock: string, at: number): void {
     this.#appliedAt.delete(lock);

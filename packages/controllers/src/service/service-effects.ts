@@ -187,7 +187,8 @@ export class ServiceEffects {
         logger: pass.logger,
         signal: pass.signal,
         isCurrent: () => pass.isCurrent(bring),
-        park: pass.park,
+        // Others of the same load balancer would wait for all of the plan.
+        park: (wait) => (locks.isAwaited(pass.lock) ? undefined : pass.park(wait)),
         onResult: (action, result) => {
           pass.onApplied({ kind: 'applied', action, result });
           const note = notes.get(action);

@@ -119,8 +119,8 @@ test('while it waits for the cloud, its change and its deletion end the plan tha
   }
 });
 
-test('of Services that share a load balancer the next waits for the end of the plan, without a worker', async () => {
-  const { done, rig } = await busyCloud();
+test('who waits for the same load balancer gets it after the action that is under way; who shares none is not held up', async () => {
+  const { done, rig, servedAt } = await busyCloud();
   rig.provider.lockKey = ({ name }) => (name.startsWith('web-apart') ? name : 'shared');
   rig.api.apply('long', webSpec);
   await rig.start({ concurrentServiceSyncs: 1 });
@@ -129,8 +129,11 @@ test('of Services that share a load balancer the next waits for the end of the p
   rig.api.apply('web-apart', webSpec);
   await rig.clock.advance(10);
   assert.deepEqual([done.get('web-shared'), done.get('web-apart')], [undefined, 1]);
-  await rig.clock.advance(STEPS * BUSY_MS);
+  await rig.clock.advance(2 * BUSY_MS);
   assert.equal(done.get('web-shared'), 1);
+  assert.ok((done.get('long') ?? 0) < 10);
+  await rig.clock.advance(2 * STEPS * BUSY_MS);
+  assert.ok(servedAt.has('long'));
   await rig.stop();
 });
 
