@@ -126,6 +126,25 @@ test(
   },
 );
 
+test('an answer that does not end is given up, and said so', { timeout: 60_000 }, async () => {
+  let sent = 0;
+  await using server = await listening(
+    createServer((_request, response) => {
+      const piece = Buffer.alloc(1_048_576, 'x');
+      const send = (): void => {
+        while (!response.destroyed && response.write(piece)) sent += 1;
+      };
+      response.on('drain', send);
+      send();
+    }),
+  );
+  const tooLong = /^http:\/\/127\.0\.0\.1:\d+ answered with more than 64 MiB$/u;
+  await assert.rejects(ask(`http://127.0.0.1:${server.port}/`), (error) => {
+    return isCloudError(error, 'unavailable') && tooLong.test(error.message);
+  });
+  assert.ok(sent < 100, `${sent} MiB`);
+});
+
 test('a proxy is asked for what it is meant for', { timeout: 60_000 }, async () => {
   const tunnels: string[] = [];
   await using server = await listening(createServer((_request, response) => response.end('well')));

@@ -77,6 +77,10 @@ export interface HttpTransportOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** Lists come in pages. What is longer than this would be much of the memory that there is, once more as text and again as objects. */
+const MOST_MIB = 64;
+/** undici's. */
+const TOO_LONG = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 /** One for all requests: making one, with the stack of its place, costs as much as much else of a request. */
 const ANSWERED = new DOMException('the request has ended', 'AbortError');
 
@@ -126,6 +130,9 @@ export class HttpTransport implements AsyncDisposable {
       if (late.signal.aborted) {
         throw new CloudError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s`);
       }
+      if ((error as NodeJS.ErrnoException | undefined)?.code === TOO_LONG) {
+        throw new CloudError('unavailable', `${origin} answered with more than ${MOST_MIB} MiB`, { cause: error });
+      }
       throw new CloudError('unavailable', `${origin} cannot be reached: ${reasonOf(error)}`, { cause: error });
     } finally {
       done.abort(ANSWERED);
@@ -156,6 +163,7 @@ function agentOf(
     // The time-out of a request is the clock's.
     headersTimeout: 0,
     bodyTimeout: 0,
+    maxResponseSize: MOST_MIB * 2 ** 20,
   };
   if (proxy === '') return new Agent(settings);
   return new EnvHttpProxyAgent({
