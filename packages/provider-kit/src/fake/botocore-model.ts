@@ -7,34 +7,15 @@ import {
   type BotocoreRef,
   type BotocoreService,
 } from './botocore.ts';
-import { FakeRefusal, type FakeError } from './fake-error.ts';
+import { AwsError, type AwsProtocol as Protocol } from './aws-protocol.ts';
+import { FakeRefusal } from './fake-error.ts';
 import type { FakeModel, FakeOperation, ReadRequest } from './fake-model.ts';
-import type { FakeAnswer, FakeInput, FakeRequest, FakeResult } from './fake-request.ts';
-import { jsonAnswer, readJson, valueOf } from './json-wire.ts';
-import { isObject } from './member-path.ts';
+import type { FakeAnswer, FakeResult } from './fake-request.ts';
+import { jsonAnswer, readJson } from './json-wire.ts';
 import { QueryWire } from './query-wire.ts';
+import { restProtocol, mostWantedFirst } from './rest-protocol.ts';
 import { checkNames, type ModelOptions } from './rest-model.ts';
 import { closed, type JsonSchema, type SchemaCheck, type SchemaChecks } from './schema-check.ts';
-
-/** The body of a refusal, before a protocol writes it. */
-class AwsError {
-  readonly code: string;
-  readonly message: string;
-  readonly status: number;
-
-  constructor({ code, message, status }: FakeError) {
-    this.code = code;
-    this.message = message;
-    this.status = status;
-  }
-}
-
-interface Protocol {
-  readonly matches: (operation: BotocoreOperation) => FakeOperation['matches'];
-  readonly read: (operation: BotocoreOperation, request: FakeRequest, params: FakeInput['params']) => unknown;
-  readonly write: (operation: BotocoreOperation, result: FakeResult) => FakeAnswer;
-  readonly refuse: (error: AwsError) => FakeAnswer;
-}
 
 /** Each operation needs a behaviour: from paths alone nobody can tell what one does. */
 export function botocoreModel(
@@ -54,7 +35,7 @@ export function botocoreModel(
   return {
     refuse: (error) => ({ status: error.status, body: new AwsError(error) }),
     answer: (result) => answer(undefined, result),
-    operations: service.operations.map((operation): FakeOperation => {
+    operations: mostWantedFirst(service).map((operation): FakeOperation => {
       const { http, input, name, output } = operation;
       const isInput = checkOf(checks, 'input', input);
       const isOutput = checkOf(checks, 'output', output);
@@ -105,7 +86,7 @@ function protocolOf(service: BotocoreService): Protocol {
     case 'json':
       return jsonProtocol(service);
     default:
-      return restJsonProtocol(service);
+      return restProtocol(service);
   }
 }
 
@@ -142,58 +123,5 @@ function jsonProtocol({ jsonVersion, targetPrefix }: BotocoreService): Protocol 
     write: (_operation, result) =>
       jsonAnswer({ ...result, body: result.body ?? {}, headers: { ...headers, ...result.headers } }),
     refuse: ({ code, message, status }) => jsonAnswer({ status, headers, body: { __type: code, message } }),
-  };
-}
-
-function restJsonProtocol({ shapes }: BotocoreService): Protocol {
-  const shapeOf = (ref: BotocoreRef | undefined): NonNullable<BotocoreService['shapes'][string]> =>
-    shapes[ref?.shape ?? ''] ?? { type: 'structure' };
-  const placed = (ref: BotocoreRef): Readonly<Record<string, unknown>> => {
-    const { member, type } = shapeOf(ref);
-    return type === 'list' && member
-      ? { type: 'array', items: shapeSchema(shapeOf(member)) }
-      : shapeSchema(shapeOf(ref));
-  };
-  return {
-    matches: () => undefined,
-    read: ({ input }, { headers, query, text }, params) => {
-      const { members = {}, payload } = shapeOf(input);
-      const names = new Map(
-        Object.entries(members).map(([name, { location, locationName }]) => [
-          `${location ?? ''} ${locationName ?? name}`,
-          name,
-        ]),
-      );
-      const values: Record<string, unknown> = {};
-      const take = (location: string, wire: string, given: readonly string[]): void => {
-        const name = names.get(`${location} ${wire}`);
-        const ref = name === undefined ? undefined : members[name];
-        // What is no parameter stays under its own name, to be found.
-        values[name ?? wire] = ref ? valueOf(given, placed(ref)) : given.join(',');
-      };
-      for (const [wire, value] of Object.entries(params)) take('uri', wire, [value]);
-      for (const wire of new Set(query.keys())) take('querystring', wire, query.getAll(wire));
-      for (const [name, { location, locationName = name }] of Object.entries(members)) {
-        const value = location === 'header' ? headers[locationName.toLowerCase()] : undefined;
-        if (value !== undefined) take('header', locationName, [value]);
-      }
-      const body = readJson(text);
-      if (payload !== undefined) return body === undefined ? values : { ...values, [payload]: body };
-      const inBody = Object.entries(isObject(body) ? body : {}).map(([wire, value]) => [
-        names.get(` ${wire}`) ?? wire,
-        value,
-      ]);
-      return { ...values, ...(Object.fromEntries(inBody) as object) };
-    },
-    write: ({ http, output }, { body, headers, status = http.responseCode ?? 200 }) => {
-      const { members = {}, payload } = shapeOf(output);
-      const whole = isObject(body) ? body : {};
-      if (payload !== undefined) return jsonAnswer({ status, ...(headers && { headers }), body: whole[payload] });
-      const all = Object.entries(whole).filter(([name]) => members[name]?.location === undefined);
-      const named = all.map(([name, value]) => [members[name]?.locationName ?? name, value]);
-      return jsonAnswer({ status, ...(headers && { headers }), body: Object.fromEntries(named) });
-    },
-    refuse: ({ code, message, status }) =>
-      jsonAnswer({ status, headers: { 'x-amzn-errortype': code }, body: { message } }),
   };
 }

@@ -39,7 +39,9 @@ export interface BotocoreOperation {
 }
 
 export interface BotocoreService {
-  readonly protocol: 'query' | 'ec2' | 'json' | 'rest-json';
+  readonly protocol: 'query' | 'ec2' | 'json' | 'rest-json' | 'rest-xml';
+  /** `s3`, `route53`. */
+  readonly endpointPrefix: string;
   readonly apiVersion: string;
   readonly targetPrefix: string;
   readonly jsonVersion: string;
@@ -53,6 +55,7 @@ const PROTOCOLS: readonly string[] = [
   'ec2',
   'json',
   'rest-json',
+  'rest-xml',
 ] satisfies readonly BotocoreService['protocol'][];
 
 /** Throws for a document that is none, and for a protocol that is not spoken here. */
@@ -60,11 +63,19 @@ export function readBotocore({ metadata, operations, shapes }: BotocoreDocument)
   if (!isObject(metadata) || !isObject(operations) || !isObject(shapes)) {
     throw new Error('the document is no service model of botocore: metadata, operations or shapes are missing');
   }
-  const { apiVersion, jsonVersion = '1.1', protocol, targetPrefix = '', xmlNamespace = '' } = metadata;
+  const {
+    apiVersion,
+    endpointPrefix = '',
+    jsonVersion = '1.1',
+    protocol,
+    targetPrefix = '',
+    xmlNamespace = '',
+  } = metadata;
   if (!PROTOCOLS.includes(String(protocol)))
     throw new Error(`the protocol ${String(protocol)} is not spoken by the fake`);
   return {
     protocol: protocol as BotocoreService['protocol'],
+    endpointPrefix: String(endpointPrefix),
     apiVersion: String(apiVersion),
     targetPrefix: String(targetPrefix),
     jsonVersion: String(jsonVersion),

@@ -10,7 +10,7 @@ export { FAKE_REASONS, FakeRefusal, type FakeError, type FakeReason } from './fa
 export type { FakeAnswer, FakeInput, FakeRequest, FakeResult } from './fake-request.ts';
 export type { BotocoreDocument } from './botocore.ts';
 export type { DiscoveryDocument } from './discovery.ts';
-export type { OpenApiDocument } from './openapi.ts';
+export type { OpenApiDocument } from './openapi-files.ts';
 export type { FakeBehaviour, FakeContext } from './fake-model.ts';
 export type { JsonSchema } from './schema-check.ts';
 export type {

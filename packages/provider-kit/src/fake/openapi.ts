@@ -1,16 +1,15 @@
-/** Reads OpenAPI 3, and Swagger 2 as Azure has it, into operations. Documents of one file: `$ref` begins with `#`. */
+/** Reads OpenAPI 3, and Swagger 2 as Azure has it, into operations. */
+import { bundleOpenApi, type OpenApiDocument } from './openapi-files.ts';
 import type { JsonSchema } from './schema-check.ts';
 import { resolveRef } from './schema-check.ts';
 import { isObject } from './member-path.ts';
 import type { RestModel, RestOperation, RestParameter } from './rest-model.ts';
 
-/** The document as JSON or YAML gives it. An excerpt is enough: the operations that are used, and what they refer to. */
-export type OpenApiDocument = Readonly<Record<string, unknown>>;
-
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head'];
 
-/** Throws for a document without `openapi` 3 or `swagger` 2. */
-export function readOpenApi(document: OpenApiDocument): RestModel {
+/** Throws for a document without `openapi` 3 or `swagger` 2, and for a `$ref` into a file that is not among `files`. */
+export function readOpenApi(main: OpenApiDocument, files: Readonly<Record<string, OpenApiDocument>> = {}): RestModel {
+  const document = bundleOpenApi(main, files);
   const { basePath, components, definitions, openapi, paths, servers, swagger } = document;
   if (!String(openapi).startsWith('3.') && swagger !== '2.0') {
     throw new Error('the document is neither OpenAPI 3 nor Swagger 2.0');
@@ -95,7 +94,7 @@ function jsonSchemaIn({ content }: JsonSchema): JsonSchema | undefined {
 
 function resolve(value: unknown, document: OpenApiDocument): JsonSchema {
   const one = objectIn(value);
-  return typeof one['$ref'] === 'string' ? objectIn(resolveRef(one['$ref'], document)) : one;
+  return typeof one['$ref'] === 'string' ? resolve(resolveRef(one['$ref'], document), document) : one;
 }
 
 function objectIn(value: unknown): JsonSchema {

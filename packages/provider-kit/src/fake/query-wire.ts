@@ -37,7 +37,7 @@ export class QueryWire {
   /** The answer of an operation. */
   write(name: string, output: (BotocoreRef & { readonly resultWrapper?: string }) | undefined, body: unknown): string {
     const { protocol, xmlNamespace } = this.#service;
-    const members = output ? this.#elements(body, output) : {};
+    const members = output ? this.elements(body, output) : {};
     const id = 'fake-request';
     const attributes = xmlNamespace === '' ? {} : { '@_xmlns': xmlNamespace };
     const inner =
@@ -130,7 +130,8 @@ export class QueryWire {
     return this.#service.protocol === 'ec2' || flattened === true;
   }
 
-  #elements(value: unknown, ref: BotocoreRef): unknown {
+  /** A value as elements, as the shape of `ref` names them. */
+  elements(value: unknown, ref: BotocoreRef): unknown {
     const { key, member, members = {}, type, value: inMap } = this.#shape(ref);
     if (type === 'structure' && isObject(value)) {
       return Object.fromEntries(
@@ -140,7 +141,7 @@ export class QueryWire {
           const shape = this.#shape(one);
           const isFlat = shape.flattened === true && shape.type === 'list';
           const element = (isFlat ? shape.member?.locationName : undefined) ?? one.locationName ?? name;
-          return [[element, isFlat ? this.#items(given, shape.member) : this.#elements(given, one)]];
+          return [[element, isFlat ? this.#items(given, shape.member) : this.elements(given, one)]];
         }),
       );
     }
@@ -148,7 +149,7 @@ export class QueryWire {
     if (type === 'map' && isObject(value) && key && inMap) {
       const entry = Object.entries(value).map(([name, one]) => ({
         [key.locationName ?? 'key']: name,
-        [inMap.locationName ?? 'value']: this.#elements(one, inMap),
+        [inMap.locationName ?? 'value']: this.elements(one, inMap),
       }));
       return { entry };
     }
@@ -157,7 +158,7 @@ export class QueryWire {
   }
 
   #items(value: unknown, member: BotocoreRef | undefined): readonly unknown[] {
-    return Array.isArray(value) && member ? value.map((item) => this.#elements(item, member)) : [];
+    return Array.isArray(value) && member ? value.map((item) => this.elements(item, member)) : [];
   }
 }
 
@@ -166,7 +167,8 @@ function numbered({ below }: FormNode): readonly FormNode[] {
   return [...below].toSorted(([a], [b]) => Number(a) - Number(b)).map(([, node]) => node);
 }
 
-function scalar(text: string, type: string): unknown {
+/** A text as its type has it; what is none stays text, for the schema to refuse. */
+export function scalar(text: string, type: string): unknown {
   if (['integer', 'long', 'float', 'double'].includes(type) && /^-?\d+(?:\.\d+)?$/u.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;

@@ -9,7 +9,8 @@ import type { BotocoreDocument } from './botocore.ts';
 import { readDiscovery, type DiscoveryDocument } from './discovery.ts';
 import type { FakeBehaviour, FakeModel } from './fake-model.ts';
 import type { FakeTable } from './fake-table.ts';
-import { readOpenApi, type OpenApiDocument } from './openapi.ts';
+import { readOpenApi } from './openapi.ts';
+import type { OpenApiDocument } from './openapi-files.ts';
 import { checkNames, restModel } from './rest-model.ts';
 import type { SchemaChecks } from './schema-check.ts';
 
@@ -20,6 +21,8 @@ export interface FakeCloudOptions {
   readonly table: FakeTable;
   /** The cloud's own model, one of these: what is asked and answered is judged by it, at its paths. Default: the table is the model. */
   readonly openapi?: OpenApiDocument;
+  /** Other files that `openapi` names by `$ref`, by their paths from it: `schemas/server.yaml`. Default: none. */
+  readonly openapiFiles?: Readonly<Record<string, OpenApiDocument>>;
   readonly discovery?: DiscoveryDocument;
   readonly botocore?: BotocoreDocument;
   /**
@@ -84,10 +87,11 @@ function partsOf({
   clock,
   discovery,
   openapi,
+  openapiFiles,
   table,
 }: FakeCloudOptions): FakeCloudParts {
   const model = (checks: SchemaChecks): FakeModel => {
-    if (openapi) return restModel(readOpenApi(openapi), { table, behaviours, checks });
+    if (openapi) return restModel(readOpenApi(openapi, openapiFiles), { table, behaviours, checks });
     if (discovery) return restModel(readDiscovery(discovery), { table, behaviours, checks });
     if (botocore) return botocoreModel(botocore, { behaviours, checks });
     checkNames(behaviours, []);
