@@ -1,4 +1,7 @@
-/** What somebody who misspelt a name may have meant. Flags have the same rule in controller-manager, which a provider cannot import. */
+/**
+ * What somebody who misspelt a name may have meant. Flags have the same rule in controller-manager; no package is
+ * below both: a provider imports the contract alone, which is above controller-manager and depends on nothing.
+ */
 
 /** The nearest of `known`, of which at most a third of the letters differ, in any case; `undefined` when there is none. */
 export function closestName(wrong: string, known: Iterable<string>): string | undefined {
