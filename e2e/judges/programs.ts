@@ -1,5 +1,8 @@
 /** Programs of others to judge with: built once from their Go modules, and kept in the cache. */
 import { fileURLToPath } from 'node:url';
+import { kubeletPlugin } from '../../packages/image-credentials/judge/kubelet-plugin.ts';
+import { motoServer } from '../../packages/image-credentials/judge/moto.ts';
+import { registryProgram } from '../../packages/image-credentials/judge/registry.ts';
 import { silentLogger } from '@outrigger/kube';
 import {
   cachedGoProgram,
@@ -58,4 +61,7 @@ export function judgeProgram(name: JudgeProgram): Promise<string> {
 /** One after the other: they share most of what is compiled. */
 export async function buildJudges(): Promise<void> {
   for (const name of Object.keys(PROGRAMS) as readonly JudgeProgram[]) await judgeProgram(name);
+  await kubeletPlugin();
+  await registryProgram();
+  motoServer();
 }
