@@ -2,7 +2,7 @@
 import { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Clock } from '@outrigger/kube';
-import 'reflect-metadata';
+import 'reflect-metadata/lite';
 import * as x509 from '@peculiar/x509';
 
 export interface ServingCertificate {

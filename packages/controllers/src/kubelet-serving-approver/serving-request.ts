@@ -1,6 +1,6 @@
 /** What a CertificateSigningRequest of a kubelet asks for, and whether a kubelet would ask so. No cloud is needed for it. Pure. */
 // The library's dependency injection asks for it, and leaves it to the program to bring it.
-import 'reflect-metadata';
+import 'reflect-metadata/lite';
 import * as x509 from '@peculiar/x509';
 import { canonicalIp, NAME_LENGTH, quote } from '@outrigger/cloud-provider';
 import type { CertificateSigningRequest } from '@outrigger/kube';
