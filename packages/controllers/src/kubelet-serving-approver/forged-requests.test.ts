@@ -274,6 +274,12 @@ const forged: readonly Forged[] = [
     verdict: 'Denied',
   },
   {
+    what: 'a thousand names, which would take long to parse',
+    request: { names: Array.from({ length: 1_000 }, () => ['dns', 'node-1'] as const) },
+    verdict: 'Denied',
+    told: /longer than/u,
+  },
+  {
     what: 'a request of a megabyte',
     request: { spoil: (pem) => pem + ' '.repeat(1_000_000) },
     verdict: 'Denied',
