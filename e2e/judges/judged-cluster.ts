@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { isNotFound, resources, type Node } from '@outrigger/kube';
-import { startControlPlane, type ControlPlane } from '@outrigger/testing';
+import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '@outrigger/testing';
 import { CloudStory, STORY_FLAGS } from '../cloud-story.ts';
 import { grant, startGrantedProgram } from '../granted-program.ts';
 import { HollowKubelets, NODE_ADDRESSES } from './hollow-kubelets.ts';
@@ -24,7 +24,8 @@ export class JudgedCluster implements AsyncDisposable {
     this.#owned = owned;
   }
 
-  static async start(): Promise<JudgedCluster> {
+  /** `flags`: of the control plane, besides. */
+  static async start(flags: NonNullable<ControlPlaneOptions['flags']> = {}): Promise<JudgedCluster> {
     await using starting = new AsyncDisposableStack();
     const controlPlane = starting.use(
       await startControlPlane({
@@ -32,7 +33,14 @@ export class JudgedCluster implements AsyncDisposable {
         kubectl: true,
         kubeControllerManager: true,
         // A silent kubelet is noticed sooner than within the default 50 s; it renews its Lease every 10 s.
-        flags: { 'kube-controller-manager': { 'node-monitor-grace-period': '30s', 'node-monitor-period': '1s' } },
+        flags: {
+          ...flags,
+          'kube-controller-manager': {
+            'node-monitor-grace-period': '30s',
+            'node-monitor-period': '1s',
+            ...flags['kube-controller-manager'],
+          },
+        },
       }),
     );
     const story = starting.use(await CloudStory.open(controlPlane));
@@ -66,12 +74,12 @@ export class JudgedCluster implements AsyncDisposable {
     return this.story.client.of(resources.nodes).get({ name });
   }
 
-  /** With no flags but those of the story, and every right that it says it needs with these. */
-  async startProgram(): Promise<void> {
+  /** With no flags but those of the story and these controllers, and every right that it says it needs with them. */
+  async startProgram(controllers: string = '*,node-ipam-controller'): Promise<void> {
     const args = [
       ...STORY_FLAGS,
       '--leader-elect=false',
-      '--controllers=*,node-ipam-controller',
+      `--controllers=${controllers}`,
       `--cloud-config=${this.story.cloudConfig}`,
     ];
     await grant(this.controlPlane, ACCOUNT, args);

@@ -1,0 +1,82 @@
+/** Real kubelets that ask for their serving certificates: approved by the program, signed, and believed by the API server when it connects to them. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { resources, type CertificateSigningRequest } from '@outrigger/kube';
+import { kubectl } from '../granted-program.ts';
+import { makeSigningAuthority } from '../serving-requests.ts';
+import { JudgedCluster } from './judged-cluster.ts';
+
+const SIGNER = 'kubernetes.io/kubelet-serving';
+
+test('kubelets with serverTLSBootstrap, the program as approver, and an API server that verifies kubelets', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'kubelet-serving-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const authority = await makeSigningAuthority();
+  const [certificate, key] = [join(directory, 'ca.crt'), join(directory, 'ca.key')];
+  await writeFile(certificate, authority.certificate);
+  await writeFile(key, authority.key, { mode: 0o600 });
+  await using cluster = await JudgedCluster.start({
+    'kube-apiserver': { 'kubelet-certificate-authority': certificate },
+    'kube-controller-manager': {
+      'cluster-signing-kubelet-serving-cert-file': certificate,
+      'cluster-signing-kubelet-serving-key-file': key,
+    },
+  });
+  const { controlPlane, story } = cluster;
+  await cluster.startProgram('*,node-ipam-controller,kubelet-serving-approver');
+  const requestsOf = async (node: string): Promise<readonly CertificateSigningRequest[]> => {
+    const { items } = await story.client.of(resources.certificateSigningRequests).list();
+    return items.filter(({ spec }) => spec.signerName === SIGNER && spec.username === `system:node:${node}`);
+  };
+  /** As `kubectl logs` does: the API server connects to the kubelet, and verifies whom it talks to. */
+  const ask = (node: string): Promise<string> =>
+    kubectl(controlPlane, ['get', '--raw', `/api/v1/nodes/${node}/proxy/configz`]);
+
+  await t.test('a kubelet gets its certificate, and the API server believes it', async () => {
+    await cluster.boot('node-1', '--rotate-server-certificates');
+    await cluster.isReady('node-1');
+    await story.until('its request is signed', async () =>
+      (await requestsOf('node-1')).some(({ status }) => Boolean(status?.certificate)),
+    );
+    await story.until('the API server asks the kubelet over a verified connection', async () => {
+      try {
+        return (await ask('node-1')).includes('kubeletconfig');
+      } catch {
+        return false;
+      }
+    });
+    const denied = (await requestsOf('node-1')).filter(({ status }) =>
+      status?.conditions?.some(({ type }) => type === 'Denied'),
+    );
+    assert.deepEqual(denied, []);
+  });
+
+  await t.test('a kubelet that signs its own is not believed', async () => {
+    await cluster.boot('node-2');
+    await cluster.isReady('node-2');
+    await assert.rejects(ask('node-2'), /x509|certificate/u);
+    assert.deepEqual(await requestsOf('node-2'), []);
+  });
+
+  await t.test('a kubelet whose machine has another name in the cloud gets none', async () => {
+    story.cloud.createInstance({
+      name: 'database',
+      addresses: [
+        { type: 'InternalIP', address: '10.0.0.13' },
+        { type: 'Hostname', address: 'database' },
+      ],
+    });
+    await cluster.kubelets.start('node-3', '--rotate-server-certificates', '--provider-id=memory://region-1/database');
+    await story.until('it has asked', async () => (await requestsOf('node-3')).length > 0);
+    await story.until('an Event says why it has to wait', async () => {
+      const { items } = await story.client.of(resources.coreEvents).list({ namespace: 'default' });
+      return items.some(
+        ({ message = '', reason }) => reason === 'ServingCertificatePending' && message.includes('"database"'),
+      );
+    });
+    for (const { status } of await requestsOf('node-3')) assert.equal(status?.certificate, undefined);
+  });
+});
