@@ -51,6 +51,11 @@ export interface Instance {
   readonly providerID: string;
   /** `running` covers everything that is not certainly shut down: starting, paused, in error. */
   readonly state: 'running' | 'shutdown';
+  /**
+   * What the cloud calls the machine, where its node is called so too: by it a `lookUp` finds a node that has no provider ID. Never what
+   * the guest says of itself. It confirms that a kubelet asks for its own machine's certificate, beside the names in `addresses`; with need `metadata`.
+   */
+  readonly name?: string | undefined;
   /** Instance type, a valid label value. With need `metadata`, as all below. */
   readonly type?: string;
   readonly zone?: string;

@@ -75,7 +75,7 @@ function problemOfInstance(instance: unknown): string | undefined {
 
 /** JSON of a cloud, cast and passed on, is the usual way for `null` and numbers to get here. */
 function problemOfMetadata(instance: Record<string, unknown>): string | undefined {
-  for (const name of ['type', 'zone', 'region']) {
+  for (const name of ['name', 'type', 'zone', 'region']) {
     if (!['undefined', 'string'].includes(typeof instance[name])) return `has a ${name} that is no text`;
   }
   const { addresses, annotations, labels, maintenance, podCidrs } = instance;

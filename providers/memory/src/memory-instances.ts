@@ -127,12 +127,12 @@ export class MemoryInstances implements Instances {
 }
 
 function instanceOf(
-  { providerID, state, type, zone, region, addresses, labels, maintenance, podCidrs }: MemoryInstance,
+  { name, providerID, state, type, zone, region, addresses, labels, maintenance, podCidrs }: MemoryInstance,
   need: InstanceNeed,
 ): Instance {
   return need === 'state'
     ? { providerID, state }
-    : { providerID, state, type, zone, region, addresses, labels, podCidrs, ...(maintenance && { maintenance }) };
+    : { providerID, state, name, type, zone, region, addresses, labels, podCidrs, ...(maintenance && { maintenance }) };
 }
 
 /** Firmware and hypervisors do not agree on upper and lower case. */

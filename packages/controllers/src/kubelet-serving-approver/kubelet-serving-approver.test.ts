@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Instance } from '@outrigger/cloud-provider';
 import { StatusError } from '@outrigger/kube';
 import { machine, NODE_1_ADDRESSES, nodeOf, ServingRig, type AskedName } from './serving-rig.suite.ts';
 
@@ -40,6 +41,18 @@ test('approved: a key that encrypts, a host name in capitals in the cloud, and a
     ['rsa', 'small', 'short'].map((name) => rig.verdict(name)),
     ['Approved', 'Approved', 'Approved'],
   );
+});
+
+test('approved: the cloud gives addresses alone, and calls the machine as the node is', async () => {
+  await using rig = new ServingRig();
+  const { instance } = machine('fake://node-1', [{ type: 'InternalIP', address: '10.0.0.1' }]) as {
+    instance: Instance;
+  };
+  rig.cloud.set('fake://node-1', { kind: 'found', instance: { ...instance, name: 'node-1' } });
+  await rig.start();
+  await rig.ask('own');
+  await rig.ask('other', { names: [['dns', 'node-2']] });
+  assert.deepEqual([rig.verdict('own'), rig.verdict('other')], ['Approved', 'Denied']);
 });
 
 test('what is approved, denied, failed or signed already is left alone', async () => {

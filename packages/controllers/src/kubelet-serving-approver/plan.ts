@@ -139,10 +139,10 @@ interface MachineNames {
 }
 
 /** By what they say, not by their types: the `Hostname` of a machine may be an address. */
-function machineNames({ addresses = [] }: Instance, nodeName: string): MachineNames {
+function machineNames({ addresses = [], name = '' }: Instance, nodeName: string): MachineNames {
   const ips = new Set<string>();
   const dnsNames = new Set<string>();
-  for (const { address } of addresses) {
+  for (const address of [name, ...addresses.map((one) => one.address)]) {
     const ip = canonicalIp(address);
     if (ip !== undefined) ips.add(ip);
     else if (address !== '') dnsNames.add(address).add(address.toLowerCase());

@@ -31,6 +31,7 @@ test('a node with both families, a floating IP and a port that is down', async (
   assert.deepEqual(rest, {
     providerID: `openstack:///${server.id}`,
     state: 'running',
+    name: server.name,
     type: 'c4.large',
     zone: 'az-1',
     region: cloud.region,

@@ -256,6 +256,7 @@ test('metadata: type, zone and region as label values, addresses of the ports', 
   assert.deepEqual(instanceIn(await instances.read(byId('a'), 'metadata', call)), {
     providerID: 'openstack:///a',
     state: 'running',
+    name: 'node-a',
     type: 'm1.small',
     zone: 'az-1',
     region: 'Region-One',

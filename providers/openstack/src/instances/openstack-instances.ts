@@ -123,6 +123,7 @@ export class OpenStackInstances implements Instances {
     const region = labelValueOf(this.#rules().region);
     const maintenance = maintenanceOf(server);
     return {
+      ...(server.name && { name: server.name }),
       ...(type === undefined ? {} : { type }),
       ...(zone === undefined ? {} : { zone }),
       ...(region === undefined ? {} : { region }),
