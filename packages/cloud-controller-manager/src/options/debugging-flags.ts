@@ -3,6 +3,7 @@ import { bool, type FlagGroup } from '@outrigger/controller-manager';
 
 export interface DebuggingOptions {
   dryRun: boolean;
+  once: boolean;
   profiling: boolean;
   contentionProfiling: boolean;
 }
@@ -15,6 +16,12 @@ export const debuggingFlags: FlagGroup<DebuggingOptions> = {
       default: false,
       usage:
         'Observe and plan, but apply nothing: no write, no Lease, no Event, no change in the cloud. Planned actions are written to the log and to /debug/plan, which is served only in a dry run. Can run beside the leader.',
+    },
+    once: {
+      type: bool,
+      default: false,
+      usage:
+        'With --dry-run: print what is planned once nothing has been added for 10 seconds, and exit: 0 nothing is planned, 2 something is, 1 it could not be found out. The search for orphans, which begins later, is not waited for.',
     },
     profiling: {
       type: bool,

@@ -164,6 +164,7 @@ export function readProgramOptions(
   };
   if (!options.global.help && !options.global.version) {
     checkCloud(options.cloud);
+    checkDebugging(options.debugging);
     checkIpam(options.cloud, options.ipam);
     checkLeaderElection(options.leaderElection);
     checkLeaderMigration(options);
@@ -185,6 +186,10 @@ function checkCloud({ cloudProvider, clusterCidr, clusterName }: CloudOptions): 
   } catch (error) {
     throw new FlagError('invalid-flag', `--cluster-cidr: ${(error as Error).message}`);
   }
+}
+
+function checkDebugging({ dryRun, once }: DebuggingOptions): void {
+  if (once && !dryRun) throw new FlagError('invalid-flag', '--once needs --dry-run');
 }
 
 function checkLeaderElection(options: LeaderElectionOptions): void {

@@ -54,6 +54,8 @@ export interface Running {
   readonly url: string;
   readonly ended: Promise<number>;
   readonly log: () => string;
+  /** What it printed. */
+  readonly out: () => string;
   readonly signal: (name: string) => void;
 }
 
@@ -82,7 +84,7 @@ export class Bench implements AsyncDisposable {
   async run(provider: CloudProvider, ...args: string[]): Promise<Running> {
     const signals = new EventEmitter();
     const port = await freePort();
-    let log = '';
+    let [log, out] = ['', ''];
     const ended = main(
       [
         '--cloud-provider=green',
@@ -99,7 +101,7 @@ export class Bench implements AsyncDisposable {
       {
         builtInProviders: { green: () => Promise.resolve({ default: () => provider }) },
         env: {},
-        stdout: { write: () => true },
+        stdout: { write: (text) => void (out += text) },
         stderr: { write: (text) => void (log += text) },
         signals,
         exit: () => assert.fail('must not exit by itself'),
@@ -112,6 +114,7 @@ export class Bench implements AsyncDisposable {
       url: `https://127.0.0.1:${port}`,
       ended,
       log: () => log,
+      out: () => out,
       signal: (name) => void signals.emit(name, name),
     };
     this.#running.push(running);

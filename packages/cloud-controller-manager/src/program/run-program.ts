@@ -15,6 +15,7 @@ import {
 import type { ClusterIdentity } from '@outrigger/cloud-provider';
 import type { OpenedProvider } from '@outrigger/cloud-runtime';
 import { Locks } from '@outrigger/controllers';
+import { DryRunOnce } from './dry-run-once.ts';
 import { readClusterIdentity } from '../cluster/cluster-identity.ts';
 import { connectCandidate, loadClusterConfig } from '../cluster/connect.ts';
 import type { CloudController } from '../controllers/cloud-controller.ts';
@@ -98,6 +99,9 @@ export async function runProgram(
   }
   for (const each of plan.notStarted) logger.info('Controller not started', each);
 
+  using once = foundation.options.debugging.once
+    ? new DryRunOnce({ ...foundation, write: (text) => void foundation.environment.stdout.write(text) })
+    : undefined;
   let leader: Leader | undefined;
   // A dry run needs no lock: it keeps nobody from anything.
   const { main: acquire, migration } = dryRun ? noElections : elections;
@@ -107,14 +111,16 @@ export async function runProgram(
     logger,
     metrics: foundation.metrics,
     health: foundation.health,
-    stop,
+    stop: once ? AbortSignal.any([stop, once.signal]) : stop,
     ...(acquire && { acquire }),
     lead: (_signal, term) => {
       if (term) terms.add(term);
       leader = becomeLeader(foundation, { cluster, config, plan, providers, terms });
       const { build } = leader;
+      const controllers = [...plan.main, ...(dryRun ? plan.migrated : [])].flatMap((controller) => build(controller));
+      void once?.settle(leader.whenSynced(stop), providers, stop);
       return Promise.resolve({
-        controllers: [...plan.main, ...(dryRun ? plan.migrated : [])].flatMap((controller) => build(controller)),
+        controllers,
         [Symbol.asyncDispose]: leader[Symbol.asyncDispose],
       });
     },
@@ -133,7 +139,7 @@ export async function runProgram(
     },
   });
   logger.info('Ended', { how: end.kind });
-  return exitCodeOf(end);
+  return once && end.kind === 'stopped' && once.signal.aborted ? once.code : exitCodeOf(end);
 }
 
 /** Says when the event loop is held, until it is disposed of. */
@@ -190,6 +196,8 @@ interface Leader extends AsyncDisposable {
     controller: CloudController,
     options?: { readonly exclusive: boolean },
   ) => readonly RunningController[];
+  /** Resolves when what the controllers have opened is known. */
+  readonly whenSynced: (signal: AbortSignal) => Promise<void>;
 }
 
 /** Fenced connections, stores and Events. */
@@ -220,6 +228,7 @@ function becomeLeader(foundation: Foundation, { cluster, config, plan, providers
       };
       return buildForEach(controller, { ...context, client, eventsOf, exclusive }, members);
     },
+    whenSynced: (signal) => stores.whenSynced(signal),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
