@@ -11,6 +11,8 @@ export interface BuiltProgram {
   readonly bundleBytes: number;
   /** Of it, what packages of npm are. */
   readonly libraryBytes: number;
+  /** Of the files in a folder of the repository. */
+  readonly bytesOf: (folder: string) => number;
   /** Source files that something was taken from, relative to the repository, with `/`. */
   readonly inputs: readonly string[];
   readonly launcher: string;
@@ -106,6 +108,8 @@ export async function buildProgram(
     bundle,
     bundleBytes: (await stat(bundle)).size,
     libraryBytes: libraries.reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0),
+    bytesOf: (folder) =>
+      inputs.reduce((sum, [path, { bytesInOutput }]) => (path.startsWith(`${folder}/`) ? sum + bytesInOutput : sum), 0),
     inputs: inputs.map(([path]) => path).sort(),
     launcher,
     outrigger,
