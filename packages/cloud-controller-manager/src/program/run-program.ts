@@ -70,11 +70,14 @@ export async function runProgram(
   const cluster = await readClusterIdentity({ client, name: options.cloud.clusterName, clock, logger, signal: stop });
   // Before leading the cloud may be connected to; afterwards, only the leader asks it anything.
   const terms = new HeldTerms();
-  // Told while the clouds are opened, too, which may take a minute: no lock is needed to tell of it.
-  await using cloudEvents = dryRun ? undefined : recorderOf(foundation, { client, component: NAME });
+  // Told while the clouds are opened, too, which may take a minute: no lock is needed to tell of it. Where each controller has an account
+  // of its own, the program's may not write these Events.
+  const { useServiceAccountCredentials } = foundation.options.generic;
+  await using cloudEvents =
+    dryRun || useServiceAccountCredentials ? undefined : recorderOf(foundation, { client, component: NAME });
   const cloudHealth = new CloudHealth({
     ...foundation,
-    onEvent: (note) => (cloudEvents ?? loggedEvents(logger)).record(KUBE_SYSTEM, note),
+    onEvent: (note) => cloudEvents?.record(KUBE_SYSTEM, note),
   });
   await using opened = await openClouds(foundation, clouds, { cloudHealth, cluster, leadership: terms, signal: stop });
   const { providers } = opened;
