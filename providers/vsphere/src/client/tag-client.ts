@@ -23,8 +23,11 @@ export interface TagClientOptions {
   readonly authorization: (path: string, call: CallContext) => Promise<string>;
 }
 
-interface Known<T> {
-  readonly value: T;
+/** A tag or a category. */
+interface Known {
+  readonly name: string;
+  /** The ID of the tag's. */
+  readonly category: string;
   readonly until: number;
 }
 
@@ -59,8 +62,7 @@ export class TagClient {
   #flavour: Flavour | undefined;
   /** The session that is used, for the logout. */
   #session: string | undefined;
-  readonly #tags = new Map<string, Known<{ readonly name: string; readonly category: string }>>();
-  readonly #categories = new Map<string, Known<string>>();
+  readonly #known = new Map<string, Known>();
 
   constructor(options: TagClientOptions) {
     const http = { ...options.http, errors, errorOf: restError };
@@ -96,7 +98,7 @@ export class TagClient {
         const tags = await Promise.all(childrenOf(one, 'tag_ids').map((id) => this.#tag(String(id), call)));
         found.set(
           reference,
-          tags.filter((tag) => tag !== undefined && categories.includes(tag.category)) as readonly AttachedTag[],
+          tags.filter((tag) => tag !== undefined).filter(({ category }) => categories.includes(category)),
         );
       }
     }
@@ -118,30 +120,25 @@ export class TagClient {
     await this.#login[Symbol.asyncDispose]();
   }
 
-  /** `undefined`: it was deleted in between. */
   async #tag(id: string, call: CallContext): Promise<AttachedTag | undefined> {
-    const tag = await this.#known(this.#tags, id, async () => {
-      const read = await this.#ask(call, 'GET', '/tag', { id });
-      return { name: textOf(childOf(read, 'name')) ?? '', category: textOf(childOf(read, 'category_id')) ?? '' };
-    });
-    if (!tag) return undefined;
-    const category = await this.#known(this.#categories, tag.category, async () => {
-      const read = await this.#ask(call, 'GET', '/category', { id: tag.category });
-      return textOf(childOf(read, 'name')) ?? '';
-    });
-    return category === undefined ? undefined : { category, name: tag.name };
+    const tag = await this.#read('/tag', id, call);
+    const category = tag && (await this.#read('/category', tag.category, call));
+    return category && { category: category.name, name: tag.name };
   }
 
-  async #known<T>(known: Map<string, Known<T>>, id: string, read: () => Promise<T>): Promise<T | undefined> {
+  /** `undefined`: it was deleted in between. */
+  async #read(path: '/tag' | '/category', id: string, call: CallContext): Promise<Known | undefined> {
     const now = this.#options.host.clock.now();
-    const kept = known.get(id);
-    if (kept && now < kept.until) return kept.value;
+    const kept = this.#known.get(id);
+    if (kept && now < kept.until) return kept;
     // What is not asked for any more is forgotten.
-    for (const [one, { until }] of known) if (now >= until) known.delete(one);
+    for (const [one, { until }] of this.#known) if (now >= until) this.#known.delete(one);
     try {
-      const value = await read();
-      known.set(id, { value, until: now + KNOWN_FOR_MS });
-      return value;
+      const answer = await this.#ask(call, 'GET', path, { id });
+      const text = (name: string): string => textOf(childOf(answer, name)) ?? '';
+      const known = { name: text('name'), category: text('category_id'), until: now + KNOWN_FOR_MS };
+      this.#known.set(id, known);
+      return known;
     } catch (error) {
       if (isCloudError(error, 'not-found')) return undefined;
       throw error;

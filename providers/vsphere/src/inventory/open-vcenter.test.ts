@@ -80,6 +80,34 @@ test('one login serves all callers, and one view all lists', async () => {
   assert.equal(vim.sessions, 0);
 });
 
+test('sessions are given back once, also when the calls of the host have ended already; a wait holds nothing up', async () => {
+  await using one = await rig();
+  const { call, clock, opened, vcenter, vim } = one;
+  await vcenter.tags([{ type: 'HostSystem', reference: 'host-1' }], ['zone'], call);
+  assert.deepEqual([vim.sessions, vim.restSessions.size], [1, 1]);
+  const background = opened.callContext({ signal: new AbortController().signal, priority: 'background', reads: true });
+  const followed = (async () => {
+    for await (const change of vcenter.changes(background)) assert.fail(JSON.stringify(change));
+  })();
+  for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => void setImmediate(resolve));
+  assert.equal(vim.asked.at(-1), 'WaitForUpdatesEx');
+  vim.before = (method) => (method === 'Logout' ? { status: 503, text: '' } : undefined);
+  await vcenter.close();
+  await followed;
+  assert.deepEqual([vim.sessions, vim.restSessions.size], [1, 0]);
+  assert.ok(vim.asked.includes('Logout'));
+  await opened[Symbol.asyncDispose]();
+  vim.asked.length = 0;
+  await vcenter.close();
+  await clock.advance(10_000);
+  assert.deepEqual(vim.asked, []);
+  await using late = await rig();
+  await late.vcenter.identify(late.call);
+  await late.opened[Symbol.asyncDispose]();
+  await late.vcenter.close();
+  assert.equal(late.vim.sessions, 0);
+});
+
 test('a list is read page by page; a session that ends in the middle of it is replaced, and the list is begun anew', async () => {
   await using one = await rig();
   const { call, vcenter, vim } = one;

@@ -5,7 +5,6 @@ import { HttpClient, type Fetch, type HttpClientOptions, type Proxies } from '@o
 import { checkKeyPair, signedAuthorization } from '../client/saml-token.ts';
 import { signInWith, tokenIssuer, type VcenterCredentials } from '../client/sign-in.ts';
 import {
-  childOf,
   childrenOf,
   isFault,
   managedObjectIn,
@@ -13,6 +12,7 @@ import {
   soapErrors,
   soapFault,
   soapFormat,
+  textOf,
 } from '../client/soap.ts';
 import { TagClient } from '../client/tag-client.ts';
 import { sessionEnded, VimClient, VimRequests, type VimSession } from '../client/vim-client.ts';
@@ -80,6 +80,8 @@ class OpenVcenter implements Vcenter {
   readonly #guestInfo: readonly string[];
   /** Whether vCenter gives single keys of the extra configuration. */
   #takesKeys = true;
+  readonly #closed = new AbortController();
+  #closing: Promise<void> | undefined;
 
   constructor(options: OpenVcenterOptions) {
     const { fetch, guestInfo = GUEST_INFO, host, proxies, settings, userAgent } = options;
@@ -214,11 +216,23 @@ class OpenVcenter implements Vcenter {
   }
 
   changes(call: CallContext): AsyncIterable<InventoryChange> {
-    return followMachines(this.#vim, call, this.#options.host);
+    // A wait would hold up the end for long.
+    const { signal } = this.#closed;
+    const until: CallContext = {
+      ...call,
+      signal: AbortSignal.any([call.signal, signal]),
+      call: (operation, send) => call.call(operation, (sent) => send(AbortSignal.any([sent, signal]))),
+    };
+    return followMachines(this.#vim, until, this.#options.host);
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
   }
 
   /** By requests of its own: those of the host have ended by then, and these end nothing but what is held here. */
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
+    this.#closed.abort(new CloudError('unavailable', `the connection to vCenter ${this.address} was closed`));
     const { clock, logger } = this.#options.host;
     const late = new AbortController();
     const done = new AbortController();
@@ -261,7 +275,7 @@ class OpenVcenter implements Vcenter {
       if (fault !== undefined) continue;
       const { properties, reference, type } = content;
       const parent = managedObjectIn(properties.get('parent'))?.reference;
-      found.set(reference, { type, reference, parent, name: nameIn(properties) });
+      found.set(reference, { type, reference, parent, name: textOf(properties.get('name')) ?? '' });
     }
     return found;
   }
@@ -341,10 +355,4 @@ function authoritiesIn(file: string): string {
   } catch (error) {
     throw new CloudError('configuration', `the CA file of a vCenter cannot be read: ${asError(error).message}`);
   }
-}
-
-function nameIn(properties: ReadonlyMap<string, unknown>): string {
-  const name = properties.get('name');
-  const text = typeof name === 'object' ? childOf(name, '#text') : name;
-  return typeof text === 'string' ? text : '';
 }
