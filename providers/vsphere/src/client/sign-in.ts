@@ -1,8 +1,8 @@
 /** How a session is opened: by password, by a certificate through the token service, or as the clone of another's. */
 import { CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
-import type { HttpClient } from '@outrigger/provider-kit';
+import { xmlChild, xmlChildren, xmlText, type HttpClient } from '@outrigger/provider-kit';
 import { samlToken, signedLogin, type KeyPair } from './saml-token.ts';
-import { childOf, childrenOf, LOOKUP, textOf } from './soap.ts';
+import { LOOKUP } from './soap.ts';
 import { sessionCookie, type SignIn, type VimRequests } from './vim-client.ts';
 
 export type VcenterCredentials =
@@ -69,8 +69,8 @@ async function tokenServicePath(vim: VimRequests, call: CallContext): Promise<`/
   };
   try {
     const { answer } = await vim.request(call, 'List', registration, { filterCriteria }, { api: LOOKUP });
-    const endpoints = childrenOf(answer, 'returnval').flatMap((service) => childrenOf(service, 'serviceEndpoints'));
-    return new URL(textOf(childOf(endpoints[0], 'url')) ?? '').pathname as `/${string}`;
+    const endpoints = xmlChildren(answer, 'returnval').flatMap((service) => xmlChildren(service, 'serviceEndpoints'));
+    return new URL(xmlText(xmlChild(endpoints[0], 'url')) ?? '').pathname as `/${string}`;
   } catch {
     call.signal.throwIfAborted();
     return '/sts/STSService';

@@ -1,5 +1,8 @@
 /** The vim25 API on the wire: envelopes, references, and what faults mean. */
 import {
+  xmlChild,
+  xmlChildren,
+  xmlText,
   isHttpError,
   xmlFormat,
   type ApiError,
@@ -58,54 +61,58 @@ export function referenceTo({ reference, type }: ManagedObject): XmlElement {
   return { '@type': type, '#text': reference };
 }
 
-/** The children of this name, however many. */
-export function childrenOf(element: unknown, name: string): readonly unknown[] {
-  const found = childOf(element, name);
-  // In JSON an empty list may be `null`.
-  if (found === undefined || found === null || found === '') return [];
-  return Array.isArray(found) ? (found as readonly unknown[]) : [found];
-}
-
-export function childOf(element: unknown, ...path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (one, name) =>
-      typeof one === 'object' && one !== null ? (one as Readonly<Record<string, unknown>>)[name] : undefined,
-    element,
-  );
-}
-
-/** The text of an element, with or without attributes. `undefined`: there is none, or an empty one. */
-export function textOf(element: unknown): string | undefined {
-  const text = typeof element === 'object' && element !== null ? childOf(element, '#text') : element;
-  return typeof text === 'string' && text !== '' ? text : undefined;
-}
-
 /** `<obj type="VirtualMachine">vm-42</obj>`. */
 export function managedObjectIn(element: unknown): ManagedObject | undefined {
-  const [type, reference] = [textOf(childOf(element, '@type')), textOf(element)];
+  const [type, reference] = [xmlText(xmlChild(element, '@type')), xmlText(element)];
   return type === undefined || reference === undefined ? undefined : { type, reference };
+}
+
+/** An object with what was answered of it (`ObjectContent`). */
+export interface ObjectContent {
+  readonly type: string;
+  readonly reference: string;
+  readonly properties: ReadonlyMap<string, unknown>;
+  /** Faults of properties that were not given, by their paths. */
+  readonly missing: ReadonlyMap<string, string>;
+}
+
+/** Of an answer of the property collector. */
+export function objectContents(answer: unknown): readonly ObjectContent[] {
+  return xmlChildren(xmlChild(answer, 'returnval'), 'objects').flatMap((object) => {
+    const managed = managedObjectIn(xmlChild(object, 'obj'));
+    if (!managed) return [];
+    const pairs = (element: string, value: (one: unknown) => unknown, name: string): Map<string, unknown> =>
+      new Map(xmlChildren(object, element).map((one) => [xmlText(xmlChild(one, name)) ?? '', value(one)]));
+    return [
+      {
+        ...managed,
+        properties: pairs('propSet', (one) => xmlChild(one, 'val'), 'name'),
+        missing: pairs('missingSet', (one) => faultName(xmlChild(one, 'fault')), 'path') as Map<string, string>,
+      },
+    ];
+  });
 }
 
 /** For `errorOf`: the name of the fault in the detail (`InvalidLogin`), else the fault code; of what it names, `obj` and `name`. */
 export function soapFault(body: unknown): ApiError | undefined {
-  const fault = childOf(body, 'Envelope', 'Body', 'Fault');
+  const fault = xmlChild(body, 'Envelope', 'Body', 'Fault');
   if (fault === undefined) return undefined;
-  const [element, detail] = Object.entries(childOf(fault, 'detail') ?? {}).find(([name]) => !name.startsWith('@')) ?? [
+  const [element, detail] = Object.entries(xmlChild(fault, 'detail') ?? {}).find(([name]) => !name.startsWith('@')) ?? [
     '',
     undefined,
   ];
-  const code = localName(textOf(childOf(detail, '@type')) ?? element.replace(/Fault$/u, ''));
-  const [obj, name] = [textOf(childOf(detail, 'obj')), textOf(childOf(detail, 'name'))];
+  const code = localName(xmlText(xmlChild(detail, '@type')) ?? element.replace(/Fault$/u, ''));
+  const [obj, name] = [xmlText(xmlChild(detail, 'obj')), xmlText(xmlChild(detail, 'name'))];
   return {
-    code: code === '' || code === 'Fault' ? localName(textOf(childOf(fault, 'faultcode')) ?? '') : code,
-    message: textOf(childOf(fault, 'faultstring')) ?? '',
+    code: code === '' || code === 'Fault' ? localName(xmlText(xmlChild(fault, 'faultcode')) ?? '') : code,
+    message: xmlText(xmlChild(fault, 'faultstring')) ?? '',
     detail: { ...(obj !== undefined && { obj }), ...(name !== undefined && { name }) },
   };
 }
 
 /** A fault within an answer, as of a property that is withheld: `NoPermission`. */
-export function faultName(localizedFault: unknown): string {
-  return localName(textOf(childOf(localizedFault, 'fault', '@type')) ?? 'unknown');
+function faultName(localizedFault: unknown): string {
+  return localName(xmlText(xmlChild(localizedFault, 'fault', '@type')) ?? 'unknown');
 }
 
 export function isFault(error: unknown, ...names: readonly string[]): error is HttpError {

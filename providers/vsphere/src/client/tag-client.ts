@@ -1,6 +1,9 @@
 /** Tags of one vCenter by its REST API, in a session of its own that all callers share. Entry point: `TagClient.attached`. */
 import { CloudError, isCloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
 import {
+  xmlChild,
+  xmlChildren,
+  xmlText,
   HttpClient,
   isHttpError,
   tokenCredentials,
@@ -10,7 +13,6 @@ import {
   type Operation,
 } from '@outrigger/provider-kit';
 import type { AttachedTag, ManagedObject } from '../inventory/vcenter.ts';
-import { childOf, childrenOf, textOf } from './soap.ts';
 
 /** The API is at `/api` since 7.0 U2, and before that at `/rest`, where answers are in a `value`. */
 type Flavour = 'api' | 'rest';
@@ -94,8 +96,8 @@ export class TagClient {
         body: { object_ids: asked.map(({ reference, type }) => ({ id: reference, type })) },
       });
       for (const one of isList(answer)) {
-        const reference = textOf(childOf(one, 'object_id', 'id')) ?? '';
-        const tags = await Promise.all(childrenOf(one, 'tag_ids').map((id) => this.#tag(String(id), call)));
+        const reference = xmlText(xmlChild(one, 'object_id', 'id')) ?? '';
+        const tags = await Promise.all(xmlChildren(one, 'tag_ids').map((id) => this.#tag(String(id), call)));
         found.set(
           reference,
           tags.filter((tag) => tag !== undefined).filter(({ category }) => categories.includes(category)),
@@ -135,7 +137,7 @@ export class TagClient {
     for (const [one, { until }] of this.#known) if (now >= until) this.#known.delete(one);
     try {
       const answer = await this.#ask(call, 'GET', path, { id });
-      const text = (name: string): string => textOf(childOf(answer, name)) ?? '';
+      const text = (name: string): string => xmlText(xmlChild(answer, name)) ?? '';
       const known = { name: text('name'), category: text('category_id'), until: now + KNOWN_FOR_MS };
       this.#known.set(id, known);
       return known;
@@ -161,7 +163,7 @@ export class TagClient {
       ...(action !== undefined && { query: { [parameter]: action }, name: `${operation}?action=${action}` }),
       ...(body !== undefined && { body }),
     });
-    return this.#flavour === 'rest' ? childOf(answer, 'value') : answer;
+    return this.#flavour === 'rest' ? xmlChild(answer, 'value') : answer;
   }
 
   /** A question without credentials: where there is no such path, it is 404. */
@@ -181,7 +183,7 @@ export class TagClient {
     const { session } = PATHS[flavour];
     const authorization = await this.#options.authorization(session, call);
     const answer = await this.#login.request<unknown>(call, `POST ${session}`, { headers: { authorization } });
-    const value = textOf(flavour === 'rest' ? childOf(answer, 'value') : answer);
+    const value = xmlText(flavour === 'rest' ? xmlChild(answer, 'value') : answer);
     if (value !== undefined) return value;
     throw new CloudError('unavailable', 'vCenter took the login to its REST API and gave no session');
   }
@@ -189,10 +191,10 @@ export class TagClient {
 
 /** `{"error_type": "NOT_FOUND", "messages": […]}`, or `{"type": "com.vmware.vapi.std.errors.not_found", "value": {…}}`. */
 function restError(body: unknown): ApiError | undefined {
-  const code = textOf(childOf(body, 'error_type')) ?? textOf(childOf(body, 'type'))?.replace(/^.*\./u, '');
+  const code = xmlText(xmlChild(body, 'error_type')) ?? xmlText(xmlChild(body, 'type'))?.replace(/^.*\./u, '');
   if (code === undefined) return undefined;
-  const [message] = [...childrenOf(body, 'messages'), ...childrenOf(childOf(body, 'value'), 'messages')];
-  return { code: code.toUpperCase(), message: textOf(childOf(message, 'default_message')) ?? '' };
+  const [message] = [...xmlChildren(body, 'messages'), ...xmlChildren(xmlChild(body, 'value'), 'messages')];
+  return { code: code.toUpperCase(), message: xmlText(xmlChild(message, 'default_message')) ?? '' };
 }
 
 function isList(answer: unknown): readonly unknown[] {

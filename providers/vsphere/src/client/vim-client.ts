@@ -1,17 +1,15 @@
 /** The vim25 API of one vCenter in one session, which all callers share. Entry point: `VimClient.inSession`. */
 import { CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
-import { tokenCredentials, type HttpClient, type HttpError } from '@outrigger/provider-kit';
+import { xmlChild, xmlText, tokenCredentials, type HttpClient, type HttpError } from '@outrigger/provider-kit';
 import type { ManagedObject } from '../inventory/vcenter.ts';
 import {
-  childOf,
-  childrenOf,
   envelope,
   isFault,
   managedObjectIn,
+  objectContents,
   referenceTo,
   VIM,
   type SoapApi,
-  textOf,
   type XmlElement,
 } from './soap.ts';
 
@@ -63,7 +61,7 @@ export class VimRequests {
       envelope(method, target, args, options.api?.namespace ?? VIM.namespace),
       options,
     );
-    const answer = childOf(received.body, 'Envelope', 'Body', `${method}Response`);
+    const answer = xmlChild(received.body, 'Envelope', 'Body', `${method}Response`);
     if (answer === undefined) {
       throw new CloudError(
         'unavailable',
@@ -92,7 +90,7 @@ export class VimRequests {
   async content(call: CallContext): Promise<ServiceContent> {
     const { answer } = await this.request(call, 'RetrieveServiceContent', SERVICE_INSTANCE);
     const part = (name: keyof ServiceContent): ManagedObject => {
-      const found = managedObjectIn(childOf(answer, 'returnval', name));
+      const found = managedObjectIn(xmlChild(answer, 'returnval', name));
       if (found) return found;
       throw new CloudError('unsupported', `what answers has no ${name}: it is no vCenter`);
     };
@@ -135,7 +133,7 @@ export class VimSession {
   async own(purpose: string, make: () => Promise<unknown>): Promise<ManagedObject> {
     const kept = this.#own.get(purpose);
     if (kept) return kept;
-    const made = managedObjectIn(childOf(await make(), 'returnval'));
+    const made = managedObjectIn(xmlChild(await make(), 'returnval'));
     if (!made) throw new CloudError('unavailable', `vCenter made no ${purpose}`);
     this.#own.set(purpose, made);
     return made;
@@ -163,14 +161,9 @@ export class VimSession {
       ],
       options: {},
     });
-    const values = new Map<string, unknown>();
-    for (const object of childrenOf(childOf(answer, 'returnval'), 'objects')) {
-      for (const property of childrenOf(object, 'propSet')) {
-        values.set(textOf(childOf(property, 'name')) ?? '', childOf(property, 'val'));
-      }
-    }
-    const uuid = textOf(values.get('content.about.instanceUuid'));
-    if (textOf(childOf(values.get('currentSession'), 'key')) === undefined) throw sessionEnded();
+    const values = new Map(objectContents(answer).flatMap(({ properties }) => [...properties]));
+    const uuid = xmlText(values.get('content.about.instanceUuid'));
+    if (xmlText(xmlChild(values.get('currentSession'), 'key')) === undefined) throw sessionEnded();
     if (uuid === undefined) {
       throw new CloudError('unavailable', 'vCenter does not say its instanceUuid; nothing is concluded');
     }

@@ -1,6 +1,7 @@
 /** Changes of machines as vCenter tells them (`WaitForUpdatesEx`): hints, one request of which is under way at any time. */
 import { asError, isCloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
-import { childOf, childrenOf, isFault, managedObjectIn, textOf } from '../client/soap.ts';
+import { xmlChild, xmlChildren, xmlText } from '@outrigger/provider-kit';
+import { isFault, managedObjectIn } from '../client/soap.ts';
 import type { VimClient, VimSession } from '../client/vim-client.ts';
 import type { InventoryChange, ManagedObject } from './vcenter.ts';
 import { filterSpec, viewOf } from './views.ts';
@@ -73,9 +74,9 @@ async function* follow(
     let version = '';
     // At first come all machines, as they are: no changes.
     for (let isTruncated = true; isTruncated;) {
-      const set = childOf(await wait(session, call, collector, { version, seconds: 0 }), 'returnval');
-      version = textOf(childOf(set, 'version')) ?? version;
-      isTruncated = textOf(childOf(set, 'truncated')) === 'true';
+      const set = xmlChild(await wait(session, call, collector, { version, seconds: 0 }), 'returnval');
+      version = xmlText(xmlChild(set, 'version')) ?? version;
+      isTruncated = xmlText(xmlChild(set, 'truncated')) === 'true';
     }
     yield isAnew ? [{ kind: 'modify' }] : [];
     for (let seconds = LONGEST_WAIT_S; ;) {
@@ -90,8 +91,8 @@ async function* follow(
         seconds = Math.max(SHORTEST_WAIT_S, Math.floor(seconds / 2));
         continue;
       }
-      const set = childOf(answer, 'returnval');
-      version = textOf(childOf(set, 'version')) ?? version;
+      const set = xmlChild(answer, 'returnval');
+      version = xmlText(xmlChild(set, 'version')) ?? version;
       yield changesIn(set);
     }
   } finally {
@@ -117,11 +118,11 @@ function wait(
 }
 
 function changesIn(set: unknown): readonly InventoryChange[] {
-  return childrenOf(set, 'filterSet').flatMap((filter) =>
-    childrenOf(filter, 'objectSet').map((object): InventoryChange => {
-      const kind = textOf(childOf(object, 'kind'));
+  return xmlChildren(set, 'filterSet').flatMap((filter) =>
+    xmlChildren(filter, 'objectSet').map((object): InventoryChange => {
+      const kind = xmlText(xmlChild(object, 'kind'));
       return {
-        reference: managedObjectIn(childOf(object, 'obj'))?.reference,
+        reference: managedObjectIn(xmlChild(object, 'obj'))?.reference,
         kind: kind === 'enter' || kind === 'leave' ? kind : 'modify',
       };
     }),

@@ -1,15 +1,7 @@
 /** Which properties of machines are read, and a machine from what was answered. Pure. */
-import { childOf, childrenOf, faultName, managedObjectIn, textOf } from '../client/soap.ts';
+import { xmlChild, xmlChildren, xmlText } from '@outrigger/provider-kit';
+import type { ObjectContent } from '../client/soap.ts';
 import type { ConnectionState, GuestAddress, GuestNic, PowerState, VirtualMachine } from './virtual-machine.ts';
-
-/** An object with what was answered of it (`ObjectContent`). */
-export interface ObjectContent {
-  readonly type: string;
-  readonly reference: string;
-  readonly properties: ReadonlyMap<string, unknown>;
-  /** Faults of properties that were not given, by their paths. */
-  readonly missing: ReadonlyMap<string, string>;
-}
 
 export const MACHINE_PATHS: readonly string[] = [
   'name',
@@ -37,25 +29,9 @@ export function guestInfoPath(key: string): string {
 
 export const WHOLE_EXTRA_CONFIG = 'config.extraConfig';
 
-export function objectContents(answer: unknown): readonly ObjectContent[] {
-  return childrenOf(childOf(answer, 'returnval'), 'objects').flatMap((object) => {
-    const managed = managedObjectIn(childOf(object, 'obj'));
-    if (!managed) return [];
-    const pairs = (element: string, value: (one: unknown) => unknown, name: string): Map<string, unknown> =>
-      new Map(childrenOf(object, element).map((one) => [textOf(childOf(one, name)) ?? '', value(one)]));
-    return [
-      {
-        ...managed,
-        properties: pairs('propSet', (one) => childOf(one, 'val'), 'name'),
-        missing: pairs('missingSet', (one) => faultName(childOf(one, 'fault')), 'path') as Map<string, string>,
-      },
-    ];
-  });
-}
-
 /** `guestInfo`: the keys that are in use. */
 export function virtualMachine({ properties, reference }: ObjectContent, guestInfo: readonly string[]): VirtualMachine {
-  const text = (path: string): string | undefined => textOf(properties.get(path));
+  const text = (path: string): string | undefined => xmlText(properties.get(path));
   return {
     reference,
     name: text('name') ?? '',
@@ -68,7 +44,7 @@ export function virtualMachine({ properties, reference }: ObjectContent, guestIn
     guestFullName: text('summary.config.guestFullName'),
     guestHostName: text('guest.hostName'),
     guestAddress: text('guest.ipAddress'),
-    nics: childrenOf(properties.get('guest.net'), 'GuestNicInfo').map(guestNic),
+    nics: xmlChildren(properties.get('guest.net'), 'GuestNicInfo').map(guestNic),
     cpus: wholeNumber(text('summary.config.numCpu')),
     memoryMB: wholeNumber(text('summary.config.memorySizeMB')),
     host: text('runtime.host'),
@@ -81,33 +57,33 @@ export function virtualMachine({ properties, reference }: ObjectContent, guestIn
 function extraConfig(properties: ReadonlyMap<string, unknown>, keys: readonly string[]): readonly [string, string][] {
   const values = [
     ...keys.map((key) => properties.get(guestInfoPath(key))),
-    ...childrenOf(properties.get(WHOLE_EXTRA_CONFIG), 'OptionValue'),
+    ...xmlChildren(properties.get(WHOLE_EXTRA_CONFIG), 'OptionValue'),
   ];
   return values.flatMap((value) => {
-    const [key, text] = [textOf(childOf(value, 'key')), textOf(childOf(value, 'value'))];
+    const [key, text] = [xmlText(xmlChild(value, 'key')), xmlText(xmlChild(value, 'value'))];
     return key !== undefined && text !== undefined && keys.includes(key) ? [[key, text] as [string, string]] : [];
   });
 }
 
 function guestNic(nic: unknown): GuestNic {
   return {
-    network: textOf(childOf(nic, 'network')),
-    macAddress: textOf(childOf(nic, 'macAddress')),
-    deviceConfigId: wholeNumber(textOf(childOf(nic, 'deviceConfigId'))) ?? -1,
-    isConnected: textOf(childOf(nic, 'connected')) === 'true',
+    network: xmlText(xmlChild(nic, 'network')),
+    macAddress: xmlText(xmlChild(nic, 'macAddress')),
+    deviceConfigId: wholeNumber(xmlText(xmlChild(nic, 'deviceConfigId'))) ?? -1,
+    isConnected: xmlText(xmlChild(nic, 'connected')) === 'true',
     addresses: addressesOf(nic),
   };
 }
 
 /** Tools of before 4.1 give addresses alone, without their prefixes. */
 function addressesOf(nic: unknown): readonly GuestAddress[] {
-  const configured = childrenOf(childOf(nic, 'ipConfig'), 'ipAddress').flatMap((one) => {
-    const [address, prefixLength] = [textOf(childOf(one, 'ipAddress')), textOf(childOf(one, 'prefixLength'))];
+  const configured = xmlChildren(xmlChild(nic, 'ipConfig'), 'ipAddress').flatMap((one) => {
+    const [address, prefixLength] = [xmlText(xmlChild(one, 'ipAddress')), xmlText(xmlChild(one, 'prefixLength'))];
     return address === undefined ? [] : [{ address, prefixLength: wholeNumber(prefixLength) }];
   });
   if (configured.length > 0) return configured;
-  return childrenOf(nic, 'ipAddress').flatMap((one) => {
-    const address = textOf(one);
+  return xmlChildren(nic, 'ipAddress').flatMap((one) => {
+    const address = xmlText(one);
     return address === undefined ? [] : [{ address }];
   });
 }

@@ -1,30 +1,30 @@
 /** A `Vcenter` by its vim25 and REST APIs. Entry point: `openVcenter`. */
 import { readFileSync } from 'node:fs';
 import { asError, CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
-import { HttpClient, type Fetch, type HttpClientOptions, type Proxies } from '@outrigger/provider-kit';
+import {
+  xmlChildren,
+  xmlText,
+  HttpClient,
+  type Fetch,
+  type HttpClientOptions,
+  type Proxies,
+} from '@outrigger/provider-kit';
 import { checkKeyPair, signedAuthorization } from '../client/saml-token.ts';
 import { signInWith, tokenIssuer, type VcenterCredentials } from '../client/sign-in.ts';
 import {
-  childrenOf,
   isFault,
   managedObjectIn,
   signedFormat,
   soapErrors,
   soapFault,
   soapFormat,
-  textOf,
+  objectContents,
+  type ObjectContent,
 } from '../client/soap.ts';
 import { TagClient } from '../client/tag-client.ts';
 import { sessionEnded, VimClient, VimRequests, type VimSession } from '../client/vim-client.ts';
 import { followMachines } from './follow-machines.ts';
-import {
-  guestInfoPath,
-  MACHINE_PATHS,
-  objectContents,
-  virtualMachine,
-  WHOLE_EXTRA_CONFIG,
-  type ObjectContent,
-} from './machine-properties.ts';
+import { guestInfoPath, MACHINE_PATHS, virtualMachine, WHOLE_EXTRA_CONFIG } from './machine-properties.ts';
 import type { AttachedTag, InventoryChange, InventoryObject, MachineList, ManagedObject, Vcenter } from './vcenter.ts';
 import { readView, viewOf } from './views.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
@@ -165,7 +165,7 @@ class OpenVcenter implements Vcenter {
         vmSearch: true,
         instanceUuid: false,
       });
-      const found = childrenOf(answer, 'returnval').flatMap((one) => managedObjectIn(one)?.reference ?? []);
+      const found = xmlChildren(answer, 'returnval').flatMap((one) => managedObjectIn(one)?.reference ?? []);
       // Nothing was found, or nobody asked any more.
       if (found.length === 0) await session.verify(call);
       return found;
@@ -275,7 +275,7 @@ class OpenVcenter implements Vcenter {
       if (fault !== undefined) continue;
       const { properties, reference, type } = content;
       const parent = managedObjectIn(properties.get('parent'))?.reference;
-      found.set(reference, { type, reference, parent, name: textOf(properties.get('name')) ?? '' });
+      found.set(reference, { type, reference, parent, name: xmlText(properties.get('name')) ?? '' });
     }
     return found;
   }

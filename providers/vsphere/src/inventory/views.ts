@@ -1,8 +1,8 @@
 /** Container views: what is below a folder or a datacenter, read whole in pages. */
 import { CloudError, type CallContext } from '@outrigger/cloud-provider';
-import { childOf, referenceTo, textOf, type XmlElement } from '../client/soap.ts';
+import { xmlChild, xmlText } from '@outrigger/provider-kit';
+import { objectContents, type ObjectContent, referenceTo, type XmlElement } from '../client/soap.ts';
 import type { VimSession } from '../client/vim-client.ts';
-import { objectContents, type ObjectContent } from './machine-properties.ts';
 import type { ManagedObject } from './vcenter.ts';
 
 /** Properties of objects of a type, or of one derived from it. */
@@ -65,7 +65,7 @@ export async function readView(
   });
   for (;;) {
     contents.push(...objectContents(answer));
-    const token = textOf(childOf(answer, 'returnval', 'token'));
+    const token = xmlText(xmlChild(answer, 'returnval', 'token'));
     if (token === undefined) return contents;
     if (tokens.has(token))
       throw new CloudError('unavailable', 'the pages of vCenter go round in a circle; nothing is concluded');
