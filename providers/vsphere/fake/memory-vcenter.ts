@@ -91,7 +91,8 @@ export class MemoryVcenter implements Vcenter {
     });
   }
 
-  async *changes(call: CallContext): AsyncIterable<InventoryChange> {
+  async *changes(call: CallContext, onFollowing?: () => void): AsyncIterable<InventoryChange> {
+    onFollowing?.();
     const stop = (): void => this.#wake.resolve();
     call.signal.addEventListener('abort', stop, { once: true });
     while (!call.signal.aborted) {

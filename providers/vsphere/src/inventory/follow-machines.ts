@@ -29,6 +29,7 @@ export async function* followMachines(
   vim: VimClient,
   call: CallContext,
   host: Pick<ProviderHost, 'callContext' | 'clock'>,
+  onFollowing?: () => void,
 ): AsyncGenerator<InventoryChange, void> {
   let ended: VimSession | undefined;
   for (let failures = 0, begun = 0; ; begun++) {
@@ -36,7 +37,7 @@ export async function* followMachines(
     try {
       session = await vim.session(call, ended);
       ended = undefined;
-      for await (const change of follow(session, call, { host, isAnew: begun > 0 })) {
+      for await (const change of follow(session, call, { host, isAnew: begun > 0, onFollowing })) {
         failures = 0;
         yield* change;
       }
@@ -54,7 +55,15 @@ export async function* followMachines(
 async function* follow(
   session: VimSession,
   call: CallContext,
-  { host, isAnew }: { readonly host: Pick<ProviderHost, 'callContext' | 'clock'>; readonly isAnew: boolean },
+  {
+    host,
+    isAnew,
+    onFollowing,
+  }: {
+    readonly host: Pick<ProviderHost, 'callContext' | 'clock'>;
+    readonly isAnew: boolean;
+    readonly onFollowing: (() => void) | undefined;
+  },
 ): AsyncGenerator<readonly InventoryChange[], void> {
   const { propertyCollector, rootFolder } = session.content;
   const view = await viewOf(session, call, rootFolder, ['VirtualMachine']);
@@ -78,6 +87,7 @@ async function* follow(
       version = xmlText(xmlChild(set, 'version')) ?? version;
       isTruncated = xmlText(xmlChild(set, 'truncated')) === 'true';
     }
+    onFollowing?.();
     yield isAnew ? [{ kind: 'modify' }] : [];
     for (let seconds = LONGEST_WAIT_S; ;) {
       const begunAt = host.clock.monotonic();

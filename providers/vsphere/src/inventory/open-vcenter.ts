@@ -215,7 +215,7 @@ class OpenVcenter implements Vcenter {
     return this.#tags.attached(objects, categories, call);
   }
 
-  changes(call: CallContext): AsyncIterable<InventoryChange> {
+  changes(call: CallContext, onFollowing?: () => void): AsyncIterable<InventoryChange> {
     // A wait would hold up the end for long.
     const { signal } = this.#closed;
     const until: CallContext = {
@@ -223,7 +223,7 @@ class OpenVcenter implements Vcenter {
       signal: AbortSignal.any([call.signal, signal]),
       call: (operation, send) => call.call(operation, (sent) => send(AbortSignal.any([sent, signal]))),
     };
-    return followMachines(this.#vim, until, this.#options.host);
+    return followMachines(this.#vim, until, this.#options.host, onFollowing);
   }
 
   close(): Promise<void> {

@@ -61,8 +61,8 @@ export interface Vcenter {
     categories: readonly string[],
     call: CallContext,
   ): Promise<ReadonlyMap<string, readonly AttachedTag[]>>;
-  /** Hints by `WaitForUpdatesEx`, each request no longer than the contract's `changes` allows. Ends with `call.signal`. */
-  changes(call: CallContext): AsyncIterable<InventoryChange>;
+  /** Hints by `WaitForUpdatesEx`, each request no longer than the contract's `changes` allows. Ends with `call.signal`. `onFollowing`: called whenever no change is missed from now on. */
+  changes(call: CallContext, onFollowing?: () => void): AsyncIterable<InventoryChange>;
   /** Logs out of every session. */
   close(): Promise<void>;
 }
