@@ -133,8 +133,8 @@ test('INI and YAML of cloud-provider-vsphere say the same', async () => {
   for (const { warnings } of [ini, yaml]) {
     assert.deepEqual(warnings, [
       'vsphere.conf: without effect here: global.soapRoundtripCount',
-      'vsphere.conf: insecure-flag is set: the certificate of the vCenter 10.0.0.1 is not verified',
-      'vsphere.conf: insecure-flag is set: the certificate of the vCenter vc.example is not verified',
+      'vsphere.conf: insecure-flag is set: the certificate of the vCenter 10.0.0.1 (10.0.0.1) is not verified',
+      'vsphere.conf: insecure-flag is set: the certificate of the vCenter tenant (vc.example) is not verified',
     ]);
   }
 });

@@ -168,7 +168,7 @@ class VcenterReader {
     const insecure = section.insecureFlag === true || global.insecureFlag === true;
     if (insecure) {
       this.#options.warn(
-        `${this.#file}: insecure-flag is set: the certificate of the vCenter ${server} is not verified`,
+        `${this.#file}: insecure-flag is set: the certificate of the vCenter ${name} (${server}) is not verified`,
       );
     }
     return {

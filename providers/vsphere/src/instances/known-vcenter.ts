@@ -2,7 +2,9 @@
 import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { VcenterSettings } from '../config/vsphere-config.ts';
 import type { MachineList, Vcenter } from '../inventory/vcenter.ts';
+import type { SeenMachines } from './found-machine.ts';
 import { SharedRound } from './shared-round.ts';
+import type { Zone } from './zones.ts';
 
 /** `about.instanceUuid` by address, for the life of the process: another vCenter at the address is not believed. */
 export class KnownIdentities {
@@ -25,11 +27,27 @@ export class KnownIdentities {
   }
 }
 
+/** What a look-up has read of a vCenter. */
+export interface KeptMachines {
+  /** `host.clock.monotonic()` from before it was asked for. */
+  readonly at: number;
+  readonly seen: SeenMachines;
+  /** By reference, of the machines of nodes; `undefined` of those without. */
+  readonly zones: Map<string, Zone | undefined>;
+}
+
+/** Tags, and all but the first address of a guest, change without a hint. */
+const LONGEST_KEPT_MS = 1_800_000;
+
 export class KnownVcenter {
   readonly settings: VcenterSettings;
   readonly #vcenter: Vcenter;
   readonly #identities: KnownIdentities;
   readonly #lists = new SharedRound<MachineList>();
+  #kept: KeptMachines | undefined;
+  /** Monotonic: from when on no change was missed. */
+  #followedSince = Infinity;
+  #changedAt = -Infinity;
 
   constructor(settings: VcenterSettings, vcenter: Vcenter, identities: KnownIdentities) {
     this.settings = settings;
@@ -56,6 +74,30 @@ export class KnownVcenter {
     const identity = (await this.#vcenter.identify(call)).toLowerCase();
     this.#identities.admit(this.#vcenter.address, identity);
     return identity;
+  }
+
+  keep(kept: KeptMachines): void {
+    this.#kept = kept;
+  }
+
+  /** What was read last, while nothing that is known to be a node has changed since; `now`: monotonic. */
+  kept(now: number): KeptMachines | undefined {
+    const { at = -Infinity } = this.#kept ?? {};
+    const isQuiet = this.#followedSince <= at && this.#changedAt < at && now - at < LONGEST_KEPT_MS;
+    return isQuiet ? this.#kept : undefined;
+  }
+
+  /** No change is missed from now on. */
+  following(now: number): void {
+    this.#followedSince = now;
+  }
+
+  lost(): void {
+    this.#followedSince = Infinity;
+  }
+
+  changed(now: number): void {
+    this.#changedAt = now;
   }
 
   /** Of the whole vCenter, read after it was asked for, once for all who ask at the same time. */

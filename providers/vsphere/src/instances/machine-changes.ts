@@ -24,10 +24,11 @@ export async function* machineChanges(
   const follow = async (vcenter: KnownVcenter): Promise<void> => {
     for (let pauseMs = FIRST_PAUSE_MS; !call.signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       try {
-        for await (const change of vcenter.api.changes(call)) {
+        for await (const change of vcenter.api.changes(call, () => vcenter.following(clock.monotonic()))) {
           pauseMs = FIRST_PAUSE_MS;
           const hint = hintOf(vcenter, change);
           if (!hint) continue;
+          vcenter.changed(clock.monotonic());
           // Whoever is so far behind may as well ask about all.
           if (waiting.length >= MOST_WAITING) waiting.splice(0, Infinity, {});
           else waiting.push(hint);
@@ -40,6 +41,7 @@ export async function* machineChanges(
           error: asError(error),
         });
       }
+      vcenter.lost();
       await clock.sleep(pauseMs, call.signal).catch(() => undefined);
     }
   };

@@ -3,7 +3,7 @@
  * to exclude is that vCenter has lost its configuration, that the account has lost its rights, and that these are other vCenters. Anything else is
  * unknown: it is thrown, and says what to do.
  */
-import { CloudError, type CallContext, type NodeRef } from '@outrigger/cloud-provider';
+import { CloudError, isCloudError, type CallContext, type NodeRef } from '@outrigger/cloud-provider';
 import type { VirtualMachine } from '../inventory/virtual-machine.ts';
 import type { AskedMachine } from './asked-machine.ts';
 import type { KnownVcenter } from './known-vcenter.ts';
@@ -36,7 +36,7 @@ export async function proveAbsence(question: GoneQuestion, call: CallContext): P
         `node ${node.name}: its machine ${reference.reference} was in the vCenter ${reference.vcenter}, which is not among those of the cloud config (or has not answered yet)`,
       );
     }
-    const machine = await home.api.machine(reference.reference, call);
+    const machine = await readDirectly(home, reference.reference, node, call);
     if (machine !== 'gone') return mayBeIt(machine, question);
     gone.push(referenceText(reference));
   }
@@ -45,6 +45,21 @@ export async function proveAbsence(question: GoneQuestion, call: CallContext): P
   await Promise.all(vcenters.map((vcenter) => vcenter.confirmIdentity(call)));
   const count = vcenters.length === 1 ? 'the vCenter has' : `none of the ${vcenters.length} vCenters has`;
   return `${count}${vcenters.length === 1 ? ' no' : ' a'} machine with the BIOS UUID ${uuid} in either byte order, and ${gone.join(' and ')} is ManagedObjectNotFound`;
+}
+
+async function readDirectly(
+  { api }: KnownVcenter,
+  reference: string,
+  node: NodeRef,
+  call: CallContext,
+): Promise<VirtualMachine | 'gone'> {
+  try {
+    return await api.machine(reference, call);
+  } catch (error) {
+    if (!isCloudError(error, 'forbidden')) throw error;
+    const message = `node ${node.name}: its machine ${reference} of the vCenter ${api.address} may not be read: grant the account System.Read there; ${error.message}`;
+    throw new CloudError('forbidden', message, { cause: error });
+  }
 }
 
 /** The reference is not used again: what has it is the machine, unless it was given another UUID. */

@@ -200,3 +200,54 @@ test('changes of machines that are nodes are hints, of all vCenters, until the c
   site.aborter.abort();
   await listening;
 });
+
+test('while nothing changes, a refresh asks nothing: for half an hour, and only of nodes whose machines are known', async () => {
+  const site = new TwoVcenters({ zones: { zone: 'z', region: 'r' } });
+  for (const number of [1, 2, 3]) site.put(site.a, number);
+  site.put(site.b, 4);
+  const all = nodes(1, 2, 3, 4);
+  const refresh = async (...asked: readonly ReturnType<typeof node>[]): Promise<number> => {
+    await site.clock.advance(1);
+    const before = site.a.requests.length + site.b.requests.length;
+    await site.lookUp(asked.length > 0 ? asked : all, 'metadata');
+    return site.a.requests.length + site.b.requests.length - before;
+  };
+  assert.ok((await refresh()) > 0);
+  // Nobody follows the changes yet.
+  assert.ok((await refresh()) > 0);
+  const listening = (async () => {
+    for await (const _ of site.instances.changes(site.call));
+  })();
+  await site.clock.advance(1);
+  assert.ok((await refresh()) > 0);
+  assert.equal(await refresh(), 0);
+  assert.equal(await refresh(node(2)), 0);
+  const [before, after] = [await site.lookUp(all, 'metadata'), await site.lookUp(all, 'metadata')];
+  assert.deepEqual(before, after);
+  assert.ok((after[0]?.asOf ?? Infinity) < site.clock.monotonic());
+  // State decides about taints and deletions.
+  assert.ok((await site.lookUp(all, 'state')).every(({ asOf }) => asOf === site.clock.monotonic()));
+  assert.ok((await refresh(node(2), node(9))) > 0);
+  assert.ok((await refresh(node(2, { ...isNew, systemUUID: uuidOf(2) }))) > 0);
+  site.a.change({ reference: 'vm-77', kind: 'modify' });
+  await site.clock.advance(1);
+  assert.equal(await refresh(), 0, 'a machine that is no node has changed');
+  site.put(site.b, 4, { nics: [nic('lan', '10.0.0.44')] });
+  await site.clock.advance(1);
+  const [, , , fourth] = await site.lookUp(all, 'metadata');
+  assert.ok(
+    fourth?.result.kind === 'found' && fourth.result.instance.addresses?.some(({ address }) => address === '10.0.0.44'),
+  );
+  assert.equal(await refresh(), 0);
+  await site.clock.advance(1_800_000);
+  assert.ok((await refresh()) > 0, 'tags change without a hint');
+  assert.equal(await refresh(), 0);
+  site.a.fault = down;
+  site.a.change({ kind: 'modify' });
+  await site.clock.advance(1);
+  site.a.fault = undefined;
+  assert.ok((await refresh()) > 0, 'changes may have been missed');
+  assert.ok((await refresh()) > 0, 'and are still');
+  site.aborter.abort();
+  await listening;
+});

@@ -70,6 +70,8 @@ export class VsphereInstances implements Instances {
       asked.every(({ by }) => by !== 'name') &&
       asked.filter(({ by }) => by === 'uuid').length <= MOST_DIRECT &&
       site.vcenters.every(({ settings }) => settings.datacenters.length === 0);
+    const kept = need === 'metadata' ? this.#kept(nodes, asked, site, asOf) : undefined;
+    if (kept) return kept;
     const looked = await this.#eachVcenter(site, call, async (vcenter) => {
       const identity = await vcenter.identity(call);
       const machines = isDirect
@@ -79,7 +81,31 @@ export class VsphereInstances implements Instances {
     });
     throwWhereAllFailed(looked);
     const found = nodes.map((node, at) => this.#found(node, asked[at], looked));
-    return this.#answers(nodes, found, { site, need, asOf, call });
+    return this.#answers(nodes, found, { site, need, asOf, call, ...(!isDirect && { looked }) });
+  }
+
+  /** For a refresh: nodes that are all initialised, and whose machines were all found when nothing had changed yet. */
+  #kept(
+    nodes: readonly NodeRef[],
+    asked: readonly AskedMachine[],
+    site: Site,
+    now: number,
+  ): readonly InstanceAnswer[] | undefined {
+    if (!asked.every((one) => one.by === 'uuid' && one.isByID)) return undefined;
+    const all = site.vcenters.flatMap((vcenter) => {
+      const kept = vcenter.kept(now);
+      return kept ? [{ vcenter, ...kept }] : [];
+    });
+    if (all.length < site.vcenters.length) return undefined;
+    const found = nodes.map((node, at) => this.#found(node, asked[at], all));
+    const zones = new Map<VirtualMachine, Zone | undefined>();
+    for (const one of found) {
+      const known = 'machine' in one ? all.find(({ vcenter }) => vcenter === one.where)?.zones : undefined;
+      if (!('machine' in one) || !known?.has(one.machine.reference)) return undefined;
+      zones.set(one.machine, known.get(one.machine.reference));
+    }
+    const asOf = Math.min(...all.map(({ at }) => at));
+    return this.#placed(nodes, found, { site, need: 'metadata', asOf, zones });
   }
 
   async read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer> {
@@ -198,12 +224,45 @@ export class VsphereInstances implements Instances {
     {
       asOf,
       call,
+      looked = [],
       need,
       site,
-    }: { readonly site: Site; readonly need: InstanceNeed; readonly asOf: number; readonly call: CallContext },
+    }: {
+      readonly site: Site;
+      readonly need: InstanceNeed;
+      readonly asOf: number;
+      readonly call: CallContext;
+      /** Whole lists. */
+      readonly looked?: readonly Looked[];
+    },
   ): Promise<readonly InstanceAnswer[]> {
     const machines = found.flatMap((one) => ('machine' in one ? [one] : []));
-    const zones = need === 'metadata' ? await zonesOf(machines, site, call) : new Map<VirtualMachine, Zone | Error>();
+    if (need === 'state') return this.#placed(nodes, found, { site, need, asOf, zones: new Map() });
+    const zones = await zonesOf(machines, site, call);
+    for (const { seen, vcenter } of looked)
+      if (!(seen instanceof Error)) vcenter.keep({ at: asOf, seen, zones: new Map() });
+    for (const { machine, where } of machines) {
+      const zone = zones.get(machine);
+      if (!(zone instanceof Error)) where.kept(asOf)?.zones.set(machine.reference, zone);
+    }
+    return this.#placed(nodes, found, { site, need, asOf, zones });
+  }
+
+  #placed(
+    nodes: readonly NodeRef[],
+    found: readonly (Found | Result)[],
+    {
+      asOf,
+      need,
+      site,
+      zones,
+    }: {
+      readonly site: Site;
+      readonly need: InstanceNeed;
+      readonly asOf: number;
+      readonly zones: ReadonlyMap<VirtualMachine, Zone | Error | undefined>;
+    },
+  ): readonly InstanceAnswer[] {
     const place = placeOf(site);
     return nodes.map((node, at) => {
       const one = found[at] ?? { kind: 'missing' };
