@@ -97,3 +97,4 @@ export {
   type InstancesFromListOptions,
   type MachineInstance,
 } from './instances/instances-from-list.ts';
+export { SharedRound } from './instances/shared-round.ts';

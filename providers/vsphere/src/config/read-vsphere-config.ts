@@ -64,20 +64,7 @@ export async function readVsphereConfig(
 }
 
 /** What a vCenter is that only `[Global] server` names. */
-const EMPTY: Section = {
-  server: undefined,
-  port: undefined,
-  user: undefined,
-  password: undefined,
-  insecureFlag: undefined,
-  datacenters: undefined,
-  caFile: undefined,
-  thumbprint: undefined,
-  ipFamily: undefined,
-  secretName: undefined,
-  secretNamespace: undefined,
-  soapRoundtripCount: undefined,
-};
+const EMPTY = Object.fromEntries(Object.keys(yamlKeys.vcenter.sections).map((key) => [key, undefined])) as Section;
 
 function parse(
   config: ConfigText | undefined,

@@ -1,9 +1,9 @@
 /** A vCenter of the configuration, and which one it is known to be. */
 import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import { SharedRound } from '@outrigger/provider-kit';
 import type { VcenterSettings } from '../config/vsphere-config.ts';
 import type { MachineList, Vcenter } from '../inventory/vcenter.ts';
 import type { SeenMachines } from './found-machine.ts';
-import { SharedRound } from './shared-round.ts';
 import type { Zone } from './zones.ts';
 
 /** `about.instanceUuid` by address, for the life of the process: another vCenter at the address is not believed. */

@@ -1,6 +1,6 @@
-/** The page of the configuration, made of the keys that it is read by. Not shipped. */
+/** The page of the configuration, made of the keys that it is read by. */
 import { configTable } from '@outrigger/provider-kit';
-import { inTreeKeys, yamlKeys } from './config-keys.ts';
+import { inTreeKeys, yamlKeys } from '../providers/vsphere/src/config/config-keys.ts';
 
 const HEAD = `# Configuration
 
