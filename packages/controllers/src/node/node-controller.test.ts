@@ -52,8 +52,15 @@ class FakeLookups {
   /** Of the answers, where it is not now. */
   asOf: number | undefined;
   #gathering: { node: NodeRef; resolve: (answer: DatedAnswer) => void }[] = [];
-  readonly snapshot: { get(): undefined; subscribe(): () => void; forget(uid: string): void; size: number } = {
-    get: () => undefined,
+  /** The last answer, as the snapshot has it. */
+  shown: DatedAnswer | undefined;
+  readonly snapshot: {
+    get(): DatedAnswer | undefined;
+    subscribe(): () => void;
+    forget(uid: string): void;
+    size: number;
+  } = {
+    get: () => this.shown,
     subscribe: () => () => {},
     forget: (uid) => void this.forgotten.push(uid),
     size: 0,
@@ -104,6 +111,8 @@ interface Rig {
   readonly errors: LogFields[];
   start(options?: Partial<NodeControllerOptions>): Promise<void>;
   stop(): Promise<void>;
+  /** What is said to have been observed of a node. */
+  explain(name: string): readonly string[];
 }
 
 function setUp(t: TestContext): Rig {
@@ -120,6 +129,7 @@ function setUp(t: TestContext): Rig {
   };
   const ended = new AbortController();
   let running: Promise<void> = Promise.resolve();
+  let controller: ReturnType<typeof createNodeController> | undefined;
   const rig: Rig = {
     api,
     clock,
@@ -128,7 +138,7 @@ function setUp(t: TestContext): Rig {
     counts,
     errors,
     async start(options = {}) {
-      const controller = createNodeController({
+      controller = createNodeController({
         client: api.client,
         store: api.store,
         lookups,
@@ -146,6 +156,7 @@ function setUp(t: TestContext): Rig {
       ended.abort();
       await running;
     },
+    explain: (name) => controller?.explain(name)?.observed.map(({ text }) => text) ?? [],
   };
   t.after(() => rig.stop());
   return rig;
@@ -177,6 +188,17 @@ test('a thousand new nodes are asked about in one turn, and take two writes each
     [10, 10],
   );
   assert.equal(rig.counts.values.get('node_controller_initial_node_sync_delay_seconds')?.length, 1_000);
+});
+
+test('an explanation shows how the answer came about', async (t) => {
+  const rig = setUp(t);
+  rig.api.put(initialised('n1'));
+  rig.lookups.shown = { asOf: 0, result: instanceOf('n1'), notes: ['fe80::1 is dropped: it is link-local.'] };
+  await rig.start();
+  assert.deepEqual(rig.explain('n1').slice(-2), [
+    'Look-up: its machine is fake://n1, running: zone z1, InternalIP 10.0.0.1.',
+    'fe80::1 is dropped: it is link-local.',
+  ]);
 });
 
 test('heartbeats while the cloud is being asked, and while a node waits, ask nothing more', async (t) => {
