@@ -83,8 +83,8 @@ control-plane: $(SETUP) ## Find, download or build etcd and kube-apiserver, and 
 	@node scripts/control-plane.ts path
 
 .PHONY: bench
-bench: $(SETUP) ## Measure node initialisation against the floor and upstream's framework (SCENARIO=services,routes or all: other situations; SCENARIO=start-up)
-	@node $(if $(filter start-up,$(SCENARIO)),bench/start-up.ts,$(if $(SCENARIO),bench/scenarios.ts --scenario=$(SCENARIO),bench/node-initialisation.ts))
+bench: $(SETUP) ## Measure node initialisation against the floor and upstream's framework (SCENARIO=services,routes or all: other situations; SCENARIO=start-up; SCENARIO=vsphere: beside the official provider)
+	@node $(if $(filter start-up vsphere,$(SCENARIO)),bench/$(SCENARIO).ts,$(if $(SCENARIO),bench/scenarios.ts --scenario=$(SCENARIO),bench/node-initialisation.ts))
 
 .PHONY: crowd
 crowd: $(SETUP) ## 200 Services and 1,000 nodes come and go at once, with kube-controller-manager (SERVICES=n NODES=n)
@@ -97,6 +97,10 @@ chaos: $(SETUP) ## Kill, cut and restart things while nodes and services come, c
 .PHONY: e2e-openstack
 e2e-openstack: $(SETUP) ## Run the program against a real OpenStack on 127.0.0.1, which it brings up and ends; needs root and Debian archives
 	@node e2e/openstack/run.ts $(TESTS)
+
+.PHONY: e2e-vsphere
+e2e-vsphere: $(SETUP) ## Run the vSphere provider against govmomi's simulator of vCenter on 127.0.0.1, on a real control plane; builds it once
+	@node scripts/test.ts vsphere
 
 .PHONY: judges
 judges: $(SETUP) ## Have real kubelets, upstream's own specs, promtool and kubeadm judge the program, in a network namespace; builds them once (TESTS=kubelets: some)

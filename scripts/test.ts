@@ -35,6 +35,9 @@ const FAST = '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.control
 const PACKAGES = 'scripts/**/*.packages.test.ts';
 const CONTROL_PLANE = '{packages,providers,distribution,bench,e2e}/**/*.control-plane.test.ts';
 
+/** On the simulator of vCenter, which is built once: `make e2e-vsphere`. */
+const VSPHERE = '{providers,e2e}/vsphere/**/*.lab.test.ts';
+
 /**
  * Long tests of the program amid faults, in crowds and beside Go programs. They run on the current release only: what of them
  * hangs on the release (the API contract, client, reflector, leader election, node initialisation, every controller, roles,
@@ -270,6 +273,8 @@ const stages: readonly Stage[] = [
     always: ci,
     env: { KUBERNETES: OLDEST_KUBERNETES },
   }),
+  // Skipped with one line where there is no Go; in CI it fails then.
+  tests('vsphere', { pattern: VSPHERE, concurrency: 1, always: ci }),
   openstack(),
 ];
 

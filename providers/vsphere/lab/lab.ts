@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
 import { buildSimulator } from './build.ts';
 
 export interface LabOptions {
@@ -312,4 +313,28 @@ insecure-flag = "1"
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#end();
   }
+}
+
+/**
+ * vCenters that end with the test. Where there is no Go to build the simulator with, the test is skipped and this is `undefined`; with
+ * `CI=true` it fails instead.
+ */
+export async function startLabOrSkip(
+  t: Pick<TestContext, 'skip' | 'after'>,
+  vcenters: readonly LabOptions[],
+): Promise<readonly LabVcenter[] | undefined> {
+  try {
+    await buildSimulator();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || process.env['CI'] === 'true') throw error;
+    t.skip('there is no Go to build the simulator of vCenter with');
+    return undefined;
+  }
+  return Promise.all(
+    vcenters.map(async (options) => {
+      const vcenter = await LabVcenter.start(options);
+      t.after(() => vcenter[Symbol.asyncDispose]());
+      return vcenter;
+    }),
+  );
 }

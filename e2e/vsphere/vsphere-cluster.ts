@@ -1,0 +1,208 @@
+/** A real control plane, the program with the vSphere provider, and nodes whose machines are in two simulated vCenters. */
+import assert from 'node:assert/strict';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import {
+  createClient,
+  createTransport,
+  isNotFound,
+  loadConfig,
+  resources,
+  systemClock,
+  type Client,
+  type Node,
+} from '@outrigger/kube';
+import { controlPlaneOrSkip, hollowNode, type ControlPlane } from '@outrigger/testing';
+import { startLabOrSkip, type LabMachine, type LabOptions, type LabVcenter } from '../../providers/vsphere/lab/lab.ts';
+import { isInitialised } from '../initialised-node.ts';
+import { Manager } from '../manager.ts';
+
+const LIMIT_MS = 60_000;
+const POLL_MS = 100;
+export const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
+
+/** A machine, and where it is. */
+export interface PlacedMachine extends LabMachine {
+  readonly vcenter: LabVcenter;
+}
+
+export interface VsphereClusterOptions {
+  readonly vcenters: readonly LabOptions[];
+  readonly flags?: readonly string[];
+}
+
+export class VsphereCluster {
+  readonly controlPlane: ControlPlane;
+  readonly client: Client;
+  readonly vcenters: readonly LabVcenter[];
+  readonly manager: Manager;
+  readonly log: string;
+  readonly #secrets: string;
+  /** By name: the UID of a node whose machine is there, and which must never be deleted. */
+  readonly alive: Map<string, string> = new Map();
+
+  private constructor(
+    controlPlane: ControlPlane,
+    client: Client,
+    vcenters: readonly LabVcenter[],
+    manager: Manager,
+    secrets: string,
+  ) {
+    this.controlPlane = controlPlane;
+    this.client = client;
+    this.vcenters = vcenters;
+    this.manager = manager;
+    this.log = join(controlPlane.directory, 'manager.log');
+    this.#secrets = secrets;
+  }
+
+  /** `undefined` where the control plane or the simulator cannot be had; the test is skipped then. The program does not run yet. */
+  static async start(t: TestContext, options: VsphereClusterOptions): Promise<VsphereCluster | undefined> {
+    const vcenters = await startLabOrSkip(t, options.vcenters);
+    if (!vcenters) return undefined;
+    const controlPlane = await controlPlaneOrSkip(t);
+    if (!controlPlane) return undefined;
+    const { directory } = controlPlane;
+    const transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
+    const secrets = join(directory, 'secrets');
+    await mkdir(secrets);
+    const config = join(directory, 'vsphere.conf');
+    await writeFile(config, await configOf(vcenters, directory, secrets));
+    const manager = new Manager(
+      [
+        '--cloud-provider=vsphere',
+        `--cloud-config=${config}`,
+        `--kubeconfig=${controlPlane.kubeconfig.path}`,
+        '--secure-port=0',
+        '--leader-elect=false',
+        '--node-deletion-grace-period=1s',
+        // Most nodes of a part may go; the breaker is shown elsewhere.
+        '--node-deletion-max-fraction=1',
+        '--v=4',
+        ...(options.flags ?? []),
+      ],
+      join(directory, 'manager.log'),
+    );
+    t.after(async () => {
+      await manager[Symbol.asyncDispose]();
+      await transport[Symbol.asyncDispose]();
+    });
+    const cluster = new VsphereCluster(controlPlane, createClient(transport), vcenters, manager, secrets);
+    await cluster.writeCredentials('user', 'pass');
+    return cluster;
+  }
+
+  /** As a Secret is mounted: each file is another one afterwards. */
+  async writeCredentials(user: string, password: string): Promise<void> {
+    for (const [suffix, text] of [
+      ['username', user],
+      ['password', password],
+    ] as const) {
+      const path = join(this.#secrets, `127.0.0.1.${suffix}`);
+      await writeFile(`${path}.new`, text, { mode: 0o600 });
+      await rename(`${path}.new`, path);
+    }
+  }
+
+  /** All machines of all vCenters. */
+  async machines(): Promise<readonly PlacedMachine[]> {
+    const all = this.vcenters.map(async (vcenter) =>
+      (await vcenter.machines()).map((machine): PlacedMachine => ({ ...machine, vcenter })),
+    );
+    return (await Promise.all(all)).flat();
+  }
+
+  async machine(name: string): Promise<PlacedMachine> {
+    return (await this.machines()).find((machine) => machine.name === name) ?? assert.fail(`no machine ${name}`);
+  }
+
+  /** The kubelets of these machines register. */
+  async register(machines: readonly LabMachine[]): Promise<void> {
+    const now = systemClock.now();
+    await Promise.all(
+      machines.map(async ({ biosUuid, name }) => {
+        const node = await this.client
+          .of(resources.nodes)
+          .create(hollowNode({ name, images: 1, now, systemUUID: biosUuid }));
+        this.alive.set(name, node.metadata?.uid ?? '');
+      }),
+    );
+  }
+
+  async nodes(): Promise<readonly Node[]> {
+    return (await this.client.of(resources.nodes).list()).items;
+  }
+
+  async node(name: string): Promise<Node | undefined> {
+    try {
+      return await this.client.of(resources.nodes).get({ name });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async initialised(): Promise<number> {
+    return (await this.nodes()).filter(isInitialised).length;
+  }
+
+  async setReady(names: readonly string[], status: 'True' | 'Unknown'): Promise<void> {
+    const at = new Date(systemClock.now()).toISOString();
+    const ready = { type: 'Ready', status, reason: 'ByTheTest', message: at, lastTransitionTime: at };
+    const patch = { type: 'strategic', body: { status: { conditions: [ready] } } } as const;
+    const nodes = this.client.of(resources.nodes);
+    await Promise.all(
+      names.map(async (name) => {
+        try {
+          await nodes.patch({ name }, patch, { subresource: 'status' });
+        } catch (error) {
+          if (!isNotFound(error)) throw error;
+        }
+      }),
+    );
+  }
+
+  /** Nodes whose machines are there and which are not, or are others than they were. */
+  async wronglyDeleted(): Promise<readonly string[]> {
+    const there = new Map((await this.nodes()).map(({ metadata }) => [metadata?.name ?? '', metadata?.uid]));
+    return [...this.alive].filter(([name, uid]) => there.get(name) !== uid).map(([name]) => name);
+  }
+
+  /** Rejects at once where the program has ended by itself. Resolves with the milliseconds. */
+  async until(what: string, holds: () => Promise<boolean>, limitMs: number = LIMIT_MS): Promise<number> {
+    const began = systemClock.monotonic();
+    for (;;) {
+      if (await holds()) return systemClock.monotonic() - began;
+      const late = systemClock.monotonic() - began > limitMs;
+      if (late || !this.manager.running) {
+        const why = late ? `not within ${limitMs / 1_000} s` : 'the program has ended';
+        assert.fail(`${why}: ${what}\n${await this.lastLines()}`);
+      }
+      await systemClock.sleep(POLL_MS);
+    }
+  }
+
+  async gone(...names: readonly string[]): Promise<number> {
+    for (const name of names) this.alive.delete(name);
+    return this.until(`nodes ${names.join(', ')} are gone`, async () => {
+      const there = await Promise.all(names.map((name) => this.node(name)));
+      return there.every((node) => node === undefined);
+    });
+  }
+
+  async lastLines(): Promise<string> {
+    return (await readFile(this.log, 'utf8')).slice(-8_000);
+  }
+}
+
+/** One vCenter is known by its authority, the others by their thumbprints. */
+async function configOf(vcenters: readonly LabVcenter[], directory: string, secrets: string): Promise<string> {
+  const authority = join(directory, 'vcenter.pem');
+  const sections = vcenters.map(({ name, port, sha256 }, index) => {
+    const trust = index === 0 ? `ca-file = "${authority}"` : `thumbprint = "${sha256}"`;
+    return `[VirtualCenter "${name}"]\nserver = "127.0.0.1"\nport = "${port}"\n${trust}\n`;
+  });
+  await writeFile(authority, vcenters[0]?.certificate ?? '');
+  return `[Global]\nsecrets-directory = "${secrets}"\n\n${sections.join('\n')}\n[Labels]\nzone = "k8s-zone"\nregion = "k8s-region"\n`;
+}
