@@ -36,7 +36,6 @@ before(async () => {
   ]);
   assert.match(output, /^acme: \d+ files, with nodes, load-balancers, routes, volumes$/mu);
   const author = path.join(directory, 'acme');
-  await done(author, 'npm', ['install', '--package-lock-only']);
   const git = ['-c', 'user.name=Author', '-c', 'user.email=author@example.com', '-c', 'init.defaultBranch=main'];
   await done(author, 'git', [...git, 'init', '--quiet']);
   await done(author, 'git', [...git, 'add', '--all']);
