@@ -82,7 +82,10 @@ test('tarballs of make packages are copied into the repository and take the plac
   const dockerfile = (name: string): string =>
     readFileSync(path.join(folder.path, name, 'cloud-controller-manager/Dockerfile'), 'utf8');
   assert.match(dockerfile('acme'), /^COPY packages packages\nRUN npm ci /mu);
+  const readme = (name: string): string => readFileSync(path.join(folder.path, name, 'README.md'), 'utf8');
+  assert.match(readme('acme'), /^\| `packages` \| the tarballs/mu);
   run(folder.path, 'released');
+  assert.doesNotMatch(readme('released'), /tarballs/u);
   assert.match(dockerfile('released'), /^COPY package\.json package-lock\.json \.\/\nRUN npm ci /mu);
 });
 
