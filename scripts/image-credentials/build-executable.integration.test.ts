@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -27,4 +28,27 @@ test('it runs by itself, by the name that the kubelet calls it by', () => {
   const { status, stderr, stdout } = spawnSync(link, ['ecr'], { input: REQUEST, encoding: 'utf8' });
   assert.deepEqual([status, stdout], [1, '']);
   assert.match(stderr, /^outrigger-image-credentials ecr: registry-not-allowed: docker\.io is not in ecr\.registries/u);
+});
+
+test('install --wait stays until it is asked to end, as in a pod, whose stdin is empty', async () => {
+  const args = [
+    'install',
+    `--bin-dir=${path.join(folder, 'bin')}`,
+    `--config-dir=${path.join(folder, 'etc')}`,
+    '--wait',
+  ];
+  const child = spawn(process.execPath, [built.file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  try {
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    assert.equal(line.toString(), `${path.join(folder, 'bin/outrigger-image-credentials')}\n`);
+    const first = await Promise.race([
+      ended,
+      new Promise((resolve) => void setTimeout(() => resolve('it waits'), 500)),
+    ]);
+    assert.equal(first, 'it waits');
+  } finally {
+    child.kill('SIGTERM');
+  }
+  assert.deepEqual(await ended, [0, null]);
 });

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /** The executable. */
-import { once } from 'node:events';
 import { isSea } from 'node:sea';
 import { imageCredentialsCommand } from './command.ts';
-import { systemClock } from './system-clock.ts';
+import { systemClock, untilAskedToEnd } from './system-clock.ts';
 
 void imageCredentialsCommand(process.argv.slice(2), {
   stdin: process.stdin,
@@ -12,12 +11,7 @@ void imageCredentialsCommand(process.argv.slice(2), {
   env: process.env,
   clock: systemClock,
   self: isSea() ? process.execPath : (process.argv[1] ?? ''),
-  ended: async () => {
-    // A signal handler alone keeps no process.
-    const waiting = process.stdin.resume();
-    await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
-    waiting.destroy();
-  },
+  ended: untilAskedToEnd,
 }).then((code) => {
   process.exitCode = code;
 });

@@ -18,3 +18,16 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', end, { once: true });
     }),
 };
+
+/** Resolves at SIGTERM or SIGINT. */
+export function untilAskedToEnd(): Promise<void> {
+  return new Promise((resolve) => {
+    // A handler of a signal alone keeps no process, and the stdin of a pod is empty.
+    const stay = setInterval(() => {}, 1 << 30);
+    const end = (): void => {
+      clearInterval(stay);
+      resolve();
+    };
+    process.once('SIGTERM', end).once('SIGINT', end);
+  });
+}
