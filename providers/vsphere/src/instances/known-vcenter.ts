@@ -102,12 +102,12 @@ export class KnownVcenter {
 
   /** Of the whole vCenter, read after it was asked for, once for all who ask at the same time. */
   async allMachines(call: CallContext): Promise<MachineList> {
-    for (;;) {
+    for (let tries = 0; ; tries++) {
       try {
         return await this.#lists.ask(() => this.#vcenter.machines(call));
       } catch (error) {
         // Of another's call, which was given up.
-        if (call.signal.aborted || !isAbort(error)) throw error;
+        if (call.signal.aborted || tries > 0 || !isAbort(error)) throw error;
       }
     }
   }

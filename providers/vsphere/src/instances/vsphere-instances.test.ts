@@ -66,6 +66,16 @@ test('several machines of one name or UUID are a conflict, unless one alone runs
   assert.deepEqual(await site.kinds(node(1, isNew), node(1)), [there(1), there(1)]);
 });
 
+test('two sections of one vCenter show the same machine', async () => {
+  const site = new TwoVcenters();
+  site.b.identity = site.a.identity;
+  for (const vcenter of [site.a, site.b]) site.put(vcenter, 1);
+  assert.deepEqual(await site.kinds(node(1), node(1, isNew)), [there(1), there(1)]);
+  assert.equal(await site.read(node(1)), there(1));
+  for (const vcenter of [site.a, site.b]) vcenter.inventory.clear();
+  assert.match(await site.read(node(1)), /^absent: /);
+});
+
 test("templates, broken IDs and another provider's are no machine of ours", async () => {
   const site = new TwoVcenters();
   site.put(site.a, 1, { isTemplate: true });

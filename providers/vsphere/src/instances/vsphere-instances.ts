@@ -174,10 +174,14 @@ export class VsphereInstances implements Instances {
   #found(node: NodeRef, asked: AskedMachine | undefined, looked: readonly Looked[]): Found | Result {
     if (!asked || asked.by === 'nothing') return { kind: 'missing' };
     if (asked.by === 'error') return { kind: 'failed', error: asked.error };
-    const candidates = looked.flatMap(({ seen, vcenter }) =>
-      seen instanceof Error ? [] : seen.of(asked).map((machine) => ({ where: vcenter, machine })),
-    );
-    const one = theOne(node.name, candidates);
+    // Of several sections of one vCenter each may show it.
+    const candidates = new Map<string, Found>();
+    for (const { seen, vcenter } of looked) {
+      if (seen instanceof Error) continue;
+      for (const machine of seen.of(asked))
+        candidates.set(`${seen.vcenter}/${machine.reference}`, { where: vcenter, machine });
+    }
+    const one = theOne(node.name, [...candidates.values()]);
     if (isCloudError(one)) return { kind: 'failed', error: one };
     if (one) return this.#noted(one);
     const failed = looked.find(({ seen }) => seen instanceof Error);
