@@ -59,6 +59,8 @@ export class FakeVim {
   /** At most so many objects of a page. */
   mostObjects: number = Infinity;
   restSessions: Set<string> = new Set();
+  /** A connection that says nothing for so many seconds is cut by what lies between. */
+  longestSilence: number = Infinity;
   readonly #sessions = new Map<string, FakeSession>();
   readonly #pages = new Map<string, string[]>();
   #updates: { reference: string; kind: string }[] = [];
@@ -260,7 +262,11 @@ export class FakeVim {
     this.#wake = woken.resolve;
     const done = new AbortController();
     try {
-      await Promise.race([woken.promise, this.#clock.sleep(seconds * 1000, AbortSignal.any([signal, done.signal]))]);
+      const most = Math.min(seconds, this.longestSilence);
+      const silence = this.#clock.sleep(most * 1000, AbortSignal.any([signal, done.signal])).then(() => {
+        if (most < seconds) throw new Error('other side closed');
+      });
+      await Promise.race([woken.promise, silence]);
     } finally {
       done.abort();
     }

@@ -130,6 +130,26 @@ test('a list is read page by page; a session that ends in the middle of it is re
   assert.match(error.message, /ended twice/u);
 });
 
+test('a page that is lost, refused or repeated makes the list fail, and never shorter', async () => {
+  await using one = await rig();
+  const { call, vcenter, vim } = one;
+  vim.mostObjects = 2;
+  const page = 'ContinueRetrievePropertiesEx';
+  const again = (token: string): string =>
+    `<e:Envelope xmlns:e="x"><e:Body><${page}Response><returnval><token>${token}</token></returnval></${page}Response></e:Body></e:Envelope>`;
+  for (const lost of [
+    { status: 503, text: '' },
+    fault('InvalidProperty'),
+    fault('SystemError'),
+    { text: again('t') },
+  ]) {
+    vim.before = (method) => (method === page ? lost : undefined);
+    await errorOf(vcenter.machines(call));
+  }
+  vim.before = () => undefined;
+  assert.equal((await vcenter.machines(call)).machines.length, 5);
+});
+
 test('what a session that has ended says of a view, of a machine and of a search is never taken for an answer', async () => {
   await using one = await rig();
   const { call, vcenter, vim } = one;
@@ -436,6 +456,46 @@ test('changes are told as they come, also across the end of a session; machines 
   stop.abort();
   await over;
   await until(() => vim.asked.at(-1) === 'DestroyPropertyCollector');
+});
+
+test('a wait that is cut on its way goes on from where it was, for half as long each time', async () => {
+  await using one = await rig();
+  const { clock, opened, vcenter, vim } = one;
+  const stop = new AbortController();
+  const heard: InventoryChange[] = [];
+  const waits: string[] = [];
+  vim.longestSilence = 300;
+  vim.before = (method, body) => {
+    if (method === 'WaitForUpdatesEx')
+      waits.push([...body.matchAll(/>(\d+)</gu)].map(([, number]) => number).join(' for '));
+  };
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => void setImmediate(resolve));
+  };
+  const over = (async () => {
+    const call = opened.callContext({ signal: stop.signal, priority: 'background', reads: true });
+    for await (const change of vcenter.changes(call)) heard.push(change);
+  })();
+  await turns();
+  for (let times = 0; times < 4; times++) {
+    await clock.advance(300_000);
+    await turns();
+  }
+  vim.change('vm-1', 'modify');
+  await turns();
+  assert.deepEqual(waits, [
+    '0',
+    '1 for 0',
+    '2 for 900',
+    '2 for 450',
+    '2 for 225',
+    '3 for 225',
+    '4 for 225',
+    '5 for 225',
+  ]);
+  assert.deepEqual(heard, [{ reference: 'vm-1', kind: 'modify' }]);
+  stop.abort();
+  await over;
 });
 
 test('an idle hour costs a wait each quarter of it, and no other request', async () => {
