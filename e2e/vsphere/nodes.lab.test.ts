@@ -8,10 +8,12 @@ import { SHUTDOWN_TAINT, VsphereCluster, type PlacedMachine } from './vsphere-cl
 
 /** Of each of two clusters of each of two vCenters. */
 const MACHINES = 45;
-/** To log in, to see what is around the machines, and to follow changes: the same for each size of vCenter. */
-const CALLS_A_VCENTER = 12;
-/** On a busy machine nodes come in several batches. */
-const CALLS_A_NODE = 0.1;
+/**
+ * Those that do not grow with its nodes: to log in by SOAP and REST, views, the objects around machines, each category and tag that is in use, and to
+ * follow changes. 24 here.
+ */
+const CALLS_A_VCENTER = 24;
+const CALLS_A_NODE = 0.05;
 /** Longer than the grace period before a deletion and the wait between two proofs. */
 const FAULT_MS = 5_000;
 const NEW_UUID = '00000000-0000-4000-8000-00000000000';
