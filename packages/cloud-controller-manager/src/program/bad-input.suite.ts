@@ -71,7 +71,7 @@ now
 --cluster-cidr=10.0.0.0/16,10.1.0.0/16
   --cluster-cidr: must be one CIDR range, or one of IPv4 and one of IPv6
 --controllers=*,cloud-nod
-  --controllers: no controller "cloud-nod" (did you mean "cloud-node"?); there are cloud-node-controller, cloud-node-lifecycle-controller, service-lb-controller, node-route-controller, orphan-controller, node-ipam-controller, persistent-volume-label-controller
+  --controllers: no controller "cloud-nod" (did you mean "cloud-node"?); there are cloud-node-controller, cloud-node-lifecycle-controller, service-lb-controller, node-route-controller, orphan-controller, node-ipam-controller, persistent-volume-label-controller, kubelet-serving-approver
 --controllers=-cloud-node
   --controllers turns every controller off
 --leader-elect-lease-duration=5s
@@ -254,7 +254,7 @@ KUBECONFIG={dir}/none:{dir}/nothing --kubeconfig=
 --enable-leader-migration --leader-migration-config=migration/nameless.yml
   {dir}/migration/nameless.yml:1: leaderName: must be a string, not empty
 --enable-leader-migration --leader-migration-config=migration/unknown.yml
-  {dir}/migration/unknown.yml:4: controllerLeaders[0].name: no controller "rout" (did you mean "route"?); there are cloud-node-controller, cloud-node-lifecycle-controller, service-lb-controller, node-route-controller, orphan-controller, node-ipam-controller, persistent-volume-label-controller
+  {dir}/migration/unknown.yml:4: controllerLeaders[0].name: no controller "rout" (did you mean "route"?); there are cloud-node-controller, cloud-node-lifecycle-controller, service-lb-controller, node-route-controller, orphan-controller, node-ipam-controller, persistent-volume-label-controller, kubelet-serving-approver
 --enable-leader-migration --leader-migration-config=migration/component.yml
   {dir}/migration/component.yml:4: controllerLeaders[0].component: must be a string, not empty
 --enable-leader-migration --leader-migration-config=migration/held.yml

@@ -50,10 +50,10 @@ export async function runProgram(
   const webhooks = chosenWebhooks(foundation.options);
   await checkWebhooks(foundation, webhooks);
   const clouds = await loadClouds(foundation);
-  const flags = foundation.options.changedFlags.join(' ');
-  foundation.logger.info('Starting', { version, node: process.version, flags });
   using _following = followConfig(foundation, clouds);
   const config = await loadClusterConfig(foundation);
+  const flags = foundation.options.changedFlags.join(' ');
+  foundation.logger.info('Starting', { version, node: process.version, flags });
 
   let leaderOf = (): string => '';
   await using delegation = await openDelegation(foundation, stop);
