@@ -199,7 +199,8 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
     try {
       await work();
     } finally {
-      atWork--;
+      // Who asked for a worker while the last of them went would wait for ever.
+      if (--atWork === 0) for (const turn of turns.values()) turn.goOn();
     }
   };
   const stop = async (): Promise<void> => {

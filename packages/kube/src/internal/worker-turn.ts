@@ -5,12 +5,13 @@ export class WorkerTurn {
   /** The reconcile itself. */
   ended: Promise<void> = Promise.resolve();
   #given = Promise.withResolvers<void>();
-  #goOn: () => void = () => {};
+  /** Whoever waits in `regained` goes on, with or without a worker. */
+  goOn: () => void = () => {};
 
   /** A worker has it, until the returned promise resolves. */
   take(): Promise<void> {
     this.#given = Promise.withResolvers();
-    this.#goOn();
+    this.goOn();
     return this.#given.promise;
   }
 
@@ -22,7 +23,7 @@ export class WorkerTurn {
   regained(signal: AbortSignal, ask: () => void): Promise<void> {
     return new Promise((resolve) => {
       const forget = onAbort(signal, resolve);
-      this.#goOn = () => {
+      this.goOn = () => {
         forget();
         resolve();
       };
