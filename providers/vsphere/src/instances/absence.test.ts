@@ -175,3 +175,57 @@ test('reads at the same time share a list that began after each of them', async 
   const lists = site.a.requests.filter((method) => method === 'machines').length;
   assert.ok(lists <= 3, `${lists} lists`);
 });
+
+test('a machine that comes to another vCenter while the first is asked is not gone', async () => {
+  const site = await seen();
+  const moved = site.a.inventory.get('vm-1');
+  assert.ok(moved);
+  // Asked before it came; the first is asked after it went.
+  site.b.fault = (method) => {
+    if (method !== 'findByUuid') return undefined;
+    site.a.inventory.delete('vm-1');
+    setImmediate(() => site.b.put({ ...moved, reference: 'vm-50' }));
+    return undefined;
+  };
+  site.a.inventory.delete('vm-1');
+  const { machine } = site.a;
+  site.a.machine = async (...asked) => {
+    await new Promise((resolve) => void setImmediate(resolve));
+    return machine.apply(site.a, asked);
+  };
+  assert.match(await site.read(node(1)), /^failed: node node-1: the search .* found no machine, and the list .*vm-50/);
+  assert.equal(await site.read(node(1)), there(1));
+});
+
+test('what the search by UUID finds is not gone: a template, or one whose configuration is lost by then', async () => {
+  for (const overrides of [{ isTemplate: true }, { biosUuid: undefined, connectionState: 'inaccessible' }] as const) {
+    const site = await seen();
+    site.a.inventory.delete('vm-1');
+    site.put(site.b, 9, { name: 'other', guestHostName: undefined, ...overrides });
+    site.b.findByUuid = async (uuid) => Promise.resolve(uuid === uuidOf(1) ? ['vm-9'] : []);
+    assert.match(await site.read(node(1, noted(1))), /^failed: node node-1: the vCenter b finds other \(vm-9\)/);
+  }
+});
+
+test('the host part of the name is enough for a hidden machine to be taken for it', async () => {
+  const site = await seen();
+  site.a.inventory.delete('vm-1');
+  site.restart();
+  const one = node(1, { ...noted(1), name: 'worker-1.example.com' });
+  const lost = { biosUuid: undefined, guestHostName: undefined, connectionState: 'orphaned' } as const;
+  for (const name of ['WORKER-1', '/vmfs/volumes/ds/worker-1/worker-1.vmx', 'worker-1.other.example']) {
+    site.put(site.b, 9, { name, ...lost });
+    assert.match(await site.read(one), /^failed: .* is orphaned and may be its machine/);
+  }
+  site.put(site.b, 9, { name: 'worker-10', ...lost });
+  assert.match(await site.read(one), /^absent: /);
+});
+
+test('where two sections name one vCenter, or its copy, its machine is read by both', async () => {
+  const site = await seen();
+  site.b.identity = site.a.identity;
+  site.a.inventory.delete('vm-1');
+  site.restart();
+  site.put(site.b, 1, { biosUuid: undefined, guestHostName: undefined, connectionState: 'inaccessible' });
+  assert.equal(await site.read(node(1, noted(1))), there(1));
+});

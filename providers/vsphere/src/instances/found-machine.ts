@@ -7,12 +7,15 @@ import type { AskedMachine } from './asked-machine.ts';
 export class SeenMachines {
   /** `about.instanceUuid`. */
   readonly vcenter: string;
+  /** Templates too. */
+  readonly all: readonly VirtualMachine[];
   readonly #byReference: ReadonlyMap<string, VirtualMachine>;
   readonly #byUuid: ReadonlyMap<string, readonly VirtualMachine[]>;
   readonly #byHostName: ReadonlyMap<string, readonly VirtualMachine[]>;
 
   constructor(vcenter: string, machines: readonly VirtualMachine[]) {
     this.vcenter = vcenter;
+    this.all = machines;
     // No node runs on a template.
     const usable = machines.filter(({ isTemplate }) => !isTemplate);
     this.#byReference = new Map(usable.map((one) => [one.reference, one]));

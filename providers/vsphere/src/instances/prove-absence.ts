@@ -29,15 +29,18 @@ export async function proveAbsence(question: GoneQuestion, call: CallContext): P
   }
   const gone: string[] = [];
   for (const reference of asked.references) {
-    const home = vcenters.find(({ knownIdentity }) => knownIdentity === reference.vcenter);
-    if (!home) {
+    // Several sections may name one vCenter, or one and its copy.
+    const homes = vcenters.filter(({ knownIdentity }) => knownIdentity === reference.vcenter);
+    if (homes.length === 0) {
       throw new CloudError(
         'configuration',
         `node ${node.name}: its machine ${reference.reference} was in the vCenter ${reference.vcenter}, which is not among those of the cloud config (or has not answered yet)`,
       );
     }
-    const machine = await readDirectly(home, reference.reference, node, call);
-    if (machine !== 'gone') return mayBeIt(machine, question);
+    for (const home of homes) {
+      const machine = await readDirectly(home, reference.reference, node, call);
+      if (machine !== 'gone') return mayBeIt(machine, question);
+    }
     gone.push(referenceText(reference));
   }
   await Promise.all(vcenters.map((vcenter) => excludeHidden(vcenter, question, call)));
@@ -71,8 +74,20 @@ function mayBeIt(machine: VirtualMachine, { asked, node }: GoneQuestion): Virtua
   );
 }
 
-async function excludeHidden(vcenter: KnownVcenter, { names, node }: GoneQuestion, call: CallContext): Promise<void> {
+async function excludeHidden(
+  vcenter: KnownVcenter,
+  { asked, names, node }: GoneQuestion,
+  call: CallContext,
+): Promise<void> {
   const { machines, withheld } = await vcenter.allMachines(call);
+  // It has come while others were asked: from another vCenter, or registered anew.
+  const moved = machines.find(({ biosUuid }) => biosUuid !== undefined && asked.uuids.includes(biosUuid));
+  if (moved) {
+    throw new CloudError(
+      'unavailable',
+      `node ${node.name}: the search by its BIOS UUID found no machine, and the list of the vCenter ${vcenter.api.address} has ${moved.name} (${moved.reference}) with it; it is asked again`,
+    );
+  }
   const [first] = withheld.filter(({ fault }) => !/ManagedObjectNotFound/u.test(fault));
   if (first) {
     throw new CloudError(
@@ -80,7 +95,7 @@ async function excludeHidden(vcenter: KnownVcenter, { names, node }: GoneQuestio
       `node ${node.name}: the vCenter ${vcenter.api.address} withholds ${first.reference} (${first.fault}), which may be its machine: grant the account System.Read there, or delete the node if its machine is gone`,
     );
   }
-  const known = new Set([node.name, ...names].map((name) => name.toLowerCase()));
+  const known = new Set([node.name, ...names].flatMap(withHostPart));
   const hidden = machines.find((machine) => isHidden(machine) && namesOf(machine).some((name) => known.has(name)));
   if (hidden) {
     throw new CloudError(
@@ -98,5 +113,11 @@ function isHidden({ biosUuid, connectionState = 'connected' }: VirtualMachine): 
 /** Of what vCenter has lost, the name is the path of its file. */
 function namesOf({ guestHostName, name }: VirtualMachine): readonly string[] {
   const parts = name.split(/[/\\]|%2f/iu).map((part) => part.replace(/\.vmx$/iu, ''));
-  return [name, ...parts, ...(guestHostName ? [guestHostName] : [])].map((one) => one.toLowerCase());
+  return [name, ...parts, ...(guestHostName ? [guestHostName] : [])].flatMap(withHostPart);
+}
+
+/** Many nodes are called `worker-1.example.com`, and their machines `worker-1`. */
+function withHostPart(name: string): readonly string[] {
+  const [host = ''] = name.toLowerCase().split('.');
+  return [name.toLowerCase(), ...(host === '' ? [] : [host])];
 }

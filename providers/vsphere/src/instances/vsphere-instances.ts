@@ -121,7 +121,7 @@ export class VsphereInstances implements Instances {
     });
     let found = this.#found(node, asked, looked);
     if (asked.by === 'uuid' && asked.isByID && 'kind' in found && found.kind === 'missing') {
-      found = await this.#gone(node, asked, site, call);
+      found = otherHit(node, looked) ?? (await this.#gone(node, asked, site, call));
     }
     const [answer] = await this.#answers([node], [found], { site, need, asOf, call });
     if (!answer) throw new Error(`read of node ${node.name}: no answer`);
@@ -318,6 +318,17 @@ async function searched(
   );
   // One that has just been removed is found by the next search, or not.
   return machines.flatMap((machine) => (machine === 'gone' ? [] : [machine]));
+}
+
+/** What the search by UUID has found is there, whatever it says of itself by now: a template, or one whose configuration was just lost. */
+function otherHit(node: NodeRef, looked: readonly Looked[]): Result | undefined {
+  for (const { seen, vcenter } of looked) {
+    const hit = seen instanceof Error ? undefined : seen.all[0];
+    if (!hit) continue;
+    const message = `node ${node.name}: the vCenter ${vcenter.api.address} finds ${hit.name} (${hit.reference}) by its BIOS UUID, and that is ${hit.isTemplate ? 'a template' : 'not known to have it'}; if its machine is gone, delete the node`;
+    return { kind: 'failed', error: new CloudError('conflict', message) };
+  }
+  return undefined;
 }
 
 /** By machine. Of a vCenter that does not say, the error for each of its machines. */
