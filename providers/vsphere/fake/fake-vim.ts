@@ -48,6 +48,7 @@ export class FakeVim {
   /** `[name, category]` by ID of the tag. */
   readonly tags: Map<string, readonly [string, string]> = new Map();
   password = 'pass';
+  identity = 'AAAAAAAA-0000-0000-0000-00000000000a';
   /** Methods and REST paths, in the order of asking. */
   readonly asked: string[] = [];
   readonly headers: Readonly<Record<string, string>>[] = [];
@@ -208,7 +209,7 @@ export class FakeVim {
     const objects: string[] = [];
     for (const [, type = '', reference = ''] of body.matchAll(/<obj type="(\w+)">(.*?)<\/obj>/gu)) {
       if (type === 'ServiceInstance' && session) {
-        objects.push(object(type, reference, [['content.about.instanceUuid', 'AAAAAAAA-0000-0000-0000-00000000000a']]));
+        objects.push(object(type, reference, [['content.about.instanceUuid', this.identity]]));
       } else if (type === 'SessionManager') {
         objects.push(object(type, reference, session ? [['currentSession', '<key>k</key>']] : []));
       } else if (type === 'ContainerView') {

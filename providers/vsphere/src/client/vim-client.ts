@@ -197,6 +197,7 @@ export class VimClient {
   readonly #credentials: ReturnType<typeof tokenCredentials>;
   #content: ServiceContent | undefined;
   #session: VimSession | undefined;
+  #isClosed = false;
 
   constructor({ host, requests, signIn }: VimClientOptions) {
     this.#requests = requests;
@@ -236,6 +237,8 @@ export class VimClient {
 
   /** The session that there is, or a new one. `ended`: not that one. */
   async session(call: CallContext, ended?: VimSession): Promise<VimSession> {
+    // Whoever finds the session ended now would open another that nobody ends, perhaps with a password that is no longer right.
+    if (this.#isClosed) throw new CloudError('unavailable', 'the connection to vCenter was closed');
     const headers = await this.#credentials(call, ended !== undefined, ended?.headers);
     const content = await this.#parts(call);
     if (this.#session?.headers['cookie'] !== headers['cookie']) {
@@ -252,6 +255,7 @@ export class VimClient {
   /** Logs out, if there is a session. */
   async close(call: CallContext): Promise<void> {
     const session = this.#session;
+    this.#isClosed = true;
     this.#session = undefined;
     if (session) await session.request(call, 'Logout', session.content.sessionManager, {}, { idempotent: false });
   }

@@ -108,6 +108,46 @@ test('sessions are given back once, also when the calls of the host have ended a
   assert.equal(late.vim.sessions, 0);
 });
 
+test('nobody logs in again while it is being closed', async () => {
+  await using one = await rig();
+  const { call, vcenter, vim } = one;
+  await vcenter.identify(call);
+  const late: Promise<CloudErrorShape>[] = [];
+  const { before } = vim;
+  vim.before = (method, body) => {
+    if (method === 'Logout') {
+      vim.endSessions();
+      const tags = vcenter.tags([{ type: 'HostSystem', reference: 'host-1' }], ['zone'], call);
+      late.push(errorOf(vcenter.findByUuid(uuid(9), call)), errorOf(tags));
+    }
+    return before(method, body);
+  };
+  await vcenter.close();
+  for (const error of await Promise.all(late)) assert.equal(error.code, 'unavailable');
+  assert.equal(late.length, 2);
+  assert.equal(vim.asked.filter((name) => name === 'Login').length, 1);
+  assert.deepEqual([vim.sessions, vim.restSessions.size], [0, 0]);
+});
+
+test('an address that leads to one vCenter now and to another then says nothing against a machine', async () => {
+  await using one = await rig();
+  const { call, vcenter, vim } = one;
+  const first = vim.identity;
+  await vcenter.identify(call);
+  vim.identity = 'bbbbbbbb-0000-0000-0000-00000000000b';
+  for (const ask of [
+    () => vcenter.findByUuid(uuid(9), call),
+    () => vcenter.machine('vm-9', call),
+    () => vcenter.identify(call),
+  ]) {
+    const error = await errorOf(ask());
+    assert.equal(error.code, 'configuration');
+    assert.match(error.message, /was aaaaaaaa-.* and is now bbbbbbbb-/u);
+  }
+  vim.identity = first;
+  assert.equal(await vcenter.machine('vm-9', call), 'gone');
+});
+
 test('a list is read page by page; a session that ends in the middle of it is replaced, and the list is begun anew', async () => {
   await using one = await rig();
   const { call, vcenter, vim } = one;

@@ -80,6 +80,8 @@ class OpenVcenter implements Vcenter {
   readonly #guestInfo: readonly string[];
   /** Whether vCenter gives single keys of the extra configuration. */
   #takesKeys = true;
+  /** `about.instanceUuid`, once it has been said. */
+  #identity: string | undefined;
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
@@ -130,7 +132,7 @@ class OpenVcenter implements Vcenter {
   }
 
   async identify(call: CallContext): Promise<string> {
-    return this.#vim.inSession(call, (session) => session.verify(call));
+    return this.#vim.inSession(call, (session) => this.#verify(session, call));
   }
 
   async machines(
@@ -167,7 +169,7 @@ class OpenVcenter implements Vcenter {
       });
       const found = xmlChildren(answer, 'returnval').flatMap((one) => managedObjectIn(one)?.reference ?? []);
       // Nothing was found, or nobody asked any more.
-      if (found.length === 0) await session.verify(call);
+      if (found.length === 0) await this.#verify(session, call);
       return found;
     });
   }
@@ -191,7 +193,7 @@ class OpenVcenter implements Vcenter {
         );
       } catch (error) {
         if (!isFault(error, 'ManagedObjectNotFound') || error.detail?.['obj'] !== reference) throw error;
-        await session.verify(call);
+        await this.#verify(session, call);
         return 'gone';
       }
       const content = contents.find((one) => one.reference === reference);
@@ -224,6 +226,17 @@ class OpenVcenter implements Vcenter {
       call: (operation, send) => call.call(operation, (sent) => send(AbortSignal.any([sent, signal]))),
     };
     return followMachines(this.#vim, until, this.#options.host, onFollowing);
+  }
+
+  /** With each answer that speaks against a machine: an address that leads to one vCenter now and to another then proves nothing. */
+  async #verify(session: VimSession, call: CallContext): Promise<string> {
+    const identity = await session.verify(call);
+    this.#identity ??= identity;
+    if (identity === this.#identity) return identity;
+    throw new CloudError(
+      'configuration',
+      `the vCenter at ${this.address} was ${this.#identity} and is now ${identity}: nothing is concluded from what it says; correct its address, or restart the program if the cluster has moved`,
+    );
   }
 
   close(): Promise<void> {
