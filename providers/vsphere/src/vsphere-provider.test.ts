@@ -135,6 +135,7 @@ test('a changed config that is refused leaves the old one in use', async () => {
   await assert.rejects(rig.reconfigure(configOf('vcenter: {}')), refused(/no vCenter is named/));
   rig.fault = () => new CloudError('unauthenticated', 'wrong password');
   await assert.rejects(rig.reconfigure(WITH_A), /wrong password/);
+  await rig.clock.advance(300_000);
   rig.fault = undefined;
   rig.identities['a'] = 'cccccccc-0000-4000-8000-000000000003';
   await assert.rejects(rig.reconfigure(WITH_A), refused(/was aaaaaaaa-.* and is now cccccccc-/));
@@ -143,6 +144,23 @@ test('a changed config that is refused leaves the old one in use', async () => {
     [false, true, true],
   );
   assert.equal(await rig.kind(), 'found');
+});
+
+test('credentials that were refused at a reload are not tried each minute; others are tried at once', async () => {
+  await using rig = new Rig();
+  await rig.open(WITH_A);
+  const logins = (): number => rig.opened.slice(1).flatMap(({ vcenter }) => vcenter.requests).length;
+  const wrong = configOf('vcenter: {a: {server: a, user: u, password: secret-2}}');
+  rig.fault = () => new CloudError('unauthenticated', 'wrong password');
+  for (let minute = 0; minute < 16; minute++) {
+    await assert.rejects(rig.reconfigure(wrong), /wrong password/);
+    await rig.clock.advance(60_000);
+  }
+  assert.equal(logins(), 3, 'at once, after 5 minutes, after 10 more');
+  assert.ok(rig.opened.slice(1).every(({ vcenter }) => vcenter.isClosed));
+  rig.fault = undefined;
+  await rig.reconfigure(configOf('vcenter: {a: {server: a, user: u, password: secret-3}}'));
+  assert.equal(logins(), 4);
 });
 
 test('a changed config whose vCenter cannot be reached is taken all the same', async () => {

@@ -49,6 +49,9 @@ interface Setup {
 
 /** Of errors that a changed config does not mend by waiting. */
 const OF_THE_CONFIG: readonly CloudErrorCode[] = ['configuration', 'unauthenticated', 'forbidden', 'unsupported'];
+/** The host hands in a config that was refused once a minute, in each replica; vCenter locks an account for five wrong passwords in three minutes. */
+const REFUSED_FOR_MS = 300_000;
+const LONGEST_REFUSED_MS = 3_600_000;
 const USER_AGENT = 'outrigger-provider-vsphere';
 
 class VsphereProvider implements CloudProvider {
@@ -58,6 +61,10 @@ class VsphereProvider implements CloudProvider {
   readonly #identities = new KnownIdentities();
   #host: ProviderHost | undefined;
   #setup: Setup | undefined;
+  /** What a reload was refused for: until then the same credentials are not tried again. */
+  #refused:
+    | { readonly vcenters: string; readonly error: Error; readonly until: number; readonly forMs: number }
+    | undefined;
 
   constructor(options: VsphereProviderOptions) {
     this.name = options.name ?? 'vsphere';
@@ -91,9 +98,18 @@ class VsphereProvider implements CloudProvider {
     if (!host) throw new CloudError('unavailable', `the provider ${this.name} is not open`);
     const before = this.#current();
     const setup = await this.#setUp(host, text);
+    const vcenters = JSON.stringify(setup.config.vcenters);
+    const refused = this.#refused?.vcenters === vcenters ? this.#refused : undefined;
+    if (refused && host.clock.monotonic() < refused.until) {
+      await this.#end(setup, host);
+      throw refused.error;
+    }
     const asked = await Promise.allSettled(setup.site.vcenters.map((vcenter) => vcenter.confirmIdentity(call)));
     const errors = asked.flatMap((one) => (one.status === 'rejected' ? [asError(one.reason)] : []));
     const wrong = errors.find((error) => OF_THE_CONFIG.some((code) => isCloudError(error, code)));
+    const wrongLogin = errors.find((error) => isCloudError(error, 'unauthenticated'));
+    const forMs = refused ? Math.min(2 * refused.forMs, LONGEST_REFUSED_MS) : REFUSED_FOR_MS;
+    this.#refused = wrongLogin && { vcenters, error: wrongLogin, until: host.clock.monotonic() + forMs, forMs };
     if (wrong !== undefined) {
       await this.#end(setup, host);
       throw wrong;
