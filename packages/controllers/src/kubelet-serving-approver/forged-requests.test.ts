@@ -4,9 +4,11 @@ import { test } from 'node:test';
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { CloudError } from '@outrigger/cloud-provider';
+import { isOneDerValue } from './der.ts';
 import {
   alternativeNames,
   der,
+  EXTENSION_REQUEST,
   machine,
   NODE_1_ADDRESSES,
   nodeOf,
@@ -15,12 +17,27 @@ import {
   requestOf,
   ServingRig,
   USAGES,
+  withAttributes,
   type RequestSpec,
 } from './serving-rig.suite.ts';
 
 const O = 'system:nodes';
 const CN = 'system:node:node-1';
 const mapped = Buffer.from('00000000000000000000ffff0a000001', 'hex');
+
+const ownNames = Buffer.from(alternativeNames(OWN_NAMES).rawData);
+const asksFor = (extensions: Uint8Array): Buffer =>
+  der(0x30, Buffer.concat([EXTENSION_REQUEST, der(0x31, der(0x30, extensions))]));
+const namesOfNode2 = asksFor(Buffer.from(alternativeNames([['dns', 'node-2']]).rawData));
+
+/** Two attributes. The second is inside of the first for who follows lengths beyond the end of what is around them; Go passes the first over. */
+function swallowing(): Buffer {
+  const { length } = namesOfNode2;
+  const unknown = Buffer.concat([Buffer.from('06032a0304', 'hex'), Buffer.from([4, length])]);
+  const inside = Buffer.concat([ownNames, Buffer.from([0x30, unknown.length + length]), unknown]);
+  const extensions = Buffer.concat([Buffer.from([0x30, inside.length + length]), inside]);
+  return Buffer.concat([der(0x30, Buffer.concat([EXTENSION_REQUEST, der(0x31, extensions)])), namesOfNode2]);
+}
 
 interface Forged {
   readonly what: string;
@@ -180,6 +197,32 @@ const forged: readonly Forged[] = [
     verdict: 'Denied',
   },
   {
+    what: 'a request for extensions that reaches over the next one',
+    request: { spoil: (pem) => withAttributes(pem, swallowing()) },
+    verdict: 'Denied',
+    told: /not a certificate request \(PKCS #10\) in DER/u,
+  },
+  {
+    what: 'an authority besides',
+    request: { extensions: [alternativeNames(OWN_NAMES), new x509.BasicConstraintsExtension(true)] },
+    verdict: 'Denied',
+    told: /another extension than names and addresses \(2\.5\.29\.19\)/u,
+  },
+  {
+    what: 'names with something behind them',
+    request: {
+      extensions: [
+        new x509.Extension(
+          '2.5.29.17',
+          false,
+          Buffer.concat([der(0x30, der(0x82, Buffer.from('node-1'))), der(4, ownNames)]),
+        ),
+      ],
+    },
+    verdict: 'Denied',
+    told: /not in DER/u,
+  },
+  {
     what: 'a password besides',
     request: { attributes: [new x509.ChallengePasswordAttribute('secret')] },
     verdict: 'Denied',
@@ -204,6 +247,12 @@ const forged: readonly Forged[] = [
   },
   { what: 'no common name', request: { subject: [{ O: [O] }] }, verdict: 'Denied' },
   { what: 'two common names', request: { subject: [{ O: [O] }, { CN: [CN] }, { CN: ['admin'] }] }, verdict: 'Denied' },
+  {
+    what: 'a common name of two lines, of which one looks like the organization',
+    request: { subject: [{ CN: [`${CN}\nO=${O}`] }] },
+    verdict: 'Denied',
+    told: /its subject is/u,
+  },
   { what: 'no organization', request: { subject: [{ CN: [CN] }] }, verdict: 'Denied' },
   {
     what: 'the wrong organization',
@@ -424,5 +473,36 @@ test('a request in which any one byte is another is never read for other names t
       if (asked.kind === 'well-formed') assert.ok(!asked.dnsNames.includes('node-1'));
     }
   }
-  assert.ok(der(0x30, Buffer.alloc(300)).length === 304);
+});
+
+test('DER has one way to write a value', () => {
+  const long = Buffer.alloc(300, 5);
+  for (const bytes of [
+    der(4, Buffer.alloc(0)),
+    der(4, long.subarray(0, 127)),
+    der(4, long.subarray(0, 128)),
+    der(0x30, der(4, long)),
+    der(0x30, Buffer.concat([der(2, Buffer.from([1])), der(0xa0, der(0x82, Buffer.from('a')))])),
+    der(0x30, Buffer.alloc(0)),
+  ]) {
+    assert.equal(isOneDerValue(bytes), true, bytes.toString('hex'));
+    assert.equal(isOneDerValue(Buffer.concat([bytes, Buffer.from([0])])), false, 'with a byte behind');
+    assert.equal(isOneDerValue(bytes.subarray(0, -1)), false, 'without its last byte');
+  }
+  const wrong = [
+    '',
+    '04',
+    '0480',
+    '048100',
+    '04817f' + '00'.repeat(127),
+    '04820080' + '00'.repeat(128),
+    '0483000001ff',
+    '30800000',
+    '3003040200',
+    '30050402ff',
+    '1f0100',
+    '0000',
+    '30020000',
+  ];
+  for (const hex of wrong) assert.equal(isOneDerValue(Buffer.from(hex, 'hex')), false, hex.slice(0, 12));
 });

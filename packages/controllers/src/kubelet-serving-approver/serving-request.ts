@@ -4,6 +4,7 @@ import 'reflect-metadata/lite';
 import * as x509 from '@peculiar/x509';
 import { canonicalIp, NAME_LENGTH, quote } from '@outrigger/cloud-provider';
 import type { CertificateSigningRequest } from '@outrigger/kube';
+import { isOneDerValue } from './der.ts';
 
 const NODE_USER = 'system:node:';
 const NODES_GROUP = 'system:nodes';
@@ -74,8 +75,11 @@ function parse(base64: string): x509.Pkcs10CertificateRequest | string {
   if (base64.length > (LONGEST_PEM * 4) / 3) return 'it is longer than the request of a kubelet can be';
   const body = PEM.exec(Buffer.from(base64, 'base64').toString('latin1'))?.[1];
   if (body === undefined) return 'it is not one certificate request in PEM';
+  const bytes = Buffer.from(body, 'base64');
+  // The library reads on beyond the end of what is around a value, where the signer finds other names.
+  if (!isOneDerValue(bytes)) return 'it is not a certificate request (PKCS #10) in DER';
   try {
-    const request = new x509.Pkcs10CertificateRequest(Buffer.from(body, 'base64'));
+    const request = new x509.Pkcs10CertificateRequest(bytes);
     // Both are decoded when they are first asked for.
     void [request.subject, request.attributes];
     return request;
@@ -89,7 +93,7 @@ function isSubjectOf(subject: x509.Name, username: string): boolean {
   const values = subject
     .toJSON()
     .flatMap((part) => Object.entries(part).flatMap(([type, all]) => all.map((value) => `${type}=${value}`)));
-  return values.toSorted().join('\n') === [`CN=${username}`, `O=${NODES_GROUP}`].join('\n');
+  return values.length === 2 && values.includes(`CN=${username}`) && values.includes(`O=${NODES_GROUP}`);
 }
 
 interface Names {
@@ -97,7 +101,7 @@ interface Names {
   readonly ips: readonly string[];
 }
 
-/** The subject alternative names, or why they are none of a kubelet's. The signer drops the other extensions. */
+/** The subject alternative names, or why they are none of a kubelet's. */
 function namesOf({ attributes }: x509.Pkcs10CertificateRequest): Names | string {
   const [attribute, ...more] = attributes;
   // Of several, each reader may take another.
@@ -106,10 +110,14 @@ function namesOf({ attributes }: x509.Pkcs10CertificateRequest): Names | string 
       ? 'it asks for no name and no address'
       : `it has other attributes than one request for extensions (${EXTENSION_REQUEST})`;
   }
-  const types = attribute.items.map(({ type }) => type);
-  if (new Set(types).size !== types.length) return 'it asks for one extension twice';
-  const extension = attribute.items.find(({ type }) => type === SUBJECT_ALTERNATIVE_NAME);
-  const items = extension instanceof x509.SubjectAlternativeNameExtension ? extension.names.items : [];
+  const [extension, ...others] = attribute.items;
+  const other = [extension, ...others].find((one) => one && one.type !== SUBJECT_ALTERNATIVE_NAME);
+  // Kube-controller-manager drops others; another signer may not.
+  if (other) return `it asks for another extension than names and addresses (${other.type})`;
+  if (others.length > 0) return 'it asks for one extension twice';
+  const isNames = extension instanceof x509.SubjectAlternativeNameExtension;
+  if (isNames && !isOneDerValue(new Uint8Array(extension.value))) return 'its names and addresses are not in DER';
+  const items = isNames ? extension.names.items : [];
   if (items.length === 0) return 'it asks for no name and no address';
   if (items.length > MOST_NAMES) return `it asks for ${items.length} names and addresses, more than ${MOST_NAMES}`;
   const dnsNames: string[] = [];

@@ -92,10 +92,27 @@ export function alternativeNames(names: readonly AskedName[]): x509.Extension {
   return new x509.Extension(SUBJECT_ALTERNATIVE_NAME, false, der(0x30, Buffer.concat(items)));
 }
 
+/** The request with these attributes, by their bytes. Its signature is not renewed: the approver leaves it to the signer. */
+export function withAttributes(pem: string, attributes: Uint8Array): string {
+  const { publicKey, subjectName } = new x509.Pkcs10CertificateRequest(pem);
+  const parts = [
+    Buffer.from([2, 1, 0]),
+    Buffer.from(subjectName.toArrayBuffer()),
+    Buffer.from(publicKey.rawData),
+    der(0xa0, attributes),
+  ];
+  const [ecdsaWithSha256, signature] = [Buffer.from('300a06082a8648ce3d040302', 'hex'), Buffer.from([3, 1, 0])];
+  const request = der(0x30, Buffer.concat([der(0x30, Buffer.concat(parts)), ecdsaWithSha256, signature]));
+  return `-----BEGIN CERTIFICATE REQUEST-----\n${request.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;
+}
+
+/** The object identifier of the attribute that asks for extensions. */
+export const EXTENSION_REQUEST: Buffer = Buffer.from('06092a864886f70d01090e', 'hex');
+
 /** Tag, length, value. */
 export function der(tag: number, bytes: Uint8Array): Buffer {
   const { length } = bytes;
-  const head = length < 128 ? [length] : [0x82, length >> 8, length & 0xff];
+  const head = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...head]), bytes]);
 }
 
