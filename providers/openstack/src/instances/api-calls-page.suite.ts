@@ -31,16 +31,16 @@ export async function apiCallsPage(): Promise<string> {
   }
   return `# Requests of the instances
 
-Counted by a test on the OpenStack in memory, through the real client: what the instances ask for one look-up of all nodes. A token
-and the versions of each service are asked for once, and not counted here. Pages have 1,000 items, as nova's \`max_limit\` is by default.
+The number of requests for one look-up of all nodes, counted by a test on the OpenStack in memory, through the real client. The token
+and the versions of each service are requested once and not counted here. Pages have 1,000 items, which is the default of nova's \`max_limit\`.
 
-| Nodes | Servers and ports in the project | Look-up | ${KINDS.map(([title]) => title).join(' | ')} | Together |
+| Nodes | Servers and ports in the project | Look-up | ${KINDS.map(([title]) => title).join(' | ')} | Total |
 |---|---|---|${'---|'.repeat(KINDS.length + 1)}
 ${rows.join('\n')}
 
-*First* is the first look-up after the start, by name: the project's size is not known yet and taken to be the cluster's. *State* is
-what the lifecycle of nodes asks for, *metadata* what new nodes and the periodic refresh of addresses ask for. What a list lacks is
-asked for by ID beside it, 20 servers in one look-up at most. [How it is decided](instances.md#requests).
+*First* is the first look-up after the start, by name: the size of the project is not known yet, and is taken to be the size of the cluster. *State* is
+the look-up of the node lifecycle controller, *metadata* the look-up for new nodes and for the periodic refresh of addresses. Servers that are not in the list
+are requested by ID in addition, at most 20 in one look-up. [How it is decided](instances.md#requests).
 `;
 }
 
