@@ -53,7 +53,8 @@ export interface Instance {
   readonly state: 'running' | 'shutdown';
   /**
    * What the cloud calls the machine, where its node is called so too: by it a `lookUp` finds a node that has no provider ID. Never what
-   * the guest says of itself. It confirms that a kubelet asks for its own machine's certificate, beside the names in `addresses`; with need `metadata`.
+   * the guest says of itself. It confirms that a kubelet asks for its own machine's certificate, beside the names in `addresses` that are the
+   * cloud's own; with need `metadata`.
    */
   readonly name?: string | undefined;
   /** Instance type, a valid label value. With need `metadata`, as all below. */
@@ -62,6 +63,11 @@ export interface Instance {
   readonly region?: string;
   /** In order of preference. Empty or absent means unknown, never "has none". */
   readonly addresses?: readonly NodeAddress[];
+  /**
+   * Whose word `addresses` are. `guest`: an agent in the machine reports them, so that whoever is root there can name any; the node gets
+   * them, and no serving certificate of a kubelet is approved for them. Default: `cloud`, which no machine can choose.
+   */
+  readonly addressesBy?: 'cloud' | 'guest' | undefined;
   /**
    * Ranges that the cloud routes to the machine, for its pods (alias ranges, delegated prefixes): the first of each IP family
    * counts. Empty: it has none yet. Absent: nothing is known of such. Upstream: the cloud side of `CloudAllocator`.

@@ -5,8 +5,8 @@ import { checkAnswers } from './instance-answers-check.ts';
 
 const NODE: NodeRef = { name: 'n', uid: 'u', labels: {}, annotations: {} };
 
-function kindOf(maintenance: unknown): string | undefined {
-  const instance = { providerID: 'fake://1', state: 'running', maintenance };
+function kindOf(maintenance: unknown, addressesBy?: unknown): string | undefined {
+  const instance = { providerID: 'fake://1', state: 'running', maintenance, addressesBy };
   return checkAnswers([NODE], [{ result: { kind: 'found', instance } }], 0, 0)[0]?.result.kind;
 }
 
@@ -31,4 +31,9 @@ test('a maintenance that breaks the contract fails the answer for its node', () 
   ]) {
     assert.equal(kindOf(bad), 'failed', JSON.stringify(bad));
   }
+});
+
+test('whose word addresses are is one of two, or the answer for its node fails', () => {
+  const kinds = [undefined, 'cloud', 'guest', null, 'Guest', true].map((by) => kindOf(undefined, by));
+  assert.deepEqual(kinds, ['found', 'found', 'found', 'failed', 'failed', 'failed']);
 });

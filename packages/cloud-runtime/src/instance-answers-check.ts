@@ -78,10 +78,12 @@ function problemOfMetadata(instance: Record<string, unknown>): string | undefine
   for (const name of ['name', 'type', 'zone', 'region']) {
     if (!['undefined', 'string'].includes(typeof instance[name])) return `has a ${name} that is no text`;
   }
-  const { addresses, annotations, labels, maintenance, podCidrs } = instance;
+  const { addresses, addressesBy, annotations, labels, maintenance, podCidrs } = instance;
   if (addresses !== undefined && !(Array.isArray(addresses) && addresses.every(isAddress))) {
     return 'has addresses that are not a list of {type, address}';
   }
+  if (![undefined, 'cloud', 'guest'].includes(addressesBy as undefined))
+    return 'has an addressesBy that is neither cloud nor guest';
   if (podCidrs !== undefined && !(Array.isArray(podCidrs) && podCidrs.every(isCidr))) {
     return 'has podCidrs that are not a list of CIDR ranges';
   }

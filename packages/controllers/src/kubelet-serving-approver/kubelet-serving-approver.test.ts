@@ -55,6 +55,33 @@ test('approved: the cloud gives addresses alone, and calls the machine as the no
   assert.deepEqual([rig.verdict('own'), rig.verdict('other')], ['Approved', 'Denied']);
 });
 
+test("a guest's word for its addresses and its host name approves none of them, and denies none", async () => {
+  await using rig = new ServingRig();
+  const claimed: Instance = {
+    providerID: 'fake://node-1',
+    state: 'running',
+    addresses: [
+      { type: 'Hostname', address: 'kubernetes.default.svc' },
+      { type: 'Hostname', address: 'node-1' },
+      { type: 'InternalIP', address: '10.0.0.1' },
+    ],
+    addressesBy: 'guest',
+  };
+  rig.cloud.set('fake://node-1', { kind: 'found', instance: claimed });
+  await rig.start();
+  await rig.ask('nameless', { names: [['dns', 'node-1']] });
+  assert.equal(rig.verdict('nameless'), 'pending');
+  rig.cloud.set('fake://node-1', { kind: 'found', instance: { ...claimed, name: 'node-1' } });
+  await rig.ask('name', { names: [['dns', 'node-1']] });
+  await rig.ask('address');
+  await rig.ask('another', { names: [['dns', 'kubernetes.default.svc']] });
+  await rig.ask('unsaid', { names: [['ip', '10.0.0.2']] });
+  assert.deepEqual(
+    ['name', 'address', 'another', 'unsaid'].map((name) => rig.verdict(name)),
+    ['Approved', 'pending', 'pending', 'pending'],
+  );
+});
+
 test('what is approved, denied, failed or signed already is left alone', async () => {
   await using rig = new ServingRig();
   await rig.start();

@@ -113,20 +113,27 @@ function planAnswer(
     const problem = `the cloud does not say that machine ${quote(instance.providerID)} is called as the node is (${named || 'it gives no name'})`;
     return wait('name-unconfirmed', problem);
   }
-  if (asked.ips.length > 0 && machine.ips.size === 0) {
-    return wait('addresses-unknown', `the cloud gives no address of machine ${quote(instance.providerID)}`);
-  }
   const foreign = [
     ...asked.ips.filter((ip) => !machine.ips.has(ip)),
     ...asked.dnsNames.filter((name) => !machine.dnsNames.has(name)),
   ];
+  if (instance.addressesBy === 'guest' && foreign.length > 0) {
+    const problem = `it asks for ${toldOf(foreign)}, and of machine ${quote(instance.providerID)} only its guest says its addresses, which is no proof`;
+    return wait('addresses-unknown', problem);
+  }
+  if (asked.ips.length > 0 && machine.ips.size === 0) {
+    return wait('addresses-unknown', `the cloud gives no address of machine ${quote(instance.providerID)}`);
+  }
   if (foreign.length > 0) {
-    const told = foreign.slice(0, TOLD_NAMES).map(quote).join(', ');
-    const more = foreign.length > TOLD_NAMES ? ` and ${foreign.length - TOLD_NAMES} more` : '';
-    const problem = `it asks for ${told}${more}, which the cloud does not give for machine ${quote(instance.providerID)}`;
+    const problem = `it asks for ${toldOf(foreign)}, which the cloud does not give for machine ${quote(instance.providerID)}`;
     return { kind: 'deny', reason: 'foreign-name', problem };
   }
   return { kind: 'approve', providerID: instance.providerID };
+}
+
+function toldOf(foreign: readonly string[]): string {
+  const told = foreign.slice(0, TOLD_NAMES).map(quote).join(', ');
+  return foreign.length > TOLD_NAMES ? `${told} and ${foreign.length - TOLD_NAMES} more` : told;
 }
 
 interface MachineNames {
@@ -139,10 +146,12 @@ interface MachineNames {
 }
 
 /** By what they say, not by their types: the `Hostname` of a machine may be an address. */
-function machineNames({ addresses = [], name = '' }: Instance, nodeName: string): MachineNames {
+function machineNames({ addresses = [], addressesBy, name = '' }: Instance, nodeName: string): MachineNames {
   const ips = new Set<string>();
   const dnsNames = new Set<string>();
-  for (const address of [name, ...addresses.map((one) => one.address)]) {
+  // What the guest says of itself proves nothing.
+  const own = addressesBy === 'guest' ? [] : addresses.map((one) => one.address);
+  for (const address of [name, ...own]) {
     const ip = canonicalIp(address);
     if (ip !== undefined) ips.add(ip);
     else if (address !== '') dnsNames.add(address).add(address.toLowerCase());

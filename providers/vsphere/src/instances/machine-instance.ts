@@ -63,13 +63,19 @@ export function foundMetadata(node: NodeRef, machine: VirtualMachine, options: M
   }
   const instance: Instance = {
     ...idAndState(node, machine, providerName),
+    ...(isCalledAs(machine, node) && { name: machine.name }),
     // Of an inaccessible machine nothing is known.
     ...(machine.cpus !== undefined && { type: instanceTypeOf(machine) }),
     ...zone?.found,
-    ...(addresses.length > 0 && { addresses }),
+    ...(addresses.length > 0 && { addresses, addressesBy: 'guest' as const }),
     annotations: { [REFERENCE_ANNOTATION]: referenceText({ vcenter, reference: machine.reference }) },
   };
   return { result: { kind: 'found', instance }, notes: told };
+}
+
+/** In vCenter, which the guest does not choose: as the node, in any case, or with a domain behind it. */
+function isCalledAs(machine: VirtualMachine, node: NodeRef): boolean {
+  return `${machine.name.toLowerCase()}.`.startsWith(`${node.name}.`);
 }
 
 function capital(text: string): string {

@@ -145,6 +145,7 @@ test('metadata: type, addresses with reasons, zone and region, and where it is',
         { type: 'InternalIP', address: '10.0.0.5' },
         { type: 'ExternalIP', address: '10.0.0.5' },
       ],
+      addressesBy: 'guest',
       annotations: { 'vsphere.outrigger.dev/machine': `${IDENTITIES[0]}/vm-2` },
     },
   });
@@ -156,6 +157,15 @@ test('metadata: type, addresses with reasons, zone and region, and where it is',
   assert.ok(third?.result.kind === 'failed');
   assert.match(third.result.error.message, /^machine machine-3 \(vm-3\) of node node-3: neither its host/);
   assert.deepEqual(site.a.requests, ['identify', 'machines', 'surroundings', 'tags', 'tags']);
+});
+
+test("a machine's name in vCenter is told where it is the node's; what the guest is called is not", async () => {
+  const site = new TwoVcenters();
+  const names = ['Node-1', 'node-2.example', 'node-33', 'other'];
+  for (const [at, name] of names.entries()) site.put(site.a, at + 1, { name });
+  const answers = await site.lookUp(nodes(1, 2, 3, 4), 'metadata');
+  const told = answers.map(({ result }) => (result.kind === 'found' ? result.instance.name : result.kind));
+  assert.deepEqual(told, ['Node-1', 'node-2.example', undefined, undefined]);
 });
 
 test('tags that cannot be read fail the metadata of that vCenter, and no state', async () => {
