@@ -2,7 +2,7 @@
 import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import { SharedRound } from '@outrigger/provider-kit';
 import type { VcenterSettings } from '../config/vsphere-config.ts';
-import type { MachineList, Vcenter } from '../inventory/vcenter.ts';
+import type { InventoryObject, MachineList, Vcenter } from '../inventory/vcenter.ts';
 import type { SeenMachines } from './found-machine.ts';
 import type { Zone } from './zones.ts';
 
@@ -41,6 +41,8 @@ const LONGEST_KEPT_MS = 1_800_000;
 
 export class KnownVcenter {
   readonly settings: VcenterSettings;
+  /** Hosts in maintenance mode or on their way there, by reference, as it said last. */
+  maintenance: ReadonlyMap<string, InventoryObject> = new Map();
   readonly #vcenter: Vcenter;
   readonly #identities: KnownIdentities;
   readonly #lists = new SharedRound<MachineList>();

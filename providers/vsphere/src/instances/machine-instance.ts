@@ -1,5 +1,12 @@
 /** A machine as an instance of the contract. Pure. */
-import { CloudError, type Instance, type InstanceAnswer, type NodeRef } from '@outrigger/cloud-provider';
+import {
+  CloudError,
+  type Instance,
+  type InstanceAnswer,
+  type InstanceMaintenance,
+  type NodeRef,
+} from '@outrigger/cloud-provider';
+import type { InventoryObject } from '../inventory/vcenter.ts';
 import type { VirtualMachine } from '../inventory/virtual-machine.ts';
 import { providerIDOf } from './bios-uuid.ts';
 import { instanceTypeOf } from './instance-type.ts';
@@ -32,6 +39,8 @@ export interface MetadataOptions {
   readonly rules: AddressRules;
   /** Tags were looked for: `undefined` where there are not both. */
   readonly zone?: { readonly found: Zone | undefined } | undefined;
+  /** Where it is in maintenance. */
+  readonly host?: InventoryObject | undefined;
 }
 
 type Told = Pick<InstanceAnswer, 'result' | 'notes'>;
@@ -45,7 +54,7 @@ export function foundState(node: NodeRef, machine: VirtualMachine, providerName:
  * has of what is not known now.
  */
 export function foundMetadata(node: NodeRef, machine: VirtualMachine, options: MetadataOptions): Told {
-  const { providerName, rules, vcenter, zone } = options;
+  const { host, providerName, rules, vcenter, zone } = options;
   const { addresses, notes, problem } = nodeAddresses(machine, rules);
   const name = `machine ${machine.name} (${machine.reference}) of node ${node.name}`;
   const problems = [
@@ -68,6 +77,7 @@ export function foundMetadata(node: NodeRef, machine: VirtualMachine, options: M
     ...(machine.cpus !== undefined && { type: instanceTypeOf(machine) }),
     ...zone?.found,
     ...(addresses.length > 0 && { addresses, addressesBy: 'guest' as const }),
+    ...(host && { maintenance: maintenanceOf(host) }),
     annotations: { [REFERENCE_ANNOTATION]: referenceText({ vcenter, reference: machine.reference }) },
   };
   return { result: { kind: 'found', instance }, notes: told };
@@ -76,6 +86,13 @@ export function foundMetadata(node: NodeRef, machine: VirtualMachine, options: M
 /** In vCenter, which the guest does not choose: as the node, in any case, or with a domain behind it. */
 function isCalledAs(machine: VirtualMachine, node: NodeRef): boolean {
   return `${machine.name.toLowerCase()}.`.startsWith(`${node.name}.`);
+}
+
+/** Machines have to leave the host; what is still there when it is in maintenance does not run. */
+function maintenanceOf({ maintenance }: InventoryObject): InstanceMaintenance {
+  return maintenance === 'entering'
+    ? { state: 'planned', reason: 'its host enters maintenance mode' }
+    : { state: 'in-progress', reason: 'its host is in maintenance mode' };
 }
 
 function capital(text: string): string {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudError, type InstanceHint } from '@outrigger/cloud-provider';
+import type { InventoryObject } from '../inventory/vcenter.ts';
 import { swapped } from './bios-uuid.ts';
 import { nic } from './machine.suite.ts';
 import { IDENTITIES, node, TwoVcenters, uuidOf } from './two-vcenters.suite.ts';
@@ -166,6 +167,26 @@ test("a machine's name in vCenter is told where it is the node's; what the guest
   const answers = await site.lookUp(nodes(1, 2, 3, 4), 'metadata');
   const told = answers.map(({ result }) => (result.kind === 'found' ? result.instance.name : result.kind));
   assert.deepEqual(told, ['Node-1', 'node-2.example', undefined, undefined]);
+});
+
+test('maintenance of the host: planned while it enters, in progress while it is in it', async () => {
+  const site = new TwoVcenters({ zones: { zone: 'z', region: 'r' } });
+  for (const number of [1, 2, 3]) site.put(site.a, number, { host: `host-${number}` });
+  const told = async (): Promise<unknown> => {
+    const answers = await site.lookUp(nodes(1, 2, 3), 'metadata');
+    return answers.map(({ result }) => (result.kind === 'found' ? result.instance.maintenance : result.kind));
+  };
+  for (const [number, maintenance] of [undefined, 'entering', 'entered'].entries()) {
+    const reference = `host-${number + 1}`;
+    site.a.objects.set(reference, { type: 'HostSystem', reference, name: '', maintenance } as InventoryObject);
+  }
+  assert.deepEqual(await told(), [
+    undefined,
+    { state: 'planned', reason: 'its host enters maintenance mode' },
+    { state: 'in-progress', reason: 'its host is in maintenance mode' },
+  ]);
+  site.a.objects.clear();
+  assert.deepEqual(await told(), [undefined, undefined, undefined]);
 });
 
 test('tags that cannot be read fail the metadata of that vCenter, and no state', async () => {

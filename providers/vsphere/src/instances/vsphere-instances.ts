@@ -290,6 +290,7 @@ export class VsphereInstances implements Instances {
       vcenter: where.knownIdentity ?? '',
       rules: { ...site.addresses, families: where.settings.families },
       ...(site.zones && { zone: { found: zone } }),
+      host: where.maintenance.get(machine.host ?? ''),
     });
   }
 }
@@ -341,6 +342,7 @@ async function zonesOf(
   if (!categories) return zones;
   const look = async (vcenter: KnownVcenter, machines: readonly VirtualMachine[]): Promise<void> => {
     const surroundings = await vcenter.api.surroundings(call);
+    vcenter.maintenance = new Map([...surroundings].filter(([, { maintenance }]) => maintenance));
     const paths = machines.map((machine) => ({ machine, path: zonePaths(machine, surroundings) }));
     // Machines and their folders are many: only of those that have no zone by their host and their resource pool.
     for (const [from, to] of [

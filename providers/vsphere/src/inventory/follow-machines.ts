@@ -77,7 +77,7 @@ async function* follow(
       call,
       'CreateFilter',
       collector,
-      { spec: filterSpec(view, { type: 'VirtualMachine', paths: PATHS }), partialUpdates: false },
+      { spec: filterSpec(view, { specs: [{ type: 'VirtualMachine', paths: PATHS }] }), partialUpdates: false },
       { idempotent: false },
     );
     let version = '';

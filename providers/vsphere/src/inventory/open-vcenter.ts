@@ -57,7 +57,10 @@ export interface OpenVcenterOptions {
 }
 
 const GUEST_INFO = ['guestinfo.metadata', 'guestinfo.metadata.encoding'];
-const SURROUNDINGS = ['HostSystem', 'ComputeResource', 'Datacenter', 'Folder', 'ResourcePool'];
+const HOST = 'HostSystem';
+const SURROUNDINGS = [HOST, 'ComputeResource', 'Datacenter', 'Folder', 'ResourcePool'];
+const HOST_PATHS = ['runtime.inMaintenanceMode'];
+const TASK_PATHS = ['info.descriptionId', 'info.entity', 'info.state'];
 /** A page of machines is about 0.7 MB then, which is read in one go. */
 const PAGE = 250;
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -144,8 +147,8 @@ class OpenVcenter implements Vcenter {
         const read: ObjectContent[] = [];
         for (const container of await this.#containers(session, call, datacenters)) {
           const view = await viewOf(session, call, container, ['VirtualMachine']);
-          const spec = { type: 'VirtualMachine', paths };
-          read.push(...(await readView(session, call, view, { spec, pageSize: PAGE })));
+          const specs = [{ type: 'VirtualMachine', paths }];
+          read.push(...(await readView(session, call, view, { specs, pageSize: PAGE })));
         }
         return read;
       });
@@ -281,15 +284,30 @@ class OpenVcenter implements Vcenter {
   async #surroundings(session: VimSession, call: CallContext): Promise<ReadonlyMap<string, InventoryObject>> {
     const { rootFolder } = session.content;
     const view = await viewOf(session, call, rootFolder, SURROUNDINGS);
-    const spec = { type: 'ManagedEntity', paths: ['name', 'parent'] };
+    const specs = [
+      ...SURROUNDINGS.map((type) => ({ type, paths: ['name', 'parent', ...(type === HOST ? HOST_PATHS : [])] })),
+      { type: 'Task', paths: TASK_PATHS },
+    ];
+    const onward = { type: HOST, path: 'recentTask' };
     const found = new Map<string, InventoryObject>();
-    for (const content of await readView(session, call, view, { spec, also: rootFolder })) {
+    const entering = new Set<string | undefined>();
+    for (const content of await readView(session, call, view, { specs, onward, also: rootFolder })) {
       const fault = faultOf(content);
-      if (fault !== undefined) continue;
-      const { properties, reference, type } = content;
+      const { missing, properties, reference, type } = content;
+      if (type === 'Task') {
+        if (isEntering(content)) entering.add(managedObjectIn(properties.get('info.entity'))?.reference);
+        continue;
+      }
+      // A host is around its machines, whatever is not said of it besides.
+      if (fault !== undefined && (missing.has('name') || missing.has('parent'))) continue;
       const parent = managedObjectIn(properties.get('parent'))?.reference;
-      found.set(reference, { type, reference, parent, name: xmlText(properties.get('name')) ?? '' });
+      const isEntered = xmlText(properties.get('runtime.inMaintenanceMode')) === 'true';
+      const name = xmlText(properties.get('name')) ?? '';
+      found.set(reference, { type, reference, parent, name, ...(isEntered && { maintenance: 'entered' as const }) });
     }
+    for (const host of found.values())
+      if (entering.has(host.reference) && !host.maintenance)
+        found.set(host.reference, { ...host, maintenance: 'entering' });
     return found;
   }
 
@@ -349,6 +367,12 @@ function faultOf({ missing }: ObjectContent): string | undefined {
   const names = faults.map(([, fault]) => fault);
   if (names.includes('NotAuthenticated')) throw sessionEnded();
   return names.includes('NoPermission') ? 'NoPermission' : names[0];
+}
+
+/** By the key of its description: operations of vCenter itself have no name. */
+function isEntering({ properties }: ObjectContent): boolean {
+  const [of, state] = ['info.descriptionId', 'info.state'].map((path) => xmlText(properties.get(path)) ?? '');
+  return of === 'HostSystem.enterMaintenanceMode' && (state === 'queued' || state === 'running');
 }
 
 function pathOf(object: InventoryObject, all: ReadonlyMap<string, InventoryObject>): string {

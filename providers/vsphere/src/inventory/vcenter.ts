@@ -13,6 +13,8 @@ export interface InventoryObject extends ManagedObject {
   readonly name: string;
   /** The reference of what it is in; absent for the root folder. */
   readonly parent?: string | undefined;
+  /** Of a host: it is in maintenance mode, or a task is bringing it there. Absent: neither is known. */
+  readonly maintenance?: 'entering' | 'entered' | undefined;
 }
 
 /** A tag that is attached to an object. */
@@ -53,7 +55,7 @@ export interface Vcenter {
    * answer. A machine that may not be read (NoPermission) rejects with `forbidden`.
    */
   machine(reference: string, call: CallContext): Promise<VirtualMachine | 'gone'>;
-  /** Hosts, clusters, datacenters, folders and resource pools by reference: one request for all. */
+  /** Hosts with their maintenance, clusters, datacenters, folders and resource pools by reference: one request for all. */
   surroundings(call: CallContext): Promise<ReadonlyMap<string, InventoryObject>>;
   /** Tags of these objects by reference, of these categories alone; one request for many objects, and none for what is known of tags and categories. */
   tags(

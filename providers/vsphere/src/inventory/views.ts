@@ -6,13 +6,16 @@ import type { VimSession } from '../client/vim-client.ts';
 import type { ManagedObject } from './vcenter.ts';
 
 /** Properties of objects of a type, or of one derived from it. */
-export interface PropertySpec {
+interface PropertySpec {
   readonly type: string;
   readonly paths: readonly string[];
 }
 
 export interface ReadViewOptions {
-  readonly spec: PropertySpec;
+  /** No two types that one object may be of. */
+  readonly specs: readonly PropertySpec[];
+  /** What objects of a type in the view have in this property is read too. */
+  readonly onward?: { readonly type: string; readonly path: string };
   /** An object beside those of the view. */
   readonly also?: ManagedObject;
   /** Most objects of one answer. Default: vCenter's own. */
@@ -35,16 +38,20 @@ export async function viewOf(
   );
 }
 
-export function filterSpec(view: ManagedObject, { paths, type }: PropertySpec, also?: ManagedObject): XmlElement {
+export function filterSpec(
+  view: ManagedObject,
+  { also, onward, specs }: Omit<ReadViewOptions, 'pageSize'>,
+): XmlElement {
   const selectSet: XmlElement = {
     '@xsi:type': 'TraversalSpec',
     name: 'view',
     type: 'ContainerView',
     path: 'view',
     skip: false,
+    ...(onward && { selectSet: { '@xsi:type': 'TraversalSpec', ...onward, skip: false } }),
   };
   return {
-    propSet: { type, pathSet: paths },
+    propSet: specs.map(({ paths, type }) => ({ type, pathSet: paths })),
     objectSet: [{ obj: referenceTo(view), skip: true, selectSet }, ...(also ? [{ obj: referenceTo(also) }] : [])],
   };
 }
@@ -54,13 +61,13 @@ export async function readView(
   session: VimSession,
   call: CallContext,
   view: ManagedObject,
-  { also, pageSize, spec }: ReadViewOptions,
+  { pageSize, ...what }: ReadViewOptions,
 ): Promise<readonly ObjectContent[]> {
   const { propertyCollector } = session.content;
   const contents: ObjectContent[] = [];
   const tokens = new Set<string>();
   let answer = await session.request(call, 'RetrievePropertiesEx', propertyCollector, {
-    specSet: filterSpec(view, spec, also),
+    specSet: filterSpec(view, what),
     options: pageSize === undefined ? {} : { maxObjects: pageSize },
   });
   for (;;) {
