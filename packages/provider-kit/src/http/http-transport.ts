@@ -84,6 +84,9 @@ const TOO_LONG = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 /** One for all requests: making one, with the stack of its place, costs as much as much else of a request. */
 const ANSWERED = new DOMException('the request has ended', 'AbortError');
 
+/** Of each connection, however it is made. The time-out of a request is the clock's. */
+const LIMITS = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: MOST_MIB * 2 ** 20 };
+
 /** Sends over connections of its own, which are kept and used again until it is disposed of. */
 export class HttpTransport implements AsyncDisposable {
   readonly #clock: Clock;
@@ -159,11 +162,11 @@ function agentOf(
   const settled = thumbprint === undefined ? rest : { ...rest, rejectUnauthorized: false, maxCachedSessions: 0 };
   const settings: Agent.Options = {
     connect: { ...settled, timeout: requestTimeoutMs },
-    ...(thumbprint !== undefined && { factory: (origin, options) => pinnedPool(thumbprint, origin, options) }),
-    // The time-out of a request is the clock's.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxResponseSize: MOST_MIB * 2 ** 20,
+    // What goes to a proxy without a tunnel gets none of the agent's settings.
+    factory: (origin, options) =>
+      thumbprint === undefined
+        ? new Pool(origin, { ...options, ...LIMITS })
+        : pinnedPool(thumbprint, origin, { ...options, ...LIMITS }),
   };
   if (proxy === '') return new Agent(settings);
   return new EnvHttpProxyAgent({
