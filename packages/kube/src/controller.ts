@@ -22,7 +22,7 @@ export interface ReconcileContext {
   readonly attempt: number;
   /**
    * Waits for something slow without a worker: while `wait` runs, the worker has other keys. Then the reconcile waits for a worker again, in
-   * the turn of its group, and goes on. The key stays its own all the time: nobody else works on it. `wait` ends by itself when `signal` aborts;
+   * turn with new keys (`WorkQueue.rejoin`), and goes on. The key stays its own all the time: nobody else works on it. `wait` ends by itself when `signal` aborts;
    * after an abort it goes on at once. `undefined`: as many wait so as may (`ControllerOptions.parking`), and `wait` was not called.
    */
   readonly park: <T>(wait: () => Promise<T>) => Promise<T> | undefined;

@@ -330,7 +330,7 @@ test('groups that are gone leave nothing behind, while another always has a key 
   assert.equal(turns.groups, 0);
 });
 
-test('a key that rejoins while it is worked on is handed out once more, in the turn of its group, and its adds wait for done', async () => {
+test('a key that rejoins while it is worked on is handed out once more, in turn with the groups, and its adds wait for done', async () => {
   const groupOf = (key: string): string => key.split('/', 1)[0] ?? '';
   const queue = createWorkQueue<string>({ name: 'service', clock: new FakeClock(), metrics: noMetrics, groupOf });
   queue.rejoin('few/nobody');
@@ -351,4 +351,21 @@ test('a key that rejoins while it is worked on is handed out once more, in the t
   queue.shutDown();
   queue.rejoin('many/0');
   assert.equal(queue.length, 100, 'what is worked on may end');
+});
+
+test('keys that rejoin take turns with what is new in their group, and other groups have theirs as before', async () => {
+  const groupOf = (key: string): string => key.split('/', 1)[0] ?? '';
+  const queue = createWorkQueue<string>({ name: 'service', clock: new FakeClock(), metrics: noMetrics, groupOf });
+  const take = async (count: number): Promise<readonly string[]> => {
+    const taken: string[] = [];
+    while (taken.length < count) taken.push((await queue.get()) ?? '');
+    return taken.toSorted();
+  };
+  const begun = Array.from({ length: 50 }, (_, i) => `many/begun-${i}`);
+  for (const key of begun) queue.add(key);
+  await take(50);
+  for (let i = 0; i < 1_000; i++) queue.add(`many/new-${i}`);
+  for (let i = 0; i < 50; i++) queue.add(`few/${i}`);
+  for (const key of begun) queue.rejoin(key);
+  for (let i = 0; i < 50; i++) assert.deepEqual(await take(3), [`few/${i}`, `many/begun-${i}`, `many/new-${i}`]);
 });

@@ -27,8 +27,8 @@ export interface WorkQueue<K> {
   /** The next key; waits for one. `undefined` once the queue is shut down and empty, or the signal aborts. */
   get(signal?: AbortSignal): Promise<K | undefined>;
   /**
-   * Who works on this key has let go of its worker, and wants one again: `get` hands the key out once more, in the turn of its group, before
-   * `done`. What was added meanwhile still waits for `done`. Of a key that nobody works on: nothing.
+   * Who works on this key has let go of its worker, and wants one again: `get` hands the key out once more, before `done`. Such keys of a group
+   * take turns with its others, and with other groups. What was added meanwhile still waits for `done`. Of a key that nobody works on: nothing.
    */
   rejoin(key: K): void;
   /** The worker has finished this key. */
@@ -151,7 +151,8 @@ class KeyQueue<K> implements WorkQueue<K> {
   rejoin(key: K): void {
     if (!this.#processing.has(key)) return;
     const now = this.#clock.monotonic();
-    const place = { order: this.#order++, turn: this.#turns.next(this.#groupOf(key)) };
+    // What is begun takes turns with what is new in its group: behind a thousand of them it would keep its lock and its memory, and the cloud idle.
+    const place = { order: this.#order++, turn: this.#turns.next(`begun ${this.#groupOf(key)}`) };
     this.#offer({ key, rejoins: true, priority: 0, readyAt: now, since: now, ...place });
   }
 

@@ -160,3 +160,22 @@ test('where as many wait for the cloud as may, the rest of a plan is left to lat
   assert.equal(servedAt.size, 20);
   await rig.stop();
 });
+
+test('a plan that is begun is not held up by many that are new in its namespace', async () => {
+  const { done, rig } = await busyCloud();
+  const apply = rig.provider.apply.bind(rig.provider);
+  // A request takes its time too: all that is new takes the only worker for a minute and more.
+  rig.provider.apply = async (...given) => {
+    await rig.clock.sleep(500);
+    return apply(...given);
+  };
+  rig.api.apply('long', webSpec);
+  await rig.start({ concurrentServiceSyncs: 1 });
+  await rig.clock.advance(3 * BUSY_MS);
+  const began = rig.clock.monotonic();
+  for (let i = 0; i < 150; i++) rig.api.apply(`web${i}`, webSpec);
+  while (done.get('long') !== STEPS) await rig.clock.advance(BUSY_MS);
+  const ms = rig.clock.monotonic() - began;
+  assert.ok(ms < 1.2 * STEPS * BUSY_MS, `${ms} ms for ${STEPS} steps`);
+  await rig.stop();
+});
