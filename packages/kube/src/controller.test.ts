@@ -500,10 +500,36 @@ test('one that is parked and never comes back is named by the stop, and told as 
   t.queue.add('a');
   await t.clock.advance(300_000);
   assert.match(t.warnings[0]?.message ?? '', /hangs/u);
+  assert.equal(t.warnings[0]?.fields['parked'], true);
   t.stop.abort();
   await t.clock.advance(5_000);
   await t.run;
   assert.deepEqual(t.errors[0]?.fields['keys'], ['a']);
+});
+
+test('one that is not parked any more and waits for a worker does not hang: who has the worker does', async () => {
+  const { wait, open } = gate();
+  const parking = { places: 8, groupOf: () => '' };
+  const t = setUp(
+    async (key, { park }) => {
+      if (key === 'parked') await park(() => wait);
+      else await new Promise<void>(() => {});
+    },
+    { workers: 1, parking, stopTimeoutMs: 5_000 },
+  );
+  t.queue.add('parked');
+  t.queue.add('hangs');
+  await t.clock.settle();
+  open();
+  await t.clock.advance(900_000);
+  assert.deepEqual(
+    t.warnings.map(({ fields }) => [fields['key'], fields['parked']]),
+    [['hangs', false]],
+  );
+  assert.equal(t.metrics.value('outrigger_reconciles_hanging', { controller: 'test' }), 1);
+  t.stop.abort();
+  await t.clock.advance(5_000);
+  await t.run;
 });
 
 test('what a parked reconcile throws backs off as any other; a queue that is shut down lets those that are parked end', async () => {

@@ -118,11 +118,13 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
   logger.verbose(2, 'Starting controller', { workers });
   const tellActive = (): void => metrics.active(turns.size - parking.taken);
 
-  const hangs = (key: K): void => {
+  const hangs = (key: K, parked: boolean): void => {
     hanging.add(key);
     metrics.hanging(hanging.size);
-    logger.warn('A reconcile hangs: nothing else is done by its worker, and nothing for its object', {
+    // One that is parked has a place, others have a worker, which nobody else gets.
+    logger.warn('A reconcile hangs: nothing else is done for its object', {
       key,
+      parked,
       runs: `${HANGING_MS}ms`,
       hanging: hanging.size,
       workers,
@@ -130,27 +132,29 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
   };
 
   const reconcile = async (key: K, turn: WorkerTurn): Promise<void> => {
-    const watch = (): Timer => clock.setTimer(HANGING_MS, () => hangs(key), { unref: true });
+    const watch = (parked = false): Timer => clock.setTimer(HANGING_MS, () => hangs(key, parked), { unref: true });
     let timer = watch();
-    const watchAnew = (): void => {
+    const unwatch = (): void => {
       timer.cancel();
       if (hanging.delete(key)) metrics.hanging(hanging.size);
-      timer = watch();
     };
     const parkIn = async <T>(leave: () => void, wait: () => Promise<T>): Promise<T> => {
-      watchAnew();
+      unwatch();
+      timer = watch(true);
       tellActive();
       turn.giveBack();
       try {
         return await wait();
       } finally {
+        // Who waits for a worker does not hang.
+        unwatch();
         // Without workers nobody would hand it out.
         if (!signal.aborted && atWork > 0) {
           await turn.regained(signal, () => queue.rejoin(key));
         }
         leave();
         tellActive();
-        watchAnew();
+        timer = watch();
       }
     };
     const park = <T>(wait: () => Promise<T>): Promise<T> | undefined => {
@@ -160,8 +164,7 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
     try {
       await reconcileOnce(key, options, { logger, metrics, onHeld, park });
     } finally {
-      timer.cancel();
-      if (hanging.delete(key)) metrics.hanging(hanging.size);
+      unwatch();
       turns.delete(key);
       tellActive();
       queue.done(key);

@@ -55,7 +55,7 @@ export function createControllerMetrics(metrics: Metrics, controller: string, wo
   });
   const hanging = metrics.gauge({
     name: 'outrigger_reconciles_hanging',
-    help: 'Reconciles that run for more than 5 minutes: each takes a worker from the others.',
+    help: 'Reconciles that run for more than 5 minutes: each takes a worker, or a place to wait without one, from the others.',
     labels,
   });
   hanging.set(0, { controller });
