@@ -247,6 +247,25 @@ test('a user that is a certificate', async () => {
   assert.deepEqual(first.credentials, { kind: 'certificate', certificate: pem.trimEnd(), privateKey: 'KEY' });
 });
 
+test('a server is a host, and the URL of a session manager a URL', async () => {
+  for (const server of ['https://vc.example', 'vc.example:8443', 'vc.example/sdk', 'vc example', 'u@vc']) {
+    const text = await refusalOf(`vcenter: {a: {server: '${server}', user: u, password: p}}`);
+    assert.equal(
+      text,
+      `vsphere.conf: the server ${server} of the vCenter a is no host name or IP address: without https://, and its port as port`,
+    );
+  }
+  for (const server of ['vc-1.example', 'vc_1', '10.0.0.1', 'fd00::1', '[fd00::1]'])
+    assert.equal((await read(`vcenter: {a: {server: '${server}', user: u, password: p}}`)).first.server, server);
+  for (const url of ['sessions.example', 'file:///etc/passwd', 'user:pass@x']) {
+    await using folder = await mounted({ 'a.vc-session-manager-url': url, 'a.vc-session-manager-token': 't' });
+    assert.equal(
+      await refusalOf('global: {server: a}', { VSPHERE_SECRETS_DIRECTORY: folder.at }),
+      'vsphere.conf: a.vc-session-manager-url is no URL of the form https://…',
+    );
+  }
+});
+
 for (const [text, expected] of [
   ['', 'vsphere.conf: no vCenter is named: add a section vcenter, or [VirtualCenter "<server>"]'],
   ['vcenter: {a: {user: u}}', 'vsphere.conf: vcenter.a.server is needed'],

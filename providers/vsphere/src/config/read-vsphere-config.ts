@@ -1,4 +1,5 @@
 /** From the text of the configuration, the environment and mounted Secrets to the config. Entry point of this folder. */
+import { isIPv6 } from 'node:net';
 import path from 'node:path';
 import { CloudError, parseCidr, type Cidr, type ConfigText, type ProviderHost } from '@outrigger/cloud-provider';
 import { readConfig, type ConfigKey, type ConfigOf, type ConfigSchema } from '@outrigger/provider-kit';
@@ -61,6 +62,10 @@ export async function readVsphereConfig(
     addresses: addressesOf(keys, env),
     files: [...new Set(read.files)],
   };
+}
+
+function isHost(server: string): boolean {
+  return /^[\p{L}\p{N}._-]+$/u.test(server) || isIPv6(server.replace(/^\[(.*)\]$/u, '$1'));
 }
 
 /** What a vCenter is that only `[Global] server` names. */
@@ -149,6 +154,10 @@ class VcenterReader {
   settings(name: string, section: Section): VcenterSettings {
     const global = this.#global;
     const server = section.server ?? name;
+    if (!isHost(server))
+      throw this.#refusal(
+        `the server ${server} of the vCenter ${name} is no host name or IP address: without https://, and its port as port`,
+      );
     const caFile = section.caFile ?? global.caFile;
     const resolved = caFile === undefined ? undefined : path.resolve(this.#options.workingDirectory, caFile);
     if (resolved !== undefined) this.files.push(resolved);
@@ -180,6 +189,9 @@ class VcenterReader {
       if (token === undefined)
         throw this.#refusal(`${server}.vc-session-manager-url has no ${server}.vc-session-manager-token beside it`);
       this.#options.host?.redact(token);
+      // Not quoted: it may have a password in it.
+      if (!/^https?:$/u.test(URL.parse(url)?.protocol ?? ''))
+        throw this.#refusal(`${server}.vc-session-manager-url is no URL of the form https://…`);
       return { kind: 'session-manager', url, token };
     }
     const user = mounted.user ?? section.user ?? this.#global.user;

@@ -188,10 +188,10 @@ test('a machine that comes to another vCenter while the first is asked is not go
     return undefined;
   };
   site.a.inventory.delete('vm-1');
-  const { machine } = site.a;
+  const machine = site.a.machine.bind(site.a);
   site.a.machine = async (...asked) => {
     await new Promise((resolve) => void setImmediate(resolve));
-    return machine.apply(site.a, asked);
+    return machine(...asked);
   };
   assert.match(await site.read(node(1)), /^failed: node node-1: the search .* found no machine, and the list .*vm-50/);
   assert.equal(await site.read(node(1)), there(1));
