@@ -22,6 +22,8 @@ const LONGEST_WAIT_S = 15 * 60;
 const SHORTEST_WAIT_S = 45;
 /** The answer to a wait comes at its end. */
 const ANSWER_WITHIN_MS = 30_000;
+/** In a large vCenter some machine changes all the time, and a guest can change its host name as often as it likes. */
+const PAUSE_MS = 1_000;
 const COLLECTOR = 'property collector';
 
 /** Ends with the call. A session that ends is replaced; after that it is said that something has changed, as nobody looked for a while. */
@@ -104,6 +106,9 @@ async function* follow(
       const set = xmlChild(answer, 'returnval');
       version = xmlText(xmlChild(set, 'version')) ?? version;
       yield changesIn(set);
+      // What changes meanwhile comes with the next answer.
+      const restMs = begunAt + PAUSE_MS - host.clock.monotonic();
+      if (restMs > 0) await host.clock.sleep(restMs, call.signal);
     }
   } finally {
     session.disown(COLLECTOR);

@@ -462,7 +462,10 @@ test('changes are told as they come, also across the end of a session; machines 
     for await (const change of vcenter.changes(call)) heard.push(change);
   })();
   const until = async (done: () => boolean): Promise<void> => {
-    for (let turn = 0; turn < 500 && !done(); turn++) await new Promise((resolve) => void setImmediate(resolve));
+    for (let turn = 0; turn < 500 && !done(); turn++) {
+      await clock.advance(10);
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
     assert.ok(done(), JSON.stringify([heard, vim.asked.slice(-5)]));
   };
   const waits = (): number => vim.asked.filter((name) => name === 'WaitForUpdatesEx').length;
@@ -475,6 +478,7 @@ test('changes are told as they come, also across the end of a session; machines 
     { reference: 'vm-2', kind: 'modify' },
     { reference: 'vm-3', kind: 'leave' },
   ]);
+  await until(() => waits() === 4);
   // It ends while nothing is heard: what happened in between is not known.
   vim.before = (method) => {
     if (method !== 'WaitForUpdatesEx') return;
@@ -492,6 +496,14 @@ test('changes are told as they come, also across the end of a session; machines 
   };
   vim.change('vm-1', 'modify');
   await until(() => heard.length === 6);
+  // However much changes, vCenter is asked once a second.
+  const before = waits();
+  for (let change = 0; change < 100; change++) {
+    vim.change('vm-1', 'modify');
+    await clock.advance(50);
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+  assert.ok(waits() - before >= 4 && waits() - before <= 7, String(waits() - before));
   await clock.advance(1);
   stop.abort();
   await over;
