@@ -5,10 +5,13 @@ import { CloudError, type Route } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import { parseClusterCidrs } from './ip/cluster-cidrs.ts';
 import { planServingRequest } from './kubelet-serving-approver/plan.ts';
+import { nodeOf as servedNode, ServingRig } from './kubelet-serving-approver/serving-rig.suite.ts';
 import { planNodeLifecycle } from './node-lifecycle/plan.ts';
+import { CloudRangesRig } from './node-ipam/cloud-ranges-rig.suite.ts';
 import { IpamRig } from './node-ipam/ipam-rig.suite.ts';
 import { planNode } from './node/plan.ts';
 import { planRoutes } from './route/plan.ts';
+import { RouteRig } from './route/route-rig.suite.ts';
 import { isBackEnd, wakesLoadBalancers } from './service/back-ends.ts';
 import { isUnmanaged, ownerOfNode, parseUnmanagedRule, VIRTUAL_KUBELETS } from './unmanaged-nodes.ts';
 
@@ -184,4 +187,57 @@ test('a node under the rule gets no pod CIDR, keeps the one that it has, and get
   if (edge) rig.api.put({ ...edge, metadata: { ...edge.metadata, labels: {} } });
   await rig.settle();
   assert.deepEqual(rig.cidrsOf('edge'), ['10.0.2.0/24']);
+});
+
+test('a node under the rule gets no pod CIDR of the cloud, and gets it when it leaves the rule', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.unmanaged = options.unmanaged;
+  rig.machines.set('edge', ['10.0.0.0/24']);
+  rig.join('edge');
+  const label = (labels: Readonly<Record<string, string>>): void => {
+    const node = rig.api.nodes.get('edge');
+    if (node) rig.api.put({ ...node, metadata: { ...node.metadata, labels: { ...labels } } });
+  };
+  label({ edge: '' });
+  await rig.start();
+  await rig.advance(600_000);
+  assert.deepEqual([rig.cidrsOf('edge'), rig.lookUps], [[], 0]);
+  label({});
+  await rig.advance(1_000);
+  assert.deepEqual(rig.cidrsOf('edge'), ['10.0.0.0/24']);
+});
+
+test('a node that comes under the rule keeps the network condition that another writes, and gets its route when it leaves the rule', async () => {
+  await using rig = new RouteRig();
+  rig.join('a', '10.0.1.0/24');
+  rig.join('b', '10.0.2.0/24');
+  const change = (name: string, labels: Readonly<Record<string, string>>, status: 'True' | 'False'): void => {
+    const node = rig.api.nodes.get(name);
+    const conditions = [{ type: 'NetworkUnavailable', status, reason: 'Another' }];
+    if (node) rig.api.put({ ...node, metadata: { ...node.metadata, labels: { ...labels } }, status: { conditions } });
+  };
+  change('b', { edge: '' }, 'True');
+  await rig.start({ unmanaged: options.unmanaged });
+  assert.deepEqual([rig.owned, rig.condition('a')], [['10.0.1.0/24 → a'], 'False RouteCreated']);
+  change('a', { edge: '' }, 'True');
+  await rig.advance(1_200_000);
+  assert.deepEqual(
+    [rig.owned, rig.condition('a'), rig.condition('b')],
+    [['10.0.1.0/24 → a'], 'True Another', 'True Another'],
+  );
+  change('b', {}, 'True');
+  await rig.settle();
+  assert.deepEqual(rig.owned, ['10.0.1.0/24 → a', '10.0.2.0/24 → b']);
+});
+
+test("a request of a node's kubelet that was left to a person is judged when the node leaves the rule", async () => {
+  await using rig = new ServingRig({ unmanaged: options.unmanaged });
+  const node = servedNode('node-1');
+  rig.nodes.put({ ...node, metadata: { ...node.metadata, labels: { edge: '' } } });
+  await rig.start();
+  await rig.ask('csr-1');
+  assert.deepEqual([rig.verdict('csr-1'), rig.reads.length], ['pending', 0]);
+  rig.nodes.put({ ...node, metadata: { ...node.metadata, labels: {} } });
+  await rig.settle();
+  assert.equal(rig.verdict('csr-1'), 'Approved');
 });

@@ -192,6 +192,25 @@ test('a write that fails is tried again; one whose request is gone is not', asyn
   assert.equal(failures, 4);
 });
 
+test('where the write fails, the machine is read again before the next try: what it was called then is not what counts', async () => {
+  await using rig = new ServingRig();
+  rig.beforeWrite = () => {
+    rig.beforeWrite = () => {};
+    rig.cloud.set(
+      'fake://node-1',
+      machine('fake://node-1', [
+        { type: 'Hostname', address: 'node-1' },
+        { type: 'InternalIP', address: '10.0.0.7' },
+      ]),
+    );
+    throw new StatusError('PUT', 500, { reason: 'InternalError', code: 500 });
+  };
+  await rig.start();
+  await rig.ask('csr-1');
+  await rig.settle(30_000);
+  assert.deepEqual([rig.verdict('csr-1'), rig.reads.length], ['Denied', 2]);
+});
+
 test('of several providers, the one whose node it is decides, and the first says what belongs to none', async () => {
   const providerNames = ['other', 'fake'];
   await using first = new ServingRig({ providerName: 'other', providerNames, isDefault: true });

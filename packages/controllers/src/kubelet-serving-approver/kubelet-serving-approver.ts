@@ -20,6 +20,7 @@ import { refOfNode } from '../node-ref.ts';
 import { Twins } from '../node/twins.ts';
 import { tellSetAside } from '../set-aside.ts';
 import { ToldEvents } from '../told-events.ts';
+import { isUnmanaged } from '../unmanaged-nodes.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { createApproverMetrics, type ApproverMetrics } from './approver-metrics.ts';
 import { NodeReads } from './node-reads.ts';
@@ -154,9 +155,12 @@ class Run {
     this.#twins.note(key, node);
     const before = change.type === 'add' ? undefined : change.previous;
     if (change.type === 'delete') this.#told.forget(change.previous.metadata?.uid ?? '');
-    else if (before?.spec?.providerID !== node?.spec?.providerID || before?.metadata?.uid !== node?.metadata?.uid) {
-      this.#wake(key);
-    }
+    else if (this.#ownershipOf(before) !== this.#ownershipOf(node)) this.#wake(key);
+  }
+
+  /** What of a node decides whether its requests are judged here, and by which machine. */
+  #ownershipOf(node: Node | undefined): string | undefined {
+    return node && [node.metadata?.uid, node.spec?.providerID, isUnmanaged(node, this.#deps.options)].join(' ');
   }
 
   #wake(nodeName: string): void {
@@ -208,7 +212,13 @@ class Run {
         pending.begun = this.#reads.begun;
         return this.#wait(csr, pending, plan, node);
       default:
-        return this.#decide(key, csr, plan, { ...context, node });
+        try {
+          return await this.#decide(key, csr, plan, { ...context, node });
+        } catch (error) {
+          // The next try may be minutes later: the machine is read again for it.
+          pending.begun = this.#reads.begun;
+          throw error;
+        }
     }
   }
 

@@ -6,6 +6,7 @@ import { FakeClock } from '@outrigger/testing';
 import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
 import { createCloudRanges } from './cloud-ranges.ts';
 import type { RangeDirection } from './cloud-ranges-plan.ts';
+import type { UnmanagedRule } from '../unmanaged-nodes.ts';
 
 export class CloudRangesRig implements AsyncDisposable {
   readonly clock: FakeClock = new FakeClock();
@@ -20,6 +21,7 @@ export class CloudRangesRig implements AsyncDisposable {
   /** For so long another allocator is looked for. */
   observeMs = 0;
   exclusive = false;
+  unmanaged: readonly UnmanagedRule[] = [];
   /** Called before each request to the API server; throw for a failure. */
   beforeRequest: () => void = () => {};
   /** Called before each request to the cloud, and after each assignment took effect. */
@@ -102,6 +104,7 @@ export class CloudRangesRig implements AsyncDisposable {
         direction: this.#direction,
         providerName: 'test',
         setsNetworkCondition: this.setsNetworkCondition,
+        unmanaged: this.unmanaged,
       },
     });
     const run = async (): Promise<void> => {

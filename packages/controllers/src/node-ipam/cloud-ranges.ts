@@ -192,7 +192,11 @@ class Run {
       if (change.type === 'update') {
         const { previous } = change;
         if (previous.metadata?.uid !== metadata?.uid) this.#forget(key, previous.metadata?.uid ?? '');
-        else if (inputsOf(previous) === inputsOf(change.object)) return;
+        else if (
+          inputsOf(previous) === inputsOf(change.object) &&
+          this.#isOurs(previous) === this.#isOurs(change.object)
+        )
+          return;
         else if (!isSuspect && this.#isSettled(key, change.object)) return;
       }
       this.#settled.delete(metadata?.uid ?? '');

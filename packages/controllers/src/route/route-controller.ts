@@ -16,6 +16,7 @@ import {
 } from '@outrigger/kube';
 import type { Explains, Finding } from '../finding.ts';
 import { noJournal, type ControllerJournal } from '../journal.ts';
+import { isUnmanaged } from '../unmanaged-nodes.ts';
 import { ToldEvents } from '../told-events.ts';
 import { CloudRoutes } from './cloud-routes.ts';
 import { explainRoutes, explainUnlisted, type ActionState } from './explain-routes.ts';
@@ -198,7 +199,12 @@ class Run {
       this.#conditions.forget(key);
       this.#told.forget(before.metadata?.uid ?? '');
     }
-    if (!before || !after || !isDeepStrictEqual(routeInputs(before), routeInputs(after))) this.#wake();
+    const { options } = this.#deps;
+    const isLeft = after !== undefined && isUnmanaged(after, options);
+    // Whether it has a network is for others to say.
+    if (isLeft) this.#conditions.forget(key);
+    if (!before || !after || isUnmanaged(before, options) !== isLeft) this.#wake();
+    else if (!isDeepStrictEqual(routeInputs(before), routeInputs(after))) this.#wake();
     else this.#conditions.check(key, after);
   }
 
