@@ -67,6 +67,9 @@ export class NodeReads {
     if (read.isAsked) return 0;
     const waitMs = read.usedUntil - now - (READS_AT_ONCE - 1) * READ_EVERY_MS;
     if (waitMs > 0) return waitMs;
+    // In the order of their last reads: `#readOf` removes those that were not made for long.
+    this.#reads.delete(node.name);
+    this.#reads.set(node.name, read);
     read.usedUntil = Math.max(read.usedUntil, now) + READ_EVERY_MS;
     read.node = node;
     read.answer = undefined;
