@@ -10,16 +10,63 @@ import { temporaryFiles } from './temporary-files.suite.ts';
 
 const signal = new AbortController().signal;
 
+/** A proxy that lets nobody through. */
+async function startProxy(): Promise<AsyncDisposable & { readonly host: string; readonly asked: readonly string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.writeHead(403).end();
+  });
+  server.on('connect', ({ headers, url }, socket) => {
+    asked.push(`CONNECT ${url} ${headers['proxy-authorization'] ?? ''}`.trim());
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => void server.close(resolve));
+    },
+  };
+}
+
 test('through the proxy of the environment, but not to the metadata service, nor where NO_PROXY says', async () => {
-  await using target = await startFakeServices({ 'GET /a': () => ({ json: { by: 'itself' } }) });
-  await using proxy = await startFakeServices({ [`GET ${target.url}/a`]: () => ({ json: { by: 'the proxy' } }) });
-  const sender = (env: Readonly<Record<string, string>>) => new HttpSender({ clock: systemClock, env, signal });
-  const url = `${target.url}/a`;
-  const env = { HTTP_PROXY: proxy.url };
-  assert.deepEqual(await sender(env).object({ service: 'a', url }), { by: 'the proxy' });
-  assert.deepEqual(await sender(env).object({ service: 'a', url, isMetadata: true }), { by: 'itself' });
-  assert.deepEqual(await sender({ ...env, NO_PROXY: '127.0.0.1' }).object({ service: 'a', url }), { by: 'itself' });
-  assert.deepEqual(await sender({ http_proxy: proxy.url }).object({ service: 'a', url }), { by: 'the proxy' });
+  await using proxy = await startProxy();
+  const url = 'https://127.0.0.1:1/';
+  const reached = async (env: Readonly<Record<string, string>>, isMetadata?: true): Promise<readonly string[]> => {
+    const [clock, before] = [new FakeClock(), proxy.asked.length];
+    const asked = new HttpSender({ clock, env, signal }).text({ service: 'a', url, ...(isMetadata && { isMetadata }) });
+    await assert.rejects(whileTimePasses(clock, 250, asked), (error: Error) => !error.message.includes('sekret'));
+    return [...new Set(proxy.asked.slice(before))];
+  };
+  assert.deepEqual(await reached({ HTTPS_PROXY: `http://${proxy.host}` }), ['CONNECT 127.0.0.1:1']);
+  assert.deepEqual(await reached({ https_proxy: proxy.host }), ['CONNECT 127.0.0.1:1']);
+  assert.deepEqual(await reached({ HTTPS_PROXY: `http://user:sekret@${proxy.host}` }), [
+    `CONNECT 127.0.0.1:1 Basic ${Buffer.from('user:sekret').toString('base64')}`,
+  ]);
+  assert.deepEqual(await reached({ HTTPS_PROXY: `http://${proxy.host}` }, true), []);
+  assert.deepEqual(await reached({ HTTPS_PROXY: `http://${proxy.host}`, NO_PROXY: '127.0.0.1' }), []);
+});
+
+test('what is asked without TLS, on the machine itself, never goes to a proxy, which would read the token', async () => {
+  await using proxy = await startProxy();
+  await using target = await startFakeServices({ 'POST /a': () => ({ json: { by: 'itself' } }) });
+  const env = { HTTP_PROXY: `http://${proxy.host}`, http_proxy: `http://${proxy.host}` };
+  const sender = new HttpSender({ clock: systemClock, env, signal });
+  assert.deepEqual(await sender.form('a', `${target.url}/a`, { token: 'sekret' }), { by: 'itself' });
+  assert.deepEqual(proxy.asked, []);
+});
+
+test('a proxy that is no URL is told by the name of its variable, as there may be a password in it', async () => {
+  for (const proxy of ['http://user:sekret@bad host:1', 'socks5://user:sekret@proxy:1']) {
+    const sender = new HttpSender({ clock: new FakeClock(), env: { HTTPS_PROXY: proxy }, signal });
+    await assert.rejects(sender.text({ service: 'a', url: 'https://127.0.0.1:1/' }), {
+      code: 'configuration',
+      message: "the environment's HTTPS_PROXY is no http:// or https:// URL of a proxy",
+    });
+  }
 });
 
 test('a service that never answers ends with the time of one request, three times; the end of the whole ends it at once', async () => {

@@ -36,7 +36,9 @@ const ATTEMPTS = 3;
 const ATTEMPT_MS = 8_000;
 const METADATA_ATTEMPT_MS = 2_000;
 const FIRST_WAIT_MS = 250;
-const PROXY_NAMES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'] as const;
+/** Not those of `http:`: what is asked without TLS is near, and a proxy would read the token. */
+const PROXY_NAMES = ['HTTPS_PROXY', 'https_proxy'] as const;
+const NO_PROXY_NAMES = ['NO_PROXY', 'no_proxy'] as const;
 
 export class HttpSender {
   readonly #options: HttpSenderOptions;
@@ -77,9 +79,10 @@ export class HttpSender {
   async #withRetries(request: TokenRequest): Promise<Answer> {
     const { clock, signal } = this.#options;
     requireConfidential(request);
+    const agent = agentOf(request, this.#options.env);
     for (let attempt = 1; ; attempt++) {
       try {
-        const answer = await this.#once(request);
+        const answer = await this.#once(request, agent);
         if (attempt === ATTEMPTS || (answer.status !== 429 && answer.status < 500)) return answer;
       } catch (error) {
         signal.throwIfAborted();
@@ -89,7 +92,7 @@ export class HttpSender {
     }
   }
 
-  async #once(request: TokenRequest): Promise<Answer> {
+  async #once(request: TokenRequest, agent: PlainAgent): Promise<Answer> {
     const { clock, signal } = this.#options;
     const limit = request.isMetadata ? METADATA_ATTEMPT_MS : ATTEMPT_MS;
     const [done, late] = [new AbortController(), new AbortController()];
@@ -98,7 +101,7 @@ export class HttpSender {
       () => {},
     );
     try {
-      return await this.#send(request, AbortSignal.any([signal, late.signal]));
+      return await this.#send(request, agent, AbortSignal.any([signal, late.signal]));
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Failure) throw error;
@@ -111,18 +114,18 @@ export class HttpSender {
   }
 
   async #send(
-    { body, headers, isMetadata, method = 'GET', service, url }: TokenRequest,
+    { body, headers, method = 'GET', service, url }: TokenRequest,
+    agent: PlainAgent,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const isSecure = url.startsWith('https:');
     const options: ClientRequestArgs = {
       method,
       headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }) },
       signal,
-      agent: agentOf(isSecure, isMetadata ? {} : this.#options.env),
+      agent,
     };
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      (isSecure ? requestSecure : requestPlain)(url, options, resolve).on('error', reject).end(body);
+      (isSecure(url) ? requestSecure : requestPlain)(url, options, resolve).on('error', reject).end(body);
     });
     const chunks: Buffer[] = [];
     let length = 0;
@@ -137,10 +140,26 @@ export class HttpSender {
   }
 }
 
-function agentOf(isSecure: boolean, env: HttpSenderOptions['env']): PlainAgent {
-  const proxyEnv = Object.fromEntries(PROXY_NAMES.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+/** Throws `configuration`, without the URL of the proxy: there may be a password in it. */
+function agentOf({ isMetadata, url }: TokenRequest, env: HttpSenderOptions['env']): PlainAgent {
   // A kept connection would keep the process.
-  return isSecure ? new SecureAgent({ keepAlive: false, proxyEnv }) : new PlainAgent({ keepAlive: false, proxyEnv });
+  const keepAlive = false;
+  if (!isSecure(url)) return new PlainAgent({ keepAlive });
+  if (isMetadata) return new SecureAgent({ keepAlive });
+  const proxies = PROXY_NAMES.flatMap((name) => (env[name] ? [[name, proxyUrl(name, env[name])]] : []));
+  const without = NO_PROXY_NAMES.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+  return new SecureAgent({ keepAlive, proxyEnv: Object.fromEntries([...proxies, ...without]) as NodeJS.ProcessEnv });
+}
+
+/** `proxy.example.com:3128` is a URL to the kubelet, and would be nothing to Node. */
+function proxyUrl(name: string, value: string): string {
+  const url = URL.parse(value.includes('://') ? value : `http://${value}`);
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href;
+  throw new Failure('configuration', `the environment's ${name} is no http:// or https:// URL of a proxy`);
+}
+
+function isSecure(url: string): boolean {
+  return new URL(url).protocol === 'https:';
 }
 
 /** Link-local addresses and the names of metadata services; the machine itself, for proxies of identities and for tests. */
