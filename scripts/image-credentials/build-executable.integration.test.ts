@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -28,6 +28,20 @@ test('it runs by itself, by the name that the kubelet calls it by', () => {
   const { status, stderr, stdout } = spawnSync(link, ['ecr'], { input: REQUEST, encoding: 'utf8' });
   assert.deepEqual([status, stdout], [1, '']);
   assert.match(stderr, /^outrigger-image-credentials ecr: registry-not-allowed: docker\.io is not in ecr\.registries/u);
+});
+
+test('it ends in its time although its stdin does not', async () => {
+  const config = path.join(folder, 'c.yaml');
+  writeFileSync(config, 'timeout: 1s\n');
+  const child = spawn(process.execPath, [built.file, 'ecr', `--config=${config}`], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  const hangs = setTimeout(() => child.kill('SIGKILL'), 30_000);
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  assert.deepEqual(await once(child, 'close'), [1, null]);
+  clearTimeout(hangs);
+  assert.equal(said, 'outrigger-image-credentials ecr: timeout: no credentials within 1 s\n');
 });
 
 test('install --wait stays until it is asked to end, as in a pod, whose stdin is empty', async () => {

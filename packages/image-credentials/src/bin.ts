@@ -13,5 +13,6 @@ void imageCredentialsCommand(process.argv.slice(2), {
   self: isSea() ? process.execPath : (process.argv[1] ?? ''),
   ended: untilAskedToEnd,
 }).then((code) => {
-  process.exitCode = code;
+  // Now: a stdin that is still open would keep the process. What was written is out, as pipes and files are written at once.
+  process.exit(code);
 });

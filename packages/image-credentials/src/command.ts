@@ -1,5 +1,5 @@
 /** The program: `outrigger-image-credentials ecr < request > response`. */
-import { readFile as readFileOf } from 'node:fs/promises';
+import { readFile as readFileOf, stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { asError, type Clock } from '@outrigger/cloud-provider';
 import { didYouMean } from '@outrigger/provider-kit';
@@ -43,7 +43,10 @@ FILE: default ${CONFIG_FILE}, which may be missing.
 `;
 const LONGEST_FILE = 1 << 20;
 
-/** `args` without the program's name. Resolves with the exit code; what went wrong is one line on stderr, with its code. Never rejects. */
+/**
+ * `args` without the program's name. Resolves with the exit code, with which the process is to be ended, as stdin may still be open; what
+ * went wrong is one line on stderr, with its code. Never rejects.
+ */
 export async function imageCredentialsCommand(args: readonly string[], io: CommandIo): Promise<number> {
   const secrets = new Set<string>();
   let told: string = PROGRAM;
@@ -59,8 +62,8 @@ export async function imageCredentialsCommand(args: readonly string[], io: Comma
       return 0;
     }
     told = `${PROGRAM} ${provider}`;
-    const text = check ? requestFor(image) : await readAll(io.stdin);
-    const credentials = await withCredentials(provider, text, config, io, secrets);
+    const readText = () => (check ? Promise.resolve(requestFor(image)) : readAll(io.stdin));
+    const credentials = await withCredentials(provider, readText, config, io, secrets);
     io.stdout.write(check ? describe(credentials) : renderResponse(credentials));
     return 0;
   } catch (thrown) {
@@ -128,22 +131,27 @@ function requestFor(image: string): string {
 
 async function withCredentials(
   name: ProviderName,
-  text: string,
+  readText: () => Promise<string>,
   configFile: string | undefined,
   { clock, env }: CommandIo,
   secrets: Set<string>,
 ): Promise<Credentials> {
-  const request = readRequest(text);
-  if (request.serviceAccountToken !== undefined) secrets.add(request.serviceAccountToken);
-  const image = parseImage(request.image);
   const fileName = configFile ?? CONFIG_FILE;
   const config = readImageCredentialsConfig(fileName, await readConfigFile(fileName, configFile !== undefined));
   const [done, late] = [new AbortController(), new AbortController()];
+  // What is sent ends by the signal; stdin may stay open.
+  const isLate = new Promise<never>((_, reject) => {
+    late.signal.addEventListener('abort', () => reject(late.signal.reason as Error), { once: true });
+  });
+  isLate.catch(() => {});
   clock.sleep(config.timeout, done.signal).then(
     () => late.abort(new Failure('timeout', `no credentials within ${config.timeout / 1_000} s`)),
     () => {},
   );
   try {
+    const request = readRequest(await Promise.race([readText(), isLate]));
+    if (request.serviceAccountToken !== undefined) secrets.add(request.serviceAccountToken);
+    const image = parseImage(request.image);
     return await providers[name]({
       image,
       request,
@@ -170,15 +178,17 @@ async function readConfigFile(path: string, isNamed: boolean): Promise<string | 
 }
 
 async function readSmall(path: string, key: string): Promise<string> {
-  let bytes: Buffer;
   try {
-    bytes = await readFileOf(path);
+    // Looked at before: to open a pipe that nobody writes to cannot be ended, and a device has no end.
+    const found = await stat(path);
+    if (!found.isFile()) throw new Failure('configuration', `${path} is no file (${key})`);
+    if (found.size > LONGEST_FILE) throw new Failure('configuration', `${path} is larger than 1 MiB (${key})`);
+    return await readFileOf(path, 'utf8');
   } catch (error) {
+    if (error instanceof Failure) throw error;
     const { code, message } = asError(error) as NodeJS.ErrnoException;
     throw new Failure('configuration', `${path} cannot be read: ${code ?? message} (${key})`, { cause: error });
   }
-  if (bytes.length > LONGEST_FILE) throw new Failure('configuration', `${path} is larger than 1 MiB (${key})`);
-  return bytes.toString('utf8');
 }
 
 async function readAll(stdin: CommandIo['stdin']): Promise<string> {

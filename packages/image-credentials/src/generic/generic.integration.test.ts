@@ -129,3 +129,11 @@ test('each failure is one line with its code, and has no secret in it', async ()
     assert.doesNotMatch(stderr, /file-sekret/u);
   }
 });
+
+test('a device or a pipe in place of a file, which has no end, holds up nothing', async () => {
+  using files = temporaryFiles();
+  const registries = { 'registry.example.com': { username: 'u', passwordFile: '/dev/zero' } };
+  const file = files.write('c.yaml', JSON.stringify({ generic: { registries } }));
+  const { stderr } = await askProgram(['generic', `--config=${file}`], { image: 'registry.example.com/app' });
+  assert.match(stderr, /generic: configuration: \/dev\/zero is no file \(generic\.registries\.\S+\.passwordFile\)\n$/u);
+});
