@@ -138,7 +138,7 @@ function installer(version: string): object {
 /** `version`: of the image that the installer runs. */
 export function imageCredentialsFiles(version: string): ReadonlyMap<string, string> {
   const yaml = (...objects: readonly object[]): string =>
-    HEAD + objects.map((object) => stringify(object, { lineWidth: 0 })).join('---\n');
+    HEAD + objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
   return new Map([
     ...SHIPPED.flatMap((one): [string, string][] => [
       [`image-credentials/${one.name}.yml`, yaml(providerConfig(one, false))],

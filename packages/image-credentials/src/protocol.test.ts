@@ -80,6 +80,8 @@ test('credentials are kept for their life less a tenth, which is from a minute t
     [300_000, 240_000],
     [61_000, 1_000],
     [60_000, 0],
+    [48 * hour, 23.5 * hour],
+    [1e300, 23.5 * hour],
     [-hour, 0],
     [undefined, 0],
     [Number.NaN, 0],

@@ -77,13 +77,15 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | u
 }
 
 const MINUTE = 60_000;
+/** More than any registry gives; what Go cannot read as a duration would be no answer at all. */
+const LONGEST_LIFE = 24 * 60 * MINUTE;
 
 /**
  * Milliseconds to keep what ends at `expiresAt`: its life less a tenth, which is at least a minute and at most half an hour, as a pull
- * that begins with it has to end with it. 0 where that leaves nothing, or where the end is not known.
+ * that begins with it has to end with it; a life of more than a day counts as one. 0 where that leaves nothing, or where the end is not known.
  */
 export function cacheTime(expiresAt: number | undefined, now: number): number {
-  const life = (expiresAt ?? 0) - now;
-  if (!Number.isFinite(life) || life <= 0) return 0;
+  const life = Math.min((expiresAt ?? 0) - now, LONGEST_LIFE);
+  if (Number.isNaN(life) || life <= 0) return 0;
   return Math.max(0, life - Math.min(30 * MINUTE, Math.max(MINUTE, life / 10)));
 }

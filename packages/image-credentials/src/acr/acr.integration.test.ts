@@ -105,7 +105,7 @@ test('by a managed identity of the machine: its only one, or one by client ID or
     assert.equal(code, 0, stderr);
     const query = new URL(services.asked.at(-2)?.path ?? '', services.url).searchParams;
     assert.deepEqual({ client_id: query.get('client_id'), msi_res_id: query.get('msi_res_id') }, expected);
-    assert.equal(query.get('resource'), 'https://containerregistry.azure.net/');
+    assert.equal(query.get('resource'), 'https://containerregistry.azure.net');
   }
 });
 

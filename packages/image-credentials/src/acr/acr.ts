@@ -97,7 +97,7 @@ async function tokenOfClient(
 async function tokenOfManagedIdentity({ config, http }: ProviderCall): Promise<string> {
   const service = 'the managed identity of the machine';
   const { managedIdentity, metadataUrl, scope } = config.acr;
-  const query = new URLSearchParams({ 'api-version': '2018-02-01', resource: scope.replace(/\.default$/u, '') });
+  const query = new URLSearchParams({ 'api-version': '2018-02-01', resource: scope.replace(/\/\.default$/u, '') });
   if (managedIdentity !== undefined)
     query.set(managedIdentity.includes('/') ? 'msi_res_id' : 'client_id', managedIdentity);
   const url = `${metadataUrl}/metadata/identity/oauth2/token?${query.toString()}`;

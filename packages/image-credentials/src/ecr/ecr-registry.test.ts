@@ -87,6 +87,8 @@ test('what only looks like ECR is not', () => {
     '123456789012.dkr.ecr.us-west-2.evil.example',
     '123456789012.dkr.ecr..amazonaws.com',
     '123456789012.dkr.ecr.us.west.amazonaws.com',
+    '123456789012.dkr.ecr.s3.amazonaws.com',
+    '123456789012.dkr.ecr-fips.s3-us-west-2.amazonaws.com',
     'public.ecr.aws.evil.example',
     '123456789012.dkr.ecr.us-west-2.amazonaws.com:8443',
   ];

@@ -24,8 +24,9 @@ export interface EcrRegistry {
   readonly stsUrl: string;
 }
 
+/** A region is more than a label: `sts.s3.amazonaws.com` would be somebody's bucket. */
 const PRIVATE =
-  /^(?<account>\d{12})\.dkr[.-]ecr(?<fips>-fips)?\.(?<region>[a-z0-9][a-z0-9-]{0,40})\.(?<suffix>amazonaws\.com(?:\.cn)?|amazonaws\.eu|on\.aws|on\.amazonwebservices\.com\.cn|sc2s\.sgov\.gov|c2s\.ic\.gov|cloud\.adc-e\.uk|csp\.hci\.ic\.gov)$/u;
+  /^(?<account>\d{12})\.dkr[.-]ecr(?<fips>-fips)?\.(?<region>[a-z]{2,5}(?:-[a-z]{1,12}){1,3}-\d{1,2})\.(?<suffix>amazonaws\.com(?:\.cn)?|amazonaws\.eu|on\.aws|on\.amazonwebservices\.com\.cn|sc2s\.sgov\.gov|c2s\.ic\.gov|cloud\.adc-e\.uk|csp\.hci\.ic\.gov)$/u;
 
 /** The domain of a partition's API where it is not that of its registries; the former has both IP families. */
 const DUAL_STACK: Readonly<Record<string, { readonly api: string; readonly plain: string }>> = {
