@@ -20,6 +20,11 @@ const REFUSED: readonly (readonly [args: readonly string[], words: string])[] = 
   [['--namespace=default'], '--namespace=kube-system'],
   [['--namespace=kube-system', '--set=kind=StatefulSet'], 'kind'],
   [['--namespace=kube-system', '--set=unknown=1'], 'unknown'],
+  [['--namespace=kube-system', '--set=env[0].name=A'], 'env'],
+  [['--namespace=kube-system', '--set=extraVolumes[0].emptyDir.medium=Memory'], 'name'],
+  [['--namespace=kube-system', '--set=extraVolumeMounts[0].name=a'], 'mountPath'],
+  [['--namespace=kube-system', '--set=extraObjects[0].kind=Secret'], 'metadata'],
+  [['--namespace=kube-system', '--set=topologySpreadConstraints[0].maxSkew=1'], 'topologyKey'],
   [['--namespace=kube-system', '--set=extraArgs={--leader-elect-resource-name=x}'], 'rbac.create=false'],
   [['--namespace=kube-system', '--set=extraArgs={--use_service_account_credentials=true}'], 'rbac.create=false'],
 ];

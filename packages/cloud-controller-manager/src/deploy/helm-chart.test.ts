@@ -10,6 +10,7 @@ import type { PolicyRule } from '../rbac/merge-rules.ts';
 import { rolesForFlags } from '../rbac/roles-for-flags.ts';
 import { version } from '../program/version.ts';
 import { deployFiles } from './deploy-files.ts';
+import { podLabels } from './pod-template.ts';
 import { alerts } from './monitoring/alerts.ts';
 
 const DEPLOY = new URL('../../../../deploy/', import.meta.url);
@@ -92,20 +93,42 @@ test('what is set to the values is in the objects', () => {
   const rendered = snapshot('own');
   assert.deepEqual(Object.keys(rendered), [
     'ServiceAccount kube-system/outrigger-cloud-controller-manager',
+    'ConfigMap kube-system/authorities',
     'Deployment kube-system/outrigger-cloud-controller-manager',
   ]);
   const values = parse(readFileSync(new URL('ci/own-values.yaml', CHART), 'utf8')) as Record<string, never>;
-  const deployment = Object.values(rendered)[1] as unknown as {
+  const deployment = Object.values(rendered)[2] as unknown as {
     readonly spec: { readonly replicas: number; readonly template: { metadata: object; spec: Record<string, never> } };
   };
   const { metadata, spec } = deployment.spec.template;
   const [container] = spec['containers'] as unknown as readonly Record<string, unknown>[];
   assert.equal(deployment.spec.replicas, 3);
   assert.deepEqual((metadata as { annotations?: unknown }).annotations, values['podAnnotations']);
-  for (const key of ['affinity', 'imagePullSecrets', 'nodeSelector', 'tolerations']) {
+  for (const key of [
+    'affinity',
+    'imagePullSecrets',
+    'nodeSelector',
+    'priorityClassName',
+    'tolerations',
+    'topologySpreadConstraints',
+  ]) {
     assert.deepEqual(spec[key], values[key], key);
   }
-  for (const key of ['env', 'resources']) assert.deepEqual(container?.[key], values[key], key);
+  for (const [key, value] of [
+    ['env', 'extraEnv'],
+    ['envFrom', 'extraEnvFrom'],
+    ['resources', 'resources'],
+  ] as const) {
+    assert.deepEqual(container?.[key], values[value], value);
+  }
+  assert.deepEqual((metadata as { labels?: unknown }).labels, { ...podLabels, 'example.com/team': 'cloud' });
+  assert.deepEqual((container?.['volumeMounts'] as unknown[] | undefined)?.slice(1), values['extraVolumeMounts']);
+  assert.deepEqual((spec['volumes'] as unknown as unknown[]).slice(1), values['extraVolumes']);
+  const [account, extra] = Object.values(rendered);
+  assert.deepEqual((account?.metadata as { annotations?: unknown } | undefined)?.annotations, {
+    'example.com/identity': 'cloud',
+  });
+  assert.deepEqual((extra as { data?: unknown }).data, { release: 'outrigger-cloud-controller-manager' });
   assert.equal(container?.['image'], 'registry.example/cloud-controller-manager:v9.9.9');
   assert.equal(container?.['imagePullPolicy'], 'IfNotPresent');
   assert.deepEqual(container?.['args'], [
