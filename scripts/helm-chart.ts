@@ -20,6 +20,16 @@ const REFUSED: readonly (readonly [args: readonly string[], words: string])[] = 
   [['--namespace=default'], '--namespace=kube-system'],
   [['--namespace=kube-system', '--set=kind=StatefulSet'], 'kind'],
   [['--namespace=kube-system', '--set=unknown=1'], 'unknown'],
+  [['--namespace=kube-system', '--set=providers[0].name=a,providers[0].provider=b=c'], 'pattern'],
+  [
+    [
+      '--namespace=kube-system',
+      '--set=providers[0].name=a,providers[0].provider=b,providers[1].name=a,providers[1].provider=c',
+    ],
+    'two of them are named a',
+  ],
+  [['--namespace=kube-system', '--set=providerModule.image=a,providerModule.existingConfigMap=b'], 'set one of'],
+  [['--namespace=kube-system', '--set=cloudCredentials.mountPath=secrets'], 'mountPath'],
   [['--namespace=kube-system', '--set=env[0].name=A'], 'env'],
   [['--namespace=kube-system', '--set=extraVolumes[0].emptyDir.medium=Memory'], 'name'],
   [['--namespace=kube-system', '--set=extraVolumeMounts[0].name=a'], 'mountPath'],

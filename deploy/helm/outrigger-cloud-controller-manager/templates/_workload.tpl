@@ -14,7 +14,17 @@
 {{- with $values.extraEnvFrom }}{{ $_ := set $container "envFrom" . }}{{ end -}}
 {{- $_ := set $container "volumeMounts" (concat $container.volumeMounts $values.extraVolumeMounts) -}}
 {{- $_ := set $pod "volumes" (concat $pod.volumes $values.extraVolumes) -}}
-{{- with $values.cloudConfig.existingSecret }}{{ $_ := set (first $pod.volumes).secret "secretName" . }}{{ end -}}
+{{- if $values.providers }}{{ $_ := set $pod "volumes" (include "outrigger.configVolumes" .root | fromYamlArray) -}}
+{{- else }}{{ with $values.cloudConfig.existingSecret }}{{ $_ := set (first $pod.volumes).secret "secretName" . }}{{ end }}{{ end -}}
+{{- with $values.cloudCredentials.existingSecret -}}
+{{- $_ := set $pod "volumes" (append $pod.volumes (dict "name" "cloud-credentials" "secret" (dict "secretName" . "defaultMode" 288))) -}}
+{{- $_ := set $container "volumeMounts" (append $container.volumeMounts (dict "name" "cloud-credentials" "mountPath" $values.cloudCredentials.mountPath "readOnly" true)) -}}
+{{- end -}}
+{{- $module := include "outrigger.moduleVolume" .root | fromYaml -}}
+{{- if $module -}}
+{{- $_ := set $pod "volumes" (append $pod.volumes (merge (dict "name" "provider-module") $module)) -}}
+{{- $_ := set $container "volumeMounts" (append $container.volumeMounts (dict "name" "provider-module" "mountPath" "/etc/outrigger-provider" "readOnly" true)) -}}
+{{- end -}}
 {{- if not (kindIs "invalid" $values.resources) }}{{ $_ := set $container "resources" $values.resources }}{{ end -}}
 {{- range $key := list "tolerations" "nodeSelector" "affinity" -}}
 {{- if not (kindIs "invalid" (index $values $key)) }}{{ $_ := set $pod $key (index $values $key) }}{{ end -}}
@@ -23,12 +33,76 @@
 {{- with $values.topologySpreadConstraints }}{{ $_ := set $pod "topologySpreadConstraints" . }}{{ end -}}
 {{- /* The labels by which its pods are selected stay as they are. */ -}}
 {{- $_ := set $spec.template.metadata "labels" (merge $spec.template.metadata.labels $values.podLabels) -}}
-{{- with $values.podAnnotations }}{{ $_ := set $spec.template.metadata "annotations" . }}{{ end -}}
+{{- $annotations := deepCopy $values.podAnnotations -}}
+{{- /* A module is loaded once: a change of it restarts the pods. */ -}}
+{{- with $values.providerModule.files }}{{ $_ := set $annotations "checksum/provider-module" (toJson . | sha256sum) }}{{ end -}}
+{{- with $annotations }}{{ $_ := set $spec.template.metadata "annotations" . }}{{ end -}}
+{{- end -}}
+
+{{/* The configuration of each of several providers, as one directory: their Secrets may have the same keys. */}}
+{{- define "outrigger.configVolumes" -}}
+- name: cloud-config
+  projected:
+    defaultMode: 288
+    sources:
+    {{- range .Values.providers }}
+    {{- $config := default dict .config }}
+    - secret:
+        {{- if $config.existingSecret }}
+        name: {{ quote $config.existingSecret }}
+        items: [{ key: {{ default "cloud.conf" $config.key | quote }}, path: {{ printf "%s.conf" .name | quote }} }]
+        {{- else }}
+        name: outrigger-cloud-controller-manager-config
+        items: [{ key: {{ printf "%s.conf" .name | quote }}, path: {{ printf "%s.conf" .name | quote }} }]
+        {{- end }}
+    {{- end }}
+{{- end -}}
+
+{{/* What the chart's Secret has: the configurations that are in the values. Empty: there is no such Secret. */}}
+{{- define "outrigger.configData" -}}
+{{- $data := dict -}}
+{{- if .Values.providers -}}
+{{- $names := list -}}
+{{- range .Values.providers -}}
+{{- if has .name $names }}{{ fail (printf "providers: two of them are named %s" .name) }}{{ end -}}
+{{- $names = append $names .name -}}
+{{- $config := default dict .config -}}
+{{- if not $config.existingSecret }}{{ $_ := set $data (printf "%s.conf" .name) (default "{}\n" $config.inline) }}{{ end -}}
+{{- end -}}
+{{- else if not .Values.cloudConfig.existingSecret -}}
+{{- $_ := set $data .Values.cloudConfig.key .Values.cloudConfig.inline -}}
+{{- end -}}
+{{- toJson $data -}}
+{{- end -}}
+
+{{/* The source of the volume with a provider that is not in the image; nothing where there is none. */}}
+{{- define "outrigger.moduleVolume" -}}
+{{- $module := .Values.providerModule -}}
+{{- $set := list -}}
+{{- range $key, $value := $module }}{{ if $value }}{{ $set = append $set $key }}{{ end }}{{ end -}}
+{{- if gt (len $set) 1 }}{{ fail (printf "providerModule: set one of %s" (join ", " (sortAlpha $set))) }}{{ end -}}
+{{- with $module.files }}{{ toYaml (dict "configMap" (dict "name" "outrigger-cloud-controller-manager-provider")) }}{{ end -}}
+{{- with $module.existingConfigMap }}{{ toYaml (dict "configMap" (dict "name" .)) }}{{ end -}}
+{{- with $module.image }}{{ toYaml (dict "image" (dict "reference" .)) }}{{ end -}}
+{{- with $module.volume }}{{ toYaml . }}{{ end -}}
 {{- end -}}
 
 {{- define "outrigger.args" -}}
+{{- if .Values.providers }}
+{{- $providers := list }}{{ $configs := list -}}
+{{- range .Values.providers -}}
+{{- $providers = append $providers (ternary .name (printf "%s=%s" .name .provider) (eq .name .provider)) -}}
+{{- $configs = append $configs (printf "%s=/etc/outrigger/%s.conf" .name .name) -}}
+{{- end }}
+- {{ printf "--cloud-provider=%s" (join "," $providers) | quote }}
+- {{ printf "--cloud-config=%s" (join "," $configs) | quote }}
+{{- else }}
 - {{ printf "--cloud-provider=%s" .Values.cloudProvider | quote }}
 - {{ printf "--cloud-config=/etc/outrigger/%s" .Values.cloudConfig.key | quote }}
+{{- end }}
+{{- if or .Values.providerModule.image .Values.providerModule.volume }}
+- "--provider-path=/etc/outrigger-provider"
+{{- end }}
 - {{ printf "--cluster-name=%s" .Values.clusterName | quote }}
 - {{ printf "--v=%d" (int .Values.verbosity) | quote }}
 {{- with .Values.controllers }}

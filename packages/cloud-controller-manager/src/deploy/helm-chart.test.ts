@@ -70,7 +70,16 @@ test('monitoring adds what deploy/monitoring has, as the values say', () => {
   );
 });
 
-for (const name of ['default', 'deployment', 'monitoring', 'node-ranges']) {
+for (const name of [
+  'default',
+  'deployment',
+  'monitoring',
+  'node-ranges',
+  'openstack',
+  'vsphere',
+  'own-module',
+  'two-providers',
+]) {
   test(`${name}: the roles grant all that the program asks for with the flags that it gets`, async () => {
     const rendered = snapshot(name);
     const [args] = Object.values(rendered).flatMap(
@@ -138,6 +147,77 @@ test('what is set to the values is in the objects', () => {
     '--v=4',
   ]);
   assert.match(JSON.stringify(spec['volumes']), /"secretName":"my-cloud"/u);
+});
+
+interface PodSpec {
+  readonly containers: readonly [
+    {
+      readonly args: readonly string[];
+      readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+    },
+  ];
+  readonly volumes: readonly ({ readonly name: string } & Readonly<Record<string, unknown>>)[];
+}
+
+function podOf(name: string): PodSpec {
+  const workload = Object.values(snapshot(name)).find(({ kind }) => kind === 'DaemonSet' || kind === 'Deployment');
+  return workload?.spec?.template?.spec as unknown as PodSpec;
+}
+
+/** Of the chart's Secret. */
+function secretData(name: string): Readonly<Record<string, string>> | undefined {
+  const secret = Object.values(snapshot(name)).find(({ kind }) => kind === 'Secret');
+  return (secret as { stringData?: Readonly<Record<string, string>> } | undefined)?.stringData;
+}
+
+test('own-module: the files of a module are a ConfigMap, which is mounted where --cloud-provider looks', () => {
+  const files = snapshot('own-module')['ConfigMap kube-system/outrigger-cloud-controller-manager-provider'];
+  assert.deepEqual(Object.keys((files as unknown as { data: object }).data), ['my-cloud.js', 'provider.js']);
+  const { containers, volumes } = podOf('own-module');
+  const [{ args, volumeMounts }] = containers;
+  assert.deepEqual(args.slice(0, 2), [
+    '--cloud-provider=/etc/outrigger-provider/my-cloud.js',
+    '--cloud-config=/etc/outrigger/token',
+  ]);
+  assert.equal(volumeMounts[1]?.mountPath, '/etc/outrigger-provider');
+  assert.deepEqual(volumes[1], {
+    name: 'provider-module',
+    configMap: { name: 'outrigger-cloud-controller-manager-provider' },
+  });
+  const template = Object.values(snapshot('own-module')).find(({ kind }) => kind === 'DaemonSet')?.spec?.template;
+  assert.match(JSON.stringify(template), /"checksum\/provider-module":"[0-9a-f]{64}"/u);
+});
+
+test('vsphere: credentials of a Secret are mounted where the configuration says', () => {
+  const { containers, volumes } = podOf('vsphere');
+  const config = parse(secretData('vsphere')?.['vsphere.yaml'] ?? '') as { global: { secretsDirectory: string } };
+  assert.equal(containers[0].volumeMounts[1]?.mountPath, config.global.secretsDirectory);
+  assert.deepEqual(volumes[1], {
+    name: 'cloud-credentials',
+    secret: { secretName: 'vsphere-credentials', defaultMode: 0o440 },
+  });
+});
+
+test('two-providers: each has the file of its own name, from the values or from a Secret', () => {
+  const { containers, volumes } = podOf('two-providers');
+  const dir = '/etc/outrigger';
+  assert.deepEqual(containers[0].args.slice(0, 3), [
+    '--cloud-provider=openstack,vsphere,edge=@example/edge-provider',
+    `--cloud-config=openstack=${dir}/openstack.conf,vsphere=${dir}/vsphere.conf,edge=${dir}/edge.conf`,
+    `--provider-path=${dir}-provider`,
+  ]);
+  assert.deepEqual(Object.keys(secretData('two-providers') ?? {}), ['edge.conf', 'vsphere.conf']);
+  const own = 'outrigger-cloud-controller-manager-config';
+  const items = (key: string, path: string): object => ({ items: [{ key, path }] });
+  assert.deepEqual(volumes[0]?.['projected'], {
+    defaultMode: 0o440,
+    sources: [
+      { secret: { name: 'openstack', ...items('cloud.conf', 'openstack.conf') } },
+      { secret: { name: own, ...items('vsphere.conf', 'vsphere.conf') } },
+      { secret: { name: own, ...items('edge.conf', 'edge.conf') } },
+    ],
+  });
+  assert.deepEqual(volumes[2], { name: 'provider-module', image: { reference: 'registry.example/edge-provider:v1' } });
 });
 
 /** Each a thing that may be done: where, to what, which. */
