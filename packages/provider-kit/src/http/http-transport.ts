@@ -163,7 +163,7 @@ function agentOf(
   const settings: Agent.Options = {
     connect: { ...settled, timeout: requestTimeoutMs },
     // What goes to a proxy without a tunnel gets none of the agent's settings.
-    factory: (origin, options) =>
+    factory: (origin, options: object) =>
       thumbprint === undefined
         ? new Pool(origin, { ...options, ...LIMITS })
         : pinnedPool(thumbprint, origin, { ...options, ...LIMITS }),
