@@ -30,6 +30,17 @@ const REFUSED: readonly (readonly [args: readonly string[], words: string])[] = 
   ],
   [['--namespace=kube-system', '--set=providerModule.image=a,providerModule.existingConfigMap=b'], 'set one of'],
   [['--namespace=kube-system', '--set=cloudCredentials.mountPath=secrets'], 'mountPath'],
+  [['--namespace=kube-system', '--set=leaderMigration.enabled=true'], 'controllerLeaders is empty'],
+  [
+    [
+      '--namespace=kube-system',
+      '--set=leaderMigration.enabled=true,leaderMigration.leaderName=cloud-controller-manager',
+      '--set-json=leaderMigration.controllerLeaders=[{"name":"service","component":"*"}]',
+    ],
+    'use another name',
+  ],
+  [['--namespace=kube-system', '--set=networkPolicy.enabled=true'], 'hostNetwork=false'],
+  [['--namespace=kube-system', '--set=networkPolicy.egressPorts={0}'], 'egressPorts'],
   [['--namespace=kube-system', '--set=env[0].name=A'], 'env'],
   [['--namespace=kube-system', '--set=extraVolumes[0].emptyDir.medium=Memory'], 'name'],
   [['--namespace=kube-system', '--set=extraVolumeMounts[0].name=a'], 'mountPath'],
@@ -71,14 +82,21 @@ const problems: string[] = [];
 const lint = run(helm, ['lint', '--strict', '--namespace=kube-system', CHART]);
 if (lint.status !== 0) problems.push(`helm lint:\n${lint.stdout}${lint.stderr}`);
 
+/** `values`: a path in the chart. */
+function render(file: string, values: string, ...more: readonly string[]): void {
+  const args = ['template', NAME, CHART, '--namespace=kube-system', `--values=${join(CHART, values)}`, ...more];
+  const { status, stdout, stderr } = run(helm, args);
+  if (status === 0) rendered.set(file, stdout);
+  else problems.push(`helm template with ${values}:\n${stderr}`);
+}
+
 const rendered = new Map<string, string>();
 for (const values of globSync('ci/*-values.yaml', { cwd: CHART }).sort()) {
   const name = basename(values, '-values.yaml');
-  const args = ['template', NAME, CHART, '--namespace=kube-system', `--values=${join(CHART, values)}`];
-  const { status, stdout, stderr } = run(helm, args);
-  if (status === 0) rendered.set(`${name}.yaml`, stdout);
-  else problems.push(`helm template with ${values}:\n${stderr}`);
+  render(`${name}.yaml`, values, '--skip-tests');
 }
+// What `helm test` starts.
+render('test.yaml', 'ci/deployment-values.yaml', '--show-only=templates/test-config.yaml');
 rendered.set('rendered-from.sha256', `${chartDigest(CHART)}\n`);
 for (const [file, text] of rendered) {
   const path = join(CHART, 'snapshots', file);

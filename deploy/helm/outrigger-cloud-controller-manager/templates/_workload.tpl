@@ -33,8 +33,14 @@
 {{- with $values.topologySpreadConstraints }}{{ $_ := set $pod "topologySpreadConstraints" . }}{{ end -}}
 {{- /* The labels by which its pods are selected stay as they are. */ -}}
 {{- $_ := set $spec.template.metadata "labels" (merge $spec.template.metadata.labels $values.podLabels) -}}
+{{- if $values.leaderMigration.enabled -}}
+{{- $_ := set $pod "volumes" (append $pod.volumes (dict "name" "leader-migration" "configMap" (dict "name" "outrigger-cloud-controller-manager-leader-migration"))) -}}
+{{- $_ := set $container "volumeMounts" (append $container.volumeMounts (dict "name" "leader-migration" "mountPath" "/etc/outrigger-leader-migration" "readOnly" true)) -}}
+{{- end -}}
+{{- if not $values.hostNetwork }}{{ $_ := unset $pod "hostNetwork" }}{{ end -}}
 {{- $annotations := deepCopy $values.podAnnotations -}}
-{{- /* A module is loaded once: a change of it restarts the pods. */ -}}
+{{- /* Both are read once: a change restarts the pods. */ -}}
+{{- with $values.leaderMigration }}{{ if .enabled }}{{ $_ := set $annotations "checksum/leader-migration" (toJson . | sha256sum) }}{{ end }}{{ end -}}
 {{- with $values.providerModule.files }}{{ $_ := set $annotations "checksum/provider-module" (toJson . | sha256sum) }}{{ end -}}
 {{- with $annotations }}{{ $_ := set $spec.template.metadata "annotations" . }}{{ end -}}
 {{- end -}}
@@ -113,6 +119,13 @@
 {{- end }}
 {{- if .Values.allocateNodeCIDRs }}
 - "--allocate-node-cidrs"
+{{- end }}
+{{- with .Values.leaderElectResourceName }}
+- {{ printf "--leader-elect-resource-name=%s" . | quote }}
+{{- end }}
+{{- if .Values.leaderMigration.enabled }}
+- "--enable-leader-migration"
+- "--leader-migration-config=/etc/outrigger-leader-migration/leader-migration.yaml"
 {{- end }}
 {{- range .Values.extraArgs }}
 - {{ quote . }}

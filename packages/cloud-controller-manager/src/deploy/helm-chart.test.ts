@@ -86,7 +86,9 @@ for (const name of [
       ({ spec }) => spec?.template?.spec.containers.map((container) => container.args) ?? [],
     );
     assert.ok(args);
-    const needed = (await rolesForFlags(args, 'kube-system')) as readonly Manifest[];
+    // The file is in the pod; the Lease in it is the one of upstream's default, which is taken without it.
+    const flags = args.filter((flag) => !flag.startsWith('--leader-migration-config='));
+    const needed = (await rolesForFlags(flags, 'kube-system')) as readonly Manifest[];
     const missing = needed.flatMap((role) => {
       if (role.rules === undefined) {
         const key = `${role.kind} ${role.metadata.namespace ?? ''}/${role.metadata.name}`;
@@ -218,6 +220,53 @@ test('two-providers: each has the file of its own name, from the values or from 
     ],
   });
   assert.deepEqual(volumes[2], { name: 'provider-module', image: { reference: 'registry.example/edge-provider:v1' } });
+});
+
+test('leader-migration: the file is where the flag says, and names the Lease that the roles are about', () => {
+  const files =
+    snapshot('leader-migration')['ConfigMap kube-system/outrigger-cloud-controller-manager-leader-migration'];
+  const { data } = files as unknown as { readonly data: Readonly<Record<string, string>> };
+  assert.deepEqual(parse(data['leader-migration.yaml'] ?? ''), {
+    apiVersion: 'controllermanager.config.k8s.io/v1',
+    kind: 'LeaderMigrationConfiguration',
+    leaderName: 'cloud-provider-extraction-migration',
+    controllerLeaders: [{ name: 'service-lb-controller', component: '*' }],
+  });
+  const [{ args, volumeMounts }] = podOf('leader-migration').containers;
+  assert.ok(args.includes(`--leader-migration-config=${volumeMounts[1]?.mountPath}/leader-migration.yaml`));
+});
+
+test('network-policy: pods are selected by their labels; in are health and metrics, out are DNS and the ports of the values', () => {
+  const policy = snapshot('network-policy')['NetworkPolicy kube-system/outrigger-cloud-controller-manager'];
+  const tcp = (...ports: number[]): object[] => ports.map((port) => ({ port, protocol: 'TCP' }));
+  assert.deepEqual(policy?.spec, {
+    podSelector: { matchLabels: podLabels },
+    policyTypes: ['Ingress', 'Egress'],
+    ingress: [
+      {
+        ports: tcp(10_258),
+        from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+      },
+    ],
+    egress: [
+      { ports: [{ port: 53, protocol: 'UDP' }, ...tcp(53)] },
+      { ports: tcp(443, 6443, 5000, 9696) },
+      { to: [{ ipBlock: { cidr: '192.0.2.0/24' } }] },
+    ],
+  });
+  assert.ok(!('hostNetwork' in podOf('network-policy')));
+});
+
+test('helm test checks the flags of the program, in a pod that takes no port and that nothing selects', () => {
+  const { metadata, spec } = Object.values(snapshot('test'))[0] as unknown as {
+    readonly metadata: { readonly labels: object };
+    readonly spec: PodSpec & { readonly affinity: object; readonly restartPolicy: string };
+  };
+  const [container] = spec.containers;
+  assert.deepEqual(container.args, ['config', 'validate', ...podOf('deployment').containers[0].args]);
+  assert.equal('ports' in container || 'livenessProbe' in container, false);
+  assert.deepEqual(Object.keys(spec.affinity), ['nodeAffinity']);
+  assert.notDeepEqual({ ...metadata.labels, ...podLabels }, metadata.labels);
 });
 
 /** Each a thing that may be done: where, to what, which. */
