@@ -31,6 +31,8 @@ export async function memoryFixture(over: 'process' | 'http'): Promise<MemoryFix
     listMachines: async () => cloud.instances().map(({ name }) => name),
     fail: async (how) => cloud.setFaults(how ? [ruleOf(how)] : []),
     lag: async (listLagMs) => cloud.configure({ listLagMs }),
+    setMaintenance: async ({ name }, state) =>
+      void cloud.updateInstance(name, { maintenance: state ? { state } : null }),
     requests: async () => cloud.calls().total,
     requestsOf: { lookUp: 1, createRoutes: 1, volumes: 1 },
     listParts: async () => cloud.parts().map(({ id }) => id),

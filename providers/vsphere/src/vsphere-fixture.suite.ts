@@ -69,6 +69,20 @@ export async function vsphereFixture(): Promise<VsphereFixture> {
       vcenter.change({ reference, kind: 'leave' });
     },
     listMachines: async () => all().map(([{ inventory }, reference]) => inventory.get(reference)?.guestHostName ?? ''),
+    setMaintenance: async (node, state) => {
+      const [vcenter, reference] = find(node);
+      const there = vcenter.inventory.get(reference);
+      // On a host of its own, in the same cluster.
+      const host = `host of ${reference}`;
+      if (there) vcenter.put({ ...there, host });
+      vcenter.objects.set(host, {
+        type: 'HostSystem',
+        reference: host,
+        name: 'esx-2',
+        maintenance: state && (state === 'planned' ? 'entering' : 'entered'),
+      });
+      vcenter.attached.set(host, vcenter.attached.get('host-1') ?? []);
+    },
     fail: async (how) => {
       for (const vcenter of vcenters) {
         vcenter.isEmpty = how?.kind === 'empty';

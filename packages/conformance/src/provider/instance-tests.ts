@@ -20,6 +20,10 @@ const HOST = 'docs/reference/what-the-host-does.md#machines';
 const GUIDE = 'docs/guides/write-a-provider/2-absence.md#four-answers';
 const BATCH = 20;
 const HINTS_END_MS = 2_000;
+const ANNOTATION_KEY = /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+const ANNOTATION_LENGTH = 255;
+/** Of Kubernetes: `node.kubernetes.io/…` too. */
+const RESERVED = /^([^/]*\.)?(kubernetes|k8s)\.io\//;
 const LABEL_VALUE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 function promise(
@@ -71,6 +75,50 @@ export const instanceTests: readonly ConformanceTest[] = [
       const all = addresses.map(({ address, type }) => `${type} ${address}`);
       assert.equal(new Set(all).size, all.length, 'no address twice');
     },
+  ),
+
+  promise('the name of a machine, where one is given, finds its node', `${TYPES} Instance.name`, async (rig) => {
+    for (const node of [await rig.createMachine('called'), await rig.createMachine('other')]) {
+      const { name, providerID } = await rig.instanceOf(node);
+      if (name === undefined) continue;
+      const nameless = { ...withoutID(node), name: name.toLowerCase(), uid: randomUUID() };
+      assert.equal(foundIn(await answerOf(rig, nameless)).providerID, providerID, `by the name ${name}`);
+    }
+  }),
+
+  promise(
+    'annotations are ones that a node can have, and the same each time',
+    `${TYPES} Instance.annotations`,
+    async (rig) => {
+      const node = await rig.createNode('noted');
+      const { annotations = {} } = await rig.instanceOf(node);
+      for (const [key, value] of Object.entries(annotations)) {
+        assert.ok(ANNOTATION_KEY.test(key), `${key} is a key of an annotation`);
+        assert.ok(!RESERVED.test(key), `${key} is Kubernetes' own, and ignored`);
+        assert.ok(value.length <= ANNOTATION_LENGTH, `${key} has ${value.length} characters, and is ignored`);
+      }
+      // What differs would be written again and again.
+      const kept = { ...node, annotations };
+      assert.deepEqual((await rig.instanceOf(kept)).annotations ?? {}, annotations);
+      await rig.restart();
+      assert.deepEqual((await rig.instanceOf(kept)).annotations ?? {}, annotations);
+    },
+  ),
+
+  promise(
+    'maintenance is told of its machine alone, and no longer when it is over',
+    `${TYPES} Instance.maintenance`,
+    async (rig) => {
+      const [node, other] = [await rig.createNode('kept-up'), await rig.createNode('other')];
+      const told = async (): Promise<readonly (string | undefined)[]> =>
+        (await rig.lookUp(node, other)).map((answer) => foundIn(answer).maintenance?.state);
+      for (const state of ['planned', 'in-progress', undefined] as const) {
+        await rig.fixture.setMaintenance?.(node, state);
+        await rig.wait(rig.fixture.clock ? 1_000 : 0);
+        assert.deepEqual(await told(), [state, undefined]);
+      }
+    },
+    { hooks: ['setMaintenance'] },
   ),
 
   promise('state and metadata give the same provider ID and state', `${TYPES} InstanceNeed`, async (rig) => {

@@ -1,5 +1,5 @@
 /** What an author gives the suite: a cloud in which it can make, stop, delete and list machines, and what else can be tried there. */
-import type { ConfigText, NodeRef, VolumeRef } from '@outrigger/cloud-provider';
+import type { ConfigText, InstanceMaintenance, NodeRef, VolumeRef } from '@outrigger/cloud-provider';
 import type { Clock } from '@outrigger/kube';
 
 /**
@@ -51,6 +51,8 @@ export interface ProviderFixture extends AsyncDisposable {
   fail?(how: CloudFailure | undefined): Promise<void>;
   /** From now on, lists show what was so many milliseconds ago; 0 ends it. Direct reads do not. */
   lag?(ms: number): Promise<void>;
+  /** The cloud announces maintenance of the machine, or carries it out; `undefined` ends it. */
+  setMaintenance?(node: NodeRef, state: InstanceMaintenance['state'] | undefined): Promise<void>;
   /** Requests that the cloud has got so far. */
   requests?(): Promise<number>;
   readonly requestsOf?: DeclaredRequests | undefined;

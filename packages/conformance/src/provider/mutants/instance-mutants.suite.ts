@@ -209,6 +209,55 @@ export const instanceMutants: readonly Mutant[] = [
     }),
   ),
   ofInstances(
+    'machines are called by their IDs',
+    'the name of a machine, where one is given, finds its node',
+    (own) => ({
+      lookUp: async (nodes, need, call) =>
+        (await own.lookUp(nodes, need, call)).map((answer) =>
+          found(answer, ({ providerID }) => ({ name: `vm-${providerID.length}` })),
+        ),
+    }),
+  ),
+  ofInstances(
+    'annotations count the answers',
+    'annotations are ones that a node can have, and the same each time',
+    (own) => {
+      let answers = 0;
+      return {
+        lookUp: async (nodes, need, call) =>
+          (await own.lookUp(nodes, need, call)).map((answer) =>
+            found(answer, () => ({ annotations: { 'example.com/answers': String(answers++) } })),
+          ),
+      };
+    },
+  ),
+  ofInstances(
+    'annotations of Kubernetes',
+    'annotations are ones that a node can have, and the same each time',
+    (own) => ({
+      lookUp: async (nodes, need, call) =>
+        (await own.lookUp(nodes, need, call)).map((answer) =>
+          found(answer, () => ({ annotations: { 'node.kubernetes.io/machine': 'x' } })),
+        ),
+    }),
+  ),
+  ofInstances(
+    'maintenance is never over',
+    'maintenance is told of its machine alone, and no longer when it is over',
+    (own) => {
+      const said = new Map<string, Instance['maintenance']>();
+      return {
+        lookUp: async (nodes, need, call) =>
+          (await own.lookUp(nodes, need, call)).map((answer) =>
+            found(answer, ({ maintenance, providerID }) => {
+              if (maintenance) said.set(providerID, maintenance);
+              return { maintenance: said.get(providerID) };
+            }),
+          ),
+      };
+    },
+  ),
+  ofInstances(
     'addresses without an address',
     'metadata: type, zone and region are label values, addresses are addresses',
     (own) => ({
