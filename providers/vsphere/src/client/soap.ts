@@ -1,22 +1,16 @@
-/** The vim25 API on the wire: envelopes, references, and what faults mean. */
+/** The vim25 API on the wire: references, objects with their properties, and what faults mean. */
 import {
   xmlChild,
   xmlChildren,
   xmlText,
   isHttpError,
-  xmlFormat,
-  type ApiError,
+  soapFormat,
   type BodyFormat,
   type ErrorRule,
   type HttpError,
+  type XmlElement,
 } from '@outrigger/provider-kit';
 import type { ManagedObject } from '../inventory/vcenter.ts';
-
-/** An element: its children in the order of the schema, attributes as `@type`, text as `#text`. */
-export interface XmlElement {
-  readonly [name: string]: XmlValue;
-}
-type XmlValue = string | number | boolean | undefined | XmlElement | readonly XmlValue[];
 
 /** One of vCenter's SOAP APIs. */
 export interface SoapApi {
@@ -30,32 +24,11 @@ export const VIM: SoapApi = { path: '/sdk', namespace: 'urn:vim25', action: 'urn
 /** Where vCenter's services are. */
 export const LOOKUP: SoapApi = { path: '/lookupservice/sdk', namespace: 'urn:lookup', action: 'urn:lookup/2.0' };
 
-const SOAP_NAMESPACE = 'http://schemas.xmlsoap.org/soap/envelope/';
-const xml = xmlFormat({ attributes: true });
-
-/** What is written already, as what is signed, goes as it is. */
-export const soapFormat: BodyFormat = {
-  mediaType: 'text/xml',
-  writes: 'text/xml; charset=utf-8',
-  write: (body) => (typeof body === 'string' ? body : xml.write(body)),
-  read: (text) => xml.read(text),
-};
-
 /** As `soapFormat`, and the text itself as `text`: of what is signed, each byte counts. */
 export const signedFormat: BodyFormat = {
   ...soapFormat,
-  read: (text) => ({ ...(xml.read(text) as object), text }),
+  read: (text) => ({ ...(soapFormat.read(text) as object), text }),
 };
-
-export function envelope(method: string, target: ManagedObject, args: XmlElement, namespace: string): XmlElement {
-  return {
-    'soapenv:Envelope': {
-      '@xmlns:soapenv': SOAP_NAMESPACE,
-      '@xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
-      'soapenv:Body': { [method]: { '@xmlns': namespace, _this: referenceTo(target), ...args } },
-    },
-  };
-}
 
 export function referenceTo({ reference, type }: ManagedObject): XmlElement {
   return { '@type': type, '#text': reference };
@@ -93,26 +66,9 @@ export function objectContents(answer: unknown): readonly ObjectContent[] {
   });
 }
 
-/** For `errorOf`: the name of the fault in the detail (`InvalidLogin`), else the fault code; of what it names, `obj` and `name`. */
-export function soapFault(body: unknown): ApiError | undefined {
-  const fault = xmlChild(body, 'Envelope', 'Body', 'Fault');
-  if (fault === undefined) return undefined;
-  const [element, detail] = Object.entries(xmlChild(fault, 'detail') ?? {}).find(([name]) => !name.startsWith('@')) ?? [
-    '',
-    undefined,
-  ];
-  const code = localName(xmlText(xmlChild(detail, '@type')) ?? element.replace(/Fault$/u, ''));
-  const [obj, name] = [xmlText(xmlChild(detail, 'obj')), xmlText(xmlChild(detail, 'name'))];
-  return {
-    code: code === '' || code === 'Fault' ? localName(xmlText(xmlChild(fault, 'faultcode')) ?? '') : code,
-    message: xmlText(xmlChild(fault, 'faultstring')) ?? '',
-    detail: { ...(obj !== undefined && { obj }), ...(name !== undefined && { name }) },
-  };
-}
-
 /** A fault within an answer, as of a property that is withheld: `NoPermission`. */
 function faultName(localizedFault: unknown): string {
-  return localName(xmlText(xmlChild(localizedFault, 'fault', '@type')) ?? 'unknown');
+  return (xmlText(xmlChild(localizedFault, 'fault', '@type')) ?? 'unknown').replace(/^.*:/u, '');
 }
 
 export function isFault(error: unknown, ...names: readonly string[]): error is HttpError {
@@ -142,7 +98,3 @@ const MEANINGS: Readonly<Record<string, readonly string[]>> = {
 export const soapErrors: readonly ErrorRule[] = Object.entries(MEANINGS).flatMap(([means, codes]) =>
   codes.map((code) => ({ status: 500, code, means: means as ErrorRule['means'], effect: 'none' as const })),
 );
-
-function localName(name: string): string {
-  return name.slice(name.indexOf(':') + 1);
-}

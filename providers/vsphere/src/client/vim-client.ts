@@ -1,17 +1,17 @@
 /** The vim25 API of one vCenter in one session, which all callers share. Entry point: `VimClient.inSession`. */
 import { CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
-import { xmlChild, xmlText, tokenCredentials, type HttpClient, type HttpError } from '@outrigger/provider-kit';
-import type { ManagedObject } from '../inventory/vcenter.ts';
 import {
-  envelope,
-  isFault,
-  managedObjectIn,
-  objectContents,
-  referenceTo,
-  VIM,
-  type SoapApi,
+  xmlChild,
+  xmlText,
+  soapAnswer,
+  soapEnvelope,
+  tokenCredentials,
+  type HttpClient,
+  type HttpError,
   type XmlElement,
-} from './soap.ts';
+} from '@outrigger/provider-kit';
+import type { ManagedObject } from '../inventory/vcenter.ts';
+import { isFault, managedObjectIn, objectContents, referenceTo, VIM, type SoapApi } from './soap.ts';
 
 /** Where the parts of the API are: `ServiceInstance.content`. */
 export interface ServiceContent {
@@ -55,13 +55,10 @@ export class VimRequests {
     args: XmlElement = {},
     options: RequestOptions = {},
   ): Promise<{ readonly answer: unknown; readonly cookies: string }> {
-    const received = await this.post(
-      call,
-      method,
-      envelope(method, target, args, options.api?.namespace ?? VIM.namespace),
-      options,
-    );
-    const answer = xmlChild(received.body, 'Envelope', 'Body', `${method}Response`);
+    const { namespace } = options.api ?? VIM;
+    const body = soapEnvelope(method, { _this: referenceTo(target), ...args }, namespace);
+    const received = await this.post(call, method, body, options);
+    const answer = soapAnswer(received.body, method);
     if (answer === undefined) {
       throw new CloudError(
         'unavailable',

@@ -5,6 +5,8 @@ import {
   xmlChildren,
   xmlText,
   HttpClient,
+  soapError,
+  soapFormat,
   type Fetch,
   type HttpClientOptions,
   type Proxies,
@@ -16,8 +18,6 @@ import {
   managedObjectIn,
   signedFormat,
   soapErrors,
-  soapFault,
-  soapFormat,
   objectContents,
   type ObjectContent,
 } from '../client/soap.ts';
@@ -111,7 +111,7 @@ class OpenVcenter implements Vcenter {
       fetch,
       ...(userAgent !== undefined && { headers: { 'user-agent': userAgent } }),
     };
-    const soap = { ...common, errorOf: soapFault, errors: soapErrors };
+    const soap = { ...common, errorOf: soapError, errors: soapErrors };
     this.#http = new HttpClient({ ...soap, format: soapFormat });
     this.#tokens = new HttpClient({ ...soap, format: signedFormat });
     if (credentials.kind === 'session-manager') {

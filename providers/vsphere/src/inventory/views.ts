@@ -1,7 +1,7 @@
 /** Container views: what is below a folder or a datacenter, read whole in pages. */
 import { CloudError, type CallContext } from '@outrigger/cloud-provider';
-import { xmlChild, xmlText } from '@outrigger/provider-kit';
-import { objectContents, type ObjectContent, referenceTo, type XmlElement } from '../client/soap.ts';
+import { xmlChild, xmlText, type XmlElement } from '@outrigger/provider-kit';
+import { objectContents, type ObjectContent, referenceTo } from '../client/soap.ts';
 import type { VimSession } from '../client/vim-client.ts';
 import type { ManagedObject } from './vcenter.ts';
 
