@@ -16,6 +16,7 @@ import { KnownSecrets, systemClock, type Node, type Service } from '@outrigger/k
 import { Secrets } from '../../packages/cloud-runtime/src/secrets.ts';
 import { parseGoDuration } from '../../packages/controller-manager/src/flags/go-duration.ts';
 import { createLogging } from '../../packages/controller-manager/src/logs/logging.ts';
+import { readServingRequest } from '../../packages/controllers/src/kubelet-serving-approver/serving-request.ts';
 import { isLabelKey, isLabelValue } from '../../packages/controllers/src/node/label-syntax.ts';
 import { askedOf } from '../../packages/controllers/src/service/adoption.ts';
 import { failureNote } from '../../packages/controllers/src/service/service-events.ts';
@@ -179,6 +180,18 @@ function nodeOf(more: { annotations?: Record<string, string>; spec?: object; sta
   };
 }
 
+/** Of a kubelet that puts this into its request. */
+const serve = (request: Buffer): unknown =>
+  readServingRequest({
+    spec: {
+      signerName: 'kubernetes.io/kubelet-serving',
+      username: 'system:node:n',
+      groups: ['system:nodes'],
+      usages: ['digital signature', 'server auth'],
+      request: request.toString('base64'),
+    },
+  });
+
 const bodyOf = (text: string) => ({
   status: 500,
   headers: { 'content-type': 'text/html' },
@@ -267,6 +280,14 @@ export const targets: readonly Target[] = [
       initialise(
         nodeOf({ status: { addresses: text.split(',').map((address) => ({ type: 'InternalIP', address })) } }),
       ),
+  },
+  { name: 'serving request', run: (text) => serve(Buffer.from(text)) },
+  {
+    name: 'serving request in PEM',
+    run: (text) => {
+      const [begin, end] = ['BEGIN', 'END'].map((word) => `-----${word} CERTIFICATE REQUEST-----\n`);
+      serve(Buffer.from(`${begin}${Buffer.from(text, 'latin1').toString('base64')}\n${end}`));
+    },
   },
   {
     name: 'provider ID',
