@@ -41,6 +41,19 @@ const REFUSED: readonly (readonly [args: readonly string[], words: string])[] = 
   ],
   [['--namespace=kube-system', '--set=networkPolicy.enabled=true'], 'hostNetwork=false'],
   [['--namespace=kube-system', '--set=networkPolicy.egressPorts={0}'], 'egressPorts'],
+  [['--namespace=kube-system', '--set=webhooks.pvLabel=true'], 'need a certificate'],
+  [['--namespace=kube-system', '--set=webhooks.pvLabel=true,webhooks.existingSecret=a'], 'need a certificate'],
+  [
+    ['--namespace=kube-system', '--set=webhooks.pvLabel=true,webhooks.existingSecret=a,webhooks.issuerRef.name=b'],
+    'not both',
+  ],
+  [
+    [
+      '--namespace=kube-system',
+      '--set=webhooks.pvLabel=true,webhooks.issuerRef.name=b,extraArgs={--feature-gates=A=true}',
+    ],
+    'leave it out of extraArgs',
+  ],
   [['--namespace=kube-system', '--set=env[0].name=A'], 'env'],
   [['--namespace=kube-system', '--set=extraVolumes[0].emptyDir.medium=Memory'], 'name'],
   [['--namespace=kube-system', '--set=extraVolumeMounts[0].name=a'], 'mountPath'],

@@ -33,6 +33,10 @@
 {{- with $values.topologySpreadConstraints }}{{ $_ := set $pod "topologySpreadConstraints" . }}{{ end -}}
 {{- /* The labels by which its pods are selected stay as they are. */ -}}
 {{- $_ := set $spec.template.metadata "labels" (merge $spec.template.metadata.labels $values.podLabels) -}}
+{{- with include "outrigger.webhookSecret" .root -}}
+{{- $_ := set $pod "volumes" (append $pod.volumes (dict "name" "webhook-certificate" "secret" (dict "secretName" . "defaultMode" 288))) -}}
+{{- $_ := set $container "volumeMounts" (append $container.volumeMounts (dict "name" "webhook-certificate" "mountPath" "/etc/outrigger-webhook" "readOnly" true)) -}}
+{{- end -}}
 {{- if $values.leaderMigration.enabled -}}
 {{- $_ := set $pod "volumes" (append $pod.volumes (dict "name" "leader-migration" "configMap" (dict "name" "outrigger-cloud-controller-manager-leader-migration"))) -}}
 {{- $_ := set $container "volumeMounts" (append $container.volumeMounts (dict "name" "leader-migration" "mountPath" "/etc/outrigger-leader-migration" "readOnly" true)) -}}
@@ -93,6 +97,18 @@
 {{- with $module.volume }}{{ toYaml . }}{{ end -}}
 {{- end -}}
 
+{{/* The Secret with the certificate of the webhooks; nothing where there are none. */}}
+{{- define "outrigger.webhookSecret" -}}
+{{- with .Values.webhooks -}}
+{{- if or .pvLabel .services -}}
+{{- if and .issuerRef .existingSecret }}{{ fail "webhooks: set issuerRef, or existingSecret with caBundle, not both" }}{{ end -}}
+{{- if not (or .issuerRef (and .existingSecret .caBundle)) }}{{ fail "webhooks need a certificate: set issuerRef, or existingSecret with caBundle" }}{{ end -}}
+{{- range $.Values.extraArgs }}{{ if hasPrefix "--feature-gates" . }}{{ fail "webhooks set --feature-gates: leave it out of extraArgs, or set the flags of webhooks there" }}{{ end }}{{ end -}}
+{{- default "outrigger-cloud-controller-manager-webhook" .existingSecret -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "outrigger.args" -}}
 {{- if .Values.providers }}
 {{- $providers := list }}{{ $configs := list -}}
@@ -126,6 +142,14 @@
 {{- if .Values.leaderMigration.enabled }}
 - "--enable-leader-migration"
 - "--leader-migration-config=/etc/outrigger-leader-migration/leader-migration.yaml"
+{{- end }}
+{{- if include "outrigger.webhookSecret" . }}
+{{- with .Values.webhooks }}
+- {{ printf "--webhooks=%s" (join "," (compact (list (ternary "pvlabel" "" .pvLabel) (ternary "service" "" (not (not .services)))))) | quote }}
+{{- end }}
+- "--feature-gates=CloudControllerManagerWebhook=true"
+- "--webhook-tls-cert-file=/etc/outrigger-webhook/tls.crt"
+- "--webhook-tls-private-key-file=/etc/outrigger-webhook/tls.key"
 {{- end }}
 {{- range .Values.extraArgs }}
 - {{ quote . }}

@@ -11,6 +11,8 @@ import { rolesForFlags } from '../rbac/roles-for-flags.ts';
 import { version } from '../program/version.ts';
 import { deployFiles } from './deploy-files.ts';
 import { podLabels } from './pod-template.ts';
+import { pvLabelWebhookConfiguration } from './pv-label-webhook.ts';
+import { serviceWebhookConfiguration } from './service-webhook.ts';
 import { alerts } from './monitoring/alerts.ts';
 
 const DEPLOY = new URL('../../../../deploy/', import.meta.url);
@@ -267,6 +269,58 @@ test('helm test checks the flags of the program, in a pod that takes no port and
   assert.equal('ports' in container || 'livenessProbe' in container, false);
   assert.deepEqual(Object.keys(spec.affinity), ['nodeAffinity']);
   assert.notDeepEqual({ ...metadata.labels, ...podLabels }, metadata.labels);
+});
+
+/** As the values of webhooks-cert-manager say, but for what makes the authority known. */
+const served = [
+  pvLabelWebhookConfiguration(),
+  serviceWebhookConfiguration({ providerName: 'openstack', classes: ['example.com/fast'], isDefault: true }),
+  serviceWebhookConfiguration({ providerName: 'edge', classes: ['example.com/edge'], isDefault: false }),
+] as readonly Manifest[];
+
+test('webhooks-cert-manager: the configurations of the program, one for each provider, and one certificate for all', () => {
+  const rendered = Object.values(snapshot('webhooks-cert-manager'));
+  const name = 'outrigger-cloud-controller-manager-webhook';
+  const found = rendered.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
+  assert.deepEqual(
+    found.map(({ metadata }) => metadata.name).toSorted(),
+    served.map(({ metadata }) => metadata.name).toSorted(),
+  );
+  for (const { metadata, ...rest } of served) {
+    const annotations = { 'cert-manager.io/inject-ca-from': `kube-system/${name}` };
+    const same = found.find((one) => one.metadata.name === metadata.name);
+    assert.deepEqual(same, { ...rest, metadata: { ...metadata, annotations } }, metadata.name);
+  }
+  const certificate = rendered.find(({ kind }) => kind === 'Certificate');
+  const services = rendered.filter(({ kind }) => kind === 'Service').map((service) => service.metadata.name);
+  assert.equal(services.length, 2);
+  assert.deepEqual(certificate?.spec, {
+    secretName: name,
+    issuerRef: { name: 'cluster', kind: 'ClusterIssuer' },
+    dnsNames: services.map((service) => `${service}.kube-system.svc`),
+  });
+  const { containers, volumes } = podOf('webhooks-cert-manager');
+  assert.deepEqual(containers[0].args.slice(-4), [
+    '--webhooks=pvlabel,service',
+    '--feature-gates=CloudControllerManagerWebhook=true',
+    '--webhook-tls-cert-file=/etc/outrigger-webhook/tls.crt',
+    '--webhook-tls-private-key-file=/etc/outrigger-webhook/tls.key',
+  ]);
+  assert.deepEqual(volumes[1]?.['secret'], { secretName: name, defaultMode: 0o440 });
+});
+
+test('webhooks-own: the Secret and the authority of the values, and the API server is let in', () => {
+  const rendered = snapshot('webhooks-own');
+  const found = rendered['ValidatingWebhookConfiguration /load-balancers.openstack.outrigger.dev'];
+  assert.deepEqual(Object.keys(found?.metadata ?? {}), ['name']);
+  assert.match(JSON.stringify(found), /"caBundle":"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"/u);
+  assert.equal(Object.values(rendered).filter(({ kind }) => kind === 'Certificate').length, 0);
+  assert.deepEqual(podOf('webhooks-own').volumes[1]?.['secret'], { secretName: 'webhook', defaultMode: 0o440 });
+  const policy = rendered['NetworkPolicy kube-system/outrigger-cloud-controller-manager'];
+  assert.deepEqual((policy?.spec as { ingress?: unknown } | undefined)?.ingress, [
+    { ports: [{ port: 10_258, protocol: 'TCP' }] },
+    { ports: [{ port: 10_260, protocol: 'TCP' }] },
+  ]);
 });
 
 /** Each a thing that may be done: where, to what, which. */
