@@ -1,6 +1,7 @@
 /**
  * A hostile namespace beside an honest one, in time that passes only by what is waited for: whose turn it is with workers, looks at the cloud and
- * its requests is all that makes honest Services slower here, on every machine. What processors add, `make chaos PART=tenant` shows.
+ * its requests is all that makes honest Services slower here, on every machine. What processors add, `make chaos PART=tenant` shows. It fails where
+ * workers wait for the cloud; turns of namespaces matter with thousands of Services, and are held by the tests of the queue and of looks.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
