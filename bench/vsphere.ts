@@ -193,6 +193,7 @@ class Bench {
         name: 'sessions end all the time',
         begin: () =>
           a.setRules([
+            { method: 'FindAllByUuid', killSessions: true },
             { method: 'FindByUuid', killSessions: true },
             { method: 'ContinueRetrievePropertiesEx', killSessions: true },
           ]),
