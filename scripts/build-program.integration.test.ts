@@ -169,7 +169,7 @@ test('the bundle is one file, small, with one byte a character', async () => {
   const oursBytes = lightText.length - light.libraryBytes - approverBytes;
   assert.ok(oursBytes < 1_099_000, `${oursBytes} bytes of ours`);
   // What came as a whole has a bound of its own, with what it alone takes of the kit and of libraries (fast-xml-parser for vSphere).
-  assert.ok(approverBytes < 18_000, `${approverBytes} bytes for the approver of serving certificates`);
+  assert.ok(approverBytes < 19_000, `${approverBytes} bytes for the approver of serving certificates`);
   const vsphereLibraryBytes = libraryBytes - light.libraryBytes;
   assert.ok(vsphereLibraryBytes < 120_000, `${vsphereLibraryBytes} bytes of libraries for vSphere`);
   const vsphereBytes = text.length - lightText.length - vsphereLibraryBytes;

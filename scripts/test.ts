@@ -91,12 +91,22 @@ async function execute(command: string, args: readonly string[], env: NodeJS.Pro
   }
 }
 
-function check(name: string, command: string, args: readonly string[]): Stage {
+interface CheckOptions {
+  readonly always?: boolean;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+function check(
+  name: string,
+  command: string,
+  args: readonly string[],
+  { always = true, env }: CheckOptions = {},
+): Stage {
   return {
     name,
-    always: true,
+    always,
     run: async () => {
-      const ok = (await execute(command, args)) === 0;
+      const ok = (await execute(command, args, env)) === 0;
       return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
     },
   };
@@ -263,6 +273,8 @@ const stages: readonly Stage[] = [
   properties(),
   tests('packages', { pattern: PACKAGES }),
   tests('fast', { pattern: FAST, coverage: true, concurrency: 2 }),
+  // The same texts each time; `make fuzz` draws others.
+  check('fuzz', 'node', ['e2e/fuzz/run.ts'], { always: ci, env: { MINUTES: '1', SEED: '1' } }),
   tests('control-plane', { pattern: CONTROL_PLANE, except: CURRENT_RELEASE_ONLY, concurrency: 2 }),
   // These fill the machine, and measure how long the program takes on it.
   tests('control-plane-long', { pattern: `{${CURRENT_RELEASE_ONLY.join(',')}}`, concurrency: 1 }),
