@@ -78,6 +78,7 @@ export {
   type NamedSections,
 } from './config/config-schema.ts';
 export { bool, duration, listOf, oneOf, text, url, wholeNumber, type ValueKind } from './config/value-kinds.ts';
+export { checkWithWarnings } from './config/check-with-warnings.ts';
 export { readConfig, type ReadConfigOptions } from './config/read-config.ts';
 export { didYouMean } from './config/closest-name.ts';
 export { configTable } from './config/config-table.ts';

@@ -12,7 +12,7 @@ import {
   type PredecessorMetrics,
   type ProviderHost,
 } from '@outrigger/cloud-provider';
-import type { Fetch } from '@outrigger/provider-kit';
+import { checkWithWarnings, type Fetch } from '@outrigger/provider-kit';
 import { serviceTypes } from './client/api-client.ts';
 import { connectionOf, type Connection } from './client/connection.ts';
 import { OpenStackClient } from './client/openstack-client.ts';
@@ -71,15 +71,8 @@ class OpenStackProvider implements CloudProvider {
     this.#options = options;
   }
 
-  /** What is only to be warned of is told by `open`; and here where that is not reached: it may be the reason, such as a misspelt key. */
-  async checkConfig(text: ConfigText | undefined): Promise<void> {
-    const warnings: string[] = [];
-    try {
-      await this.#read(text, (warning) => void warnings.push(warning));
-    } catch (error) {
-      if (!isCloudError(error) || warnings.length === 0) throw error;
-      throw new CloudError(error.code, [error.message, ...warnings].join('; '), { cause: error });
-    }
+  checkConfig(text: ConfigText | undefined): Promise<void> {
+    return checkWithWarnings((warn) => this.#read(text, warn));
   }
 
   /** Waits for no cloud. Whether it is there, and takes the credentials, is found out meanwhile. */

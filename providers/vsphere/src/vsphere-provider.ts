@@ -11,7 +11,7 @@ import {
   type ConfigText,
   type ProviderHost,
 } from '@outrigger/cloud-provider';
-import { proxiesOf } from '@outrigger/provider-kit';
+import { checkWithWarnings, proxiesOf } from '@outrigger/provider-kit';
 import { readVsphereConfig } from './config/read-vsphere-config.ts';
 import type { VcenterSettings, VsphereConfig } from './config/vsphere-config.ts';
 import { KnownIdentities, KnownVcenter } from './instances/known-vcenter.ts';
@@ -71,15 +71,8 @@ class VsphereProvider implements CloudProvider {
     this.#options = options;
   }
 
-  /** What is only to be warned of is told by `open`; and here where that is not reached: it may be the reason, such as a misspelt key. */
-  async checkConfig(text: ConfigText | undefined): Promise<void> {
-    const warnings: string[] = [];
-    try {
-      await this.#read(text, (warning) => void warnings.push(warning));
-    } catch (error) {
-      if (!isCloudError(error) || warnings.length === 0) throw error;
-      throw new CloudError(error.code, [error.message, ...warnings].join('; '), { cause: error });
-    }
+  checkConfig(text: ConfigText | undefined): Promise<void> {
+    return checkWithWarnings((warn) => this.#read(text, warn));
   }
 
   /** Waits for no vCenter. Whether it is there, and takes the credentials, is found out meanwhile. */
