@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { timeOf, whyTooMuch, type Step } from './cost.ts';
+import { plantedTargets } from './planted-targets.ts';
 import { grow, recipes, type Recipe } from './recipe.ts';
 import { targets } from './targets.ts';
 import { RecipeTrial } from './try-recipe.ts';
@@ -24,6 +25,16 @@ test('no target costs more than the size of its text, for recipes of a fixed see
     const { name } = targets[at % targets.length] ?? { name: '' };
     assert.equal(await trial.try(name, recipe, [7_500, 15_000, 30_000, 60_000]), undefined);
   }
+});
+
+test('what costs too much each time is found, and a slow moment of the machine is not', async () => {
+  await using trial = new RecipeTrial();
+  const found = [];
+  for (const { name } of plantedTargets) {
+    const sizes = [3_750, 7_500, 15_000];
+    if (await trial.try(name, { prefix: '', unit: 'a', suffix: '' }, sizes)) found.push(name);
+  }
+  assert.deepEqual(found, ['planted: takes the square of its size']);
 });
 
 test('a recipe grows to the size that is asked for, each unit with a number of its own', () => {

@@ -1,6 +1,6 @@
 /**
- * `make fuzz MINUTES=n`: draws texts for all targets in turn until the time is over, or until `n` recipes were tried
- * (`RECIPES=n`). What is found is printed as lines for `corpus.json`. `SEED=n` repeats a run, `TARGET=words` picks targets.
+ * `make fuzz MINUTES=n`: draws texts for all targets in turn until the time is over. What is found is printed as lines for
+ * `corpus.json`. `SEED=n` repeats a run, `TARGET=words` picks targets.
  */
 import { systemClock, systemRandom } from '@outrigger/kube';
 import * as fc from 'fast-check';

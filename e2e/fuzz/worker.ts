@@ -1,6 +1,7 @@
 /** Runs one target on texts of growing size, in a thread that can be ended when it does not come back. */
 import { parentPort as port } from 'node:worker_threads';
 import { scanTime, timeOf, whyTooMuch, type Step } from './cost.ts';
+import { plantedTargets } from './planted-targets.ts';
 import { grow, type Recipe } from './recipe.ts';
 import { targets } from './targets.ts';
 
@@ -16,7 +17,7 @@ export type Report =
   | { readonly kind: 'done'; readonly problem?: string };
 
 async function work({ target: name, recipe, sizes }: Task): Promise<string | undefined> {
-  const target = targets.find((one) => one.name === name);
+  const target = [...targets, ...plantedTargets].find((one) => one.name === name);
   if (!target) return 'there is no such target';
   const steps: Step[] = [];
   for (const size of sizes) {
