@@ -8,7 +8,7 @@ import { buildJudges, KUBERNETES } from './programs.ts';
 
 /** All of them, or those whose names begin so: `make judges TESTS=kubelets`. */
 const tests = { folder: fileURLToPath(new URL('.', import.meta.url)), names: process.argv.slice(2) };
-labTests(tests);
+const files = labTests(tests);
 
 /** `unshare` gives a network without anything to whoever may have one; `ip` gives it the nodes' addresses. */
 const setUp = [
@@ -33,5 +33,5 @@ if (tried.status !== 0) {
 }
 // There is no way out of that network, so all is built before.
 await findBinaries(KUBERNETES, ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl']);
-await buildJudges();
+await buildJudges(files);
 process.exitCode = await runLabTests({ ...tests, fileLimitMinutes: 60, within });
