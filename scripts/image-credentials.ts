@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildExecutable, buildScript } from './image-credentials/build-executable.ts';
 import { makeInstallerImage } from './image-credentials/make-image.ts';
+import { startTime } from './image-credentials/start-time.ts';
 
 const repository = fileURLToPath(new URL('../', import.meta.url));
 const folder = path.join(repository, 'dist/image-credentials');
@@ -11,8 +12,13 @@ const { version } = JSON.parse(readFileSync(path.join(repository, 'package.json'
 
 const script = await buildScript(folder);
 const executable = await buildExecutable(folder);
-for (const { bytes, file } of [script, executable]) {
-  console.log(`${path.relative(process.cwd(), file)}: ${(bytes / 1e6).toFixed(2)} MB`);
+const parts = [
+  { ...script, command: [process.execPath, script.file] },
+  { ...executable, command: [executable.file] },
+] as const;
+for (const { bytes, command, file } of parts) {
+  const start = `starts in ${startTime(command).toFixed(0)} ms (median)`;
+  console.log(`${path.relative(process.cwd(), file)}: ${(bytes / 1e6).toFixed(2)} MB, ${start}`);
 }
 const { digest, layerBytes } = makeInstallerImage(folder, executable.file, version);
 const image = path.relative(process.cwd(), path.join(folder, 'image.tar'));
