@@ -190,6 +190,25 @@ test('a leader that cannot renew stops before anybody can take over', async () =
   assert.ok(gap >= 2_000 && gap <= 4_100, `nobody led for ${gap} ms`);
 });
 
+test('a renewal that fails after the term has ended is not told: nothing is tried again', async () => {
+  const { clock, server, machine } = setUp();
+  let fate: 'ok' | 'request-lost' = 'ok';
+  const told: string[] = [];
+  const logger: Logger = { ...silentLogger, warn: (message) => void told.push(message), with: () => logger };
+  const a = stand(server, machine(), 'a', { logger, wire: { latencyMs: () => 5, fate: () => fate } });
+  await timeUntil(clock, a.leads);
+  fate = 'request-lost';
+  await timeUntil(clock, () => !a.leads());
+  a.leave.abort();
+  assert.ok(told.length > 0, 'what failed before is told');
+  told.length = 0;
+  await clock.advance(20_000);
+  assert.deepEqual(
+    told.filter((message) => message.includes('renew')),
+    [],
+  );
+});
+
 test('an outage of less than half the renew deadline, and answers that are lost, change nothing', async () => {
   const { clock, server, machine } = setUp();
   let fate: 'ok' | 'request-lost' | 'answer-lost' = 'ok';

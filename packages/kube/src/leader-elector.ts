@@ -232,8 +232,7 @@ export class LeaderElector {
       return await this.#extend(term, this.#lease);
     } catch (error) {
       if (!isConflict(error) && !isNotFound(error)) {
-        this.#logger.warn('Could not renew the leader lease; will be tried again', { error });
-        return 'failed';
+        return this.#failed('renew', error);
       }
     }
     this.#metrics.slowpath();
@@ -242,9 +241,16 @@ export class LeaderElector {
     try {
       return await this.#extend(term, found);
     } catch (error) {
-      this.#logger.warn('Could not renew the leader lease; will be tried again', { error });
-      return 'failed';
+      return this.#failed('renew', error);
     }
+  }
+
+  /** After the end of the term, which is told already, nothing is tried again. */
+  #failed(what: 'read' | 'renew', error: unknown): 'failed' {
+    if (!this.#stopRenewing?.signal.aborted) {
+      this.#logger.warn(`Could not ${what} the leader lease; will be tried again`, { error });
+    }
+    return 'failed';
   }
 
   async #extend(term: LeadershipTerm, onTopOf: Lease | undefined): Promise<Renewal> {
@@ -265,8 +271,7 @@ export class LeaderElector {
       lease = await this.#call('reading the lease', (options) => leases.get({ namespace, name }, options));
     } catch (error) {
       if (isNotFound(error)) return undefined;
-      this.#logger.warn('Could not read the leader lease; will be tried again', { error });
-      return 'failed';
+      return this.#failed('read', error);
     }
     const record = readLease(lease, 0);
     if (record.holder === identity && record.acquireTime === this.#lease.spec?.acquireTime) return lease;

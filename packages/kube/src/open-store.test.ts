@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeClock } from '@outrigger/testing';
 import { createClient } from './create-client.ts';
+import { NotLeaderError } from './leadership.ts';
 import { silentLogger, type LogFields, type Logger } from './logger.ts';
 import { noMetrics, type Labels, type Metrics } from './metrics.ts';
 import { EXPIRED, ModelApiServer, type ModelObject } from './model-api-server.ts';
 import { openStore, Stores, type StoreEnvironment } from './open-store.ts';
 import { metadataOf, type Resource } from './resource.ts';
+import type { Transport } from './transport.ts';
 
 const nodes: Resource<ModelObject> = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 
@@ -60,6 +62,24 @@ test('an opened store fills, follows and says so in its metrics', async () => {
   await clock.advance(60_000);
   assert.deepEqual(log, [], 'an expired version is routine');
   assert.equal(counted.get('outrigger_store_lists_total nodes'), 2);
+});
+
+test('that a process which no longer leads may not watch is told by its leader election, and not by each store', async () => {
+  const { server, clock, environment, log } = createBench();
+  let leads = true;
+  const fenced: Transport = {
+    send: (request) =>
+      leads ? server.send(request) : Promise.reject(new NotLeaderError('the lease was not renewed in time')),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  await using store = openStore({ ...environment, client: createClient(fenced), resource: nodes });
+  await store.whenSynced();
+  // One that lasted, whose end says nothing.
+  await clock.advance(20_000);
+  leads = false;
+  server.cut('end');
+  await clock.advance(2_000);
+  assert.deepEqual(log, []);
 });
 
 test('closing ends the watch and those who wait in vain', async () => {

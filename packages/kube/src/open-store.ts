@@ -2,6 +2,7 @@
 import type { Client, Selectors } from './client.ts';
 import type { Clock } from './clock.ts';
 import type { KubeObject } from './kube-object.ts';
+import { isNotLeaderError } from './leadership.ts';
 import type { Logger } from './logger.ts';
 import type { Counter, Gauge, Metrics } from './metrics.ts';
 import { ObjectStore } from './object-store.ts';
@@ -143,8 +144,11 @@ class RunningStore<T extends KubeObject> extends ObjectStore<T> implements Async
 function report(logger: Logger, { error, phase, remedy, delayMs }: ReflectorFailure): void {
   const fields = { phase, remedy, retryIn: `${Math.round(delayMs)}ms`, error };
   const routine =
-    remedy === 'no-initial-stream' || (isStatusError(error) && (error.code === 410 || error.code === 429));
-  if (routine) logger.verbose(2, 'A watch goes on another way', fields);
+    remedy === 'no-initial-stream' ||
+    // The leader election has told it, once for all stores.
+    isNotLeaderError(error) ||
+    (isStatusError(error) && (error.code === 410 || error.code === 429));
+  if (routine) logger.verbose(2, 'A list or watch could not go on as it was', fields);
   else logger.warn('A list or watch failed and is tried again', fields);
 }
 

@@ -48,12 +48,15 @@ export function describeError(error: unknown): string {
   return parts.join(': ');
 }
 
+/** What a `DOMException` says by its name. Its `code` is a number that browsers once gave it. */
+const CODES: Readonly<Record<string, string>> = { TimeoutError: 'timeout', AbortError: 'aborted' };
+
 /** The stable code of the error, or of the first of its causes that has one. */
 export function codeOf(error: unknown): string | undefined {
   const seen = new Set<unknown>();
   for (let at: unknown = error; at !== undefined && at !== null && !seen.has(at); at = causeOf(at)) {
     seen.add(at);
-    const code = (at as { readonly code?: unknown }).code;
+    const code = at instanceof DOMException ? CODES[at.name] : (at as { readonly code?: unknown }).code;
     if (typeof code === 'string' || typeof code === 'number') return String(code);
   }
   return undefined;

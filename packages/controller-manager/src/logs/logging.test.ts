@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { FakeClock } from '@outrigger/testing';
 import * as fc from 'fast-check';
 import { createLogging, fileDescriptorDestination, type Logging, type LoggingOptions } from './logging.ts';
-import { describeError } from './log-value.ts';
+import { codeOf, describeError } from './log-value.ts';
 import { Redactor } from './redactor.ts';
 import { parseVmodule, verbosityOf } from './verbosity.ts';
 
@@ -85,6 +85,12 @@ test('an error is told with its causes, once, and with the first code on the way
   const { logger, lines } = capture();
   logger.error('Renewal failed', { error: new Error('lease update failed', { cause }) });
   assert.match(lines[0] ?? '', /err="lease update failed: connection reset" code="ECONNRESET"\n$/u);
+});
+
+test('the code of a deadline or an abortion is a word, and not the number that browsers once gave it', () => {
+  assert.equal(codeOf(new DOMException('no answer within 5000 ms', 'TimeoutError')), 'timeout');
+  assert.equal(codeOf(new DOMException('given up', 'AbortError')), 'aborted');
+  assert.equal(codeOf(new DOMException('too large', 'QuotaExceededError')), undefined);
 });
 
 test('a defect brings its stack; what is thrown but no Error is printed too', () => {
