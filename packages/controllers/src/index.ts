@@ -1,4 +1,5 @@
 /** The cloud controllers. See ../README.md. */
+export type { ControllerDependencies } from './controller-dependencies.ts';
 export { createNodeController, type NodeController } from './node/node-controller.ts';
 export type { NodeControllerDependencies, NodeControllerOptions } from './node/node-dependencies.ts';
 export type { Observed, PlanOptions } from './node/observed.ts';

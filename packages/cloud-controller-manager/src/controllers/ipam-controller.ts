@@ -5,6 +5,7 @@ import type { RunningController } from '@outrigger/controller-manager';
 import { resources } from '@outrigger/kube';
 import { followAdditionalRanges } from './additional-ranges-file.ts';
 import type { LeaderContext } from './cloud-controller.ts';
+import { dependenciesOf } from './dependencies.ts';
 import { IPAM_CONTROLLER, usesClusterRanges } from '../options/ipam-flags.ts';
 import type { ProgramOptions } from '../options/program-options.ts';
 import { ROUTE_CONTROLLER, whyNoRoutes } from './route-controller.ts';
@@ -42,16 +43,10 @@ export function buildIpamController(context: LeaderContext): Running {
 }
 
 function buildRangeAllocator(context: LeaderContext): Running {
-  const { client, clock, eventsOf, exclusive, explanations, journal, metrics, options, random, stores } = context;
+  const { exclusive, explanations, options, stores } = context;
   const allocator = createRangeAllocator({
-    client,
+    ...dependenciesOf(context, IPAM_CONTROLLER),
     store: stores.open(resources.nodes),
-    events: eventsOf(IPAM_CONTROLLER),
-    clock,
-    logger: context.logger.with({ controller: IPAM_CONTROLLER }),
-    metrics,
-    random,
-    journal: journal.of(IPAM_CONTROLLER),
     ranges: readIpamRanges({ ...options.ipam, clusterCidr: options.cloud.clusterCidr }),
     exclusive,
     unmanaged: options.cloud.unmanagedNodes,
@@ -67,23 +62,9 @@ function buildRangeAllocator(context: LeaderContext): Running {
 }
 
 function buildCloudRanges(context: LeaderContext): Running {
-  const {
-    client,
-    clock,
-    eventsOf,
-    exclusive,
-    explanations,
-    journal,
-    metrics,
-    options,
-    provider,
-    random,
-    runs,
-    stores,
-  } = context;
-  const logger = context.logger.with({ controller: IPAM_CONTROLLER });
+  const { exclusive, explanations, options, provider, runs, stores } = context;
+  const dependencies = dependenciesOf(context, IPAM_CONTROLLER);
   const direction = options.ipam.cidrAllocatorType === 'IPAMFromCluster' ? 'to-cloud' : 'from-cloud';
-  const events = eventsOf(IPAM_CONTROLLER);
   const store = stores.open(resources.nodes);
   const capability = (): InstanceLookups | undefined =>
     direction === 'from-cloud' || provider.capabilities.podRanges ? provider.lookups : undefined;
@@ -94,20 +75,14 @@ function buildCloudRanges(context: LeaderContext): Running {
           provider,
           capability,
           what: direction === 'from-cloud' ? 'instances' : 'instances and podRanges',
-          logger,
+          logger: dependencies.logger,
           build: (lookups) => {
             const controller = createCloudRanges({
-              client,
+              ...dependencies,
               store,
               lookups,
               podRanges: provider.capabilities.podRanges,
               callContext: (wanted) => provider.callContext(wanted),
-              events,
-              clock,
-              logger,
-              metrics,
-              random,
-              journal: journal.of(IPAM_CONTROLLER),
               exclusive,
               options: {
                 direction,

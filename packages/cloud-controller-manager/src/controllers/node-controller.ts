@@ -4,16 +4,16 @@ import { createNodeController } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
 import { resources } from '@outrigger/kube';
 import type { LeaderContext } from './cloud-controller.ts';
+import { dependenciesOf } from './dependencies.ts';
 import { ROUTE_CONTROLLER } from './route-controller.ts';
 import { runWhileCapable } from './while-capable.ts';
 
 const NAME = 'cloud-node-controller';
 
 export function buildNodeController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, explanations, metrics, options, provider, random, runs, stores } = context;
+  const { explanations, options, provider, runs, stores } = context;
   const { concurrentNodeSyncs, nodeMaintenanceConditions, nodeStatusUpdateFrequency, nodeSyncedEvents } = options.node;
-  const logger = context.logger.with({ controller: NAME });
-  const events = eventsOf(NAME);
+  const dependencies = dependenciesOf(context, NAME);
   const nodes = stores.open(resources.nodes);
   return {
     run: (signal) =>
@@ -22,19 +22,13 @@ export function buildNodeController(context: LeaderContext): Omit<RunningControl
           provider,
           capability: () => provider.lookups,
           what: 'instances',
-          logger,
+          logger: dependencies.logger,
           build: (lookups) => {
             const { instances } = provider.capabilities;
             const controller = createNodeController({
-              client,
+              ...dependencies,
               store: nodes,
               lookups,
-              events,
-              clock,
-              logger,
-              metrics,
-              random,
-              journal: context.journal.of(NAME),
               options: {
                 providerName: provider.name,
                 unmanaged: options.cloud.unmanagedNodes,

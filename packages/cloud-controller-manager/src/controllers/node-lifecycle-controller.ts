@@ -3,15 +3,15 @@ import { createNodeLifecycleController } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
 import { resources } from '@outrigger/kube';
 import type { LeaderContext } from './cloud-controller.ts';
+import { dependenciesOf } from './dependencies.ts';
 import { runWhileCapable } from './while-capable.ts';
 
 const NAME = 'cloud-node-lifecycle-controller';
 
 export function buildNodeLifecycleController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, explanations, isDefault, metrics, options, provider, random, stores } = context;
+  const { explanations, isDefault, options, provider, stores } = context;
   const { nodeDeletionGracePeriod, nodeDeletionMaxFraction, unknownNodeDeletionPeriod } = options.nodeLifecycle;
-  const logger = context.logger.with({ controller: NAME });
-  const events = eventsOf(NAME);
+  const dependencies = dependenciesOf(context, NAME);
   const store = stores.open(resources.nodes);
   return {
     run: (signal) =>
@@ -20,18 +20,12 @@ export function buildNodeLifecycleController(context: LeaderContext): Omit<Runni
           provider,
           capability: () => provider.lookups,
           what: 'instances',
-          logger,
+          logger: dependencies.logger,
           build: (lookups) => {
             const controller = createNodeLifecycleController({
-              client,
+              ...dependencies,
               store,
               lookups,
-              events,
-              clock,
-              logger,
-              metrics,
-              random,
-              journal: context.journal.of(NAME),
               options: {
                 providerName: provider.name,
                 unmanaged: options.cloud.unmanagedNodes,

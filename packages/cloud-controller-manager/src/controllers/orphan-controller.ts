@@ -3,16 +3,15 @@ import type { Capabilities } from '@outrigger/cloud-provider';
 import { createOrphanController, parseClusterCidrs } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
 import type { LeaderContext } from './cloud-controller.ts';
+import { dependenciesOf } from './dependencies.ts';
 import { ROUTE_CONTROLLER } from './route-controller.ts';
 import { runWhileCapable } from './while-capable.ts';
 
 export const ORPHAN_CONTROLLER = 'orphan-controller';
 
 export function buildOrphanController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, cluster, eventsOf, explanations, loadBalancerLocks, metrics, options, provider, random } =
-    context;
-  const logger = context.logger.with({ controller: ORPHAN_CONTROLLER });
-  const events = eventsOf(ORPHAN_CONTROLLER);
+  const { clock, cluster, explanations, loadBalancerLocks, options, provider } = context;
+  const dependencies = dependenciesOf(context, ORPHAN_CONTROLLER);
   const leaderSince = clock.monotonic();
   const { orphans } = options;
   return {
@@ -25,20 +24,14 @@ export function buildOrphanController(context: LeaderContext): Omit<RunningContr
             return capabilities.loadBalancers || capabilities.routes ? capabilities : undefined;
           },
           what: 'load balancers or routes',
-          logger,
+          logger: dependencies.logger,
           build: (capabilities) => {
             const controller = createOrphanController({
-              client,
+              ...dependencies,
               provider: capabilities,
               callContext: (wanted) => provider.callContext(wanted),
               locks: loadBalancerLocks,
               leaderSince,
-              events,
-              clock,
-              logger,
-              metrics,
-              random,
-              journal: context.journal.of(ORPHAN_CONTROLLER),
               options: {
                 clusterId: cluster.id,
                 providerName: provider.name,

@@ -3,6 +3,7 @@ import type { RunningController, Webhook } from '@outrigger/controller-manager';
 import { createPvLabelController, labelNewVolume } from '@outrigger/controllers';
 import { resources, type Clock, type Logger, type PersistentVolume } from '@outrigger/kube';
 import type { LeaderContext } from './cloud-controller.ts';
+import { dependenciesOf } from './dependencies.ts';
 import { PV_LABEL_WEBHOOK, PV_LABEL_WEBHOOK_PATH } from '../deploy/pv-label-webhook.ts';
 import { VolumesOfClouds, type VolumeCloud } from './volumes-of-clouds.ts';
 import { runWhileCapable } from './while-capable.ts';
@@ -10,9 +11,8 @@ import { runWhileCapable } from './while-capable.ts';
 export const PV_LABEL_CONTROLLER = 'persistent-volume-label-controller';
 
 export function buildPvLabelController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, eventsOf, metrics, provider, providers, random, stores } = context;
-  const logger = context.logger.with({ controller: PV_LABEL_CONTROLLER });
-  const events = eventsOf(PV_LABEL_CONTROLLER);
+  const { clock, provider, providers, stores } = context;
+  const dependencies = dependenciesOf(context, PV_LABEL_CONTROLLER);
   const store = stores.open(resources.persistentVolumes);
   return {
     run: (signal) =>
@@ -21,19 +21,13 @@ export function buildPvLabelController(context: LeaderContext): Omit<RunningCont
           provider,
           capability: () => provider.capabilities.volumes,
           what: 'volumes',
-          logger,
+          logger: dependencies.logger,
           build: () => ({
             run: (life) =>
               createPvLabelController({
-                client,
+                ...dependencies,
                 store,
                 lookUps: new VolumesOfClouds(providers, { clock, priority: 'normal', signal: life }).of(provider),
-                events,
-                clock,
-                logger,
-                metrics,
-                random,
-                journal: context.journal.of(PV_LABEL_CONTROLLER),
               }).run(life),
           }),
         },

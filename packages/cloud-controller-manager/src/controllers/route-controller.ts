@@ -4,6 +4,7 @@ import type { RunningController } from '@outrigger/controller-manager';
 import { resources } from '@outrigger/kube';
 import { followAdditionalRanges } from './additional-ranges-file.ts';
 import type { LeaderContext } from './cloud-controller.ts';
+import { dependenciesOf } from './dependencies.ts';
 import type { ProgramOptions } from '../options/program-options.ts';
 import { runWhileCapable } from './while-capable.ts';
 
@@ -18,9 +19,8 @@ export function whyNoRoutes({ cloud }: Pick<ProgramOptions, 'cloud'>): string | 
 }
 
 export function buildRouteController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { client, clock, cluster, eventsOf, explanations, metrics, options, provider, random, stores } = context;
-  const logger = context.logger.with({ controller: ROUTE_CONTROLLER });
-  const events = eventsOf(ROUTE_CONTROLLER);
+  const { cluster, explanations, options, provider, stores } = context;
+  const dependencies = dependenciesOf(context, ROUTE_CONTROLLER);
   const store = stores.open(resources.nodes);
   const fixed = parseClusterCidrs(options.cloud.clusterCidr);
   let clusterRanges = fixed;
@@ -39,19 +39,13 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
           provider,
           capability: () => provider.capabilities.routes,
           what: 'routes',
-          logger,
+          logger: dependencies.logger,
           build: (routes) => {
             const controller = createRouteController({
-              client,
+              ...dependencies,
               store,
               routes,
               callContext: (wanted) => provider.callContext(wanted),
-              events,
-              clock,
-              logger,
-              metrics,
-              random,
-              journal: context.journal.of(ROUTE_CONTROLLER),
               options: {
                 providerName: provider.name,
                 unmanaged: options.cloud.unmanagedNodes,

@@ -4,6 +4,7 @@ import type { RunningController } from '@outrigger/controller-manager';
 import type { NodeAddress } from '@outrigger/cloud-provider';
 import { resources, type Node } from '@outrigger/kube';
 import type { LeaderContext } from './cloud-controller.ts';
+import { dependenciesOf } from './dependencies.ts';
 import { runWhileCapable } from './while-capable.ts';
 
 const NAME = 'service-lb-controller';
@@ -11,22 +12,9 @@ const NAME = 'service-lb-controller';
 const EVENT_SOURCE = 'service-controller';
 
 export function buildServiceController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const {
-    client,
-    clock,
-    cluster,
-    eventsOf,
-    explanations,
-    isDefault,
-    metrics,
-    options,
-    provider,
-    providers,
-    random,
-    stores,
-  } = context;
-  const logger = context.logger.with({ controller: NAME });
-  const events = eventsOf(EVENT_SOURCE);
+  const { clock, cluster, explanations, isDefault, metrics, options, provider, providers, stores } = context;
+  const dependencies = dependenciesOf(context, NAME, EVENT_SOURCE);
+  const { events, logger } = dependencies;
   const services = stores.open(resources.services);
   const nodes = stores.open(resources.nodes);
   return {
@@ -39,7 +27,7 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
           logger,
           build: (loadBalancers) => {
             const controller = createServiceController({
-              client,
+              ...dependencies,
               services,
               nodes,
               provider: loadBalancers,
@@ -51,11 +39,6 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
                 : async (node, within) => provider.lookups?.lookUp(node, { need: 'metadata', signal: within }),
               callContext: (wanted) => provider.callContext(wanted),
               events: countingReconciles(events, provider.predecessorMetrics?.reconciles, { clock, metrics }),
-              clock,
-              logger,
-              metrics,
-              random,
-              journal: context.journal.of(NAME),
               locks: context.loadBalancerLocks,
               onReconfigured: (listener) => provider.onReconfigured(listener),
               options: {
