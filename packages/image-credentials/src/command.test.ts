@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askProgram } from './fake-services.suite.ts';
+import { askProgram, startFakeServices } from './fake-services.suite.ts';
 import { temporaryFiles } from './temporary-files.suite.ts';
 
 const IMAGE = 'harbor.example.com/app';
@@ -60,4 +60,48 @@ test('what is wrong in the configuration is told with file, line and key, and a 
     assert.equal(code, 1);
     assert.match(stderr, expected);
   }
+});
+
+test('no provider sends anything for an image that is not on its list, whatever identity it is given', async () => {
+  await using services = await startFakeServices({});
+  const { url } = services;
+  using files = temporaryFiles();
+  const file = files.write(
+    'c.yaml',
+    JSON.stringify({
+      ecr: { ecrUrl: url, ecrPublicUrl: url, stsUrl: url, metadataUrl: url },
+      gcr: { audience: 'a', stsUrl: url, iamCredentialsUrl: url, metadataUrl: url },
+      acr: { clientId: 'c', tenantId: 't', loginUrl: url, exchangeUrl: url, metadataUrl: url },
+      generic: { registries: { 'other.example.com': { exchangeUrl: url } } },
+    }),
+  );
+  const annotations = {
+    'eks.amazonaws.com/ecr-role-arn': 'arn:aws:iam::123456789012:role/pull',
+    'iam.gke.io/enable-wi-image-pull': 'true',
+    'kubernetes.azure.com/acr-client-id': 'c',
+  };
+  const env = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'y' };
+  for (const provider of ['acr', 'ecr', 'gcr', 'generic']) {
+    for (const token of [undefined, 'pod-token']) {
+      const asked = { image: IMAGE, annotations, env, ...(token !== undefined && { token }) };
+      const { code, stderr } = await askProgram([provider, `--config=${file}`], asked);
+      assert.equal(code, 1);
+      assert.match(stderr, new RegExp(`^outrigger-image-credentials ${provider}: registry-not-allowed: `, 'u'));
+    }
+  }
+  assert.deepEqual(services.asked, []);
+});
+
+test('a defect of the program is one line with its code too, without what it was about to send', async () => {
+  const env = new Proxy<Record<string, string>>(
+    {},
+    {
+      get: () => {
+        throw new Error('about\npod-token');
+      },
+    },
+  );
+  const image = '123456789012.dkr.ecr.eu-central-1.amazonaws.com/app';
+  const { code, stderr } = await askProgram(['ecr'], { image, token: 'pod-token', env });
+  assert.deepEqual([code, stderr], [1, 'outrigger-image-credentials ecr: internal: about ***\n']);
 });

@@ -251,3 +251,24 @@ test('what fails for a moment is asked again, twice, with a pause', async () => 
   assert.equal((await whileTimePasses(clock, 250, answer)).code, 0);
   assert.equal(asked, 3);
 });
+
+test('too many requests are asked again too; when they go on, the failure says so', async () => {
+  const cases: readonly (readonly [ServiceAnswer, number, RegExp])[] = [
+    [{ status: 429 }, 3, /: throttled: ECR at \S+ answered 429\n$/u],
+    [
+      { status: 400, json: { __type: 'ThrottlingException', message: 'env-sekret' } },
+      1,
+      /: throttled: ECR at \S+ answered 400 \(ThrottlingException\)\n$/u,
+    ],
+    [{ status: 503 }, 3, /: unavailable: ECR at \S+ answered 503\n$/u],
+  ];
+  for (const [answer, requests, expected] of cases) {
+    await using services = await startFakeServices({ 'POST /': () => answer });
+    using files = temporaryFiles();
+    const clock = new FakeClock();
+    const file = files.write('c.yaml', config(services));
+    const asked = askProgram(['ecr', `--config=${file}`], { image: IMAGE, env: ENV, clock });
+    assert.match((await whileTimePasses(clock, 250, asked)).stderr, expected);
+    assert.equal(services.asked.length, requests);
+  }
+});
