@@ -83,7 +83,7 @@ export class HttpSender {
     for (let attempt = 1; ; attempt++) {
       try {
         const answer = await this.#once(request, agent);
-        if (attempt === ATTEMPTS || (answer.status !== 429 && answer.status < 500)) return answer;
+        if (attempt === ATTEMPTS || !passesByItself(answer)) return answer;
       } catch (error) {
         signal.throwIfAborted();
         if (attempt === ATTEMPTS || (error instanceof Failure && error.code === 'bad-answer')) throw error;
@@ -199,6 +199,11 @@ function codeOf(status: number, said: string): FailureCode {
     default:
       return 'refused';
   }
+}
+
+/** AWS throttles with a 400 that says so. */
+function passesByItself({ status, text }: Answer): boolean {
+  return status >= 500 || (status !== 200 && codeOf(status, errorCodeIn(text)) === 'throttled');
 }
 
 const CODE = /^[A-Za-z][\w.#:/-]{1,80}$/u;

@@ -257,7 +257,7 @@ test('too many requests are asked again too; when they go on, the failure says s
     [{ status: 429 }, 3, /: throttled: ECR at \S+ answered 429\n$/u],
     [
       { status: 400, json: { __type: 'ThrottlingException', message: 'env-sekret' } },
-      1,
+      3,
       /: throttled: ECR at \S+ answered 400 \(ThrottlingException\)\n$/u,
     ],
     [{ status: 503 }, 3, /: unavailable: ECR at \S+ answered 503\n$/u],
