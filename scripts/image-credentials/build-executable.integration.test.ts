@@ -2,15 +2,26 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { connect, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { systemClock } from '@outrigger/kube';
+import { makeSelfSignedCertificate } from '../../packages/controller-manager/src/serving/self-signed-certificate.ts';
 import { buildScript, type BuiltFile } from './build-executable.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'outrigger-script-'));
 after(() => rmSync(folder, { recursive: true }));
 let built: BuiltFile;
 before(async () => void (built = await buildScript(folder)));
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  after(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
 
 const REQUEST =
   '{"kind":"CredentialProviderRequest","apiVersion":"credentialprovider.kubelet.k8s.io/v1","image":"nginx"}';
@@ -42,6 +53,42 @@ test('it ends in its time although its stdin does not', async () => {
   assert.deepEqual(await once(child, 'close'), [1, null]);
   clearTimeout(hangs);
   assert.equal(said, 'outrigger-image-credentials ecr: timeout: no credentials within 1 s\n');
+});
+
+test('a token service of a private authority is reached through the proxy, which sees no token', async () => {
+  const { cert, key } = await makeSelfSignedCertificate(systemClock, ['tokens.example.com']);
+  const service = createSecureServer({ cert, key }, (_, response) => {
+    response.end('{"access_token":"exchanged","expires_in":600}');
+  });
+  const port = await listen(service);
+  const seen: string[] = [];
+  const proxy = createServer().on('connect', (request, socket) => {
+    seen.push(`${request.method} ${request.url}`);
+    const tunnel = connect(port, '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
+    socket.on('data', (chunk: Buffer) => seen.push(chunk.toString('latin1')));
+    socket.pipe(tunnel).pipe(socket);
+  });
+  const [authority, config] = [path.join(folder, 'authority.pem'), path.join(folder, 'exchange.yaml')];
+  writeFileSync(authority, cert);
+  const exchangeUrl = 'https://tokens.example.com/exchange';
+  writeFileSync(config, JSON.stringify({ generic: { registries: { 'registry.example.com': { exchangeUrl } } } }));
+  const ask = async (env: NodeJS.ProcessEnv): Promise<string> => {
+    const args = [built.file, 'generic', `--config=${config}`];
+    const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const image = 'registry.example.com/app';
+    child.stdin.end(JSON.stringify({ ...(JSON.parse(REQUEST) as object), image, serviceAccountToken: 'pod-sekret' }));
+    await once(child, 'close');
+    return said;
+  };
+  const proxyUrl = `http://127.0.0.1:${await listen(proxy)}`;
+  // In place of what the machine has.
+  const proxies = { HTTPS_PROXY: proxyUrl, https_proxy: proxyUrl, NO_PROXY: '', no_proxy: '' };
+  assert.match(await ask({ ...proxies, NODE_EXTRA_CA_CERTS: authority }), /"password":"exchanged"/u);
+  assert.equal(seen[0], 'CONNECT tokens.example.com:443');
+  assert.doesNotMatch(seen.join(''), /pod-sekret/u);
+  assert.match(await ask(proxies), /generic: unavailable: the token exchange at \S+ cannot be reached: self-signed/u);
 });
 
 test('install --wait stays until it is asked to end, as in a pod, whose stdin is empty', async () => {
