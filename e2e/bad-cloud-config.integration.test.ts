@@ -101,6 +101,7 @@ for (const { provider, says, text } of [
     assert.equal(connections, 0);
     assert.equal(log.trimEnd().split('\n').length, 1, log);
     assert.ok(log.includes(says), log);
+    assert.equal(log.split('cloud.conf').length, 2, `the file is named once: ${log}`);
     assert.ok(!log.includes('hush-hush'), log);
   });
 }

@@ -189,11 +189,12 @@ function openOptions(
   };
 }
 
-/** A provider knows its configuration, and not where the program has it from. */
+/** A provider knows its configuration, and some do not say from which file they have it. */
 function withConfigFile(error: unknown, { config, provider }: Cloud): unknown {
   if (!isCloudError(error) || error.code !== 'configuration') return error;
-  const file = config === undefined ? '--cloud-config is not set' : `see --cloud-config=${config.fileName}`;
   const { message } = error;
   const whose = message.includes(provider.name) ? '' : `provider ${provider.name}: `;
-  return new CloudError('configuration', `${whose}${message}; ${file}`);
+  const file = config ? `; see --cloud-config=${config.fileName}` : '; --cloud-config is not set';
+  const isSaid = config && message.startsWith(`${config.fileName}:`);
+  return new CloudError('configuration', `${whose}${message}${isSaid ? '' : file}`);
 }
