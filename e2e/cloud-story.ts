@@ -1,6 +1,6 @@
 /** Everything that the controllers of this program do, once each, in a real cluster on the memory cloud. Whoever runs them. */
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   createClient,
@@ -16,6 +16,7 @@ import {
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import { hollowNode, UNINITIALIZED_TAINT, type ControlPlane } from '@outrigger/testing';
 import type { GrantedProgram } from './granted-program.ts';
+import { waitUntil } from './wait-until.ts';
 
 const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
 /** For a machine that has other things to do. What cannot come any more is not waited for. */
@@ -182,18 +183,12 @@ export class CloudStory implements AsyncDisposable {
   }
 
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    const deadline = systemClock.monotonic() + PATIENCE_MS;
-    while (!(await holds())) {
-      const failed = this.programs.some(({ failed }) => failed());
-      if (failed || systemClock.monotonic() > deadline) {
-        const ends = await Promise.all(
-          this.programs.map(async ({ log }) => (await readFile(log, 'utf8')).slice(-6_000)),
-        );
-        const why = failed ? 'a program has ended' : `not within ${PATIENCE_MS / 1000} s`;
-        assert.fail(`${why}: ${what}\n${ends.join('\n\n')}`);
-      }
-      await systemClock.sleep(50);
-    }
+    await waitUntil(what, holds, {
+      patienceMs: PATIENCE_MS,
+      pollMs: 50,
+      logs: this.programs.map(({ log }) => log),
+      mayCome: () => !this.programs.some(({ failed }) => failed()),
+    });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -3,9 +3,9 @@
  * that is to be done comes twice a second; what was done before must not be touched by whoever comes next.
  */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { systemClock } from '@outrigger/kube';
 import type { AuditEntry, AuditMark, ControlPlane } from '@outrigger/testing';
+import { waitUntil } from './wait-until.ts';
 
 /** Short, so that a hand-over takes seconds; and so long that a manager on a machine which is busy loses no lock of itself. */
 export const LEASE_MS = 6_000;
@@ -153,14 +153,7 @@ export class HandOver {
 
   /** Polls; fails with the end of Outrigger's log when it takes too long. */
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    const deadline = systemClock.monotonic() + PATIENCE_MS;
-    while (!(await holds())) {
-      if (systemClock.monotonic() > deadline) {
-        const log = await readFile(this.#options.log, 'utf8').catch(() => '');
-        assert.fail(`not within ${PATIENCE_MS / 1_000} s: ${what}\n${log.slice(-4_000)}`);
-      }
-      await systemClock.sleep(200);
-    }
+    await waitUntil(what, holds, { patienceMs: PATIENCE_MS, pollMs: 200, logs: [this.#options.log] });
   }
 }
 

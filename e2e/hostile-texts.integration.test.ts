@@ -25,6 +25,7 @@ import { serveFakeOpenStack } from '../providers/openstack/fake/serve-fake-opens
 import { isInitialised } from './initialised-node.ts';
 import { Manager } from './manager.ts';
 import { seededRandom } from './seeded-random.ts';
+import { waitUntil } from './wait-until.ts';
 
 const LIMIT_MS = 120_000;
 const PREFIX = 'loadbalancer.openstack.org/';
@@ -90,15 +91,8 @@ test('honest objects beside hostile ones get what they ask for', async () => {
     listed<CoreEvent>('events')
       .filter((event) => event.involvedObject.name === name && event.reason === reason)
       .map(({ message = '' }) => message);
-  const until = async (what: string, holds: () => boolean): Promise<void> => {
-    const deadline = systemClock.monotonic() + LIMIT_MS;
-    while (!holds()) {
-      if (systemClock.monotonic() > deadline || !manager.running) {
-        assert.fail(`in vain: ${what}\n${(await readFile(log, 'utf8')).slice(-6_000)}`);
-      }
-      await systemClock.sleep(10);
-    }
-  };
+  const until = (what: string, holds: () => boolean): Promise<number> =>
+    waitUntil(what, holds, { patienceMs: LIMIT_MS, pollMs: 10, logs: [log], mayCome: () => manager.running });
 
   await until('the honest ones are served', () => isReady('honest-1') && isServed('honest-1'));
   const hostile = Object.keys(HOSTILE);

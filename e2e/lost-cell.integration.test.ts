@@ -4,7 +4,7 @@
  * a node whose server is really gone does, before and after.
  */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -16,6 +16,7 @@ import { serveFakeOpenStack } from '../providers/openstack/fake/serve-fake-opens
 import { isInitialised } from './initialised-node.ts';
 import { Manager } from './manager.ts';
 import { seededRandom } from './seeded-random.ts';
+import { waitUntil } from './wait-until.ts';
 
 const HASTE = 20;
 const LIMIT_MS = 240_000;
@@ -81,15 +82,8 @@ for (const [answer, { microversion, status }] of Object.entries(novas)) {
       const requests = server.requests.filter(({ method, path }) => method === 'DELETE' && path.includes('/nodes/'));
       return [...new Set(requests.map(({ path }) => path.slice('/api/v1/nodes/'.length)))];
     };
-    const until = async (what: string, holds: () => boolean): Promise<void> => {
-      const deadline = systemClock.monotonic() + LIMIT_MS;
-      while (!holds()) {
-        if (systemClock.monotonic() > deadline || !manager.running) {
-          assert.fail(`in vain: ${what}\n${(await readFile(log, 'utf8')).slice(-6_000)}`);
-        }
-        await systemClock.sleep(10);
-      }
-    };
+    const until = (what: string, holds: () => boolean): Promise<number> =>
+      waitUntil(what, holds, { patienceMs: LIMIT_MS, pollMs: 10, logs: [log], mayCome: () => manager.running });
 
     const transport = owned.use(createTransport(await loadConfig({ kubeconfig })));
     const kubelets = await startHollowNodes({

@@ -10,6 +10,7 @@ import { buildUpstream, UPSTREAM } from '../bench/build-upstream.ts';
 import { ELECTION, toFlags } from './hand-over.ts';
 import { Manager } from './manager.ts';
 import { runGuide } from './run-guide.ts';
+import { waitUntil } from './wait-until.ts';
 
 const GUIDE = new URL('../docs/guides/migrate/README.md', import.meta.url);
 const PATIENCE_MS = 60_000;
@@ -55,13 +56,8 @@ test('the migration guide does what it says, step by step, there and back', asyn
     const { spec } = await leases.get({ namespace: 'kube-system', name });
     return spec?.holderIdentity ?? '';
   };
-  const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
-    const deadline = systemClock.monotonic() + PATIENCE_MS;
-    while (!(await holds().catch(() => false))) {
-      if (systemClock.monotonic() > deadline) assert.fail(`${what}\n${(await readFile(log, 'utf8')).slice(-4_000)}`);
-      await systemClock.sleep(100);
-    }
-  };
+  const until = (what: string, holds: () => Promise<boolean>): Promise<number> =>
+    waitUntil(what, () => holds().catch(() => false), { patienceMs: PATIENCE_MS, pollMs: 100, logs: [log] });
   const act = async (action: string, who: string, flags: readonly string[]): Promise<void> => {
     switch (`${action} ${who}`) {
       case 'start old':

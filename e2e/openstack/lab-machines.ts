@@ -1,5 +1,5 @@
 /** Real servers of nova, for kubelets that are not real. */
-import { systemClock } from '@outrigger/kube';
+import { waitUntil } from '../wait-until.ts';
 import type { LabCloud } from './lab-cloud.ts';
 
 /** As nova shows a server. */
@@ -96,11 +96,7 @@ export class LabMachines implements AsyncDisposable {
   }
 
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    const deadline = systemClock.monotonic() + PATIENCE_MS;
-    while (!(await holds())) {
-      if (systemClock.monotonic() > deadline) throw new Error(`not within ${PATIENCE_MS / 1_000} s: ${what}`);
-      await systemClock.sleep(500);
-    }
+    await waitUntil(what, holds, { patienceMs: PATIENCE_MS, pollMs: 500, logs: [] });
   }
 
   /** Those that are still there go. */

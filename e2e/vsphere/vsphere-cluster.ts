@@ -1,6 +1,6 @@
 /** A real control plane, the program with the vSphere provider, and nodes whose machines are in two simulated vCenters. */
 import assert from 'node:assert/strict';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
@@ -17,6 +17,7 @@ import { controlPlaneOrSkip, hollowNode, type ControlPlane } from '@outrigger/te
 import { startLabOrSkip, type LabMachine, type LabOptions, type LabVcenter } from '../../providers/vsphere/lab/lab.ts';
 import { isInitialised } from '../initialised-node.ts';
 import { Manager } from '../manager.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const LIMIT_MS = 60_000;
 const POLL_MS = 100;
@@ -171,16 +172,8 @@ export class VsphereCluster {
 
   /** Rejects at once where the program has ended by itself. Resolves with the milliseconds. */
   async until(what: string, holds: () => Promise<boolean>, limitMs: number = LIMIT_MS): Promise<number> {
-    const began = systemClock.monotonic();
-    for (;;) {
-      if (await holds()) return systemClock.monotonic() - began;
-      const late = systemClock.monotonic() - began > limitMs;
-      if (late || !this.manager.running) {
-        const why = late ? `not within ${limitMs / 1_000} s` : 'the program has ended';
-        assert.fail(`${why}: ${what}\n${await this.lastLines()}`);
-      }
-      await systemClock.sleep(POLL_MS);
-    }
+    const mayCome = (): boolean => this.manager.running;
+    return waitUntil(what, holds, { patienceMs: limitMs, pollMs: POLL_MS, logs: [this.log], mayCome });
   }
 
   async gone(...names: readonly string[]): Promise<number> {
@@ -189,10 +182,6 @@ export class VsphereCluster {
       const there = await Promise.all(names.map((name) => this.node(name)));
       return there.every((node) => node === undefined);
     });
-  }
-
-  async lastLines(): Promise<string> {
-    return (await readFile(this.log, 'utf8')).slice(-8_000);
   }
 }
 
