@@ -4,7 +4,7 @@
  */
 import { providerConformance, providerTests, type ProviderFixture } from '@outrigger/conformance';
 import openStack from '@outrigger/provider-openstack';
-import { LAB_AUTH_URL } from './lab-cloud.ts';
+import { labCloudConfig } from './lab-cloud.ts';
 import { idOf, LabMachines } from './lab-machines.ts';
 import { openLab } from './lab.ts';
 
@@ -23,20 +23,7 @@ async function labFixture(): Promise<ProviderFixture> {
   return {
     config: {
       fileName: 'cloud.conf',
-      text: `[Global]
-auth-url="${LAB_AUTH_URL}"
-username=k8s
-password="k8s"
-tenant-name=k8s
-domain-id=default
-region=RegionOne
-
-[Route]
-router-id=${router}
-
-[LoadBalancer]
-enabled=false
-`,
+      text: labCloudConfig(`[Route]\nrouter-id=${router}\n\n[LoadBalancer]\nenabled=false\n`),
     },
     createMachine: async (name) => {
       const { id } = await machines.create(name);

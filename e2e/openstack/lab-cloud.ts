@@ -3,6 +3,19 @@
 /** Where the lab's keystone listens. */
 export const LAB_AUTH_URL = 'http://127.0.0.1:15000/v3';
 
+/** A cloud config for the user of the cluster: `[Global]`, and these sections. */
+export function labCloudConfig(sections: string, password = 'k8s'): string {
+  return `[Global]
+auth-url="${LAB_AUTH_URL}"
+username=k8s
+password="${password}"
+tenant-name=k8s
+domain-id=default
+region=RegionOne
+
+${sections}`;
+}
+
 /** Who may do everything, and the user of the cluster, with the least roles: `member`, `reader`, `load-balancer_member`. */
 export type LabUser = 'admin' | 'k8s';
 

@@ -1,6 +1,6 @@
 /** A real control plane, the program with the OpenStack provider, and kubelets that are not real on servers that are. */
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
@@ -9,13 +9,13 @@ import {
   isNotFound,
   loadConfig,
   resources,
-  systemClock,
   type Client,
   type Node,
 } from '@outrigger/kube';
-import { LAB_AUTH_URL } from './lab-cloud.ts';
+import { labCloudConfig } from './lab-cloud.ts';
 import { controlPlaneOrSkip, startHollowNodes, type ControlPlane, type HollowNodes } from '@outrigger/testing';
 import { Manager } from '../manager.ts';
+import { waitUntil } from '../wait-until.ts';
 import { idOf, LabMachines, type Server } from './lab-machines.ts';
 import { openLab, type Lab } from './lab.ts';
 
@@ -204,28 +204,13 @@ export class OpenStackCluster implements AsyncDisposable {
 
   /** Fails at once when the program has ended by itself, and with the end of its log. */
   async until(what: string, holds: () => Promise<boolean>, patienceMs: number = PATIENCE_MS): Promise<void> {
-    await this.#until(what, holds, patienceMs, () => this.manager.running);
+    const mayCome = (): boolean => this.manager.running;
+    await waitUntil(what, holds, { patienceMs, pollMs: POLL_MS, logs: [this.log], mayCome });
   }
 
   /** The same of what does not need the program, which may not run. */
   async settled(what: string, holds: () => Promise<boolean>): Promise<void> {
-    await this.#until(what, holds, PATIENCE_MS, () => true);
-  }
-
-  async #until(what: string, holds: () => Promise<boolean>, patienceMs: number, mayHold: () => boolean): Promise<void> {
-    const deadline = systemClock.monotonic() + patienceMs;
-    while (!(await holds())) {
-      const late = systemClock.monotonic() > deadline;
-      if (late || !mayHold()) {
-        const why = late ? `not within ${patienceMs / 1_000} s` : 'the program has ended';
-        assert.fail(`${why}: ${what}\n${await this.lastLines()}`);
-      }
-      await systemClock.sleep(POLL_MS);
-    }
-  }
-
-  async lastLines(): Promise<string> {
-    return (await readFile(this.log, 'utf8')).slice(-8_000);
+    await waitUntil(what, holds, { patienceMs: PATIENCE_MS, pollMs: POLL_MS, logs: [this.log] });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -234,15 +219,6 @@ export class OpenStackCluster implements AsyncDisposable {
 }
 
 async function writeCloudConfig(path: string, ids: LabIds, options: OpenStackClusterOptions): Promise<void> {
-  const { config = defaultConfig, password = 'k8s' } = options;
-  const text = `[Global]
-auth-url="${LAB_AUTH_URL}"
-username=k8s
-password="${password}"
-tenant-name=k8s
-domain-id=default
-region=RegionOne
-
-${config(ids)}`;
-  await writeFile(path, text, { mode: 0o600 });
+  const { config = defaultConfig, password } = options;
+  await writeFile(path, labCloudConfig(config(ids), password), { mode: 0o600 });
 }
