@@ -1,7 +1,7 @@
 /**
  * `make bench SCENARIO=vsphere`: Outrigger beside the official provider of vSphere on the same simulator of vCenter and a real control plane, in
  * turn: how long and by how many requests nodes are initialised, and how many nodes each deletes whose machines are there. Fails when
- * Outrigger deletes one, or asks for more than its aim.
+ * Outrigger deletes one, asks for more than its aim, or does not come to the end.
  *
  *     node bench/vsphere.ts [--parts=initialise,faults] [--nodes=180,1000] [--json=FILE]
  */
@@ -14,7 +14,9 @@ import { resources, type Client } from '@outrigger/kube';
 import { freePort, hollowNode, startControlPlane, UNINITIALIZED_TAINT, type ControlPlane } from '@outrigger/testing';
 import { buildOfficial } from '../providers/vsphere/lab/build.ts';
 import { LabVcenter, type LabMachine } from '../providers/vsphere/lab/lab.ts';
+import { hasTaint, listNodes, setNotReady } from './cluster-nodes.ts';
 import { connect } from './connect.ts';
+import { inParallel } from './fleet.ts';
 import { runSubject, Unfinished } from './run-subject.ts';
 import { secondsUntil, sleep } from './scenario.ts';
 import { outrigger as memoryOutrigger, type Subject, type Surroundings } from './subjects.ts';
@@ -47,6 +49,15 @@ const rows: Row[] = [];
 function record(subject: Subject, what: string, value: number, unit?: string): void {
   rows.push({ subject: subject.name, what, value, ...(unit !== undefined && { unit }) });
   console.log(`  ${subject.name}: ${what}: ${Number(value.toFixed(2))}${unit ?? ''}`);
+}
+
+const UNFINISHED = 'did not come to its end';
+
+/** Throws every other error. */
+function recordUnfinished(subject: Subject, what: string, error: unknown): void {
+  if (!(error instanceof Unfinished)) throw error;
+  console.log(`  ${error.message}`);
+  record(subject, `${what}: ${UNFINISHED}`, 1);
 }
 
 const official = await buildOfficial();
@@ -90,26 +101,13 @@ const subjects: readonly Subject[] = [
 
 async function register(client: Client, machines: readonly LabMachine[]): Promise<void> {
   const now = Date.now();
-  for (let at = 0; at < machines.length; at += 50) {
-    const some = machines.slice(at, at + 50);
-    await Promise.all(
-      some.map(({ biosUuid, name }) =>
-        client.of(resources.nodes).create(hollowNode({ name, images: 1, now, systemUUID: biosUuid })),
-      ),
-    );
-  }
+  await inParallel(machines, async ({ biosUuid, name }) => {
+    await client.of(resources.nodes).create(hollowNode({ name, images: 1, now, systemUUID: biosUuid }));
+  });
 }
 
 async function countInitialised(client: Client): Promise<number> {
-  const { items } = await client.of(resources.nodes).list();
-  return items.filter(({ spec }) => !spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT)).length;
-}
-
-async function setNotReady(client: Client, names: readonly string[]): Promise<void> {
-  const at = new Date().toISOString();
-  const ready = { type: 'Ready', status: 'Unknown', reason: 'ByTheBench', message: at, lastTransitionTime: at };
-  const patch = { type: 'strategic', body: { status: { conditions: [ready] } } } as const;
-  await Promise.all(names.map((name) => client.of(resources.nodes).patch({ name }, patch, { subresource: 'status' })));
+  return (await listNodes(client)).filter((node) => !hasTaint(node, UNINITIALIZED_TAINT)).length;
 }
 
 class Bench {
@@ -152,8 +150,7 @@ class Bench {
         record(subject, `${count} nodes: sessions open`, (await vcenter.sessions()).soap);
       });
     } catch (error) {
-      if (!(error instanceof Unfinished)) throw error;
-      console.log(`  ${error.message}`);
+      recordUnfinished(subject, `${count} nodes`, error);
       record(subject, `${count} nodes: initialised in ${LIMIT_SECONDS} s`, await countInitialised(this.#client));
       record(subject, `${count} nodes: requests until then a node`, (await vcenter.calls()).length / count);
     }
@@ -207,15 +204,13 @@ class Bench {
         this.#client,
         some.map((machine) => machine.name),
       );
-      await runSubject({ ...subject }, { ...surroundings, port: await freePort() }, LIMIT_SECONDS, () =>
-        sleep(FAULT_MS),
-      ).catch((error: unknown) => {
-        if (!(error instanceof Unfinished)) throw error;
-        console.log(`  ${error.message}`);
-      });
-      const there = new Set(
-        (await this.#client.of(resources.nodes).list()).items.map(({ metadata }) => metadata?.name),
-      );
+      const given = { ...surroundings, port: await freePort() };
+      await runSubject(subject, given, LIMIT_SECONDS, async ({ signal }) => {
+        await sleep(FAULT_MS);
+        // Who has ended by then deletes nothing.
+        signal.throwIfAborted();
+      }).catch((error: unknown) => recordUnfinished(subject, name, error));
+      const there = new Set((await listNodes(this.#client)).map(({ metadata }) => metadata?.name));
       record(
         subject,
         `${name}: of ${AFFECTED} live nodes deleted`,
@@ -243,7 +238,7 @@ if (values.json) writeFileSync(values.json, JSON.stringify(rows, undefined, 2));
 const missed = rows.filter(({ subject, value, what }) => {
   if (subject !== memoryOutrigger.name) return false;
   const [, count] = /^(?<count>\d+) nodes: requests a node$/u.exec(what) ?? [];
-  return what.includes('deleted')
+  return what.includes('deleted') || what.includes(UNFINISHED)
     ? value > 0
     : count !== undefined && value > AIM_CALLS_A_NODE + BASE_CALLS / Number(count);
 });
