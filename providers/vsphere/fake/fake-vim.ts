@@ -55,6 +55,8 @@ export class FakeVim {
   readonly bodies: string[] = [];
   /** Asked before each answer; what it gives is answered in place of the usual. */
   before: (method: string, body: string) => Answer | undefined | void = () => undefined;
+  /** Whether nothing is answered. */
+  isSilent = false;
   /** Whether single keys of the extra configuration are refused. */
   refusesKeys = false;
   /** At most so many objects of a page. */
@@ -91,6 +93,7 @@ export class FakeVim {
 
   readonly fetch: Fetch = async (url, { body, headers, method, signal }) => {
     signal.throwIfAborted();
+    if (this.isSilent) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     this.headers.push(headers);
     this.bodies.push(body ?? '');
     const { pathname, search } = new URL(url);

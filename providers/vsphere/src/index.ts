@@ -22,4 +22,5 @@ export type {
   ManagedObject,
   Vcenter,
 } from './inventory/vcenter.ts';
-export type { VcenterCredentials, VcenterSettings, VsphereConfig, ZoneCategories } from './config/vsphere-config.ts';
+export type { VcenterCredentials } from './client/sign-in.ts';
+export type { VcenterSettings, VsphereConfig, ZoneCategories } from './config/vsphere-config.ts';

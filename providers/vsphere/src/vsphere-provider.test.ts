@@ -8,7 +8,7 @@ import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { MemoryVcenter } from '../fake/memory-vcenter.ts';
-import type { VcenterCredentials } from './config/vsphere-config.ts';
+import type { VcenterCredentials } from './client/sign-in.ts';
 import { machine, UUID } from './instances/machine.suite.ts';
 import { createVsphereProvider, type VsphereEnvironment } from './vsphere-provider.ts';
 

@@ -14,8 +14,9 @@ import {
 import { checkWithWarnings, proxiesOf } from '@outrigger/provider-kit';
 import { readVsphereConfig } from './config/read-vsphere-config.ts';
 import type { VcenterSettings, VsphereConfig } from './config/vsphere-config.ts';
-import { KnownIdentities, KnownVcenter } from './instances/known-vcenter.ts';
+import { KnownVcenter } from './instances/known-vcenter.ts';
 import { VsphereInstances, type Site } from './instances/vsphere-instances.ts';
+import { KnownIdentities } from './inventory/known-identities.ts';
 import { openVcenter } from './inventory/open-vcenter.ts';
 import type { Vcenter } from './inventory/vcenter.ts';
 import { permissions } from './permissions.ts';
@@ -58,6 +59,7 @@ class VsphereProvider implements CloudProvider {
   readonly name: string;
   readonly permissions: CloudPermissions = permissions;
   readonly #options: VsphereProviderOptions;
+  /** For the life of the process. */
   readonly #identities = new KnownIdentities();
   #host: ProviderHost | undefined;
   #setup: Setup | undefined;

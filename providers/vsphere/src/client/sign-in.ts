@@ -16,8 +16,7 @@ export interface SignInOptions {
   readonly host: Pick<ProviderHost, 'clock' | 'redact'>;
   readonly credentials: VcenterCredentials;
   readonly vim: VimRequests;
-  /** A SAML token, with which one logs in at once. */
-  readonly issue: (call: CallContext) => Promise<string>;
+  readonly issue: IssueToken;
   /** Of the session manager, whose root is its URL's origin. */
   readonly tickets: HttpClient | undefined;
 }
@@ -33,7 +32,7 @@ export function signInWith({ credentials, host, issue, tickets, vim }: SignInOpt
     } else if (credentials.kind === 'session-manager') {
       cookies = await login('CloneSession', { cloneTicket: await cloneTicket(credentials.url, tickets, call) });
     } else {
-      const body = signedLogin(await issue(call), credentials, sessionManager, host.clock.now());
+      const body = signedLogin(await issue(credentials, call), credentials, sessionManager, host.clock.now());
       const answer = await vim.post(call, 'LoginByToken', body, { idempotent: false });
       cookies = answer.header('set-cookie') ?? '';
     }
@@ -43,17 +42,19 @@ export function signInWith({ credentials, host, issue, tickets, vim }: SignInOpt
   };
 }
 
+/** A SAML token for this certificate, with which one logs in at once. */
+export type IssueToken = (pair: KeyPair, call: CallContext) => Promise<string>;
+
 export interface TokenIssuerOptions {
   readonly host: Pick<ProviderHost, 'clock' | 'redact'>;
-  readonly pair: KeyPair;
   readonly vim: VimRequests;
   /** Of the token service. */
   readonly http: HttpClient;
 }
 
 /** Tokens of the token service on the same server, whose path is asked for each time: it is needed once a session. */
-export function tokenIssuer({ host, http, pair, vim }: TokenIssuerOptions): (call: CallContext) => Promise<string> {
-  return async (call) => {
+export function tokenIssuer({ host, http, vim }: TokenIssuerOptions): IssueToken {
+  return async (pair, call) => {
     const path = await tokenServicePath(vim, call);
     const token = await samlToken(pair, { path, call, clock: host.clock, http });
     host.redact(token, { rotating: true });

@@ -108,12 +108,12 @@ export class TagClient {
   }
 
   /** Logs out, if there is a session. */
-  async close(call: CallContext): Promise<void> {
+  async close(call: CallContext, timeoutMs: number): Promise<void> {
     const session = this.#session;
     this.#session = undefined;
     if (session !== undefined && this.#flavour) {
       const { session: path } = PATHS[this.#flavour];
-      await this.#login.request(call, `DELETE ${path}`, { headers: { 'vmware-api-session-id': session } });
+      await this.#login.request(call, `DELETE ${path}`, { headers: { 'vmware-api-session-id': session }, timeoutMs });
     }
   }
 

@@ -126,6 +126,11 @@ export class VimSession {
     return answer;
   }
 
+  /** Properties of objects, or the first page of them. */
+  retrieve(call: CallContext, specSet: XmlElement, options: XmlElement = {}): Promise<unknown> {
+    return this.request(call, 'RetrievePropertiesEx', this.content.propertyCollector, { specSet, options });
+  }
+
   /** The session's own object for this purpose: the one that there is, or what `make` answers with. */
   async own(purpose: string, make: () => Promise<unknown>): Promise<ManagedObject> {
     const kept = this.#own.get(purpose);
@@ -145,18 +150,12 @@ export class VimSession {
    * was answered before may have been said to nobody.
    */
   async verify(call: CallContext): Promise<string> {
-    const { propertyCollector, sessionManager } = this.content;
-    const answer = await this.request(call, 'RetrievePropertiesEx', propertyCollector, {
-      specSet: [
-        {
-          propSet: [
-            { type: 'ServiceInstance', pathSet: 'content.about.instanceUuid' },
-            { type: 'SessionManager', pathSet: 'currentSession' },
-          ],
-          objectSet: [SERVICE_INSTANCE, sessionManager].map((one) => ({ obj: referenceTo(one) })),
-        },
+    const answer = await this.retrieve(call, {
+      propSet: [
+        { type: 'ServiceInstance', pathSet: 'content.about.instanceUuid' },
+        { type: 'SessionManager', pathSet: 'currentSession' },
       ],
-      options: {},
+      objectSet: [SERVICE_INSTANCE, this.content.sessionManager].map((one) => ({ obj: referenceTo(one) })),
     });
     const values = new Map(objectContents(answer).flatMap(({ properties }) => [...properties]));
     const uuid = xmlText(values.get('content.about.instanceUuid'));
@@ -250,11 +249,12 @@ export class VimClient {
   }
 
   /** Logs out, if there is a session. */
-  async close(call: CallContext): Promise<void> {
+  async close(call: CallContext, timeoutMs: number): Promise<void> {
     const session = this.#session;
     this.#isClosed = true;
     this.#session = undefined;
-    if (session) await session.request(call, 'Logout', session.content.sessionManager, {}, { idempotent: false });
+    const options = { idempotent: false, timeoutMs };
+    if (session) await session.request(call, 'Logout', session.content.sessionManager, {}, options);
   }
 }
 

@@ -3,9 +3,10 @@ import { isIPv6 } from 'node:net';
 import path from 'node:path';
 import { CloudError, parseCidr, type Cidr, type ConfigText, type ProviderHost } from '@outrigger/cloud-provider';
 import { readConfig, type ConfigKey, type ConfigOf, type ConfigSchema } from '@outrigger/provider-kit';
+import type { VcenterCredentials } from '../client/sign-in.ts';
 import { iniKeys, isUnused, yamlKeys, type VcenterKeys } from './config-keys.ts';
 import { SecretsDirectory } from './mounted-credentials.ts';
-import type { VcenterCredentials, VcenterSettings, VsphereConfig } from './vsphere-config.ts';
+import type { VcenterSettings, VsphereConfig } from './vsphere-config.ts';
 
 export interface ReadVsphereConfigOptions {
   readonly env: Readonly<Record<string, string | undefined>>;

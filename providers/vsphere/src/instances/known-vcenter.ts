@@ -1,31 +1,11 @@
 /** A vCenter of the configuration, and which one it is known to be. */
-import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { CallContext } from '@outrigger/cloud-provider';
 import { SharedRound } from '@outrigger/provider-kit';
 import type { VcenterSettings } from '../config/vsphere-config.ts';
+import type { KnownIdentities } from '../inventory/known-identities.ts';
 import type { InventoryObject, MachineList, Vcenter } from '../inventory/vcenter.ts';
 import type { SeenMachines } from './found-machine.ts';
 import type { Zone } from './zones.ts';
-
-/** `about.instanceUuid` by address, for the life of the process: another vCenter at the address is not believed. */
-export class KnownIdentities {
-  readonly #byAddress = new Map<string, string>();
-
-  of(address: string): string | undefined {
-    return this.#byAddress.get(address);
-  }
-
-  /** Throws `configuration` for another one than before. */
-  admit(address: string, identity: string): void {
-    const known = this.#byAddress.get(address);
-    if (known !== undefined && known !== identity) {
-      throw new CloudError(
-        'configuration',
-        `the vCenter at ${address} was ${known} and is now ${identity}: nothing is concluded from what it says; correct its address, or restart the program if the cluster has moved`,
-      );
-    }
-    this.#byAddress.set(address, identity);
-  }
-}
 
 /** What a look-up has read of a vCenter. */
 export interface KeptMachines {

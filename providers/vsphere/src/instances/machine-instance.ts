@@ -43,7 +43,7 @@ export interface MetadataOptions {
   readonly host?: InventoryObject | undefined;
 }
 
-type Told = Pick<InstanceAnswer, 'result' | 'notes'>;
+export type Told = Pick<InstanceAnswer, 'result' | 'notes'>;
 
 export function foundState(node: NodeRef, machine: VirtualMachine, providerName: string): Told {
   return { result: { kind: 'found', instance: idAndState(node, machine, providerName) } };

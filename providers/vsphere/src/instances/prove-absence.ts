@@ -46,8 +46,8 @@ export async function proveAbsence(question: GoneQuestion, call: CallContext): P
   await Promise.all(vcenters.map((vcenter) => excludeHidden(vcenter, question, call)));
   // Last: whatever was said before was said by these.
   await Promise.all(vcenters.map((vcenter) => vcenter.confirmIdentity(call)));
-  const count = vcenters.length === 1 ? 'the vCenter has' : `none of the ${vcenters.length} vCenters has`;
-  return `${count}${vcenters.length === 1 ? ' no' : ' a'} machine with the BIOS UUID ${uuid} in either byte order, and ${gone.join(' and ')} is ManagedObjectNotFound`;
+  const none = vcenters.length === 1 ? 'the vCenter has no' : `none of the ${vcenters.length} vCenters has a`;
+  return `${none} machine with the BIOS UUID ${uuid} in either byte order, and ${gone.join(' and ')} is ManagedObjectNotFound`;
 }
 
 async function readDirectly(

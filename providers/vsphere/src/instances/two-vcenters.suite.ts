@@ -4,7 +4,8 @@ import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { MemoryVcenter } from '../../fake/memory-vcenter.ts';
 import type { VcenterSettings } from '../config/vsphere-config.ts';
-import { KnownIdentities, KnownVcenter } from './known-vcenter.ts';
+import { KnownIdentities } from '../inventory/known-identities.ts';
+import { KnownVcenter } from './known-vcenter.ts';
 import { machine } from './machine.suite.ts';
 import { VsphereInstances, type Site } from './vsphere-instances.ts';
 

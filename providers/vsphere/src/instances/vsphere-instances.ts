@@ -19,7 +19,7 @@ import { biosUuid, eitherOrder, providerIDOf } from './bios-uuid.ts';
 import { SeenMachines, theOne, type FoundMachine } from './found-machine.ts';
 import type { KnownVcenter } from './known-vcenter.ts';
 import { machineChanges } from './machine-changes.ts';
-import { foundMetadata, foundState } from './machine-instance.ts';
+import { foundMetadata, foundState, type Told } from './machine-instance.ts';
 import { proveAbsence } from './prove-absence.ts';
 import { RememberedMachines } from './remembered-machines.ts';
 import { zoneOf, zonePaths, type Zone } from './zones.ts';
@@ -44,12 +44,11 @@ const MOST_DIRECT = 2;
 /** What one vCenter has shown, or why it has not. */
 interface Looked {
   readonly vcenter: KnownVcenter;
-  readonly seen: SeenMachines | CloudError | Error;
+  readonly seen: SeenMachines | Error;
 }
 
 type Found = FoundMachine<KnownVcenter>;
 type Result = InstanceAnswer['result'];
-type Told = Pick<InstanceAnswer, 'result' | 'notes'>;
 
 export class VsphereInstances implements Instances {
   /** One list a vCenter serves them all. */

@@ -147,5 +147,5 @@ test('a host that enters maintenance mode, and one that is in it, are told of it
   await ask('EnterMaintenanceMode_Task', ofHost, { timeout: 0 });
   assert.deepEqual(await untilTold(), [{ state: 'in-progress', reason: 'its host is in maintenance mode' }, undefined]);
   assert.deepEqual(await callsOf(), calls);
-  await client.close(call);
+  await client.close(call, 5_000);
 });

@@ -22,15 +22,12 @@ export const MACHINE_PATHS: readonly string[] = [
   'guest.net',
 ];
 
-/** A property of one key alone: the whole extra configuration of a machine has hundreds. */
-export function guestInfoPath(key: string): string {
-  return `config.extraConfig[${JSON.stringify(key)}]`;
-}
-
 export const WHOLE_EXTRA_CONFIG = 'config.extraConfig';
+const GUEST_INFO = ['guestinfo.metadata', 'guestinfo.metadata.encoding'];
+/** A property of each key: the whole extra configuration of a machine has hundreds. */
+export const GUEST_INFO_PATHS: readonly string[] = GUEST_INFO.map((key) => `${WHOLE_EXTRA_CONFIG}["${key}"]`);
 
-/** `guestInfo`: the keys that are in use. */
-export function virtualMachine({ properties, reference }: ObjectContent, guestInfo: readonly string[]): VirtualMachine {
+export function virtualMachine({ properties, reference }: ObjectContent): VirtualMachine {
   const text = (path: string): string | undefined => xmlText(properties.get(path));
   return {
     reference,
@@ -50,18 +47,18 @@ export function virtualMachine({ properties, reference }: ObjectContent, guestIn
     host: text('runtime.host'),
     resourcePool: text('resourcePool'),
     parent: text('parent'),
-    guestInfo: Object.fromEntries(extraConfig(properties, guestInfo)),
+    guestInfo: Object.fromEntries(extraConfig(properties)),
   };
 }
 
-function extraConfig(properties: ReadonlyMap<string, unknown>, keys: readonly string[]): readonly [string, string][] {
+function extraConfig(properties: ReadonlyMap<string, unknown>): readonly [string, string][] {
   const values = [
-    ...keys.map((key) => properties.get(guestInfoPath(key))),
+    ...GUEST_INFO_PATHS.map((path) => properties.get(path)),
     ...xmlChildren(properties.get(WHOLE_EXTRA_CONFIG), 'OptionValue'),
   ];
   return values.flatMap((value) => {
     const [key, text] = [xmlText(xmlChild(value, 'key')), xmlText(xmlChild(value, 'value'))];
-    return key !== undefined && text !== undefined && keys.includes(key) ? [[key, text] as [string, string]] : [];
+    return key !== undefined && text !== undefined && GUEST_INFO.includes(key) ? [[key, text] as [string, string]] : [];
   });
 }
 

@@ -108,6 +108,20 @@ test('sessions are given back once, also when the calls of the host have ended a
   assert.equal(late.vim.sessions, 0);
 });
 
+test('a logout that is not answered is given up after 5 s', async () => {
+  await using one = await rig();
+  const { call, clock, vcenter, vim } = one;
+  await vcenter.tags([{ type: 'HostSystem', reference: 'host-1' }], ['zone'], call);
+  vim.isSilent = true;
+  let isClosed = false;
+  const closing = vcenter.close().then(() => (isClosed = true));
+  await clock.advance(4_900);
+  assert.equal(isClosed, false);
+  await clock.advance(100);
+  await closing;
+  assert.deepEqual([vim.sessions, vim.restSessions.size], [1, 1]);
+});
+
 test('nobody logs in again while it is being closed', async () => {
   await using one = await rig();
   const { call, vcenter, vim } = one;

@@ -12,10 +12,11 @@ import {
   type Proxies,
 } from '@outrigger/provider-kit';
 import { checkKeyPair, signedAuthorization } from '../client/saml-token.ts';
-import { signInWith, tokenIssuer, type VcenterCredentials } from '../client/sign-in.ts';
+import { signInWith, tokenIssuer, type IssueToken, type VcenterCredentials } from '../client/sign-in.ts';
 import {
   isFault,
   managedObjectIn,
+  referenceTo,
   signedFormat,
   soapErrors,
   objectContents,
@@ -24,7 +25,8 @@ import {
 import { TagClient } from '../client/tag-client.ts';
 import { sessionEnded, VimClient, VimRequests, type VimSession } from '../client/vim-client.ts';
 import { followMachines } from './follow-machines.ts';
-import { guestInfoPath, MACHINE_PATHS, virtualMachine, WHOLE_EXTRA_CONFIG } from './machine-properties.ts';
+import { KnownIdentities } from './known-identities.ts';
+import { GUEST_INFO_PATHS, MACHINE_PATHS, virtualMachine, WHOLE_EXTRA_CONFIG } from './machine-properties.ts';
 import type { AttachedTag, InventoryChange, InventoryObject, MachineList, ManagedObject, Vcenter } from './vcenter.ts';
 import { readView, viewOf } from './views.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
@@ -50,13 +52,10 @@ export interface OpenVcenterOptions {
   readonly proxies?: Proxies | undefined;
   /** Default: none is said. */
   readonly userAgent?: string | undefined;
-  /** Keys of machines' extra configuration that are read. Default: `guestinfo.metadata` and its encoding. */
-  readonly guestInfo?: readonly string[] | undefined;
   /** Sends in place of connections, for tests. */
   readonly fetch?: Fetch | undefined;
 }
 
-const GUEST_INFO = ['guestinfo.metadata', 'guestinfo.metadata.encoding'];
 const HOST = 'HostSystem';
 const SURROUNDINGS = [HOST, 'ComputeResource', 'Datacenter', 'Folder', 'ResourcePool'];
 const HOST_PATHS = ['runtime.inMaintenanceMode'];
@@ -77,23 +76,20 @@ class OpenVcenter implements Vcenter {
   readonly #http: HttpClient;
   readonly #tokens: HttpClient;
   readonly #tickets: HttpClient | undefined;
-  readonly #issue: (call: CallContext) => Promise<string>;
+  readonly #issue: IssueToken;
   readonly #vim: VimClient;
   readonly #tags: TagClient;
-  readonly #guestInfo: readonly string[];
   /** Whether vCenter gives single keys of the extra configuration. */
   #takesKeys = true;
-  /** `about.instanceUuid`, once it has been said. */
-  #identity: string | undefined;
+  readonly #identities = new KnownIdentities();
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
   constructor(options: OpenVcenterOptions) {
-    const { fetch, guestInfo = GUEST_INFO, host, proxies, settings, userAgent } = options;
+    const { fetch, host, proxies, settings, userAgent } = options;
     const { caFile, credentials, insecure, port, server, thumbprint } = settings;
     if (credentials.kind === 'certificate') checkKeyPair(credentials);
     this.#options = options;
-    this.#guestInfo = guestInfo;
     const name = server.includes(':') && !server.startsWith('[') ? `[${server}]` : server;
     this.address = port === 443 ? name : `${name}:${port}`;
     const authorities = {
@@ -125,10 +121,7 @@ class OpenVcenter implements Vcenter {
       });
     }
     const vim = new VimRequests(this.#http);
-    this.#issue =
-      credentials.kind === 'certificate'
-        ? tokenIssuer({ host, vim, pair: credentials, http: this.#tokens })
-        : () => Promise.reject(new CloudError('unsupported', 'without a certificate no token is issued'));
+    this.#issue = tokenIssuer({ host, vim, http: this.#tokens });
     const signIn = signInWith({ credentials, host, vim, issue: this.#issue, tickets: this.#tickets });
     this.#vim = new VimClient({ host, requests: vim, signIn });
     this.#tags = new TagClient({ host, http: common, authorization: (path, call) => this.#authorization(path, call) });
@@ -156,7 +149,7 @@ class OpenVcenter implements Vcenter {
       const withheld: { reference: string; fault: string }[] = [];
       for (const content of contents) {
         const fault = faultOf(content);
-        if (fault === undefined) machines.push(virtualMachine(content, this.#guestInfo));
+        if (fault === undefined) machines.push(virtualMachine(content));
         else withheld.push({ reference: content.reference, fault });
       }
       return { machines, withheld };
@@ -183,14 +176,9 @@ class OpenVcenter implements Vcenter {
       try {
         contents = await this.#withPaths(async (paths) =>
           objectContents(
-            await session.request(call, 'RetrievePropertiesEx', session.content.propertyCollector, {
-              specSet: [
-                {
-                  propSet: { type: 'VirtualMachine', pathSet: paths },
-                  objectSet: { obj: { '@type': 'VirtualMachine', '#text': reference } },
-                },
-              ],
-              options: {},
+            await session.retrieve(call, {
+              propSet: { type: 'VirtualMachine', pathSet: paths },
+              objectSet: { obj: referenceTo({ type: 'VirtualMachine', reference }) },
             }),
           ),
         );
@@ -202,7 +190,7 @@ class OpenVcenter implements Vcenter {
       const content = contents.find((one) => one.reference === reference);
       if (!content) throw this.#inconclusive(`${reference} was not in the answer that was about it`);
       const fault = faultOf(content);
-      if (fault === undefined) return virtualMachine(content, this.#guestInfo);
+      if (fault === undefined) return virtualMachine(content);
       if (fault !== 'NoPermission') throw this.#inconclusive(`${reference} could not be read: ${fault}`);
       throw new CloudError('forbidden', `vCenter ${this.address}: ${reference} may not be read (NoPermission)`);
     });
@@ -234,12 +222,8 @@ class OpenVcenter implements Vcenter {
   /** With each answer that speaks against a machine: an address that leads to one vCenter now and to another then proves nothing. */
   async #verify(session: VimSession, call: CallContext): Promise<string> {
     const identity = await session.verify(call);
-    this.#identity ??= identity;
-    if (identity === this.#identity) return identity;
-    throw new CloudError(
-      'configuration',
-      `the vCenter at ${this.address} was ${this.#identity} and is now ${identity}: nothing is concluded from what it says; correct its address, or restart the program if the cluster has moved`,
-    );
+    this.#identities.admit(this.address, identity);
+    return identity;
   }
 
   close(): Promise<void> {
@@ -249,17 +233,13 @@ class OpenVcenter implements Vcenter {
   /** By requests of its own: those of the host have ended by then, and these end nothing but what is held here. */
   async #close(): Promise<void> {
     this.#closed.abort(new CloudError('unavailable', `the connection to vCenter ${this.address} was closed`));
-    const { clock, logger } = this.#options.host;
-    const late = new AbortController();
-    const done = new AbortController();
-    clock.sleep(LOGOUT_WITHIN_MS, done.signal).then(
-      () => late.abort(new CloudError('timeout', 'the logout took too long')),
-      () => {},
-    );
-    const { signal } = late;
+    const { logger } = this.#options.host;
+    const { signal } = new AbortController();
     const call: CallContext = { signal, logger, priority: 'critical', call: (_operation, send) => send(signal) };
-    const ends = await Promise.allSettled([this.#vim.close(call), this.#tags.close(call)]);
-    done.abort();
+    const ends = await Promise.allSettled([
+      this.#vim.close(call, LOGOUT_WITHIN_MS),
+      this.#tags.close(call, LOGOUT_WITHIN_MS),
+    ]);
     for (const end of ends) {
       // A session that is left ends by itself after half an hour.
       if (end.status === 'rejected')
@@ -272,13 +252,13 @@ class OpenVcenter implements Vcenter {
   async #withPaths<T>(read: (paths: readonly string[]) => Promise<T>): Promise<T> {
     if (this.#takesKeys) {
       try {
-        return await read([...MACHINE_PATHS, ...this.#guestInfo.map(guestInfoPath)]);
+        return await read([...MACHINE_PATHS, ...GUEST_INFO_PATHS]);
       } catch (error) {
         if (!isFault(error, 'InvalidProperty') || !/extraConfig/u.test(error.detail?.['name'] ?? '')) throw error;
         this.#takesKeys = false;
       }
     }
-    return read([...MACHINE_PATHS, ...(this.#guestInfo.length > 0 ? [WHOLE_EXTRA_CONFIG] : [])]);
+    return read([...MACHINE_PATHS, WHOLE_EXTRA_CONFIG]);
   }
 
   async #surroundings(session: VimSession, call: CallContext): Promise<ReadonlyMap<string, InventoryObject>> {
@@ -353,7 +333,7 @@ class OpenVcenter implements Vcenter {
       return `Basic ${pair}`;
     }
     const request = { method: 'POST', url: `https://${this.address}${path}`, headers: {} } as const;
-    return signedAuthorization(await this.#issue(call), credentials, request, host.clock.now());
+    return signedAuthorization(await this.#issue(credentials, call), credentials, request, host.clock.now());
   }
 
   #inconclusive(what: string): CloudError {

@@ -63,13 +63,9 @@ export async function readView(
   view: ManagedObject,
   { pageSize, ...what }: ReadViewOptions,
 ): Promise<readonly ObjectContent[]> {
-  const { propertyCollector } = session.content;
   const contents: ObjectContent[] = [];
   const tokens = new Set<string>();
-  let answer = await session.request(call, 'RetrievePropertiesEx', propertyCollector, {
-    specSet: filterSpec(view, what),
-    options: pageSize === undefined ? {} : { maxObjects: pageSize },
-  });
+  let answer = await session.retrieve(call, filterSpec(view, what), { maxObjects: pageSize });
   for (;;) {
     contents.push(...objectContents(answer));
     const token = xmlText(xmlChild(answer, 'returnval', 'token'));
@@ -81,7 +77,7 @@ export async function readView(
     answer = await session.request(
       call,
       'ContinueRetrievePropertiesEx',
-      propertyCollector,
+      session.content.propertyCollector,
       { token },
       { idempotent: false },
     );
