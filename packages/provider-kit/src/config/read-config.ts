@@ -105,9 +105,9 @@ class Reader {
 
   /** Of a key of gcfg that is repeated the last counts, as there; of a list in YAML none. */
   #valueOf(found: Found, { isList, isText }: ValueKind<unknown>): unknown {
-    if (found.kind === 'value') return (isText && found.source) || found.value;
-    if (found.kind === 'map') return {};
-    const items = found.items.map((one) => (one.kind === 'value' ? (isText && one.source) || one.value : {}));
+    const valueIn = (one: Found): unknown => (one.kind === 'value' ? (isText && one.source) || one.value : {});
+    if (found.kind !== 'list') return valueIn(found);
+    const items = found.items.map(valueIn);
     if (isList) return items;
     return this.#options.format === 'gcfg' ? items.at(-1) : items;
   }
