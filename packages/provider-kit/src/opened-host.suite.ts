@@ -1,8 +1,7 @@
 /** The host as a provider gets it from the real runtime: budget, retries, redaction, effects. */
 import type { ProviderHost } from '@outrigger/cloud-provider';
 import { openProvider, type OpenedProvider, type OpenProviderOptions } from '@outrigger/cloud-runtime';
-import { silentLogger } from '@outrigger/kube';
-import type { FakeClock } from '@outrigger/testing';
+import { silentLogger, type Clock } from '@outrigger/kube';
 
 export interface OpenedHost extends AsyncDisposable {
   readonly host: ProviderHost;
@@ -10,7 +9,7 @@ export interface OpenedHost extends AsyncDisposable {
 }
 
 /** Of a provider without capabilities. */
-export async function openedHost(clock: FakeClock, options: Partial<OpenProviderOptions> = {}): Promise<OpenedHost> {
+export async function openedHost(clock: Clock, options: Partial<OpenProviderOptions> = {}): Promise<OpenedHost> {
   let host: ProviderHost | undefined;
   const opened = await openProvider(
     {

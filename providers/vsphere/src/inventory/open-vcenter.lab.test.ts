@@ -11,10 +11,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { isCloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
-import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
-import { silentLogger, systemClock } from '@outrigger/kube';
+import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { OpenedProvider } from '@outrigger/cloud-runtime';
+import { systemClock } from '@outrigger/kube';
 import { LabVcenter } from '../../lab/lab.ts';
+import { openedHost } from '../../../../packages/provider-kit/src/opened-host.suite.ts';
 import { openVcenter, type OpenVcenterOptions } from './open-vcenter.ts';
 import type { InventoryChange, Vcenter } from './vcenter.ts';
 
@@ -39,20 +40,9 @@ interface Rig extends AsyncDisposable {
 }
 
 async function rig(settings: Partial<OpenVcenterOptions['settings']> = {}): Promise<Rig> {
-  let host: ProviderHost | undefined;
-  const opened = await openProvider(
-    {
-      name: 'vsphere',
-      open: async (given) => {
-        host = given;
-        return {};
-      },
-      close: async () => {},
-    },
-    { cluster: { id: 'cluster-1', name: 'test' }, clock: systemClock, logger: silentLogger, random: () => 0.5 },
-  );
+  const { host, opened } = await openedHost(systemClock, { random: () => 0.5 });
   const vcenter = openVcenter({
-    host: host as ProviderHost,
+    host,
     settings: {
       server: '127.0.0.1',
       port: lab.port,

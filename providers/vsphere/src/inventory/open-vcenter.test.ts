@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCloudError, type CallContext, type CloudErrorShape, type ProviderHost } from '@outrigger/cloud-provider';
-import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
-import { silentLogger } from '@outrigger/kube';
+import { isCloudError, type CallContext, type CloudErrorShape } from '@outrigger/cloud-provider';
+import type { OpenedProvider } from '@outrigger/cloud-runtime';
 import { FakeClock } from '@outrigger/testing';
 import { fault, FakeVim } from '../../fake/fake-vim.ts';
+import { openedHost } from '../../../../packages/provider-kit/src/opened-host.suite.ts';
 import { openVcenter, type OpenVcenterOptions } from './open-vcenter.ts';
 import type { InventoryChange, Vcenter } from './vcenter.ts';
 
@@ -18,23 +18,12 @@ interface Rig extends AsyncDisposable {
 
 async function rig(settings: Partial<OpenVcenterOptions['settings']> = {}): Promise<Rig> {
   const clock = new FakeClock();
-  let host: ProviderHost | undefined;
-  const opened = await openProvider(
-    {
-      name: 'vsphere',
-      open: async (given) => {
-        host = given;
-        return {};
-      },
-      close: async () => {},
-    },
-    { cluster: { id: 'cluster-1', name: 'test' }, clock, logger: silentLogger, random: () => 0 },
-  );
+  const { host, opened } = await openedHost(clock);
   const vim = new FakeVim(clock);
   for (let number = 1; number <= 5; number++)
     vim.machines.set(`vm-${number}`, { name: `node-${number}`, uuid: uuid(number) });
   const vcenter = openVcenter({
-    host: host as ProviderHost,
+    host,
     settings: {
       server: 'vc.example',
       port: 443,
