@@ -85,3 +85,15 @@ test('a token that has run out, and is renewed, is no failure', () => {
   send('http-401');
   assert.equal(notes[0]?.reason, 'CloudCredentialsRefused');
 });
+
+test('a cloud that fails now in one way and now in another is told of once; refused credentials are another thing', async () => {
+  const { lines, notes, ready, send } = setUp();
+  for (const code of ['timeout', 'unavailable', 'timeout', 'unavailable', 'timeout']) send(code);
+  assert.deepEqual(lines, ['The cloud does not answer']);
+  assert.match(await ready(), /\(failing: compute: timeout since /u, 'what it was last');
+  send('unauthenticated');
+  assert.deepEqual(
+    notes.map(({ reason }) => reason),
+    ['CloudUnreachable', 'CloudCredentialsRefused'],
+  );
+});

@@ -65,9 +65,9 @@ export class CloudHealth {
     state.failures++;
     if (!CERTAIN.has(code) && state.failures < 2) return;
     const refused = code === 'unauthenticated' || code === 'http-401';
-    const before = state.code;
+    const isTold = state.since !== undefined && refused === (state.code === 'unauthenticated');
     state.code = refused ? 'unauthenticated' : code;
-    if (state.since !== undefined && before === state.code) return;
+    if (isTold) return;
     const { clock, logger, onEvent } = this.#options;
     state.since ??= clock.now();
     this.#gauge.set(0, { provider, service });
