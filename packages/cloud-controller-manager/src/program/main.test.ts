@@ -110,6 +110,7 @@ test('called as outrigger it lists the commands, and runs nothing without one', 
 test('a bad command line is one line on stderr, exit code 1, and nothing is touched', async () => {
   for (const [args, line] of [
     [['versio'], 'no command "versio"; did you mean version?'],
+    [['conf'], 'no command "conf"; did you mean config?'],
     [['--leader-elct'], 'unknown flag --leader-elct; did you mean --leader-elect?'],
     [[], '--cloud-provider is not set: name a built-in provider, a package or a module'],
     [['--cloud-provider=third', '--controllers=*,nod'], /no controller "nod"/u],

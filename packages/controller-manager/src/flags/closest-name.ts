@@ -1,6 +1,10 @@
-/** The name out of `known` that somebody who wrote `wrong` may have meant; `undefined` when none is near. */
+/** A beginning of fewer letters says nothing. */
+const BEGUN = 3;
+
+/** The name out of `known` that somebody who wrote `wrong` may have meant: a near one, else the first that begins so; `undefined` when there is none. */
 export function closestName(wrong: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
+  let begun: string | undefined;
   // A third of the letters may differ: `--leader-elct` is near `--leader-elect`, `--foo` is near nothing.
   let bestDistance = Math.max(1, Math.floor(wrong.length / 3)) + 1;
   for (const name of known) {
@@ -9,8 +13,9 @@ export function closestName(wrong: string, known: Iterable<string>): string | un
       best = name;
       bestDistance = distance;
     }
+    if (wrong.length >= BEGUN && name.startsWith(wrong)) begun ??= name;
   }
-  return best;
+  return best ?? begun;
 }
 
 /** Levenshtein distance, or `limit` as soon as it cannot be less. */

@@ -1,5 +1,5 @@
 /**
- * What somebody who misspelt a name may have meant. Flags have the same rule in controller-manager; no package is
+ * What somebody who misspelt a name may have meant. Flags have much the same rule in controller-manager; no package is
  * below both: a provider imports the contract alone, which is above controller-manager and depends on nothing.
  */
 
