@@ -3,12 +3,11 @@ import { isCloudError, type CallContext, type Capabilities, type CloudErrorCode 
 import { openProvider, type EndedRequest } from '@outrigger/cloud-runtime';
 import { duration, FlagError, formatGoDuration, type FlagGroup } from '@outrigger/controller-manager';
 import { silentLogger, systemClock, systemRandom, withDeadline } from '@outrigger/kube';
-import path from 'node:path';
 import { loadClouds, type Cloud } from '../cloud/open-cloud.ts';
 import { controllerFlags } from '../controllers/controllers.ts';
 import { planWork } from '../controllers/work-plan.ts';
 import { LiveOptions } from '../options/live-options.ts';
-import { configFileOf, flagSetOf, programGroups } from '../options/program-options.ts';
+import { flagSetOf, programGroups } from '../options/program-options.ts';
 import type { Environment } from '../program/environment.ts';
 import { defineCommand, type Command } from './command.ts';
 
@@ -56,15 +55,12 @@ export const configCommand: Command = defineCommand({
     ['With the file of --config', 'outrigger config validate --config=config.yaml'],
   ],
   run: async (parsed, environment, args) => {
-    if (parsed.words.length !== 1 || parsed.words[0] !== 'validate' || args[0] !== 'validate') {
+    if (parsed.words.join(' ') !== 'validate' || args[0] !== 'validate') {
       throw new FlagError('unexpected-argument', 'expected validate, and then flags');
     }
-    const { controllers, stdout, workingDirectory } = environment;
+    const { controllers, stdout } = environment;
     const flags = flagSetOf([configFlags, ...controllerFlags(controllers)]);
-    const file = configFileOf(args.slice(1), flags);
-    const absolute = file === '' ? '' : path.resolve(workingDirectory, file);
-    const live = await LiveOptions.read({ args: args.slice(1), file: absolute, flags });
-    const options = live.current;
+    const { current: options } = await LiveOptions.read({ ...environment, args: args.slice(1), flags });
     await planWork({ environment, options });
     const clouds = await loadClouds({ environment, logger: silentLogger, options });
     stdout.write('flags and configuration files: valid\n');

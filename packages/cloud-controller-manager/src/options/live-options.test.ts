@@ -33,7 +33,11 @@ async function setUp(
   t.after(() => rm(directory, { recursive: true }));
   const file = join(directory, 'config.yml');
   await writeFile(file, HEAD + text);
-  const live = await LiveOptions.read({ args: ['--cloud-provider=green', ...args], file, flags: programFlags });
+  const live = await LiveOptions.read({
+    args: ['--cloud-provider=green', '--config=config.yml', ...args],
+    flags: programFlags,
+    workingDirectory: directory,
+  });
   const clock = new FakeClock();
   const applied: string[] = [];
   const refused: string[] = [];
@@ -115,7 +119,11 @@ test('of a file that changes while the program starts, what was read is in force
   await putPipe(file);
   const [, live] = await Promise.all([
     swapWhileRead(file, 'outrigger: { verbosity: 3 }', 'outrigger: { verbosity: 4 }'),
-    LiveOptions.read({ args: ['--cloud-provider=green'], file, flags: programFlags }),
+    LiveOptions.read({
+      args: ['--cloud-provider=green', '--config=config.yml'],
+      flags: programFlags,
+      workingDirectory: directory,
+    }),
   ]);
   assert.equal(live.current.logs.v, 3);
 });

@@ -1,16 +1,22 @@
 /** `--config`, read again while the program runs. */
+import path from 'node:path';
 import { FlagError, readFlagFile, reloadFiles, type FlagSet } from '@outrigger/controller-manager';
 import type { Clock, Logger, Metrics } from '@outrigger/kube';
 import { parseConfigFile } from './config-file.ts';
-import { readProgramOptions, type ProgramOptions } from './program-options.ts';
+import { configFileOf, readProgramOptions, type ProgramOptions } from './program-options.ts';
 
 /** What changes without a restart. A file that changes anything else is refused as a whole: what it says would not be so. */
 const LIVE: ReadonlySet<string> = new Set(['cloud-call-limits', 'v']);
 
-export interface LiveOptionsSource {
-  /** The command line, without the program's name. */
+export interface CommandLine {
+  /** Without the program's name. */
   readonly args: readonly string[];
   readonly flags: FlagSet;
+  /** From where `--config` is resolved. */
+  readonly workingDirectory: string;
+}
+
+interface Source extends Pick<CommandLine, 'args' | 'flags'> {
   /** `--config`, absolute; empty: none. */
   readonly file: string;
 }
@@ -25,19 +31,21 @@ export interface ReloadOptions {
 
 /** The options in force. */
 export class LiveOptions {
-  readonly #source: LiveOptionsSource;
+  readonly #source: Source;
   readonly #text: string;
   #options: ProgramOptions;
 
-  private constructor(source: LiveOptionsSource, text: string, options: ProgramOptions) {
+  private constructor(source: Source, text: string, options: ProgramOptions) {
     this.#source = source;
     this.#text = text;
     this.#options = options;
   }
 
   /** Throws a `FlagError`. */
-  static async read(source: LiveOptionsSource): Promise<LiveOptions> {
-    const { file } = source;
+  static async read({ args, flags, workingDirectory }: CommandLine): Promise<LiveOptions> {
+    const config = configFileOf(args, flags);
+    const file = config === '' ? '' : path.resolve(workingDirectory, config);
+    const source = { args, flags, file };
     const text = file === '' ? '' : await readFlagFile('--config', file);
     return new LiveOptions(source, text, await optionsOf(source, text));
   }
@@ -71,7 +79,7 @@ export class LiveOptions {
   }
 }
 
-async function optionsOf({ args, file, flags }: LiveOptionsSource, text: string): Promise<ProgramOptions> {
+async function optionsOf({ args, file, flags }: Source, text: string): Promise<ProgramOptions> {
   return readProgramOptions(args, file === '' ? [] : await parseConfigFile(file, text, flags), flags);
 }
 

@@ -3,7 +3,6 @@
  * provider that is wrong, a start that failed, a controller that failed, leadership lost. A second SIGTERM or SIGINT
  * exits at once with 1, and so does an error that nothing caught.
  */
-import path from 'node:path';
 import {
   createLogging,
   fileDescriptorDestination,
@@ -21,7 +20,7 @@ import { controllerFlags } from '../controllers/controllers.ts';
 import type { Environment } from './environment.ts';
 import { programHelp } from './program-help.ts';
 import { LiveOptions } from '../options/live-options.ts';
-import { configFileOf, flagSetOf, type ProgramOptions } from '../options/program-options.ts';
+import { flagSetOf, type ProgramOptions } from '../options/program-options.ts';
 import { withRemedies } from './remedies.ts';
 import { runProgram } from './run-program.ts';
 import { version, versionInfo } from './version.ts';
@@ -56,9 +55,7 @@ async function runManager(args: readonly string[], environment: Environment): Pr
   const flags = flagSetOf(controllerFlags(environment.controllers));
   let live: LiveOptions;
   try {
-    const config = configFileOf(args, flags);
-    const file = config === '' ? '' : path.resolve(environment.workingDirectory, config);
-    live = await LiveOptions.read({ args, file, flags });
+    live = await LiveOptions.read({ ...environment, args, flags });
   } catch (error) {
     if (!(error instanceof FlagError)) throw error;
     environment.stderr.write(`cloud-controller-manager: ${error.message}\n`);
