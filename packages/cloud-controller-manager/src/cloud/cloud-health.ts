@@ -52,11 +52,15 @@ export class CloudHealth {
       detail: () => detailOf(services),
     });
     return (request) => {
-      if (OURS.has(request.code)) return;
-      const state = services.get(request.bucket) ?? { failures: 0 };
-      if (!services.has(request.bucket)) this.#gauge.set(1, { provider, service: request.bucket });
-      services.set(request.bucket, state);
-      if (FAILING.has(request.code)) this.#failed(provider, request, state);
+      const { bucket: service, code } = request;
+      if (OURS.has(code)) return;
+      let state = services.get(service);
+      if (!state) {
+        state = { failures: 0 };
+        services.set(service, state);
+        this.#gauge.set(1, { provider, service });
+      }
+      if (FAILING.has(code)) this.#failed(provider, request, state);
       else this.#answered(provider, request, state);
     };
   }
