@@ -194,7 +194,7 @@ export async function runController<K>(options: ControllerOptions<K>): Promise<v
       tellActive();
       const taken = turn.take();
       turn.ended = reconcile(key, turn);
-      await Promise.race([taken, turn.ended]);
+      await taken;
     }
   };
 
