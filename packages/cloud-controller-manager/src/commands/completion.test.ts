@@ -1,24 +1,11 @@
 /** The script for bash, as bash runs it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { main } from '../program/main.ts';
+import { runMain, type Outcome } from '../program/run-main.suite.ts';
 
-async function script(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  let [stdout, stderr] = ['', ''];
-  const code = await main(['completion', ...words], {
-    program: 'outrigger',
-    builtInProviders: {},
-    env: {},
-    stdout: { write: (text) => void (stdout += text) },
-    stderr: { write: (text) => void (stderr += text) },
-    signals: new EventEmitter(),
-    exit: () => assert.fail('must not exit by itself'),
-    workingDirectory: import.meta.dirname,
-    hostname: 'test',
-  });
-  return { code, stdout, stderr };
+function script(...words: string[]): Promise<Outcome> {
+  return runMain(['completion', ...words]);
 }
 
 /** What bash offers for each command line, as it splits it: `=` is a word of its own. */

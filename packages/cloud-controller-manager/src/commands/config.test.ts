@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { CloudError, type Capabilities, type CloudProvider } from '@outrigger/cloud-provider';
-import { main } from '../program/main.ts';
+import { runMain, type Outcome } from '../program/run-main.suite.ts';
 import { withDirectory } from './with-directory.suite.ts';
 
 type Instances = NonNullable<Capabilities['instances']>;
@@ -19,23 +18,12 @@ async function validate(
   open: CloudProvider['open'],
   files: Readonly<Record<string, string>>,
   ...args: string[]
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  let [stdout, stderr] = ['', ''];
+): Promise<Outcome> {
   const provider: CloudProvider = { name: 'third', open, close: () => Promise.resolve() };
-  const code = await withDirectory(files, (workingDirectory) =>
-    main(['config', 'validate', ...args], {
-      program: 'outrigger',
-      builtInProviders: { third: () => Promise.resolve({ default: () => provider }) },
-      env: {},
-      stdout: { write: (text) => void (stdout += text) },
-      stderr: { write: (text) => void (stderr += text) },
-      signals: new EventEmitter(),
-      exit: () => assert.fail('must not exit by itself'),
-      workingDirectory,
-      hostname: 'test',
-    }),
+  const builtInProviders = { third: () => Promise.resolve({ default: () => provider }) };
+  return await withDirectory(files, (workingDirectory) =>
+    runMain(['config', 'validate', ...args], { builtInProviders, workingDirectory }),
   );
-  return { code, stdout, stderr };
 }
 
 test('what is valid is said of each capability, and the code is 0', async () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import type { CloudProvider, LoadBalancers } from '@outrigger/cloud-provider';
-import { main } from '../program/main.ts';
+import { runMain } from '../program/run-main.suite.ts';
 
 const features = {
   protocols: ['TCP'],
@@ -35,17 +34,8 @@ async function command(
   given: CloudProvider,
   ...args: string[]
 ): Promise<readonly [number, string, string]> {
-  let [stdout, stderr] = ['', ''];
-  const code = await main([name, ...args], {
-    program: 'outrigger',
+  const { code, stderr, stdout } = await runMain([name, ...args], {
     builtInProviders: { green: () => Promise.resolve({ default: () => given }) },
-    env: {},
-    stdout: { write: (text) => void (stdout += text) },
-    stderr: { write: (text) => void (stderr += text) },
-    signals: new EventEmitter(),
-    exit: () => assert.fail('must not exit by itself'),
-    workingDirectory: import.meta.dirname,
-    hostname: 'test',
   });
   return [code, stdout, stderr];
 }

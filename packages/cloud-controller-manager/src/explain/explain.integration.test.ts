@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,29 +7,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 import { systemClock } from '@outrigger/kube';
-import { main } from '../program/main.ts';
 import { Bench, greenCloud, page, until } from '../program/program-bench.suite.ts';
+import { runMain, type Outcome } from '../program/run-main.suite.ts';
 
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function outrigger(bench: Bench, ...args: string[]): Promise<Outcome> {
-  let [stdout, stderr] = ['', ''];
-  const code = await main(args, {
-    program: 'outrigger',
-    builtInProviders: {},
-    env: { HOME: bench.directory },
-    stdout: { write: (text) => void (stdout += text) },
-    stderr: { write: (text) => void (stderr += text) },
-    signals: new EventEmitter(),
-    exit: () => assert.fail('must not exit by itself'),
-    workingDirectory: bench.directory,
-    hostname: 'test',
-  });
-  return { code, stdout, stderr };
+function outrigger({ directory }: Bench, ...args: string[]): Promise<Outcome> {
+  return runMain(args, { env: { HOME: directory }, workingDirectory: directory });
 }
 
 test('the leader says of a node what it saw, what it plans, what it did and what the cloud was asked', async () => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,14 +7,8 @@ import { commandOf, commands } from '../commands/commands.ts';
 import { controllerFlags } from '../controllers/controllers.ts';
 import { flagSetOf } from '../options/program-options.ts';
 import type { Environment } from './environment.ts';
-import { main } from './main.ts';
 import { programExamples } from './program-help.ts';
-
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { runMain, type Outcome } from './run-main.suite.ts';
 
 const provider = { name: 'third', open: () => Promise.resolve({}), close: () => Promise.resolve() };
 
@@ -26,21 +19,15 @@ function run(...args: string[]): Promise<Outcome> {
 
 async function runAs(program: NonNullable<Environment['program']>, ...args: string[]): Promise<Outcome> {
   const home = await mkdtemp(join(tmpdir(), 'outrigger-main-'));
-  let [stdout, stderr] = ['', ''];
   try {
     await writeFile(join(home, 'cloud.conf'), 'x: 1');
-    const code = await main(args, {
+    return await runMain(args, {
       program,
       builtInProviders: { third: () => Promise.resolve({ default: () => provider }) },
       env: { HOME: home },
-      stdout: { write: (text) => void (stdout += text), columns: 100 },
-      stderr: { write: (text) => void (stderr += text) },
-      signals: new EventEmitter(),
-      exit: () => assert.fail('must not exit by itself'),
       workingDirectory: home,
-      hostname: 'test',
+      columns: 100,
     });
-    return { code, stdout, stderr };
   } finally {
     await rm(home, { recursive: true });
   }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import type { CloudPermissions } from '@outrigger/cloud-provider';
 import { parseAllDocuments } from 'yaml';
-import { main } from '../program/main.ts';
+import { runMain } from '../program/run-main.suite.ts';
 
 const permissions: CloudPermissions = {
   instances: ['servers:read'],
@@ -23,25 +22,17 @@ function provider(name: string, stated?: CloudPermissions): object {
 
 /** What is printed: the comments, and what is in the documents. */
 async function rbac(...args: string[]): Promise<{ readonly said: readonly string[]; readonly objects: unknown }> {
-  let [out, err] = ['', ''];
-  const code = await main(['rbac', ...args], {
-    program: 'outrigger',
+  const { code, stderr, stdout } = await runMain(['rbac', ...args], {
     builtInProviders: {
       green: async () => ({ default: () => provider('green', permissions) }),
       silent: async () => ({ default: () => provider('silent') }),
     },
-    env: {},
-    stdout: { write: (text) => void (out += text) },
-    stderr: { write: (text) => void (err += text) },
-    signals: new EventEmitter(),
-    exit: () => assert.fail('must not exit by itself'),
     workingDirectory: '/nowhere',
-    hostname: 'test',
   });
-  assert.deepEqual([code, err], [0, '']);
+  assert.deepEqual([code, stderr], [0, '']);
   return {
-    said: out.split('\n').filter((line) => line.startsWith('#')),
-    objects: parseAllDocuments(out).map((document) => document.toJS() as unknown),
+    said: stdout.split('\n').filter((line) => line.startsWith('#')),
+    objects: parseAllDocuments(stdout).map((document) => document.toJS() as unknown),
   };
 }
 
