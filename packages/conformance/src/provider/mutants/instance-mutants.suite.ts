@@ -1,13 +1,28 @@
 /** Wrong about machines. */
-import { CloudError, isCloudError, type Instance, type InstanceAnswer } from '@outrigger/cloud-provider';
+import {
+  CloudError,
+  isCloudError,
+  type Instance,
+  type InstanceAnswer,
+  type Instances,
+} from '@outrigger/cloud-provider';
 import { lingering, ofInstances, type Mutant } from './mutant.suite.ts';
 
 const ABSENT: InstanceAnswer = { result: { kind: 'absent', proof: 'a mutant says so' } };
 
-function found(answer: InstanceAnswer, change: (instance: Instance) => Partial<Instance>): InstanceAnswer {
+type Change = (instance: Instance) => Partial<Instance>;
+
+function found(answer: InstanceAnswer, change: Change): InstanceAnswer {
   const { result } = answer;
   if (result.kind !== 'found') return answer;
   return { ...answer, result: { kind: 'found', instance: { ...result.instance, ...change(result.instance) } } };
+}
+
+/** Look-ups that tell something else of each machine that they find. */
+function changed(own: Instances, change: Change): Pick<Instances, 'lookUp'> {
+  return {
+    lookUp: async (nodes, need, call) => (await own.lookUp(nodes, need, call)).map((answer) => found(answer, change)),
+  };
 }
 
 let opened = 0;
@@ -192,80 +207,45 @@ export const instanceMutants: readonly Mutant[] = [
     'a provider ID belongs to one machine, and stays the same over stops and restarts',
     (own) => {
       const start = opened++;
-      return {
-        lookUp: async (nodes, need, call) =>
-          (await own.lookUp(nodes, need, call)).map((answer) =>
-            found(answer, ({ providerID }) => ({ providerID: providerID.replace('://', `://${start}`) })),
-          ),
-      };
+      return changed(own, ({ providerID }) => ({ providerID: providerID.replace('://', `://${start}`) }));
     },
   ),
   ofInstances(
     'the zone is no label value',
     'metadata: type, zone and region are label values, addresses are addresses',
-    (own) => ({
-      lookUp: async (nodes, need, call) =>
-        (await own.lookUp(nodes, need, call)).map((answer) => found(answer, ({ zone }) => ({ zone: `Zone ${zone}` }))),
-    }),
+    (own) => changed(own, ({ zone }) => ({ zone: `Zone ${zone}` })),
   ),
   ofInstances(
-    'machines are called by their IDs',
+    'machines are called what no node is called',
     'the name of a machine, where one is given, finds its node',
-    (own) => ({
-      lookUp: async (nodes, need, call) =>
-        (await own.lookUp(nodes, need, call)).map((answer) =>
-          found(answer, ({ providerID }) => ({ name: `vm-${providerID.length}` })),
-        ),
-    }),
+    (own) => changed(own, ({ providerID }) => ({ name: `vm-${providerID.length}` })),
   ),
   ofInstances(
     'annotations count the answers',
     'annotations are ones that a node can have, and the same each time',
     (own) => {
       let answers = 0;
-      return {
-        lookUp: async (nodes, need, call) =>
-          (await own.lookUp(nodes, need, call)).map((answer) =>
-            found(answer, () => ({ annotations: { 'example.com/answers': String(answers++) } })),
-          ),
-      };
+      return changed(own, () => ({ annotations: { 'example.com/answers': String(answers++) } }));
     },
   ),
-  ofInstances(
-    'annotations of Kubernetes',
-    'annotations are ones that a node can have, and the same each time',
-    (own) => ({
-      lookUp: async (nodes, need, call) =>
-        (await own.lookUp(nodes, need, call)).map((answer) =>
-          found(answer, () => ({ annotations: { 'node.kubernetes.io/machine': 'x' } })),
-        ),
-    }),
+  ofInstances('annotations of Kubernetes', 'annotations are ones that a node can have, and the same each time', (own) =>
+    changed(own, () => ({ annotations: { 'node.kubernetes.io/machine': 'x' } })),
   ),
   ofInstances(
     'maintenance is never over',
     'maintenance is told of its machine alone, and no longer when it is over',
     (own) => {
       const said = new Map<string, Instance['maintenance']>();
-      return {
-        lookUp: async (nodes, need, call) =>
-          (await own.lookUp(nodes, need, call)).map((answer) =>
-            found(answer, ({ maintenance, providerID }) => {
-              if (maintenance) said.set(providerID, maintenance);
-              return { maintenance: said.get(providerID) };
-            }),
-          ),
-      };
+      return changed(own, ({ maintenance, providerID }) => {
+        if (maintenance) said.set(providerID, maintenance);
+        return { maintenance: said.get(providerID) };
+      });
     },
   ),
   ofInstances(
     'addresses without an address',
     'metadata: type, zone and region are label values, addresses are addresses',
-    (own) => ({
-      lookUp: async (nodes, need, call) =>
-        (await own.lookUp(nodes, need, call)).map((answer) =>
-          found(answer, () => ({ addresses: [{ type: 'InternalIP', address: '' }] })),
-        ),
-    }),
+    (own) => changed(own, () => ({ addresses: [{ type: 'InternalIP', address: '' }] })),
   ),
   ofInstances('hints fail at once', 'hints end with their call', () => ({
     // oxlint-disable-next-line require-yield -- It fails before the first.
