@@ -18,49 +18,39 @@ const CHART = fileURLToPath(new URL(`../deploy/helm/${NAME}/`, import.meta.url))
 /** What the chart has to refuse, and by which words that is known. */
 const REFUSED: readonly (readonly [args: readonly string[], words: string])[] = [
   [['--namespace=default'], '--namespace=kube-system'],
-  [['--namespace=kube-system', '--set=kind=StatefulSet'], 'kind'],
-  [['--namespace=kube-system', '--set=unknown=1'], 'unknown'],
-  [['--namespace=kube-system', '--set=providers[0].name=a,providers[0].provider=b=c'], 'pattern'],
+  [['--set=kind=StatefulSet'], "at '/kind'"],
+  [['--set=unknown=1'], "'unknown' not allowed"],
+  [['--set=providers[0].name=a,providers[0].provider=b=c'], "at '/providers/0/provider'"],
   [
-    [
-      '--namespace=kube-system',
-      '--set=providers[0].name=a,providers[0].provider=b,providers[1].name=a,providers[1].provider=c',
-    ],
+    ['--set=providers[0].name=a,providers[0].provider=b,providers[1].name=a,providers[1].provider=c'],
     'two of them are named a',
   ],
-  [['--namespace=kube-system', '--set=providerModule.image=a,providerModule.existingConfigMap=b'], 'set one of'],
-  [['--namespace=kube-system', '--set=cloudCredentials.mountPath=secrets'], 'mountPath'],
-  [['--namespace=kube-system', '--set=leaderMigration.enabled=true'], 'controllerLeaders is empty'],
+  [['--set=providerModule.image=a,providerModule.existingConfigMap=b'], 'set one of'],
+  [['--set=cloudCredentials.mountPath=secrets'], "at '/cloudCredentials/mountPath'"],
+  [['--set=leaderMigration.enabled=true'], 'controllerLeaders is empty'],
   [
     [
-      '--namespace=kube-system',
       '--set=leaderMigration.enabled=true,leaderMigration.leaderName=cloud-controller-manager',
       '--set-json=leaderMigration.controllerLeaders=[{"name":"service","component":"*"}]',
     ],
     'use another name',
   ],
-  [['--namespace=kube-system', '--set=networkPolicy.enabled=true'], 'hostNetwork=false'],
-  [['--namespace=kube-system', '--set=networkPolicy.egressPorts={0}'], 'egressPorts'],
-  [['--namespace=kube-system', '--set=webhooks.pvLabel=true'], 'need a certificate'],
-  [['--namespace=kube-system', '--set=webhooks.pvLabel=true,webhooks.existingSecret=a'], 'need a certificate'],
+  [['--set=networkPolicy.enabled=true'], 'hostNetwork=false'],
+  [['--set=networkPolicy.egressPorts={0}'], "at '/networkPolicy/egressPorts/0'"],
+  [['--set=webhooks.pvLabel=true'], 'need a certificate'],
+  [['--set=webhooks.pvLabel=true,webhooks.existingSecret=a'], 'need a certificate'],
+  [['--set=webhooks.pvLabel=true,webhooks.existingSecret=a,webhooks.issuerRef.name=b'], 'not both'],
   [
-    ['--namespace=kube-system', '--set=webhooks.pvLabel=true,webhooks.existingSecret=a,webhooks.issuerRef.name=b'],
-    'not both',
-  ],
-  [
-    [
-      '--namespace=kube-system',
-      '--set=webhooks.pvLabel=true,webhooks.issuerRef.name=b,extraArgs={--feature-gates=A=true}',
-    ],
+    ['--set=webhooks.pvLabel=true,webhooks.issuerRef.name=b,extraArgs={--feature-gates=A=true}'],
     'leave it out of extraArgs',
   ],
-  [['--namespace=kube-system', '--set=env[0].name=A'], 'env'],
-  [['--namespace=kube-system', '--set=extraVolumes[0].emptyDir.medium=Memory'], 'name'],
-  [['--namespace=kube-system', '--set=extraVolumeMounts[0].name=a'], 'mountPath'],
-  [['--namespace=kube-system', '--set=extraObjects[0].kind=Secret'], 'metadata'],
-  [['--namespace=kube-system', '--set=topologySpreadConstraints[0].maxSkew=1'], 'topologyKey'],
-  [['--namespace=kube-system', '--set=extraArgs={--leader-elect-resource-name=x}'], 'rbac.create=false'],
-  [['--namespace=kube-system', '--set=extraArgs={--use_service_account_credentials=true}'], 'rbac.create=false'],
+  [['--set=env[0].name=A'], "'env' not allowed"],
+  [['--set=extraVolumes[0].emptyDir.medium=Memory'], "at '/extraVolumes/0': missing property 'name'"],
+  [['--set=extraVolumeMounts[0].name=a'], "at '/extraVolumeMounts/0': missing property 'mountPath'"],
+  [['--set=extraObjects[0].kind=Secret'], "at '/extraObjects/0': missing properties 'apiVersion', 'metadata'"],
+  [['--set=topologySpreadConstraints[0].maxSkew=1'], "at '/topologySpreadConstraints/0': missing properties"],
+  [['--set=extraArgs={--leader-elect-resource-name=x}'], 'rbac.create=false'],
+  [['--set=extraArgs={--use_service_account_credentials=true}'], 'rbac.create=false'],
 ];
 
 interface Run {
@@ -95,10 +85,14 @@ const problems: string[] = [];
 const lint = run(helm, ['lint', '--strict', '--namespace=kube-system', CHART]);
 if (lint.status !== 0) problems.push(`helm lint:\n${lint.stdout}${lint.stderr}`);
 
+/** The last of several `--namespace` counts. */
+function template(...args: readonly string[]): Run {
+  return run(helm, ['template', NAME, CHART, '--namespace=kube-system', ...args]);
+}
+
 /** `values`: a path in the chart. */
 function render(file: string, values: string, ...more: readonly string[]): void {
-  const args = ['template', NAME, CHART, '--namespace=kube-system', `--values=${join(CHART, values)}`, ...more];
-  const { status, stdout, stderr } = run(helm, args);
+  const { status, stdout, stderr } = template(`--values=${join(CHART, values)}`, ...more);
   if (status === 0) rendered.set(file, stdout);
   else problems.push(`helm template with ${values}:\n${stderr}`);
 }
@@ -121,7 +115,7 @@ for (const [file, text] of rendered) {
   }
 }
 for (const [args, words] of REFUSED) {
-  const { status, stderr } = run(helm, ['template', NAME, CHART, ...args]);
+  const { status, stderr } = template(...args);
   if (status === 0 || !stderr.includes(words))
     problems.push(`helm template ${args.join(' ')} is not refused: ${stderr}`);
 }
