@@ -7,7 +7,7 @@ const FRAMES = 3;
 const CHECK_TIMEOUT_MS = 10_000;
 
 /**
- * ` (at /x/my-cloud.ts:3:12)`, or nothing where it is not known. `files`: of the provider, as URLs, which are read again for a syntax
+ * ` (at /x/my-cloud.ts:3:12)`, or nothing where it is not known. `files`: of the provider, as URLs in the order of their import, which are read again for a syntax
  * error that does not say its place. `host`: URL of the file that called the provider, whose frames are left out.
  */
 export function failurePlace(error: unknown, files: Iterable<string>, host: string): string {
@@ -26,9 +26,9 @@ function placeOfSyntax(stack: string): string | undefined {
   return `${pathOf(file)}:${line}:${carets.indexOf('^') + 1}`;
 }
 
-/** Of a JavaScript module, Node keeps the place to itself, but for the check of a file. */
+/** Of a JavaScript module, Node keeps the place to itself, but for the check of a file: the last first, as what is wrong ends the imports. */
 function checkSyntax(files: Iterable<string>): string | undefined {
-  for (const url of files) {
+  for (const url of [...files].toReversed()) {
     if (!/\.m?js$/u.test(url) || !url.startsWith('file:')) continue;
     const { stderr } = spawnSync(process.execPath, ['--check', fileURLToPath(url)], {
       env: {},
