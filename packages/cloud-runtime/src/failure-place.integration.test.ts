@@ -6,17 +6,42 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { failurePlace } from './failure-place.ts';
 
-test('of many modules, the one that was imported last is checked first: what is wrong ends the imports', () => {
+test('of many modules, the one that was imported last is checked first: what is wrong ends the imports', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'failure-place-'));
   try {
     const files = ['earlier.mjs', 'last.mjs'].map((name) => path.join(folder, name));
     for (const file of files) writeFileSync(file, 'export const a = (;\n');
-    const urls = new Set(files.map((file) => pathToFileURL(file).href));
-    assert.equal(
-      failurePlace(new SyntaxError("Unexpected token ';'"), urls, 'file:///host.js'),
-      ` (at ${files[1]}:1:19)`,
+    const urls = files.map((file) => pathToFileURL(file).href);
+    const error: unknown = await import(urls[1] ?? '').catch((thrown: unknown) => thrown);
+    assert.equal(failurePlace(error, urls, 'file:///host.js'), ` (at ${files[1]}:1:19)`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a SyntaxError that the code of the provider threw is at its frames, and no module is checked for it', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'failure-place-'));
+  try {
+    const file = path.join(folder, 'wrong.mjs');
+    writeFileSync(file, 'export const a = (;\n');
+    const place = failurePlace(thrownBy(readConfig), [pathToFileURL(file).href], 'file:///host.js');
+    assert.match(
+      place,
+      /^ \(at JSON\.parse \(<anonymous>\), readConfig \(\/.*\/failure-place\.integration\.test\.ts:\d+:\d+\), /u,
     );
   } finally {
     rmSync(folder, { recursive: true });
   }
 });
+
+function readConfig(): unknown {
+  return JSON.parse('{');
+}
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}

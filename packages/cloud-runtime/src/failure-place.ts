@@ -12,9 +12,12 @@ const CHECK_TIMEOUT_MS = 10_000;
  */
 export function failurePlace(error: unknown, files: Iterable<string>, host: string): string {
   if (!(error instanceof Error)) return '';
-  const place = placeOfSyntax(error.stack ?? '') ?? (error instanceof SyntaxError ? checkSyntax(files) : undefined);
-  const frames = place === undefined ? framesOf(error.stack ?? '', host) : [place];
-  return frames.length === 0 ? '' : ` (at ${frames.join(', ')})`;
+  const { stack = '' } = error;
+  const frames = framesOf(stack, host);
+  // What the provider's own code threw, such as JSON.parse, has frames of it.
+  const isUnparsed = error instanceof SyntaxError && frames.length === 0;
+  const place = placeOfSyntax(stack) ?? (isUnparsed ? checkSyntax(files) : frames.join(', '));
+  return place ? ` (at ${place})` : '';
 }
 
 /** Node's own frame of code: the file with its line, the line, and carets under what is wrong. */
