@@ -13,7 +13,7 @@ import { programFlags } from '../packages/cloud-controller-manager/src/options/p
 import { commandsOfLine, linesOfPage } from './doc-commands/page-commands.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const BUILT = new Set(['node_modules', '.outrigger', '.git', 'dist', 'coverage', 'red', 'template']);
+const BUILT = new Set(['node_modules', '.outrigger', '.git', 'dist', 'coverage', 'template']);
 const pages = globSync('**/*.md', { cwd: root, exclude: (path) => BUILT.has(path.split('/').at(-1) ?? '') }).filter(
   (page) => page !== 'CHANGELOG.md',
 );
