@@ -4,6 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { controlPlaneOrSkip } from '@outrigger/testing';
 import { parse, stringify } from 'yaml';
 import {
   askKubelet,
@@ -14,6 +16,7 @@ import {
 import { startFakeServices, type FakeServices } from '../packages/image-credentials/src/fake-services.suite.ts';
 import { install } from '../packages/image-credentials/src/install.ts';
 import { buildScript } from '../scripts/image-credentials/build-executable.ts';
+import { kubectl, run } from './granted-program.ts';
 
 const ECR = '123456789012.dkr.ecr.eu-central-1.amazonaws.com';
 const ROLE = 'arn:aws:iam::123456789012:role/pull';
@@ -216,4 +219,64 @@ test('what fails is one line with its code in the kubelet’s log, without a sec
     /outrigger-image-credentials ecr: unauthenticated: STS at \S+ answered 400 \(ExpiredTokenException\)/u,
   );
   assert.doesNotMatch(`${refused.log}${expired.log}`, /sekret|pod-token/u);
+});
+
+const shipped = (name: string): string =>
+  fileURLToPath(new URL(`../deploy/image-credentials/${name}`, import.meta.url));
+
+test('the installer is taken by the API server, and kubelets get tokens of pods for the shipped audiences alone', async (t) => {
+  const controlPlane = await controlPlaneOrSkip(t, {
+    kubectl: true,
+    flags: { 'kube-apiserver': { 'enable-admission-plugins': 'NodeRestriction' } },
+  });
+  if (!controlPlane) return;
+  const name = 'outrigger-image-credentials';
+  await kubectl(controlPlane, ['-n', 'kube-system', 'create', 'configmap', name, `--from-file=${shipped('ecr.yml')}`]);
+  await kubectl(controlPlane, ['apply', '--warnings-as-errors', '--validate=strict', '-f', shipped('installer.yml')]);
+
+  // A pod of the node, whose kubelet asks for a token of its service account.
+  await kubectl(controlPlane, ['create', 'serviceaccount', 'app']);
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'app' },
+    spec: { nodeName: 'n1', serviceAccountName: 'app', containers: [{ name: 'app', image: 'app' }] },
+  };
+  await kubectl(controlPlane, ['create', '-f', '-'], JSON.stringify(pod));
+  const uid = await kubectl(controlPlane, ['get', 'pod', 'app', '-o', 'jsonpath={.metadata.uid}']);
+  const kubelet = await controlPlane.kubeconfigFor({ user: 'system:node:n1', groups: ['system:nodes'] });
+  const ask = (audience: string): Promise<string> => {
+    const bound = ['--bound-object-kind=Pod', '--bound-object-name=app', `--bound-object-uid=${uid}`];
+    const args = ['create', 'token', 'app', `--audience=${audience}`, ...bound];
+    return run(controlPlane.kubectl ?? '', ['--kubeconfig', kubelet.path, ...args]);
+  };
+  const audiences = ['acr', 'ecr', 'gcr', 'generic'].map((one) => {
+    const { providers } = parse(readFileSync(shipped(`${one}-service-accounts.yml`), 'utf8')) as {
+      readonly providers: readonly [{ readonly tokenAttributes: { readonly serviceAccountTokenAudience: string } }];
+    };
+    return providers[0].tokenAttributes.serviceAccountTokenAudience;
+  });
+  // The authorizer learns of the pod a moment later.
+  const refusals: string[] = [];
+  while (!refusals.at(-1)?.includes('audience')) {
+    assert.ok(refusals.length < 100, refusals.at(-1));
+    await ask(audiences[0] ?? '').then(
+      () => assert.fail('a token before it is allowed'),
+      (error: Error) => refusals.push(error.message),
+    );
+  }
+  await kubectl(controlPlane, ['apply', '--warnings-as-errors', '--validate=strict', '-f', shipped('audiences.yml')]);
+  for (const audience of audiences) {
+    const tokens: string[] = [];
+    for (let attempt = 0; tokens.length === 0 && attempt < 100; attempt++) {
+      await ask(audience).then(
+        (token) => tokens.push(token),
+        () => {},
+      );
+    }
+    const [, claims = ''] = tokens[0]?.split('.') ?? [];
+    const { aud } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { readonly aud: readonly string[] };
+    assert.deepEqual(aud, [audience]);
+  }
+  await assert.rejects(ask('https://vault.example.com'), /audience/u);
 });
