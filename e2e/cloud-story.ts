@@ -15,7 +15,7 @@ import {
 } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import { hollowNode, UNINITIALIZED_TAINT, type ControlPlane } from '@outrigger/testing';
-import type { GrantedProgram } from './granted-program.ts';
+import { grant, startGrantedProgram, type GrantedProgram } from './granted-program.ts';
 import { waitUntil } from './wait-until.ts';
 
 const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
@@ -43,15 +43,18 @@ export class CloudStory implements AsyncDisposable {
   readonly client: Client;
   /** Who make the story: nothing is waited for once one of them has ended by itself, and their logs are shown then. */
   readonly programs: GrantedProgram[] = [];
+  readonly #controlPlane: ControlPlane;
   readonly #owned: AsyncDisposableStack;
 
   private constructor(
+    controlPlane: ControlPlane,
     cloud: MemoryCloud,
     endpoint: string,
     cloudConfig: string,
     client: Client,
     owned: AsyncDisposableStack,
   ) {
+    this.#controlPlane = controlPlane;
     this.cloud = cloud;
     this.endpoint = endpoint;
     this.cloudConfig = cloudConfig;
@@ -66,7 +69,18 @@ export class CloudStory implements AsyncDisposable {
     const cloudConfig = join(controlPlane.directory, 'cloud.json');
     await writeFile(cloudConfig, JSON.stringify({ endpoint }));
     const transport = opening.use(createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path })));
-    return new CloudStory(cloud, endpoint, cloudConfig, createClient(transport), opening.move());
+    return new CloudStory(controlPlane, cloud, endpoint, cloudConfig, createClient(transport), opening.move());
+  }
+
+  /** Starts the program with these flags and every right that it says it needs with them. It ends with the story, if not before. */
+  async run(account: string, flags: readonly string[]): Promise<GrantedProgram> {
+    const controlPlane = this.#controlPlane;
+    await grant(controlPlane, account, flags);
+    const args = [...flags, `--cloud-config=${this.cloudConfig}`];
+    const program = await startGrantedProgram({ controlPlane, account, args });
+    this.#owned.use(program.manager);
+    this.programs.push(program);
+    return program;
   }
 
   /** A kubelet registers, on a machine that there is. */

@@ -1,11 +1,8 @@
 /** Serving certificates of kubelets: asked for as kubelets do, approved by the program with the rights that it asks for, signed by kube-controller-manager. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:tls';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import {
   createClient,
@@ -17,10 +14,8 @@ import {
 } from '@outrigger/kube';
 import { controlPlaneOrSkip, type ControlPlane } from '@outrigger/testing';
 import { CloudStory, STORY_FLAGS } from './cloud-story.ts';
-import { grant, startGrantedProgram } from './granted-program.ts';
-import { makeSigningAuthority, servingRequest, type AskedNames } from './serving-requests.ts';
+import { servingRequest, signingAuthority, type AskedNames } from './serving-requests.ts';
 
-const ACCOUNT = 'approver';
 const SIGNER = 'kubernetes.io/kubelet-serving';
 type Requests = ResourceClient<CertificateSigningRequest>;
 
@@ -59,34 +54,16 @@ async function isVerified(certificate: string, key: string, authority: string, s
 }
 
 test('the program approves what the cloud confirms, kube-controller-manager signs it, and nothing else is signed', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'kubelet-serving-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
-  const authority = await makeSigningAuthority();
-  const [certificateFile, keyFile] = [join(directory, 'ca.crt'), join(directory, 'ca.key')];
-  await writeFile(certificateFile, authority.certificate);
-  await writeFile(keyFile, authority.key, { mode: 0o600 });
+  const authority = await signingAuthority(t);
   const controlPlane = await controlPlaneOrSkip(t, {
     kubectl: true,
     kubeControllerManager: true,
-    flags: {
-      'kube-controller-manager': {
-        'cluster-signing-kubelet-serving-cert-file': certificateFile,
-        'cluster-signing-kubelet-serving-key-file': keyFile,
-      },
-    },
+    flags: { 'kube-controller-manager': authority.flags },
   });
   if (!controlPlane) return;
   await using owned = new AsyncDisposableStack();
   const story = owned.use(await CloudStory.open(controlPlane));
-  const args = [...STORY_FLAGS, '--controllers=*,kubelet-serving'];
-  await grant(controlPlane, ACCOUNT, args);
-  const program = await startGrantedProgram({
-    controlPlane,
-    account: ACCOUNT,
-    args: [...args, `--cloud-config=${story.cloudConfig}`],
-  });
-  owned.use(program.manager);
-  story.programs.push(program);
+  await story.run('approver', [...STORY_FLAGS, '--controllers=*,kubelet-serving']);
 
   await Promise.all(['n1', 'n2'].map((name) => story.join(name)));
   await Promise.all(['n1', 'n2'].map((name) => story.isInitialised(name)));

@@ -123,19 +123,10 @@ test('each controller alone does its work with the rules that are printed for it
   const controlPlane = await controlPlaneOrSkip(t, { kubectl: true });
   if (!controlPlane) return;
   await using story = await CloudStory.open(controlPlane);
-  await using programs = new AsyncDisposableStack();
   const started = await Promise.all(
     ['cloud-node', 'cloud-node-lifecycle', 'service', 'route', 'nodeipam', 'pvlabel'].map(async (controller) => {
       const args = [...STORY_FLAGS, `--controllers=${controller}`, `--leader-elect-resource-name=${controller}`];
-      await grant(controlPlane, controller, args);
-      const program = await startGrantedProgram({
-        controlPlane,
-        account: controller,
-        args: [...args, `--cloud-config=${story.cloudConfig}`],
-      });
-      programs.use(program.manager);
-      story.programs.push(program);
-      return { controller, program };
+      return { controller, program: await story.run(controller, args) };
     }),
   );
   for (const { controller } of started) await story.untilHeld(controller);
@@ -153,19 +144,11 @@ test('with accounts of their own, controllers do all their work as these, and th
   if (!controlPlane) return;
   await using story = await CloudStory.open(controlPlane);
   const account = 'borrows';
-  const args = [...STORY_FLAGS, EVERY_CONTROLLER, '--use-service-account-credentials'];
-  await grant(controlPlane, account, args);
-  const program = await startGrantedProgram({
-    controlPlane,
-    account,
-    args: [...args, `--cloud-config=${story.cloudConfig}`],
-  });
-  await using manager = program.manager;
-  story.programs.push(program);
+  const program = await story.run(account, [...STORY_FLAGS, EVERY_CONTROLLER, '--use-service-account-credentials']);
   for (const name of ['n1', 'n2', 'n3']) await story.join(name);
   await Promise.all(['n1', 'n2', 'n3'].map((name) => story.isServed(name)));
   await theRest(story);
-  assert.equal(await manager.end('SIGTERM'), 0, await readFile(program.log, 'utf8'));
+  assert.equal(await program.manager.end('SIGTERM'), 0, await readFile(program.log, 'utf8'));
   for (const name of [account, 'node-controller', 'service-controller', 'route-controller', 'orphan-controller']) {
     await assertSufficient(controlPlane, account, name);
   }

@@ -1,6 +1,10 @@
 /** Certificate requests as kubelets make them, and the authority that signs them for kube-controller-manager. */
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import * as x509 from '@peculiar/x509';
 import type { CertificateSigningRequest } from '@outrigger/kube';
 
@@ -34,8 +38,31 @@ export async function servingRequest(asked: AskedNames): Promise<{ readonly requ
   };
 }
 
+export interface SigningAuthority {
+  /** PEM. */
+  readonly certificate: string;
+  readonly certificateFile: string;
+  /** With which kube-controller-manager signs the certificates of kubelets by it. */
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+/** Its files go with the test. */
+export async function signingAuthority(t: TestContext): Promise<SigningAuthority> {
+  const directory = await mkdtemp(join(tmpdir(), 'kubelet-serving-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const { certificate, key } = await makeSigningAuthority();
+  const [certificateFile, keyFile] = [join(directory, 'ca.crt'), join(directory, 'ca.key')];
+  await writeFile(certificateFile, certificate);
+  await writeFile(keyFile, key, { mode: 0o600 });
+  const flags = {
+    'cluster-signing-kubelet-serving-cert-file': certificateFile,
+    'cluster-signing-kubelet-serving-key-file': keyFile,
+  };
+  return { certificate, certificateFile, flags };
+}
+
 /** Certificate and key, PEM. */
-export async function makeSigningAuthority(): Promise<{ readonly certificate: string; readonly key: string }> {
+async function makeSigningAuthority(): Promise<{ readonly certificate: string; readonly key: string }> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: [{ CN: ['kubelet-serving-test-ca'] }],

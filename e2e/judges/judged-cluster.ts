@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { isNotFound, resources, type Node } from '@outrigger/kube';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '@outrigger/testing';
 import { CloudStory, STORY_FLAGS } from '../cloud-story.ts';
-import { grant, startGrantedProgram } from '../granted-program.ts';
 import { HollowKubelets, NODE_ADDRESSES } from './hollow-kubelets.ts';
 import { KUBERNETES } from './programs.ts';
 
@@ -76,16 +75,7 @@ export class JudgedCluster implements AsyncDisposable {
 
   /** With no flags but those of the story and these controllers, and every right that it says it needs with them. */
   async startProgram(controllers: string = '*,node-ipam-controller'): Promise<void> {
-    const args = [
-      ...STORY_FLAGS,
-      '--leader-elect=false',
-      `--controllers=${controllers}`,
-      `--cloud-config=${this.story.cloudConfig}`,
-    ];
-    await grant(this.controlPlane, ACCOUNT, args);
-    const program = await startGrantedProgram({ controlPlane: this.controlPlane, account: ACCOUNT, args });
-    this.#owned.use(program.manager);
-    this.story.programs.push(program);
+    await this.story.run(ACCOUNT, [...STORY_FLAGS, '--leader-elect=false', `--controllers=${controllers}`]);
   }
 
   /** All nodes are ready, initialised, and nothing keeps Pods away from them. */

@@ -1,29 +1,18 @@
 /** Real kubelets that ask for their serving certificates: approved by the program, signed, and believed by the API server when it connects to them. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { resources, type CertificateSigningRequest } from '@outrigger/kube';
 import { kubectl } from '../granted-program.ts';
-import { makeSigningAuthority } from '../serving-requests.ts';
+import { signingAuthority } from '../serving-requests.ts';
 import { JudgedCluster } from './judged-cluster.ts';
 
 const SIGNER = 'kubernetes.io/kubelet-serving';
 
 test('kubelets with serverTLSBootstrap, the program as approver, and an API server that verifies kubelets', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'kubelet-serving-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
-  const authority = await makeSigningAuthority();
-  const [certificate, key] = [join(directory, 'ca.crt'), join(directory, 'ca.key')];
-  await writeFile(certificate, authority.certificate);
-  await writeFile(key, authority.key, { mode: 0o600 });
+  const authority = await signingAuthority(t);
   await using cluster = await JudgedCluster.start({
-    'kube-apiserver': { 'kubelet-certificate-authority': certificate },
-    'kube-controller-manager': {
-      'cluster-signing-kubelet-serving-cert-file': certificate,
-      'cluster-signing-kubelet-serving-key-file': key,
-    },
+    'kube-apiserver': { 'kubelet-certificate-authority': authority.certificateFile },
+    'kube-controller-manager': authority.flags,
   });
   const { controlPlane, story } = cluster;
   await cluster.startProgram('*,node-ipam-controller,kubelet-serving-approver');
