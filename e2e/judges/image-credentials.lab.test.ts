@@ -1,7 +1,8 @@
 /** The executable that nodes get, run by the kubelet's own code, against moto and against the registry of the distribution project. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -12,13 +13,18 @@ import { registryProgram } from '../../packages/image-credentials/judge/registry
 import { startFakeServices } from '../../packages/image-credentials/src/fake-services.suite.ts';
 import { install } from '../../packages/image-credentials/src/install.ts';
 import { buildExecutable } from '../../scripts/image-credentials/build-executable.ts';
+import { makeInstallerImage } from '../../scripts/image-credentials/make-image.ts';
+import { inRoot } from '../../scripts/image/run-in-root.ts';
+import { unpackImage } from '../../scripts/image/unpack-image.suite.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'outrigger-image-credentials-'));
 const binDir = path.join(folder, 'bin');
+let executable = '';
 after(() => rmSync(folder, { recursive: true }));
 before(async () => {
   const { bytes, file } = await buildExecutable(folder);
   assert.ok(bytes <= 130e6, `${bytes} bytes`);
+  executable = file;
   await install({ self: file, binDir, configDir: path.join(folder, 'etc'), from: undefined });
 });
 
@@ -173,4 +179,41 @@ test('a manifest is pulled from a registry with token authentication by what the
   const pulled = await asRuntime(manifestUrl, { headers: { accept: type } }, as);
   assert.equal(await pulled.text(), manifest);
   assert.equal((await asRuntime(manifestUrl, {}, `${given.username}:wrong`)).status, 401);
+});
+
+test('the image of the installer puts onto a node what runs there, with the arguments of the DaemonSet', () => {
+  makeInstallerImage(folder, executable, '0.0.0');
+  const root = path.join(folder, 'image');
+  const { entrypoint } = unpackImage(path.join(folder, 'image.tar'), root);
+  const text = readFileSync(new URL('../../deploy/image-credentials/installer.yml', import.meta.url), 'utf8');
+  const { spec } = parse(text) as {
+    readonly spec: {
+      readonly template: { readonly spec: { readonly containers: readonly [{ readonly args: readonly string[] }] } };
+    };
+  };
+  const args = spec.template.spec.containers[0].args.filter((one) => one !== '--wait');
+  const onNode = (name: string): string => path.join(folder, 'node', name);
+  for (const name of ['bin', 'config', 'given']) mkdirSync(onNode(name), { recursive: true });
+  writeFileSync(path.join(onNode('given'), 'gcr.yml'), 'providers: []\n');
+  const mounts = [
+    { from: onNode('bin'), to: '/node/bin' },
+    { from: onNode('config'), to: '/node/config' },
+    { from: onNode('given'), to: '/config' },
+  ];
+  const container = inRoot(root, mounts, [...entrypoint, ...args]);
+  // With nothing of this machine's surroundings.
+  const env = { PATH: process.env['PATH'] };
+  const installed = spawnSync(container.program, container.args, { encoding: 'utf8', env });
+  assert.deepEqual([installed.status, installed.stderr], [0, '']);
+  assert.deepEqual(readdirSync(path.join(onNode('config'), 'credential-providers')), ['gcr.yml']);
+  const request = {
+    kind: 'CredentialProviderRequest',
+    apiVersion: 'credentialprovider.kubelet.k8s.io/v1',
+    image: 'docker.io/library/nginx',
+  };
+  const input = JSON.stringify(request);
+  const program = path.join(onNode('bin'), 'outrigger-image-credentials-gcr');
+  const { status, stderr } = spawnSync(program, ['gcr'], { input, encoding: 'utf8', env });
+  assert.equal(status, 1);
+  assert.match(stderr, /^outrigger-image-credentials gcr: registry-not-allowed: docker\.io /u);
 });
