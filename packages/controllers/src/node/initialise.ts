@@ -4,6 +4,7 @@ import type { EventNote, Node, NodeCondition } from '@outrigger/kube';
 import type { NodeAction, NodePlan, WaitReason } from './actions.ts';
 import { hasIpAddress, sameAddresses, wantedAddresses, type StatusAddress } from './addresses.ts';
 import { newAnnotations } from './annotations.ts';
+import { apiTime } from '../api-time.ts';
 import { initialLabels } from './labels.ts';
 import type { Observed } from './observed.ts';
 import { ownerOf } from '../provider-id.ts';
@@ -120,7 +121,7 @@ function planStatus(observed: Observed, wanted: readonly StatusAddress[] | undef
 /** Until the route controller has made the first route; a condition that is there already is its word, or another network's. */
 function noRouteYet(node: Node, now: number): NodeCondition | undefined {
   if ((node.status?.conditions ?? []).some(({ type }) => type === 'NetworkUnavailable')) return undefined;
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const time = apiTime(now);
   return {
     type: 'NetworkUnavailable',
     status: 'True',

@@ -4,6 +4,7 @@
  */
 import { NAME_LENGTH, type Instance } from '@outrigger/cloud-provider';
 import type { EventNote, Node, NodeCondition } from '@outrigger/kube';
+import { apiTime } from '../api-time.ts';
 
 type Maintenance = NonNullable<Instance['maintenance']>;
 type MaintenanceType = 'MaintenancePlanned' | 'MaintenanceInProgress';
@@ -37,7 +38,7 @@ export function planMaintenance(node: Node, maintenance: Maintenance | undefined
     const message = isWanted ? messageOf(maintenance) : 'The cloud does not report it any more.';
     if (isWanted && current?.status === 'True' && current.message === message) continue;
     const status = isWanted ? 'True' : 'False';
-    const time = new Date(now).toISOString().replace(/\.\d+Z$/u, 'Z');
+    const time = apiTime(now);
     conditions.push({
       type,
       status,
@@ -53,8 +54,7 @@ export function planMaintenance(node: Node, maintenance: Maintenance | undefined
 
 function messageOf({ notBefore, reason, state }: Maintenance): string {
   const what = state === 'planned' ? 'maintenance of its machine is planned' : 'its machine is being maintained';
-  const when =
-    notBefore === undefined ? '' : `, not before ${new Date(notBefore).toISOString().replace(/\.\d+Z$/u, 'Z')}`;
+  const when = notBefore === undefined ? '' : `, not before ${apiTime(notBefore)}`;
   return `The cloud says that ${what}${when}${reason ? `: ${reason.slice(0, NAME_LENGTH)}` : ''}.`;
 }
 

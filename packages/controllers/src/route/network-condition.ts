@@ -1,5 +1,6 @@
 /** `NetworkUnavailable`: whether pods may be scheduled to a node as far as its routes go. Reasons are upstream's. */
 import type { Node, NodeCondition } from '@outrigger/kube';
+import { apiTime } from '../api-time.ts';
 
 /** Where the condition is in `managedFields`. */
 export const conditionPath: readonly string[] = ['f:status', 'f:conditions', 'k:{"type":"NetworkUnavailable"}'];
@@ -23,7 +24,7 @@ export function routeStatus(created: boolean): 'False' | 'True' {
 
 /** `now`: wall clock, milliseconds since the epoch. */
 export function routeCondition(created: boolean, now: number): NodeCondition {
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const time = apiTime(now);
   return {
     type: 'NetworkUnavailable',
     status: routeStatus(created),

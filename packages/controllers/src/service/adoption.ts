@@ -13,6 +13,7 @@ import {
   type PartName,
 } from '@outrigger/cloud-provider';
 import type { Patch, Service } from '@outrigger/kube';
+import { apiTime } from '../api-time.ts';
 import { isNamed, isOwnedBy } from '../load-balancer/check-plan.ts';
 
 /** Of type `True` while it is asked for; its message names the parts: `address/a-1 load-balancer/lb-7`. */
@@ -47,7 +48,7 @@ export function adoptPatch(service: Service, parts: readonly PartName[], now: nu
     status: 'True',
     reason: 'AdoptionRequested',
     message: parts.map(({ id, kind }) => `${kind}/${id}`).join(' '),
-    lastTransitionTime: new Date(now).toISOString().replace(/\.\d+Z$/, 'Z'),
+    lastTransitionTime: apiTime(now),
   };
   return {
     type: 'strategic',

@@ -1,6 +1,7 @@
 /** What is kept on a Service about its parts, so that it outlives the process. Pure. */
 import type { PartName } from '@outrigger/cloud-provider';
 import type { Patch, Service } from '@outrigger/kube';
+import { apiTime } from '../api-time.ts';
 import { isNamed } from '../load-balancer/check-plan.ts';
 import type { Knowledge, MissingRecord } from '../load-balancer/judge-look.ts';
 import type { PartsRecord } from '../load-balancer/known-parts.ts';
@@ -35,7 +36,7 @@ export function isWrittenDown(service: Service, { since, ...parts }: MissingReco
 }
 
 export function missingText(record: MissingRecord): string {
-  return `${new Date(record.since).toISOString().replace(/\.\d+Z$/, 'Z')} ${partsText(record)}`.trimEnd();
+  return `${apiTime(record.since)} ${partsText(record)}`.trimEnd();
 }
 
 /** Sets annotations of a Service (`null`: removes); fails for another Service of this name. */

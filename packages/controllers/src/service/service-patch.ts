@@ -1,6 +1,7 @@
 /** The patches of a Service. All go to `services/status`, as upstream's do: the program needs no right to change a spec. Pure. */
 import { loadBalancerOwnerAnnotation, type LoadBalancerIngress } from '@outrigger/cloud-provider';
 import type { Condition, Patch, Service } from '@outrigger/kube';
+import { apiTime } from '../api-time.ts';
 import { adoptCondition } from './adoption.ts';
 import { ingressOf } from './load-balancer-service.ts';
 import { withoutRecords } from './parts-record.ts';
@@ -130,7 +131,7 @@ function portsCondition(service: Service, ingress: readonly LoadBalancerIngress[
   const reason = errors.size === 0 ? 'PortsServed' : first.replace(/^.*\//, '').replaceAll(/[^A-Za-z0-9_]/g, '');
   const message = Array.from(errors, ([port, error]) => `${port}: ${error}`).join(', ');
   if (before?.status === status && before.reason === reason && before.message === message) return undefined;
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const time = apiTime(now);
   return {
     type: portsErrorCondition,
     status,
