@@ -12,10 +12,12 @@ import {
   type CertificateSigningRequest,
   type ResourceClient,
 } from '@outrigger/kube';
-import { controlPlaneOrSkip, type ControlPlane } from '@outrigger/testing';
+import { compareAccess, controlPlaneOrSkip, type ControlPlane } from '@outrigger/testing';
 import { CloudStory, STORY_FLAGS } from './cloud-story.ts';
+import { grantedTo, kubectl } from './granted-program.ts';
 import { servingRequest, signingAuthority, type AskedNames } from './serving-requests.ts';
 
+const ACCOUNT = 'approver';
 const SIGNER = 'kubernetes.io/kubelet-serving';
 type Requests = ResourceClient<CertificateSigningRequest>;
 
@@ -63,7 +65,7 @@ test('the program approves what the cloud confirms, kube-controller-manager sign
   if (!controlPlane) return;
   await using owned = new AsyncDisposableStack();
   const story = owned.use(await CloudStory.open(controlPlane));
-  await story.run('approver', [...STORY_FLAGS, '--controllers=*,kubelet-serving']);
+  await story.run(ACCOUNT, [...STORY_FLAGS, '--controllers=*,kubelet-serving']);
 
   await Promise.all(['n1', 'n2'].map((name) => story.join(name)));
   await Promise.all(['n1', 'n2'].map((name) => story.isInitialised(name)));
@@ -120,4 +122,28 @@ test('the program approves what the cloud confirms, kube-controller-manager sign
   await story.join('n3');
   await story.until('the early request is approved', async () => (await conditionOf('early')) === 'Approved');
   for (const name of denied) assert.equal((await get(name)).status?.certificate, undefined);
+
+  // What it was granted suffices, and is for the one signer: who has its token makes no other certificates with it.
+  const { forbidden } = compareAccess({
+    objects: await grantedTo(controlPlane, ACCOUNT),
+    entries: await controlPlane.auditLog.requests(),
+    account: { namespace: 'kube-system', name: ACCOUNT },
+  });
+  assert.deepEqual(forbidden, []);
+  const { request } = await servingRequest(own);
+  const signerName = 'kubernetes.io/kube-apiserver-client';
+  const other = await admin.create({
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'of-another-signer' },
+    spec: { signerName, request, usages: ['client auth'] },
+  });
+  const approved = { type: 'Approved', status: 'True', reason: 'Theft', message: '' };
+  const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests/of-another-signer/approval';
+  const asProgram = `--as=system:serviceaccount:kube-system:${ACCOUNT}`;
+  const approve = ['replace', '--raw', path, '-f', '-', asProgram];
+  await assert.rejects(
+    kubectl(controlPlane, approve, JSON.stringify({ ...other, status: { conditions: [approved] } })),
+    /user not permitted to approve requests with signerName/u,
+  );
 });
