@@ -92,7 +92,7 @@ test('whatever an image is called, its registry is a host, or it is refused', ()
       try {
         const { registry } = parseImage(pieces.join(''));
         const url = new URL(`https://${registry}/oauth2/exchange`);
-        assert.equal(url.host.replace(/:443$/u, ''), new URL(`https://${registry}`).host.replace(/:443$/u, ''));
+        assert.equal(url.hostname, registry.replace(/:\d+$/u, ''));
         assert.equal(`${url.username}${url.password}${url.search}${url.hash}`, '');
         assert.equal(url.pathname, '/oauth2/exchange');
       } catch (error) {
