@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { CallContext, DesiredLoadBalancer, NodeRef, ProviderHost } from '@outrigger/cloud-provider';
+import type { DesiredLoadBalancer, NodeRef } from '@outrigger/cloud-provider';
 import { isComplete } from '@outrigger/cloud-runtime';
-import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
+import { bareHost, CALL } from './bare-host.suite.ts';
 import { handleRequest } from './cloud-api.ts';
 import { handleControl } from './cloud-control.ts';
 import {
@@ -15,28 +15,9 @@ import {
 } from './index.ts';
 
 const signal = new AbortController().signal;
-const call: CallContext = {
-  signal,
-  priority: 'normal',
-  logger: silentLogger,
-  call: (_operation, send) => send(signal),
-};
-
 function setUp(settings: Partial<MemoryCloudSettings> = {}): { clock: FakeClock; cloud: MemoryCloud } {
   const clock = new FakeClock();
   return { clock, cloud: createMemoryCloud({ clock, random: () => 0.5, settings }) };
-}
-
-function hostOf(clock: FakeClock, text?: string): ProviderHost {
-  return {
-    cluster: { id: 'cluster-1', name: 'test' },
-    clock,
-    logger: silentLogger,
-    config: text === undefined ? undefined : { fileName: 'cloud.json', text },
-    callContext: () => call,
-    capabilitiesChanged: () => {},
-    redact: () => {},
-  };
 }
 
 test('lists lag behind, reads do not', async () => {
@@ -138,7 +119,7 @@ test('the control endpoint: instances come, stop and go; calls are counted witho
 test('routes: made in batches, made once, foreign ones left alone, blackholes seen', async () => {
   const { clock, cloud } = setUp({ quota: { routes: 2 } });
   cloud.createInstance({ name: 'a' });
-  const { routes } = await createMemoryProvider({ cloud }).open(hostOf(clock));
+  const { routes } = await createMemoryProvider({ cloud }).open(bareHost(clock));
   assert.ok(routes);
   const node = { name: 'a', uid: 'u', providerID: 'memory://region-1/a', labels: {}, annotations: {} };
   const request = (destination: string): Parameters<typeof routes.create>[0][number] => ({
@@ -147,12 +128,12 @@ test('routes: made in batches, made once, foreign ones left alone, blackholes se
     destination,
   });
   const kinds = async (...destinations: string[]): Promise<string[]> =>
-    (await routes.create(destinations.map(request), call)).map(({ kind }) => kind);
+    (await routes.create(destinations.map(request), CALL)).map(({ kind }) => kind);
   assert.deepEqual(await kinds('10.0.0.0/24', '10.0.0.0/24'), ['done', 'exists']);
   cloud.createRoute({ destination: '10.9.0.0/24', instanceId: 'a', nodeName: 'a', clusterId: 'another' });
   assert.deepEqual(await kinds('10.0.1.0/24'), ['failed']);
   cloud.deleteInstance('a');
-  const listed = await routes.list(call);
+  const listed = await routes.list(CALL);
   assert.deepEqual(
     listed.routes.map(({ ownership, blackhole, targetProviderID }) => [ownership, blackhole, targetProviderID]),
     [
@@ -161,7 +142,7 @@ test('routes: made in batches, made once, foreign ones left alone, blackholes se
     ],
   );
   assert.deepEqual(
-    (await routes.delete(listed.routes, call)).map(({ kind }) => kind),
+    (await routes.delete(listed.routes, CALL)).map(({ kind }) => kind),
     ['done', 'failed'],
   );
   assert.equal(cloud.routes().length, 1);
@@ -192,13 +173,13 @@ async function balance(
   clock: FakeClock,
   config?: string,
 ): Promise<(wanted: boolean) => Promise<string[]>> {
-  const { loadBalancers } = await createMemoryProvider({ cloud }).open(hostOf(clock, config));
+  const { loadBalancers } = await createMemoryProvider({ cloud }).open(bareHost(clock, config));
   assert.ok(loadBalancers);
   return async (wanted) => {
-    const [observed] = await loadBalancers.observe([desired.service], call);
+    const [observed] = await loadBalancers.observe([desired.service], CALL);
     assert.ok(observed?.kind === 'parts');
     const plan = loadBalancers.plan({ ...desired, wanted }, observed.parts);
-    for (const action of plan.actions) await loadBalancers.apply(action, desired, call);
+    for (const action of plan.actions) await loadBalancers.apply(action, desired, CALL);
     return isComplete(plan, { ...desired, wanted }, observed.parts)
       ? plan.ingress.map(({ ip }) => `done ${ip}`)
       : plan.actions.map(({ kind, part }) => `${kind} ${part}`);
@@ -239,14 +220,14 @@ test('a cloud config that is wrong is named, with its file', async () => {
     ['{"loadBalancerParts":["dns"]}', /load-balancer is never left out/],
     ['{"loadBalancerParts":["load-balancer","magic"]}', /must be a list of address, load-balancer/],
   ] as const) {
-    await assert.rejects(createMemoryProvider().open(hostOf(clock, text)), message);
+    await assert.rejects(createMemoryProvider().open(bareHost(clock, text)), message);
   }
   const provider = createMemoryProvider();
-  const { instances } = await provider.open(hostOf(clock, '{"instances":[{"name":"a"}]}'));
+  const { instances } = await provider.open(bareHost(clock, '{"instances":[{"name":"a"}]}'));
   const node = { name: 'a', uid: 'u', labels: {}, annotations: {} };
-  assert.equal((await instances?.lookUp([node], 'state', call))?.[0]?.result.kind, 'found');
+  assert.equal((await instances?.lookUp([node], 'state', CALL))?.[0]?.result.kind, 'found');
   await assert.rejects(
-    provider.reconfigure?.({ fileName: 'cloud.json', text: '{}' }, call) ?? Promise.resolve(),
+    provider.reconfigure?.({ fileName: 'cloud.json', text: '{}' }, CALL) ?? Promise.resolve(),
     /give an endpoint/,
   );
 });
@@ -255,7 +236,7 @@ test('a node without a provider ID is found by the UUID of its system, whatever 
   const { clock, cloud } = setUp();
   cloud.createInstance({ name: 'machine-7', systemUUID: '4C4C4544-0043' });
   cloud.createInstance({ name: 'by-name' });
-  const { instances } = await createMemoryProvider({ cloud }).open(hostOf(clock));
+  const { instances } = await createMemoryProvider({ cloud }).open(bareHost(clock));
   const node = (name: string, systemUUID?: string): NodeRef => ({
     name,
     uid: name,
@@ -264,7 +245,7 @@ test('a node without a provider ID is found by the UUID of its system, whatever 
     systemUUID,
   });
   const nodes = [node('worker', '4c4c4544-0043'), node('by-name', 'unknown'), node('nobody', '')];
-  const answers = (await instances?.lookUp(nodes, 'state', call)) ?? [];
+  const answers = (await instances?.lookUp(nodes, 'state', CALL)) ?? [];
   assert.deepEqual(
     answers.map(({ result }) => (result.kind === 'found' ? result.instance.providerID : result.kind)),
     ['memory://region-1/machine-7', 'memory://region-1/by-name', 'missing'],

@@ -1,30 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallContext, Instance, NodeRef } from '@outrigger/cloud-provider';
-import { silentLogger } from '@outrigger/kube';
+import type { Instance, NodeRef } from '@outrigger/cloud-provider';
 import { FakeClock } from '@outrigger/testing';
+import { bareHost, CALL } from './bare-host.suite.ts';
 import { createMemoryCloud, createMemoryProvider } from './index.ts';
 
-const CALL: CallContext = {
-  signal: new AbortController().signal,
-  priority: 'normal',
-  logger: silentLogger,
-  call: (_operation, send) => send(CALL.signal),
-};
 const NODE: NodeRef = { name: 'n', uid: 'u', providerID: 'memory://region-1/n', labels: {}, annotations: {} };
 
 test('maintenance is in both answers about a machine while there is any', async () => {
   const clock = new FakeClock();
   const cloud = createMemoryCloud({ clock, random: () => 0 });
-  const { instances } = await createMemoryProvider({ cloud }).open({
-    cluster: { id: 'cluster-1', name: 'test' },
-    clock,
-    logger: silentLogger,
-    config: undefined,
-    callContext: () => CALL,
-    capabilitiesChanged: () => {},
-    redact: () => {},
-  });
+  const { instances } = await createMemoryProvider({ cloud }).open(bareHost(clock));
   assert.ok(instances);
   const said = async (): Promise<readonly Instance['maintenance'][]> => {
     const answers = [

@@ -1,31 +1,17 @@
 /** What the memory cloud says of single parts, and what it never says. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { effectOf, type CallContext, type LoadBalancers, type PartQuestion } from '@outrigger/cloud-provider';
-import { silentLogger } from '@outrigger/kube';
+import { effectOf, type LoadBalancers, type PartQuestion } from '@outrigger/cloud-provider';
 import { FakeClock } from '@outrigger/testing';
+import { bareHost, CALL } from './bare-host.suite.ts';
 import { createMemoryCloud, createMemoryProvider, type FaultRule, type MemoryCloud } from './index.ts';
 
 const ME = { clusterId: 'cluster-1', uid: 'uid-1' };
-const CALL: CallContext = {
-  signal: new AbortController().signal,
-  priority: 'normal',
-  logger: silentLogger,
-  call: (_operation, send) => send(CALL.signal),
-};
 
 async function setUp(): Promise<{ cloud: MemoryCloud; balancers: LoadBalancers; clock: FakeClock }> {
   const clock = new FakeClock();
   const cloud = createMemoryCloud({ clock, random: () => 0 });
-  const { loadBalancers } = await createMemoryProvider({ cloud }).open({
-    cluster: { id: ME.clusterId, name: 'test' },
-    clock,
-    logger: silentLogger,
-    config: undefined,
-    callContext: () => CALL,
-    capabilitiesChanged: () => {},
-    redact: () => {},
-  });
+  const { loadBalancers } = await createMemoryProvider({ cloud }).open(bareHost(clock));
   assert.ok(loadBalancers);
   return { cloud, balancers: loadBalancers, clock };
 }

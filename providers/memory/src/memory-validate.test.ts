@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallContext, LoadBalancerService, LoadBalancerVerdict } from '@outrigger/cloud-provider';
-import { silentLogger, systemClock } from '@outrigger/kube';
+import type { LoadBalancerService, LoadBalancerVerdict } from '@outrigger/cloud-provider';
+import { systemClock } from '@outrigger/kube';
+import { bareHost, CALL } from './bare-host.suite.ts';
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from './index.ts';
 
 const CLUSTER = 'cluster-1';
-const CALL: CallContext = {
-  signal: new AbortController().signal,
-  priority: 'critical',
-  logger: silentLogger,
-  call: (_operation, send) => send(CALL.signal),
-};
 
 function serviceOf(name: string, uid = `uid-${name}`): LoadBalancerService {
   return {
@@ -29,15 +24,7 @@ function serviceOf(name: string, uid = `uid-${name}`): LoadBalancerService {
 }
 
 async function ask(cloud: MemoryCloud, service: LoadBalancerService): Promise<LoadBalancerVerdict | undefined> {
-  const { loadBalancers } = await createMemoryProvider({ cloud }).open({
-    cluster: { id: CLUSTER, name: 'test' },
-    clock: systemClock,
-    logger: silentLogger,
-    config: undefined,
-    callContext: () => CALL,
-    capabilitiesChanged: () => {},
-    redact: () => {},
-  });
+  const { loadBalancers } = await createMemoryProvider({ cloud }).open(bareHost(systemClock));
   return loadBalancers?.validate?.(service, CALL);
 }
 
