@@ -36,10 +36,9 @@ export class QueryWire {
 
   /** The answer of an operation. */
   write(name: string, output: (BotocoreRef & { readonly resultWrapper?: string }) | undefined, body: unknown): string {
-    const { protocol, xmlNamespace } = this.#service;
+    const { protocol } = this.#service;
     const members = output ? this.elements(body, output) : {};
     const id = 'fake-request';
-    const attributes = xmlNamespace === '' ? {} : { '@_xmlns': xmlNamespace };
     const inner =
       protocol === 'ec2'
         ? { requestId: id, ...(isObject(members) && members) }
@@ -47,7 +46,14 @@ export class QueryWire {
             ...(output?.resultWrapper !== undefined && { [output.resultWrapper]: members }),
             ResponseMetadata: { RequestId: id },
           };
-    return builder.build({ [`${name}Response`]: { ...attributes, ...inner } });
+    return this.document(`${name}Response`, inner);
+  }
+
+  /** These elements below one of this name, which has the namespace of the service. */
+  document(name: string, inside: unknown): string {
+    const { xmlNamespace } = this.#service;
+    const attributes = xmlNamespace === '' ? {} : { '@_xmlns': xmlNamespace };
+    return builder.build({ [name]: isObject(inside) ? { ...attributes, ...inside } : inside });
   }
 
   error({

@@ -1,11 +1,9 @@
 /** Bodies in XML, as the REST-XML protocol of AWS writes the shapes of a model: S3, Route 53, CloudFront. Attributes are left out. */
-import { XMLBuilder } from 'fast-xml-parser';
 import { xmlFormat } from '../http/xml-format.ts';
 import type { BotocoreRef, BotocoreService, BotocoreShape } from './botocore.ts';
 import { isObject } from './member-path.ts';
 import { QueryWire, scalar } from './query-wire.ts';
 
-const builder = new XMLBuilder({ ignoreAttributes: false, suppressEmptyNode: true });
 const format = xmlFormat();
 
 export class RestXmlWire {
@@ -25,16 +23,14 @@ export class RestXmlWire {
   }
 
   write(value: unknown, ref: BotocoreRef): string {
-    const { xmlNamespace } = this.#service;
-    const inside = this.#elements.elements(value, ref);
-    const attributes = xmlNamespace === '' ? {} : { '@_xmlns': xmlNamespace };
-    return builder.build({ [rootOf(ref)]: isObject(inside) ? { ...attributes, ...inside } : inside });
+    return this.#elements.document(rootOf(ref), this.#elements.elements(value, ref));
   }
 
   /** S3 has its errors bare, the others in an envelope. */
   error(error: { readonly code: string; readonly message: string; readonly status: number }): string {
     if (this.#service.endpointPrefix !== 's3') return this.#elements.error(error);
-    return builder.build({ Error: { Code: error.code, Message: error.message, RequestId: 'fake-request' } });
+    const { code, message } = error;
+    return format.write({ Error: { Code: code, Message: message, RequestId: 'fake-request' } });
   }
 
   #shape({ shape }: BotocoreRef): BotocoreShape {
