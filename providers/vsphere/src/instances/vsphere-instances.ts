@@ -138,14 +138,7 @@ export class VsphereInstances implements Instances {
       return uuid === undefined ? undefined : { providerID: providerIDOf(uuid, name) };
     };
     const until = AbortSignal.any([call.signal, signal]);
-    const { logger, priority } = call;
-    const context: CallContext = {
-      signal: until,
-      logger,
-      priority,
-      call: (operation, send) => call.call(operation, send),
-    };
-    yield* machineChanges({ vcenters, clock, hintOf }, context);
+    yield* machineChanges({ vcenters, clock, hintOf }, { ...call, signal: until });
   }
 
   #asked(node: NodeRef): AskedMachine {
