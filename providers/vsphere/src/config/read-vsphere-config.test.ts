@@ -190,6 +190,17 @@ test('sections of NSX-T, half of the labels, and variables that are not read are
   ]);
 });
 
+test('variables by which Kubernetes names a Service beside the pod are no settings', async () => {
+  const { warnings } = await read('global: {user: u, password: p, server: a}', {
+    VSPHERE_CPI_SERVICE_HOST: '10.96.0.7',
+    VSPHERE_CPI_SERVICE_PORT: '43001',
+    VSPHERE_CPI_PORT: 'tcp://10.96.0.7:43001',
+    VSPHERE_CPI_PORT_43001_TCP_ADDR: '10.96.0.7',
+    VSPHERE_PORT: '443',
+  });
+  assert.deepEqual(warnings, ['the environment variable VSPHERE_PORT is not read: set it in vsphere.conf']);
+});
+
 test('the environment takes precedence where it does upstream', async () => {
   const { config } = await read('global: {user: u, password: p, server: a}\nlabels: {zone: z, region: r}', {
     VSPHERE_LABEL_ZONE: 'other',

@@ -41,10 +41,7 @@ export async function readVsphereConfig(
 ): Promise<VsphereConfig> {
   const { env, warn } = options;
   const { file, keys } = parse(config, options);
-  for (const name of Object.keys(env)) {
-    if ((name.startsWith('VSPHERE_') && !READ_ENV.has(name)) || name === 'SKIP_NODE_DELETION')
-      warn(`the environment variable ${name} is not read: set it in ${file}`);
-  }
+  for (const name of unreadEnv(env)) warn(`the environment variable ${name} is not read: set it in ${file}`);
   const directory = await secretsDirectory(keys.global.secretsDirectory, file, options);
   const sections = new Map(keys.vcenter);
   const { server } = keys.global;
@@ -63,6 +60,17 @@ export async function readVsphereConfig(
     addresses: addressesOf(keys, env),
     files: [...new Set(read.files)],
   };
+}
+
+/** Kubernetes names the Services beside a pod in its environment: `VSPHERE_CPI_SERVICE_HOST`, `VSPHERE_CPI_PORT`. */
+function unreadEnv(env: ReadVsphereConfigOptions['env']): readonly string[] {
+  const names = Object.keys(env);
+  const services = names.flatMap((name) => /^(VSPHERE_.+_)SERVICE_HOST$/u.exec(name)?.[1] ?? []);
+  return names.filter(
+    (name) =>
+      name === 'SKIP_NODE_DELETION' ||
+      (name.startsWith('VSPHERE_') && !READ_ENV.has(name) && !services.some((service) => name.startsWith(service))),
+  );
 }
 
 function isHost(server: string): boolean {
