@@ -191,10 +191,10 @@ function openOptions(
 
 /** A provider knows its configuration, and some do not say from which file they have it. */
 function withConfigFile(error: unknown, { config, provider }: Cloud): unknown {
-  if (!isCloudError(error) || error.code !== 'configuration') return error;
+  if (!isCloudError(error, 'configuration')) return error;
   const { message } = error;
   const whose = message.includes(provider.name) ? '' : `provider ${provider.name}: `;
-  const file = config ? `; see --cloud-config=${config.fileName}` : '; --cloud-config is not set';
-  const isSaid = config && message.startsWith(`${config.fileName}:`);
-  return new CloudError('configuration', `${whose}${message}${isSaid ? '' : file}`);
+  const file = config?.fileName;
+  const where = file ? `; see --cloud-config=${file}` : '; --cloud-config is not set';
+  return new CloudError('configuration', whose + message + (message.startsWith(`${file}:`) ? '' : where));
 }

@@ -62,7 +62,7 @@ export function tokenCredentials({
       return token;
     } catch (error) {
       if (isCloudError(error, 'unauthenticated') || isCloudError(error, 'configuration')) {
-        const wait = refusedForMs === undefined ? REFUSED_FOR_MS : refusedForMs * 2 ** Math.min(refusals++, 20);
+        const wait = refusedForMs === undefined ? REFUSED_FOR_MS : refusedForMs * 2 ** refusals++;
         refusal = { error, until: host.clock.now() + Math.min(wait, LONGEST_REFUSED_MS) };
       }
       throw error;

@@ -82,8 +82,7 @@ export function stateOf({ id, status }: Server): Instance['state'] {
  * the project's own wish.
  */
 export function maintenanceOf(server: Server): InstanceMaintenance | undefined {
-  const task = server['OS-EXT-STS:task_state'] ?? '';
-  if (server.status === 'MIGRATING' || task === 'migrating') {
+  if (server.status === 'MIGRATING' || server['OS-EXT-STS:task_state'] === 'migrating') {
     return { state: 'in-progress', reason: 'nova moves the server to another host' };
   }
   if (server.host_status === 'MAINTENANCE') return { state: 'planned', reason: 'the host is disabled in nova' };
