@@ -51,6 +51,7 @@ test('what is wrong in the configuration is told with file, line and key, and a 
   const cases: readonly (readonly [string, RegExp])[] = [
     ['ecr:\n  registres: a.example.com\n', /c\.yaml:2: ecr\.registres: there is no such key.*registries/u],
     ['timeout: 2m\n', /c\.yaml:1: timeout must be a duration from 1s to 50s/u],
+    ['generic:\n  cacheFor: 9999999h\n', /c\.yaml:2: generic\.cacheFor must be a duration from 0s to 24h/u],
     ['gcr:\n  stsUrl: sts.googleapis.com\n', /c\.yaml:2: gcr\.stsUrl must be an http:\/\/ or https:\/\/ URL/u],
     ['ecr:\n  registries: ["*"]\n', /configuration: "\*" is no registry/u],
     ['generic:\n  registries:\n    "*.com": {}\n', /configuration: "\*\.com" is no registry/u],

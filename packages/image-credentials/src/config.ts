@@ -17,17 +17,25 @@ import { ECR_REGISTRIES } from './ecr/ecr-registry.ts';
 import { Failure } from './failure.ts';
 import { GCR_REGISTRIES } from './gcr/gcr-registries.ts';
 import { parsePattern } from './image-registry.ts';
+import { LONGEST_LIFE } from './protocol.ts';
 
 export const CONFIG_FILE = '/etc/outrigger/image-credentials.yaml';
 
+/** In milliseconds. */
+function durationWithin(name: string, least: number, most: number): ValueKind<number> {
+  return {
+    name,
+    read: (value) => {
+      const found = duration.read(value);
+      return found !== undefined && found >= least && found <= most ? found : undefined;
+    },
+  };
+}
+
 /** The kubelet ends a plugin after a minute. */
-const limit: ValueKind<number> = {
-  name: 'a duration from 1s to 50s',
-  read: (value) => {
-    const found = duration.read(value);
-    return found !== undefined && found >= 1_000 && found <= 50_000 ? found : undefined;
-  },
-};
+const limit = durationWithin('a duration from 1s to 50s', 1_000, 50_000);
+/** As the life of a token counts for no more; what Go cannot read as a duration would be no answer at all. */
+const cacheLimit = durationWithin('a duration from 0s to 24h', 0, LONGEST_LIFE);
 
 const ALLOWED =
   'Allow-list: image registries that credentials are given for, such as `*.example.com` or `example.com/team`';
@@ -88,7 +96,7 @@ const schema = {
       'A Docker `config.json`, as in a Secret of type `kubernetes.io/dockerconfigjson`. Its registries are allowed',
     ),
     cacheFor: optional(
-      duration,
+      cacheLimit,
       'How long the kubelet keeps what a file says, and so how late a change is seen',
       300_000,
     ),

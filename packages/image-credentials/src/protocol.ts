@@ -78,7 +78,7 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | u
 
 const MINUTE = 60_000;
 /** More than any registry gives; what Go cannot read as a duration would be no answer at all. */
-const LONGEST_LIFE = 24 * 60 * MINUTE;
+export const LONGEST_LIFE: number = 24 * 60 * MINUTE;
 
 /**
  * Milliseconds to keep what ends at `expiresAt`: its life less a tenth, which is at least a minute and at most half an hour, as a pull
