@@ -103,7 +103,7 @@ e2e-vsphere: $(SETUP) ## Run the vSphere provider against govmomi's simulator of
 	@node scripts/test.ts vsphere
 
 .PHONY: judges
-judges: $(SETUP) ## Have real kubelets, upstream's own specs, promtool and kubeadm judge the program, in a network namespace; builds them once (TESTS=kubelets: some)
+judges: $(SETUP) ## Have real kubelets, upstream's own specs, promtool, kubeadm, moto and a registry judge the programs, in a network namespace; builds them once (TESTS=kubelets: some)
 	@node e2e/judges/run.ts $(TESTS)
 
 .PHONY: chart

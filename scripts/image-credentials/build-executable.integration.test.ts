@@ -7,6 +7,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { connect, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pipeline } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { systemClock } from '@outrigger/kube';
 import { makeSelfSignedCertificate } from '../../packages/controller-manager/src/serving/self-signed-certificate.ts';
@@ -66,7 +67,9 @@ test('a token service of a private authority is reached through the proxy, which
     seen.push(`${request.method} ${request.url}`);
     const tunnel = connect(port, '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
     socket.on('data', (chunk: Buffer) => seen.push(chunk.toString('latin1')));
-    socket.pipe(tunnel).pipe(socket);
+    // A client that refuses the certificate ends its side while the service still writes: the tunnel ends with it.
+    pipeline(socket, tunnel, () => {});
+    pipeline(tunnel, socket, () => {});
   });
   const [authority, config] = [path.join(folder, 'authority.pem'), path.join(folder, 'exchange.yaml')];
   writeFileSync(authority, cert);
