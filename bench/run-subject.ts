@@ -15,6 +15,9 @@ export interface RunningSubject {
 /** Of what a subject that ended by itself said last. Its log goes with the control plane's directory. */
 const LAST_WORDS_CHARACTERS = 1_000;
 
+/** After which a subject that was asked to end is killed: cloud-provider-vsphere v1.28.0 takes the signal and goes on. */
+const END_WITHIN_MS = 15_000;
+
 /** A subject that did not come to the end of what was asked of it: why, and on the lines below what it said last. */
 export class Unfinished extends Error {}
 
@@ -52,7 +55,12 @@ export async function runSubject<T>(
   } finally {
     clearTimeout(timer);
     child.kill('SIGTERM');
+    const patience = setTimeout(() => {
+      console.log(`  ${subject.name}: did not end within ${END_WITHIN_MS / 1_000} s of SIGTERM, and was killed`);
+      child.kill('SIGKILL');
+    }, END_WITHIN_MS);
     await exited;
+    clearTimeout(patience);
     log.end();
   }
 }
