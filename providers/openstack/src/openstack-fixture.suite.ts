@@ -56,6 +56,11 @@ export async function openStackFixture({
       for (const { id } of portsOf(name)) networking.ports.remove(id);
       cloud.compute.remove(idOf(name));
     },
+    setMaintenance: async ({ name }, state) =>
+      void cloud.compute.update(idOf(name), {
+        lockReason: state && 'host maintenance',
+        status: state === 'in-progress' ? 'MIGRATING' : 'ACTIVE',
+      }),
     listMachines: async () => cloud.compute.newestFirst().map(({ name }) => name),
     fail: async (how) => (how ? cloud.faults.set(effectOf(how, failing)) : cloud.faults.set()),
     requests: async () => cloud.calls.all().length,

@@ -41,6 +41,7 @@ export class Compute {
       accessIPv4: '',
       accessIPv6: '',
       tags: [],
+      lockReason: undefined,
       ...server,
       created: now,
       updated: now,

@@ -56,11 +56,11 @@ export function viewServer(server: FakeServer, context: ServerViewContext): Reco
     'OS-EXT-STS:vm_state': state,
     'OS-EXT-STS:power_state': power,
     'os-extended-volumes:volumes_attached': [],
-    ...(version >= 9 ? { locked: false } : {}),
+    ...(version >= 9 ? { locked: server.lockReason !== undefined } : {}),
     ...(version >= 19 ? { description: server.name } : {}),
     ...(version >= 26 ? { tags: server.tags } : {}),
     ...(version >= 63 ? { trusted_image_certificates: null } : {}),
-    ...(version >= 73 ? { locked_reason: null } : {}),
+    ...(version >= 73 ? { locked_reason: server.lockReason ?? null } : {}),
     ...(version >= 90 ? { 'OS-EXT-SRV-ATTR:hostname': server.name } : {}),
   };
 }

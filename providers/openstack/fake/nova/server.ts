@@ -70,4 +70,6 @@ export interface FakeServer {
   accessIPv4: string;
   accessIPv6: string;
   tags: readonly string[];
+  /** `undefined`: nobody has locked it; null: somebody has, and gave no reason. */
+  lockReason: string | null | undefined;
 }

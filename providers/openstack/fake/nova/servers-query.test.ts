@@ -73,6 +73,24 @@ test('a server that is softly deleted is in no list, and there all the same', as
   assert.equal((await get(`/compute/v2.1/servers/${server.id}`)).status, 200);
 });
 
+test('a lock is shown from 2.9 on, and why it was set from 2.73 on', async () => {
+  const { cloud, addNode, get } = await start();
+  const { server } = addNode({ name: 'node' });
+  const lockAt = async (version: string) => {
+    const headers = { 'openstack-api-version': `compute ${version}` };
+    const { body } = await get(`/compute/v2.1/servers/${server.id}`, headers);
+    const { locked, locked_reason: reason } = (body as { server: Record<string, unknown> }).server;
+    return [locked, reason];
+  };
+  assert.deepEqual(await lockAt('2.73'), [false, null]);
+  cloud.compute.update(server.id, { lockReason: null });
+  assert.deepEqual(await lockAt('2.73'), [true, null]);
+  cloud.compute.update(server.id, { lockReason: 'host maintenance' });
+  assert.deepEqual(await lockAt('2.73'), [true, 'host maintenance']);
+  assert.deepEqual(await lockAt('2.72'), [true, undefined]);
+  assert.deepEqual(await lockAt('2.8'), [undefined, undefined]);
+});
+
 test('the flavor is embedded from 2.47 on, and a reference before', async () => {
   const { addNode, get } = await start();
   const { server } = addNode({ name: 'node' });

@@ -7,6 +7,8 @@ import type { Server } from './server.ts';
 
 /** From here on, nova says UNKNOWN of servers in a cell that it cannot reach; below, it leaves them out of lists, and a GET is a 500. */
 const WITH_UNKNOWN = '2.69';
+/** From here on, the reason of a lock is in the server. */
+const WITH_LOCK_REASON = '2.73';
 /** From here on, the flavor's name is in the server. */
 const WITH_FLAVOR = '2.47';
 
@@ -98,12 +100,12 @@ export class NovaServers {
   /** The least that says all that is needed. A nova that is older serves too, and what is lost is said once. */
   async #microversion(call: CallContext): Promise<string> {
     const max = await this.#client().maxMicroversion(call, 'compute');
-    if (max !== undefined && minor(max) >= minor(WITH_UNKNOWN)) return WITH_UNKNOWN;
+    if (max !== undefined && minor(max) >= minor(WITH_LOCK_REASON)) return WITH_LOCK_REASON;
     if (max === undefined || minor(max) < minor(WITH_FLAVOR)) {
       const message = `nova offers microversion ${max ?? '2.1'}, and at least ${WITH_FLAVOR} (OpenStack Pike) is needed`;
       throw new CloudError('unsupported', message);
     }
-    if (!this.#warned) {
+    if (minor(max) < minor(WITH_UNKNOWN) && !this.#warned) {
       call.logger.warn(
         'nova is older than microversion 2.69: servers of a cell that it cannot reach are missing from lists, not UNKNOWN',
         {

@@ -58,8 +58,9 @@ for (const [status, state] of Object.entries(serverStates)) {
   });
 }
 
-test('what nova shows of maintenance is told: a server that is moved, a host that is disabled, and no lock', async () => {
+test('what nova shows of maintenance is told: a server that is moved, a host that is disabled, a lock whose reason says so', async () => {
   const planned = { state: 'planned', reason: 'the host is disabled in nova' };
+  const locked = (reason: string) => ({ state: 'planned', reason: `the server is locked in nova: "${reason}"` });
   const moved = { state: 'in-progress', reason: 'nova moves the server to another host' };
   const rows: readonly (readonly [Partial<Server> & Readonly<Record<string, unknown>>, unknown])[] = [
     [{}, undefined],
@@ -72,7 +73,16 @@ test('what nova shows of maintenance is told: a server that is moved, a host tha
     [{ 'OS-EXT-STS:task_state': 'migrating', host_status: 'MAINTENANCE' }, moved],
     [{ 'OS-EXT-STS:task_state': 'resize_migrating', status: 'RESIZE' }, undefined],
     [{ 'OS-EXT-STS:task_state': null }, undefined],
-    [{ locked: true, locked_reason: 'maintenance' }, undefined],
+    [{ locked: true, locked_reason: 'Maintenance of rack 4, Sunday' }, locked('Maintenance of rack 4, Sunday')],
+    [{ locked: true, locked_reason: 'to be live-migrated' }, locked('to be live-migrated')],
+    [{ locked: true, locked_reason: 'host maintenance', host_status: 'MAINTENANCE' }, locked('host maintenance')],
+    [{ locked: true, locked_reason: 'MIGRATION', status: 'MIGRATING' }, moved],
+    [{ locked: true, locked_reason: 'do not delete' }, undefined],
+    [{ locked: true, locked_reason: 'immigration office' }, undefined],
+    [{ locked: true, locked_reason: '' }, undefined],
+    [{ locked: true, locked_reason: null }, undefined],
+    [{ locked: true }, undefined],
+    [{ locked: false, locked_reason: 'maintenance' }, undefined],
     [{ status: 'REBUILD' }, undefined],
   ];
   for (const [changes, expected] of rows) {
@@ -98,7 +108,7 @@ test('a status that nova has learnt since is running; UNKNOWN is unknown', async
     'failed unavailable',
   ]);
   assert.equal(said(await instances.read(byId('b'), 'state', call)), 'failed unavailable');
-  assert.deepEqual([...new Set(client.calls)], ['GET /servers/detail 2.69', 'GET /ports', 'GET /servers/{id} 2.69']);
+  assert.deepEqual([...new Set(client.calls)], ['GET /servers/detail 2.73', 'GET /ports', 'GET /servers/{id} 2.73']);
 });
 
 test("a server is absent by nova's own 404 alone, also one that was SOFT_DELETED before", async () => {
@@ -146,8 +156,8 @@ test('a small cluster lists a large project once, and then reads its own servers
   const { instances, client } = rig(Array.from({ length: 2_000 }, (_, at) => server(`s${at}`)));
   const nodes = [byId('s1'), byId('s2'), byName('node-s3')];
   for (const operations of [
-    ['GET /servers/detail 2.69'],
-    ['GET /servers/{id} 2.69', 'GET /servers/{id} 2.69', 'GET /servers/detail?name 2.69'],
+    ['GET /servers/detail 2.73'],
+    ['GET /servers/{id} 2.73', 'GET /servers/{id} 2.73', 'GET /servers/detail?name 2.73'],
   ]) {
     client.calls.length = 0;
     assert.deepEqual((await instances.lookUp(nodes, 'state', call)).map(said), Array(3).fill('found running'));
@@ -376,6 +386,12 @@ test('an older nova serves too, and what is lost is said once; one without flavo
   assert.deepEqual(warnings, [
     'nova is older than microversion 2.69: servers of a cell that it cannot reach are missing from lists, not UNKNOWN',
   ]);
+  // Everything but the reason of a lock is in the answers of Stein.
+  client.calls.length = 0;
+  client.maxCompute = '2.72';
+  assert.equal(said(await instances.read(byId('a'), 'state', logged)), 'found running');
+  assert.deepEqual(client.calls, ['GET /servers/{id} 2.72']);
+  assert.equal(warnings.length, 1);
   for (const max of ['2.46', undefined]) {
     client.maxCompute = max;
     await assert.rejects(instances.read(byId('a'), 'state', call), { code: 'unsupported' });

@@ -1,5 +1,5 @@
 /** A server of nova, and what its status says of the machine. */
-import { CloudError, type Instance, type InstanceMaintenance } from '@outrigger/cloud-provider';
+import { CloudError, quote, type Instance, type InstanceMaintenance } from '@outrigger/cloud-provider';
 
 /**
  * As nova answers from microversion 2.47 on (the flavor is in the server). From 2.69 on, one whose cell cannot be reached has
@@ -22,6 +22,9 @@ export interface Server {
   readonly 'OS-EXT-STS:task_state'?: string | null;
   /** Of its host, from 2.16 on, where nova's policy shows it (`show:host_status`; by default to administrators only). */
   readonly host_status?: string;
+  readonly locked?: boolean;
+  /** From 2.73 on: what the one who locked it wrote. */
+  readonly locked_reason?: string | null;
 }
 
 interface ServerAddress {
@@ -76,15 +79,19 @@ export function stateOf({ id, status }: Server): Instance['state'] {
   return serverStates[status] ?? 'running';
 }
 
+/** nova has no field for an announcement: operators lock the server and write why. A lock without these words is no maintenance. */
+const ANNOUNCES = /\b(?:maintenance|migrat)/i;
+
 /**
- * What nova lets a project see of maintenance: that the server is being moved to another host, and where its policy shows the state of hosts,
- * that the host takes no new servers. A lock says only that somebody locked the server, and a cold migration looks like a resize, which is
- * the project's own wish.
+ * What nova lets a project see of maintenance: that the server is being moved to another host, that it was locked for that, and where its
+ * policy shows the state of hosts, that the host takes no new servers. A cold migration looks like a resize, which is the project's own wish.
  */
 export function maintenanceOf(server: Server): InstanceMaintenance | undefined {
   if (server.status === 'MIGRATING' || server['OS-EXT-STS:task_state'] === 'migrating') {
     return { state: 'in-progress', reason: 'nova moves the server to another host' };
   }
+  const reason = server.locked ? (server.locked_reason ?? '') : '';
+  if (ANNOUNCES.test(reason)) return { state: 'planned', reason: `the server is locked in nova: ${quote(reason)}` };
   if (server.host_status === 'MAINTENANCE') return { state: 'planned', reason: 'the host is disabled in nova' };
   return undefined;
 }
