@@ -7,13 +7,7 @@ export default factory;
 
 export { createVsphereProvider, type VsphereEnvironment, type VsphereProviderOptions } from './vsphere-provider.ts';
 export { openVcenter, type OpenVcenterOptions, type VcenterConnection } from './inventory/open-vcenter.ts';
-export type {
-  ConnectionState,
-  GuestAddress,
-  GuestNic,
-  PowerState,
-  VirtualMachine,
-} from './inventory/virtual-machine.ts';
+export type { ConnectionState, GuestNic, PowerState, VirtualMachine } from './inventory/virtual-machine.ts';
 export type {
   AttachedTag,
   InventoryChange,

@@ -2,7 +2,7 @@
 import type { GuestNic, VirtualMachine } from '../inventory/virtual-machine.ts';
 
 export function nic(network: string, ...addresses: readonly string[]): GuestNic {
-  return { network, deviceConfigId: 4000, isConnected: true, addresses: addresses.map((address) => ({ address })) };
+  return { network, deviceConfigId: 4000, addresses };
 }
 
 export const UUID = '422e4956-ad22-1139-6d72-59cc8f26bc90';
@@ -12,13 +12,11 @@ export function machine(overrides: Partial<VirtualMachine> = {}): VirtualMachine
     reference: 'vm-42',
     name: 'machine-1',
     biosUuid: UUID,
-    instanceUuid: '502e4956-ad22-1139-6d72-59cc8f26bc90',
     isTemplate: false,
     connectionState: 'connected',
     powerState: 'poweredOn',
     guestId: 'ubuntu64Guest',
     guestHostName: 'node-1',
-    guestAddress: '10.0.0.5',
     nics: [nic('VM Network', '10.0.0.5')],
     cpus: 4,
     memoryMB: 16_384,

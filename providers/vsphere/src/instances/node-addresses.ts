@@ -57,7 +57,7 @@ export function nodeAddresses(machine: VirtualMachine, rules: AddressRules): Cho
 
   const candidates: Candidate[] = [];
   for (const { addresses, deviceConfigId, network = '' } of nics) {
-    for (const { address } of addresses) {
+    for (const address of addresses) {
       const canonical = canonicalIp(address);
       const why =
         deviceConfigId === -1

@@ -1,24 +1,21 @@
 /** Which properties of machines are read, and a machine from what was answered. Pure. */
 import { xmlChild, xmlChildren, xmlText } from '@outrigger/provider-kit';
 import type { ObjectContent } from '../client/soap.ts';
-import type { ConnectionState, GuestAddress, GuestNic, PowerState, VirtualMachine } from './virtual-machine.ts';
+import type { ConnectionState, GuestNic, PowerState, VirtualMachine } from './virtual-machine.ts';
 
 export const MACHINE_PATHS: readonly string[] = [
   'name',
   'parent',
   'resourcePool',
   'config.uuid',
-  'config.instanceUuid',
   'config.template',
   'runtime.connectionState',
   'runtime.powerState',
   'runtime.host',
   'summary.config.guestId',
-  'summary.config.guestFullName',
   'summary.config.numCpu',
   'summary.config.memorySizeMB',
   'guest.hostName',
-  'guest.ipAddress',
   'guest.net',
 ];
 
@@ -33,14 +30,11 @@ export function virtualMachine({ properties, reference }: ObjectContent): Virtua
     reference,
     name: text('name') ?? '',
     biosUuid: text('config.uuid')?.toLowerCase(),
-    instanceUuid: text('config.instanceUuid')?.toLowerCase(),
     isTemplate: text('config.template') === 'true',
     connectionState: text('runtime.connectionState') as ConnectionState | undefined,
     powerState: text('runtime.powerState') as PowerState | undefined,
     guestId: text('summary.config.guestId'),
-    guestFullName: text('summary.config.guestFullName'),
     guestHostName: text('guest.hostName'),
-    guestAddress: text('guest.ipAddress'),
     nics: xmlChildren(properties.get('guest.net'), 'GuestNicInfo').map(guestNic),
     cpus: wholeNumber(text('summary.config.numCpu')),
     memoryMB: wholeNumber(text('summary.config.memorySizeMB')),
@@ -65,24 +59,16 @@ function extraConfig(properties: ReadonlyMap<string, unknown>): readonly [string
 function guestNic(nic: unknown): GuestNic {
   return {
     network: xmlText(xmlChild(nic, 'network')),
-    macAddress: xmlText(xmlChild(nic, 'macAddress')),
     deviceConfigId: wholeNumber(xmlText(xmlChild(nic, 'deviceConfigId'))) ?? -1,
-    isConnected: xmlText(xmlChild(nic, 'connected')) === 'true',
     addresses: addressesOf(nic),
   };
 }
 
-/** Tools of before 4.1 give addresses alone, without their prefixes. */
-function addressesOf(nic: unknown): readonly GuestAddress[] {
-  const configured = xmlChildren(xmlChild(nic, 'ipConfig'), 'ipAddress').flatMap((one) => {
-    const [address, prefixLength] = [xmlText(xmlChild(one, 'ipAddress')), xmlText(xmlChild(one, 'prefixLength'))];
-    return address === undefined ? [] : [{ address, prefixLength: wholeNumber(prefixLength) }];
-  });
-  if (configured.length > 0) return configured;
-  return xmlChildren(nic, 'ipAddress').flatMap((one) => {
-    const address = xmlText(one);
-    return address === undefined ? [] : [{ address }];
-  });
+/** Tools of before 4.1 give addresses without their configuration. */
+function addressesOf(nic: unknown): readonly string[] {
+  const configured = xmlChildren(xmlChild(nic, 'ipConfig'), 'ipAddress');
+  const addresses = configured.flatMap((one) => xmlText(xmlChild(one, 'ipAddress')) ?? []);
+  return addresses.length > 0 ? addresses : xmlChildren(nic, 'ipAddress').flatMap((one) => xmlText(one) ?? []);
 }
 
 function wholeNumber(text: string | undefined): number | undefined {

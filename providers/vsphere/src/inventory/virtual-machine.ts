@@ -5,22 +5,14 @@ export type ConnectionState = 'connected' | 'disconnected' | 'orphaned' | 'inacc
 
 export type PowerState = 'poweredOn' | 'poweredOff' | 'suspended';
 
-/** An address of a network interface, as VMware Tools report it (`GuestNicInfo.ipConfig.ipAddress`). */
-export interface GuestAddress {
-  readonly address: string;
-  /** Absent where Tools are too old to say it. */
-  readonly prefixLength?: number | undefined;
-}
-
 /** A network interface, as VMware Tools report it (`GuestNicInfo`), in their order. */
 export interface GuestNic {
   /** Name of the port group or network. Absent for what has none. */
   readonly network?: string | undefined;
-  readonly macAddress?: string | undefined;
   /** Key of the virtual device; -1 for an interface that has none, such as a bridge of the guest. */
   readonly deviceConfigId: number;
-  readonly isConnected: boolean;
-  readonly addresses: readonly GuestAddress[];
+  /** Without their prefixes. */
+  readonly addresses: readonly string[];
 }
 
 export interface VirtualMachine {
@@ -29,16 +21,12 @@ export interface VirtualMachine {
   readonly name: string;
   /** `config.uuid`, the BIOS UUID, in lower case. Absent: vCenter does not know its configuration, as of an inaccessible one. */
   readonly biosUuid?: string | undefined;
-  /** `config.instanceUuid`, in lower case: vCenter keeps it unique in its inventory. */
-  readonly instanceUuid?: string | undefined;
   readonly isTemplate: boolean;
   readonly connectionState?: ConnectionState | undefined;
   readonly powerState?: PowerState | undefined;
-  /** `config.guestId`, `guest.hostName`, `guest.ipAddress`: absent until it is known. */
+  /** `config.guestId`, `guest.hostName`: absent until it is known. */
   readonly guestId?: string | undefined;
-  readonly guestFullName?: string | undefined;
   readonly guestHostName?: string | undefined;
-  readonly guestAddress?: string | undefined;
   readonly nics: readonly GuestNic[];
   readonly cpus?: number | undefined;
   readonly memoryMB?: number | undefined;
