@@ -12,3 +12,11 @@ export { loadBalancerFeaturesPage, type DeclaredLoadBalancers } from './pages/lo
 export { flagsPage } from './pages/flags-page.ts';
 export type { Environment } from './program/environment.ts';
 export type { ProgramEnvironment, TextOutput } from './program/program-environment.ts';
+
+// Commands for people, of packages above this one
+export { defineCommand, type Command, type CommandDefinition } from './commands/command.ts';
+export { askManager } from './explain/ask-manager.ts';
+export { EXPLAIN_PATH } from './explain/explain-page.ts';
+export type { Explanation, ExplainedKind } from './explain/explanation.ts';
+export { clusterOf, managerFlags, managerOf, type ManagerOptions } from './explain/manager-access.ts';
+export { renderExplanation } from './explain/render-explanation.ts';
