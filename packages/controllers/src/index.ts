@@ -84,7 +84,7 @@ export { pvLabelControllerRules } from './pv-label/api-rules.ts';
 export { orphanControllerRules } from './orphans/api-rules.ts';
 export { routeControllerRules } from './route/api-rules.ts';
 export { serviceControllerRules } from './service/api-rules.ts';
-export type { Explains, Fact, Finding } from './finding.ts';
+export type { Explains, Fact, Finding, Standing, StandingPart } from './finding.ts';
 export {
   Journal,
   type AppliedAction,

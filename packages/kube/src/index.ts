@@ -7,6 +7,7 @@ export { KnownSecrets } from './known-secrets.ts';
 export { asError } from './as-error.ts';
 export { onAbort, raceAbort, whenAborted } from './abort.ts';
 export { whyUnreadable } from './read-failure.ts';
+export { TimeSlice } from './time-slice.ts';
 export { systemRandom } from './system-random.ts';
 export { silentLogger, type LogFields, type Logger } from './logger.ts';
 export {

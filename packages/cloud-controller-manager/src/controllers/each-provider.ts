@@ -1,5 +1,6 @@
 /** One controller of the table, once for each provider. */
 import type { RunningController } from '@outrigger/controller-manager';
+import type { Standing } from '@outrigger/controllers';
 import type { Metrics } from '@outrigger/kube';
 import type { CloudController, LeaderContext } from './cloud-controller.ts';
 import { providerMetrics } from './provider-metrics.ts';
@@ -43,7 +44,12 @@ export function buildForEach(
               const finding = controller.explain(key);
               return finding && { ...finding, controller: named(finding.controller) };
             };
-            return explanations.follow({ run: (signal) => controller.run(signal), explain }, options);
+            const list = (kind: string): Iterable<Standing> =>
+              Iterator.from(controller.list?.(kind) ?? []).map((one) => ({
+                ...one,
+                controller: named(one.controller),
+              }));
+            return explanations.follow({ run: (signal) => controller.run(signal), explain, list }, options);
           },
         },
       }),

@@ -1,4 +1,4 @@
-/** `/explain/<kind>/<name>`: why an object is as it is. */
+/** `/explain/<kind>/<name>`: why an object is as it is. `/explain/<kind>/`: how all of that kind stand. */
 import type { Page } from '@outrigger/controller-manager';
 import type { Foundation } from '../program/foundation.ts';
 import { explainedKinds, isExplainedKind } from './explanation.ts';
@@ -13,13 +13,14 @@ export function explainPage({ explanations }: Pick<Foundation, 'explanations'>, 
     answer: (rest) => {
       const [kind = ''] = rest.split('/', 1);
       const name = rest.slice(kind.length + 1);
-      if (!isExplainedKind(kind) || name === '') {
+      if (!isExplainedKind(kind)) {
         return {
           status: 404,
-          body: `expected ${EXPLAIN_PATH}<kind>/<name>; the kinds are ${explainedKinds.join(', ')}`,
+          body: `expected ${EXPLAIN_PATH}<kind>/<name>, or ${EXPLAIN_PATH}<kind>/ for a list; the kinds are ${explainedKinds.join(', ')}`,
         };
       }
       if (!explanations.areThere) return { status: 503, body: notLeading(leader()) };
+      if (name === '') return explanations.list(kind).then((body) => ({ body }));
       const explanation = explanations.explain(kind, name);
       if (explanation) return { body: explanation };
       return { status: 404, body: `no running controller knows a ${kind} ${name}` };

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 import { systemClock } from '@outrigger/kube';
+import type { ExplanationList } from './explanation.ts';
 import { Bench, greenCloud, page, until } from '../program/program-bench.suite.ts';
 import { runMain, type Outcome } from '../program/run-main.suite.ts';
 
@@ -56,6 +57,36 @@ test('the leader says of a node what it saw, what it plans, what it did and what
   const untrusted = await outrigger(bench, 'explain', 'node', 'node-1', `--server=${program.url}`);
   assert.equal(untrusted.code, 1);
   assert.match(untrusted.stderr, /^outrigger explain: [^\n]*certificate[^\n]*\n$/u);
+});
+
+test('the leader lists nodes that wait for something, and no others', async () => {
+  await using bench = await Bench.start();
+  for (const name of ['node-1', 'node-2']) bench.addNode(name);
+  const program = await bench.run(greenCloud());
+  await until('initialised', () => ['node-1', 'node-2'].every((name) => bench.isInitialised(name)), program.log);
+  const list = async (kind: string): Promise<ExplanationList> =>
+    JSON.parse(await page(`${program.url}/explain/${kind}/`)) as ExplanationList;
+  assert.deepEqual(await list('service'), { kind: 'service', dryRun: false, items: [] });
+  for (const [name, status] of [
+    ['node-1', 'True'],
+    ['node-2', 'False'],
+  ] as const) {
+    const node = bench.node(name);
+    const conditions = [{ type: 'Ready', status }];
+    bench.server.store.put({ ...node, kind: 'Node', apiVersion: 'v1', status: { ...node.status, conditions } });
+  }
+  let { items } = await list('node');
+  const isThere = (): boolean =>
+    items.length === 1 && items[0]?.planned[0]?.text === 'Nothing: the node is not Ready, but its machine runs.';
+  const deadline = systemClock.monotonic() + 60_000;
+  while (!isThere() && systemClock.monotonic() < deadline) {
+    await systemClock.sleep(100);
+    ({ items } = await list('node'));
+  }
+  assert.deepEqual(
+    items.map(({ controller, name, state }) => [controller, name, state]),
+    [['cloud-node-lifecycle-controller', 'node-2', 'wait']],
+  );
 });
 
 test('a Service is of --namespace, else of the namespace of the context', async () => {

@@ -1,6 +1,6 @@
 /** Why an object is as it is: what the running controllers know of it, put together. JSON, and without secrets. */
 import type { CallRecord } from '@outrigger/cloud-runtime';
-import type { AppliedAction, Finding } from '@outrigger/controllers';
+import type { AppliedAction, Finding, Standing } from '@outrigger/controllers';
 
 export const explainedKinds = ['node', 'service', 'route'] as const;
 export type ExplainedKind = (typeof explainedKinds)[number];
@@ -22,4 +22,23 @@ export interface Explanation {
   readonly applied: readonly AppliedAction[];
   /** The last requests to the cloud for its sake, the newest last. */
   readonly calls: readonly CallRecord[];
+}
+
+/** How all objects of a kind stand. Without ages, so that it is the same as long as nothing changes. */
+export interface ExplanationList {
+  readonly kind: ExplainedKind;
+  /** Nothing is applied: what is planned is what would be done. */
+  readonly dryRun: boolean;
+  /** Nodes with which all is well are left out. By controller, in no order. */
+  readonly items: readonly ListedStanding[];
+}
+
+export interface ListedStanding extends Omit<Standing, 'planned'> {
+  readonly planned: readonly ListedFact[];
+}
+
+/** `at`: when that happens at the earliest, or was seen; seconds since the Unix epoch. */
+export interface ListedFact {
+  readonly text: string;
+  readonly at?: number;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CallRecord } from '@outrigger/cloud-runtime';
 import { Journal, type Finding } from '@outrigger/controllers';
-import { silentLogger } from '@outrigger/kube';
+import { silentLogger, systemClock, type Clock } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { explainPage } from './explain-page.ts';
 import { Explanations } from './explanations.ts';
@@ -22,8 +22,7 @@ const record: CallRecord = {
   attempt: 1,
 };
 
-function setUp(): { readonly explanations: Explanations; readonly journal: Journal } {
-  const clock = new FakeClock();
+function setUp(clock: Clock = systemClock): { readonly explanations: Explanations; readonly journal: Journal } {
   const redact = (text: string): string => text.replaceAll('hunter2', '<redacted>');
   const journal = new Journal({ clock, logger: silentLogger, dryRun: false, redact });
   return { journal, explanations: new Explanations(clock, journal, redact) };
@@ -70,8 +69,9 @@ test('the page: what is no object is 404, who does not lead says who does, and n
   const { explanations } = setUp();
   const page = explainPage({ explanations }, () => 'host-2_x');
   assert.equal(page.path, '/explain/');
-  for (const wrong of ['', 'node', 'node/', 'pod/a']) assert.equal(page.answer(wrong).status, 404, wrong);
-  assert.deepEqual(page.answer('node/a'), {
+  for (const wrong of ['', 'pod', 'pod/', 'pod/a']) assert.equal((await page.answer(wrong)).status, 404, wrong);
+  assert.equal((await page.answer('node/')).status, 503);
+  assert.deepEqual(await page.answer('node/a'), {
     status: 503,
     body: 'no controller runs in this process; send the request to the leader, host-2_x',
   });
@@ -82,10 +82,81 @@ test('the page: what is no object is 404, who does not lead says who does, and n
     explain: (key: string) => (seen.push(key), key === 'gone' ? undefined : finding),
   };
   const run = explanations.follow(controller, { kinds: ['service', 'route'] }).run(stop.signal);
-  assert.equal(page.answer('service/default/web').status, undefined);
-  assert.equal(page.answer('route/10.0.0.0/24').status, undefined);
-  assert.equal(page.answer('service/gone').status, 404);
+  assert.equal((await page.answer('service/default/web')).status, undefined);
+  assert.equal((await page.answer('route/10.0.0.0/24')).status, undefined);
+  assert.equal((await page.answer('service/gone')).status, 404);
   assert.deepEqual(seen, ['default/web', '10.0.0.0/24', 'gone']);
+  stop.abort();
+  await run;
+});
+
+test('the list of a kind has the lines of its controllers, without ages or secrets, and is made once a second', async () => {
+  const clock = new FakeClock();
+  const { explanations } = setUp(clock);
+  const stop = new AbortController();
+  let made = 0;
+  const listing = (controller: string, name: string): Parameters<Explanations['follow']>[0] => ({
+    ...controllerOf(undefined),
+    list: (kind) => {
+      made++;
+      const planned = [
+        { text: 'Try again with hunter2.', inMs: 7_400 },
+        { text: 'Seen.', agoMs: 2_600 },
+        { text: 'Wait.' },
+      ];
+      return [{ name, controller, state: kind, planned }];
+    },
+  });
+  const runs = [
+    explanations.follow(listing('a', 'x'), { kinds: ['node', 'route'] }),
+    explanations.follow(listing('b', 'y'), { kinds: ['node'] }),
+    explanations.follow(controllerOf(undefined), { kinds: ['node'] }),
+  ].map((controller) => controller.run(stop.signal));
+  const page = explainPage({ explanations }, () => '');
+  const { body } = await page.answer('node/');
+  const now = Math.round(clock.now() / 1_000);
+  const planned = [
+    { text: 'Try again with <redacted>.', at: now + 7 },
+    { text: 'Seen.', at: now - 3 },
+    { text: 'Wait.' },
+  ];
+  assert.deepEqual(body, {
+    kind: 'node',
+    dryRun: false,
+    items: [
+      { name: 'x', controller: 'a', state: 'node', planned },
+      { name: 'y', controller: 'b', state: 'node', planned },
+    ],
+  });
+  await Promise.all([explanations.list('node'), explanations.list('node')]);
+  assert.equal(made, 2);
+  assert.equal((await explanations.list('route')).items.length, 1);
+  await clock.advance(1_000);
+  await explanations.list('node');
+  assert.equal(made, 5);
+  stop.abort();
+  await Promise.all(runs);
+});
+
+test('a long list gives way to all else that runs', async () => {
+  const { explanations } = setUp();
+  const stop = new AbortController();
+  let taken = 0;
+  const turns = (): number => taken;
+  const controller: Parameters<Explanations['follow']>[0] = {
+    ...controllerOf(undefined),
+    *list() {
+      while (turns() < 3) yield { name: 'node-1', controller: 'a', state: 'act', planned: [] };
+    },
+  };
+  const run = explanations.follow(controller, { kinds: ['node'] }).run(stop.signal);
+  const count = (): void => {
+    taken++;
+    if (taken < 3) setImmediate(count);
+  };
+  setImmediate(count);
+  // The list ends only if something else has run meanwhile.
+  assert.ok((await explanations.list('node')).items.length > 0);
   stop.abort();
   await run;
 });

@@ -1,8 +1,8 @@
 /** Asks the controllers that run now. Empty in a process that does not lead. */
 import type { CallRecord, OpenedProvider } from '@outrigger/cloud-runtime';
 import type { Explains, Fact, Finding, Journal } from '@outrigger/controllers';
-import type { Clock } from '@outrigger/kube';
-import type { ExplainedKind, Explanation } from './explanation.ts';
+import { TimeSlice, type Clock } from '@outrigger/kube';
+import type { ExplainedKind, Explanation, ExplanationList, ListedFact, ListedStanding } from './explanation.ts';
 
 /** A controller, as it runs. */
 interface Running extends Explains {
@@ -20,6 +20,7 @@ export class Explanations {
   readonly #journal: Journal;
   readonly #redact: (text: string) => string;
   readonly #running = new Map<Running, FollowOptions>();
+  readonly #lists = new Map<ExplainedKind, { readonly at: number; readonly list: Promise<ExplanationList> }>();
 
   /** `redact`: takes secrets out of a text; what a cloud says is shown. */
   constructor(clock: Clock, journal: Journal, redact: (text: string) => string) {
@@ -75,6 +76,35 @@ export class Explanations {
     };
   }
 
+  /** At most one a second is made, however many ask; it takes its turns with all else that runs here. */
+  list(kind: ExplainedKind): Promise<ExplanationList> {
+    const now = this.#clock.monotonic();
+    let made = this.#lists.get(kind);
+    if (!made || now - made.at >= LIST_MS) {
+      made = { at: now, list: this.#list(kind) };
+      this.#lists.set(kind, made);
+    }
+    return made.list;
+  }
+
+  async #list(kind: ExplainedKind): Promise<ExplanationList> {
+    const slice = new TimeSlice(this.#clock);
+    const items: ListedStanding[] = [];
+    for (const [controller, { kinds }] of this.#running) {
+      if (!kinds.includes(kind)) continue;
+      for (const { planned, ...one } of controller.list?.(kind) ?? []) {
+        items.push({ ...one, planned: planned.map((fact) => this.#dated(fact)) });
+        if (slice.spent) await slice.giveWay();
+      }
+    }
+    return { kind, dryRun: this.#journal.dryRun, items };
+  }
+
+  #dated({ agoMs = 0, inMs, text }: Fact): ListedFact {
+    const at = Math.round((this.#clock.now() + (inMs ?? -agoMs)) / SECOND_MS);
+    return { text: this.#redact(text), ...((inMs !== undefined || agoMs > 0) && { at }) };
+  }
+
   #safe({ observed, planned, ...finding }: Finding): Finding {
     const safe = (fact: Fact): Fact => ({ ...fact, text: this.#redact(fact.text) });
     return { ...finding, observed: observed.map(safe), planned: planned.map(safe) };
@@ -82,6 +112,9 @@ export class Explanations {
 }
 
 const SHOWN = 8;
+const SECOND_MS = 1_000;
+/** For so long a list is taken to be as it was. */
+const LIST_MS = 1_000;
 
 /** Each once, the newest last. */
 function newest<T>(all: readonly T[], at: (one: T) => number): readonly T[] {

@@ -65,6 +65,19 @@ test('a failing check is a 500 without its reason; excluding it is a 200', async
   assert.equal((await get('/healthz?exclude=cloud')).status, 200);
 });
 
+test('a page that has not changed is not sent again to who has it', async () => {
+  let items = ['a'];
+  const { get } = pages({ pages: [{ path: '/list/', answer: () => Promise.resolve({ body: { items } }) }] });
+  const first = await get('/list/');
+  assert.deepEqual(JSON.parse(first.text), { items });
+  assert.match(first.headers.get('content-type') ?? '', /^application\/json/u);
+  const tag = first.headers.get('etag') ?? '';
+  const again = await get('/list/', { headers: { 'If-None-Match': tag } });
+  assert.deepEqual([again.status, again.text, again.headers.get('etag')], [304, '', tag]);
+  items = ['b'];
+  assert.equal((await get('/list/', { headers: { 'If-None-Match': tag } })).status, 200);
+});
+
 test('from outside only health is served, and the refusal says what to do', async () => {
   const { get } = pages({ bindAddress: '0.0.0.0' });
   assert.equal((await get('/healthz')).status, 200);

@@ -1,4 +1,5 @@
 /** What the manager's listener answers: health, metrics, configuration and version, behind the access policy. */
+import { createHash } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { HttpBindings } from '@hono/node-server';
 import type { Logger } from '@outrigger/kube';
@@ -33,7 +34,13 @@ export interface Page {
   /** `/debug/plan`; with a slash at its end, all paths below it are the page's too. */
   readonly path: string;
   /** `rest`: what of the path comes after `path`, decoded. `status`: 200 by default. */
-  readonly answer: (rest: string) => { readonly status?: 404 | 503; readonly body: unknown };
+  readonly answer: (rest: string) => PageAnswer | Promise<PageAnswer>;
+}
+
+/** `body`: JSON, or of another status than 200 why. Whoever has the same already (`If-None-Match`) gets 304 without it. */
+export interface PageAnswer {
+  readonly status?: 404 | 503;
+  readonly body: unknown;
 }
 
 const VERBOSITY = '/debug/flags/v';
@@ -105,9 +112,14 @@ export function createPages(options: PagesOptions): Hono {
   }
   for (const { answer: answerOf, path } of options.pages ?? []) {
     paths.push(path);
-    app.get(path.endsWith('/') ? `${path}*` : path, (context) => {
-      const { body, status = 200 } = answerOf(decoded(new URL(context.req.url).pathname).slice(path.length));
-      return context.json(status === 200 ? (body as object) : failure(status, String(body)), status);
+    app.get(path.endsWith('/') ? `${path}*` : path, async (context) => {
+      const { body, status = 200 } = await answerOf(decoded(new URL(context.req.url).pathname).slice(path.length));
+      if (status !== 200) return context.json(failure(status, String(body)), status);
+      const text = JSON.stringify(body);
+      const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+      context.header('ETag', tag);
+      if (context.req.header('if-none-match') === tag) return context.body(null, 304);
+      return context.body(text, 200, { 'Content-Type': 'application/json' });
     });
   }
   paths.sort();

@@ -1,7 +1,7 @@
 /** Parts of load balancers, and what a plan does to them, in words. Pure. */
 import type { LoadBalancerPart } from '@outrigger/cloud-provider';
 import { summaryOf } from '@outrigger/cloud-runtime';
-import type { Fact } from '../finding.ts';
+import type { Fact, StandingPart } from '../finding.ts';
 import type { NotedAction } from '../journal.ts';
 import type { ServicePlan } from './service-plan.ts';
 
@@ -18,6 +18,11 @@ export function factsOfParts(parts: readonly LoadBalancerPart[], agoMs: number):
     const opaque = attributes['opaque'] === true ? '; what it consists of, the provider does not show' : '';
     return { text: `The cloud has the ${kind} ${id}: ${state}, ${whose}${opaque}.`, agoMs };
   });
+}
+
+/** For a list. */
+export function listedParts(parts: readonly LoadBalancerPart[]): readonly StandingPart[] {
+  return parts.map(({ id, kind, state }) => ({ kind, id, state }));
 }
 
 /** The actions that a plan asks for, in the order in which they are carried out. */

@@ -13,6 +13,7 @@ import {
   isNotFound,
   resources,
   runController,
+  keyOfObject,
   type Node,
   type ReconcileContext,
   type ReconcileResult,
@@ -23,7 +24,7 @@ import {
 } from '@outrigger/kube';
 import { factOfAnswer } from '../answer-words.ts';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
-import type { Explains, Finding } from '../finding.ts';
+import { standingOf, type Explains, type Finding, type Standing } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
 import { refOfNode } from '../node-ref.ts';
@@ -93,6 +94,7 @@ export function createCloudRanges(dependencies: CloudRangesDependencies): CloudR
   return {
     run: (signal) => (current = new Run(dependencies, signal)).run(),
     explain: (key) => current?.explain(key),
+    list: () => current?.list() ?? [],
   };
 }
 
@@ -382,6 +384,14 @@ class Run {
       if (!isNotFound(error)) throw error;
     }
     if (live?.metadata?.uid !== uid) this.#ranges.release(uid);
+  }
+
+  *list(): Iterable<Standing> {
+    for (const node of this.#deps.store.values()) {
+      if (podCidrsOf(node).length === 0 && this.#isOurs(node)) {
+        yield standingOf(node, 'waits', this.explain(keyOfObject(node)));
+      }
+    }
   }
 
   /** From memory alone. */

@@ -14,6 +14,7 @@ import {
   isNotFound,
   resources,
   runController,
+  keyOfObject,
   type Node,
   type ReconcileContext,
   type ReconcileResult,
@@ -23,7 +24,7 @@ import {
   type WorkQueue,
 } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
-import type { Explains, Finding } from '../finding.ts';
+import { standingOf, type Explains, type Finding, type Standing } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import { ToldEvents } from '../told-events.ts';
@@ -67,6 +68,7 @@ export function createRangeAllocator(dependencies: RangeAllocatorDependencies): 
   return {
     run: (signal) => (current = new Run(dependencies, signal)).run(),
     explain: (key) => current?.explain(key),
+    list: () => current?.list() ?? [],
     addRanges: (text) => current?.addRanges(text),
   };
 }
@@ -216,6 +218,13 @@ class Run {
       ],
       planned: [planned],
     };
+  }
+
+  *list(): Iterable<Standing> {
+    for (const node of this.#deps.store.values()) {
+      if (podCidrsOf(node).length > 0 || isUnmanaged(node, this.#deps)) continue;
+      yield standingOf(node, 'waits', this.explain(keyOfObject(node)));
+    }
   }
 
   async #reconcile(key: string, { logger, signal }: ReconcileContext): Promise<ReconcileResult | void> {

@@ -34,6 +34,10 @@ export class Candidates {
     return this.#byKey.get(key);
   }
 
+  keys(): Iterable<string> {
+    return this.#byKey.keys();
+  }
+
   /** Nothing is known about it at `now` (monotonic), whatever was known before. */
   begin(key: string, candidate: Omit<Candidate, 'evidence' | 'hold'>, now: number): void {
     this.end(key);

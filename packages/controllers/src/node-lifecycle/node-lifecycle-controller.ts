@@ -17,7 +17,7 @@ import {
   type ResourceEvent,
   type WorkQueue,
 } from '@outrigger/kube';
-import type { Explains, Finding } from '../finding.ts';
+import { standingOf, type Explains, type Finding, type Standing } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
 import { isUninitialized } from '../node/taints.ts';
@@ -70,6 +70,7 @@ export function createNodeLifecycleController(
   return {
     run: (signal) => (current = new Run(dependencies, signal)).run(),
     explain: (key) => current?.explain(key),
+    list: () => current?.list() ?? [],
   };
 }
 
@@ -356,6 +357,13 @@ class Run {
         now,
       }),
     };
+  }
+
+  *list(): Iterable<Standing> {
+    for (const key of this.#candidates.keys()) {
+      const node = this.#deps.store.get(key);
+      if (node) yield standingOf(node, this.#plan(node, this.#candidates.get(key)).kind, this.explain(key));
+    }
   }
 
   #plan(node: Node, candidate: Candidate | undefined): LifecyclePlan {

@@ -113,6 +113,8 @@ interface Rig {
   stop(): Promise<void>;
   /** What is said to have been observed of a node. */
   explain(name: string): readonly string[];
+  /** Of each line of the list: the name, the state and what is planned. */
+  list(): readonly (readonly [string, string, readonly string[]])[];
 }
 
 function setUp(t: TestContext): Rig {
@@ -157,6 +159,12 @@ function setUp(t: TestContext): Rig {
       await running;
     },
     explain: (name) => controller?.explain(name)?.observed.map(({ text }) => text) ?? [],
+    list: () =>
+      Array.from(controller?.list?.('node') ?? [], ({ name, planned, state }) => [
+        name,
+        state,
+        planned.map(({ text }) => text),
+      ]),
   };
   t.after(() => rig.stop());
   return rig;
@@ -199,6 +207,21 @@ test('an explanation shows how the answer came about', async (t) => {
     'Look-up: its machine is fake://n1, running: zone z1, InternalIP 10.0.0.1.',
     'fe80::1 is dropped: it is link-local.',
   ]);
+});
+
+test('the list has the nodes for which something is planned or waited for, and no others', async (t) => {
+  const rig = setUp(t);
+  rig.lookups.shown = { asOf: 0, result: { kind: 'missing' } };
+  rig.lookups.answer = () => ({ kind: 'missing' });
+  rig.api.put(initialised('n1'));
+  await rig.start();
+  await settle(rig);
+  assert.deepEqual(rig.list(), []);
+  rig.api.put(newNode('n2'));
+  await settle(rig);
+  const listed = rig.list().find(([name]) => name === 'n2');
+  assert.equal(listed?.[1], 'wait');
+  assert.equal(listed?.[2].at(-1), 'Look it up in the cloud again.');
 });
 
 test('heartbeats while the cloud is being asked, and while a node waits, ask nothing more', async (t) => {

@@ -9,6 +9,7 @@ import {
   isNotFound,
   resources,
   runController,
+  keyOfObject,
   type Logger,
   type Node,
   type ReconcileContext,
@@ -17,7 +18,7 @@ import {
   type WorkQueue,
 } from '@outrigger/kube';
 import { factOfAnswer } from '../answer-words.ts';
-import type { Explains, Finding } from '../finding.ts';
+import { standingOf, type Explains, type Finding, type Standing } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
 import { hintedNodes } from '../hinted-nodes.ts';
@@ -52,6 +53,7 @@ export function createNodeController(dependencies: NodeControllerDependencies): 
   return {
     run: (signal) => (current = new Run(dependencies, signal)).run(),
     explain: (key) => current?.explain(key),
+    list: () => current?.list() ?? [],
   };
 }
 
@@ -213,6 +215,13 @@ class Run {
       ],
       planned: factsOfNodePlan(this.#planNow(node), this.#rounds.askedInMs(key)),
     };
+  }
+
+  *list(): Iterable<Standing> {
+    for (const node of this.#deps.store.values()) {
+      const { kind: state } = this.#planNow(node);
+      if (state !== 'nothing') yield standingOf(node, state, this.explain(keyOfObject(node)));
+    }
   }
 
   #planNow(node: Node): NodePlan {

@@ -410,6 +410,17 @@ test('it explains what it has found, by the UID, a part, or a route', async () =
   assert.equal(finding?.observed.length, 4);
   assert.ok(rig.controller?.explain('10.1.1.0/24'));
   assert.equal(rig.controller?.explain('live-1'), undefined);
+  const [listed, ...others] = rig.controller?.list?.('service') ?? [];
+  assert.deepEqual(others, []);
+  assert.deepEqual([listed?.name, listed?.state, listed?.planned], ['gone', 'orphan', finding?.planned]);
+  assert.deepEqual(
+    listed?.parts?.map(({ kind, state }) => `${kind} ${state}`),
+    ['address ready', 'load-balancer ready', 'firewall ready', 'dns ready'],
+  );
+  assert.deepEqual(
+    Array.from(rig.controller?.list?.('route') ?? [], ({ name }) => name),
+    ['10.1.1.0/24'],
+  );
 });
 
 test('without owners in the cloud, a route is an orphan by the record alone', async () => {

@@ -15,13 +15,14 @@ import {
 import type { MakeCallContext } from '@outrigger/cloud-runtime';
 import type { Counter, EventNote, KubeObject } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
-import type { Explains, Finding } from '../finding.ts';
+import { standingOf, type Explains, type Finding, type Standing } from '../finding.ts';
 import { noJournal, type ControllerJournal } from '../journal.ts';
 import { CloudRoutes } from '../route/cloud-routes.ts';
 import { asOwned, NOTHING_KNOWN, type KnownHops } from '../route/route-owners.ts';
 import { recordFailureNote } from '../route/failure-note.ts';
 import { StoredRouteRecord } from '../route/stored-route-record.ts';
 import { createActionCounter } from '../load-balancer/count-actions.ts';
+import { listedParts } from '../load-balancer/load-balancer-words.ts';
 import { Locks } from '../load-balancer/locks.ts';
 import { reasonOf } from '../load-balancer/failure.ts';
 import { ToldEvents } from '../told-events.ts';
@@ -77,6 +78,7 @@ export function createOrphanController(dependencies: OrphanControllerDependencie
   return {
     run: (signal) => (current = new Run(dependencies, signal)).run(),
     explain: (key) => current?.explain(key),
+    list: (kind) => current?.list(kind) ?? [],
   };
 }
 
@@ -159,6 +161,15 @@ class Run {
       observed: factsOfOrphan(orphan, this.#deps.clock.monotonic() - at),
       planned: [plannedFact(orphan, plan)],
     };
+  }
+
+  *list(kind: string): Iterable<Standing> {
+    for (const orphan of this.#last?.plan.suspected ?? []) {
+      const { name } = subjectOfOrphan(orphan);
+      if ((orphan.kind === 'route') !== (kind === 'route')) continue;
+      const parts = orphan.kind === 'route' ? {} : { parts: listedParts(orphan.parts) };
+      yield { ...standingOf({ metadata: { name } }, 'orphan', this.explain(name)), ...parts };
+    }
   }
 
   async #pass(): Promise<void> {

@@ -1,9 +1,9 @@
 /** Why a route, or the routes of a node, are as they are. Pure. */
 import { parseCidr, type Cidr, type Route } from '@outrigger/cloud-provider';
-import type { Fact, Finding } from '../finding.ts';
+import type { Fact, Finding, Standing } from '../finding.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import type { CreateRoute, DeleteRoute, RoutePlan } from './planned-route.ts';
-import { factOfKept, factOfRoute, notedCreate, notedDelete } from './route-words.ts';
+import { factOfKept, factOfRoute, notedCreate, notedDelete, targetOf } from './route-words.ts';
 
 const controller = 'node-route-controller';
 
@@ -48,8 +48,7 @@ export function explainRoutes(
     ...creates.map((one) => factOfAction(notedCreate(one).summary, stateOf(one))),
     ...deletes.map((one) => factOfAction(notedDelete(one).summary, stateOf(one))),
     ...(routes.some((route) => plan.kept.routes.includes(route)) ? [factOfKept(plan.kept)] : []),
-    ...(about?.waits ? [{ text: 'No route can be created until the node has an IP address.' }] : []),
-    ...(about?.problems ?? []).map((text) => ({ text: `No route can be created: ${text}` })),
+    ...(about ? obstaclesOf(about.problems, about.waits) : []),
   ];
   return {
     controller,
@@ -60,6 +59,42 @@ export function explainRoutes(
     ],
     planned: planned.length > 0 ? planned : [{ text: `Nothing: its routes in ${ranges} are up to date.` }],
   };
+}
+
+/** The routes of the cloud, those that are to be made, and the nodes to which none can be made. */
+export function* listRoutes({ plan, routes, stateOf }: ExplainedRoutes): Iterable<Standing> {
+  const deletes = new Map(plan.deletes.map((one) => [one.route, one]));
+  const kept = new Set(plan.kept.routes);
+  for (const route of routes) {
+    const removal = deletes.get(route);
+    yield {
+      name: route.destination,
+      controller,
+      state: plan.owned.has(route) ? 'owned' : 'foreign',
+      to: targetOf(route),
+      planned: removal
+        ? [factOfAction(notedDelete(removal).summary, stateOf(removal))]
+        : kept.has(route)
+          ? [factOfKept(plan.kept)]
+          : [],
+    };
+  }
+  for (const one of plan.creates) {
+    const { destination: name, node } = one;
+    const planned = [factOfAction(notedCreate(one).summary, stateOf(one))];
+    yield { name, controller, state: 'missing', to: node.metadata?.name ?? '', planned };
+  }
+  for (const { node, problems, waits } of plan.nodes) {
+    const planned = obstaclesOf(problems, waits);
+    if (planned.length > 0) yield { name: node.metadata?.name ?? '', controller, state: 'waits', planned };
+  }
+}
+
+function obstaclesOf(problems: readonly string[], waits: boolean): readonly Fact[] {
+  return [
+    ...(waits ? [{ text: 'No route can be created until the node has an IP address.' }] : []),
+    ...problems.map((text) => ({ text: `No route can be created: ${text}` })),
+  ];
 }
 
 function factOfAction(summary: string, state: ActionState): Fact {

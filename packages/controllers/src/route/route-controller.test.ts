@@ -453,8 +453,12 @@ test('a dry run makes no route; it says which it would, until the cloud has it f
   assert.deepEqual(planned(), ['create the route 10.0.1.0/24 to node a']);
   assert.deepEqual(rig.explain('a'), ['The cloud has no route for it.', 'Create the route 10.0.1.0/24 to node a.']);
   assert.deepEqual([rig.owned, rig.api.writes.length], [[], 0]);
+  const line = { name: '10.0.1.0/24', controller: 'node-route-controller', to: 'a' };
+  const planning = [{ text: 'Create the route 10.0.1.0/24 to node a.' }];
+  assert.deepEqual(rig.list(), [{ ...line, state: 'missing', planned: planning }]);
   rig.cloud.createRoute({ destination: '10.0.1.0/24', instanceId: 'a', nodeName: 'a', clusterId: CLUSTER });
   await rig.advance(MINUTE);
+  assert.deepEqual(rig.list(), [{ ...line, state: 'owned', planned: [] }]);
   assert.deepEqual(planned(), ['set its condition NetworkUnavailable to False']);
   assert.equal(rig.api.writes.length, 0);
   assert.match(

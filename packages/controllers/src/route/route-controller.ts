@@ -14,12 +14,18 @@ import {
   type ResourceEvent,
   type Timer,
 } from '@outrigger/kube';
-import type { Explains, Finding } from '../finding.ts';
+import type { Explains, Finding, Standing } from '../finding.ts';
 import { noJournal, type ControllerJournal } from '../journal.ts';
 import { isUnmanaged } from '../unmanaged-nodes.ts';
 import { ToldEvents } from '../told-events.ts';
 import { CloudRoutes } from './cloud-routes.ts';
-import { explainRoutes, explainUnlisted, type ActionState } from './explain-routes.ts';
+import {
+  explainRoutes,
+  explainUnlisted,
+  listRoutes,
+  type ActionState,
+  type ExplainedRoutes,
+} from './explain-routes.ts';
 import { recordFailureNote } from './failure-note.ts';
 import { InFlightRoutes } from './in-flight-routes.ts';
 import { KnownRoutes } from './known-routes.ts';
@@ -66,6 +72,7 @@ export function createRouteController(dependencies: RouteControllerDependencies)
     run: (signal) => (current = new Run(dependencies, signal)).run(),
     replan: () => current?.replan(),
     explain: (key) => current?.explain(key),
+    list: (kind) => current?.list(kind) ?? [],
   };
 }
 
@@ -276,16 +283,27 @@ class Run {
 
   /** `key`: a destination, the ID of a route, or the name of a node. From memory alone. */
   explain(key: string): Finding | undefined {
+    const explained = this.#explained();
+    return explained ? explainRoutes(key, explained) : explainUnlisted();
+  }
+
+  /** `undefined` before the first list. */
+  #explained(): ExplainedRoutes | undefined {
     const { clock, store, options } = this.#deps;
     const { asOf } = this.#known;
-    if (asOf === undefined) return explainUnlisted();
-    return explainRoutes(key, {
+    if (asOf === undefined) return undefined;
+    return {
       routes: this.#known.values(),
       plan: this.#plan(store.values()),
       clusterCidrs: options.clusterCidrs,
       agoMs: Math.max(0, clock.monotonic() - asOf),
       stateOf: (action) => this.#stateOf(action),
-    });
+    };
+  }
+
+  list(kind: string): Iterable<Standing> {
+    const explained = kind === 'route' && this.#explained();
+    return explained ? listRoutes(explained) : [];
   }
 
   #stateOf(action: CreateRoute | DeleteRoute): ActionState {

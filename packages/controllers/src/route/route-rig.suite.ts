@@ -4,6 +4,7 @@ import type { Route } from '@outrigger/cloud-provider';
 import { openProvider } from '@outrigger/cloud-runtime';
 import { silentLogger, type EventNote, type Metrics, type Node } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
+import type { Standing } from '../finding.ts';
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '../../../../providers/memory/src/index.ts';
 import { parseClusterCidrs } from '../ip/cluster-cidrs.ts';
 import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
@@ -39,6 +40,7 @@ export class RouteRig implements AsyncDisposable {
   readonly metrics: Map<string, number> = new Map();
   readonly journal: Journal;
   explain: (key: string) => readonly string[] | undefined = () => undefined;
+  list: () => readonly Standing[] = () => [];
   replan: () => void = () => {};
   /** Of the controller, from 0 to 1. */
   chance = 0;
@@ -108,6 +110,7 @@ export class RouteRig implements AsyncDisposable {
       const finding = controller.explain(key);
       return finding && [...finding.observed, ...finding.planned].map(({ text }) => text);
     };
+    this.list = () => [...(controller.list?.('route') ?? [])];
     this.replan = () => controller.replan();
     this.#running = controller.run(this.#ended.signal);
     await this.settle();

@@ -26,9 +26,14 @@ export function notedDelete({ reason, route }: DeleteRoute): NotedAction {
   return { kind: 'delete-route', summary: `delete the route ${route.id} of ${route.destination}: ${REASONS[reason]}` };
 }
 
-export function factOfRoute({ blackhole, destination, id, ...target }: Route, isOurs: boolean, agoMs: number): Fact {
-  const to = target.targetNodeName ?? target.targetProviderID ?? target.nextHops?.join(', ') ?? 'an unknown machine';
-  const where = blackhole ? 'leads nowhere: its machine is gone' : `leads to ${to}`;
+/** The name of its node, else what the cloud says of its machine. */
+export function targetOf({ nextHops, targetNodeName, targetProviderID }: Route): string {
+  return targetNodeName ?? targetProviderID ?? nextHops?.join(', ') ?? 'an unknown machine';
+}
+
+export function factOfRoute(route: Route, isOurs: boolean, agoMs: number): Fact {
+  const { blackhole, destination, id } = route;
+  const where = blackhole ? 'leads nowhere: its machine is gone' : `leads to ${targetOf(route)}`;
   const whose = isOurs ? 'this cluster created it' : 'this cluster did not create it and ignores it';
   return {
     text: `The cloud has ${id === '' ? 'a route' : `the route ${id}`} of ${destination}: it ${where}; ${whose}.`,

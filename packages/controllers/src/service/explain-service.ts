@@ -1,8 +1,9 @@
 /** What is known of a Service, and planned for it, for people. Pure; from memory alone, with what the cloud showed last. */
-import type { Fact, Finding } from '../finding.ts';
-import { factsOfParts } from '../load-balancer/load-balancer-words.ts';
+import type { Fact, Finding, Standing } from '../finding.ts';
+import { factsOfParts, listedParts } from '../load-balancer/load-balancer-words.ts';
 import { judgedPlan } from './pass.ts';
 import type { ServiceState } from './service-state.ts';
+import { selectedBy, settledNow } from './settled-now.ts';
 import { factsOfService, factsOfServicePlan } from './service-words.ts';
 import type { Surroundings } from './step-types.ts';
 
@@ -17,9 +18,33 @@ export function explainService(state: ServiceState, at: Surroundings): Finding {
       ...factsOfService(service, rules.options),
       ...factsOfLook(state, now),
       ...(work?.handles ?? []).map((handle) => ({ text: `The cloud is at work on its task ${handle}.` })),
-      ...(failure ? [{ text: `The last try failed: ${failure.error.message}.`, agoMs: now - failure.at }] : []),
+      ...(failure ? [failureFact(failure, now)] : []),
     ],
     planned: [...factsOfServicePlan(plan), ...retryFacts(failure, now)],
+  };
+}
+
+/** What is settled is not planned anew. */
+export function standingOfService(state: ServiceState, at: Surroundings): Standing {
+  const { metadata = {} } = at.service;
+  const seen = state.look?.observation;
+  const settled = settledNow(state, at, () => selectedBy(state, at));
+  const plan = settled ? undefined : judgedPlan(state, state.look, at).plan;
+  const isDone = !plan || (plan.kind === 'bring' && plan.complete && !plan.refused && plan.desired.wanted);
+  const { lastFailure: failure } = state;
+  return {
+    name: `${metadata.namespace}/${metadata.name}`,
+    controller: 'service-lb-controller',
+    state: isDone ? 'ready' : plan.kind,
+    planned:
+      plan && !isDone
+        ? [
+            ...factsOfServicePlan(plan),
+            ...(failure ? [failureFact(failure, at.now)] : []),
+            ...retryFacts(failure, at.now),
+          ]
+        : [],
+    parts: seen?.kind === 'parts' ? listedParts(seen.parts) : [],
   };
 }
 
@@ -29,6 +54,10 @@ function factsOfLook({ look }: ServiceState, now: number): readonly Fact[] {
   const { observation } = look;
   if (observation.kind === 'parts') return factsOfParts(observation.parts, agoMs);
   return [{ text: `The cloud, asked what there is, failed: ${observation.error.message}.`, agoMs }];
+}
+
+function failureFact({ at, error }: NonNullable<ServiceState['lastFailure']>, now: number): Fact {
+  return { text: `The last try failed: ${error.message}.`, agoMs: now - at };
 }
 
 function retryFacts(failure: ServiceState['lastFailure'], now: number): readonly Fact[] {

@@ -9,7 +9,7 @@ import type {
 import { noMetrics, silentLogger, type EventNote, type Node, type Service } from '@outrigger/kube';
 import { createMemoryCloud, type MemoryCloud, type MemoryPart } from '@outrigger/provider-memory';
 import { FakeClock } from '@outrigger/testing';
-import type { Fact } from '../finding.ts';
+import type { Fact, Standing } from '../finding.ts';
 import { FakeApi } from './fake-api.suite.ts';
 import { Locks } from '../load-balancer/locks.ts';
 import { callContext, CLUSTER, openLoadBalancers } from '../load-balancer/memory-provider.suite.ts';
@@ -121,6 +121,8 @@ export interface Rig {
   readonly observed: (name: string) => readonly Fact[];
   /** What is planned for a Service, in words. */
   readonly planned: (name: string) => readonly Fact[];
+  /** Its line of the list. */
+  readonly listed: (name: string) => Standing | undefined;
   /** A changed cloud config was taken. */
   readonly reconfigured: () => void;
   /** Parts that this Service owns, by kind. */
@@ -141,6 +143,7 @@ export async function createRig(): Promise<Rig> {
   const events: (EventNote & { name: string })[] = [];
   let stop: () => Promise<void> = () => Promise.resolve();
   let explain: ServiceController['explain'] = () => undefined;
+  let list: () => Iterable<Standing> = () => [];
   const reconfigured = new Set<() => void>();
   const forReads = new WeakSet<CallContext>();
   return {
@@ -154,6 +157,7 @@ export async function createRig(): Promise<Rig> {
     reasons: (name) => events.filter((event) => event.name === name).map(({ reason }) => reason),
     observed: (name) => explain(`default/${name}`)?.observed ?? [],
     planned: (name) => explain(`default/${name}`)?.planned ?? [],
+    listed: (name) => [...list()].find((one) => one.name === `default/${name}`),
     reconfigured: () => reconfigured.forEach((listener) => listener()),
     partsOf: (uid) => cloud.parts().filter(({ tags }) => tags.uid === uid && tags.clusterId === CLUSTER),
     start: async (options = {}, more = {}) => {
@@ -182,6 +186,7 @@ export async function createRig(): Promise<Rig> {
         options: { providerName: 'memory', clusterId: CLUSTER, ...options },
       });
       explain = (key) => controller.explain(key);
+      list = () => controller.list?.('service') ?? [];
       const running = controller.run(ended.signal);
       stop = async () => {
         ended.abort();

@@ -52,6 +52,27 @@ test('a Service gets all parts, its finalizer and owner first, then its status, 
   await rig.stop();
 });
 
+test('the list has each Service with its parts and what it waits for; one that is settled costs no plan', async () => {
+  const rig = await createRig();
+  rig.cloud.configure({ loadBalancerDelayMs: 4_000 });
+  rig.api.apply('web', webSpec);
+  rig.api.apply('plain', { ...webSpec, type: 'ClusterIP' });
+  await rig.start();
+  await rig.clock.advance(600);
+  const waiting = rig.listed('web');
+  assert.equal(waiting?.state, 'bring');
+  assert.ok(waiting?.parts?.some(({ kind, state }) => kind === 'load-balancer' && state === 'pending'));
+  assert.ok((waiting?.planned.length ?? 0) > 0);
+  assert.equal(rig.listed('plain'), undefined);
+  await rig.clock.advance(10_000);
+  let plans = 0;
+  const { plan } = rig.provider;
+  rig.provider.plan = (...args) => (plans++, plan.apply(rig.provider, args));
+  const settled = rig.listed('web');
+  assert.deepEqual([settled?.state, settled?.planned, settled?.parts?.length, plans], ['ready', [], 4, 0]);
+  await rig.stop();
+});
+
 test("what is pending is looked at in the provider's own measure, ever more seldom", async () => {
   const rig = await createRig();
   rig.cloud.configure({ loadBalancerDelayMs: 4_000 });

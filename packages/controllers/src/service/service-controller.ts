@@ -5,6 +5,7 @@
  */
 import {
   createWorkQueue,
+  keyOfObject,
   runController,
   type ReconcileContext,
   type ReconcileResult,
@@ -12,19 +13,20 @@ import {
   type ResourceEvent,
   type WorkQueue,
 } from '@outrigger/kube';
-import type { Explains, Finding } from '../finding.ts';
+import type { Explains, Finding, Standing } from '../finding.ts';
 import { asError } from '../load-balancer/failure.ts';
 import { Locks } from '../load-balancer/locks.ts';
 import { tellSetAside } from '../set-aside.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { BackEndSet } from './back-end-set.ts';
 import { confirmAddresses } from './confirm-addresses.ts';
-import { explainService } from './explain-service.ts';
+import { explainService, standingOfService } from './explain-service.ts';
 import { identityOf } from './load-balancer-service.ts';
 import { NodeFollower } from './node-follower.ts';
 import { namespaceOf, Observations } from './observations.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
 import { asAnswered, ServiceEffects, type Pass } from './service-effects.ts';
+import { roleOf } from './role.ts';
 import { LEFTOVER, ServiceStates, stateOf, type ServiceState } from './service-state.ts';
 import { step } from './service-step.ts';
 import type { Rules, ServiceEvent, Step, Surroundings } from './step-types.ts';
@@ -52,6 +54,7 @@ export function createServiceController(dependencies: ServiceControllerDependenc
   return {
     run: (signal) => (current = new Run(dependencies, signal)).run(),
     explain: (key) => current?.explain(key),
+    list: () => current?.list() ?? [],
   };
 }
 
@@ -156,6 +159,15 @@ class Run {
     if (!service) return undefined;
     const finding = explainService(stateOf(this.#states.get(key), service, this.#rules), this.#at(service));
     return { ...finding, observed: [...finding.observed, ...this.#nodes.facts()] };
+  }
+
+  /** A Service that is settled costs no plan: what each of them would be asked for its back ends is the most of it. */
+  *list(): Iterable<Standing> {
+    for (const service of this.#deps.services.values()) {
+      if (roleOf(service, this.#rules.options) === 'leave') continue;
+      const state = stateOf(this.#states.get(keyOfObject(service)), service, this.#rules);
+      yield standingOfService(state, this.#at(service));
+    }
   }
 
   #changed(change: ResourceEvent<Service>): void {
