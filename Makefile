@@ -9,7 +9,7 @@ export PATH := $(ROOT)/node_modules/.bin:$(PATH)
 # ONCE=1: make run ends when all has converged. CONTROL_PLANE=real: etcd and kube-apiserver instead of the embedded server.
 # CLOUD_PROVIDER, CLOUD_CONFIG, NODES: make run with a cloud of your own and machines in it.
 # KUBERNETES=1.34: the Kubernetes release of the real control plane.
-export ONCE CONTROL_PLANE CLOUD_PROVIDER CLOUD_CONFIG NODES KUBERNETES UPDATE MINUTES SEED TARGET
+export ONCE CONTROL_PLANE CLOUD_PROVIDER CLOUD_CONFIG NODES KUBERNETES UPDATE MINUTES SEED TARGET INTO
 
 SETUP := node_modules/.outrigger-setup
 
@@ -109,6 +109,10 @@ judges: $(SETUP) ## Have real kubelets, upstream's own specs, promtool, kubeadm,
 .PHONY: chart
 chart: $(SETUP) ## Lint the Helm chart and compare what it renders with its snapshots (UPDATE=1 writes them); builds Helm once
 	@node scripts/helm-chart.ts
+
+.PHONY: site
+site: $(SETUP) ## Build the documentation as a web site in site/.vitepress/dist, with offline search (INTO=folder adds it to a folder of versions)
+	@node scripts/site.ts
 
 .PHONY: generate
 generate: $(SETUP) ## Write the generated types and pages anew

@@ -268,6 +268,7 @@ const stages: readonly Stage[] = [
   check('knip', 'knip', []),
   check('advisories', 'node', ['scripts/advisories.ts']),
   check('signatures', 'node', ['scripts/signatures.ts']),
+  check('site', 'node', ['scripts/site.ts']),
   controlPlane(),
   tests('unit', { pattern: UNIT, always: false, isolation: 'none' }),
   properties(),

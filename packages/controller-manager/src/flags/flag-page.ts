@@ -18,5 +18,5 @@ function renderRow(name: string, { default: value, deprecated, shorthand, type, 
   const names = shorthand === undefined || shorthand === name ? `\`--${name}\`` : `\`--${name}\`, \`-${shorthand}\``;
   const shown = type.format(value);
   const text = deprecated === undefined ? usage : `Deprecated: ${deprecated}. ${usage}`;
-  return `| ${names} | ${type.word || 'bool'} | ${shown === '' ? '' : `\`${shown}\``} | ${text.replaceAll('|', String.raw`\|`)} |`;
+  return `| ${names} | ${type.word || 'bool'} | ${shown === '' ? '' : `\`${shown}\``} | ${text.replaceAll('|', String.raw`\|`).replaceAll('<', '&lt;')} |`;
 }

@@ -39,7 +39,7 @@ export function anchorsOf(page: string): ReadonlySet<string> {
 }
 
 /** Letters, digits, `_` and `-` stay, in lower case; spaces become `-`; all else goes. Of a link the text counts. */
-function slugOf(heading: string): string {
+export function slugOf(heading: string): string {
   return heading
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/gu, '$1')
     .toLowerCase()
