@@ -52,9 +52,10 @@ export class HttpSender {
     const { status, text } = await this.#withRetries(request);
     if (status === 200) return text;
     const said = errorCodeIn(text);
+    const remedy = request.isMetadata && status === 403 ? METADATA_REMEDY : '';
     throw new Failure(
       codeOf(status, said),
-      `${request.service} at ${originOf(request.url)} answered ${status}${said && ` (${said})`}`,
+      `${request.service} at ${originOf(request.url)} answered ${status}${said && ` (${said})`}${remedy}`,
     );
   }
 
@@ -179,6 +180,10 @@ function requireConfidential({ service, url }: TokenRequest): void {
 function originOf(url: string): string {
   return new URL(url).origin;
 }
+
+/** Where it is turned off, EC2 says so with a 403; Google and Azure say it to what came through a proxy. A permission to pull would not help. */
+const METADATA_REMEDY =
+  ': turn its metadata on for this machine, and let the kubelet reach it with no proxy or firewall between';
 
 /** ECR and OAuth say with a 400 what others say with a 401 or a 403. */
 const REFUSED_IDENTITY =

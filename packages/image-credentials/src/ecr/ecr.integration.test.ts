@@ -100,6 +100,17 @@ test('by the role of the instance, with a session of the metadata service', asyn
   assert.ok(asked?.headers.authorization?.endsWith(signatureOf(asked, 'node-sekret')));
 });
 
+test('a metadata service that is turned off, or forbidden to the kubelet, says what to do', async () => {
+  await using services = await startFakeServices({ 'PUT /latest/api/token': () => ({ status: 403 }) });
+  using files = temporaryFiles();
+  const args = ['ecr', `--config=${files.write('c.yaml', config(services))}`];
+  const { stderr } = await askProgram(args, { image: IMAGE });
+  assert.match(
+    stderr,
+    /: forbidden: the instance metadata service at \S+ answered 403: turn its metadata on for this machine,/u,
+  );
+});
+
 test('by the role of the pod’s service account, whose token goes to STS alone', async () => {
   await using services = await startFakeServices({
     'POST /': (asked) => (asked.form.get('Action') === null ? granted() : { text: STS_ANSWER }),

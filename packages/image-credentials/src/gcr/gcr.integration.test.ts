@@ -117,6 +117,11 @@ test('each failure is one line with its code, and has no secret in it', async ()
       /: bad-answer: the answer of STS has no access_token\n$/u,
     ],
     [{}, '', /: no-identity: the machine has no service account/u],
+    [
+      { [METADATA]: () => ({ status: 403 }) },
+      '',
+      /: forbidden: the metadata server at \S+ answered 403: turn its metadata on for this machine, and let .* no proxy or firewall between\n$/u,
+    ],
   ];
   for (const [table, subject, expected] of cases) {
     await using services = await startFakeServices(table);

@@ -70,6 +70,33 @@ test('a Docker configuration serves as it is', async () => {
   });
 });
 
+test('an entry of a Docker configuration that cannot be used holds up its own registry alone', async () => {
+  using files = temporaryFiles();
+  const docker = files.write(
+    'config.json',
+    JSON.stringify({
+      auths: {
+        'helper.example.com': {},
+        'hub.example.com/team': { identitytoken: 'id-sekret' },
+        'not a registry': { auth: base64('u:odd-sekret') },
+        'harbor.example.com': { auth: base64('u:harbor-sekret') },
+      },
+    }),
+  );
+  const args = ['generic', `--config=${files.write('c.yaml', `generic:\n  dockerConfigFile: ${docker}\n`)}`];
+  const { response } = await askProgram(args, { image: 'harbor.example.com/a' });
+  assert.deepEqual(response.auth, { 'harbor.example.com': { username: 'u', password: 'harbor-sekret' } });
+  for (const [image, entry] of [
+    ['helper.example.com/a', 'helper.example.com'],
+    ['hub.example.com/team/a', 'hub.example.com/team'],
+  ] as const) {
+    const { code, stderr } = await askProgram(args, { image });
+    assert.equal(code, 1);
+    assert.ok(stderr.includes(`: configuration: ${docker}: ${entry} has neither "auth" nor`), stderr);
+    assert.doesNotMatch(stderr, /sekret/u);
+  }
+});
+
 test('the token of a service account is exchanged where the configuration says', async () => {
   await using services = await startFakeServices({
     'POST /exchange': () => ({ json: { access_token: 'own-sekret', expires_in: 600 } }),

@@ -30,9 +30,9 @@ export async function generic(call: ProviderCall): Promise<Credentials> {
   const best =
     own ??
     bestOf(
-      inFile.map(({ password, pattern, username }) => ({
+      inFile.map(({ login, pattern }) => ({
         pattern,
-        login: () => Promise.resolve({ username, password, cacheForMs: cacheFor }),
+        login: async () => ({ ...login(), cacheForMs: cacheFor }),
       })),
       image,
     );
