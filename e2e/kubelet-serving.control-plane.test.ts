@@ -4,40 +4,13 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:tls';
 import { test } from 'node:test';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  type CertificateSigningRequest,
-  type ResourceClient,
-} from '@outrigger/kube';
-import { compareAccess, controlPlaneOrSkip, type ControlPlane } from '@outrigger/testing';
+import { resources, type CertificateSigningRequest } from '@outrigger/kube';
+import { compareAccess, controlPlaneOrSkip } from '@outrigger/testing';
 import { CloudStory, STORY_FLAGS } from './cloud-story.ts';
 import { grantedTo, kubectl } from './granted-program.ts';
-import { servingRequest, signingAuthority, type AskedNames } from './serving-requests.ts';
+import { askFor, requestsAs, servingRequest, signingAuthority } from './serving-requests.ts';
 
 const ACCOUNT = 'approver';
-const SIGNER = 'kubernetes.io/kubelet-serving';
-type Requests = ResourceClient<CertificateSigningRequest>;
-
-/** As the kubelet of the node. */
-async function requestsOf(controlPlane: ControlPlane, node: string, owned: AsyncDisposableStack): Promise<Requests> {
-  const { path } = await controlPlane.kubeconfigFor({ user: `system:node:${node}`, groups: ['system:nodes'] });
-  const transport = owned.use(createTransport(await loadConfig({ kubeconfig: path })));
-  return createClient(transport).of(resources.certificateSigningRequests);
-}
-
-async function ask(requests: Requests, name: string, asked: AskedNames): Promise<string> {
-  const { key, request } = await servingRequest(asked);
-  await requests.create({
-    apiVersion: 'certificates.k8s.io/v1',
-    kind: 'CertificateSigningRequest',
-    metadata: { name },
-    spec: { signerName: SIGNER, request, usages: asked.usages ?? ['digital signature', 'server auth'] },
-  });
-  return key;
-}
 
 /** A connection to who serves with this certificate, checked as the API server does before it asks for logs. */
 async function isVerified(certificate: string, key: string, authority: string, servername: string): Promise<void> {
@@ -73,7 +46,9 @@ test('the program approves what the cloud confirms, kube-controller-manager sign
     const { addresses = [] } = story.cloud.instances().find((one) => one.name === name) ?? {};
     return addresses.find(({ type }) => type === 'InternalIP')?.address ?? '';
   };
-  const [first, second] = await Promise.all(['n1', 'n2'].map((name) => requestsOf(controlPlane, name, owned)));
+  const [first, second] = await Promise.all(
+    ['n1', 'n2'].map((name) => requestsAs(controlPlane, owned, { user: `system:node:${name}` })),
+  );
   assert.ok(first && second);
   const admin = story.client.of(resources.certificateSigningRequests);
   const get = (name: string): Promise<CertificateSigningRequest> => admin.get({ name });
@@ -81,7 +56,7 @@ test('the program approves what the cloud confirms, kube-controller-manager sign
     (await get(name)).status?.conditions?.map(({ type }) => type).join() ?? 'pending';
 
   const own = { node: 'n1', dns: ['n1'], ips: [addressOf('n1')] };
-  const key = await ask(first, 'honest', own);
+  const key = await askFor(first, 'honest', own);
   await story.until('the certificate is signed', async () => Boolean((await get('honest')).status?.certificate));
   const pem = Buffer.from((await get('honest')).status?.certificate ?? '', 'base64').toString();
   const certificate = new X509Certificate(pem);
@@ -91,13 +66,13 @@ test('the program approves what the cloud confirms, kube-controller-manager sign
   await isVerified(pem, key, authority.certificate, 'n1');
   await assert.rejects(isVerified(pem, key, authority.certificate, 'n2'));
 
-  await ask(first, 'address-of-another', { ...own, ips: [addressOf('n2')] });
-  await ask(first, 'name-of-another', { ...own, dns: ['n2'] });
-  await ask(first, 'wildcard', { ...own, dns: ['*.n1'] });
-  await ask(first, 'uri', { ...own, uris: ['spiffe://cluster/n1'] });
-  await ask(first, 'subject-of-another', { ...own, node: 'n2' });
-  await ask(second, 'second-for-first', own);
-  await ask(first, 'client', { ...own, usages: ['digital signature', 'client auth'] });
+  await askFor(first, 'address-of-another', { ...own, ips: [addressOf('n2')] });
+  await askFor(first, 'name-of-another', { ...own, dns: ['n2'] });
+  await askFor(first, 'wildcard', { ...own, dns: ['*.n1'] });
+  await askFor(first, 'uri', { ...own, uris: ['spiffe://cluster/n1'] });
+  await askFor(first, 'subject-of-another', { ...own, node: 'n2' });
+  await askFor(second, 'second-for-first', own);
+  await askFor(first, 'client', { ...own, usages: ['digital signature', 'client auth'] });
   const denied = [
     'address-of-another',
     'name-of-another',
@@ -116,8 +91,8 @@ test('the program approves what the cloud confirms, kube-controller-manager sign
   });
 
   // A node that is not there yet: nothing is concluded, and it is approved when it is.
-  const third = await requestsOf(controlPlane, 'n3', owned);
-  await ask(third, 'early', { node: 'n3', dns: ['n3'], ips: [] });
+  const third = await requestsAs(controlPlane, owned, { user: 'system:node:n3' });
+  await askFor(third, 'early', { node: 'n3', dns: ['n3'], ips: [] });
   assert.equal(await conditionOf('early'), 'pending');
   await story.join('n3');
   await story.until('the early request is approved', async () => (await conditionOf('early')) === 'Approved');

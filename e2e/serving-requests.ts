@@ -6,8 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import * as x509 from '@peculiar/x509';
-import type { CertificateSigningRequest } from '@outrigger/kube';
+import {
+  createClient,
+  createTransport,
+  loadConfig,
+  resources,
+  type CertificateSigningRequest,
+  type ResourceClient,
+} from '@outrigger/kube';
+import type { ControlPlane } from '@outrigger/testing';
 
+export const SERVING_SIGNER = 'kubernetes.io/kubelet-serving';
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
 export interface AskedNames {
@@ -36,6 +45,33 @@ export async function servingRequest(asked: AskedNames): Promise<{ readonly requ
     request: Buffer.from(`${request.toString('pem')}\n`).toString('base64'),
     key: await privateKey(keys.privateKey),
   };
+}
+
+/** As somebody who may write them: by default the kubelet of the node. */
+export async function requestsAs(
+  controlPlane: ControlPlane,
+  owned: AsyncDisposableStack,
+  { user, groups = ['system:nodes'] }: { readonly user: string; readonly groups?: readonly string[] },
+): Promise<ResourceClient<CertificateSigningRequest>> {
+  const { path } = await controlPlane.kubeconfigFor({ user, groups });
+  const transport = owned.use(createTransport(await loadConfig({ kubeconfig: path })));
+  return createClient(transport).of(resources.certificateSigningRequests);
+}
+
+/** Makes the object, as a kubelet does. Resolves with the private key, PEM. */
+export async function askFor(
+  requests: ResourceClient<CertificateSigningRequest>,
+  name: string,
+  asked: AskedNames,
+): Promise<string> {
+  const { key, request } = await servingRequest(asked);
+  await requests.create({
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name },
+    spec: { signerName: SERVING_SIGNER, request, usages: asked.usages ?? ['digital signature', 'server auth'] },
+  });
+  return key;
 }
 
 export interface SigningAuthority {
