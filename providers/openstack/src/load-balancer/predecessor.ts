@@ -3,7 +3,7 @@ import type { LoadBalancerPart } from '@outrigger/cloud-provider';
 import { cpoPrefix, isOwnChild } from './listener-owner.ts';
 import { loadBalancerIn } from './observed-tree.ts';
 import { ownersIn } from './ownership.ts';
-import { namedBy, type ServiceIdentity } from './service-identity.ts';
+import type { ServiceIdentity } from './service-identity.ts';
 
 const hasOwnName = (name: string, names: ServiceIdentity['names']): boolean =>
   names.some(({ legacy, loadBalancer }) => name === loadBalancer || name === legacy);
@@ -12,9 +12,9 @@ const hasOwnName = (name: string, names: ServiceIdentity['names']): boolean =>
  * Whether the Service may take the load balancer over: nobody's tag is on it, the Service names it, and it has the name that CPO
  * gives this Service's; or that of a Service which is gone from its tags, and ours is the only one left there.
  */
-export function isClaimable(part: LoadBalancerPart, { names, service }: ServiceIdentity): boolean {
+export function isClaimable(part: LoadBalancerPart, { named, names, service }: ServiceIdentity): boolean {
   const { id, name, tags } = loadBalancerIn(part);
-  if (part.owner !== undefined || ownersIn(tags).taken || !namedBy(service).includes(id)) return false;
+  if (part.owner !== undefined || ownersIn(tags).taken || !named.includes(id)) return false;
   if (service.adopt?.some((one) => one.kind === 'load-balancer' && one.id === id)) return true;
   const isNamed = hasOwnName(name, names);
   const cpoTags = tags.filter((tag) => tag.startsWith(cpoPrefix));
@@ -40,9 +40,9 @@ export function isNamesakes(part: LoadBalancerPart, { names, owner }: ServiceIde
  * Whether the predecessor has made listeners for the Service on a load balancer that is another's, which the Service names: they are its
  * own, and go with it, whether it has joined here or not. As long as nothing is seen of them the predecessor's tag stands for them.
  */
-export function hasPredecessorsShare(part: LoadBalancerPart, { names, owner, service }: ServiceIdentity): boolean {
+export function hasPredecessorsShare(part: LoadBalancerPart, { named, names, owner }: ServiceIdentity): boolean {
   const { children, id, name, tags } = loadBalancerIn(part);
-  if (!namedBy(service).includes(id)) return false;
+  if (!named.includes(id)) return false;
   // Under the Service's own name it is taken over whole, or was by somebody of the same name.
   if (hasOwnName(name, names)) return false;
   const own = names.map(({ loadBalancer }) => loadBalancer);

@@ -4,7 +4,7 @@ import { isUuid } from '../uuid.ts';
 import { annotationTable } from './desired/annotation-table.ts';
 import { loadBalancerNames, type LoadBalancerNames } from './desired/load-balancer-names.ts';
 import type { WireLoadBalancer } from './octavia-wire.ts';
-import { ownersIn } from './ownership.ts';
+import { ownersIn, type TaggedOwners } from './ownership.ts';
 
 export interface ServiceIdentity {
   readonly service: LoadBalancerService;
@@ -14,6 +14,8 @@ export interface ServiceIdentity {
   readonly clusterNames: readonly string[];
   /** Under this cluster's name and its former one; none for a Service of which only the UID is known. */
   readonly names: readonly LoadBalancerNames[];
+  /** IDs of the load balancers that it names. */
+  readonly named: readonly string[];
 }
 
 export interface ClusterNames {
@@ -33,6 +35,7 @@ export function identityOf(
     clusterName: cluster.name,
     clusterNames: clusters.map((one) => one.name),
     names: service.name === '' ? [] : clusters.map((one) => loadBalancerNames(service, one)),
+    named: namedBy(service),
   };
 }
 
@@ -42,12 +45,22 @@ export function identityOf(
  */
 export type Relation = 'own' | 'shared' | 'named' | 'namesake';
 
-export function relationOf(wire: WireLoadBalancer, identity: ServiceIdentity): Relation | undefined {
-  const { owner, service, names } = identity;
-  const tagged = ownersIn(wire.tags ?? []);
+/** One of a list, its tags read once for all Services that look for their own in it. */
+export interface TaggedLoadBalancer {
+  readonly wire: WireLoadBalancer;
+  readonly tagged: TaggedOwners;
+}
+
+export const withOwners = (wire: WireLoadBalancer): TaggedLoadBalancer => ({
+  wire,
+  tagged: ownersIn(wire.tags ?? []),
+});
+
+export function relationOf({ wire, tagged }: TaggedLoadBalancer, identity: ServiceIdentity): Relation | undefined {
+  const { owner, named, names } = identity;
   if (tagged.owner && sameOwner(tagged.owner, owner)) return 'own';
   if (tagged.sharers.some((one) => sameOwner(one, owner))) return 'shared';
-  if (namedBy(service).includes(wire.id)) return 'named';
+  if (named.includes(wire.id)) return 'named';
   const isNamesake = names.some(({ loadBalancer, legacy }) => wire.name === loadBalancer || wire.name === legacy);
   return isNamesake && !tagged.taken && wire.provisioning_status !== 'PENDING_DELETE' ? 'namesake' : undefined;
 }

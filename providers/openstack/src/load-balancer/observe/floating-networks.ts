@@ -19,14 +19,17 @@ export class FloatingNetworks {
     this.#call = call;
   }
 
+  /** `wish` is asked only where it matters: it is worked out of all that the Service says. */
   async of(
     { provisioning_status: status, vip_port_id: port }: WireLoadBalancer,
-    wish: FloatingIPWish,
+    { requestedIP, wish: wished }: { readonly requestedIP: string | undefined; readonly wish: () => FloatingIPWish },
     floatingIPs: readonly WireFloatingIP[],
   ): Promise<FloatingNetwork | undefined> {
-    if (wish.kind === 'none' || (wish.kind === 'any' && wish.isThereOnly) || port === null || status !== 'ACTIVE')
-      return undefined;
+    if (port === null || status !== 'ACTIVE') return undefined;
     const attached = floatingIPs.find((one) => one.port_id === port);
+    if (attached && !requestedIP) return undefined;
+    const wish = wished();
+    if (wish.kind === 'none' || (wish.kind === 'any' && wish.isThereOnly)) return undefined;
     if (attached && (wish.kind === 'any' || attached.floating_ip_address === wish.address)) return undefined;
     this.#first ??= wish.networkId === undefined ? this.#firstExternal() : undefined;
     const networkId = wish.networkId ?? (await this.#first) ?? null;

@@ -9,11 +9,11 @@ import type { WireFloatingIP } from '../neutron-wire.ts';
 import { loadBalancerIn } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { isClaimable } from '../predecessor.ts';
-import { namedBy, type ServiceIdentity } from '../service-identity.ts';
+import type { ServiceIdentity, TaggedLoadBalancer } from '../service-identity.ts';
 import { readNamed } from './read-lists.ts';
 
 interface Seen {
-  readonly all: readonly WireLoadBalancer[];
+  readonly all: readonly TaggedLoadBalancer[];
   readonly floatingIPs: readonly WireFloatingIP[];
   readonly parts: readonly LoadBalancerPart[];
 }
@@ -50,12 +50,14 @@ export class ForeignThings {
     { all, parts }: Seen,
     around: Parameters<typeof foreignLoadBalancer>[1],
   ): readonly ForeignThing[] {
-    const named = namedBy(identity.service);
+    const { named } = identity;
+    if (named.length === 0) return [];
     const isOfTheirs = ({ id }: WireLoadBalancer): boolean => {
       const part = parts.find((one) => one.id === id && one.kind === 'load-balancer');
       return !!part && !sameOwner(part.owner, identity.owner) && !isClaimable(part, identity);
     };
     return all
+      .map(({ wire }) => wire)
       .filter((one) => named.includes(one.id) && isOfTheirs(one))
       .map((one) => foreignLoadBalancer(one, around));
   }

@@ -13,17 +13,18 @@ import type { ApiClient } from '../../client/api-client.ts';
 import type { FloatingIPWish } from '../desired/desired-tree.ts';
 import type { LoadBalancerSettings } from '../desired/service-options.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
-import type { WirePort, WireSecurityGroup } from '../neutron-wire.ts';
+import type { WireFloatingIP, WirePort, WireSecurityGroup } from '../neutron-wire.ts';
 import type { ObservedChildren, PartKind } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
-import { markOf, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
+import { markOf, ownerTag, sharerTag, type OwnerMark } from '../ownership.ts';
 import {
   cpoFloatingIPText,
   identityOf,
-  namedBy,
   relationOf,
+  withOwners,
   type ClusterNames,
   type ServiceIdentity,
+  type TaggedLoadBalancer,
 } from '../service-identity.ts';
 import { hasPredecessorsShare, isClaimable } from '../predecessor.ts';
 import { FloatingNetworks } from './floating-networks.ts';
@@ -50,6 +51,24 @@ export interface ObserverOptions extends ClusterNames {
   readonly floatingWish: (service: LoadBalancerService, driver: string | undefined) => FloatingIPWish;
 }
 
+/** One of a list, its mark read once for all Services that look for their own in it. */
+interface Marked<T> {
+  readonly wire: T;
+  readonly mark: OwnerMark | undefined;
+}
+
+const marked = <T extends WireFloatingIP | WireSecurityGroup>(wire: T): Marked<T> => ({
+  wire,
+  mark: markOf(wire.description ?? '', wire.tags ?? []),
+});
+
+interface Marks {
+  readonly floatingIPs: readonly Marked<WireFloatingIP>[];
+  /** The same, as they were listed. */
+  readonly plainIPs: readonly WireFloatingIP[];
+  readonly securityGroups: readonly Marked<WireSecurityGroup>[];
+}
+
 export class Observer {
   readonly #options: ObserverOptions;
   readonly #lateness: LatenessTracker;
@@ -70,32 +89,32 @@ export class Observer {
     const identities = services.map((service) => identityOf(service, this.#options));
     const isFew = services.length < LISTS_FROM;
     const lists = await readLists(client, call, isFew ? this.#findTagged(identities, call) : undefined);
-    const unlisted = await this.#readUnlisted(services, lists, call);
+    const unlisted = await this.#readUnlisted(identities, lists, call);
     const shown = [...lists.loadBalancers, ...[...unlisted.values()].filter((one) => isLoadBalancer(one))];
-    const more = isFew ? await this.#findMore(identities, { ...lists, loadBalancers: shown }, call) : [];
-    const all = [...new Map([...shown, ...more].map((one) => [one.id, one])).values()];
+    const floatingIPs = lists.floatingIPs.map(marked);
+    const more = isFew ? await this.#findMore(identities, shown.map(withOwners), floatingIPs, call) : [];
+    const all = [...new Map([...shown, ...more].map((one) => [one.id, one])).values()].map(withOwners);
     const related = identities.map((identity) => relatedOf(all, identity));
     const wanted = related.flat().filter(({ relation, wire }) => relation !== 'namesake' && isSettled(wire));
     const ids = [...new Set(wanted.map(({ wire }) => wire.id))];
     const children = await readChildren(client, ids, this.#lateness, call);
     const groupIDs = lists.securityGroups
+      .map(marked)
       .filter((group) => identities.some((identity) => groupRelation(group, identity) !== undefined))
-      .map(({ id }) => id);
+      .map(({ wire }) => wire.id);
     const [securityGroups, ports] = await Promise.all([
       readSecurityGroups(client, groupIDs, call),
       readPortsOfGroups(client, groupIDs, call),
     ]);
-    const found = { ...lists, securityGroups };
-    const vipOwners = new Map(all.map((one) => [one.vip_port_id, ownersIn(one.tags ?? []).owner]));
+    const found = { plainIPs: lists.floatingIPs, floatingIPs, securityGroups: securityGroups.map(marked) };
+    const vipOwners = new Map(all.map(({ tagged, wire }) => [wire.vip_port_id, tagged.owner]));
     const networks = new FloatingNetworks(client, call);
     this.#lateness.prune();
     this.#options.facts.prune();
     return Promise.all(
       identities.map(async (identity, i): Promise<LoadBalancerObservation> => {
         try {
-          const unread = namedBy(identity.service)
-            .map((id) => unlisted.get(id))
-            .find((one) => one instanceof Error);
+          const unread = identity.named.map((id) => unlisted.get(id)).find((one) => one instanceof Error);
           if (unread) throw unread;
           const parts = await this.#partsOf(
             identity,
@@ -136,18 +155,16 @@ export class Observer {
    */
   async #findMore(
     identities: readonly ServiceIdentity[],
-    { floatingIPs, loadBalancers }: Lists,
+    loadBalancers: readonly TaggedLoadBalancer[],
+    floatingIPs: readonly Marked<WireFloatingIP>[],
     call: CallContext,
   ): Promise<readonly WireLoadBalancer[]> {
     const unknown = identities.filter((identity) => !loadBalancers.some((one) => relationOf(one, identity)));
     const names = unknown.flatMap((one) => one.names.flatMap(({ legacy, loadBalancer }) => [loadBalancer, legacy]));
-    const ours = floatingIPs.filter(({ description = '', tags = [] }) => {
-      const mark = markOf(description, tags);
-      return mark && identities.some(({ owner }) => sameOwner(mark.owner, owner));
-    });
+    const ours = floatingIPs.filter(({ mark }) => mark && identities.some(({ owner }) => sameOwner(mark.owner, owner)));
     const ports = ours
-      .flatMap(({ port_id: port }) => (port === null ? [] : [port]))
-      .filter((port) => !loadBalancers.some((one) => one.vip_port_id === port));
+      .flatMap(({ wire: { port_id: port } }) => (port === null ? [] : [port]))
+      .filter((port) => !loadBalancers.some(({ wire }) => wire.vip_port_id === port));
     const filters = [
       ...[...new Set(names)].map((name) => ['name', name] as const),
       ...[...new Set(ports)].map((port) => ['vip_port_id', port] as const),
@@ -158,12 +175,12 @@ export class Observer {
 
   /** A list proves presence only: what a Service names and no list shows is asked for by its ID. */
   async #readUnlisted(
-    services: readonly LoadBalancerService[],
+    identities: readonly ServiceIdentity[],
     { loadBalancers }: Lists,
     call: CallContext,
   ): Promise<ReadonlyMap<string, WireLoadBalancer | Error | undefined>> {
     const listed = new Set(loadBalancers.map(({ id }) => id));
-    const missing = new Set(services.flatMap(namedBy).filter((id) => !listed.has(id)));
+    const missing = new Set(identities.flatMap(({ named }) => named).filter((id) => !listed.has(id)));
     const read = [...missing].map(async (id): Promise<[string, WireLoadBalancer | Error | undefined]> => {
       try {
         return [id, await readLoadBalancer(this.#options.client(), id, call)];
@@ -177,7 +194,7 @@ export class Observer {
   async #partsOf(
     identity: ServiceIdentity,
     related: readonly Related[],
-    { floatingIPs, securityGroups }: Lists,
+    { floatingIPs, plainIPs, securityGroups }: Marks,
     children: ReadonlyMap<string, Children | Error>,
     ports: readonly WirePort[],
     vipOwners: ReadonlyMap<string | null, Owner | undefined>,
@@ -193,11 +210,15 @@ export class Observer {
       const part = loadBalancerPart(one, identity, {
         children: below && (await this.#withSubnets(one.wire, below, call)),
         late: this.#lateness.ofLoadBalancer(one.wire.id, one.wire.provisioning_status),
-        floatingIPs,
+        floatingIPs: plainIPs,
         floatingNetwork:
           one.relation === 'shared'
             ? undefined
-            : await networks.of(one.wire, wishOf(identity.service, one.wire.provider), floatingIPs),
+            : await networks.of(
+                one.wire,
+                { requestedIP: identity.service.requestedIP, wish: () => wishOf(identity.service, one.wire.provider) },
+                plainIPs,
+              ),
       });
       parts.push(part);
       // Naming a load balancer makes nobody its owner, nor its address's.
@@ -208,8 +229,7 @@ export class Observer {
         parts.push({ ...part, kind, owner: identity.owner });
       }
     }
-    for (const one of floatingIPs) {
-      const mark = markOf(one.description ?? '', one.tags ?? []);
+    for (const { mark, wire: one } of floatingIPs) {
       const isOurs = mark && sameOwner(mark.owner, identity.owner);
       const isPredecessors =
         !mark && one.description?.startsWith(cpoFloatingIPText) && one.port_id !== null && ownVips.has(one.port_id);
@@ -221,9 +241,10 @@ export class Observer {
     for (const group of securityGroups) {
       const relation = groupRelation(group, identity);
       if (relation) {
+        const { wire } = group;
         const owner = relation === 'own' ? identity.owner : undefined;
-        const withoutPort = facts.addressesWithoutPort(group.id);
-        parts.push(securityGroupPart(group, { owner, ports, withoutPort, triedTags: facts.hasTriedTags(group.id) }));
+        const withoutPort = facts.addressesWithoutPort(wire.id);
+        parts.push(securityGroupPart(wire, { owner, ports, withoutPort, triedTags: facts.hasTriedTags(wire.id) }));
       }
     }
     return parts;
@@ -252,21 +273,21 @@ const isLoadBalancer = (one: WireLoadBalancer | Error | undefined): one is WireL
   one !== undefined && !(one instanceof Error);
 
 /** Namesakes only where nothing else says which is meant. */
-function relatedOf(all: readonly WireLoadBalancer[], identity: ServiceIdentity): readonly Related[] {
-  const related = all.flatMap((wire): readonly Related[] => {
-    const relation = relationOf(wire, identity);
-    return relation ? [{ wire, relation }] : [];
-  });
+function relatedOf(all: readonly TaggedLoadBalancer[], identity: ServiceIdentity): readonly Related[] {
+  const related: Related[] = [];
+  for (const one of all) {
+    const relation = relationOf(one, identity);
+    if (relation) related.push({ wire: one.wire, relation });
+  }
   const sure = related.filter(({ relation }) => relation !== 'namesake');
   return sure.length > 0 ? sure : related;
 }
 
 /** The name holds the Service's UID: a predecessor's is known by it. */
 function groupRelation(
-  { description, id, name, tags }: WireSecurityGroup,
+  { mark, wire: { id, name } }: Marked<WireSecurityGroup>,
   { names, owner, service }: ServiceIdentity,
 ): 'own' | 'unclaimed' | undefined {
-  const mark = markOf(description ?? '', tags ?? []);
   if (mark) return sameOwner(mark.owner, owner) ? 'own' : undefined;
   const isAdopted = service.adopt?.some((one) => one.kind === 'security-group' && one.id === id);
   return isAdopted || names.some(({ securityGroup }) => securityGroup === name) ? 'unclaimed' : undefined;

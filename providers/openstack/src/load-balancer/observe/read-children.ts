@@ -26,16 +26,19 @@ export async function readChildren(
     listBelow<WireListener>(client, 'listeners', ids, call),
     listBelow<WirePool>(client, 'pools', ids, call),
   ]);
-  const monitorIDs = pools
-    .filter((pool) => ids.some((id) => isBelow(pool, id)))
-    .flatMap(({ healthmonitor_id: id }) => (id ? [id] : []));
+  const wanted = new Set(ids);
+  const poolsBelow = byLoadBalancer(pools, wanted);
+  const listenersBelow = byLoadBalancer(listeners, wanted);
+  const monitorIDs = [...new Set([...poolsBelow.values()].flat())].flatMap(({ healthmonitor_id: id }) =>
+    id ? [id] : [],
+  );
   const monitors = await readMonitors(client, monitorIDs, call);
   const entries = ids.map(async (id): Promise<[string, Children | Error]> => {
     try {
-      const own = pools.filter((pool) => isBelow(pool, id));
+      const own = poolsBelow.get(id) ?? [];
       const read = await Promise.all(own.map((pool) => readPool(client, pool, monitors, lateness, call)));
       const byID = new Map(read.map((pool) => [pool.id, pool]));
-      const below = listeners.filter((listener) => isBelow(listener, id));
+      const below = listenersBelow.get(id) ?? [];
       const used = new Set(own.filter((pool) => pool.listeners.length > 0).map((pool) => pool.id));
       for (const { default_pool_id: pool } of below) if (pool) used.add(pool);
       const children = {
@@ -50,8 +53,22 @@ export async function readChildren(
   return new Map(await Promise.all(entries));
 }
 
-const isBelow = ({ loadbalancers }: WireListener | WirePool, id: string): boolean =>
-  loadbalancers.some((one) => one.id === id);
+/** Of a list of all, what hangs below those that are `wanted`; each in the list's order. */
+function byLoadBalancer<T extends WireListener | WirePool>(
+  all: readonly T[],
+  wanted: ReadonlySet<string>,
+): ReadonlyMap<string, readonly T[]> {
+  const below = new Map<string, T[]>();
+  for (const one of all) {
+    for (const { id } of one.loadbalancers) {
+      if (!wanted.has(id)) continue;
+      const others = below.get(id);
+      if (others) others.push(one);
+      else below.set(id, [one]);
+    }
+  }
+  return below;
+}
 
 async function listBelow<T>(
   client: ApiClient,

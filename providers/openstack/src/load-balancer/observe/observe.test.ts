@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LoadBalancerService } from '@outrigger/cloud-provider';
+import type { ApiClient } from '../../client/api-client.ts';
+import { LearnedFacts } from '../learned-facts.ts';
+import { ownerTag } from '../ownership.ts';
+import { configOf, idOf, serviceOf } from '../desired/tree-inputs.suite.ts';
+import { Observer } from './observe.ts';
+
+const cluster = { id: 'cluster-1', name: 'kubernetes' };
+const still = { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() };
+const BALANCERS = 300;
+
+const ownerOf = (i: number): { readonly clusterId: string; readonly uid: string } => ({
+  clusterId: cluster.id,
+  uid: idOf(`uid-${i}`),
+});
+
+/** A project with one load balancer, one pool and one floating IP for each of 300 Services; it counts how often the marks of them are read. */
+class CountedProject {
+  reads = 0;
+
+  readonly client = {
+    region: undefined,
+    list: <T>(_call: unknown, { collection }: { readonly collection: string }) =>
+      Promise.resolve(this.#items(collection) as readonly T[]),
+    request: () => Promise.reject(new Error('nothing is asked for by its ID')),
+    hasService: () => Promise.resolve(true),
+    maxMicroversion: () => Promise.resolve('2.26'),
+    networkExtensions: () => Promise.resolve(new Set<string>()),
+  } satisfies ApiClient;
+
+  #items(collection: string): readonly object[] {
+    const counted = (item: object, marks: object): object => {
+      const properties = Object.entries(marks).map(([key, value]) => [
+        key,
+        { enumerable: true, get: () => (this.reads++, value as unknown) },
+      ]);
+      return Object.defineProperties(item, Object.fromEntries(properties) as PropertyDescriptorMap);
+    };
+    return Array.from({ length: BALANCERS }, (_, i): object => {
+      const id = idOf(`lb-${i}`);
+      const tags = [ownerTag(ownerOf(i))];
+      switch (collection) {
+        case 'loadbalancers': {
+          const vip = { vip_address: `10.0.${i >> 8}.${i & 255}`, vip_port_id: idOf(`vip-${i}`), vip_subnet_id: null };
+          return counted({ id, name: `lb-${i}`, provisioning_status: 'ACTIVE', provider: 'amphora', ...vip }, { tags });
+        }
+        case 'floatingips': {
+          const description = `web [${ownerTag(ownerOf(i))}]`;
+          const address = { floating_ip_address: `172.24.${i >> 8}.${i & 255}`, port_id: idOf(`vip-${i}`) };
+          return counted({ id: idOf(`fip-${i}`), ...address }, { description });
+        }
+        case 'pools': {
+          const pool = { id: idOf(`pool-${i}`), name: '', provisioning_status: 'ACTIVE', protocol: 'TCP', tags };
+          const below = { lb_algorithm: 'ROUND_ROBIN', session_persistence: null, healthmonitor_id: null };
+          return counted({ ...pool, ...below, members: [], listeners: [] }, { loadbalancers: [{ id }] });
+        }
+        default:
+          return {};
+      }
+    }).filter((one) => 'id' in one);
+  }
+}
+
+const servicesOf = (count: number): readonly LoadBalancerService[] =>
+  Array.from({ length: count }, (_, i) => serviceOf({ uid: ownerOf(i).uid, name: `web-${i}` }));
+
+async function look(count: number): Promise<{ readonly reads: number; readonly wishes: number }> {
+  const project = new CountedProject();
+  let wishes = 0;
+  const observer = new Observer({
+    client: () => project.client,
+    clock: still,
+    cluster,
+    previousClusterName: undefined,
+    facts: new LearnedFacts(still),
+    config: () => configOf(),
+    floatingWish: () => {
+      wishes++;
+      return { kind: 'none', keep: false };
+    },
+  });
+  const call = { signal: new AbortController().signal } as Parameters<Observer['observe']>[1];
+  const seen = await observer.observe(servicesOf(count), call);
+  assert.equal(seen.length, count);
+  for (const [i, one] of seen.entries()) {
+    assert.deepEqual(one.kind === 'parts' ? one.parts.map(({ kind, id }) => [kind, id]) : one, [
+      ['load-balancer', idOf(`lb-${i}`)],
+      ['floating-ip', idOf(`fip-${i}`)],
+    ]);
+  }
+  return { reads: project.reads, wishes };
+}
+
+test('what is listed is read once a look, and not once for each of its Services', async () => {
+  const { reads: few } = await look(5);
+  const { reads: many } = await look(100);
+  // Each Service reads the marks of its own parts some more times.
+  assert.ok(few <= 3 * BALANCERS + 5 * 10, `${few} reads for 5 Services`);
+  assert.ok(many <= 3 * BALANCERS + 100 * 10, `${many} reads for 100 Services`);
+});
+
+test('what floating IP a Service wishes is not worked out where it has one and asks for none by its address', async () => {
+  assert.equal((await look(20)).wishes, 0);
+});
