@@ -15,7 +15,7 @@ export interface FakeMachine {
   readonly more?: Readonly<Record<string, string>>;
 }
 
-interface Answer {
+export interface Answer {
   readonly status?: number;
   readonly text: string;
   readonly cookie?: string;
@@ -318,7 +318,7 @@ export function fault(name: string, detail = ''): Answer {
   };
 }
 
-function answer(method: string, inner: string): Answer {
+export function answer(method: string, inner: string): Answer {
   return {
     text:
       `<?xml version="1.0"?><soapenv:Envelope ${XSI} xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body>` +
@@ -326,7 +326,7 @@ function answer(method: string, inner: string): Answer {
   };
 }
 
-function object(
+export function object(
   type: string,
   reference: string,
   values: readonly (readonly [string, string])[],

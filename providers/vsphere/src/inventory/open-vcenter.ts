@@ -135,25 +135,24 @@ class OpenVcenter implements Vcenter {
     call: CallContext,
     { datacenters }: { readonly datacenters?: readonly string[] } = {},
   ): Promise<MachineList> {
-    return this.#vim.inSession(call, async (session) => {
-      const contents = await this.#withPaths(async (paths) => {
-        const read: ObjectContent[] = [];
+    return this.#vim.inSession(call, (session) =>
+      this.#withPaths(async (paths) => {
+        const machines: VirtualMachine[] = [];
+        const withheld: { reference: string; fault: string }[] = [];
         for (const container of await this.#containers(session, call, datacenters)) {
           const view = await viewOf(session, call, container, ['VirtualMachine']);
           const specs = [{ type: 'VirtualMachine', paths }];
-          read.push(...(await readView(session, call, view, { specs, pageSize: PAGE })));
+          for await (const page of readView(session, call, view, { specs, pageSize: PAGE })) {
+            for (const content of page) {
+              const fault = faultOf(content);
+              if (fault === undefined) machines.push(virtualMachine(content));
+              else withheld.push({ reference: content.reference, fault });
+            }
+          }
         }
-        return read;
-      });
-      const machines: VirtualMachine[] = [];
-      const withheld: { reference: string; fault: string }[] = [];
-      for (const content of contents) {
-        const fault = faultOf(content);
-        if (fault === undefined) machines.push(virtualMachine(content));
-        else withheld.push({ reference: content.reference, fault });
-      }
-      return { machines, withheld };
-    });
+        return { machines, withheld };
+      }),
+    );
   }
 
   async findByUuid(uuid: string, call: CallContext): Promise<readonly string[]> {
@@ -271,7 +270,9 @@ class OpenVcenter implements Vcenter {
     const onward = { type: HOST, path: 'recentTask' };
     const found = new Map<string, InventoryObject>();
     const entering = new Set<string | undefined>();
-    for (const content of await readView(session, call, view, { specs, onward, also: rootFolder })) {
+    const contents: ObjectContent[] = [];
+    for await (const page of readView(session, call, view, { specs, onward, also: rootFolder })) contents.push(...page);
+    for (const content of contents) {
       const fault = faultOf(content);
       const { missing, properties, reference, type } = content;
       if (type === 'Task') {

@@ -56,20 +56,19 @@ export function filterSpec(
   };
 }
 
-/** Every object of the view, or an error: never a part. What goes while it is read is left out, as vCenter does. */
-export async function readView(
+/** Every object of the view, a page at a time, or an error in the end. What goes while it is read is left out, as vCenter does. */
+export async function* readView(
   session: VimSession,
   call: CallContext,
   view: ManagedObject,
   { pageSize, ...what }: ReadViewOptions,
-): Promise<readonly ObjectContent[]> {
-  const contents: ObjectContent[] = [];
+): AsyncGenerator<readonly ObjectContent[], void> {
   const tokens = new Set<string>();
   let answer = await session.retrieve(call, filterSpec(view, what), { maxObjects: pageSize });
   for (;;) {
-    contents.push(...objectContents(answer));
+    yield objectContents(answer);
     const token = xmlText(xmlChild(answer, 'returnval', 'token'));
-    if (token === undefined) return contents;
+    if (token === undefined) return;
     if (tokens.has(token))
       throw new CloudError('unavailable', 'the pages of vCenter go round in a circle; nothing is concluded');
     tokens.add(token);
