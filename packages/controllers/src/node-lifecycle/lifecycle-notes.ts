@@ -36,3 +36,9 @@ export function heldNote(name: string, hold: LifecycleHold): EventNote {
       `Check the cloud and the credentials. To allow this node to be deleted earlier: kubectl annotate node ${name} ${allowDeletionAnnotation}=true`,
   };
 }
+
+/** The cloud has said again and again what proves neither that the machine is there nor that it is gone. */
+export function unprovedNote(name: string, { message: why }: Error): EventNote {
+  const message = `Node ${name} is kept: it is not known whether its machine is gone. ${why}`;
+  return { type: 'Warning', reason: 'NodeDeletionUnproved', message };
+}

@@ -755,3 +755,21 @@ test('hints prove nothing: a node that is Ready is not asked about, and one of a
   assert.ok(asked.every((names) => names.join() === 'silent'));
   assert.deepEqual([rig.deleted, rig.cloud.reads], [[], []]);
 });
+
+test('of a node whose machine is neither found nor proved to be gone a person is told, once, and not of what passes by itself', async () => {
+  await using rig = new LifecycleRig();
+  for (const node of ['lost', 'flaky']) rig.join(node);
+  await rig.start();
+  rig.cloud.listLie = () => missing;
+  rig.cloud.readLie = () => failure('unavailable');
+  for (const node of ['lost', 'flaky']) rig.ready(node, 'Unknown');
+  await rig.advance(5_000);
+  rig.ready('flaky', 'True');
+  assert.deepEqual(rig.reasons('lost'), []);
+  await rig.advance(600_000);
+  assert.deepEqual([rig.deleted, rig.reasons('lost'), rig.reasons('flaky')], [[], ['NodeDeletionUnproved'], []]);
+  assert.equal(
+    rig.events[0]?.note.message,
+    'Node lost is kept: it is not known whether its machine is gone. the cloud said unavailable',
+  );
+});

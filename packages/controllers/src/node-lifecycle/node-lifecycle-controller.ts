@@ -34,7 +34,7 @@ import { KnownPlaces } from './known-places.ts';
 import { DirectReads, type ReadRequest } from './direct-reads.ts';
 import { noEvidence, withLookUp, withRead } from './evidence.ts';
 import { factsOfEvidence, factsOfLifecyclePlan } from './lifecycle-words.ts';
-import { heldNote } from './lifecycle-notes.ts';
+import { heldNote, unprovedNote } from './lifecycle-notes.ts';
 import type { NodeLifecycleControllerDependencies } from './lifecycle-dependencies.ts';
 import { createLifecycleMetrics, type LifecycleMetrics } from './lifecycle-metrics.ts';
 import { planNodeLifecycle, type LifecycleOptions, type LifecyclePlan, type Surroundings } from './plan.ts';
@@ -50,6 +50,8 @@ const LONGEST_WAIT_MS = 60_000;
 /** While a large share is gone, so many nodes that are Ready are looked up so often, to see whether the cloud knows them. */
 const WITNESSES = 3;
 const WITNESS_MS = 60_000;
+/** Waits after answers that failed, about half a minute: what passes by itself is not worth a person's time. */
+const WAITS_BEFORE_TOLD = 5;
 /** A machine that was seen to run since its node stopped being Ready is asked about again after this time. */
 const RECHECK_MS = LONGEST_WAIT_MS;
 const DEFAULT_GRACE_MS = 30_000;
@@ -415,7 +417,7 @@ class Run {
         this.#hold(key, node, candidate, plan);
         return;
       case 'wait':
-        this.#wait(key, candidate, plan, context.logger);
+        this.#wait(key, node, candidate, plan, context.logger);
         return;
       case 'add-shutdown-taint':
         await this.#writeTaint(key, node, plan.kind, context);
@@ -426,7 +428,7 @@ class Run {
     }
   }
 
-  #wait(key: string, { uid }: Candidate, plan: LifecyclePlan & { kind: 'wait' }, logger: Logger): void {
+  #wait(key: string, node: Node, { uid }: Candidate, plan: LifecyclePlan & { kind: 'wait' }, logger: Logger): void {
     const error = plan.error ? { error: plan.error } : {};
     this.#journal.plan({ kind: 'Node', name: key, uid }, []);
     this.#candidates.setHold(key, undefined);
@@ -434,6 +436,7 @@ class Run {
     if (plan.reason === 'grace') this.#rounds.used(key);
     const waits = this.#rounds.askLater(key, uid, plan.afterMs);
     logger.verbose(plan.error ? 2 : 4, 'The node is not Ready and is kept', { reason: plan.reason, waits, ...error });
+    if (plan.error && waits >= WAITS_BEFORE_TOLD) this.#told.tell(node, unprovedNote(key, plan.error));
   }
 
   #hold(key: string, node: Node, { uid }: Candidate, plan: LifecyclePlan & { kind: 'hold' }): void {
