@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { newCloudControllerManager } from '@outrigger/cloud-controller-manager';
+import { createTransport, isStatusError, isTransportError, loadConfig, systemClock } from '@outrigger/kube';
+import { freePort, hollowNode, startEmbeddedApiServer, type EmbeddedApiServer } from '@outrigger/testing';
+import { collectStatus } from './collect-status.ts';
+import type { ClusterStatus } from './cluster-status.ts';
+
+/** `isOpen`: whoever is on this machine may read all pages. */
+async function withManager(
+  isOpen: boolean,
+  work: (rig: { readonly server: EmbeddedApiServer; readonly ask: Ask }) => Promise<void>,
+): Promise<void> {
+  await using server = await startEmbeddedApiServer();
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-status-'));
+  const kubeconfig = join(directory, 'kubeconfig');
+  await writeFile(kubeconfig, server.kubeconfig('token').yaml);
+  await writeFile(join(directory, 'cloud.json'), JSON.stringify({ instances: [{ name: 'node-1' }] }));
+  const cluster = await loadConfig({ kubeconfig });
+  const signals = new EventEmitter();
+  const port = await freePort();
+  let log = '';
+  const manager = newCloudControllerManager({ providers: { memory: () => import('@outrigger/provider-memory') } });
+  const ended = manager.main(
+    [
+      '--cloud-provider=memory',
+      `--cloud-config=${join(directory, 'cloud.json')}`,
+      `--kubeconfig=${kubeconfig}`,
+      ...(isOpen
+        ? ['--insecure-loopback']
+        : [
+            '--authentication-skip-lookup',
+            `--authentication-kubeconfig=${kubeconfig}`,
+            `--authorization-kubeconfig=${kubeconfig}`,
+          ]),
+      '--bind-address=127.0.0.1',
+      `--secure-port=${port}`,
+    ],
+    {
+      env: {},
+      stdout: { write: () => {} },
+      stderr: { write: (text) => void (log += text) },
+      signals,
+      exit: () => assert.fail('must not exit by itself'),
+      workingDirectory: directory,
+      hostname: 'test',
+    },
+  );
+  const ask: Ask = async () => {
+    await using transport = createTransport(cluster, { clock: systemClock, retry: false });
+    return await collectStatus({
+      transport,
+      server: cluster.server,
+      leader: {
+        url: `https://127.0.0.1:${port}`,
+        configOf: (url) => ({ ...cluster, server: url, tls: { insecureSkipVerify: true } }),
+      },
+      clock: systemClock,
+    });
+  };
+  try {
+    await work({ server, ask });
+  } catch (error) {
+    throw new Error(log, { cause: error });
+  } finally {
+    signals.emit('SIGTERM', 'SIGTERM');
+    await ended;
+    await rm(directory, { recursive: true });
+  }
+}
+
+type Ask = () => Promise<ClusterStatus>;
+
+async function settled(ask: Ask, holds: (status: ClusterStatus) => boolean): Promise<ClusterStatus> {
+  const deadline = systemClock.monotonic() + 30_000;
+  for (;;) {
+    const status = await ask();
+    if (holds(status) || systemClock.monotonic() > deadline) return status;
+    await systemClock.sleep(50);
+  }
+}
+
+test('of a running manager all is known: who leads, what runs, its cloud, nodes and Services', async () => {
+  await withManager(true, async ({ ask, server }) => {
+    const node = hollowNode({ name: 'node-1' });
+    server.store.put({ ...node, metadata: { ...node.metadata, name: 'node-1', uid: 'uid-1' } });
+    const status = await settled(
+      ask,
+      ({ leader, nodes, process, state }) =>
+        state === 'healthy' &&
+        'value' in leader &&
+        'value' in process &&
+        process.value.controllers.length > 3 &&
+        'value' in nodes &&
+        nodes.value.initialized === 1,
+    );
+    assert.deepEqual([status.state, status.problems], ['healthy', []]);
+    assert.ok('value' in status.leader && 'value' in status.process && 'value' in status.clouds);
+    assert.deepEqual([status.leader.value.host, status.leader.value.holds], ['test', true]);
+    assert.equal(status.process.value.program, 'outrigger');
+    assert.ok(status.process.value.controllers.includes('cloud-node-controller'));
+    assert.ok(status.clouds.value.some(({ answers, provider }) => provider === 'memory' && answers));
+    assert.deepEqual(status.nodes, { value: { total: 1, initialized: 1, waiting: [] } });
+    assert.deepEqual(status.deletions, { value: { held: 0, unproved: 0 } });
+  });
+});
+
+test('whoever the manager does not let read its pages is told so, and the rest is shown', async () => {
+  await withManager(false, async ({ ask }) => {
+    const status = await settled(ask, ({ state }) => state === 'unknown');
+    assert.deepEqual([status.state, status.problems], ['unknown', []]);
+    assert.deepEqual(status.health, { value: { ready: true, failing: [] } });
+    assert.ok('unknown' in status.process && 'unknown' in status.deletions);
+    assert.match(status.process.unknown, /^https:\/\/127\.0\.0\.1:\d+: status 401 .*Unauthorized/u);
+    assert.ok('value' in status.nodes);
+  });
+});
+
+test('without any answer, and with credentials that are not known, nothing is told of the cluster', async () => {
+  await using server = await startEmbeddedApiServer();
+  for (const [config, isExpected] of [
+    [{ server: 'https://127.0.0.1:1' }, isTransportError],
+    [{ server: server.url, tls: { insecureSkipVerify: true } }, isStatusError],
+  ] as const) {
+    await using transport = createTransport(config, { clock: systemClock, retry: false });
+    await assert.rejects(collectStatus({ transport, server: config.server, clock: systemClock }), isExpected);
+  }
+});

@@ -1,0 +1,25 @@
+/** Whether a cluster's cloud-controller-manager does its work. See ../README.md. */
+export { collectStatus, type CollectStatusOptions } from './collect-status.ts';
+export type { LeaderAccess } from './read-leader.ts';
+export type {
+  BudgetStatus,
+  CloudStatus,
+  ClusterState,
+  ClusterStatus,
+  DeletionsStatus,
+  EventsStatus,
+  HealthStatus,
+  LeaderStatus,
+  NodesStatus,
+  OrphanStatus,
+  Problem,
+  ProcessStatus,
+  Reading,
+  RoutesStatus,
+  Section,
+  ServicesStatus,
+  WaitingNode,
+  WaitingService,
+  WebhookStatus,
+  WorkloadStatus,
+} from './cluster-status.ts';

@@ -1,0 +1,615 @@
+/** From what was read to what is said: pure. Each section is a function; what is wrong is collected beside it. */
+import { X509Certificate } from 'node:crypto';
+import type { CoreEvent, Node, Service } from '@outrigger/kube';
+import type { ClusterFacts, Fact, LeaderPage, WebhookConfiguration, Workload } from './cluster-facts.ts';
+import type {
+  BudgetStatus,
+  CloudStatus,
+  ClusterState,
+  ClusterStatus,
+  DeletionsStatus,
+  HealthStatus,
+  LeaderStatus,
+  NodesStatus,
+  OrphanStatus,
+  Problem,
+  ProcessStatus,
+  Reading,
+  RoutesStatus,
+  ServicesStatus,
+  WaitingNode,
+  WaitingService,
+  WebhookStatus,
+  WorkloadStatus,
+} from './cluster-status.ts';
+import { newestEvent, timeOfEvent } from './cluster-events.ts';
+import { hostOf } from './leader-host.ts';
+import { MetricSamples } from './metric-samples.ts';
+
+export const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitialized';
+/** A node or a Service that waits for less is on its way. */
+const PATIENCE_MS = 60_000;
+/** Clocks differ: of the API server's clients, and of who asks. */
+const SKEW_MS = 5_000;
+/** Certificates that expire sooner are told of. */
+const RENEW_MS = 14 * 86_400_000;
+/** Of one kind of problem, each by itself: what is beyond is counted. */
+const MOST_TOLD = 20;
+
+const FAILED_EVENTS: ReadonlySet<string> = new Set([
+  'SyncLoadBalancerFailed',
+  'UpdateLoadBalancerFailed',
+  'DeleteLoadBalancerFailed',
+]);
+const DONE_EVENTS: ReadonlySet<string> = new Set(['EnsuredLoadBalancer', 'UpdatedLoadBalancer', 'DeletedLoadBalancer']);
+/** Of kubelets and the scheduler there are many Events about nodes, which are none of ours. */
+const OUR_COMPONENTS = /cloud|service-(?:lb-)?controller|route-controller/u;
+
+const OTHER_PROGRAM = 'the program that leads is not Outrigger, and does not report it';
+
+/** What is wrong, in the order in which it was found. */
+type Tell = (problem: Problem) => void;
+
+export function judgeCluster(facts: ClusterFacts): ClusterStatus {
+  const problems: Problem[] = [];
+  const tell: Tell = (problem) => void problems.push(problem);
+  const samples = samplesOf(facts.metrics);
+  const process = processOf(samples);
+  const ours = <T>(read: (samples: MetricSamples) => T): Reading<T> => {
+    if ('unknown' in samples) return samples;
+    if ('value' in process && process.value.program === 'other') return { notReported: OTHER_PROGRAM };
+    return { value: read(samples.value) };
+  };
+  const judged = {
+    leader: leaderOf(facts, process, tell),
+    workloads: mapped(facts.workloads, (workloads) => workloads.map((one) => workloadOf(one, tell))),
+    health: healthOf(facts.readyz, tell),
+    process: toldProcess(process, tell),
+    clouds: cloudsOf(facts, samples, process, tell),
+    nodes: mapped(facts.nodes, (nodes) => nodesOf(nodes, facts, tell)),
+    deletions: ours((metrics) => deletionsOf(metrics, tell)),
+    services: mapped(facts.services, (services) => servicesOf(services, facts, tell)),
+    routes: ours((metrics) => routesOf(metrics, tell)),
+    orphans: ours((metrics) => orphansOf(metrics, tell)),
+    budget: ours((metrics) => budgetOf(metrics)),
+    events: mapped(facts.events, (events) => ({ warnings: events.filter(({ type }) => type === 'Warning').length })),
+    webhooks: mapped(facts.webhooks, (all) => all.flatMap((one) => webhooksOf(one, facts.at, tell))),
+  } satisfies Partial<ClusterStatus>;
+  return {
+    apiVersion: 'status.outrigger.dev/v1alpha1',
+    kind: 'ClusterStatus',
+    at: timeOf(facts.at),
+    server: facts.server,
+    state: stateOf(problems, Object.values(judged)),
+    problems: [
+      ...problems.filter(({ severity }) => severity === 'error'),
+      ...problems.filter(({ severity }) => severity === 'warning'),
+    ],
+    ...judged,
+  };
+}
+
+function stateOf(problems: readonly Problem[], readings: readonly Reading<unknown>[]): ClusterState {
+  if (problems.length > 0) return 'problems';
+  return readings.some((reading) => 'unknown' in reading) ? 'unknown' : 'healthy';
+}
+
+function mapped<T, U>(fact: Fact<T>, map: (value: T) => U): Reading<U> {
+  return 'unknown' in fact ? fact : { value: map(fact.value) };
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** `undefined` for what is no time. */
+function millisecondsOf(time: string | undefined): number | undefined {
+  const ms = Date.parse(time ?? '');
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** `N things`, or `1 thing`. */
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
+}
+
+// The leader
+
+function leaderOf(facts: ClusterFacts, process: Reading<ProcessStatus>, tell: Tell): Reading<LeaderStatus> {
+  return mapped(facts.lease, (lease) => {
+    const name = `${facts.namespace}/${facts.leaseName}`;
+    const { acquireTime, holderIdentity: holder = '', leaseTransitions = 0, renewTime } = lease?.spec ?? {};
+    const renewed = millisecondsOf(renewTime);
+    const since = millisecondsOf(acquireTime);
+    const lasts = (lease?.spec?.leaseDurationSeconds ?? 15) * 1000;
+    const holds = holder !== '' && renewed !== undefined && facts.at - renewed <= lasts + SKEW_MS;
+    // A manager with --leader-elect=false, which was named, holds none.
+    const runsWithout = lease === undefined && 'value' in process && process.value.controllers.length > 0;
+    if (!holds && !runsWithout) {
+      const [what, remedy] = noLeader(name, { exists: lease !== undefined, holder, renewed, at: facts.at });
+      const logs = `kubectl --namespace=${facts.namespace} logs --selector=app.kubernetes.io/component=cloud-controller-manager --tail=50`;
+      tell({
+        severity: 'error',
+        section: 'leader',
+        message: what,
+        remedy,
+        commands: [
+          `kubectl --namespace=${facts.namespace} get pods --selector=app.kubernetes.io/component=cloud-controller-manager --output=wide`,
+          logs,
+        ],
+        runbook: 'OutriggerNoLeader',
+      });
+    }
+    return {
+      lease: name,
+      holder,
+      host: hostOf(holder),
+      holds,
+      ...(renewed !== undefined && { renewedAt: timeOf(renewed) }),
+      ...(since !== undefined && { since: timeOf(since) }),
+      transitions: leaseTransitions,
+    };
+  });
+}
+
+interface LeaseState {
+  readonly exists: boolean;
+  readonly holder: string;
+  readonly renewed: number | undefined;
+  readonly at: number;
+}
+
+function noLeader(name: string, { at, exists, holder, renewed }: LeaseState): readonly [what: string, remedy: string] {
+  if (!exists) {
+    return [
+      `There is no leader: the Lease ${name} does not exist.`,
+      'Start the cloud-controller-manager, or name its Lease (--leader-elect-resource-name, --leader-elect-resource-namespace).',
+    ];
+  }
+  const remedy = 'Check that a Pod of the manager runs, and why it does not take the Lease.';
+  if (holder === '') return [`There is no leader: nobody holds the Lease ${name}.`, remedy];
+  const ago = renewed === undefined ? 'was never renewed' : `was last renewed ${secondsOf(at - renewed)} s ago`;
+  return [`There is no leader: the Lease ${name} of ${holder} ${ago}.`, remedy];
+}
+
+function secondsOf(ms: number): number {
+  return Math.max(0, Math.floor(ms / 1000));
+}
+
+// Who runs it
+
+function workloadOf({ kind, metadata, spec, status }: Workload, tell: Tell): WorkloadStatus {
+  const { name = '', namespace = '' } = metadata ?? {};
+  const image = spec?.template?.spec?.containers?.[0]?.image ?? '';
+  const version = /:([^:/@]+)(?:@.*)?$/u.exec(image)?.[1];
+  const isDaemonSet = kind === 'DaemonSet';
+  const desired = isDaemonSet ? (status?.desiredNumberScheduled ?? 0) : (spec?.replicas ?? 1);
+  const ready = (isDaemonSet ? status?.numberReady : status?.readyReplicas) ?? 0;
+  const updated = (isDaemonSet ? status?.updatedNumberScheduled : status?.updatedReplicas) ?? 0;
+  if (ready < desired || desired === 0) {
+    const lacks = desired === 0 ? 'is to have no Pod' : `has ${ready} of ${counted(desired, 'Pod')} ready`;
+    tell({
+      severity: ready === 0 ? 'error' : 'warning',
+      section: 'workloads',
+      about: `${isDaemonSet ? 'DaemonSet' : 'Deployment'} ${namespace}/${name}`,
+      message: `It ${lacks}.`,
+      ...(desired === 0 && {
+        remedy: isDaemonSet ? 'Check its node selector: no node has these labels.' : 'Set its replicas to 1 or more.',
+      }),
+      commands: [`kubectl --namespace=${namespace} describe ${isDaemonSet ? 'daemonset' : 'deployment'} ${name}`],
+      ...(ready === 0 && { runbook: 'OutriggerDown' }),
+    });
+  }
+  return {
+    kind: isDaemonSet ? 'DaemonSet' : 'Deployment',
+    namespace,
+    name,
+    image,
+    ...(version !== undefined && { version }),
+    desired,
+    ready,
+    updated,
+  };
+}
+
+// The process
+
+function healthOf(readyz: Fact<LeaderPage>, tell: Tell): Reading<HealthStatus> {
+  if ('unknown' in readyz) return readyz;
+  const { status, text } = readyz.value;
+  const failing = [...text.matchAll(/^\[-\](\S+)/gmu)].map(([, name = '']) => name);
+  if (status !== 200 && failing.length === 0) return { unknown: `/readyz was answered with status ${status}` };
+  const ready = status === 200;
+  if (!ready) {
+    tell({
+      severity: 'error',
+      section: 'health',
+      message: `The leader is not ready: ${failing.join(', ')} failed.`,
+      remedy: 'Read its log, which says why.',
+      commands: [],
+      runbook: 'OutriggerDown',
+    });
+  }
+  return { value: { ready, failing } };
+}
+
+function samplesOf(page: Fact<LeaderPage>): Fact<MetricSamples> {
+  if ('unknown' in page) return page;
+  return page.value.status === 200
+    ? { value: new MetricSamples(page.value.text) }
+    : { unknown: `/metrics was answered with status ${page.value.status}` };
+}
+
+function processOf(samples: Fact<MetricSamples>): Reading<ProcessStatus> {
+  return mapped(samples, (metrics) => {
+    const version = metrics.of('kubernetes_build_info')[0]?.labels['git_version'];
+    const [started] = metrics.of('process_start_time_seconds');
+    const running = metrics.of('running_managed_controllers').filter(({ value }) => value > 0);
+    return {
+      program: metrics.hasAny('outrigger_') ? 'outrigger' : 'other',
+      ...(version !== undefined && { version }),
+      ...(started && { startedAt: timeOf(started.value * 1000) }),
+      controllers: [...new Set(running.map(({ labels }) => labels['name'] ?? ''))].toSorted(),
+      hanging: metrics.sum('outrigger_reconciles_hanging'),
+    };
+  });
+}
+
+function toldProcess(process: Reading<ProcessStatus>, tell: Tell): Reading<ProcessStatus> {
+  if ('value' in process && process.value.hanging > 0) {
+    tell({
+      severity: 'warning',
+      section: 'process',
+      message: `${counted(process.value.hanging, 'reconcile')} ran for more than 5 minutes, and still ${process.value.hanging === 1 ? 'runs' : 'run'}.`,
+      remedy: 'Read the log of the leader: it names the objects and the requests that they wait for.',
+      commands: [],
+      runbook: 'OutriggerReconcilesFailing',
+    });
+  }
+  return process;
+}
+
+// Its clouds
+
+/** A failing cloud is known from two pages of the leader, and from Events where neither can be read. */
+function cloudsOf(
+  facts: ClusterFacts,
+  samples: Fact<MetricSamples>,
+  process: Reading<ProcessStatus>,
+  tell: Tell,
+): Reading<readonly CloudStatus[]> {
+  const page = 'value' in facts.readyz ? cloudsOfHealth(facts.readyz.value.text) : undefined;
+  const metrics = 'value' in samples ? cloudsOfMetrics(samples.value) : [];
+  const event = 'value' in facts.events ? cloudEvent(facts.events.value) : undefined;
+  const isOther = 'value' in process && process.value.program === 'other';
+  const known = [...new Map([...metrics, ...(page ?? [])].map((one) => [keyOf(one), one])).values()];
+  // A page that says that all answer is newer than what another says of one service.
+  const failing = known.filter(({ answers }) => !answers);
+  for (const one of failing) tell(cloudProblem(one));
+  if (failing.length === 0 && event && page === undefined && metrics.length === 0) {
+    tell({
+      severity: 'error',
+      section: 'clouds',
+      message: event.message ?? '',
+      commands: ['kubectl get events --all-namespaces --field-selector=involvedObject.name=kube-system'],
+      runbook: 'OutriggerCloudCallsFailing',
+    });
+  }
+  if (isOther) return { notReported: OTHER_PROGRAM };
+  if ('unknown' in samples && page === undefined) return { unknown: samples.unknown };
+  return { value: known.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) };
+}
+
+function keyOf({ provider, service }: CloudStatus): string {
+  return `${provider}\n${service}`;
+}
+
+function cloudProblem({ code = '', failingSince, provider, service }: CloudStatus): Problem {
+  const what = service === '' ? `Cloud ${provider}` : `Cloud ${provider}, ${service}`;
+  const since = failingSince === undefined ? '' : ` since ${failingSince}`;
+  const refused = code === 'unauthenticated';
+  const why = refused ? 'The cloud refuses the credentials' : 'The cloud does not answer';
+  return {
+    severity: 'error',
+    section: 'clouds',
+    about: what,
+    message: `${why}${since}${code === '' || refused ? '' : ` (${code})`}: new nodes, Services and routes wait, nothing is deleted.`,
+    remedy: refused
+      ? 'Correct the credentials in the cloud config, which is read again, and try them.'
+      : 'Check the cloud, a proxy and DNS, and try the cloud config; requests are retried.',
+    commands: [`outrigger config validate --cloud-provider=${provider} --cloud-config=FILE`],
+    runbook: 'OutriggerCloudCallsFailing',
+  };
+}
+
+/** `[+]cloud-memory ok (failing: instances: unauthenticated since 2026-…, routes: …)`. `undefined`: the page says nothing of clouds. */
+function cloudsOfHealth(text: string): readonly CloudStatus[] | undefined {
+  const lines = [...text.matchAll(/^\[\+\]cloud-(\S+) ok(?: \(failing: (.*)\))?$/gmu)];
+  if (lines.length === 0) return undefined;
+  return lines.flatMap(([, provider = '', failing]): readonly CloudStatus[] => {
+    if (failing === undefined) return [];
+    return failing.split(', ').map((one) => {
+      const [, service = one, code = '', since] = /^(.*): (\S*) since (\S+)$/u.exec(one) ?? [];
+      return { provider, service, answers: false, code, ...(since !== undefined && { failingSince: since }) };
+    });
+  });
+}
+
+function cloudsOfMetrics(metrics: MetricSamples): readonly CloudStatus[] {
+  const services = metrics.of('outrigger_cloud_answers').map(({ labels, value }) => ({
+    provider: labels['provider'] ?? '',
+    service: labels['service'] ?? '',
+    answers: value > 0,
+  }));
+  const closed = metrics.of('outrigger_provider_open').filter(({ value }) => value === 0);
+  return [
+    ...services,
+    ...closed.map(({ labels }) => ({
+      provider: labels['provider'] ?? '',
+      service: '',
+      answers: false,
+      code: 'not open',
+    })),
+  ];
+}
+
+function cloudEvent(events: readonly CoreEvent[]): CoreEvent | undefined {
+  const reasons = new Set(['CloudCredentialsRefused', 'CloudUnreachable', 'CloudAnswers']);
+  const newest = newestEvent(events.filter(({ reason = '' }) => reasons.has(reason)));
+  return newest?.type === 'Warning' ? newest : undefined;
+}
+
+// Nodes
+
+function nodesOf(nodes: readonly Node[], facts: ClusterFacts, tell: Tell): NodesStatus {
+  const waiting = nodes
+    .filter(({ spec }) => spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT))
+    .map((node): WaitingNode => {
+      const name = node.metadata?.name ?? '';
+      const created = millisecondsOf(node.metadata?.creationTimestamp);
+      const event = warningOf(facts, 'Node', node);
+      const reason = facts.plans.get(`node/${name}`) ?? event?.message;
+      return {
+        name,
+        ...(created !== undefined && { since: timeOf(created) }),
+        waitedSeconds: secondsOf(facts.at - (created ?? facts.at)),
+        ...(reason !== undefined && { reason }),
+      };
+    })
+    .toSorted((a, b) => b.waitedSeconds - a.waitedSeconds);
+  const late = waiting.filter(({ waitedSeconds }) => waitedSeconds * 1000 >= PATIENCE_MS);
+  for (const { name, reason, waitedSeconds } of late.slice(0, MOST_TOLD)) {
+    tell({
+      severity: 'error',
+      section: 'nodes',
+      about: `Node ${name}`,
+      message: `It has not been initialized for ${waitedSeconds} s: ${reason ?? 'no Event says why'}`,
+      commands: [`outrigger explain node ${name}`, `kubectl describe node ${name}`],
+      runbook: 'OutriggerNodesUninitialized',
+    });
+  }
+  tellRest(late.length, 'nodes', 'node', tell);
+  return { total: nodes.length, initialized: nodes.length - waiting.length, waiting };
+}
+
+function tellRest(count: number, section: 'nodes' | 'services', thing: string, tell: Tell): void {
+  const rest = count - MOST_TOLD;
+  if (rest <= 0) return;
+  tell({ severity: 'error', section, message: `${counted(rest, `more ${thing}`)} with a problem.`, commands: [] });
+}
+
+/** The newest Warning of a cloud controller about an object. */
+function warningOf(facts: ClusterFacts, kind: string, { metadata }: Node | Service): CoreEvent | undefined {
+  return newestEvent(eventsAbout(facts, kind, metadata?.uid).filter(({ type }) => type === 'Warning'));
+}
+
+function eventsAbout({ events }: ClusterFacts, kind: string, uid: string | undefined): readonly CoreEvent[] {
+  if ('unknown' in events || uid === undefined) return [];
+  return events.value.filter(
+    ({ involvedObject, reportingComponent, source }) =>
+      involvedObject?.kind === kind &&
+      involvedObject.uid === uid &&
+      OUR_COMPONENTS.test((source?.component ?? '') || (reportingComponent ?? '')),
+  );
+}
+
+function deletionsOf(metrics: MetricSamples, tell: Tell): DeletionsStatus {
+  const held = metrics.sum('outrigger_node_deletions_held');
+  const unproved = metrics.sum('outrigger_node_deletions_unproved');
+  if (held > 0) {
+    const never = unproved > 0 ? ` ${unproved} of them are not deleted however long it lasts.` : '';
+    tell({
+      severity: 'warning',
+      section: 'deletions',
+      message: `${counted(held, 'node')} seem to have lost their machine, and are not deleted yet because they are many.${never}`,
+      remedy:
+        'Check with other tools whether the machines exist. If they do, correct the cloud config; if they are gone, wait for the proof, or allow the deletion.',
+      commands: [
+        'kubectl get events --all-namespaces --field-selector=reason=NodeDeletionHeld',
+        'kubectl annotate node NAME outrigger.dev/allow-node-deletion=true',
+      ],
+      runbook: 'OutriggerNodeDeletionsHeld',
+    });
+  }
+  return { held, unproved };
+}
+
+// Services
+
+function servicesOf(services: readonly Service[], facts: ClusterFacts, tell: Tell): ServicesStatus {
+  const waiting = services
+    .map((service) => waitingService(service, facts))
+    .filter((one) => one !== undefined)
+    .toSorted((a, b) => b.waitedSeconds - a.waitedSeconds);
+  const told = waiting.filter((one) => isLate(one));
+  for (const one of told.slice(0, MOST_TOLD)) tell(serviceProblem(one));
+  tellRest(told.length, 'services', 'Service', tell);
+  return { total: services.length, ready: services.length - waiting.length, waiting };
+}
+
+/** `undefined`: all is as it should be. */
+function waitingService(service: Service, facts: ClusterFacts): WaitingService | undefined {
+  const { metadata = {}, spec = {}, status = {} } = service;
+  const { name = '', namespace = '' } = metadata;
+  const events = eventsAbout(facts, 'Service', metadata.uid);
+  const last = newestEvent(events.filter(({ reason = '' }) => FAILED_EVENTS.has(reason) || DONE_EVENTS.has(reason)));
+  const isFailing = FAILED_EVENTS.has(last?.reason ?? '');
+  const hasAddress = (status.loadBalancer?.ingress ?? []).length > 0;
+  const isDeleting = metadata.deletionTimestamp !== undefined || spec.type !== 'LoadBalancer';
+  if (!isDeleting && hasAddress && !isFailing) return undefined;
+  const state = isDeleting ? 'deleting' : hasAddress ? 'failing' : 'pending';
+  const since =
+    state === 'failing'
+      ? last && timeOfEvent(last)
+      : millisecondsOf(metadata.deletionTimestamp ?? metadata.creationTimestamp);
+  const condition = status.conditions?.find(
+    ({ status: is, type }) => type.endsWith('LoadBalancerReady') && is !== 'True',
+  );
+  const warning = isFailing ? last : newestEvent(events.filter(({ type }) => type === 'Warning'));
+  const key = `${namespace}/${name}`;
+  const plan = facts.plans.get(`service/${key}`);
+  const told = condition ?? warning;
+  const message = (condition ?? warning)?.message ?? plan;
+  const { loadBalancerClass } = spec;
+  return {
+    namespace,
+    name,
+    state,
+    ...(since !== undefined && { since: timeOf(since) }),
+    waitedSeconds: secondsOf(facts.at - (since ?? facts.at)),
+    ...(told?.reason !== undefined && { reason: told.reason }),
+    ...(message !== undefined && { message }),
+    ...(loadBalancerClass !== undefined && { loadBalancerClass }),
+  };
+}
+
+/** Whether a person should look: it fails, or waits longer than it should. Of a class that nobody here tells of, another controller may. */
+function isLate({ loadBalancerClass, reason, waitedSeconds }: WaitingService): boolean {
+  if (reason !== undefined) return true;
+  return loadBalancerClass === undefined && waitedSeconds * 1000 >= PATIENCE_MS;
+}
+
+const SERVICE_STATES: Readonly<Record<WaitingService['state'], string>> = {
+  pending: 'It has had no address for',
+  failing: 'Its load balancer could not be updated for',
+  deleting: 'Its load balancer has not been removed for',
+};
+
+function serviceProblem({ message, name, namespace, reason, state, waitedSeconds }: WaitingService): Problem {
+  const why = message ?? 'no condition or Event says why';
+  return {
+    severity: 'error',
+    section: 'services',
+    about: `Service ${namespace}/${name}`,
+    message: `${SERVICE_STATES[state]} ${waitedSeconds} s: ${reason === undefined ? why : `${reason}: ${why}`}`,
+    commands: [
+      `outrigger explain service ${namespace}/${name}`,
+      `kubectl --namespace=${namespace} describe service ${name}`,
+    ],
+    runbook: 'OutriggerServiceSyncFailing',
+  };
+}
+
+// What is left in the cloud, and what asking it costs
+
+function routesOf(metrics: MetricSamples, tell: Tell): RoutesStatus {
+  const removalsHeld = metrics.sum('outrigger_route_removals_held');
+  if (removalsHeld > 0) {
+    tell({
+      severity: 'warning',
+      section: 'routes',
+      message: `${counted(removalsHeld, 'route')} of nodes that are gone are not removed, because they are many.`,
+      remedy: 'Check whether these nodes are really gone.',
+      commands: ['kubectl get events --all-namespaces --field-selector=reason=RouteRemovalHeld'],
+      runbook: 'OutriggerRouteRemovalsHeld',
+    });
+  }
+  return { removalsHeld };
+}
+
+function orphansOf(metrics: MetricSamples, tell: Tell): readonly OrphanStatus[] {
+  const orphans = metrics
+    .valuesOf('outrigger_orphans', 'kind')
+    .map((kind) => ({
+      kind,
+      count: metrics.sum('outrigger_orphans', { kind }),
+      held: metrics.sum('outrigger_orphan_removals_held', { kind }),
+    }))
+    .filter(({ count }) => count > 0);
+  const total = orphans.reduce((sum, { count }) => sum + count, 0);
+  const held = orphans.reduce((sum, one) => sum + one.held, 0);
+  if (total > 0) {
+    tell({
+      severity: 'warning',
+      section: 'orphans',
+      message: `${counted(total, 'resource')} in the cloud ${total === 1 ? 'belongs' : 'belong'} to this cluster and to no Kubernetes object: ${orphans.map(({ count, kind }) => `${count} ${kind}`).join(', ')}.`,
+      remedy: 'Remove what is not needed in the cloud, or set --orphan-policy=delete; the Events name them.',
+      commands: ['kubectl get events --all-namespaces --field-selector=involvedObject.name=kube-system'],
+      runbook: held > 0 ? 'OutriggerOrphanRemovalsHeld' : 'OutriggerOrphans',
+    });
+  }
+  return orphans;
+}
+
+function budgetOf(metrics: MetricSamples): readonly BudgetStatus[] {
+  const REQUESTS = 'cloudprovider_api_requests_total';
+  const WAITS = 'cloudprovider_api_budget_wait_seconds';
+  return metrics.valuesOf(REQUESTS, 'provider').map((provider) => ({
+    provider,
+    requests: metrics.sum(REQUESTS, { provider }),
+    failed: metrics
+      .of(REQUESTS)
+      .filter(({ labels }) => labels['provider'] === provider && labels['code'] !== 'ok')
+      .reduce((sum, { value }) => sum + value, 0),
+    throttled: metrics.sum('cloudprovider_api_throttled_requests_total', { provider }),
+    inFlight: metrics.sum('cloudprovider_api_in_flight_requests', { provider }),
+    waited: metrics.sum(`${WAITS}_count`, { provider }) - metrics.sum(`${WAITS}_bucket`, { provider, le: '1' }),
+  }));
+}
+
+// Webhooks
+
+function webhooksOf(
+  { kind, metadata, webhooks = [] }: WebhookConfiguration,
+  at: number,
+  tell: Tell,
+): readonly WebhookStatus[] {
+  const name = metadata?.name ?? '';
+  return webhooks.map(({ clientConfig, failurePolicy, name: webhook = '' }) => {
+    const expires = expiryOf(clientConfig?.caBundle ?? '');
+    const left = expires === undefined ? undefined : expires - at;
+    if (left === undefined || left < RENEW_MS) {
+      tell({
+        severity: left === undefined || left <= 0 ? 'error' : 'warning',
+        section: 'webhooks',
+        about: `${kind ?? ''} ${name}`,
+        message:
+          left === undefined
+            ? `The webhook ${webhook} has no certificate authority (caBundle): the API server cannot ask it.`
+            : `The certificate authority of the webhook ${webhook} ${left <= 0 ? 'has expired' : 'expires'}: ${timeOf(expires ?? 0)}.`,
+        remedy: 'Renew the certificate, and put its authority into caBundle; docs/guides/service-webhook.md says how.',
+        commands: [`kubectl get ${(kind ?? '').toLowerCase()} ${name} --output=yaml`],
+      });
+    }
+    return {
+      kind: kind === 'MutatingWebhookConfiguration' ? kind : 'ValidatingWebhookConfiguration',
+      name,
+      webhook,
+      failurePolicy: failurePolicy === 'Ignore' ? 'Ignore' : 'Fail',
+      ...(expires !== undefined && { authorityExpires: timeOf(expires) }),
+    };
+  });
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu;
+
+/** Of the first that expires. `undefined`: there is none that can be read. */
+function expiryOf(bundle: string): number | undefined {
+  const pems = Buffer.from(bundle, 'base64').toString().match(CERTIFICATE) ?? [];
+  try {
+    const times = pems.map((pem) => Date.parse(new X509Certificate(pem).validTo));
+    return times.length === 0 ? undefined : Math.min(...times);
+  } catch {
+    return undefined;
+  }
+}

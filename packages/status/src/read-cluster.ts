@@ -1,0 +1,159 @@
+/** What the API server says. Each list is by itself: one that is refused leaves the others. */
+import {
+  isForbidden,
+  isNotFound,
+  isStatusError,
+  isUnauthorized,
+  resources,
+  type CallOptions,
+  type Client,
+  type CoreEvent,
+  type KubeObject,
+  type ListOptions,
+  type Resource,
+} from '@outrigger/kube';
+import type { ClusterFacts, Fact, WebhookConfiguration, Workload } from './cluster-facts.ts';
+
+const deployments: Resource<Workload> = {
+  group: 'apps',
+  version: 'v1',
+  plural: 'deployments',
+  kind: 'Deployment',
+  namespaced: true,
+};
+const daemonSets: Resource<Workload> = { ...deployments, plural: 'daemonsets', kind: 'DaemonSet' };
+const validatingWebhooks: Resource<WebhookConfiguration> = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'validatingwebhookconfigurations',
+  kind: 'ValidatingWebhookConfiguration',
+  namespaced: false,
+};
+const mutatingWebhooks: Resource<WebhookConfiguration> = {
+  ...validatingWebhooks,
+  plural: 'mutatingwebhookconfigurations',
+  kind: 'MutatingWebhookConfiguration',
+};
+
+/** Objects a page: memory, not speed. */
+const PAGE = 500;
+/** As our manifests and chart label what they make. */
+const OUR_LABEL = 'app.kubernetes.io/component';
+const COMPONENT = 'cloud-controller-manager';
+const CLEANUP_FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
+
+interface ReadClusterOptions {
+  readonly client: Client;
+  /** Of the Lease. */
+  readonly namespace: string;
+  readonly leaseName: string;
+  readonly call: CallOptions;
+}
+
+export type ReadCluster = Pick<
+  ClusterFacts,
+  'events' | 'lease' | 'nodes' | 'pods' | 'services' | 'webhooks' | 'workloads'
+>;
+
+/** Throws where the API server gives no answer, or does not know who asks: then nothing else can be asked. */
+export async function readCluster({ call, client, leaseName, namespace }: ReadClusterOptions): Promise<ReadCluster> {
+  const lease = await fact(
+    client
+      .of(resources.leases)
+      .get({ name: leaseName, namespace }, call)
+      .catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }),
+    // Not reached, or not known: everything else would only say the same again.
+    (error) => !isStatusError(error) || isUnauthorized(error),
+  );
+  const list = <T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<readonly T[]> =>
+    listAll(client, resource, { ...call, ...options });
+  const ofProgram = async <T extends KubeObject>(resource: Resource<T>): Promise<readonly T[]> => {
+    const [labelled, beside] = await Promise.all([
+      list(resource, { labelSelector: `${OUR_LABEL}=${COMPONENT}` }),
+      list(resource, { namespace }),
+    ]);
+    const all = [...labelled, ...beside.filter((one) => one.metadata?.name?.includes(COMPONENT))];
+    return [...new Map(all.map((one) => [one.metadata?.uid, one])).values()];
+  };
+  const about = (selector: string): Promise<readonly CoreEvent[]> =>
+    list(resources.coreEvents, { fieldSelector: selector });
+  const [workloads, pods, nodes, services, events, webhooks] = await Promise.all([
+    fact(
+      Promise.all([kinds(ofProgram(deployments), 'Deployment'), kinds(ofProgram(daemonSets), 'DaemonSet')]).then(
+        (all) => all.flat(),
+      ),
+    ),
+    fact(ofProgram(resources.pods)),
+    fact(list(resources.nodes)),
+    fact(
+      list(resources.services).then((all) =>
+        all.filter(
+          ({ metadata, spec }) => spec?.type === 'LoadBalancer' || metadata?.finalizers?.includes(CLEANUP_FINALIZER),
+        ),
+      ),
+    ),
+    fact(
+      Promise.all([
+        about('involvedObject.kind=Node,type=Warning'),
+        about('involvedObject.kind=Service'),
+        about('involvedObject.kind=Namespace,involvedObject.name=kube-system'),
+      ]).then((all) => all.flat()),
+    ),
+    fact(
+      Promise.all([
+        kinds(list(validatingWebhooks), 'ValidatingWebhookConfiguration'),
+        kinds(list(mutatingWebhooks), 'MutatingWebhookConfiguration'),
+      ]).then((all) => all.flat().filter((one) => isOurs(one))),
+    ),
+  ]);
+  return { lease, workloads, pods, nodes, services, events, webhooks };
+}
+
+async function listAll<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  options: ListOptions,
+): Promise<readonly T[]> {
+  const all: T[] = [];
+  try {
+    for await (const { items } of client.of(resource).pages({ ...options, limit: PAGE })) all.push(...items);
+  } catch (error) {
+    // The server does not have this kind, so there is none of it.
+    if (!isNotFound(error)) throw error;
+  }
+  return all;
+}
+
+/** Items of a list do not say what kind they are. */
+async function kinds<T extends KubeObject>(items: Promise<readonly T[]>, kind: string): Promise<readonly T[]> {
+  return (await items).map((item) => ({ ...item, kind }));
+}
+
+/** Those that our commands and chart make. */
+function isOurs({ metadata, webhooks = [] }: WebhookConfiguration): boolean {
+  return (
+    (metadata?.name ?? '').endsWith('.outrigger.dev') ||
+    webhooks.some(({ name = '' }) => name.endsWith('.outrigger.dev')) ||
+    metadata?.labels?.[OUR_LABEL] === COMPONENT
+  );
+}
+
+/** `isFatal`: throws it instead. */
+async function fact<T>(answer: Promise<T>, isFatal: (error: unknown) => boolean = () => false): Promise<Fact<T>> {
+  try {
+    return { value: await answer };
+  } catch (error) {
+    if (isFatal(error)) throw error;
+    return { unknown: whyUnknown(error) };
+  }
+}
+
+/** One line. */
+export function whyUnknown(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [line = ''] = message.split('\n', 1);
+  return isForbidden(error) ? `forbidden: ${line}` : line;
+}

@@ -1,0 +1,199 @@
+/**
+ * Pages of the leader. It is asked directly, as the user who asks, and through the proxy of the API server at the same time: the first
+ * works wherever its address is reached and its certificate is trusted; the second from everywhere, but as nobody, so that only what the
+ * manager tells everybody can be read.
+ */
+import {
+  createTransport,
+  withDeadline,
+  type CallOptions,
+  type Clock,
+  type ClusterConfig,
+  type Node,
+  type Pod,
+  type Transport,
+} from '@outrigger/kube';
+import type { ClusterFacts, Fact, LeaderPage } from './cluster-facts.ts';
+import { UNINITIALIZED_TAINT } from './judge-cluster.ts';
+import { hostOf } from './leader-host.ts';
+import { whyUnknown, type ReadCluster } from './read-cluster.ts';
+
+const DEFAULT_PORT = 10_258;
+/** Who can be reached answers in milliseconds; a packet that is dropped on its way would take the whole time that was given. */
+const REACH_MS = 5_000;
+/** A page of metrics of a large cluster has a few hundred kilobytes. */
+const MOST_BYTES = 16_000_000;
+/** Waiting objects of which the leader is asked why. */
+const MOST_ASKED = 20;
+
+export interface LeaderAccess {
+  /** `https://host:port`. Default: found by its Lease. */
+  readonly url?: string;
+  /** `--secure-port` of the managers. Default: 10258. */
+  readonly port?: number;
+  /** The user's credentials, and whom to trust, for a manager at this URL. Default: it is not asked directly. */
+  readonly configOf?: (url: string) => ClusterConfig | Promise<ClusterConfig>;
+}
+
+export interface ReadLeaderOptions {
+  readonly access: LeaderAccess;
+  readonly call: CallOptions;
+  readonly clock: Clock;
+  readonly cluster: ReadCluster;
+  /** Of the Lease. */
+  readonly namespace: string;
+  /** To the API server. */
+  readonly transport: Transport;
+}
+
+export type LeaderFacts = Pick<ClusterFacts, 'metrics' | 'plans' | 'readyz'>;
+
+/** One way to the leader. */
+interface Way {
+  readonly name: string;
+  readonly get: (path: string, signal: AbortSignal) => Promise<LeaderPage>;
+}
+
+/** Never throws. */
+export async function readLeader(options: ReadLeaderOptions): Promise<LeaderFacts> {
+  await using owned = new AsyncDisposableStack();
+  const ways = await waysTo(options, owned);
+  if (typeof ways === 'string') return { readyz: { unknown: ways }, metrics: { unknown: ways }, plans: new Map() };
+  const [readyz, metrics, plans] = await Promise.all([
+    ask(ways, '/readyz?verbose', options),
+    ask(ways, '/metrics', options),
+    readPlans(ways, options),
+  ]);
+  return { readyz, metrics, plans };
+}
+
+/** Or why there is none. */
+async function waysTo(
+  { access, call, clock, cluster, namespace, transport }: ReadLeaderOptions,
+  owned: AsyncDisposableStack,
+): Promise<readonly Way[] | string> {
+  const { configOf, port = DEFAULT_PORT } = access;
+  const leader = leaderIn(cluster);
+  if (typeof leader === 'string' && access.url === undefined) return leader;
+  const { address, pod } = typeof leader === 'string' ? {} : leader;
+  const url = access.url ?? (address === undefined ? undefined : urlOf(address, port));
+  const ways: Way[] = [];
+  if (configOf && url !== undefined) {
+    const manager = owned.use(createTransport(await configOf(url), { clock, retry: false }));
+    ways.push({ name: url, get: (path, signal) => pageOf(manager, path, { ...call, signal }) });
+  }
+  // Who names a manager means that one, and not the leader.
+  if (pod && access.url === undefined) {
+    const { name = '', namespace: own = namespace } = pod.metadata ?? {};
+    const proxy = `/api/v1/namespaces/${own}/pods/https:${name}:${port}/proxy`;
+    ways.push({
+      name: `the proxy of the API server to Pod ${own}/${name}`,
+      get: (path, signal) => pageOf(transport, `${proxy}${path}`, { ...call, signal }),
+    });
+  }
+  return ways.length > 0 ? ways : 'neither a node nor a Pod is known that the leader runs on; name it with --server';
+}
+
+function urlOf(address: string, port: number): string {
+  return `https://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
+interface Leader {
+  readonly address: string;
+  readonly pod?: Pod;
+}
+
+function leaderIn({ lease, nodes, pods }: ReadCluster): Leader | string {
+  if ('unknown' in lease) return lease.unknown;
+  const host = hostOf(lease.value?.spec?.holderIdentity ?? '');
+  if (host === '') return 'there is no leader';
+  const node = listed(nodes).find(({ metadata }) => metadata?.name === host);
+  const pod =
+    listed(pods).find(({ metadata }) => metadata?.name === host) ??
+    listed(pods).find(({ spec, status }) => spec?.nodeName === host && status?.phase === 'Running');
+  const internal = node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+  return { address: internal ?? pod?.status?.podIP ?? host, ...(pod && { pod }) };
+}
+
+function listed<T extends Node | Pod>(all: Fact<readonly T[]>): readonly T[] {
+  return 'value' in all ? all.value : [];
+}
+
+/** Of the first way that shows it; else all that was said. */
+async function ask(ways: readonly Way[], path: string, { call, clock }: ReadLeaderOptions): Promise<Fact<LeaderPage>> {
+  const found = new AbortController();
+  const tries = ways.map(async ({ get, name }) => {
+    const deadline = { clock, timeoutMs: Math.min(REACH_MS, call.timeoutMs ?? REACH_MS), what: `asking ${name}` };
+    const page = await withDeadline(deadline, (late) =>
+      get(path, AbortSignal.any([late, found.signal, ...(call.signal ? [call.signal] : [])])),
+    ).catch((error: unknown) => {
+      throw new Error(`${name}: ${whyUnknown(error)}`, { cause: error });
+    });
+    // A health page that fails has 500 or 503, and says what fails.
+    if (page.status === 200 || (path.startsWith('/readyz') && page.text.includes('[-]'))) return page;
+    // No controller that runs has anything to do with it.
+    if (page.status === 404 && path.startsWith('/explain/')) return page;
+    const [line = ''] = page.text.trim().split('\n', 1);
+    throw new Error(`${name}: status ${page.status}${line === '' ? '' : ` (${line.slice(0, 200)})`}`);
+  });
+  try {
+    return { value: await Promise.any(tries) };
+  } catch (error) {
+    const all = error instanceof AggregateError ? error.errors : [error];
+    return { unknown: all.map((one) => whyUnknown(one)).join('; ') };
+  } finally {
+    found.abort(new DOMException('another way was faster', 'AbortError'));
+  }
+}
+
+/** What the controllers say of objects that wait, as far as they may be asked. */
+async function readPlans(ways: readonly Way[], options: ReadLeaderOptions): Promise<ReadonlyMap<string, string>> {
+  const { nodes, services } = options.cluster;
+  const waiting = [
+    ...('value' in nodes ? nodes.value : [])
+      .filter(({ spec }) => spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT))
+      .map(({ metadata }) => `node/${metadata?.name ?? ''}`),
+    ...('value' in services ? services.value : [])
+      .filter(({ status }) => (status?.loadBalancer?.ingress ?? []).length === 0)
+      .map(({ metadata }) => `service/${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`),
+  ];
+  const plans = new Map<string, string>();
+  for (const key of waiting.slice(0, MOST_ASKED)) {
+    const page = await ask(ways, `/explain/${key}`, options);
+    // Who is refused once is refused each time.
+    if (!('value' in page)) break;
+    const plan = planIn(page.value.text);
+    if (plan !== undefined) plans.set(key, plan);
+  }
+  return plans;
+}
+
+function planIn(text: string): string | undefined {
+  try {
+    const { findings = [] } = JSON.parse(text) as {
+      readonly findings?: readonly { readonly planned?: readonly { readonly text?: string }[] }[];
+    };
+    return findings[0]?.planned?.map(({ text: one = '' }) => one).join('; ');
+  } catch {
+    return undefined;
+  }
+}
+
+async function pageOf(transport: Transport, path: string, call: CallOptions): Promise<LeaderPage> {
+  const { signal, timeoutMs } = call;
+  const { body, status } = await transport.send({
+    method: 'GET',
+    path,
+    headers: { accept: '*/*' },
+    signal,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  });
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new Error(`the answer is longer than ${MOST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return { status, text: Buffer.concat(chunks).toString() };
+}
