@@ -1,0 +1,33 @@
+/** The strings of sources, where they stand. Parsed by oxc: comments, types and imports are none. */
+import { readFileSync } from 'node:fs';
+import { parseSync, Visitor } from 'oxc-parser';
+
+export interface SourceString {
+  readonly file: string;
+  readonly line: number;
+  /** A template has `…` for what is put in. */
+  readonly text: string;
+}
+
+export function stringsOf(file: string, source: string = readFileSync(file, 'utf8')): readonly SourceString[] {
+  const strings: SourceString[] = [];
+  const imports = new Set<number>();
+  const add = (start: number, text: string): void => {
+    strings.push({ file, line: source.slice(0, start).split('\n').length, text });
+  };
+  const skip = (node: { readonly source: { readonly start: number } | null }): void => {
+    if (node.source) imports.add(node.source.start);
+  };
+  new Visitor({
+    ImportDeclaration: skip,
+    ExportAllDeclaration: skip,
+    ExportNamedDeclaration: skip,
+    Literal: ({ start, value }) => {
+      if (typeof value === 'string' && !imports.has(start)) add(start, value);
+    },
+    TemplateLiteral: ({ quasis, start }) => {
+      add(start, quasis.map(({ value }) => value.cooked ?? '').join('…'));
+    },
+  }).visit(parseSync(file, source).program);
+  return strings;
+}
