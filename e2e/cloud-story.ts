@@ -16,6 +16,7 @@ import {
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import { hollowNode, UNINITIALIZED_TAINT, type ControlPlane } from '@outrigger/testing';
 import { grant, startGrantedProgram, type GrantedProgram } from './granted-program.ts';
+import { askFor, requestsAs } from './serving-requests.ts';
 import { waitUntil } from './wait-until.ts';
 
 const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
@@ -179,6 +180,20 @@ export class CloudStory implements AsyncDisposable {
     await this.until(`volume ${name} has its zone`, async () => {
       const { metadata } = await volumes.get({ name });
       return metadata?.labels?.['topology.kubernetes.io/zone'] === 'zone-a';
+    });
+  }
+
+  /** A kubelet asks for its serving certificate, and is given it. */
+  async certify(name: string): Promise<void> {
+    const controlPlane = this.#controlPlane;
+    const address = this.cloud.instance(name)?.addresses[0]?.address ?? '';
+    const request = `serving-${name}`;
+    const kubelet = await requestsAs(controlPlane, this.#owned, { user: `system:node:${name}` });
+    await askFor(kubelet, request, { node: name, dns: [name], ips: [address] });
+    const requests = this.client.of(resources.certificateSigningRequests);
+    await this.until(`the request of ${name} is approved`, async () => {
+      const { status } = await requests.get({ name: request });
+      return status?.conditions?.some(({ type }) => type === 'Approved') ?? false;
     });
   }
 

@@ -17,10 +17,17 @@ import { grant, grantedTo, kubectl, startGrantedProgram, type GrantedProgram } f
 const BUILT_IN = ['system:auth-delegator', 'extension-apiserver-authentication-reader'];
 
 const WITHOUT_ROUTE_OWNERS = `--cloud-provider=${fileURLToPath(new URL('unmarked-routes-provider.ts', import.meta.url))}`;
-const EVERY_CONTROLLER = '--controllers=*,node-ipam-controller,persistent-volume-label-controller';
+const EVERY_CONTROLLER =
+  '--controllers=*,node-ipam-controller,persistent-volume-label-controller,kubelet-serving-approver';
 
 async function theRest(story: CloudStory): Promise<void> {
-  await Promise.all([story.serve('web'), story.shutDownAndStart('n2'), story.takeAway('n3'), story.labelVolume('v1')]);
+  await Promise.all([
+    story.serve('web'),
+    story.shutDownAndStart('n2'),
+    story.takeAway('n3'),
+    story.labelVolume('v1'),
+    story.certify('n1'),
+  ]);
 }
 
 /** Somebody who may scrape, and nothing else. */
@@ -62,7 +69,7 @@ async function assertSufficient(controlPlane: ControlPlane, program: string, nam
   const { forbidden, unused } = await compared(controlPlane, program, name);
   assert.deepEqual(forbidden, [], name);
   const idle = unused.filter((line) =>
-    /^(?:create|update|patch|delete) (?:nodes|services|persistentvolumes)/u.test(line),
+    /^(?:create|update|patch|delete) (?:nodes|services|persistentvolumes|certificatesigningrequests)/u.test(line),
   );
   assert.deepEqual(idle, [], name);
 }
@@ -124,10 +131,12 @@ test('each controller alone does its work with the rules that are printed for it
   if (!controlPlane) return;
   await using story = await CloudStory.open(controlPlane);
   const started = await Promise.all(
-    ['cloud-node', 'cloud-node-lifecycle', 'service', 'route', 'nodeipam', 'pvlabel'].map(async (controller) => {
-      const args = [...STORY_FLAGS, `--controllers=${controller}`, `--leader-elect-resource-name=${controller}`];
-      return { controller, program: await story.run(controller, args) };
-    }),
+    ['cloud-node', 'cloud-node-lifecycle', 'service', 'route', 'nodeipam', 'pvlabel', 'kubelet-serving'].map(
+      async (controller) => {
+        const args = [...STORY_FLAGS, `--controllers=${controller}`, `--leader-elect-resource-name=${controller}`];
+        return { controller, program: await story.run(controller, args) };
+      },
+    ),
   );
   for (const { controller } of started) await story.untilHeld(controller);
   for (const name of ['n1', 'n2', 'n3']) await story.join(name);

@@ -53,6 +53,21 @@ test('what was granted and asked for is neither forbidden nor unused', () => {
   assert.deepEqual(result, { forbidden: [], unused: [] });
 });
 
+test('who decided on a certificate has used the right to approve for the signer, which no request names', () => {
+  const group = 'certificates.k8s.io';
+  const rules: readonly AccessRule[] = [
+    { apiGroups: [group], resources: ['certificatesigningrequests/approval'], verbs: ['update'] },
+    { apiGroups: [group], resources: ['signers'], resourceNames: ['example.com/serving'], verbs: ['approve', 'sign'] },
+  ];
+  const objectRef = { apiGroup: group, resource: 'certificatesigningrequests', subresource: 'approval', name: 'a' };
+  const sign = 'sign signers.certificates.k8s.io example.com/serving';
+  assert.deepEqual(compare(bound(rules), [{ verb: 'update', objectRef }]), { forbidden: [], unused: [sign] });
+  const approve = 'approve signers.certificates.k8s.io example.com/serving';
+  const update = 'update certificatesigningrequests/approval.certificates.k8s.io';
+  assert.deepEqual(compare(bound(rules), []).unused, [approve, sign, update]);
+  assert.deepEqual(compare(bound(rules), [{ verb: 'update', objectRef, code: 403 }]).unused, [approve, sign, update]);
+});
+
 test('a verb that nobody asked for is unused', () => {
   const result = compare(bound([nodes('get', 'delete')]), [{ verb: 'get', objectRef: node }]);
   assert.deepEqual(result, { forbidden: [], unused: ['delete nodes'] });

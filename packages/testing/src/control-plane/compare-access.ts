@@ -57,11 +57,21 @@ export function compareAccess(question: AccessQuestion): AccessComparison {
     const granted = grants.filter((grant) => isFor(grant, entry));
     const isRefused = entry.responseStatus?.code === 403;
     if (!isRefused) for (const { line } of granted) used.add(line);
+    if (!isRefused && isApproval(entry)) for (const { line } of grants.filter(isForSigner)) used.add(line);
     // Who may ask for no object (discovery, /version) is not decided by these rules.
     if (isRefused || (entry.objectRef !== undefined && granted.length === 0)) forbidden.add(requestLine(entry));
   }
   const unused = new Set(grants.map(({ line }) => line).filter((line) => !used.has(line)));
   return { forbidden: [...forbidden].toSorted(), unused: [...unused].toSorted() };
+}
+
+/** Admission asks then whether its author may approve for the signer. That question is in no audit log, nor is the signer's name. */
+function isApproval({ objectRef }: AuditEntry): boolean {
+  return objectRef?.resource === 'certificatesigningrequests' && objectRef.subresource === 'approval';
+}
+
+function isForSigner({ group, resource, verb }: Grant): boolean {
+  return group === 'certificates.k8s.io' && resource === 'signers' && verb === 'approve';
 }
 
 function grantsOf({ account, builtIn = [], objects }: AccessQuestion): readonly Grant[] {
