@@ -9,8 +9,13 @@ import { onAbort, type Clock, type Logger, type Timer } from '@outrigger/kube';
 /** After the first answer that did not help. Doubles with each. */
 const FIRST_WAIT_MS = 1_000;
 const DEFAULT_LONGEST_WAIT_MS = 300_000;
-/** An answer that could not be acted on for so long (the API server is away) is asked for again. */
+/** An answer that could not be acted on for so long after the first try (the API server is away) is asked for again. */
 const LONGEST_KEPT_MS = 60_000;
+/**
+ * Where nobody has tried yet: with thousands of new nodes and a slow API server it waits for a worker. What is known of a node that is
+ * initialised is as old between two refreshes.
+ */
+const LONGEST_QUEUED_MS = 300_000;
 
 export interface LookUpRoundsOptions {
   readonly lookups: Pick<InstanceLookups, 'lookUp'>;
@@ -35,6 +40,8 @@ interface Question {
   answer: DatedAnswer | undefined;
   /** When the answer came; monotonic. Not `asOf`: a provider that caches would never have an answer that is new enough. */
   answeredAt: number;
+  /** When it was first acted on; monotonic. */
+  triedAt: number | undefined;
   /** Answers in a row that did not help. */
   waits: number;
   /** How often the wait has doubled: with each of these, but for those that were asked for early. */
@@ -66,7 +73,7 @@ export class LookUpRounds {
   ask(key: string, node: NodeRef, priority: CallPriority): void {
     const question = this.#questionOf(key, node.uid);
     if (this.#options.signal.aborted || question.asking || question.due !== undefined) return;
-    if (this.answer(key, node.uid)) return;
+    if (this.#held(question)) return;
     question.asking = true;
     void this.#lookUp(key, node, question, priority);
   }
@@ -82,20 +89,24 @@ export class LookUpRounds {
     this.ask(key, node, priority);
   }
 
-  /** The answer that has not been used yet. */
+  /** The answer that has not been used yet, to be acted on. */
   answer(key: string, uid: string): DatedAnswer | undefined {
     const question = this.#questions.get(key);
-    if (question?.uid !== uid || !question.answer) return undefined;
-    if (this.#options.clock.monotonic() - question.answeredAt > LONGEST_KEPT_MS) question.answer = undefined;
-    return question.answer;
+    const held = question?.uid === uid ? this.#held(question) : undefined;
+    if (held && question) question.triedAt ??= this.#options.clock.monotonic();
+    return held;
   }
 
-  /** The answer, which is not held any longer. What is asked later waits as long as if it had not helped. */
+  /**
+   * The answer, which is not held any longer, unless it came more than a minute ago: a deletion may rest on it. What is asked later waits as
+   * long as if it had not helped.
+   */
   take(key: string, uid: string): DatedAnswer | undefined {
     const answer = this.answer(key, uid);
     const question = this.#questions.get(key);
-    if (answer && question) question.answer = undefined;
-    return answer;
+    if (!answer || !question) return undefined;
+    question.answer = undefined;
+    return this.#options.clock.monotonic() - question.answeredAt > LONGEST_KEPT_MS ? undefined : answer;
   }
 
   /** The answer has been acted on. */
@@ -146,6 +157,13 @@ export class LookUpRounds {
     this.#questions.delete(key);
   }
 
+  #held(question: Question): DatedAnswer | undefined {
+    const now = this.#options.clock.monotonic();
+    const { answeredAt, triedAt = Infinity } = question;
+    if (now - triedAt > LONGEST_KEPT_MS || now - answeredAt > LONGEST_QUEUED_MS) question.answer = undefined;
+    return question.answer;
+  }
+
   #questionOf(key: string, uid: string): Question {
     const known = this.#questions.get(key);
     if (known?.uid === uid) return known;
@@ -156,6 +174,7 @@ export class LookUpRounds {
       asking: false,
       answer: undefined,
       answeredAt: 0,
+      triedAt: undefined,
       waits: 0,
       doublings: 0,
       isEarly: false,
@@ -187,6 +206,7 @@ export class LookUpRounds {
     if (signal.aborted || this.#questions.get(key) !== question) return;
     question.answer = answer;
     question.answeredAt = clock.monotonic();
+    question.triedAt = undefined;
     onAnswer(key);
   }
 

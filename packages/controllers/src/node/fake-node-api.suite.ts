@@ -31,6 +31,8 @@ export class FakeNodeApi {
   readonly writes: RecordedWrite[] = [];
   gets: number = 0;
   before: BeforeRequest = () => {};
+  /** How long a write is under way. */
+  writing: () => Promise<void> = () => Promise.resolve();
   /** Called after a write took effect; throw for an answer that is lost. */
   after: BeforeRequest = () => {};
   /** Of the first list, so many are told at once and the others in a later turn, as a store does with thousands. */
@@ -108,7 +110,7 @@ export class FakeNodeApi {
       patch: Patch,
       options: { subresource?: string } = {},
     ): Promise<Node> => {
-      await Promise.resolve();
+      await this.writing();
       const subresource = options.subresource ?? '';
       this.before({ verb: 'patch', name, subresource });
       this.writes.push({ name, subresource, patch });

@@ -519,6 +519,20 @@ test('an answer from a cache of the provider is used, however old what it rests 
   assert.equal(rig.lookups.batches.length, 1);
 });
 
+test('a cloud is not asked again about nodes that wait minutes for a slow API server', async (t) => {
+  const rig = setUp(t);
+  for (let i = 0; i < 500; i++) rig.api.put(newNode(`n${i}`));
+  rig.api.writing = () => rig.clock.sleep(1_000);
+  await rig.start();
+  // 1,000 writes, 8 at a time: two minutes.
+  for (let s = 0; s < 150; s++) await rig.clock.advance(1_000);
+  assert.ok([...rig.api.nodes.values()].every((node) => !isTainted(node)));
+  assert.deepEqual(
+    rig.lookups.batches.map(({ length }) => length),
+    [500],
+  );
+});
+
 test('an answer that could not be acted on for a minute is asked for again', async (t) => {
   const rig = setUp(t);
   rig.api.put(newNode('n1'));
