@@ -4,6 +4,7 @@ import type {
   AttachedTag,
   InventoryChange,
   InventoryObject,
+  ListOptions,
   MachineList,
   ManagedObject,
   Vcenter,
@@ -50,12 +51,11 @@ export class MemoryVcenter implements Vcenter {
   }
 
   /** Each datacenter is the name of a folder in which machines are directly. */
-  machines(call: CallContext, options: { readonly datacenters?: readonly string[] } = {}): Promise<MachineList> {
+  machines(call: CallContext, { datacenters, surroundings = false }: ListOptions = {}): Promise<MachineList> {
     return this.#ask(call, 'machines', () => {
-      const { datacenters } = options;
       const all = this.isEmpty ? [] : this.#seen();
       const machines = all.filter(({ parent = '' }) => !datacenters || datacenters.includes(parent));
-      return { machines, withheld: this.withheld };
+      return { machines, withheld: this.withheld, ...(surroundings && { surroundings: this.objects }) };
     });
   }
 

@@ -12,8 +12,10 @@ export type {
   AttachedTag,
   InventoryChange,
   InventoryObject,
+  ListOptions,
   MachineList,
   ManagedObject,
+  TagOptions,
   Vcenter,
 } from './inventory/vcenter.ts';
 export type { VcenterCredentials } from './client/sign-in.ts';

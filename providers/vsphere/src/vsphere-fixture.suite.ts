@@ -90,8 +90,8 @@ export async function vsphereFixture(): Promise<VsphereFixture> {
       }
     },
     requests: async () => vcenters.reduce((sum, { requests }) => sum + requests.length, 0),
-    // Machines, what is around them and its tags, of each vCenter.
-    requestsOf: { lookUp: 6 },
+    // Machines with what is around them, and its tags, of each vCenter.
+    requestsOf: { lookUp: 4 },
     [Symbol.asyncDispose]: async () => {},
   };
 }

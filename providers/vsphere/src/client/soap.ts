@@ -1,4 +1,5 @@
 /** The vim25 API on the wire: references, objects with their properties, and what faults mean. */
+import { CloudError } from '@outrigger/cloud-provider';
 import {
   xmlChild,
   xmlChildren,
@@ -40,6 +41,12 @@ export function managedObjectIn(element: unknown): ManagedObject | undefined {
   return type === undefined || reference === undefined ? undefined : { type, reference };
 }
 
+/** Properties of objects of a type, or of one derived from it. */
+export interface PropertySpec {
+  readonly type: string;
+  readonly paths: readonly string[];
+}
+
 /** An object with what was answered of it (`ObjectContent`). */
 export interface ObjectContent {
   readonly type: string;
@@ -49,21 +56,23 @@ export interface ObjectContent {
   readonly missing: ReadonlyMap<string, string>;
 }
 
-/** Of an answer of the property collector. */
+/** Of an answer of the property collector. Throws where that says the end of the session, which some answers say of each property alone. */
 export function objectContents(answer: unknown): readonly ObjectContent[] {
   return xmlChildren(xmlChild(answer, 'returnval'), 'objects').flatMap((object) => {
     const managed = managedObjectIn(xmlChild(object, 'obj'));
     if (!managed) return [];
-    const pairs = (element: string, value: (one: unknown) => unknown, name: string): Map<string, unknown> =>
+    const pairs = <T>(element: string, value: (one: unknown) => T, name: string): Map<string, T> =>
       new Map(xmlChildren(object, element).map((one) => [xmlText(xmlChild(one, name)) ?? '', value(one)]));
-    return [
-      {
-        ...managed,
-        properties: pairs('propSet', (one) => xmlChild(one, 'val'), 'name'),
-        missing: pairs('missingSet', (one) => faultName(xmlChild(one, 'fault')), 'path') as Map<string, string>,
-      },
-    ];
+    const missing = pairs('missingSet', (one) => faultName(xmlChild(one, 'fault')), 'path');
+    if ([...missing.values()].includes('NotAuthenticated')) throw sessionEnded();
+    return [{ ...managed, properties: pairs('propSet', (one) => xmlChild(one, 'val'), 'name'), missing }];
   });
+}
+
+/** As vCenter would say it: a session that ended in the middle of what was asked. */
+export function sessionEnded(): HttpError {
+  const error = new CloudError('unauthenticated', 'the session with vCenter has ended');
+  return Object.assign(error, { status: 500, apiCode: 'NotAuthenticated' });
 }
 
 /** A fault within an answer, as of a property that is withheld: `NoPermission`. */

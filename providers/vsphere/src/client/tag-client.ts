@@ -12,7 +12,7 @@ import {
   type HttpClientOptions,
   type Operation,
 } from '@outrigger/provider-kit';
-import type { AttachedTag, ManagedObject } from '../inventory/vcenter.ts';
+import type { AttachedTag, ManagedObject, TagOptions } from '../inventory/vcenter.ts';
 
 /** The API is at `/api` since 7.0 U2, and before that at `/rest`, where answers are in a `value`. */
 type Flavour = 'api' | 'rest';
@@ -30,12 +30,13 @@ interface Known {
   readonly name: string;
   /** The ID of the tag's. */
   readonly category: string;
-  readonly until: number;
+  readonly readAt: number;
 }
 
 const OBJECTS_A_REQUEST = 1_000;
 /** So long names of tags and categories are believed: they may be renamed. */
 const KNOWN_FOR_MS = 10 * 60_000;
+const OLD_FOR_MS = 24 * 3_600_000;
 const REFUSED_FOR_MS = 120_000;
 
 const PATHS = {
@@ -61,6 +62,7 @@ export class TagClient {
   readonly #login: HttpClient;
   readonly #http: HttpClient;
   readonly #options: TagClientOptions;
+  readonly #credentials: ReturnType<typeof tokenCredentials>;
   #flavour: Flavour | undefined;
   /** The session that is used, for the logout. */
   #session: string | undefined;
@@ -70,15 +72,13 @@ export class TagClient {
     const http = { ...options.http, errors, errorOf: restError };
     this.#options = options;
     this.#login = new HttpClient(http);
-    this.#http = new HttpClient({
-      ...http,
-      credentials: tokenCredentials({
-        host: options.host,
-        headers: (value) => ({ 'vmware-api-session-id': value }),
-        refusedForMs: REFUSED_FOR_MS,
-        fetch: async (call) => ({ value: (this.#session = await this.#signIn(call)) }),
-      }),
+    this.#credentials = tokenCredentials({
+      host: options.host,
+      headers: (value) => ({ 'vmware-api-session-id': value }),
+      refusedForMs: REFUSED_FOR_MS,
+      fetch: async (call) => ({ value: (this.#session = await this.#signIn(call)) }),
     });
+    this.#http = new HttpClient({ ...http, credentials: this.#credentials });
   }
 
   /** By reference; an object without such tags has an empty list. */
@@ -86,6 +86,7 @@ export class TagClient {
     objects: readonly ManagedObject[],
     categories: readonly string[],
     call: CallContext,
+    { oldNames = false }: TagOptions = {},
   ): Promise<ReadonlyMap<string, readonly AttachedTag[]>> {
     const found = new Map<string, readonly AttachedTag[]>(objects.map(({ reference }) => [reference, []]));
     if (categories.length === 0) return found;
@@ -95,13 +96,29 @@ export class TagClient {
         action: 'list-attached-tags-on-objects',
         body: { object_ids: asked.map(({ reference, type }) => ({ id: reference, type })) },
       });
-      for (const one of isList(answer)) {
-        const reference = xmlText(xmlChild(one, 'object_id', 'id')) ?? '';
-        const tags = await Promise.all(xmlChildren(one, 'tag_ids').map((id) => this.#tag(String(id), call)));
-        found.set(
-          reference,
-          tags.filter((tag) => tag !== undefined).filter(({ category }) => categories.includes(category)),
-        );
+      const ids = isList(answer).map((one): [string, readonly string[]] => [
+        xmlText(xmlChild(one, 'object_id', 'id')) ?? '',
+        xmlChildren(one, 'tag_ids').map(String),
+      ]);
+      const tags = await this.#named(
+        '/tag',
+        ids.flatMap(([, tags]) => tags),
+        call,
+        oldNames,
+      );
+      const byID = await this.#named(
+        '/category',
+        [...tags.values()].map(({ category }) => category),
+        call,
+        oldNames,
+      );
+      for (const [reference, attached] of ids) {
+        const named = attached.flatMap((id): AttachedTag[] => {
+          const tag = tags.get(id);
+          const category = byID.get(tag?.category ?? '')?.name;
+          return tag && category !== undefined && categories.includes(category) ? [{ category, name: tag.name }] : [];
+        });
+        found.set(reference, named);
       }
     }
     return found;
@@ -122,23 +139,32 @@ export class TagClient {
     await this.#login[Symbol.asyncDispose]();
   }
 
-  async #tag(id: string, call: CallContext): Promise<AttachedTag | undefined> {
-    const tag = await this.#read('/tag', id, call);
-    const category = tag && (await this.#read('/category', tag.category, call));
-    return category && { category: category.name, name: tag.name };
+  /** Each is read once. What is missing was deleted in between. */
+  async #named(
+    path: '/tag' | '/category',
+    ids: readonly string[],
+    call: CallContext,
+    oldNames: boolean,
+  ): Promise<ReadonlyMap<string, Known>> {
+    const now = this.#options.host.clock.now();
+    // What is not asked for any more is forgotten.
+    for (const [id, { readAt }] of this.#known) if (now - readAt >= OLD_FOR_MS) this.#known.delete(id);
+    const known = await Promise.all(
+      [...new Set(ids)].map(async (id): Promise<[string, Known | undefined]> => {
+        const kept = this.#known.get(id);
+        const isKnown = kept && now - kept.readAt < (oldNames ? OLD_FOR_MS : KNOWN_FOR_MS);
+        return [id, isKnown ? kept : await this.#read(path, id, call)];
+      }),
+    );
+    return new Map(known.filter((one): one is [string, Known] => one[1] !== undefined));
   }
 
-  /** `undefined`: it was deleted in between. */
   async #read(path: '/tag' | '/category', id: string, call: CallContext): Promise<Known | undefined> {
-    const now = this.#options.host.clock.now();
-    const kept = this.#known.get(id);
-    if (kept && now < kept.until) return kept;
-    // What is not asked for any more is forgotten.
-    for (const [one, { until }] of this.#known) if (now >= until) this.#known.delete(one);
+    const readAt = this.#options.host.clock.now();
     try {
       const answer = await this.#ask(call, 'GET', path, { id });
       const text = (name: string): string => xmlText(xmlChild(answer, name)) ?? '';
-      const known = { name: text('name'), category: text('category_id'), until: now + KNOWN_FOR_MS };
+      const known = { name: text('name'), category: text('category_id'), readAt };
       this.#known.set(id, known);
       return known;
     } catch (error) {
@@ -154,7 +180,7 @@ export class TagClient {
     { action, body, id }: { readonly action?: string; readonly body?: unknown; readonly id?: string },
   ): Promise<unknown> {
     // The session says which of the two it is.
-    if (!this.#flavour) await this.#detect(call);
+    if (!this.#flavour) await this.#credentials(call, false);
     const { action: parameter, id: place, tagging } = PATHS[this.#flavour as Flavour];
     const operation = `${method} ${tagging}${path}${id === undefined ? '' : `/${place}`}` as Operation;
     const answer = await this.#http.request<unknown>(call, operation, {
@@ -166,23 +192,21 @@ export class TagClient {
     return this.#flavour === 'rest' ? xmlChild(answer, 'value') : answer;
   }
 
-  /** A question without credentials: where there is no such path, it is 404. */
-  async #detect(call: CallContext): Promise<void> {
+  /** Where the newer API is not, its path is 404. */
+  async #signIn(call: CallContext): Promise<string> {
     try {
-      await this.#login.request(call, 'GET /api/session', { idempotent: false });
-      this.#flavour = 'api';
+      return await this.#signInBy(this.#flavour ?? 'api', call);
     } catch (error) {
-      if (isHttpError(error, 404)) this.#flavour = 'rest';
-      else if (isCloudError(error, 'unauthenticated')) this.#flavour = 'api';
-      else throw error;
+      if (this.#flavour || !isHttpError(error, 404)) throw error;
+      return this.#signInBy('rest', call);
     }
   }
 
-  async #signIn(call: CallContext): Promise<string> {
-    const flavour = this.#flavour ?? 'rest';
+  async #signInBy(flavour: Flavour, call: CallContext): Promise<string> {
     const { session } = PATHS[flavour];
     const authorization = await this.#options.authorization(session, call);
     const answer = await this.#login.request<unknown>(call, `POST ${session}`, { headers: { authorization } });
+    this.#flavour = flavour;
     const value = xmlText(flavour === 'rest' ? xmlChild(answer, 'value') : answer);
     if (value !== undefined) return value;
     throw new CloudError('unavailable', 'vCenter took the login to its REST API and gave no session');

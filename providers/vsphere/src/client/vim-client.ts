@@ -1,5 +1,5 @@
 /** The vim25 API of one vCenter in one session, which all callers share. Entry point: `VimClient.inSession`. */
-import { CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
+import { asError, CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
 import {
   xmlChild,
   xmlText,
@@ -7,11 +7,10 @@ import {
   soapEnvelope,
   tokenCredentials,
   type HttpClient,
-  type HttpError,
   type XmlElement,
 } from '@outrigger/provider-kit';
 import type { ManagedObject } from '../inventory/vcenter.ts';
-import { isFault, managedObjectIn, objectContents, referenceTo, VIM, type SoapApi } from './soap.ts';
+import { isFault, managedObjectIn, objectContents, referenceTo, sessionEnded, VIM, type SoapApi } from './soap.ts';
 
 /** Where the parts of the API are: `ServiceInstance.content`. */
 export interface ServiceContent {
@@ -108,6 +107,7 @@ export class VimSession {
   readonly #requests: VimRequests;
   /** Views, collectors and filters by what they are for: they end with the session. */
   readonly #own = new Map<string, ManagedObject>();
+  readonly #making = new Map<string, Promise<unknown>>();
 
   constructor(requests: VimRequests, headers: Readonly<Record<string, string>>, content: ServiceContent) {
     this.#requests = requests;
@@ -131,14 +131,25 @@ export class VimSession {
     return this.request(call, 'RetrievePropertiesEx', this.content.propertyCollector, { specSet, options });
   }
 
-  /** The session's own object for this purpose: the one that there is, or what `make` answers with. */
+  /** The session's own object for this purpose: the one that there is, also once it is made for another caller, or what `make` answers with. */
   async own(purpose: string, make: () => Promise<unknown>): Promise<ManagedObject> {
     const kept = this.#own.get(purpose);
     if (kept) return kept;
-    const made = managedObjectIn(xmlChild(await make(), 'returnval'));
-    if (!made) throw new CloudError('unavailable', `vCenter made no ${purpose}`);
-    this.#own.set(purpose, made);
-    return made;
+    const others = this.#making.get(purpose);
+    if (others) {
+      await others.catch(asError);
+      return this.own(purpose, make);
+    }
+    const making = make();
+    this.#making.set(purpose, making);
+    try {
+      const made = managedObjectIn(xmlChild(await making, 'returnval'));
+      if (!made) throw new CloudError('unavailable', `vCenter made no ${purpose}`);
+      this.#own.set(purpose, made);
+      return made;
+    } finally {
+      this.#making.delete(purpose);
+    }
   }
 
   disown(purpose: string): void {
@@ -174,12 +185,6 @@ export class VimSession {
       [...this.#own.values()].some(({ reference }) => reference === error.detail?.['obj'])
     );
   }
-}
-
-/** As vCenter would say it: a session that ended in the middle of what was asked. */
-export function sessionEnded(): HttpError {
-  const error = new CloudError('unauthenticated', 'the session with vCenter has ended');
-  return Object.assign(error, { status: 500, apiCode: 'NotAuthenticated' });
 }
 
 export interface VimClientOptions {

@@ -1,5 +1,6 @@
 /** Which of the machines that vCenters have shown is a node's. Pure. */
 import { CloudError } from '@outrigger/cloud-provider';
+import type { MachineList } from '../inventory/vcenter.ts';
 import type { VirtualMachine } from '../inventory/virtual-machine.ts';
 import type { AskedMachine } from './asked-machine.ts';
 
@@ -9,13 +10,16 @@ export class SeenMachines {
   readonly vcenter: string;
   /** Templates too. */
   readonly all: readonly VirtualMachine[];
+  /** What is around them, where it was read with them. */
+  readonly surroundings: MachineList['surroundings'];
   readonly #byReference: ReadonlyMap<string, VirtualMachine>;
   readonly #byUuid: ReadonlyMap<string, readonly VirtualMachine[]>;
   readonly #byHostName: ReadonlyMap<string, readonly VirtualMachine[]>;
 
-  constructor(vcenter: string, machines: readonly VirtualMachine[]) {
+  constructor(vcenter: string, { machines, surroundings }: Pick<MachineList, 'machines' | 'surroundings'>) {
     this.vcenter = vcenter;
     this.all = machines;
+    this.surroundings = surroundings;
     // No node runs on a template.
     const usable = machines.filter(({ isTemplate }) => !isTemplate);
     this.#byReference = new Map(usable.map((one) => [one.reference, one]));

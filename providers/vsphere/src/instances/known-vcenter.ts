@@ -25,7 +25,9 @@ export class KnownVcenter {
   maintenance: ReadonlyMap<string, InventoryObject> = new Map();
   readonly #vcenter: Vcenter;
   readonly #identities: KnownIdentities;
+  readonly #identifying = new SharedRound<string>();
   readonly #lists = new SharedRound<MachineList>();
+  readonly #wholeLists = new SharedRound<MachineList>();
   #kept: KeptMachines | undefined;
   /** Monotonic: from when on no change was missed. */
   #followedSince = Infinity;
@@ -48,7 +50,8 @@ export class KnownVcenter {
 
   /** Asked, where it is not known yet. */
   async identity(call: CallContext): Promise<string> {
-    return this.knownIdentity ?? this.confirmIdentity(call);
+    const known = async (): Promise<string> => this.knownIdentity ?? this.confirmIdentity(call);
+    return this.knownIdentity ?? shared(this.#identifying, call, known);
   }
 
   /** Asked in any case, with a session that is valid after the answer. */
@@ -83,14 +86,26 @@ export class KnownVcenter {
   }
 
   /** Of the whole vCenter, read after it was asked for, once for all who ask at the same time. */
-  async allMachines(call: CallContext): Promise<MachineList> {
-    for (let tries = 0; ; tries++) {
-      try {
-        return await this.#lists.ask(() => this.#vcenter.machines(call));
-      } catch (error) {
-        // Of another's call, which was given up.
-        if (call.signal.aborted || tries > 0 || !isAbort(error)) throw error;
-      }
+  async allMachines(call: CallContext, surroundings: boolean = false): Promise<MachineList> {
+    const round = surroundings ? this.#wholeLists : this.#lists;
+    return shared(round, call, () => this.#vcenter.machines(call, { surroundings }));
+  }
+
+  /** Of the datacenters that are configured. */
+  async machines(call: CallContext, surroundings: boolean): Promise<MachineList> {
+    const { datacenters } = this.settings;
+    if (datacenters.length === 0) return this.allMachines(call, surroundings);
+    return this.#vcenter.machines(call, { datacenters, surroundings });
+  }
+}
+
+async function shared<T>(round: SharedRound<T>, call: CallContext, ask: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await round.ask(ask);
+    } catch (error) {
+      // Of another's call, which was given up.
+      if (call.signal.aborted || tries > 0 || !isAbort(error)) throw error;
     }
   }
 }

@@ -30,6 +30,13 @@ test('one list a vCenter for all nodes, in the order of the question', async () 
   assert.deepEqual(await site.kinds(), []);
 });
 
+test('who a vCenter is, is asked once by all who ask at the same time', async () => {
+  const site = new TwoVcenters();
+  site.put(site.a, 1);
+  await Promise.all([site.kinds(node(1)), site.kinds(node(1)), site.read(node(1))]);
+  assert.equal(site.a.requests.filter((method) => method === 'identify').length, 1);
+});
+
 test('a new node is found by the UUID that its kubelet reports, in either byte order and in any case', async () => {
   const site = new TwoVcenters();
   site.put(site.b, 1);
@@ -157,7 +164,7 @@ test('metadata: type, addresses with reasons, zone and region, and where it is',
   assert.ok(first?.result.kind === 'found' && first.result.instance.zone === undefined);
   assert.ok(third?.result.kind === 'failed');
   assert.match(third.result.error.message, /^machine machine-3 \(vm-3\) of node node-3: neither its host/);
-  assert.deepEqual(site.a.requests, ['identify', 'machines', 'surroundings', 'tags', 'tags']);
+  assert.deepEqual(site.a.requests, ['identify', 'machines', 'tags', 'tags']);
 });
 
 test("a machine's name in vCenter is told where it is the node's; what the guest is called is not", async () => {
@@ -193,7 +200,7 @@ test('tags that cannot be read fail the metadata of that vCenter, and no state',
   const site = new TwoVcenters({ zones: { zone: 'z', region: 'r' } });
   site.put(site.a, 1);
   site.put(site.b, 2);
-  site.a.fault = (method) => (method === 'surroundings' ? down() : undefined);
+  site.a.fault = (method) => (method === 'tags' ? down() : undefined);
   const [first, second] = await site.lookUp(nodes(1, 2), 'metadata');
   assert.deepEqual([first?.result.kind, second?.result.kind], ['failed', 'found']);
   assert.deepEqual(await site.kinds(...nodes(1, 2)), [there(1), there(2)]);

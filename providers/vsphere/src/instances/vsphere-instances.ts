@@ -73,14 +73,14 @@ export class VsphereInstances implements Instances {
     if (kept) return kept;
     const looked = await this.#eachVcenter(site, call, async (vcenter) => {
       const identity = await vcenter.identity(call);
-      const machines = isDirect
-        ? (await Promise.all(asked.map((one) => searched(vcenter, one, call)))).flat()
-        : (await listed(vcenter, call)).machines;
-      return new SeenMachines(identity, machines);
+      if (!isDirect)
+        return new SeenMachines(identity, await vcenter.machines(call, need === 'metadata' && !!site.zones));
+      const machines = await Promise.all(asked.map((one) => searched(vcenter, one, call)));
+      return new SeenMachines(identity, { machines: machines.flat() });
     });
     throwWhereAllFailed(looked);
     const found = nodes.map((node, at) => this.#found(node, asked[at], looked));
-    return this.#answers(nodes, found, { site, need, asOf, call, ...(!isDirect && { looked }) });
+    return this.#answers(nodes, found, { site, need, asOf, call, looked, areWhole: !isDirect });
   }
 
   /** For a refresh: nodes that are all initialised, and whose machines were all found when nothing had changed yet. */
@@ -116,13 +116,13 @@ export class VsphereInstances implements Instances {
       // By name there is no other way than the list; and nothing that it lacks is proved.
       const machines =
         asked.by === 'name' ? (await vcenter.allMachines(call)).machines : await searched(vcenter, asked, call);
-      return new SeenMachines(identity, machines);
+      return new SeenMachines(identity, { machines });
     });
     let found = this.#found(node, asked, looked);
     if (asked.by === 'uuid' && asked.isByID && 'kind' in found && found.kind === 'missing') {
       found = otherHit(node, looked) ?? (await this.#gone(node, asked, site, call));
     }
-    const [answer] = await this.#answers([node], [found], { site, need, asOf, call });
+    const [answer] = await this.#answers([node], [found], { site, need, asOf, call, looked, areWhole: false });
     if (!answer) throw new Error(`read of node ${node.name}: no answer`);
     return answer;
   }
@@ -218,9 +218,10 @@ export class VsphereInstances implements Instances {
     nodes: readonly NodeRef[],
     found: readonly (Found | Result)[],
     {
+      areWhole,
       asOf,
       call,
-      looked = [],
+      looked,
       need,
       site,
     }: {
@@ -228,14 +229,16 @@ export class VsphereInstances implements Instances {
       readonly need: InstanceNeed;
       readonly asOf: number;
       readonly call: CallContext;
-      /** Whole lists. */
-      readonly looked?: readonly Looked[];
+      readonly looked: readonly Looked[];
+      /** What was looked at are whole lists. */
+      readonly areWhole: boolean;
     },
   ): Promise<readonly InstanceAnswer[]> {
     const machines = found.flatMap((one) => ('machine' in one ? [one] : []));
     if (need === 'state') return this.#placed(nodes, found, { site, need, asOf, zones: new Map() });
-    const zones = await zonesOf(machines, site, call);
-    for (const { seen, vcenter } of looked)
+    const oldNames = nodes.every(({ providerID }) => providerID !== undefined && providerID !== '');
+    const zones = await zonesOf(machines, { site, looked, oldNames }, call);
+    for (const { seen, vcenter } of areWhole ? looked : [])
       if (!(seen instanceof Error)) vcenter.keep({ at: asOf, seen, zones: new Map() });
     for (const { machine, where } of machines) {
       const zone = zones.get(machine);
@@ -293,11 +296,6 @@ function placeOf({ vcenters }: Site): string | undefined {
   return identities.length < vcenters.length ? undefined : [...new Set(identities)].toSorted().join(',');
 }
 
-function listed(vcenter: KnownVcenter, call: CallContext): ReturnType<KnownVcenter['allMachines']> {
-  const { datacenters } = vcenter.settings;
-  return datacenters.length === 0 ? vcenter.allMachines(call) : vcenter.api.machines(call, { datacenters });
-}
-
 /** In the whole vCenter, by UUID and where it was seen before. */
 async function searched(
   vcenter: KnownVcenter,
@@ -327,13 +325,19 @@ function otherHit(node: NodeRef, looked: readonly Looked[]): Result | undefined 
 /** By machine. Of a vCenter that does not say, the error for each of its machines. */
 async function zonesOf(
   found: readonly Found[],
-  { zones: categories }: Site,
+  {
+    looked,
+    oldNames,
+    site: { zones: categories },
+  }: { readonly site: Site; readonly looked: readonly Looked[]; readonly oldNames: boolean },
   call: CallContext,
 ): Promise<ReadonlyMap<VirtualMachine, Zone | Error>> {
   const zones = new Map<VirtualMachine, Zone | Error>();
   if (!categories) return zones;
   const look = async (vcenter: KnownVcenter, machines: readonly VirtualMachine[]): Promise<void> => {
-    const surroundings = await vcenter.api.surroundings(call);
+    const seen = looked.find((one) => one.vcenter === vcenter)?.seen;
+    const read = seen instanceof SeenMachines ? seen.surroundings : undefined;
+    const surroundings = read ?? (await vcenter.api.surroundings(call));
     vcenter.maintenance = new Map([...surroundings].filter(([, { maintenance }]) => maintenance));
     const paths = machines.map((machine) => ({ machine, path: zonePaths(machine, surroundings) }));
     // Machines and their folders are many: only of those that have no zone by their host and their resource pool.
@@ -346,7 +350,9 @@ async function zonesOf(
         .map((one) => ({ ...one, path: one.path.slice(from, to) }));
       const objects = new Map(open.flatMap(({ path }) => path.flat()).map((one) => [one.reference, one]));
       if (objects.size === 0) continue;
-      const tags = await vcenter.api.tags([...objects.values()], [categories.zone, categories.region], call);
+      const tags = await vcenter.api.tags([...objects.values()], [categories.zone, categories.region], call, {
+        oldNames,
+      });
       for (const { machine, path } of open) {
         const zone = zoneOf(path, tags, categories);
         if (zone) zones.set(machine, zone);

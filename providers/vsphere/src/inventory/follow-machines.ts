@@ -3,6 +3,7 @@ import { asError, isCloudError, type CallContext, type ProviderHost } from '@out
 import { xmlChild, xmlChildren, xmlText } from '@outrigger/provider-kit';
 import { isFault, managedObjectIn } from '../client/soap.ts';
 import type { VimClient, VimSession } from '../client/vim-client.ts';
+import { MACHINE } from './machine-properties.ts';
 import type { InventoryChange, ManagedObject } from './vcenter.ts';
 import { filterSpec, viewOf } from './views.ts';
 
@@ -68,7 +69,7 @@ async function* follow(
   },
 ): AsyncGenerator<readonly InventoryChange[], void> {
   const { propertyCollector, rootFolder } = session.content;
-  const view = await viewOf(session, call, rootFolder, ['VirtualMachine']);
+  const view = await viewOf(session, call, rootFolder);
   session.disown(COLLECTOR);
   // Its own: waits and filters of others have nothing to do with it.
   const collector = await session.own(COLLECTOR, () =>
@@ -79,7 +80,7 @@ async function* follow(
       call,
       'CreateFilter',
       collector,
-      { spec: filterSpec(view, { specs: [{ type: 'VirtualMachine', paths: PATHS }] }), partialUpdates: false },
+      { spec: filterSpec(view, { specs: [{ type: MACHINE, paths: PATHS }] }), partialUpdates: false },
       { idempotent: false },
     );
     let version = '';

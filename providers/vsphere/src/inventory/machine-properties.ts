@@ -3,6 +3,7 @@ import { xmlChild, xmlChildren, xmlText } from '@outrigger/provider-kit';
 import type { ObjectContent } from '../client/soap.ts';
 import type { ConnectionState, GuestNic, PowerState, VirtualMachine } from './virtual-machine.ts';
 
+export const MACHINE = 'VirtualMachine';
 export const MACHINE_PATHS: readonly string[] = [
   'name',
   'parent',

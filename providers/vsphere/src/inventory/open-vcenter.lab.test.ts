@@ -93,7 +93,18 @@ test(
         const { name, type } = around.get(object.reference) ?? {};
         assert.deepEqual([type, name], [object.type, object.name]);
       }
+      await lab.calls(true);
+      const { machines: same, surroundings } = await vcenter.machines(call, { surroundings: true });
+      assert.deepEqual(same, machines);
+      assert.deepEqual(surroundings, around);
+      const pages = new Set((await lab.calls(true)).map(({ method }) => method));
+      assert.deepEqual([...pages], ['RetrievePropertiesEx', 'ContinueRetrievePropertiesEx']);
       const datacenters = (await lab.objects('Datacenter')).map(({ name }) => name);
+      const inAll = await vcenter.machines(call, { datacenters, surroundings: true });
+      assert.deepEqual([inAll.machines.length, inAll.surroundings], [machines.length, around]);
+      const views = (await lab.calls(true)).map(({ method }) => method);
+      assert.equal(views.filter((method) => method === 'CreateContainerView').length, 2);
+      assert.equal(views.filter((method) => method === 'RetrievePropertiesEx').length, 3, 'what is around once');
       const parts = await Promise.all(datacenters.map((name) => vcenter.machines(call, { datacenters: [name] })));
       assert.deepEqual(
         parts.flatMap((part) => part.machines.map(({ reference }) => reference)).toSorted(order),
@@ -255,7 +266,7 @@ test('a wrong password is asked with once; the right one later serves again', { 
   const logins = (await lab.calls()).filter(({ method }) => /Login|session/u.test(method));
   assert.deepEqual(
     logins.map(({ method }) => method),
-    ['Login', 'GET /api/session'],
+    ['Login'],
   );
 });
 

@@ -53,7 +53,7 @@ test('one login serves all callers, and one view all lists', async () => {
   const { call, vcenter, vim } = one;
   const lists = await Promise.all([1, 2, 3].map(() => vcenter.findByUuid(uuid(2), call)));
   assert.deepEqual(lists, [['vm-2'], ['vm-2'], ['vm-2']]);
-  await vcenter.machines(call);
+  await Promise.all([1, 2].map(() => vcenter.machines(call)));
   await vcenter.machines(call);
   assert.deepEqual(vim.asked, [
     'RetrieveServiceContent',
@@ -62,6 +62,7 @@ test('one login serves all callers, and one view all lists', async () => {
     'FindAllByUuid',
     'FindAllByUuid',
     'CreateContainerView',
+    'RetrievePropertiesEx',
     'RetrievePropertiesEx',
     'RetrievePropertiesEx',
   ]);
@@ -437,11 +438,43 @@ test('tags come in one request for many objects; what is known of them is not as
   ]);
   vim.endSessions();
   await clock.advance(600_000);
+  const old = await vcenter.tags(objects, ['k8s-zone'], call, { oldNames: true });
+  assert.deepEqual(Object.fromEntries(old), { ...expected, 'host-2': [] });
   assert.deepEqual(await ask(), { ...expected, 'host-1': [{ category: 'k8s-zone', name: 'zone-b' }], 'host-2': [] });
   assert.deepEqual(await vcenter.tags(objects, [], call), new Map(objects.map(({ reference }) => [reference, []])));
   assert.equal(vim.restSessions.size, 1);
   await vcenter.close();
   assert.deepEqual([vim.restSessions.size, vim.sessions], [0, 0]);
+});
+
+test('a tag and a category of many objects are read once, by the newer API where it is', async () => {
+  await using one = await rig();
+  const { call, vcenter, vim } = one;
+  const answers: Readonly<Record<string, unknown>> = {
+    'POST /api/session': 'session-1',
+    'POST /api/cis/tagging/tag-association?action=list-attached-tags-on-objects': ['host-1', 'host-2'].map((id) => ({
+      object_id: { id },
+      tag_ids: ['t1', 't2'],
+    })),
+    'GET /api/cis/tagging/tag/t1': { name: 'zone-a', category_id: 'c1' },
+    'GET /api/cis/tagging/tag/t2': { name: 'zone-b', category_id: 'c1' },
+    'GET /api/cis/tagging/category/c1': { name: 'k8s-zone' },
+    'DELETE /api/session': '',
+  };
+  vim.before = (operation) =>
+    operation in answers ? { text: JSON.stringify(answers[operation]), status: 200 } : undefined;
+  const objects = ['host-1', 'host-2'].map((reference) => ({ type: 'HostSystem', reference }));
+  const tags = ['zone-a', 'zone-b'].map((name) => ({ category: 'k8s-zone', name }));
+  assert.deepEqual(
+    await vcenter.tags(objects, ['k8s-zone'], call),
+    new Map(objects.map(({ reference }) => [reference, tags])),
+  );
+  assert.deepEqual(
+    vim.asked.filter((name) => name.includes('/')),
+    Object.keys(answers).slice(0, 5),
+  );
+  await vcenter.close();
+  assert.equal(vim.asked.at(-1), 'DELETE /api/session');
 });
 
 test('changes are told as they come, also across the end of a session; machines as they were at first are none', async () => {

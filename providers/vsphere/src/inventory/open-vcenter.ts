@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { asError, CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
 import {
   xmlChildren,
-  xmlText,
   HttpClient,
   soapError,
   soapFormat,
@@ -23,11 +22,21 @@ import {
   type ObjectContent,
 } from '../client/soap.ts';
 import { TagClient } from '../client/tag-client.ts';
-import { sessionEnded, VimClient, VimRequests, type VimSession } from '../client/vim-client.ts';
+import { VimClient, VimRequests, type VimSession } from '../client/vim-client.ts';
 import { followMachines } from './follow-machines.ts';
 import { KnownIdentities } from './known-identities.ts';
-import { GUEST_INFO_PATHS, MACHINE_PATHS, virtualMachine, WHOLE_EXTRA_CONFIG } from './machine-properties.ts';
-import type { AttachedTag, InventoryChange, InventoryObject, MachineList, ManagedObject, Vcenter } from './vcenter.ts';
+import { GUEST_INFO_PATHS, MACHINE, MACHINE_PATHS, virtualMachine, WHOLE_EXTRA_CONFIG } from './machine-properties.ts';
+import { datacentersIn, SURROUNDINGS_SPECS, surroundingsIn } from './surroundings.ts';
+import type {
+  AttachedTag,
+  InventoryChange,
+  InventoryObject,
+  ListOptions,
+  MachineList,
+  ManagedObject,
+  TagOptions,
+  Vcenter,
+} from './vcenter.ts';
 import { readView, viewOf } from './views.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
 
@@ -56,10 +65,6 @@ export interface OpenVcenterOptions {
   readonly fetch?: Fetch | undefined;
 }
 
-const HOST = 'HostSystem';
-const SURROUNDINGS = [HOST, 'ComputeResource', 'Datacenter', 'Folder', 'ResourcePool'];
-const HOST_PATHS = ['runtime.inMaintenanceMode'];
-const TASK_PATHS = ['info.descriptionId', 'info.entity', 'info.state'];
 /** A page of machines is about 0.7 MB then, which is read in one go. */
 const PAGE = 250;
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -133,24 +138,31 @@ class OpenVcenter implements Vcenter {
 
   async machines(
     call: CallContext,
-    { datacenters }: { readonly datacenters?: readonly string[] } = {},
+    { datacenters = [], surroundings = false }: ListOptions = {},
   ): Promise<MachineList> {
     return this.#vim.inSession(call, (session) =>
       this.#withPaths(async (paths) => {
+        const { rootFolder } = session.content;
+        // Datacenters are found by what is around them; without any, all comes with the machines.
+        const around = datacenters.length > 0 ? await this.#surroundings(session, call) : undefined;
+        const containers = around ? this.#datacenters(around, datacenters) : [rootFolder];
+        const of = surroundings && !around ? { ...SURROUNDINGS_SPECS, also: rootFolder } : { specs: [] };
+        const what = { ...of, specs: [{ type: MACHINE, paths }, ...of.specs], pageSize: PAGE };
         const machines: VirtualMachine[] = [];
         const withheld: { reference: string; fault: string }[] = [];
-        for (const container of await this.#containers(session, call, datacenters)) {
-          const view = await viewOf(session, call, container, ['VirtualMachine']);
-          const specs = [{ type: 'VirtualMachine', paths }];
-          for await (const page of readView(session, call, view, { specs, pageSize: PAGE })) {
+        const others: ObjectContent[] = [];
+        for (const container of containers) {
+          const view = await viewOf(session, call, container);
+          for await (const page of readView(session, call, view, what)) {
             for (const content of page) {
               const fault = faultOf(content);
-              if (fault === undefined) machines.push(virtualMachine(content));
+              if (content.type !== MACHINE) others.push(content);
+              else if (fault === undefined) machines.push(virtualMachine(content));
               else withheld.push({ reference: content.reference, fault });
             }
           }
         }
-        return { machines, withheld };
+        return { machines, withheld, ...(surroundings && { surroundings: around ?? surroundingsIn(others) }) };
       }),
     );
   }
@@ -176,8 +188,8 @@ class OpenVcenter implements Vcenter {
         contents = await this.#withPaths(async (paths) =>
           objectContents(
             await session.retrieve(call, {
-              propSet: { type: 'VirtualMachine', pathSet: paths },
-              objectSet: { obj: referenceTo({ type: 'VirtualMachine', reference }) },
+              propSet: { type: MACHINE, pathSet: paths },
+              objectSet: { obj: referenceTo({ type: MACHINE, reference }) },
             }),
           ),
         );
@@ -203,8 +215,9 @@ class OpenVcenter implements Vcenter {
     objects: readonly ManagedObject[],
     categories: readonly string[],
     call: CallContext,
+    options?: TagOptions,
   ): Promise<ReadonlyMap<string, readonly AttachedTag[]>> {
-    return this.#tags.attached(objects, categories, call);
+    return this.#tags.attached(objects, categories, call, options);
   }
 
   changes(call: CallContext, onFollowing?: () => void): AsyncIterable<InventoryChange> {
@@ -262,59 +275,21 @@ class OpenVcenter implements Vcenter {
 
   async #surroundings(session: VimSession, call: CallContext): Promise<ReadonlyMap<string, InventoryObject>> {
     const { rootFolder } = session.content;
-    const view = await viewOf(session, call, rootFolder, SURROUNDINGS);
-    const specs = [
-      ...SURROUNDINGS.map((type) => ({ type, paths: ['name', 'parent', ...(type === HOST ? HOST_PATHS : [])] })),
-      { type: 'Task', paths: TASK_PATHS },
-    ];
-    const onward = { type: HOST, path: 'recentTask' };
-    const found = new Map<string, InventoryObject>();
-    const entering = new Set<string | undefined>();
+    const view = await viewOf(session, call, rootFolder);
     const contents: ObjectContent[] = [];
-    for await (const page of readView(session, call, view, { specs, onward, also: rootFolder })) contents.push(...page);
-    for (const content of contents) {
-      const fault = faultOf(content);
-      const { missing, properties, reference, type } = content;
-      if (type === 'Task') {
-        if (isEntering(content)) entering.add(managedObjectIn(properties.get('info.entity'))?.reference);
-        continue;
-      }
-      // A host is around its machines, whatever is not said of it besides.
-      if (fault !== undefined && (missing.has('name') || missing.has('parent'))) continue;
-      const parent = managedObjectIn(properties.get('parent'))?.reference;
-      const isEntered = xmlText(properties.get('runtime.inMaintenanceMode')) === 'true';
-      const name = xmlText(properties.get('name')) ?? '';
-      found.set(reference, { type, reference, parent, name, ...(isEntered && { maintenance: 'entered' as const }) });
-    }
-    for (const host of found.values())
-      if (entering.has(host.reference) && !host.maintenance)
-        found.set(host.reference, { ...host, maintenance: 'entering' });
-    return found;
+    for await (const page of readView(session, call, view, { ...SURROUNDINGS_SPECS, also: rootFolder }))
+      contents.push(...page);
+    return surroundingsIn(contents);
   }
 
-  /** The datacenters by name or path (`/folder/name`), each once; the root folder without any. */
-  async #containers(
-    session: VimSession,
-    call: CallContext,
-    names: readonly string[] = [],
-  ): Promise<readonly ManagedObject[]> {
-    const { rootFolder } = session.content;
-    if (names.length === 0) return [rootFolder];
-    const all = await this.#surroundings(session, call);
-    const found = new Map<string, ManagedObject>();
-    for (const name of names) {
-      const fits = [...all.values()].filter(
-        (one) => one.type === 'Datacenter' && [one.name, pathOf(one, all)].includes(name.replace(/^\//u, '')),
-      );
-      if (fits.length === 0) {
-        throw new CloudError(
-          'configuration',
-          `vCenter ${this.address} has no datacenter ${JSON.stringify(name)} that the user may see`,
-        );
-      }
-      for (const one of fits) found.set(one.reference, one);
-    }
-    return [...found.values()];
+  #datacenters(all: ReadonlyMap<string, InventoryObject>, names: readonly string[]): readonly InventoryObject[] {
+    const { found, unknown } = datacentersIn(all, names);
+    const [name] = unknown;
+    if (name === undefined) return found;
+    throw new CloudError(
+      'configuration',
+      `vCenter ${this.address} has no datacenter ${JSON.stringify(name)} that the user may see`,
+    );
   }
 
   /** A wrong password is to be heard of by the other login first: both count when an account is locked. */
@@ -342,24 +317,11 @@ class OpenVcenter implements Vcenter {
   }
 }
 
-/** Why the object is not known in full. Throws where that is the end of the session, which some answers say of each property alone. */
+/** Why the object is not known in full. */
 function faultOf({ missing }: ObjectContent): string | undefined {
   const faults = [...missing].filter(([path, fault]) => fault !== 'InvalidProperty' || !path.includes('extraConfig'));
   const names = faults.map(([, fault]) => fault);
-  if (names.includes('NotAuthenticated')) throw sessionEnded();
   return names.includes('NoPermission') ? 'NoPermission' : names[0];
-}
-
-/** By the key of its description: operations of vCenter itself have no name. */
-function isEntering({ properties }: ObjectContent): boolean {
-  const [of, state] = ['info.descriptionId', 'info.state'].map((path) => xmlText(properties.get(path)) ?? '');
-  return of === 'HostSystem.enterMaintenanceMode' && (state === 'queued' || state === 'running');
-}
-
-function pathOf(object: InventoryObject, all: ReadonlyMap<string, InventoryObject>): string {
-  const parent = all.get(object.parent ?? '');
-  // The root folder is in no path.
-  return parent?.parent === undefined ? object.name : `${pathOf(parent, all)}/${object.name}`;
 }
 
 function secretsOf(credentials: VcenterCredentials): readonly string[] {

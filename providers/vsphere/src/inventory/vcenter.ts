@@ -29,6 +29,20 @@ export interface MachineList {
   readonly machines: readonly VirtualMachine[];
   /** Objects whose properties vCenter did not give, with its reason (`missingSet`). */
   readonly withheld: readonly { readonly reference: string; readonly fault: string }[];
+  /** What is around them, where it was asked for. */
+  readonly surroundings?: ReadonlyMap<string, InventoryObject>;
+}
+
+export interface ListOptions {
+  /** Only machines of these, by name or inventory path. Default: of all. */
+  readonly datacenters?: readonly string[];
+  /** With what `Vcenter.surroundings` gives, in the same requests. Default: false. */
+  readonly surroundings?: boolean;
+}
+
+export interface TagOptions {
+  /** Names of tags and categories will do that were read within a day. Default: within ten minutes. */
+  readonly oldNames?: boolean;
 }
 
 /** What a change may have been: a hint that proves nothing. Without a reference: something has changed. */
@@ -43,8 +57,8 @@ export interface Vcenter {
   readonly address: string;
   /** `about.instanceUuid`, asked with a session that is valid after the answer. */
   identify(call: CallContext): Promise<string>;
-  /** Machines with their properties, in as few requests as pages. `datacenters`: only of these, by name or inventory path. Default: all. */
-  machines(call: CallContext, options?: { readonly datacenters?: readonly string[] }): Promise<MachineList>;
+  /** Machines with their properties, in as few requests as pages. */
+  machines(call: CallContext, options?: ListOptions): Promise<MachineList>;
   /**
    * References of the machines with this BIOS UUID in the whole vCenter (`SearchIndex.FindAllByUuid`), with a session that is valid after the
    * answer. Empty is no proof: an inaccessible machine has none.
@@ -62,6 +76,7 @@ export interface Vcenter {
     objects: readonly ManagedObject[],
     categories: readonly string[],
     call: CallContext,
+    options?: TagOptions,
   ): Promise<ReadonlyMap<string, readonly AttachedTag[]>>;
   /** Hints by `WaitForUpdatesEx`, each request no longer than the contract's `changes` allows. Ends with `call.signal`. `onFollowing`: called whenever no change is missed from now on. */
   changes(call: CallContext, onFollowing?: () => void): AsyncIterable<InventoryChange>;

@@ -1,15 +1,11 @@
 /** Container views: what is below a folder or a datacenter, read whole in pages. */
 import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import { xmlChild, xmlText, type XmlElement } from '@outrigger/provider-kit';
-import { objectContents, type ObjectContent, referenceTo } from '../client/soap.ts';
+import { objectContents, referenceTo, type ObjectContent, type PropertySpec } from '../client/soap.ts';
 import type { VimSession } from '../client/vim-client.ts';
+import { MACHINE } from './machine-properties.ts';
+import { SURROUNDINGS } from './surroundings.ts';
 import type { ManagedObject } from './vcenter.ts';
-
-/** Properties of objects of a type, or of one derived from it. */
-interface PropertySpec {
-  readonly type: string;
-  readonly paths: readonly string[];
-}
 
 export interface ReadViewOptions {
   /** No two types that one object may be of. */
@@ -22,17 +18,12 @@ export interface ReadViewOptions {
   readonly pageSize?: number;
 }
 
-/** Kept as long as the session, which ends it; it follows what comes and goes. */
-export async function viewOf(
-  session: VimSession,
-  call: CallContext,
-  container: ManagedObject,
-  types: readonly string[],
-): Promise<ManagedObject> {
-  return session.own(`view of ${types.join(', ')} in ${container.reference}`, () =>
+/** Machines and what is around them. Kept as long as the session, which ends it; it follows what comes and goes. */
+export async function viewOf(session: VimSession, call: CallContext, container: ManagedObject): Promise<ManagedObject> {
+  return session.own(`view of ${container.reference}`, () =>
     session.request(call, 'CreateContainerView', session.content.viewManager, {
       container: referenceTo(container),
-      type: types,
+      type: [MACHINE, ...SURROUNDINGS],
       recursive: true,
     }),
   );
