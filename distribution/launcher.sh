@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the bundled program with the Node that was built for it, from any working directory. `make build` copies this to
-# bin/cloud-controller-manager and to bin/outrigger, which runs its commands.
+# Runs a bundled program with the Node that was built for it, from any working directory. `make build` copies this to
+# bin/cloud-controller-manager, which is the manager, and to bin/outrigger, which has the commands.
 set -eu
 
 # Through symbolic links to the place where this file really is.
@@ -24,8 +24,10 @@ if [ ! -x "$node" ]; then
   exit 1
 fi
 
-# The name of the file, not that of a link to it, says which of the two it is.
-export OUTRIGGER_PROGRAM="${self##*/}"
+# The name of the file, not that of a link to it, says which of the two it is. What people run ends in seconds: nothing is tuned for it.
+if [ "${self##*/}" != cloud-controller-manager ]; then
+  exec "$node" --disable-sigusr1 "$bin/../dist/outrigger.js" "$@"
+fi
 
 # glibc gives each thread an arena of its own, and keeps what was freed in it: two are enough. What the compilers take for a
 # few milliseconds comes in pieces of 32 KB: mapped one by one, it goes back to the system.

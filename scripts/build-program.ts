@@ -1,4 +1,4 @@
-/** Bundles the program into one file and puts its launcher beside it. `make build` runs this through `build.ts`. */
+/** Bundles each of the two programs into one file and puts its launcher beside it. `make build` runs this through `build.ts`. */
 import { chmod, copyFile, mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,8 @@ import { build, type Plugin } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-export interface BuiltProgram {
+/** One file of the distribution, bundled. */
+export interface Bundle {
   readonly bundle: string;
   readonly bundleBytes: number;
   /** Of it, what packages of npm are. */
@@ -15,9 +16,14 @@ export interface BuiltProgram {
   readonly bytesOf: (folder: string) => number;
   /** Source files that something was taken from, relative to the repository, with `/`. */
   readonly inputs: readonly string[];
+}
+
+/** The manager is what the members of `Bundle` are about. */
+export interface BuiltProgram extends Bundle {
   readonly launcher: string;
-  /** The same, for the commands. */
+  /** The launcher of the commands. */
   readonly outrigger: string;
+  readonly commands: Bundle;
 }
 
 /** CommonJS packages in the bundle ask for these, which an ES module does not have. */
@@ -58,8 +64,8 @@ const onlyDispatchers: Plugin = {
 };
 
 /**
- * Writes `<directory>/dist/cloud-controller-manager.js`, and `cloud-controller-manager` and `outrigger` in
- * `<directory>/bin`. `maps`: also the source map, default true; without it, the file does not depend on the directory. `without`: packages that
+ * Writes `<directory>/dist/cloud-controller-manager.js` and `outrigger.js`, and `cloud-controller-manager` and `outrigger` in
+ * `<directory>/bin`. `maps`: also the source maps, default true; without them, the files do not depend on the directory. `without`: packages that
  * are left out, to see what they weigh; default: none.
  */
 export async function buildProgram(
@@ -67,12 +73,29 @@ export async function buildProgram(
   maps: boolean = true,
   without: readonly string[] = [],
 ): Promise<BuiltProgram> {
-  const bundle = join(directory, 'dist', 'cloud-controller-manager.js');
-  const launcher = join(directory, 'bin', 'cloud-controller-manager');
-  const outrigger = join(directory, 'bin', 'outrigger');
+  const bin = join(directory, 'bin');
+  const [launcher, outrigger] = [join(bin, 'cloud-controller-manager'), join(bin, 'outrigger')];
+  const [manager, commands] = await Promise.all(
+    (['cloud-controller-manager', 'outrigger'] as const).map((name) => bundleOf(name, directory, { maps, without })),
+  );
+  if (!manager || !commands) throw new Error('both are built');
+  await mkdir(bin, { recursive: true });
+  for (const file of [launcher, outrigger]) {
+    await copyFile(join(root, 'distribution/launcher.sh'), file);
+    await chmod(file, 0o755);
+  }
+  return { ...manager, commands, launcher, outrigger };
+}
+
+async function bundleOf(
+  name: string,
+  directory: string,
+  { maps, without }: { readonly maps: boolean; readonly without: readonly string[] },
+): Promise<Bundle> {
+  const bundle = join(directory, 'dist', `${name}.js`);
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [join(root, 'distribution/src/cloud-controller-manager.ts')],
+    entryPoints: [join(root, `distribution/src/${name}.ts`)],
     outfile: bundle,
     // One file, also what is imported lazily: that runs only when it is needed, though its text is read with the rest.
     bundle: true,
@@ -95,11 +118,6 @@ export async function buildProgram(
     banner: { js: COMMONJS_NAMES },
     logLevel: 'warning',
   });
-  await mkdir(dirname(launcher), { recursive: true });
-  for (const file of [launcher, outrigger]) {
-    await copyFile(join(root, 'distribution/launcher.sh'), file);
-    await chmod(file, 0o755);
-  }
   const inputs = Object.entries(metafile.outputs)
     .filter(([path]) => path.endsWith('.js'))
     .flatMap(([, output]) => Object.entries(output.inputs));
@@ -111,7 +129,5 @@ export async function buildProgram(
     bytesOf: (folder) =>
       inputs.reduce((sum, [path, { bytesInOutput }]) => (path.startsWith(`${folder}/`) ? sum + bytesInOutput : sum), 0),
     inputs: inputs.map(([path]) => path).sort(),
-    launcher,
-    outrigger,
   };
 }

@@ -2,6 +2,9 @@
 import { relative } from 'node:path';
 import { buildProgram } from './build-program.ts';
 
-const { bundle, bundleBytes, launcher, outrigger } = await buildProgram();
+const { bundle, bundleBytes, commands, launcher, outrigger } = await buildProgram();
 const here = (path: string): string => relative(process.cwd(), path);
-console.log(`${here(bundle)} (${(bundleBytes / 1e6).toFixed(1)} MB), run by ${here(launcher)} and ${here(outrigger)}`);
+const told = (file: string, bytes: number, by: string): void =>
+  console.log(`${here(file)} (${(bytes / 1e6).toFixed(1)} MB), run by ${here(by)}`);
+told(bundle, bundleBytes, launcher);
+told(commands.bundle, commands.bundleBytes, outrigger);

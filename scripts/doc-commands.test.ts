@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { conformanceCommand } from '../packages/conformance/src/command.ts';
-import { commands } from '../packages/cloud-controller-manager/src/commands/commands.ts';
+import { defaultCommands as commands } from '../packages/cloud-controller-manager/src/commands/commands.ts';
 import { programFlags } from '../packages/cloud-controller-manager/src/options/program-options.ts';
 import { commandsOfLine, linesOfPage } from './doc-commands/page-commands.ts';
 

@@ -1,17 +1,17 @@
-/** The shipped program: the manager and the providers that come with it. A fork that ships others replaces this file. */
+/** The shipped manager, with the providers that come with it. Its commands are in a file beside it, which a manager never reads. */
 import { hostname } from 'node:os';
+import { extname } from 'node:path';
 import { newCloudControllerManager } from '@outrigger/cloud-controller-manager';
+import { providers } from './providers.ts';
 
-const manager = newCloudControllerManager({
-  providers: {
-    memory: () => import('@outrigger/provider-memory'),
-    openstack: () => import('@outrigger/provider-openstack'),
-    vsphere: () => import('@outrigger/provider-vsphere'),
-  },
-});
+const args = process.argv.slice(2);
+// A word before any flag is a command. Of a name that is no literal a bundler leaves the import as it is.
+const beside = new URL(`outrigger${extname(import.meta.filename)}`, import.meta.url);
+if (/^[^-]/u.test(args[0] ?? '')) await import(beside.href);
 
-const code = await manager.main(process.argv.slice(2), {
-  program: process.env['OUTRIGGER_PROGRAM'] === 'outrigger' ? 'outrigger' : 'cloud-controller-manager',
+const manager = newCloudControllerManager({ providers });
+
+const code = await manager.main(args, {
   env: process.env,
   stdout: process.stdout,
   stderr: process.stderr,

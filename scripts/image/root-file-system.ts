@@ -61,7 +61,7 @@ export async function makeRootFileSystem(root: string, version: string): Promise
 
   const building = inRoot('/building');
   // Without maps: they are three times the program, and nothing reads them.
-  const { bundle, inputs } = await buildProgram(building, false);
+  const { bundle, commands, inputs } = await buildProgram(building, false);
   cpSync(dirname(bundle), inRoot(PROGRAM_DIRECTORY), { recursive: true });
   rmSync(building, { recursive: true });
   put(join(repository, 'LICENSE'), `${PROGRAM_DIRECTORY}/LICENSE`);
@@ -71,7 +71,7 @@ export async function makeRootFileSystem(root: string, version: string): Promise
   const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as LockFile;
   const bill = billOfMaterials({
     version,
-    packages: bundledPackages(inputs, lock),
+    packages: bundledPackages([...new Set([...inputs, ...commands.inputs])].toSorted(), lock),
     node: { ...node, integrity: lock.packages[`node_modules/${node.name}`]?.integrity ?? '' },
     libraries,
   });

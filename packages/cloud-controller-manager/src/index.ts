@@ -14,6 +14,7 @@ export type { Environment } from './program/environment.ts';
 export type { ProgramEnvironment, TextOutput } from './program/program-environment.ts';
 
 // Commands for people, of packages above this one
+export { defaultCommands } from './commands/commands.ts';
 export { defineCommand, type Command, type CommandDefinition } from './commands/command.ts';
 export { askManager } from './explain/ask-manager.ts';
 export { EXPLAIN_PATH } from './explain/explain-page.ts';

@@ -1,6 +1,6 @@
 /** A fork of the shipped program: its own choice of providers, a third controller, and no routes. */
 import { hostname } from 'node:os';
-import { defaultControllers, newCloudControllerManager } from '@outrigger/cloud-controller-manager';
+import { defaultCommands, defaultControllers, newCloudControllerManager } from '@outrigger/cloud-controller-manager';
 import { zoneLabelController } from './zone-label-controller.ts';
 
 const manager = newCloudControllerManager({
@@ -8,6 +8,7 @@ const manager = newCloudControllerManager({
     memory: () => import('@outrigger/provider-memory'),
   },
   controllers: [...defaultControllers.filter(({ name }) => name !== 'node-route-controller'), zoneLabelController],
+  commands: defaultCommands,
 });
 
 const code = await manager.main(process.argv.slice(2), {

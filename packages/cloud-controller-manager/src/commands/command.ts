@@ -1,21 +1,8 @@
 /** What the program can be asked to do instead of running: a word before any flag. Entry point for a new one: `defineCommand`. */
 import { bool, FlagError, FlagSet, renderHelp, type FlagGroup, type ParsedFlags } from '@outrigger/controller-manager';
-import type { Environment } from '../program/environment.ts';
+import type { Command, Environment } from '../program/environment.ts';
 
-export interface Command {
-  /** The word by which it is called: `explain`. */
-  readonly name: string;
-  /** One line for the list of commands, with a full stop. */
-  readonly summary: string;
-  /** For completion: the words of which one comes after its name. Default: none is known. */
-  readonly choices?: readonly string[];
-  /** What it parses. Absent where its code is in another package. */
-  readonly flagsOf?: (environment: Pick<Environment, 'controllers'>) => FlagSet;
-  /** As its help shows them, without what they do. Default: none. */
-  readonly examples?: readonly string[];
-  /** `args` without its name. Returns the exit code; what is wrong with them is one line on stderr. Never throws. */
-  run(args: readonly string[], environment: Environment): Promise<number>;
-}
+export type { Command } from '../program/environment.ts';
 
 export interface CommandDefinition {
   readonly name: string;

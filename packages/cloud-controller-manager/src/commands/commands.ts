@@ -1,5 +1,4 @@
-/** The commands of the program, in the order of their names. */
-import { closestName, FlagError } from '@outrigger/controller-manager';
+/** The commands that come with the manager, in the order of their names. */
 import { admissionPolicyCommand } from './admission-policy.ts';
 import { adoptCommand } from './adopt.ts';
 import type { Command } from './command.ts';
@@ -12,11 +11,11 @@ import { rbacCommand } from './rbac.ts';
 import { serviceWebhookCommand } from './service-webhook.ts';
 import { versionCommand } from './version.ts';
 
-/** In the order of their names. */
-export const commands: readonly Command[] = [
+/** What a distribution gives to `newCloudControllerManager`, with commands of its own beside them. */
+export const defaultCommands: readonly Command[] = [
   admissionPolicyCommand,
   adoptCommand,
-  completionCommand(() => commands),
+  completionCommand,
   configCommand,
   explainCommand,
   migrateCommand,
@@ -24,21 +23,4 @@ export const commands: readonly Command[] = [
   serviceWebhookCommand,
   versionCommand,
   ...installedCommands,
-].toSorted((a, b) => (a.name < b.name ? -1 : 1));
-
-/** Throws a `FlagError` for a word that is no command. */
-export function commandOf(name: string): Command {
-  const found = commands.find((command) => command.name === name);
-  if (found) return found;
-  const names = commands.map((command) => command.name);
-  const near = closestName(name, names);
-  const hint = near === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${near}?`;
-  throw new FlagError('unexpected-argument', `no command ${JSON.stringify(name)}; ${hint}`);
-}
-
-/** For `--help`: a line for each. */
-export function renderCommands(): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
-  const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
-  return `Commands (outrigger COMMAND --help):\n\n${lines.join('')}`;
-}
+];

@@ -9,27 +9,24 @@ import { bashCompletion, fishCompletion, type CompletedCommand, type CompletedFl
 /** Of zsh it is bash's own, which zsh can run. */
 const ZSH_HEAD = 'autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n';
 
-/** `commands`: all that there are, this one among them. */
-export function completionCommand(commands: () => readonly Command[]): Command {
-  return defineCommand({
-    name: 'completion',
-    summary: 'Prints a script that completes commands and flags in your shell.',
-    words: 'bash|zsh|fish',
-    examples: [
-      ['In this shell', 'source <(outrigger completion bash)'],
-      ['In every shell', 'outrigger completion fish > ~/.config/fish/completions/outrigger.fish'],
-    ],
-    run: ({ words }, environment) => {
-      const [shell = '', ...more] = words;
-      const known = [programOf(environment), ...commands().map((command) => completed(command, environment))];
-      const script = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }[shell];
-      if (!script || more.length > 0)
-        throw new FlagError('unexpected-argument', 'expected one shell: bash, zsh or fish');
-      environment.stdout.write(script(known));
-      return Promise.resolve(0);
-    },
-  });
-}
+export const completionCommand: Command = defineCommand({
+  name: 'completion',
+  summary: 'Prints a script that completes commands and flags in your shell.',
+  words: 'bash|zsh|fish',
+  examples: [
+    ['In this shell', 'source <(outrigger completion bash)'],
+    ['In every shell', 'outrigger completion fish > ~/.config/fish/completions/outrigger.fish'],
+  ],
+  run: ({ words }, environment) => {
+    const [shell = '', ...more] = words;
+    const { commands = [] } = environment;
+    const known = [programOf(environment), ...commands.map((command) => completed(command, environment))];
+    const script = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }[shell];
+    if (!script || more.length > 0) throw new FlagError('unexpected-argument', 'expected one shell: bash, zsh or fish');
+    environment.stdout.write(script(known));
+    return Promise.resolve(0);
+  },
+});
 
 function zshCompletion(commands: readonly CompletedCommand[]): string {
   return `${ZSH_HEAD}${bashCompletion(commands)}`;

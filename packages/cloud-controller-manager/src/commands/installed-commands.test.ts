@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { renderCommands } from './commands.ts';
+import { defaultCommands } from './commands.ts';
+import { renderCommands } from './find-command.ts';
 import { runInstalled, type ImportModule } from './installed-commands.ts';
 
 const command = { from: '@outrigger/none', member: 'noneCommand', name: 'none' };
@@ -32,7 +33,7 @@ async function run(load?: ImportModule, signals = new EventEmitter()): Promise<O
 
 test('the words are among the commands, each with its line', () => {
   for (const word of ['conformance', 'docs', 'lint-repo'])
-    assert.match(renderCommands(), new RegExp(`^ {2}${word} +\\S.+\\.$`, 'mu'));
+    assert.match(renderCommands(defaultCommands), new RegExp(`^ {2}${word} +\\S.+\\.$`, 'mu'));
 });
 
 test('a package that is not installed is one line, which says what to install', async () => {

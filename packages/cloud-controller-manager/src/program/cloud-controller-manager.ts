@@ -1,4 +1,5 @@
 /** A cloud-controller-manager, made of providers and controllers: the shipped one is one choice of them, a fork is another. */
+import type { Command } from '../commands/command.ts';
 import type { CloudController } from '../controllers/cloud-controller.ts';
 import { controllerFlags, defaultControllers } from '../controllers/controllers.ts';
 import { main } from './main.ts';
@@ -13,6 +14,11 @@ export interface CloudControllerManagerOptions {
    * replaced by its name.
    */
   readonly controllers?: readonly CloudController[];
+  /**
+   * What it can be asked to do instead of running, by a word before any flag: `defaultCommands`, and commands of your own. Default: none. They
+   * are text that stays in the memory of a manager: the shipped one has them in a second program, `outrigger`.
+   */
+  readonly commands?: readonly Command[];
 }
 
 export interface CloudControllerManager {
@@ -23,8 +29,9 @@ export interface CloudControllerManager {
   main(args: readonly string[], environment: ProgramEnvironment): Promise<number>;
 }
 
-/** Throws a `TypeError` for two controllers or two flags of one name: which of them is meant could not be told. */
+/** Throws a `TypeError` for two controllers, two commands or two flags of one name: which of them is meant could not be told. */
 export function newCloudControllerManager({
+  commands = [],
   controllers = defaultControllers,
   providers,
 }: CloudControllerManagerOptions): CloudControllerManager {
@@ -35,9 +42,13 @@ export function newCloudControllerManager({
     }
     names.add(name);
   }
+  for (const [index, { name }] of commands.entries()) {
+    if (commands.findIndex((other) => other.name === name) < index)
+      throw new TypeError(`two commands have the name ${name}`);
+  }
   // A flag of a controller that the program has already would be found when it is first run: here it is the author who is told.
   flagSetOf(controllerFlags(controllers));
   return {
-    main: (args, environment) => main(args, { ...environment, builtInProviders: providers, controllers }),
+    main: (args, environment) => main(args, { ...environment, builtInProviders: providers, controllers, commands }),
   };
 }

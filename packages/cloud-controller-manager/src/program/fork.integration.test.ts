@@ -11,6 +11,7 @@ import { systemClock } from '@outrigger/kube';
 import { freePort } from '@outrigger/testing';
 import { parseAllDocuments } from 'yaml';
 import { planZoneLabel, zoneLabelController } from '../../examples/fork/zone-label-controller.ts';
+import { defaultCommands } from '../commands/commands.ts';
 import { newCloudControllerManager } from './cloud-controller-manager.ts';
 import type { CloudController } from '../controllers/cloud-controller.ts';
 import { defaultControllers } from '../controllers/controllers.ts';
@@ -42,7 +43,11 @@ function startFork(...args: string[]): {
 /** What comes of arguments that run no controller, for a program with the fork's own one alone. */
 async function run(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   let [out, err] = ['', ''];
-  const manager = newCloudControllerManager({ providers: {}, controllers: [zoneLabelController] });
+  const manager = newCloudControllerManager({
+    providers: {},
+    controllers: [zoneLabelController],
+    commands: defaultCommands,
+  });
   const code = await manager.main(args, {
     env: {},
     stdout: { write: (text) => void (out += text) },
@@ -119,7 +124,7 @@ test('only a node that has a zone and not yet its label is written to', () => {
   assert.equal(planZoneLabel(node({ [LABEL]: 'z1' }), LABEL), undefined);
 });
 
-test('two controllers or two flags of one name are refused when the program is made', () => {
+test('two controllers, two commands or two flags of one name are refused when the program is made', () => {
   const mine: CloudController = { name: 'mine', rules: [], build: () => ({ run: () => Promise.resolve() }) };
   const make = (...controllers: CloudController[]) => newCloudControllerManager({ providers: {}, controllers });
   assert.throws(
@@ -128,4 +133,8 @@ test('two controllers or two flags of one name are refused when the program is m
   );
   assert.throws(() => make({ ...mine, flags: nodeFlags }), TypeError);
   assert.ok(make(...defaultControllers, mine));
+  assert.throws(
+    () => newCloudControllerManager({ providers: {}, commands: [...defaultCommands, ...defaultCommands.slice(0, 1)] }),
+    /two commands have the name admission-policy/u,
+  );
 });

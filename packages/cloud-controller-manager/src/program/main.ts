@@ -15,7 +15,7 @@ import {
 import { Journal } from '@outrigger/controllers';
 import { systemClock, systemRandom } from '@outrigger/kube';
 import { Explanations } from '../explain/explanations.ts';
-import { commandOf, renderCommands } from '../commands/commands.ts';
+import { findCommand, renderCommands } from '../commands/find-command.ts';
 import { controllerFlags } from '../controllers/controllers.ts';
 import type { Environment } from './environment.ts';
 import { programHelp } from './program-help.ts';
@@ -30,11 +30,11 @@ const ABOUT_COMMANDS = 'Outrigger connects a Kubernetes cluster with its cloud. 
 
 /** `args` without the program's name. Returns the exit code when all has ended. Never throws. */
 export async function main(args: readonly string[], environment: Environment): Promise<number> {
-  const { program = 'cloud-controller-manager', stderr, stdout } = environment;
+  const { commands = [], program = 'cloud-controller-manager', stderr, stdout } = environment;
   const [word = '', ...rest] = args;
   if (word !== '' && !word.startsWith('-')) {
     try {
-      return await commandOf(word).run(rest, environment);
+      return await findCommand(word, commands).run(rest, environment);
     } catch (error) {
       if (!(error instanceof FlagError)) throw error;
       stderr.write(`${program}: ${error.message}\n`);
@@ -42,9 +42,12 @@ export async function main(args: readonly string[], environment: Environment): P
     }
   }
   if (program === 'cloud-controller-manager') return await runManager(args, environment);
-  if (word === '--version') return await commandOf('version').run(rest, environment);
+  if (word === '--version') {
+    stdout.write(`Outrigger ${version}\n`);
+    return 0;
+  }
   if (['', '-h', '--help'].includes(word)) {
-    stdout.write(`${ABOUT_COMMANDS}\n\n${renderCommands()}`);
+    stdout.write(`${ABOUT_COMMANDS}\n\n${renderCommands(commands)}`);
     return 0;
   }
   stderr.write(`${program}: a command must come before its flags; see --help\n`);

@@ -1,7 +1,7 @@
 /** `cloud-controller-manager --help`. */
 import { renderHelp, type FlagSet } from '@outrigger/controller-manager';
 import { renderExamples } from '../commands/command.ts';
-import { renderCommands } from '../commands/commands.ts';
+import { renderCommands } from '../commands/find-command.ts';
 import { defaultControllers } from '../controllers/controllers.ts';
 import type { Environment } from './environment.ts';
 
@@ -25,7 +25,7 @@ export const programExamples: readonly (readonly [what: string, line: string])[]
 
 export function programHelp(
   flags: FlagSet,
-  { builtInProviders, controllers = defaultControllers, stdout }: Environment,
+  { builtInProviders, commands = [], controllers = defaultControllers, stdout }: Environment,
 ): string {
   const providers = Object.keys(builtInProviders).toSorted().join(', ') || 'none';
   const names = controllers.map(({ aliases = [], disabledByDefault = false, name }) => ({
@@ -41,7 +41,7 @@ export function programHelp(
       renderExamples(programExamples),
       `Built-in providers: ${providers}\n`,
       `Controllers, with their aliases (--controllers):\n\n${rows.join('\n')}\n`,
-      renderCommands(),
+      renderCommands(commands),
     ],
   });
 }

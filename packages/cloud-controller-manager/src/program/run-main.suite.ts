@@ -1,4 +1,5 @@
 /** Runs the program, or one of its commands, as far as it comes without a machine's own environment. */
+import { defaultCommands } from '../commands/commands.ts';
 import { main } from './main.ts';
 import type { Environment } from './environment.ts';
 import { testEnvironment } from './test-environment.suite.ts';
@@ -18,6 +19,7 @@ export async function runMain(
   const code = await main(args, {
     program: 'outrigger',
     builtInProviders: {},
+    commands: defaultCommands,
     ...testEnvironment(import.meta.dirname, (text) => void (stderr += text)),
     stdout: { write: (text) => void (stdout += text), ...(columns !== undefined && { columns }) },
     ...environment,

@@ -1,9 +1,10 @@
 /** The cloud-controller-manager of My Cloud: Outrigger's, with this provider built in. As `outrigger`, it runs the commands. */
 import { hostname } from 'node:os';
-import { newCloudControllerManager } from '@outrigger/cloud-controller-manager';
+import { defaultCommands, newCloudControllerManager } from '@outrigger/cloud-controller-manager';
 
 const manager = newCloudControllerManager({
   providers: { 'my-cloud': () => import('./src/provider.ts') },
+  commands: defaultCommands,
 });
 
 const code = await manager.main(process.argv.slice(2), {
