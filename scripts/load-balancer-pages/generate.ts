@@ -1,6 +1,6 @@
 /** What the providers that are shipped declare of their load balancers. */
 import { EventEmitter } from 'node:events';
-import { loadBalancerFeaturesPage, main } from '@outrigger/cloud-controller-manager';
+import { defaultCommands, loadBalancerFeaturesPage, main } from '@outrigger/cloud-controller-manager';
 import { openProvider } from '@outrigger/cloud-runtime';
 import { silentLogger, systemClock, systemRandom } from '@outrigger/kube';
 import { createMemoryProvider } from '@outrigger/provider-memory';
@@ -47,6 +47,7 @@ async function printed(command: string): Promise<string> {
   let [text, errors] = ['', ''];
   for (const [name, create] of Object.entries(providers)) {
     const code = await main([command, `--cloud-provider=${name}`], {
+      commands: defaultCommands,
       program: 'outrigger',
       builtInProviders: { [name]: () => Promise.resolve({ default: () => create() }) },
       env: {},
