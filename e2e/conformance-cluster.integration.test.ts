@@ -460,7 +460,7 @@ test('a wrong command line, fixture or cluster is refused in one line', async (t
     [['--only=nothing like it'], /--only=nothing like it: no test has this in its name; see --list/u],
     [['--fixture=absent.ts'], /--fixture=absent\.ts could not be loaded: /u],
     [['--fixture=no-fixture.ts'], /--fixture=no-fixture\.ts has no function createClusterFixture/u],
-    [['--fixture=half.ts'], /createClusterFixture of --fixture=half\.ts gave no makeMachine/u],
+    [['--fixture=half.ts'], /createClusterFixture of --fixture=half\.ts returned no makeMachine/u],
     [['--kubeconfig=absent'], /absent/u],
   ];
   for (const [args, message] of rows) {

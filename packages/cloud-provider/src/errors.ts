@@ -41,13 +41,13 @@ export type CloudErrorCode =
 /** Every code, and what it means. Codes are added, never renamed: dashboards and alerts name them. */
 export const cloudErrorCodes: Readonly<Record<CloudErrorCode, CloudErrorMeaning>> = {
   'not-found': {
-    meaning: 'The cloud said directly that the thing does not exist.',
-    host: 'Proves absence only where the call that failed names one thing by its own ID; elsewhere treated as a failure.',
+    meaning: 'The cloud said directly that the resource does not exist.',
+    host: 'Proves absence only where the call that failed names one resource by its own ID; elsewhere treated as a failure.',
     effect: 'none',
   },
   conflict: {
-    meaning: 'The thing is in a state that does not allow the request now, or changed in between.',
-    host: 'Observes again and plans anew, with back-off.',
+    meaning: 'The resource is in a state that does not allow the request now, or changed in between.',
+    host: 'Observes and plans again, with back-off.',
     effect: 'none',
   },
   quota: {
@@ -91,7 +91,7 @@ export const cloudErrorCodes: Readonly<Record<CloudErrorCode, CloudErrorMeaning>
     effect: 'none',
   },
   'not-owned': {
-    meaning: 'The thing exists and carries no proof, or another proof, of who owns it.',
+    meaning: 'The resource exists and has no owner, or another one.',
     host: 'Left alone; Event on the object.',
     effect: 'none',
   },
@@ -101,7 +101,7 @@ export const cloudErrorCodes: Readonly<Record<CloudErrorCode, CloudErrorMeaning>
     effect: 'unknown',
   },
   'implemented-elsewhere': {
-    meaning: 'Another controller looks after this object.',
+    meaning: 'Another controller manages this object.',
     host: 'Left alone silently. Upstream: `ImplementedElsewhere`.',
     effect: 'none',
   },

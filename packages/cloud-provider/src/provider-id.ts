@@ -4,7 +4,7 @@ import { CloudError } from './errors.ts';
 /** `formatProviderID('acme', 'eu-1/i-7')` is `acme://eu-1/i-7`. Throws `invalid` for an empty rest: an ID that a cloud did not give must not end up on a node. */
 export function formatProviderID(name: string, rest: string): string {
   if (typeof rest !== 'string' || rest === '') {
-    throw new CloudError('invalid', `provider ID of ${name}: the cloud gave a machine without an ID`);
+    throw new CloudError('invalid', `provider ID of ${name}: the cloud returned a machine without an ID`);
   }
   return `${name}://${rest}`;
 }

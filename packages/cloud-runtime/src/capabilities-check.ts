@@ -14,7 +14,10 @@ const BATCHED: ReadonlySet<string> = new Set(['instances', 'loadBalancers', 'rou
 /** Throws a `CloudError` `invalid` that names the member. */
 export function checkCapabilities(provider: string, capabilities: unknown): asserts capabilities is Capabilities {
   if (typeof capabilities !== 'object' || capabilities === null) {
-    throw new CloudError('invalid', `the provider ${provider} gave no capabilities: open(host) must return an object`);
+    throw new CloudError(
+      'invalid',
+      `the provider ${provider} returned no capabilities: open(host) must return an object`,
+    );
   }
   for (const [name, methods] of Object.entries(METHODS)) {
     const capability = (capabilities as Record<string, unknown>)[name];

@@ -72,7 +72,7 @@ class Hints implements InstanceHints {
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
-      this.#listening?.abort(new DOMException('nobody listens to hints any more', 'AbortError'));
+      this.#listening?.abort(new DOMException('hints are no longer used', 'AbortError'));
       this.#listening = undefined;
     };
   }

@@ -224,7 +224,7 @@ class BatchedLookups implements InstanceLookups {
     const { clock, callContext, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = this.#options;
     const about = nodes.map(({ uid }) => uid);
     const stop = AbortSignal.any([caller, this.#closed.signal]);
-    const late = `${what}: the provider gave no answer within ${callTimeoutMs} ms`;
+    const late = `${what}: the provider did not answer within ${callTimeoutMs} ms`;
     return callInTime({ clock, timeoutMs: callTimeoutMs, what, signal: stop, late }, (signal) =>
       send(callContext({ signal, priority, about, maxAttempts, reads: true })),
     );

@@ -134,6 +134,6 @@ function ambiguous(name: string, clouds: readonly string[]): CloudError {
 
 function elsewhere(name: string, clouds: readonly string[]): CloudError {
   const whose =
-    clouds.length > 0 ? `is looked after with ${clouds.join(', ')}` : 'has no cloud yet, which the first one says';
+    clouds.length > 0 ? `is managed with ${clouds.join(', ')}` : 'has no cloud yet, which the first one says';
   return new CloudError('implemented-elsewhere', `node ${name} ${whose}`);
 }

@@ -328,7 +328,7 @@ test('what open throws is thrown after close; wrong capabilities are named', asy
     /^CloudError: opening the provider .+ failed: boom$/u,
   );
   for (const [capabilities, message] of [
-    [null, /gave no capabilities/],
+    [null, /returned no capabilities/],
     [{ instances: { batchSize: 1, lookUp: () => {} } }, /no method instances\.read/],
     [{ instances: { batchSize: 0, lookUp: () => {}, read: () => {} } }, /instances\.batchSize must be/],
     [{ instances: { lookUp: () => {}, read: () => {}, changes: [] } }, /instances\.changes must be a method/],

@@ -74,7 +74,7 @@ class BatchedVolumeLookUps implements VolumeLookUps {
   async #ask(volumes: readonly VolumeRef[]): Promise<readonly VolumeResult[]> {
     const { callContext, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS, clock, priority, volumes: topology } = this.#options;
     const what = `look-up of ${volumes.length} volumes`;
-    const late = `${what}: the provider gave no answer within ${callTimeoutMs} ms`;
+    const late = `${what}: the provider did not answer within ${callTimeoutMs} ms`;
     try {
       const results = await callInTime(
         { clock, timeoutMs: callTimeoutMs, what, signal: this.#options.signal, late },
@@ -101,7 +101,7 @@ function checked(results: unknown, volumes: readonly VolumeRef[]): readonly Volu
   }
   return (results as readonly unknown[]).map((result, index) => {
     if (isResult(result)) return result;
-    const text = `volumes.lookUp gave an answer for volume ${volumes[index]?.name ?? ''} that breaks the contract`;
+    const text = `volumes.lookUp returned an answer for volume ${volumes[index]?.name ?? ''} that breaks the contract`;
     return { kind: 'failed', error: new CloudError('invalid', text) };
   });
 }

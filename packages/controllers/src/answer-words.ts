@@ -14,7 +14,7 @@ export function factOfAnswer({ asOf, result }: DatedAnswer, now: number, how = '
       return { text: `${how}: its machine is ${providerID}, ${which}${details && `: ${details}`}.`, agoMs };
     }
     case 'missing':
-      return { text: `${how}: the cloud did not list its machine, which proves nothing.`, agoMs };
+      return { text: `${how}: the cloud did not list its machine (inconclusive).`, agoMs };
     case 'absent':
       return { text: `${how}: the cloud confirmed that its machine does not exist: ${result.proof}.`, agoMs };
     default:

@@ -28,7 +28,7 @@ test('a node that waits: which answer it has, and when the cloud is asked again'
     { text: 'Look it up in the cloud again.', inMs: 2_000 },
   ]);
   assert.deepEqual(factOfAnswer(answer, 5_000), {
-    text: 'Look-up: the cloud did not list its machine, which proves nothing.',
+    text: 'Look-up: the cloud did not list its machine (inconclusive).',
     agoMs: 4_000,
   });
 });
@@ -54,7 +54,7 @@ test('a node whose machine is gone: which proof there is, and until when the oth
   assert.deepEqual([why?.inMs, again?.text], [339_000, 'Look it up in the cloud again.']);
   assert.deepEqual(texts(factsOfEvidence(evidence, 3_000)), [
     'It was first seen not to be Ready; only later answers of the cloud count.',
-    'Batched look-up: the cloud did not list its machine, which proves nothing.',
+    'Batched look-up: the cloud did not list its machine (inconclusive).',
     'Direct read: the cloud confirmed that its machine does not exist: GET /i/1: 404.',
     'First proof that the machine is gone: GET /i/1: 404.',
   ]);

@@ -57,7 +57,7 @@ export function parsePattern(text: string): RegistryPattern {
   if (labels.slice(-2).some((label) => label.includes('*'))) {
     throw new Failure(
       'configuration',
-      `${quote(text)} would be registries of anybody: * may not be in the last two labels of a host`,
+      `${quote(text)} would be any registry: * may not be in the last two labels of a host`,
     );
   }
   const expression = labels.map((label) => label.split('*').map(escapeText).join('[a-z0-9-]*')).join(String.raw`\.`);

@@ -276,7 +276,7 @@ export class LeaderElector {
     const record = readLease(lease, 0);
     if (record.holder === identity && record.acquireTime === this.#lease.spec?.acquireTime) return lease;
     this.#observer.observe(lease);
-    term.end(record.holder ? `the lease is held by ${record.holder}` : 'the lease was freed by somebody else');
+    term.end(record.holder ? `the lease is held by ${record.holder}` : 'the lease was released by another program');
     return 'lost';
   }
 

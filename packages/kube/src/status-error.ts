@@ -98,7 +98,7 @@ export class StatusError extends Error {
   ) {
     const code = status.code ?? httpCode;
     const reason = status.reason || (REASON_BY_CODE[code] ?? 'Unknown');
-    super(`${request}: ${status.message || 'the server gave no message'} (${code} ${reason})`, {
+    super(`${request}: ${status.message || 'the server returned no message'} (${code} ${reason})`, {
       ...('cause' in options && { cause: options.cause }),
     });
     this.code = code;

@@ -41,7 +41,7 @@ const adoptFlags: FlagGroup<AdoptOptions> = {
     wait: {
       type: duration(),
       default: 60_000,
-      usage: 'With --yes: how long to wait for what comes of the request. 0: not at all.',
+      usage: 'With --yes: how long to wait for the result. 0: not at all.',
     },
     kubeconfig: {
       type: string,

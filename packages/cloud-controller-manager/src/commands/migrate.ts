@@ -50,7 +50,7 @@ const migrateFlags: FlagGroup<MigrateOptions> = {
     cloudConfig: {
       type: string,
       default: '',
-      usage: `File with the provider's configuration: the cloud is asked, read-only, and the step ${PLANS} says what would become of each Service's load balancer. Default: that step is left out.`,
+      usage: `File with the provider's configuration: the cloud is asked, read-only, and the step ${PLANS} says what would happen to each Service's load balancer. Default: that step is left out.`,
     },
     providerPath: declaringProviderFlags.flags.providerPath,
     clusterName: { type: string, default: 'kubernetes', usage: 'The --cluster-name of both programs.' },
@@ -86,7 +86,7 @@ export const migrateCommand: Command = defineCommand({
       'outrigger migrate check --cloud-provider=openstack --steps=nodes,services,leader',
     ],
     [
-      "And what would become of each Service's load balancer",
+      "And what would happen to each Service's load balancer",
       'outrigger migrate check --cloud-provider=openstack --cloud-config=cloud.conf',
     ],
   ],

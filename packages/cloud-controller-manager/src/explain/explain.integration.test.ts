@@ -34,7 +34,7 @@ test('the leader says of a node what it saw, what it plans, what it did and what
     /^ {2}The node was registered\./mu,
     /^ {2}It is initialised; its provider ID is green:\/\/node-1\.$/mu,
     /^ {2}Look-up: its machine is green:\/\/node-1, running: type leaf, zone z1, InternalIP 10\.0\.0\.1\. \(.+ ago\)$/mu,
-    /^ {4}- Nothing: it is initialised and matches the cloud/mu,
+    /^ {4}- Nothing: it is initialized and matches the cloud/mu,
     /^cloud-node-lifecycle-controller$/mu,
     /^ {2}\S+Z {2}cloud-node-controller: set its provider ID to green:\/\/node-1;.*remove the uninitialized taint.*\(done\)$/mu,
     /^ {2}\S+Z {2}GET \/machines: ok after \d+ ms$/mu,

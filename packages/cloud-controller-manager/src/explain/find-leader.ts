@@ -28,7 +28,7 @@ export async function findLeader(options: FindLeaderOptions): Promise<string> {
     });
   }
   const holder = lease.spec?.holderIdentity ?? '';
-  if (holder === '') throw new Error(`nobody holds the Lease ${where}: there is no leader`);
+  if (holder === '') throw new Error(`the Lease ${where} has no holder: there is no leader`);
   const host = holder.replace(/_[^_]*$/u, '');
   const address = (await addressOfNode(host, options)) ?? (await addressOfPod(host, options)) ?? host;
   return `https://${address.includes(':') ? `[${address}]` : address}:${port}`;

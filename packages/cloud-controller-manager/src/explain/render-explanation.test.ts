@@ -17,7 +17,7 @@ const node: Explanation = {
       about: ['u'],
       observed: [
         { text: 'The node was registered.', agoMs: 4_321 },
-        { text: 'Look-up: the cloud did not list its machine, which proves nothing.', agoMs: 12 },
+        { text: 'Look-up: the cloud did not list its machine (inconclusive).', agoMs: 12 },
       ],
       planned: [{ text: 'Look it up in the cloud again.', inMs: 1_700 }],
     },
@@ -69,7 +69,7 @@ test('an explanation reads as sentences, with ages and times', () => {
 
 cloud-node-controller
   The node was registered. (4s ago)
-  Look-up: the cloud did not list its machine, which proves nothing. (0.01s ago)
+  Look-up: the cloud did not list its machine (inconclusive). (0.01s ago)
   Planned:
     - Look it up in the cloud again. (in 2s or later)
 

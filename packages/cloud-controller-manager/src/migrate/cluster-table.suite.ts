@@ -246,7 +246,7 @@ export const TABLE: readonly (readonly [string, ObservedCluster, Readonly<Record
     'the leader is gone',
     cluster({ leases: [lease('cloud-controller-manager', 'acme-ccm_1', 600)] }),
     { leader: 'missing' },
-    /nobody holds/,
+    /has no holder/,
   ],
   [
     'a leader on the edge',

@@ -64,7 +64,7 @@ export const migrationSteps: readonly MigrationStep[] = [
   }),
   step({
     name: 'nodes',
-    title: 'Nodes are initialised',
+    title: 'Nodes are initialized',
     heading: '1. See what is there',
     reads: ['nodes'],
     judge: judgeNodes,
@@ -78,7 +78,7 @@ export const migrationSteps: readonly MigrationStep[] = [
   }),
   step({
     name: PLANS,
-    title: 'What would become of load balancers',
+    title: 'What would happen to load balancers',
     heading: '1. See what is there',
     reads: ['nodes', 'plans', 'services'],
     judge: judgePlans,

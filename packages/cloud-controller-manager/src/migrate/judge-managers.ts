@@ -35,7 +35,7 @@ export function judgeLeader(cluster: Seen<'leases'>, { leaseName }: MigrationTar
     case 'no':
       return [
         missing(
-          `nobody holds the Lease kube-system/${leaseName}: no cloud-controller-manager is active`,
+          `the Lease kube-system/${leaseName} has no holder: no cloud-controller-manager is active`,
           'find out why it does not run',
         ),
         ...others,
@@ -125,7 +125,7 @@ export function judgeHandOver(cluster: Seen<'leases' | 'programs'>, { leaseName 
   if (!leases.known) return [noLeases(leases)];
   const lease = leases.value.find(({ metadata }) => metadata?.name === leaseName);
   if (!lease || isHeld(lease, now) !== 'yes') {
-    return [missing(`nobody holds the Lease kube-system/${leaseName}`, 'see the logs of Outrigger')];
+    return [missing(`the Lease kube-system/${leaseName} has no holder`, 'see the logs of Outrigger')];
   }
   const holder = holderOf(lease);
   const [isOurs, isOther] = [isHolder(ours, holder), isHolder(others, holder)];

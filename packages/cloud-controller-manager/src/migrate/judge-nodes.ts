@@ -27,9 +27,9 @@ export function judgeNodes({ nodes }: Seen<'nodes'>, { providerName }: Migration
   say(
     all.filter(({ spec }) => !spec?.providerID),
     'have no provider ID',
-    'let the current manager initialise them, or delete them',
+    'let the current manager initialize them, or delete them',
   );
-  say(all.filter(isTainted), `have the taint ${UNINITIALIZED}`, 'let the current manager initialise them first');
+  say(all.filter(isTainted), `have the taint ${UNINITIALIZED}`, 'let the current manager initialize them first');
   const prefixes = new Map(all.flatMap(({ spec }) => (spec?.providerID ? [[prefixOf(spec.providerID), spec]] : [])));
   if (providerName !== '') {
     say(
@@ -55,7 +55,7 @@ export function judgeNodes({ nodes }: Seen<'nodes'>, { providerName }: Migration
     'Outrigger makes the stable label equal to the beta one: correct the beta label where it is the wrong one',
   );
   const names = [...prefixes.keys()].join(', ');
-  return checks.length > 0 ? checks : [ok(`all ${all.length} nodes are initialised, with provider IDs of ${names}`)];
+  return checks.length > 0 ? checks : [ok(`all ${all.length} nodes are initialized, with provider IDs of ${names}`)];
 }
 
 export function judgeKubelets({ kubelets, nodes }: Seen<'kubelets' | 'nodes'>): readonly Check[] {

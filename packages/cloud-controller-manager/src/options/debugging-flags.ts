@@ -21,7 +21,7 @@ export const debuggingFlags: FlagGroup<DebuggingOptions> = {
       type: bool,
       default: false,
       usage:
-        'With --dry-run: print what is planned once nothing has been added for 10 seconds, and exit: 0 nothing is planned, 2 something is, 1 it could not be found out. The search for orphans, which begins later, is not waited for.',
+        'With --dry-run: print what is planned once nothing has been added for 10 seconds, and exit: 0 nothing is planned, 2 something is, 1 it could not be determined. The search for orphans, which begins later, is not waited for.',
     },
     profiling: {
       type: bool,

@@ -31,7 +31,7 @@ export const nodeFlags: FlagGroup<NodeOptions> = {
     nodeSyncedEvents: {
       type: bool,
       default: false,
-      usage: 'Record a Normal Event for each node that was initialised, as upstream does.',
+      usage: 'Record a Normal Event for each node that was initialized, as upstream does.',
     },
     nodeMaintenanceConditions: {
       type: bool,

@@ -35,7 +35,7 @@ export const nodeLifecycleFlags: FlagGroup<NodeLifecycleOptions> = {
       type: float({ min: 0, max: 1 }),
       default: 0.3,
       usage:
-        'Maximum fraction of the nodes of a zone, and of the cluster, that may be missing in the cloud, or have been deleted within 10 minutes and not replaced, for each to be deleted after --node-deletion-grace-period. Above it a node is deleted only after 6 minutes of proof, and after 30 minutes if no machine is found at all; Events say so. One node may always be deleted. Nodes that the cluster autoscaler marked for deletion do not count. 1 means no limit.',
+        'Maximum fraction of the nodes of a zone, and of the cluster, that may be missing or have been deleted within 10 minutes. Above it a node is deleted after 6 minutes of proof, or 30 if no machine is found. One node may always be deleted; those marked by the autoscaler do not count. 1: no limit.',
     },
     unknownNodeDeletionPeriod: {
       type: duration({ minMs: 0 }),

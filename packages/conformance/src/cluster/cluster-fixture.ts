@@ -59,6 +59,8 @@ export async function openFixture(exports: unknown, named: string): Promise<Clus
   const fixture = (await createClusterFixture()) as ClusterFixture;
   for (const member of NEEDED)
     if (typeof fixture?.[member] !== 'function')
-      throw new TypeError(`createClusterFixture of ${named} gave no ${member}: a fixture makes and deletes machines`);
+      throw new TypeError(
+        `createClusterFixture of ${named} returned no ${member}: a fixture makes and deletes machines`,
+      );
   return fixture;
 }

@@ -58,7 +58,7 @@ const clusterFlags: FlagGroup<ClusterOptions> = {
     node: {
       type: string,
       default: '',
-      usage: 'Name of a Node that the manager has initialised. It is only read.',
+      usage: 'Name of a Node that the manager has initialized. It is only read.',
     },
     disruptive: {
       type: bool,

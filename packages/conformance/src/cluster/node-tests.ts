@@ -50,7 +50,7 @@ export const nodeTests: readonly ClusterTest[] = [
     machine: 'node',
     run: async (rig) => {
       const { history, machine, name } = await rig.initialisedNode();
-      if (!machine) throw new NotVerifiable('the node had been initialised before the run began: give --fixture');
+      if (!machine) throw new NotVerifiable('the node had been initialized before the run began: give --fixture');
       const free = (): boolean => history.states.some((node) => !hasTaint(node, UNINITIALIZED_TAINT));
       await rig.patience.until(
         `the watch of node ${name} tells that its taint is gone`,
@@ -102,7 +102,7 @@ export const nodeTests: readonly ClusterTest[] = [
       const lacking = TOLD_BY_LABELS.filter((label) => !metadata?.labels?.[label]);
       if (lacking.length > 0)
         throw new NotVerifiable(
-          `node ${name} has no label ${lacking.join(', ')}, and nobody said whether its cloud knows that`,
+          `node ${name} has no label ${lacking.join(', ')}, and it is not stated whether its cloud knows that`,
         );
     },
   },

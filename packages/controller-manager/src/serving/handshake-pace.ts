@@ -65,7 +65,7 @@ export class HandshakePace {
     if (!first) throw new Error('nobody waits');
     const [peer, ofPeer] = others.reduce((least, one) => (one[1].size < least[1].size ? one : least), first);
     const newest = [...ofPeer].at(-1);
-    if (!newest) throw new Error(`nobody of ${peer} waits`);
+    if (!newest) throw new Error(`no connection of ${peer} waits`);
     return [peer, newest];
   }
 }

@@ -118,7 +118,7 @@ function planAnswer(
     ...asked.dnsNames.filter((name) => !machine.dnsNames.has(name)),
   ];
   if (instance.addressesBy === 'guest' && foreign.length > 0) {
-    const problem = `it asks for ${toldOf(foreign)}, and of machine ${quote(instance.providerID)} only its guest says its addresses, which is no proof`;
+    const problem = `it asks for ${toldOf(foreign)}, and of machine ${quote(instance.providerID)} only its guest reports its addresses (inconclusive)`;
     return wait('addresses-unknown', problem);
   }
   if (asked.ips.length > 0 && machine.ips.size === 0) {

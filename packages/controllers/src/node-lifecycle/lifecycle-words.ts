@@ -81,11 +81,11 @@ const IDLE: Readonly<Record<(LifecyclePlan & { kind: 'nothing' })['reason'], str
 const WAITS: Readonly<Record<(LifecyclePlan & { kind: 'wait' })['reason'], string>> = {
   running: 'Nothing: the node is not Ready, but its machine runs.',
   'shut-down': 'Nothing: its machine is shut down, and it has the shutdown taint.',
-  'look-up-failed': 'Nothing: the look-up failed, which proves nothing.',
-  'read-failed': 'Nothing: the read failed, which proves nothing.',
+  'look-up-failed': 'Nothing: the look-up failed (inconclusive).',
+  'read-failed': 'Nothing: the read failed (inconclusive).',
   unproved: 'Nothing: the cloud does not list its machine, and there is no proof that it does not exist.',
   newborn:
-    'Nothing: it was never initialised, and its machine may not be listed yet. It can be deleted when it is old enough.',
+    'Nothing: it was never initialized, and its machine may not be listed yet. It can be deleted when it is old enough.',
   'no-provider-id': 'Nothing: it has no provider ID, and such nodes are not deleted (--unknown-node-deletion-period).',
   grace: 'It will be deleted if a second read after the grace period confirms that the machine does not exist.',
 };

@@ -349,7 +349,7 @@ class Run {
 
   #initialised(node: Node, logger: Logger): void {
     const seconds = (this.#deps.clock.now() - Date.parse(node.metadata?.creationTimestamp ?? '')) / 1000;
-    logger.info('The node is initialised', Number.isNaN(seconds) ? {} : { sinceCreation: `${seconds.toFixed(1)}s` });
+    logger.info('The node is initialized', Number.isNaN(seconds) ? {} : { sinceCreation: `${seconds.toFixed(1)}s` });
     if (Number.isNaN(seconds)) return;
     this.#metrics.taintRemovalDelay.observe(seconds);
     this.#metrics.initialSyncDelay.observe(seconds);

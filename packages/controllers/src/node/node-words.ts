@@ -11,8 +11,8 @@ const IDLE: Readonly<Record<IdleReason, string>> = {
   unmanaged: 'Nothing: it is a node without a machine in the cloud (--unmanaged-nodes).',
   'not-ours': 'Nothing: it has neither the taint nor a provider ID of this cloud, so it is not one of its nodes.',
   'implemented-elsewhere': 'Nothing: the provider reports that another controller manages it.',
-  'cloud-says-nothing': 'Nothing: it is initialised, and the last look-up did not find its machine.',
-  'up-to-date': 'Nothing: it is initialised and matches the cloud; its addresses are reconciled periodically.',
+  'cloud-says-nothing': 'Nothing: it is initialized, and the last look-up did not find its machine.',
+  'up-to-date': 'Nothing: it is initialized and matches the cloud; its addresses are reconciled periodically.',
 };
 
 /** The writes of a plan; what is only told is none. */

@@ -140,7 +140,7 @@ class Run {
         // Nothing is concluded: what is to be removed has to be seen in two passes again.
         this.#last = undefined;
         this.#metrics.passes.inc({ result: 'partial' });
-        logger.warn('Whether there are orphans could not be found out; it is tried again with the next pass', {
+        logger.warn('The search for orphans failed; retrying with the next pass', {
           error,
         });
       }
@@ -216,7 +216,7 @@ class Run {
       });
     } catch (error) {
       this.#signal.throwIfAborted();
-      logger.warn('The parts of load balancers could not be listed; no orphan is sought among them', { error });
+      logger.warn('The parts of load balancers could not be listed; they are not searched for orphans', { error });
       return undefined;
     }
   }
@@ -226,7 +226,7 @@ class Run {
       return (await this.#routes?.list())?.routes;
     } catch (error) {
       this.#signal.throwIfAborted();
-      this.#deps.logger.warn('The routes could not be listed; no orphan is sought among them', { error });
+      this.#deps.logger.warn('The routes could not be listed; they are not searched for orphans', { error });
       return undefined;
     }
   }
@@ -247,8 +247,8 @@ class Run {
       return stored.record;
     } catch (error) {
       this.#signal.throwIfAborted();
-      this.#deps.logger.warn('The record of routes could not be read; no orphan is sought among them', { error });
-      const note = recordFailureNote(error, 'No orphan is sought among the routes');
+      this.#deps.logger.warn('The record of routes could not be read; they are not searched for orphans', { error });
+      const note = recordFailureNote(error, 'Routes are not searched for orphans');
       if (note) this.#tell(note);
       return undefined;
     }

@@ -22,7 +22,7 @@ export function createOrphanMetrics(metrics: Metrics): OrphanMetrics {
     }),
     passes: metrics.counter({
       name: 'outrigger_orphan_passes_total',
-      help: 'Searches for orphans, by result: complete, or partial when something could not be found out.',
+      help: 'Searches for orphans, by result: complete, or partial.',
       labels: ['result'],
     }),
     removals: metrics.counter({

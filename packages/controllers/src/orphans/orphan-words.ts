@@ -60,7 +60,7 @@ export function removedNote(orphan: Orphan): EventNote {
   return {
     type: 'Normal',
     reason: 'OrphanRemoved',
-    message: `Removed what belonged to nobody: ${nameOfOrphan(orphan)}.`,
+    message: `Removed an orphan: ${nameOfOrphan(orphan)}.`,
   };
 }
 
@@ -68,7 +68,7 @@ export function removalFailedNote(orphan: Orphan, why: string): EventNote {
   return {
     type: 'Warning',
     reason: 'OrphanRemovalFailed',
-    message: `What belongs to nobody could not be removed, and is tried again with the next pass: ${nameOfOrphan(orphan)}: ${why}.`,
+    message: `An orphan could not be removed; it is retried with the next pass: ${nameOfOrphan(orphan)}: ${why}.`,
   };
 }
 
@@ -86,7 +86,7 @@ export function notedRouteRemoval({
 }): NotedAction {
   return {
     kind: 'delete-route',
-    summary: `delete the route ${id} of ${destination}: no node has anything to do with it`,
+    summary: `delete the route ${id} of ${destination}: it belongs to no node`,
   };
 }
 

@@ -21,5 +21,5 @@ export async function listOwnedParts(options: OwnedPartsOptions): Promise<readon
     provider.listOwned(callContext(either)),
   );
   if (Array.isArray(parts)) return parts as readonly LoadBalancerPart[];
-  throw new CloudError('invalid', 'the provider gave no list of its parts; nothing is concluded from it');
+  throw new CloudError('invalid', 'the provider returned no list of its parts; nothing is concluded from it');
 }

@@ -29,7 +29,7 @@ export class LongKeptRoutes {
       const leftMs = keepsSince + KEPT_TOLD_MS - now;
       if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
       else if (this.#told.tell(node, keptNote(routes))) {
-        this.#logger.warn('Routes of unknown nodes are kept, as they may belong to a node that is not initialised', {
+        this.#logger.warn('Routes of unknown nodes are kept, as they may belong to a node that is not initialized', {
           node: node.metadata?.name,
           routes: routes.length,
         });

@@ -17,7 +17,7 @@ export function explainService(state: ServiceState, at: Surroundings): Finding {
     observed: [
       ...factsOfService(service, rules.options),
       ...factsOfLook(state, now),
-      ...(work?.handles ?? []).map((handle) => ({ text: `The cloud is at work on its task ${handle}.` })),
+      ...(work?.handles ?? []).map((handle) => ({ text: `The cloud is carrying out its task ${handle}.` })),
       ...(failure ? [failureFact(failure, now)] : []),
     ],
     planned: [...factsOfServicePlan(plan), ...retryFacts(failure, now)],

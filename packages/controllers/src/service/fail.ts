@@ -35,7 +35,7 @@ export function fail(before: ServiceState, error: Error, at: Surroundings, optio
   // Members that failed before are next, and wait for nothing that only the rest is refused for.
   const isSoon = retry.kind === 'back-off' || before.lastFailure?.ofMembers;
   const retryAfterMs = isSoon ? backoffMs(failures, at.random) : seldom;
-  const message = 'A load balancer could not be brought to what it should be';
+  const message = 'Failed to reconcile load balancer';
   return {
     state: {
       ...state,

@@ -17,7 +17,7 @@ test('three changes within five minutes are followed at once, the fourth and tho
   }
   const seconds = holds.map((ms) => ms / 1_000);
   assert.deepEqual(seconds, [0, 0, 0, 10, 20, 40, 80, 160, 300, 300, 300, 300]);
-  assert.match(flappingNote(flapping as Flapping).message, /For 300 s load balancers keep/);
+  assert.match(flappingNote(flapping as Flapping).message, /keep it as it is for 300 s/);
 });
 
 test('what comes together with a change is none of its own', () => {

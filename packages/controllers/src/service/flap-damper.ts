@@ -63,13 +63,13 @@ export function isMembershipChange(before: BackEnd | undefined, after: BackEnd |
 }
 
 export function flappingNote({ holdMs }: Flapping): EventNote {
-  const message = `Whether this node takes the traffic of load balancers, or what they know of it, has changed ${FREE} times within ${WITHIN_MS / 60_000} min, and again. For ${holdMs / 1_000} s load balancers keep what they have of it; then they follow what it is by then. Find out who changes its labels, its addresses, or makes it anew: its kubelet may. Deleting the node takes it from them at once.`;
+  const message = `This node has entered or left load balancers more than ${FREE} times within ${WITHIN_MS / 60_000} min. They keep it as it is for ${holdMs / 1_000} s. Find out what changes its labels or addresses, or recreates it: its kubelet may. To remove it from them at once, delete the node.`;
   return { type: 'Warning', reason: 'BackEndFlapping', message };
 }
 
 export function flappingFact(name: string, { heldUntil }: Flapping, now: number): Fact {
   return {
-    text: `The node ${name} has changed too often of late: its load balancers keep what they have of it until then.`,
+    text: `The node ${name} has changed too often recently: its load balancers keep it as it was until then.`,
     inMs: Math.max(0, heldUntil - now),
   };
 }

@@ -125,7 +125,7 @@ test('what was made a moment ago, and is not shown while others are, is made onc
   const told = await justMade();
   const { clock, provider } = told.rig;
   const [fact] = told.rig.planned('web');
-  assert.match(fact?.text ?? '', /does not list everything .* Missing: load-balancer \(just made\)\.$/u);
+  assert.match(fact?.text ?? '', /does not list all expected parts .* Missing: load-balancer \(just made\)\.$/u);
   clock.setTimer(60_000, () => void (told.parts = [...told.parts, partOf('load-balancer a')]));
   await clock.advance(150_000);
   assert.deepEqual(provider.applied, ['create load-balancer undefined']);

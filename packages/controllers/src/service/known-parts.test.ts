@@ -201,7 +201,7 @@ test('who asks why a deletion waits is told what is expected, and until when', a
   api.delete('web');
   await clock.advance(10_000);
   const text =
-    'Look again: the cloud does not list everything that is expected, which proves nothing yet. Missing: load-balancer a, address b.';
+    'Look again: the cloud does not list all expected parts (inconclusive). Missing: load-balancer a, address b.';
   assert.deepEqual(told.rig.planned('web'), [{ text, inMs: 80_000 }]);
   await told.rig.stop();
   await told.rig.start();

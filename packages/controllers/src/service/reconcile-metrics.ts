@@ -23,18 +23,18 @@ export function countingReconciles(
   const labels = ['operation'] as const;
   const duration = metrics.histogram({
     name: `${prefix}_duration_seconds`,
-    help: 'Time until a load balancer was as it should be, or its change failed, by the name that a predecessor gave it.',
+    help: 'Time until a load balancer was reconciled or failed, by the name that a predecessor gave it.',
     labels,
     buckets,
   });
   const total = metrics.counter({
     name: `${prefix}_total`,
-    help: 'Times that a load balancer was brought to what it should be, or that failed, by the name that a predecessor gave it.',
+    help: 'Reconciliations of load balancers, by the name that a predecessor gave them.',
     labels,
   });
   const errors = metrics.counter({
     name: `${prefix}_errors_total`,
-    help: 'Times that a load balancer could not be brought to what it should be, by the name that a predecessor gave it.',
+    help: 'Reconciliations of load balancers that failed, by the name that a predecessor gave them.',
     labels,
   });
   const begins = new Set(EPISODES.flatMap((one) => beginNote(one)?.reason ?? []));

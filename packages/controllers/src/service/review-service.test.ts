@@ -62,7 +62,7 @@ test('what the cloud says is passed on, with its code', async () => {
 
 test('whatever cannot be said lets the Service through, with a warning that tells no more than a provider may', async () => {
   const could = 'the cloud green could not be asked about the Service: ';
-  const broken = `${could}loadBalancers.validate of green gave an answer that breaks the contract (invalid)`;
+  const broken = `${could}loadBalancers.validate of green returned an answer that breaks the contract (invalid)`;
   const unexpected = `${could}an unexpected error; the log has it`;
   for (const [validate, warning] of [
     [() => Promise.reject(new CloudError('unavailable', 'no answer')), `${could}no answer (unavailable)`],

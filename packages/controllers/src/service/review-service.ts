@@ -47,7 +47,7 @@ export async function reviewService(
     if (!isVerdict(verdict)) {
       throw new CloudError(
         'invalid',
-        `loadBalancers.validate of ${providerName} gave an answer that breaks the contract`,
+        `loadBalancers.validate of ${providerName} returned an answer that breaks the contract`,
       );
     }
     const { refused, warnings = [] } = verdict;

@@ -37,7 +37,7 @@ export function factsOfService(service: Service, options: RoleOptions): readonly
     { text: ROLES[roleOf(service, options)] },
     {
       text: finalizers.includes(cleanupFinalizer)
-        ? `Its finalizer ${cleanupFinalizer} is there, and ${owner === undefined ? 'nobody is recorded as its owner' : `${owner} is recorded as its owner`}.`
+        ? `Its finalizer ${cleanupFinalizer} is there, and ${owner === undefined ? 'no owner is recorded' : `${owner} is recorded as its owner`}.`
         : 'It does not have the finalizer of a load balancer.',
     },
     { text: addresses.length > 0 ? `Its status has ${addresses.join(', ')}.` : 'Its status has no address.' },
@@ -98,7 +98,7 @@ function factsOfLookAgain({ inMs, missing, why }: LookAgain): readonly Fact[] {
     default:
       return [
         {
-          text: `Look again: the cloud does not list everything that is expected, which proves nothing yet. Missing: ${what}.`,
+          text: `Look again: the cloud does not list all expected parts (inconclusive). Missing: ${what}.`,
           inMs,
         },
       ];
@@ -118,13 +118,13 @@ function factsOfBring(bring: Bring): readonly Fact[] {
   }
   if (!complete) return [{ text: 'Look again: a change is in progress in the cloud.' }, ...warnings];
   if (!desired.wanted) return [{ text: `${capital(letGoAction.summary)}: no part is left.` }];
-  return [{ text: `Nothing: all is as it should be, with ${desired.backEnds.length} back ends.` }, ...warnings];
+  return [{ text: `Nothing: it is up to date, with ${desired.backEnds.length} back ends.` }, ...warnings];
 }
 
 const IDLE: Readonly<Record<(ServicePlan & { kind: 'nothing' })['reason'], string>> = {
   'not-ours': 'Nothing: this provider is not responsible for it.',
   unclaimed: 'Nothing: any program may have set the finalizer, and no part of this provider was found.',
-  'implemented-elsewhere': 'Nothing: the provider says that another controller looks after it.',
+  'implemented-elsewhere': 'Nothing: the provider says that another controller manages it.',
 };
 
 function capital(text: string): string {

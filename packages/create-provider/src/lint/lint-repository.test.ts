@@ -151,7 +151,7 @@ test('approvers that stand for nobody own nothing', () => {
   using folder = temporaryFolder();
   const directory = folder.create('acme');
   const { found, outcome } = findingOf(directory, 'owners');
-  assert.deepEqual([outcome, found], ['missed', 'OWNERS_ALIASES has nobody for acme-maintainers']);
+  assert.deepEqual([outcome, found], ['missed', 'OWNERS_ALIASES has no member for acme-maintainers']);
   rmSync(path.join(directory, 'OWNERS_ALIASES'));
   assert.equal(findingOf(directory, 'owners').outcome, 'met', 'a team, or a name of GitHub');
 });

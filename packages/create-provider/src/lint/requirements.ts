@@ -137,7 +137,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     quote:
       'Additionally, the repository should have: A docs/getting-started.md file that describes the installation and basic operation of the cloud controller manager code. / "Getting Started" documentation - outlines the necessary steps required to stand up a Kubernetes cluster.',
     source: `${KEP}; ${FEATURE}`,
-    todo: 'describe the steps from machines to a cluster with initialised nodes',
+    todo: 'describe the steps from machines to a cluster with initialized nodes',
     place: 'docs/getting-started.md',
     look: page,
   },
@@ -156,7 +156,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     level: 'should',
     quote: '… and docs that dig into sufficient details on how each feature works under the hood.',
     source: FEATURE,
-    todo: 'say of each feature what is asked of the cloud, when, and whose a thing is',
+    todo: 'say of each feature what is asked of the cloud, when, and who owns each resource',
     place: 'docs/how-it-works.md',
     look: page,
   },
@@ -253,7 +253,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
       const named = approversIn(text);
       const approvers = named.filter((one) => !nobody.includes(one));
       if (approvers.length > 0) return { isMet: true, found: approvers.join(', ') };
-      const found = named.length > 0 ? `OWNERS_ALIASES has nobody for ${named.join(', ')}` : 'it has no approvers';
+      const found = named.length > 0 ? `OWNERS_ALIASES has no member for ${named.join(', ')}` : 'it has no approvers';
       return { isMet: false, found };
     },
   },

@@ -57,7 +57,7 @@ export function botocoreModel(
         },
         behaviour: (context) => {
           if (own) return own(context);
-          throw new FakeRefusal('no-route', `no behaviour says what ${name} does`);
+          throw new FakeRefusal('no-route', `no function says what ${name} does`);
         },
         judge: ({ body, status = 200 }) => (status >= 300 ? [] : isOutput(body ?? {})),
         answer: (result) => answer(operation, result),

@@ -134,8 +134,7 @@ export class FakeCloud {
     },
   ): Promise<FakeAnswer> {
     try {
-      if (request.account === undefined)
-        throw new FakeRefusal('unauthenticated', 'nobody is known by these credentials');
+      if (request.account === undefined) throw new FakeRefusal('unauthenticated', 'no user has these credentials');
       if (!matched) {
         problem('request: there is no such path');
         throw new FakeRefusal('no-route', `there is no ${request.method} ${request.path}`);
@@ -148,7 +147,7 @@ export class FakeCloud {
       if (read.problems.length > 0) throw new FakeRefusal('invalid', read.problems.join('; '));
       const url = new URL(`${request.path}?${request.query.toString()}`, `http://${request.headers['host'] ?? 'fake'}`);
       const usual = (): FakeResult => {
-        throw new Error(`the table says nothing of ${target.name}: give a behaviour for it`);
+        throw new Error(`the table says nothing of ${target.name}: give a function for it`);
       };
       const result = await target.behaviour({ input: read.input, request, account, failsLater, url, usual });
       for (const each of target.judge(result)) problem(`answer: ${each}`);

@@ -59,7 +59,7 @@ export function checkNames(
 ): void {
   const names = new Set(operations.map(({ name }) => name));
   for (const name of Object.keys(behaviours)) {
-    if (!names.has(name)) throw new Error(`there is a behaviour of ${name}, which the model does not have`);
+    if (!names.has(name)) throw new Error(`there is a function for ${name}, which the model does not have`);
   }
 }
 
@@ -106,10 +106,7 @@ function fakeOperation(operation: RestOperation, { behaviours, checks, model, us
       const usually = (): FakeResult => (table ? asAnswered(table(context), answers) : context.usual());
       if (own) return asAnswered(await own({ ...context, usual: usually }), answers);
       if (table) return usually();
-      throw new FakeRefusal(
-        'no-route',
-        `nothing is said of what ${name} does: neither by the table nor by a behaviour`,
-      );
+      throw new FakeRefusal('no-route', `nothing is said of what ${name} does: neither by the table nor by a function`);
     },
     judge: ({ body: answered, status = 200 }) => {
       const key = keyOf(answers, status);

@@ -420,7 +420,7 @@ test('a list that is left early, goes in a circle, lacks its items or says that 
   for await (const item of left) if (item === 1) break;
   assert.equal(left.complete, false);
   const reasons: readonly (readonly [body: unknown, why: RegExp])[] = [
-    [body, /round in a circle/],
+    [body, /form a loop/],
     [{ wrong: [] }, /has no such list/],
     [undefined, /has no such list/],
     [{ items: [], next: {} }, /cannot be read/],

@@ -86,7 +86,7 @@ export class PagedList<T> implements AsyncIterable<T> {
     const seen = new Set<string>();
     for (let query: Query | undefined = first; query;) {
       const key = JSON.stringify(query);
-      if (seen.has(key)) throw inconclusive(operation, 'the pages go round in a circle');
+      if (seen.has(key)) throw inconclusive(operation, 'the pages form a loop');
       seen.add(key);
       const answer = await ask(query);
       const items = itemsOf(answer.body);

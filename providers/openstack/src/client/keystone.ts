@@ -58,7 +58,7 @@ function tokenOf({ url, auth }: KeystoneOptions, answer: ReceivedHttp, now: numb
   const value = answer.header('x-subject-token');
   const { token } = parse<TokenBody>(answer.text) ?? {};
   if (value === undefined || !token) {
-    throw new CloudError('unavailable', `keystone at ${url} gave an answer without a token: is it keystone?`);
+    throw new CloudError('unavailable', `keystone at ${url} answered without a token: is it keystone?`);
   }
   const { issued_at, expires_at, catalog = [], project } = token;
   if (project?.id === undefined) {
@@ -69,7 +69,8 @@ function tokenOf({ url, auth }: KeystoneOptions, answer: ReceivedHttp, now: numb
   }
   // Measured between two times of keystone's, so that it does not matter what time this machine believes it is.
   const lifeMs = Math.max(0, Date.parse(expires_at ?? '') - Date.parse(issued_at ?? ''));
-  if (Number.isNaN(lifeMs)) throw new CloudError('unavailable', `keystone at ${url} gave a token without its times`);
+  if (Number.isNaN(lifeMs))
+    throw new CloudError('unavailable', `keystone at ${url} returned a token without its times`);
   const renewBeforeMs = Math.min(LATEST_MS, lifeMs * LAST_PART);
   const expiresAt = now + lifeMs;
   return { value, catalogue: catalog, projectId: project.id, expiresAt, renewAt: expiresAt - renewBeforeMs };
@@ -88,7 +89,7 @@ function refused({ url, auth, clock }: KeystoneOptions, answer: ReceivedHttp): C
     );
   }
   const hint = status < 500 ? ': is auth-url in [Global] of cloud.conf the URL of keystone?' : '';
-  return new CloudError('unavailable', `${url} gave no token (${status})${hint}`, retry);
+  return new CloudError('unavailable', `${url} returned no token (${status})${hint}`, retry);
 }
 
 function parse<T>(text: string): T | undefined {

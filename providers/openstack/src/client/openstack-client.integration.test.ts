@@ -151,7 +151,7 @@ test('keystone down: the token serves until it expires, then the request fails, 
   await clock.advance(3_400_000);
   await rig.client.request(rig.call(), one);
   await clock.advance(200_000);
-  await assert.rejects(rig.client.request(rig.call(), one), code('unavailable', /gave no token \(503\)$/u));
+  await assert.rejects(rig.client.request(rig.call(), one), code('unavailable', /returned no token \(503\)$/u));
   cloud.keystone = () => undefined;
   await rig.client.request(rig.call(), one);
   assert.deepEqual(lines, ['keystone issues no token', 'keystone issues tokens again']);
@@ -184,7 +184,7 @@ test('answers of something that is no keystone', async () => {
   const subject = { 'x-subject-token': 't' };
   for (const [answer, wanted, message] of [
     [{ status: 404, body: '<title>Not Found</title>' }, 'unavailable', /is auth-url in \[Global\]/u],
-    [{ status: 201, body: { token: project } }, 'unavailable', /an answer without a token/u],
+    [{ status: 201, body: { token: project } }, 'unavailable', /answered without a token/u],
     [{ status: 201, headers: subject, body: { token: project } }, 'unauthenticated', /a token without a project/u],
     [{ status: 201, headers: subject, body: { token: { project: { id: 'p' } } } }, 'unavailable', /without its times/u],
   ] as const) {

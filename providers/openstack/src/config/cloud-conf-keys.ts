@@ -96,7 +96,7 @@ export const globalSection: Section<GlobalConfig> = {
       key: 'cafilecontents',
       status: 'refused',
       harmless: [''],
-      why: 'an option of another program that the file format accepts by chance; put the certificates into a file and name it with ca-file',
+      why: 'an option of another program that the file format happens to accept; put the certificates into a file and name it with ca-file',
     },
   ],
 };

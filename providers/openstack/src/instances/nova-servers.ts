@@ -41,7 +41,7 @@ export class NovaServers {
       if (!isCloudError(error, 'not-found')) throw error;
       if (!isUuid(id)) {
         // nova answers the same for whatever it does not find, and finds IDs only as it writes them.
-        const message = `GET ${path}: ${quote(id)} is not a server ID in nova's form (a UUID in lower case, with dashes), so its 404 proves nothing: correct the node's provider ID`;
+        const message = `GET ${path}: ${quote(id)} is not a server ID in nova's form (a UUID in lower case, with dashes), so its 404 is inconclusive: correct the node's provider ID`;
         throw new CloudError('invalid', message);
       }
       // nova names the server that it does not have. What does not, may be a 404 about something else.

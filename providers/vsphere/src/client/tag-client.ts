@@ -209,7 +209,7 @@ export class TagClient {
     this.#flavour = flavour;
     const value = xmlText(flavour === 'rest' ? xmlChild(answer, 'value') : answer);
     if (value !== undefined) return value;
-    throw new CloudError('unavailable', 'vCenter took the login to its REST API and gave no session');
+    throw new CloudError('unavailable', 'vCenter accepted the login to its REST API and returned no session');
   }
 }
 

@@ -267,5 +267,5 @@ export class VimClient {
 export function sessionCookie(cookies: string): string {
   const value = new RegExp(`${COOKIE}=("[^"]*"|[^;,\\s]+)`, 'u').exec(cookies)?.[1];
   if (value !== undefined) return value;
-  throw new CloudError('unavailable', 'vCenter took the login and gave no session');
+  throw new CloudError('unavailable', 'vCenter accepted the login and returned no session');
 }

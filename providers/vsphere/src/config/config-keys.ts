@@ -166,7 +166,7 @@ export const yamlKeys: CommonKeys & {
   ...commonKeys,
 };
 
-const VOLUMES = 'the CSI driver looks after volumes';
+const VOLUMES = 'the CSI driver manages volumes';
 const BY_UUID = 'machines are found by UUID in all folders';
 
 /** What only the in-tree provider's file has. */

@@ -70,7 +70,7 @@ function mayBeIt(machine: VirtualMachine, { asked, node }: GoneQuestion): Virtua
   if (machine.biosUuid === undefined || asked.uuids.includes(machine.biosUuid)) return machine;
   throw new CloudError(
     'conflict',
-    `node ${node.name}: its machine ${machine.name} (${machine.reference}) has the BIOS UUID ${machine.biosUuid} now; delete the node, so that it registers anew`,
+    `node ${node.name}: its machine ${machine.name} (${machine.reference}) has the BIOS UUID ${machine.biosUuid} now; delete the node, so that it registers again`,
   );
 }
 
@@ -100,7 +100,7 @@ async function excludeHidden(
   if (hidden) {
     throw new CloudError(
       'unavailable',
-      `node ${node.name}: the machine ${hidden.name} (${hidden.reference}) is ${hidden.connectionState ?? 'unknown to its vCenter'} and may be its machine; mend it, or remove it from the inventory if it is gone`,
+      `node ${node.name}: the machine ${hidden.name} (${hidden.reference}) is ${hidden.connectionState ?? 'unknown to its vCenter'} and may be its machine; repair it, or remove it from the inventory if it is gone`,
     );
   }
 }

@@ -201,7 +201,7 @@ export class VsphereInstances implements Instances {
         const references = await Promise.all(vcenters.map(({ api }) => api.findByUuid(uuid, call)));
         const [reference] = references.flat();
         if (reference === undefined) continue;
-        const message = `node ${node.name}: the machine of its provider ID is not there, and its kubelet reports the machine ${reference} (BIOS UUID ${uuid}); delete the node, so that it registers anew`;
+        const message = `node ${node.name}: the machine of its provider ID is not there, and its kubelet reports the machine ${reference} (BIOS UUID ${uuid}); delete the node, so that it registers again`;
         return { kind: 'failed', error: new CloudError('conflict', message) };
       }
     }

@@ -61,7 +61,7 @@ export async function* readView(
     const token = xmlText(xmlChild(answer, 'returnval', 'token'));
     if (token === undefined) return;
     if (tokens.has(token))
-      throw new CloudError('unavailable', 'the pages of vCenter go round in a circle; nothing is concluded');
+      throw new CloudError('unavailable', 'the pages of vCenter form a loop; nothing is concluded');
     tokens.add(token);
     // A page is given once.
     answer = await session.request(

@@ -61,7 +61,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   ],
   Nodes: [
     {
-      title: 'From creation to initialisation',
+      title: 'From creation to initialization',
       unit: 's',
       queries: {
         [`histogram_quantile(0.5, sum by (le) (rate(node_controller_cloud_provider_taint_removal_delay_seconds_bucket{${LED}}${RATE})))`]:

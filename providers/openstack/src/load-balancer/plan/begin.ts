@@ -108,7 +108,7 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
   }
   if (part.state !== 'ready' || !children || !existing) return waitOrFail(part);
   if (isTheirs) {
-    const text = `the load balancer ${id} has the name of this Service's, ${name}, but another owner; remove the annotation load-balancer-id to get a new one, or remove the owner's tag if the owner is gone for good`;
+    const text = `the load balancer ${id} has the name of this Service's, ${name}, but another owner; remove the annotation load-balancer-id to get a new one, or remove the owner's tag if the owner is permanently gone`;
     return refuse(new CloudError('not-owned', text));
   }
   const refused = sharingRefusal({ loadBalancer, children, owns: false, tree, identity });
@@ -135,9 +135,6 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
 function waitOrFail({ id, state }: LoadBalancerPart): Begin {
   if (state !== 'failed') return wait;
   return refuse(
-    new CloudError(
-      'unavailable',
-      `Octavia says that the load balancer ${id} is in ERROR; it has to be failed over first`,
-    ),
+    new CloudError('unavailable', `Octavia says that the load balancer ${id} is in ERROR; fail it over first`),
   );
 }

@@ -39,7 +39,7 @@ export function treeOnOneVip(tree: DesiredTree, family: IPFamily): DesiredTree {
 export function secondVipRefusal({ listeners }: DesiredTree, there: ObservedLoadBalancer): CloudError | undefined {
   const { additionalVips, id } = there;
   if (additionalVips.length > 0 && listeners.some(({ allowedCidrs = [] }) => allowedCidrs.length > 0)) {
-    const text = `the load balancer ${id} has an address of each family, and source ranges on it would break it for good; remove them, or recreate the Service with one family`;
+    const text = `the load balancer ${id} has an address of each family, and source ranges on it would break it permanently; remove them, or recreate the Service with one family`;
     return new CloudError('unsupported', text);
   }
   return undefined;
