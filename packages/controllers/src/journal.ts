@@ -55,6 +55,8 @@ export interface AppliedAction extends NotedAction {
 export interface ControllerJournal {
   /** Nothing may be written: a controller goes on as if it had been, or waits. */
   readonly dryRun: boolean;
+  /** Takes secrets out of a text that others will read. */
+  redact(this: void, text: string): string;
   /** Dry run: this is what would be done for the object now, in place of what was said before; empty: nothing. Else: nothing happens. */
   plan(subject: Subject, actions: readonly NotedAction[]): void;
   /** What came of actions that were carried out. */
@@ -76,6 +78,7 @@ export type Outcome = { readonly error: Error } | { readonly pending: string };
 /** Remembers nothing, and lets everything be done. */
 export const noJournal: ControllerJournal = {
   dryRun: false,
+  redact: (text) => text,
   plan: () => {},
   note: () => {},
   perform: (_subject, _actions, carryOut) => carryOut(),
@@ -129,6 +132,7 @@ export class Journal {
     };
     return {
       dryRun: this.dryRun,
+      redact: (text) => this.#options.redact(text),
       plan: (subject, actions) => {
         if (this.dryRun)
           this.#plan(

@@ -11,12 +11,15 @@ import { cleaned, letGo } from './let-go.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { annotationPatch, isWrittenDown, missingRecordOf, missingText } from './parts-record.ts';
 import { planLeftover, planService, releasedIfAsked } from './plan.ts';
-import { nextPollMs, poll, spent } from './polling.ts';
+import { poll, spent } from './polling.ts';
 import { endNote, failureNote, hiddenNote, missingNote, releasedNote, warningNote } from './service-events.ts';
-import { asRecorded, ingressText, recordPatch, servedPatch } from './service-patch.ts';
+import { ELSEWHERE, PROVISIONING, settledReadiness, waitingReadiness } from './readiness.ts';
+import { asRecorded, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
+import { isStale, saying, takeAway, tellReadiness } from './tell-readiness.ts';
+import { isRecorded, roleOf } from './role.ts';
 import { stateOf, type SeenLook, type ServiceState, type Settled } from './service-state.ts';
 import { notePartsAction, statusAction } from './service-words.ts';
-import { observedOf, selectedBy, settledNow, withEmptiness } from './settled-now.ts';
+import { observedOf, selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
 import { hold, settle, statusWrite } from './settle.ts';
 import { after, LOOK, REST, wake, type Effect, type Read, type Step, type Surroundings } from './step-types.ts';
 import { missingSinceAnnotation } from './well-known-names.ts';
@@ -24,6 +27,8 @@ import { wakingText } from './waking-text.ts';
 
 /** So long the cloud may leave out of a look what it has, before a person is told: lists lag. */
 const HIDDEN_TOLD_AFTER_MS = 30_000;
+/** A cloud that has been at work for so many looks is worth a write. */
+const LONG_AFTER_POLLS = 3;
 /** Each time costs a look at the cloud. */
 const UNCLAIMED_AGAIN_MS = 1_800_000;
 
@@ -33,18 +38,22 @@ export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   const selected = selectedBy(before, at);
   const state = withEmptiness({ ...before, wish: wakingText(service) }, selected, at.now);
   const settled = state.leftover ? undefined : settledNow(state, at, () => selected);
-  return settled ? keepIngress({ ...state, settled }, settled, at) : planAndCarryOut(state, at);
+  return settled ? keepStatus({ ...state, settled }, settled, at) : tellReadiness(planAndCarryOut(state, at), at);
 }
 
-/** Others may write the addresses too. What they should be is known: no look at the cloud. */
-function keepIngress(before: ServiceState, { ingress }: Settled, { now, service, wallNow }: Surroundings): Step {
-  const wanted = ingressText(ingress);
-  const review = reviewField(before.ingressField, { wanted, observed: ingressText(ingressOf(service)), now });
-  const state = { ...before, ingressField: review.state };
-  const effects: readonly Effect[] = review.isContested ? [{ kind: 'tell-contested' }] : [];
+/** Others may write the status too. What it should be is known: no look at the cloud. */
+function keepStatus(before: ServiceState, settled: Settled, at: Surroundings): Step {
+  const { now, service, wallNow } = at;
+  const { ingress } = settled;
+  const readiness = settledReadiness(settled.backEnds);
+  const review = reviewField(before.statusField, { ...statusTexts(ingress, readiness, at), now });
+  const state = { ...before, statusField: review.state, readiness };
+  const field = sameIngress(ingressOf(service), ingress) ? 'conditions' : 'loadBalancer';
+  const effects: readonly Effect[] = review.isContested ? [{ kind: 'tell-contested', field }] : [];
   const { verdict } = review;
   if (verdict.kind === 'wait') return { state, effects, next: wake(verdict.atMs - now) };
-  const patch = verdict.kind === 'write' ? servedPatch(service, { ingress, now: wallNow }) : undefined;
+  const isDue = verdict.kind === 'write';
+  const patch = isDue ? saying(servedPatch(service, { ingress, now: wallNow }), readiness, at) : undefined;
   if (!patch) return { state, effects, next: REST };
   return { state, effects, next: { kind: 'write', write: { purpose: 'ingress', action: statusAction, patch } } };
 }
@@ -101,8 +110,15 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
     case 'nothing': {
       const message = 'The Service is left alone';
       const log = { kind: 'log', level: 4, message, fields: { reason: plan.reason } } as const;
-      const idle: Step = { state: spent(state), effects: [{ kind: 'plan', actions: [] }, log], next: REST };
+      const isElsewhere = plan.reason === 'implemented-elsewhere' && isRecorded(service, rules.options.providerName);
+      const readiness = isElsewhere ? ELSEWHERE : state.readiness;
+      const idle: Step = {
+        state: { ...spent(state), readiness },
+        effects: [{ kind: 'plan', actions: [] }, log],
+        next: REST,
+      };
       if (plan.reason === 'unclaimed') return tellUnclaimed(idle, at);
+      if (isStale(service, rules.options)) return { ...idle, next: { kind: 'write', write: takeAway(service) } };
       return plan.reason === 'not-ours' ? tellForeign(idle, at) : idle;
     }
     case 'record': {
@@ -110,8 +126,10 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       if (rules.dryRun) {
         return planAndCarryOut(state, { ...at, service: asRecorded(service, providerName), before: [recordAction] });
       }
-      const write = { purpose: 'record', action: recordAction, patch: recordPatch(service, providerName) } as const;
-      return { state, effects: [], next: { kind: 'write', write } };
+      const readiness = roleOf(service, rules.options) === 'serve' ? PROVISIONING : undefined;
+      const patch = saying(recordPatch(service, providerName), readiness, at);
+      const write = { purpose: 'record', action: recordAction, patch } as const;
+      return { state: { ...state, readiness }, effects: [], next: { kind: 'write', write } };
     }
     case 'observe':
       return { state, effects: [], next: LOOK };
@@ -174,12 +192,13 @@ function lookAgain(state: ServiceState, { inMs, missing, why }: LookAgain, at: S
   ];
   if (why === 'hidden') {
     const isTold = sinceMs >= HIDDEN_TOLD_AFTER_MS;
-    return after([...effects, ...(isTold ? [{ kind: 'tell', note: hiddenNote(missing) } as const] : [])], poll(state));
+    if (!isTold) return after(effects, poll(state));
+    return after([...effects, { kind: 'tell', note: hiddenNote(missing) }], poll(waiting(state, missing, at)));
   }
   if (why === 'quiet') return { state: spent(state), effects, next: wake(Math.max(1, inMs)) };
   return after(
     [...effects, { kind: 'tell', note: missingNote(missing) }],
-    waitFor(state, missing, { inMs, sinceMs }, at),
+    waitFor(waiting(state, missing, at), missing, { inMs, sinceMs }, at),
   );
 }
 
@@ -188,8 +207,9 @@ function waitFor(
   state: ServiceState,
   missing: readonly string[],
   { inMs, sinceMs }: { readonly inMs: number; readonly sinceMs: number },
-  { service, wallNow }: Surroundings,
+  at: Surroundings,
 ): Step {
+  const { service, wallNow } = at;
   const { knowledge, leftover, look } = state;
   const there = look?.observation.kind === 'parts' ? look.observation.parts : [];
   const since = wallNow - sinceMs;
@@ -198,12 +218,12 @@ function waitFor(
   if (leftover || isWrittenDown(service, record)) return wait;
   const message =
     'The cloud does not list parts of a load balancer, and does not prove that they were deleted; waiting';
-  const patch = annotationPatch(service, { [missingSinceAnnotation]: missingText(record) });
-  const thenMs = Math.min(nextPollMs(state), Math.max(1, inMs));
+  const noted = annotationPatch(service, { [missingSinceAnnotation]: missingText(record) });
+  const patch = saying(noted, state.readiness, at);
   return {
     state: wait.state,
     effects: [{ kind: 'log', level: 'warn', message, fields: { missing, forMs: inMs } }],
-    next: { kind: 'write', write: { purpose: 'wait', action: notePartsAction, patch, thenMs } },
+    next: { kind: 'write', write: { purpose: 'wait', action: notePartsAction, patch, afterwards: wait.next } },
   };
 }
 
@@ -218,9 +238,18 @@ function carryOutBring(state: ServiceState, bring: Bring, at: Surroundings): Ste
   }
   if (plan.actions.length > 0) return after(effects, act(state, bring, at));
   // What is pending in the cloud goes on by itself.
+  const there = state.look?.observation.kind === 'parts' ? state.look.observation.parts : [];
+  const pending = there.filter((part) => part.state !== 'ready').map(({ id, kind }) => `${kind} ${id}`);
+  const isLong = state.polls >= LONG_AFTER_POLLS && state.work?.episode !== 'update';
+  const waits = isLong ? waiting(state, pending, at) : state;
   const isWorth = desired.wanted && !refused && plan.ingress.length > 0;
-  const write = isWorth ? statusWrite(state, bring, at, 'pending') : undefined;
-  return after(effects, write ? { state: spent(state), effects: [], next: { kind: 'write', write } } : poll(state));
+  const write = isWorth ? statusWrite(waits, bring, at, 'pending') : undefined;
+  return after(effects, write ? { state: spent(waits), effects: [], next: { kind: 'write', write } } : poll(waits));
+}
+
+/** It is about to say so. */
+function waiting(state: ServiceState, parts: readonly string[], { rules, service }: Surroundings): ServiceState {
+  return { ...state, readiness: waitingReadiness(parts, roleOf(service, rules.options) === 'serve') };
 }
 
 /** What the Service asks for is refused; what it has is as it should be. */

@@ -24,7 +24,7 @@ import { hollowNode } from '@outrigger/testing';
 import { callContext, CLUSTER, openLoadBalancers } from '../load-balancer/memory-provider.suite.ts';
 import { createServiceController } from './service-controller.ts';
 import { letGoPatch, recordPatch } from './service-patch.ts';
-import { cleanupFinalizer } from './well-known-names.ts';
+import { cleanupFinalizer, readyCondition } from './well-known-names.ts';
 
 /** Starts an API server that ends with the test; `undefined` when there is none here (the test is skipped then). */
 export type StartApiServer = (t: TestContext) => Promise<ClusterConfig | undefined>;
@@ -133,6 +133,9 @@ export function testServiceController(subject: string, start: StartApiServer): v
       'memory://r/n1',
     ]);
     assert.deepEqual(patches, Array(2).fill('/api/v1/namespaces/default/services/web/status'));
+    const [ready, ...others] = web.status?.conditions ?? [];
+    assert.deepEqual([ready?.type, ready?.status, ready?.reason, others], [readyCondition, 'True', 'Ready', []]);
+    assert.equal(ready?.observedGeneration, web.metadata?.generation);
 
     await services.patch(ref, { type: 'merge', body: { spec: { type: 'ClusterIP' } } });
     await until('cleaned up', async () => {
@@ -142,6 +145,7 @@ export function testServiceController(subject: string, start: StartApiServer): v
     assert.deepEqual(cloud.parts(), []);
     const { metadata } = await services.get(ref);
     assert.equal(metadata?.annotations?.[loadBalancerOwnerAnnotation], undefined);
+    assert.deepEqual((await services.get(ref)).status?.conditions ?? [], []);
 
     await services.patch(ref, { type: 'merge', body: { spec: { type: 'LoadBalancer' } } });
     await until('an address again', async () => (isServed(await services.get(ref)) ? true : undefined));

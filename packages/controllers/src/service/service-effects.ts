@@ -24,11 +24,17 @@ import { ToldEvents } from '../told-events.ts';
 import type { WrittenVersions } from '../written-versions.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
 import { createServiceMetrics, type ServiceMetrics } from './service-metrics.ts';
+import { readyCondition } from './well-known-names.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Effect, Next, Read, ServiceEvent, Write } from './step-types.ts';
 
 /** As in fieldsV1. */
-const INGRESS_PATH = ['f:status', 'f:loadBalancer', 'f:ingress'];
+const PATHS = {
+  loadBalancer: ['f:status', 'f:loadBalancer', 'f:ingress'],
+  conditions: ['f:status', 'f:conditions', `k:{"type":"${readyCondition}"}`],
+} as const;
+
+const CHANGED = 'Service was deleted, replaced or changed in the meantime';
 
 /** What the effects of one step are about. */
 export interface About {
@@ -96,7 +102,7 @@ export class ServiceEffects {
       case 'record':
         return deps.events.record(service, effect.note);
       case 'tell-contested':
-        return this.#tellContested(about);
+        return this.#tellContested(about, effect.field);
       case 'log':
         if (typeof effect.level === 'number') logger.verbose(effect.level, effect.message, effect.fields);
         else logger[effect.level](effect.message, effect.fields);
@@ -139,14 +145,14 @@ export class ServiceEffects {
     }
   }
 
-  #write({ action, patch }: Write, pass: Pass): Promise<ObjectMeta | undefined> {
+  #write(write: Write, pass: Pass): Promise<ObjectMeta | undefined> {
     const failureOf = (metadata: ObjectMeta | undefined): string | undefined =>
-      metadata ? undefined : 'the Service was deleted, replaced or changed in the meantime';
-    return this.#journal.perform(subjectOfPass(pass), [action], () => this.#patch(patch, pass), failureOf);
+      metadata ? undefined : `the ${CHANGED}`;
+    return this.#journal.perform(subjectOfPass(pass), [write.action], () => this.#patch(write, pass), failureOf);
   }
 
   /** Returns the new metadata; `undefined` when the Service is gone, another one, or was written by another meanwhile. */
-  async #patch(patch: Write['patch'], { key, logger, service, signal }: Pass): Promise<ObjectMeta | undefined> {
+  async #patch({ patch, purpose }: Write, { key, logger, service, signal }: Pass): Promise<ObjectMeta | undefined> {
     const { name = '', namespace } = service.metadata ?? {};
     try {
       const options = { subresource: 'status', answer: 'metadata', signal } as const;
@@ -154,8 +160,12 @@ export class ServiceEffects {
       this.#options.written.note(key, metadata);
       return metadata;
     } catch (error) {
-      if (!isNotFound(error) && !isConflict(error) && !isAboutUid(error)) throw error;
-      logger.verbose(4, 'The Service was deleted, replaced or changed in the meantime', { error });
+      const isOld = isNotFound(error) || isConflict(error) || isAboutUid(error);
+      // What a Service says of itself keeps nothing from being done.
+      if (!isOld && (purpose !== 'condition' || signal.aborted)) throw error;
+      logger.verbose(isOld ? 4 : 2, isOld ? `The ${CHANGED}` : 'The condition of the Service could not be written', {
+        error,
+      });
       return undefined;
     }
   }
@@ -209,19 +219,19 @@ export class ServiceEffects {
   }
 
   /** The store keeps no managedFields, so the Service is read once: by a list of one, which the program may ask for already. */
-  async #tellContested({ logger, service, signal }: About): Promise<void> {
+  async #tellContested({ logger, service, signal }: About, field: keyof typeof PATHS): Promise<void> {
     if (this.#told.wasTold(service, CONTESTED_REASON)) return;
     const { name = '', namespace = '' } = service.metadata ?? {};
     let manager: string | undefined;
     try {
       const fieldSelector = `metadata.name=${name}`;
       const { items } = await this.#services.list({ namespace, fieldSelector, ...(signal && { signal }) });
-      manager = items[0] && managerOf(items[0], INGRESS_PATH);
+      manager = items[0] && managerOf(items[0], PATHS[field]);
     } catch (error) {
       signal?.throwIfAborted();
-      logger.verbose(2, 'Who else writes the addresses of the Service could not be read', { error });
+      logger.verbose(2, 'Who else writes the status of the Service could not be read', { error });
     }
-    const note = contestedNote('status.loadBalancer', manager);
+    const note = contestedNote(`status.${field}`, manager);
     if (this.#told.tell(service, note)) logger.warn(note.message);
   }
 }

@@ -5,7 +5,7 @@ import { apiTime } from '../api-time.ts';
 import { adoptCondition } from './adoption.ts';
 import { ingressOf } from './load-balancer-service.ts';
 import { withoutRecords } from './parts-record.ts';
-import { cleanupFinalizer, portsErrorCondition } from './well-known-names.ts';
+import { cleanupFinalizer, portsErrorCondition, readyCondition } from './well-known-names.ts';
 
 /**
  * Says whose the load balancer is, and keeps the Service until it is gone. Fails (409) where the Service is not as it was judged
@@ -37,7 +37,7 @@ export function asRecorded(service: Service, providerName: string): Service {
 }
 
 /** What of the status is about this load balancer alone. */
-const ownConditions: ReadonlySet<string> = new Set([adoptCondition, portsErrorCondition]);
+const ownConditions: ReadonlySet<string> = new Set([adoptCondition, portsErrorCondition, readyCondition]);
 
 /**
  * Lets the Service go: no finalizer, no owner, no address, in one step. `undefined` when all that is so already. One that asks for
@@ -143,6 +143,6 @@ function portsCondition(service: Service, ingress: readonly LoadBalancerIngress[
 }
 
 /** The UID makes it fail for another Service of the same name. */
-function patchOf(service: Service, body: { readonly metadata?: object; readonly status?: object }): Patch {
+export function patchOf(service: Service, body: { readonly metadata?: object; readonly status?: object }): Patch {
   return { type: 'strategic', body: { ...body, metadata: { ...body.metadata, uid: service.metadata?.uid } } };
 }

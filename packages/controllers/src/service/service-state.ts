@@ -8,6 +8,7 @@ import { ingressOf } from './load-balancer-service.ts';
 import type { TimedObservation } from './observations.ts';
 import { partsRecordOf } from './parts-record.ts';
 import { isRecorded } from './role.ts';
+import type { Readiness } from './readiness.ts';
 import type { Episode } from './service-events.ts';
 
 /** So long after a request without an answer the cloud may still do what it asked for. */
@@ -66,7 +67,7 @@ export interface ServiceState {
   /** The last change of nodes that it was looked at for (monotonic), and whether that is still to be done. */
   readonly nodes: { readonly changedAt: number; readonly isDue: boolean } | undefined;
   /** What became of its addresses, where another writer has undone them. */
-  readonly ingressField: FieldState | undefined;
+  readonly statusField: FieldState | undefined;
   readonly polls: number;
   /** The provider's own measure for what it was last asked to do; then ever longer. */
   readonly pollMs: number | undefined;
@@ -82,6 +83,8 @@ export interface ServiceState {
         readonly ofMembers: boolean;
       }
     | undefined;
+  /** What the Service is to say of itself; `undefined`: that is not known yet. */
+  readonly readiness: Readiness | undefined;
   /** Nothing is left to do: the finalizer is being removed, or gone. */
   readonly isLetGo: boolean;
 }
@@ -116,11 +119,12 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     emptySince: undefined,
     followed: undefined,
     nodes: undefined,
-    ingressField: undefined,
+    statusField: undefined,
     polls: 0,
     pollMs: undefined,
     failures: 0,
     lastFailure: undefined,
+    readiness: undefined,
     isLetGo: false,
   };
 }

@@ -19,6 +19,7 @@ import { isRecorded, roleOf } from './role.ts';
 import { asRecorded } from './service-patch.ts';
 import type { ServiceState } from './service-state.ts';
 import { step } from './service-step.ts';
+import { readyCondition } from './well-known-names.ts';
 import type { Next, Rules, ServiceEvent, Surroundings } from './step-types.ts';
 
 const KEY = 'default/web';
@@ -124,6 +125,7 @@ class World {
     serviceOf: () => undefined,
     startedAt: this.now,
     dryRun: false,
+    redact: (text) => text,
   };
 
   partsOf(uid: string): readonly LoadBalancerPart[] {
@@ -384,6 +386,8 @@ class World {
       isServed ? KINDS.map((kind) => `${kind} of ${uid}`) : [],
       'the parts are those of the Service, and nothing is left',
     );
+    const { reason, status } = service?.status?.conditions?.find(({ type }) => type === readyCondition) ?? {};
+    assert.equal(`${status} ${reason}`, isServed ? 'True Ready' : 'undefined undefined', 'it says whether it is ready');
     if (!isServed) return assert.ok(!service || !isRecorded(service, 'fake'), 'it is let go');
     const { members, port } = this.parts.find(({ kind }) => kind === 'load-balancer')?.attributes ?? {};
     assert.deepEqual([members, port], [nodesOf(this.backEnds), service.spec?.ports?.[0]?.port]);

@@ -11,10 +11,11 @@ import { ingressOf } from './load-balancer-service.ts';
 import { answered, pass, planAndCarryOut } from './pass.ts';
 import { poll, FIRST_POLL_MS } from './polling.ts';
 import { hasFinalizer, isRecorded, roleOf } from './role.ts';
-import { ingressText, sameIngress } from './service-patch.ts';
-import { stateOf, type ServiceState } from './service-state.ts';
+import { settledReadiness } from './readiness.ts';
+import { stateOf, type ServiceState, type Settled } from './service-state.ts';
 import { settled } from './settle.ts';
-import { selectedBy, settledNow, withEmptiness } from './settled-now.ts';
+import { isStale, tellReadiness } from './tell-readiness.ts';
+import { selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
 import { REST, after, wake, type ServiceEvent, type Step, type Surroundings, type Write } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
 
@@ -47,11 +48,11 @@ export function step(state: ServiceState | undefined, event: ServiceEvent, at: S
     case 'written':
       return written(state, event.write, event.metadata !== undefined, at);
     case 'read':
-      return planAndCarryOut(answered(state, event.read, event.answers), at);
+      return tellReadiness(planAndCarryOut(answered(state, event.read, event.answers), at), at);
     case 'applied':
       return rest(applied(state, event.action, event.result));
     default:
-      return acted(state, event.bring, event.applied, at);
+      return tellReadiness(acted(state, event.bring, event.applied, at), at);
   }
 }
 
@@ -66,7 +67,7 @@ function changed(state: ServiceState | undefined, at: Surroundings): Step {
     return {
       state: undefined,
       effects: [{ kind: 'forget', isGone: false }],
-      next: isForeign ? wake(FOREIGN_AFTER_MS) : REST,
+      next: isForeign ? wake(FOREIGN_AFTER_MS) : isStale(at.service, options) ? wake() : REST,
     };
   }
   // More than what the last pass has seen, or than what our own writes brought?
@@ -76,8 +77,13 @@ function changed(state: ServiceState | undefined, at: Surroundings): Step {
   if (!state.settled) return rest(state);
   const known = settledNow(state, at, () => selectedBy(state, at));
   if (!known) return { state, effects: [], next: wake() };
-  const isAsWritten = sameIngress(ingressOf(at.service), known.ingress);
-  return { state: { ...state, settled: known }, effects: [], next: isAsWritten ? REST : wake() };
+  return keptAs(state, known, at);
+}
+
+/** Nothing is to be done in the cloud; its status may have to be written. */
+function keptAs(state: ServiceState, settled: Settled, at: Surroundings): Step {
+  const { observed, wanted } = statusTexts(settled.ingress, settledReadiness(settled.backEnds), at);
+  return { state: { ...state, settled }, effects: [], next: observed === wanted ? REST : wake() };
 }
 
 function vanished(state: ServiceState | undefined, successor: Service | undefined, at: Surroundings): Step {
@@ -119,7 +125,7 @@ function follow(state: ServiceState, changedAt: number, at: Surroundings): Step 
   const selected = selectedBy(state, at);
   const known = withEmptiness(state, selected, at.now);
   const right = settledNow(known, at, () => selected);
-  if (right) return rest({ ...known, settled: right });
+  if (right) return keptAs(known, right, at);
   const { followed, lastFailure } = known;
   const hasFollowed =
     followed && lastFailure && selected && known.wish === wakingText(at.service) && sameBackEnds(selected, followed);
@@ -131,30 +137,45 @@ function follow(state: ServiceState, changedAt: number, at: Surroundings): Step 
   return { state: { ...known, nodes: { changedAt, isDue: true } }, effects: [], next: wake() };
 }
 
+/** What we wrote last: what stands there instead later on, another has written. */
+function noteWritten(state: ServiceState, ingress: Settled['ingress'] = [], at: Surroundings): ServiceState {
+  if (!state.readiness) return state;
+  const { wanted } = statusTexts(ingress, state.readiness, at);
+  return { ...state, statusField: afterWrite(state.statusField, wanted, at.now) };
+}
+
 /** `isDone`: the Service has it. Else it is gone, which its next turn sees, or the server has refused to merge what two have written. */
 function written(
   state: ServiceState,
-  { bring, note, purpose, thenMs = 0 }: Write,
+  { bring, note, purpose, afterwards = REST }: Write,
   isDone: boolean,
   at: Surroundings,
 ): Step {
   const { dryRun } = at.rules;
   switch (purpose) {
     case 'record':
-      return isDone ? planAndCarryOut(state, at) : rest(state);
+      return isDone ? tellReadiness(planAndCarryOut(state, at), at) : rest(state);
     case 'open':
       return isDone && bring ? begin(state, bring, at) : poll(state);
     case 'wait':
-      return { state, effects: [], next: wake(thenMs) };
-    case 'settle':
-      return bring && (isDone || dryRun) ? settled(state, bring, at) : poll(state);
+      return { state, effects: [], next: afterwards };
+    case 'condition': {
+      const isContested = isDone && state.statusField !== undefined;
+      return {
+        state: isContested ? noteWritten(state, ingressOf(at.service), at) : state,
+        effects: [],
+        next: afterwards,
+      };
+    }
+    case 'settle': {
+      if (!bring || !(isDone || dryRun)) return poll(state);
+      return settled(state.statusField ? noteWritten(state, bring.plan.ingress, at) : state, bring, at);
+    }
     case 'pending':
       return poll(state);
-    case 'ingress': {
+    case 'ingress':
       if (!isDone) return { state, effects: [], next: dryRun ? REST : wake(FIRST_POLL_MS) };
-      const wanted = ingressText(state.settled?.ingress ?? []);
-      return rest({ ...state, ingressField: afterWrite(state.ingressField, wanted, at.now) });
-    }
+      return rest(noteWritten(state, state.settled?.ingress, at));
     default:
       if (isDone) return letGone(state, note, at);
       // A Service that stays may be served again, and be deleted by force then.

@@ -21,7 +21,7 @@ export const notePartsAction: NotedAction = {
 
 export const statusAction: NotedAction = {
   kind: 'write-status',
-  summary: 'write the addresses to the status of the Service',
+  summary: 'write the addresses and the conditions to the status of the Service',
 };
 
 /** Why the Service is served, cleaned or left alone, and who has its finalizer. */

@@ -1,18 +1,25 @@
 /** What becomes of a Service whose load balancer is as it should be. Pure. */
 import { canName } from '../load-balancer/judge-look.ts';
+import type { Patch } from '@outrigger/kube';
 import type { Bring } from '../load-balancer/service-plan.ts';
 import { recordsOf } from './parts-record.ts';
 import { spent } from './polling.ts';
 import { endNote, heldNote } from './service-events.ts';
+import { NO_NODES, settledReadiness } from './readiness.ts';
 import { servedPatch } from './service-patch.ts';
 import type { ServiceState } from './service-state.ts';
+import { saying } from './tell-readiness.ts';
 import { statusAction } from './service-words.ts';
 import { EMPTY_HOLD_MS } from './settled-now.ts';
 import { REST, wake, type Effect, type Step, type Surroundings, type Write } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
 
 /** All is as it should be. */
-export function settle(state: ServiceState, bring: Bring, at: Surroundings): Step {
+export function settle(before: ServiceState, bring: Bring, at: Surroundings): Step {
+  const { backEnds } = bring.desired;
+  // The last good back ends stand in for none.
+  const readiness = settledReadiness(before.emptySince === undefined ? backEnds : []);
+  const state = { ...before, readiness };
   const write = statusWrite(state, bring, at, 'settle');
   return write ? { state, effects: [], next: { kind: 'write', write } } : settled(state, bring, at);
 }
@@ -42,23 +49,26 @@ export function settled(before: ServiceState, { desired: { backEnds }, plan }: B
 }
 
 /** No back end is left, and that is not believed yet. */
-export function hold(state: ServiceState, { now }: Surroundings, effects: readonly Effect[] = []): Step {
+export function hold(before: ServiceState, { now }: Surroundings, effects: readonly Effect[] = []): Step {
+  const state = { ...before, readiness: NO_NODES };
   const leftMs = (state.emptySince ?? 0) + EMPTY_HOLD_MS - now;
   const note = heldNote(EMPTY_HOLD_MS / 1000);
   return { state: spent(state), effects: [...effects, { kind: 'tell', note }], next: wake(Math.max(0, leftMs)) };
 }
 
-/** The addresses, the provider's annotations, and what is known of the parts; `undefined`: the Service has all that. */
+/** The addresses, the condition, the provider's annotations, and what is known of the parts; `undefined`: the Service has all that. */
 export function statusWrite(
-  { knowledge }: ServiceState,
+  { knowledge, readiness }: ServiceState,
   bring: Bring,
-  { rules, service, wallNow: now }: Surroundings,
+  at: Surroundings,
   purpose: Write['purpose'],
 ): Write | undefined {
+  const { rules, service, wallNow: now } = at;
   const { annotations, ingress } = bring.plan;
   const records = recordsOf(service, knowledge, { isComplete: bring.complete, needsNone: canName(rules.cloud) });
-  const isDue = records.isDue || servedPatch(service, { ingress, annotations, now }) !== undefined;
-  const all = { ...annotations, ...records.annotations };
-  const patch = isDue ? servedPatch(service, { ingress, annotations: all, now }) : undefined;
+  const patchWith = (all: typeof annotations): Patch | undefined =>
+    saying(servedPatch(service, { ingress, annotations: all, now }), readiness, at);
+  const isDue = records.isDue || patchWith(annotations) !== undefined;
+  const patch = isDue ? patchWith({ ...annotations, ...records.annotations }) : undefined;
   return patch && { purpose, action: statusAction, patch, bring };
 }

@@ -1,8 +1,11 @@
 /** Whether a Service is as it should be without a look at the cloud. Pure. */
-import type { BackEnd } from '@outrigger/cloud-provider';
+import type { BackEnd, LoadBalancerIngress } from '@outrigger/cloud-provider';
 import { sameBackEnds } from './back-ends.ts';
 import { selectedOf, type ObservedService } from './plan.ts';
 import { isRecorded, roleOf } from './role.ts';
+import { readyTexts, type Readiness } from './readiness.ts';
+import { ingressOf } from './load-balancer-service.ts';
+import { ingressText } from './service-patch.ts';
 import type { ServiceState, Settled } from './service-state.ts';
 import type { Surroundings } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
@@ -44,6 +47,19 @@ export function withEmptiness(
   if (!selected) return state;
   const emptySince = selected.length > 0 ? undefined : (state.emptySince ?? now);
   return emptySince === state.emptySince ? state : { ...state, emptySince };
+}
+
+/** What the status of a Service says, and what it should: others may write it too. */
+export function statusTexts(
+  ingress: readonly LoadBalancerIngress[],
+  readiness: Readiness,
+  { service }: Pick<Surroundings, 'service'>,
+): { readonly observed: string; readonly wanted: string } {
+  const ready = readyTexts(service, readiness);
+  return {
+    observed: `${ingressText(ingressOf(service))} ${ready.observed}`,
+    wanted: `${ingressText(ingress)} ${ready.wanted}`,
+  };
 }
 
 /** What it is settled as, if it is served, and was so when the cloud was last looked at; its addresses may be undone since. */

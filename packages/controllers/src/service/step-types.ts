@@ -54,6 +54,8 @@ export interface Rules {
   /** Of this process; monotonic. */
   readonly startedAt: number;
   readonly dryRun: boolean;
+  /** Takes secrets out of a text that others will read. */
+  readonly redact: (text: string) => string;
 }
 
 /** What a step reads besides the state. */
@@ -82,8 +84,8 @@ export type Effect =
   /** Once, and again after half an hour. */
   | { readonly kind: 'tell'; readonly note: EventNote }
   | { readonly kind: 'record'; readonly note: EventNote }
-  /** Tells who else writes the addresses. */
-  | { readonly kind: 'tell-contested' }
+  /** Tells who else writes this part of the status. */
+  | { readonly kind: 'tell-contested'; readonly field: 'conditions' | 'loadBalancer' }
   | {
       readonly kind: 'log';
       readonly level: 'error' | 'warn' | 2 | 4;
@@ -103,13 +105,13 @@ export type Effect =
 
 /** A patch of the Service, and what it is for. */
 export interface Write {
-  readonly purpose: 'record' | 'open' | 'wait' | 'settle' | 'pending' | 'ingress' | 'let-go';
+  readonly purpose: 'record' | 'open' | 'wait' | 'condition' | 'settle' | 'pending' | 'ingress' | 'let-go';
   readonly action: NotedAction;
   readonly patch: Patch;
   /** What goes on after it. */
   readonly bring?: Bring;
   readonly note?: EventNote | undefined;
-  readonly thenMs?: number;
+  readonly afterwards?: Next;
 }
 
 /** Direct questions about parts, after this look. */

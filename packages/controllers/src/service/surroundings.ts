@@ -1,6 +1,7 @@
 /** What a step reads besides the state: the rules, made once, and what the moment has. */
 import type { LoadBalancers } from '@outrigger/cloud-provider';
 import type { Clock, Service, Store } from '@outrigger/kube';
+import { noJournal } from '../journal.ts';
 import type { BackEndSet } from './back-end-set.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
 import type { Rules, Surroundings } from './step-types.ts';
@@ -29,7 +30,7 @@ export function ruleOptionsOf({ options, provider }: ServiceControllerDependenci
 }
 
 export function rulesOf(
-  { clock, journal, provider, services }: ServiceControllerDependencies,
+  { clock, journal = noJournal, provider, services }: ServiceControllerDependencies,
   options: Rules['options'],
   backEnds: BackEndSet,
 ): Rules {
@@ -39,7 +40,8 @@ export function rulesOf(
     cloud: provider,
     serviceOf: (uid) => findByUid(services, uid),
     startedAt: clock.monotonic(),
-    dryRun: journal?.dryRun ?? false,
+    dryRun: journal.dryRun,
+    redact: journal.redact,
   };
 }
 

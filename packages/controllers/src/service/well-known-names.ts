@@ -21,6 +21,9 @@ export const toBeDeletedTaintKey = 'ToBeDeletedByClusterAutoscaler';
 /** KEP-1435: a port could not be served. */
 export const portsErrorCondition = 'LoadBalancerPortsError';
 
+/** Whether the load balancer of a Service is as the Service asks for. */
+export const readyCondition = 'LoadBalancerReady';
+
 /**
  * The parts whose IDs the cloud chose, `kind/id` with a space between; a `+` at the end: more may have been made. Written with the
  * addresses, so that a new process knows what to ask about. Without it, anything may have been made.

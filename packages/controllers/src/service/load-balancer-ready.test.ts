@@ -1,0 +1,331 @@
+/** The condition `LoadBalancerReady` of a Service: what it says, when it is written, and what it costs. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { CloudError, cloudErrorCodes, type CloudErrorCode } from '@outrigger/cloud-provider';
+import type { Condition, Patch, Service } from '@outrigger/kube';
+import { failedReadiness } from './readiness.ts';
+import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+import { readyCondition } from './well-known-names.ts';
+
+function ready(rig: Rig, name: string = 'web'): Condition | undefined {
+  return rig.api.get(name)?.status?.conditions?.find(({ type }) => type === readyCondition);
+}
+
+const told = (rig: Rig): string => `${ready(rig)?.status} ${ready(rig)?.reason}`;
+
+async function started(apply: (rig: Rig) => void = (rig) => void rig.api.apply('web', webSpec)): Promise<Rig> {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  apply(rig);
+  await rig.start();
+  return rig;
+}
+
+async function served(): Promise<Rig> {
+  const rig = await started();
+  await rig.clock.advance(10_000);
+  assert.equal(told(rig), 'True Ready');
+  return rig;
+}
+
+const statusOf = (patch: Patch): Service['status'] =>
+  'body' in patch ? (patch.body as Pick<Service, 'status'>).status : undefined;
+
+/** What each patch said of it. */
+function sayings(rig: Rig): readonly string[] {
+  return rig.api.patches.map(({ patch }) => {
+    return statusOf(patch)?.conditions?.find(({ type }) => type === readyCondition)?.reason ?? '-';
+  });
+}
+
+const reads = (rig: Rig): readonly number[] => [rig.api.patches.length, rig.provider.observes];
+
+test('a new Service is Provisioning with its finalizer and Ready with its addresses: two writes, as before', async () => {
+  const rig = await started();
+  await rig.clock.advance(10_000);
+  const [first, ...others] = sayings(rig);
+  assert.deepEqual(
+    [first, others.at(-1), others.slice(0, -1).filter((one) => one !== '-')],
+    ['Provisioning', 'Ready', []],
+  );
+  const last = rig.api.patches.at(-1);
+  assert.ok(last && statusOf(last.patch)?.loadBalancer, 'the same patch writes the addresses');
+  const { lastTransitionTime, message } = ready(rig) ?? {};
+  assert.match(lastTransitionTime ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  assert.match(message ?? '', /./);
+  await rig.stop();
+});
+
+test('a Service that does not change costs no write and no look; a new process writes it no second time', async () => {
+  const rig = await served();
+  const before = reads(rig);
+  await rig.clock.advance(3_600_000);
+  assert.deepEqual(reads(rig), before);
+  await rig.stop();
+  await rig.start();
+  await rig.clock.advance(60_000);
+  assert.equal(rig.api.patches.length, before[0]);
+  await rig.stop();
+});
+
+test('a node that joins changes nothing of it', async () => {
+  const rig = await served();
+  const { length } = rig.api.patches;
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(60_000);
+  assert.deepEqual(rig.partsOf('uid-1').find(({ kind }) => kind === 'load-balancer')?.attributes['backEnds'], [
+    'memory://r/n1',
+    'memory://r/n2',
+  ]);
+  assert.equal(rig.api.patches.length, length);
+  await rig.stop();
+});
+
+test('a generation that it does not know is written: kubectl wait believes no older one', async () => {
+  const rig = await served();
+  const before = reads(rig);
+  rig.api.apply('web', webSpec, { ...rig.api.get('web')?.metadata, generation: 2 });
+  await rig.clock.advance(10_000);
+  assert.equal(ready(rig)?.observedGeneration, 2);
+  assert.deepEqual(reads(rig), [Number(before[0]) + 1, before[1]], 'one write, and no look at the cloud');
+  await rig.stop();
+});
+
+const failures: readonly (readonly [Error, string])[] = [
+  [new CloudError('quota', 'no address is left'), 'False QuotaExceeded'],
+  [new CloudError('invalid', 'no such flavor'), 'False Refused'],
+  [new CloudError('not-owned', 'somebody else has it'), 'False NotOwned'],
+  [new CloudError('some-day/new_code' as 'quota', 'of a newer contract'), 'False SomeDayNewCode'],
+  [new Error('secret'), 'False Failed'],
+];
+
+test('what fails says so by its code, and names what the cloud said', async () => {
+  for (const [error, expected] of failures) {
+    const rig = await started((one) => {
+      one.provider.before = () => {
+        throw error;
+      };
+      one.api.apply('web', webSpec);
+    });
+    await rig.clock.advance(1_000);
+    assert.equal(told(rig), expected);
+    const { message = '' } = ready(rig) ?? {};
+    assert.equal(message.includes(error.message), expected !== 'False Failed', message);
+    rig.provider.before = () => {};
+    await rig.clock.advance(2_000_000);
+    assert.equal(told(rig), 'True Ready');
+    await rig.stop();
+  }
+});
+
+test('a failure that goes on is written once, whatever request ID each try brings', async () => {
+  let tries = 0;
+  const rig = await started((one) => {
+    one.provider.before = () => {
+      throw new CloudError('unavailable', `request req-${(tries += 1)}a${tries * 7919} came back with a 503`);
+    };
+    one.api.apply('web', webSpec);
+  });
+  await rig.clock.advance(3_600_000);
+  assert.ok(tries > 10, `${tries}`);
+  assert.equal(told(rig), 'False Unavailable');
+  const said = sayings(rig).filter((reason) => reason !== '-');
+  assert.deepEqual(said, ['Provisioning', 'Unavailable']);
+  await rig.stop();
+});
+
+test('a message is cut at 256 characters, and never within a character', async () => {
+  const rig = await started((one) => {
+    one.provider.before = () => {
+      throw new CloudError('conflict', `x${'🛶'.repeat(1_000)}`);
+    };
+    one.api.apply('web', webSpec);
+  });
+  await rig.clock.advance(1_000);
+  const { message = '' } = ready(rig) ?? {};
+  assert.ok(message.length <= 256 && message.length > 250, `${message.length}`);
+  assert.ok(message.isWellFormed());
+  await rig.stop();
+});
+
+test('lastTransitionTime is when the status changed, not when its reason did', async () => {
+  const rig = await started((one) => {
+    one.provider.before = () => {
+      throw new CloudError('unavailable', 'down');
+    };
+    one.api.apply('web', webSpec);
+  });
+  await rig.clock.advance(1_000);
+  const first = ready(rig);
+  rig.provider.before = () => {
+    throw new CloudError('quota', 'none is left');
+  };
+  await rig.clock.advance(30_000);
+  assert.equal(told(rig), 'False QuotaExceeded');
+  assert.equal(ready(rig)?.lastTransitionTime, first?.lastTransitionTime);
+  rig.provider.before = () => {};
+  await rig.clock.advance(600_000);
+  assert.equal(told(rig), 'True Ready');
+  assert.notEqual(ready(rig)?.lastTransitionTime, first?.lastTransitionTime);
+  await rig.stop();
+});
+
+test('a wait that lasts names the parts that are waited for, in one write', async () => {
+  const rig = await started((one) => {
+    one.cloud.configure({ loadBalancerDelayMs: 600_000 });
+    one.api.apply('web', webSpec);
+  });
+  await rig.clock.advance(300_000);
+  assert.equal(told(rig), 'False WaitingForPart');
+  assert.match(ready(rig)?.message ?? '', /load-balancer/);
+  assert.deepEqual(
+    sayings(rig).filter((one) => one !== '-'),
+    ['Provisioning', 'WaitingForPart'],
+  );
+  await rig.stop();
+});
+
+test('without nodes it is not ready: at once where there was none, and while the last ones are kept', async () => {
+  const none = await createRig();
+  none.api.apply('web', webSpec);
+  await none.start();
+  await none.clock.advance(10_000);
+  assert.equal(told(none), 'False NoNodes');
+  none.api.nodes.put(nodeOf('n1'));
+  await none.clock.advance(10_000);
+  assert.equal(told(none), 'True Ready');
+  await none.stop();
+
+  const rig = await served();
+  rig.api.nodes.remove('n1');
+  await rig.clock.advance(10_000);
+  assert.equal(told(rig), 'False NoNodes');
+  const { length } = rig.api.patches;
+  await rig.clock.advance(200_000);
+  assert.equal(rig.api.patches.length, length);
+  rig.api.nodes.put(nodeOf('n1'));
+  await rig.clock.advance(10_000);
+  assert.equal(told(rig), 'True Ready');
+  await rig.stop();
+});
+
+test('a wish that is refused says so, though what was there before still serves', async () => {
+  const rig = await served();
+  rig.api.apply('web', { ...webSpec, sessionAffinity: 'ClientIP' });
+  rig.provider.plan = () => {
+    throw new CloudError('unsupported', 'no session affinity here');
+  };
+  await rig.clock.advance(10_000);
+  assert.equal(told(rig), 'False Refused');
+  assert.ok(rig.api.get('web')?.status?.loadBalancer?.ingress?.length);
+  await rig.stop();
+});
+
+test('it goes with the load balancer: of a Service of another type nothing is left', async () => {
+  const rig = await served();
+  rig.api.apply('web', { ...webSpec, type: 'ClusterIP' });
+  await rig.clock.advance(60_000);
+  assert.deepEqual(rig.partsOf('uid-1'), []);
+  assert.equal(ready(rig), undefined);
+  await rig.stop();
+});
+
+test('a deletion that fails says why', async () => {
+  const rig = await served();
+  rig.provider.before = () => {
+    throw new CloudError('forbidden', 'the account may not delete');
+  };
+  rig.api.delete('web');
+  await rig.clock.advance(30_000);
+  assert.equal(told(rig), 'False Forbidden');
+  await rig.stop();
+});
+
+test('a failure that passes by itself is no failure any more: nodes are as they were', async () => {
+  const rig = await served();
+  rig.provider.before = () => {
+    throw new CloudError('unavailable', 'down');
+  };
+  rig.provider.observing = () => {
+    throw new CloudError('unavailable', 'down');
+  };
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(3_000);
+  assert.equal(told(rig), 'False Unavailable');
+  rig.api.nodes.remove('n2');
+  await rig.clock.advance(600_000);
+  assert.equal(told(rig), 'True Ready');
+  await rig.stop();
+});
+
+test('another writer that takes it away is answered with back-off, without a look at the cloud, and told', async () => {
+  const rig = await served();
+  const before = reads(rig);
+  const take = (): void => {
+    const service = rig.api.get('web') ?? {};
+    const { conditions: _, ...status } = service.status ?? {};
+    rig.api.services.put({ ...service, metadata: { ...service.metadata }, status });
+  };
+  rig.api.services.store.subscribe((change) => {
+    if (change.type !== 'delete' && change.object.status?.conditions?.length) setImmediate(take);
+  });
+  take();
+  for (let i = 0; i < 100; i++) await rig.clock.settle();
+  assert.equal(rig.api.patches.length - Number(before[0]), 1, 'once at once');
+  await rig.clock.advance(3_600_000);
+  const writes = rig.api.patches.length - Number(before[0]);
+  assert.ok(writes > 10 && writes < 20, `${writes} in an hour`);
+  assert.equal(rig.provider.observes, before[1]);
+  const events = rig.events.filter(({ reason }) => reason === 'FieldContested');
+  assert.ok(events.length > 0 && events.length <= 3, `${events.length}`);
+  assert.match(events[0]?.message ?? '', /writes status\.conditions/);
+  await rig.stop();
+});
+
+test('a server that refuses the condition keeps nothing from being done', async () => {
+  const rig = await started((one) => {
+    one.provider.before = () => {
+      throw new CloudError('quota', 'none is left');
+    };
+    one.api.apply('web', webSpec);
+  });
+  rig.api.before = () => {
+    const { length } = rig.api.patches;
+    if (length > 0) throw new Error('refused by a webhook');
+  };
+  await rig.clock.advance(1_000_000);
+  const failed = rig.events.filter(({ reason }) => reason === 'SyncLoadBalancerFailed');
+  assert.ok(
+    failed.every(({ message }) => message.includes('none is left')),
+    JSON.stringify(failed),
+  );
+  rig.api.before = () => {};
+  rig.provider.before = () => {};
+  await rig.clock.advance(1_000_000);
+  assert.equal(told(rig), 'True Ready');
+  await rig.stop();
+});
+
+test('a Service that is refused before it is recorded, and becomes another type, says nothing of it any more', async () => {
+  const udp = { ...webSpec, ports: [{ port: 9, protocol: 'SCTP' as const, nodePort: 30_009 }] };
+  const rig = await started((one) => void one.api.apply('web', udp));
+  await rig.clock.advance(1_000);
+  assert.equal(told(rig), 'False Refused');
+  assert.deepEqual(rig.api.get('web')?.metadata?.finalizers, []);
+  rig.api.apply('web', { ...udp, type: 'ClusterIP' });
+  await rig.clock.advance(1_000);
+  assert.equal(ready(rig), undefined);
+  const { length } = rig.api.patches;
+  await rig.clock.advance(600_000);
+  assert.equal(rig.api.patches.length, length);
+  await rig.stop();
+});
+
+test('the reference page has the reason of each code', async () => {
+  const page = await readFile(new URL('../../../../docs/reference/service-conditions.md', import.meta.url), 'utf8');
+  for (const code of Object.keys(cloudErrorCodes)) {
+    const { reason } = failedReadiness(new CloudError(code as CloudErrorCode, 'x'));
+    assert.ok(page.includes(`\`${reason}\``), reason);
+  }
+});
