@@ -184,7 +184,7 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'OutriggerCloudCallsFailing',
     series: {
-      [`${CLOUD}{pod="a",provider="memory",code="http-503"}`]: '0+2x60',
+      [`${CLOUD}{pod="a",provider="memory",code="http-501"}`]: '0+2x60',
       [`${CLOUD}{pod="a",provider="memory",code="timeout"}`]: '0+1x60',
       [`${CLOUD}{pod="a",provider="memory",code="http-200"}`]: '0+12x60',
       [`${CLOUD}{pod="a",provider="other",code="http-404"}`]: '0+12x60',

@@ -39,6 +39,7 @@ export type { ServicePlan } from './load-balancer/service-plan.ts';
 export { Locks } from './load-balancer/locks.ts';
 export { loadBalancerSharings, shareWithAnnotation, type LoadBalancerSharing } from './load-balancer/tenancy.ts';
 export { adoptPatch, adoptedBy, askedOf, partNameOf } from './service/adoption.ts';
+export { serveReasons } from './service/service-events.ts';
 export {
   createOrphanController,
   type OrphanController,

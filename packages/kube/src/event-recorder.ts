@@ -57,7 +57,8 @@ const PATIENCE_MS = { Normal: 600_000, Warning: 3_600_000 };
 const CLOSE_MAX_SERIES = 100;
 /** Causes, of each namespace, that are not logged again: namespaces come and go for as long as the program runs. */
 const REMEMBERED_COMPLAINTS = 1_000;
-const KUBE_SYSTEM: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
+/** What Events are about that are of no single object: the namespace that each cluster has. */
+export const kubeSystem: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
 
 /**
  * Writes core/v1 Events as upstream's controllers do: about cluster-scoped objects in namespace `default`, a repeated note by
@@ -100,7 +101,7 @@ class Recorder implements RunningEventRecorder {
     this.#options = options;
     this.#logger = options.logger.with({ component: options.component });
     this.#events = client.of(resources.coreEvents);
-    this.#correlator = new EventCorrelator(clock, options.floodAbout ?? KUBE_SYSTEM);
+    this.#correlator = new EventCorrelator(clock, options.floodAbout ?? kubeSystem);
     const rateLimiter = exponentialBackoff<string>({ ...BACKOFF, jitter: 0.5, random });
     this.#queue = createWorkQueue({ name: `events-${options.component}`, clock, metrics, rateLimiter });
     this.#pace = tokenBucket({ qps: writesPerSecond, burst: writesPerSecond * 2, clock });

@@ -193,6 +193,7 @@ export { watchEventLoop, type EventLoopWatchOptions } from './event-loop-watch.t
 export { isTerminalError, TerminalError } from './terminal-error.ts';
 export {
   createEventRecorder,
+  kubeSystem,
   type EventRecorder,
   type EventRecorderOptions,
   type RunningEventRecorder,

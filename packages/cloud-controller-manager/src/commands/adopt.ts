@@ -1,7 +1,7 @@
 /** `outrigger adopt`: asks that a Service takes over what a person, or another program, made for it in the cloud. */
 import type { PartName } from '@outrigger/cloud-provider';
 import { bool, duration, FlagError, string, strings, type FlagGroup } from '@outrigger/controller-manager';
-import { adoptPatch, askedOf, partNameOf } from '@outrigger/controllers';
+import { adoptPatch, askedOf, partNameOf, serveReasons } from '@outrigger/controllers';
 import {
   createClient,
   createTransport,
@@ -87,9 +87,6 @@ export const adoptCommand: Command = defineCommand({
   },
 });
 
-/** What a manager records when it has brought a load balancer to what it should be, and when it could not. */
-const DONE: ReadonlySet<string> = new Set(['EnsuredLoadBalancer', 'UpdatedLoadBalancer']);
-const FAILED: ReadonlySet<string> = new Set(['SyncLoadBalancerFailed', 'UpdateLoadBalancerFailed']);
 const POLL_MS = 1_000;
 
 /** By their names. Throws where they may not be listed: then no outcome could be told. */
@@ -118,12 +115,12 @@ async function outcome(
     const fresh = [...(await list())].flatMap(([key, event]) =>
       before.get(key)?.metadata?.resourceVersion === event.metadata?.resourceVersion ? [] : [event],
     );
-    const failed = fresh.find(({ reason = '' }) => FAILED.has(reason));
+    const failed = fresh.find(({ reason = '' }) => serveReasons.failed.has(reason));
     if (failed) {
       stdout.write(`Not adopted: ${failed.message ?? ''}\n`);
       return 1;
     }
-    if (fresh.some(({ reason = '' }) => DONE.has(reason))) {
+    if (fresh.some(({ reason = '' }) => serveReasons.done.has(reason))) {
       stdout.write('Adopted: the load balancer is as the Service asks for.\n');
       return 0;
     }

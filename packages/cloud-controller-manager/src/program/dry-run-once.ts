@@ -9,9 +9,9 @@ const QUIET_MS = 10_000;
 const POLL_MS = 250;
 /** After that it is said that no end was seen. */
 const LONGEST_MS = 300_000;
-/** With one of these as its last answer, an operation was not answered. */
+/** With one of these as its last answer, an operation was not answered. A 5xx is `unavailable`, but for a 501, which says that it will never be. */
 const FAILED =
-  /^(?:unavailable|timeout|throttled|unauthenticated|forbidden|error|configuration|http-(?:401|403|5\d\d))$/u;
+  /^(?:unavailable|timeout|throttled|unauthenticated|forbidden|error|configuration|http-(?:401|403|501))$/u;
 
 /** 0: nothing is planned; 2: something is; 1: it could not be found out. */
 export type OnceCode = 0 | 1 | 2;

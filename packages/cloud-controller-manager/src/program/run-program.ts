@@ -2,12 +2,12 @@
 import { exitCodeOf, HeldTerms, runControllerManager, type RunningController } from '@outrigger/controller-manager';
 import {
   createEventRecorder,
+  kubeSystem,
   Stores,
   watchEventLoop,
   type Client,
   type ClusterConfig,
   type EventRecorder,
-  type KubeObject,
   type RunningEventRecorder,
   type Leadership,
   type Logger,
@@ -36,8 +36,6 @@ import { checkWebhooks, chosenWebhooks, serveWebhooks } from '../webhooks/webhoo
 import { planWork, type WorkPlan } from '../controllers/work-plan.ts';
 
 const NAME = 'cloud-controller-manager';
-/** What Events are about that are of a whole cloud. */
-const KUBE_SYSTEM: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
 
 /** Returns the exit code. Throws what a person has to correct before the program can start. */
 export async function runProgram(
@@ -77,7 +75,7 @@ export async function runProgram(
     dryRun || useServiceAccountCredentials ? undefined : recorderOf(foundation, { client, component: NAME });
   const cloudHealth = new CloudHealth({
     ...foundation,
-    onEvent: (note) => cloudEvents?.record(KUBE_SYSTEM, note),
+    onEvent: (note) => cloudEvents?.record(kubeSystem, note),
   });
   await using opened = await openClouds(foundation, clouds, { cloudHealth, cluster, leadership: terms, signal: stop });
   const { providers } = opened;

@@ -27,6 +27,12 @@ const WORDS: Readonly<Record<Episode, { begin?: Words; readonly end: Words; read
   },
 };
 
+/** Reasons of the Events that end a try to bring a load balancer to what its Service asks for. */
+export const serveReasons: { readonly done: ReadonlySet<string>; readonly failed: ReadonlySet<string> } = {
+  done: new Set([WORDS.ensure.end[0], WORDS.update.end[0]]),
+  failed: new Set([WORDS.ensure.failure[0], WORDS.update.failure[0]]),
+};
+
 /** What a person can do when it keeps failing. */
 const REMEDY: Partial<Record<Episode, string>> = {
   delete: `It is retried. If the cloud is gone, release the Service: kubectl annotate service NAME ${releaseAnnotation}=true`,

@@ -19,7 +19,7 @@ const OURS = `job="${JOB}"`;
 
 /** Codes of cloud calls that failed by the cloud or by our rights; throttling has an alert of its own. */
 const FAILED =
-  'code=~"unavailable|timeout|error|unauthenticated|forbidden|quota|configuration|http-401|http-403|http-5.."';
+  'code=~"unavailable|timeout|error|unauthenticated|forbidden|quota|configuration|http-401|http-403|http-501"';
 
 /** One share of two counters, by the label that both have. */
 function share(part: string, whole: string, by: string): string {
