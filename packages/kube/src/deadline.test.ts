@@ -14,7 +14,8 @@ test('a deadline names what did not answer, and a cancelled one never comes', as
   assert.equal(cancelled.signal.aborted, false);
 });
 
-test('work that ends in time gives its result, and leaves no timer and no listener', async () => {
+test('work that ends in time gives its result, and leaves no timer, no listener and no composed signal', async (t) => {
+  const composed = t.mock.method(AbortSignal, 'any');
   const clock = new FakeClock();
   const { signal } = new AbortController();
   const deadline = { clock, timeoutMs: 50, what: 'x', signal };
@@ -25,6 +26,7 @@ test('work that ends in time gives its result, and leaves no timer and no listen
   );
   assert.equal(clock.pendingTimers, 0);
   assert.equal(getEventListeners(signal, 'abort').length, 0);
+  assert.equal(composed.mock.callCount(), 0);
 });
 
 test('work that is deaf is cut off, with the error that was asked for; what it does later is dropped', async () => {

@@ -1,5 +1,5 @@
 /** Work that must end in time, even if it does not look at its signal. */
-import { raceAbort } from './abort.ts';
+import { onAbort, raceAbort } from './abort.ts';
 import type { Clock } from './clock.ts';
 
 export interface Deadline {
@@ -23,16 +23,20 @@ export async function withDeadline<T>(
   work: (signal: AbortSignal) => T | PromiseLike<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
-  const deadline = deadlineSignal(clock, timeoutMs, what);
-  const either = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
+  const deadline = startDeadline(clock, timeoutMs, what);
+  const { controller } = deadline;
+  const either = controller.signal;
+  // Not `AbortSignal.any`: what it leaves with a signal that lives long goes only when the garbage is collected.
+  const forget = signal && onAbort(signal, () => controller.abort(signal.reason));
   try {
     return await raceAbort(work(either), either);
   } catch (error) {
-    const timeout = deadline.signal.reason as Error;
-    if (deadline.signal.aborted && either.reason === timeout) throw late?.(timeout) ?? timeout;
+    const { timeout } = deadline;
+    if (timeout && either.reason === timeout) throw late?.(timeout) ?? timeout;
     throw error;
   } finally {
     deadline.cancel();
+    forget?.();
   }
 }
 
@@ -42,13 +46,27 @@ export function deadlineSignal(
   delayMs: number,
   what: string,
 ): { readonly signal: AbortSignal; cancel(): void } {
+  const deadline = startDeadline(clock, delayMs, what);
+  return { signal: deadline.controller.signal, cancel: () => deadline.cancel() };
+}
+
+interface StartedDeadline {
+  readonly controller: AbortController;
+  /** What it has aborted with. */
+  timeout: Error | undefined;
+  cancel(): void;
+}
+
+function startDeadline(clock: Clock, delayMs: number, what: string): StartedDeadline {
   const controller = new AbortController();
   const timer = clock.setTimer(
     delayMs,
     () => {
-      controller.abort(new DOMException(`${what}: no answer within ${delayMs} ms`, 'TimeoutError'));
+      started.timeout = new DOMException(`${what}: no answer within ${delayMs} ms`, 'TimeoutError');
+      controller.abort(started.timeout);
     },
     { unref: true },
   );
-  return { signal: controller.signal, cancel: () => timer.cancel() };
+  const started: StartedDeadline = { controller, timeout: undefined, cancel: () => timer.cancel() };
+  return started;
 }

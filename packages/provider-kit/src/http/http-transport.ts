@@ -111,9 +111,17 @@ export class HttpTransport implements AsyncDisposable {
     timeoutMs: number = this.#timeoutMs,
   ): Promise<ReceivedHttp> {
     const done = new AbortController();
-    const late = new AbortController();
+    // Not `AbortSignal.any`: what it leaves for each request goes only when the garbage is collected.
+    const cut = new AbortController();
+    let isLate = false;
+    const leave = (): void => cut.abort(signal.reason);
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
     this.#clock.sleep(timeoutMs, done.signal).then(
-      () => late.abort(),
+      () => {
+        isLate = true;
+        cut.abort();
+      },
       () => {},
     );
     try {
@@ -123,14 +131,14 @@ export class HttpTransport implements AsyncDisposable {
         headers: { ...headers },
         body: body ?? null,
         redirect: 'manual',
-        signal: AbortSignal.any([signal, late.signal]),
+        signal: cut.signal,
       });
       const text = await answer.text();
       return { status: answer.status, header: (name) => answer.headers.get(name) ?? undefined, text };
     } catch (error) {
       signal.throwIfAborted();
       const { origin } = new URL(url);
-      if (late.signal.aborted) {
+      if (isLate) {
         throw new CloudError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s`);
       }
       if ((error as NodeJS.ErrnoException | undefined)?.code === TOO_LONG) {
@@ -138,6 +146,7 @@ export class HttpTransport implements AsyncDisposable {
       }
       throw new CloudError('unavailable', `${origin} cannot be reached: ${reasonOf(error)}`, { cause: error });
     } finally {
+      signal.removeEventListener('abort', leave);
       done.abort(ANSWERED);
     }
   }
