@@ -3,6 +3,7 @@ import { CloudError } from '@outrigger/cloud-provider';
 import type { MachineList } from '../inventory/vcenter.ts';
 import type { VirtualMachine } from '../inventory/virtual-machine.ts';
 import type { AskedMachine } from './asked-machine.ts';
+import { referenceText, type MachineReference } from './reference.ts';
 
 /** Machines of one vCenter. */
 export class SeenMachines {
@@ -47,21 +48,33 @@ export interface FoundMachine<Where> {
 }
 
 /**
- * The only one; of several the only one that runs: a replica that waits in another vCenter, or a copy, is off. `undefined`: there is none.
- * A `CloudError`: it cannot be told which.
+ * The only one of these, which are by `referenceText`; of several the only one that runs: a replica that waits in another vCenter, or a copy, is
+ * off. `undefined`: there is none. A `CloudError`: it cannot be told which, also where the machine is off that the node was seen to be,
+ * `seenAt`, and one that runs is beside it in the same vCenter.
  */
 export function theOne<Where>(
   nodeName: string,
-  candidates: readonly FoundMachine<Where>[],
+  candidates: ReadonlyMap<string, FoundMachine<Where>>,
+  seenAt: readonly MachineReference[],
 ): FoundMachine<Where> | CloudError | undefined {
-  const [first, ...others] = candidates;
-  if (others.length === 0) return first;
-  const on = candidates.filter(({ machine }) => machine.powerState === 'poweredOn');
-  if (on.length === 1) return on[0];
-  const names = candidates.map(({ machine: { name, reference } }) => `${name} (${reference})`).toSorted();
+  const all = [...candidates.values()];
+  if (all.length < 2) return all[0];
+  const on = [...candidates].filter(([, { machine }]) => machine.powerState === 'poweredOn');
+  const [at, running] = on.length === 1 ? (on[0] ?? []) : [];
+  const isCopy = seenAt.some((one) => {
+    const own = candidates.get(referenceText(one))?.machine;
+    return own && own !== running?.machine && !isHidden(own) && at?.startsWith(`${one.vcenter}/`);
+  });
+  if (running && !isCopy) return running;
+  const names = all.map(({ machine: { name, reference } }) => `${name} (${reference})`).toSorted();
   const list = `${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`;
   return new CloudError(
     'conflict',
     `node ${nodeName}: ${names.length} machines have its BIOS UUID or its host name: ${list}; give all but one another`,
   );
+}
+
+/** A search by UUID may miss it. */
+export function isHidden({ biosUuid, connectionState = 'connected' }: VirtualMachine): boolean {
+  return biosUuid === undefined || connectionState !== 'connected';
 }

@@ -6,6 +6,7 @@
 import { CloudError, isCloudError, type CallContext, type NodeRef } from '@outrigger/cloud-provider';
 import type { VirtualMachine } from '../inventory/virtual-machine.ts';
 import type { AskedMachine } from './asked-machine.ts';
+import { isHidden } from './found-machine.ts';
 import type { KnownVcenter } from './known-vcenter.ts';
 import { referenceText } from './reference.ts';
 
@@ -103,11 +104,6 @@ async function excludeHidden(
       `node ${node.name}: the machine ${hidden.name} (${hidden.reference}) is ${hidden.connectionState ?? 'unknown to its vCenter'} and may be its machine; repair it, or remove it from the inventory if it is gone`,
     );
   }
-}
-
-/** A search by UUID may miss it. */
-function isHidden({ biosUuid, connectionState = 'connected' }: VirtualMachine): boolean {
-  return biosUuid === undefined || connectionState !== 'connected';
 }
 
 /** Of what vCenter has lost, the name is the path of its file. */

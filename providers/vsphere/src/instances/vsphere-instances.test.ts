@@ -74,6 +74,25 @@ test('several machines of one name or UUID are a conflict, unless one alone runs
   assert.deepEqual(await site.kinds(node(1, isNew), node(1)), [there(1), there(1)]);
 });
 
+test('a copy that runs while the machine of the node is off, in the same vCenter, is not taken for it', async () => {
+  const site = new TwoVcenters();
+  const reference = { annotations: { 'vsphere.outrigger.dev/machine': `${IDENTITIES[0]}/vm-1` } };
+  site.put(site.a, 1, { powerState: 'poweredOff' });
+  site.put(site.a, 7, { biosUuid: uuidOf(1) });
+  const both =
+    'failed: node node-1: 2 machines have its BIOS UUID or its host name: machine-1 (vm-1), machine-7 (vm-7); give all but one another';
+  assert.deepEqual(await site.kinds(node(1, reference), node(8)), [both, 'missing']);
+  assert.equal(await site.read(node(1, reference)), both);
+  // As long as vCenter knows it: what is orphaned may have been registered anew.
+  site.put(site.a, 1, { powerState: 'poweredOff', connectionState: 'orphaned' });
+  assert.equal(await site.read(node(1, reference)), there(1));
+  // A replica has taken its place.
+  site.put(site.a, 1, { powerState: 'poweredOff' });
+  site.a.inventory.delete('vm-7');
+  site.put(site.b, 7, { biosUuid: uuidOf(1) });
+  assert.equal(await site.read(node(1, reference)), there(1));
+});
+
 test('two sections of one vCenter show the same machine', async () => {
   const site = new TwoVcenters();
   site.b.identity = site.a.identity;

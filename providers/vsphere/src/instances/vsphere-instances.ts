@@ -21,6 +21,7 @@ import type { KnownVcenter } from './known-vcenter.ts';
 import { machineChanges } from './machine-changes.ts';
 import { foundMetadata, foundState, type Told } from './machine-instance.ts';
 import { proveAbsence } from './prove-absence.ts';
+import { referenceText } from './reference.ts';
 import { RememberedMachines } from './remembered-machines.ts';
 import { zoneOf, zonePaths, type Zone } from './zones.ts';
 
@@ -171,9 +172,12 @@ export class VsphereInstances implements Instances {
     for (const { seen, vcenter } of looked) {
       if (seen instanceof Error) continue;
       for (const machine of seen.of(asked))
-        candidates.set(`${seen.vcenter}/${machine.reference}`, { where: vcenter, machine });
+        candidates.set(referenceText({ vcenter: seen.vcenter, reference: machine.reference }), {
+          where: vcenter,
+          machine,
+        });
     }
-    const one = theOne(node.name, [...candidates.values()]);
+    const one = theOne(node.name, candidates, asked.by === 'uuid' ? asked.references : []);
     if (isCloudError(one)) return { kind: 'failed', error: one };
     if (one) return this.#noted(one);
     const failed = looked.find(({ seen }) => seen instanceof Error);
