@@ -1,5 +1,7 @@
 /** Whether a cluster's cloud-controller-manager does its work. See ../README.md. */
 export { collectStatus, type CollectStatusOptions } from './collect-status.ts';
+export { doctorCommand, statusCommand } from './status-command.ts';
+export { renderStatus, type RenderOptions } from './render-status.ts';
 export type { LeaderAccess } from './read-leader.ts';
 export type {
   BudgetStatus,

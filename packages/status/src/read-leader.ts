@@ -5,6 +5,7 @@
  */
 import {
   createTransport,
+  isTransportError,
   withDeadline,
   type CallOptions,
   type Clock,
@@ -127,14 +128,16 @@ async function ask(ways: readonly Way[], path: string, { call, clock }: ReadLead
     const page = await withDeadline(deadline, (late) =>
       get(path, AbortSignal.any([late, found.signal, ...(call.signal ? [call.signal] : [])])),
     ).catch((error: unknown) => {
-      throw new Error(`${name}: ${whyUnknown(error)}`, { cause: error });
+      const why = whyUnknown(error);
+      throw new Error(`${why.includes(name) ? '' : `${name}: `}${why}${connectRemedy(error)}`, { cause: error });
     });
     // A health page that fails has 500 or 503, and says what fails.
     if (page.status === 200 || (path.startsWith('/readyz') && page.text.includes('[-]'))) return page;
     // No controller that runs has anything to do with it.
     if (page.status === 404 && path.startsWith('/explain/')) return page;
     const [line = ''] = page.text.trim().split('\n', 1);
-    throw new Error(`${name}: status ${page.status}${line === '' ? '' : ` (${line.slice(0, 200)})`}`);
+    const said = line === '' ? '' : ` (${messageOf(line)})`;
+    throw new Error(`${name}: status ${page.status}${said}${STATUS_REMEDIES[page.status] ?? ''}`);
   });
   try {
     return { value: await Promise.any(tries) };
@@ -144,6 +147,28 @@ async function ask(ways: readonly Way[], path: string, { call, clock }: ReadLead
   } finally {
     found.abort(new DOMException('another way was faster', 'AbortError'));
   }
+}
+
+const STATUS_REMEDIES: Readonly<Record<number, string>> = {
+  401: '; the manager cannot authenticate this user: a token or a client certificate of the cluster is needed',
+  403: '; grant the user get on the nonResourceURLs /metrics and /explain/*',
+};
+
+function connectRemedy(error: unknown): string {
+  if (isTransportError(error) && error.code === 'tls-untrusted')
+    return '; name its authority with --certificate-authority';
+  return '; run this where its address can be reached, or name another one with --server';
+}
+
+/** Of a `Status` its message, else the line as it is. */
+function messageOf(line: string): string {
+  try {
+    const { message } = JSON.parse(line) as { readonly message?: unknown };
+    if (typeof message === 'string') return message;
+  } catch {
+    // Text.
+  }
+  return line.slice(0, 200);
 }
 
 /** What the controllers say of objects that wait, as far as they may be asked. */
