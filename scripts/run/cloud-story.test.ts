@@ -18,7 +18,7 @@ test('a look-up tells what it found, and that what it lacks is not proved to be 
   const sent = { ids: ['i-1', 'i-3'], names: [] };
   assert.deepEqual(tell('POST /instances:batchGet', { sent, answer: { instances: [{ id: 'i-1', name: 'node-1' }] } }), [
     { about: 'node-1', text: 'instance found in the cloud, 1 node in one look-up' },
-    { about: 'node-3', text: 'not in what the cloud lists, which proves nothing' },
+    { about: 'node-3', text: 'not listed by the cloud (inconclusive)' },
   ]);
 });
 

@@ -69,7 +69,7 @@ function tellLookUp(sent: unknown, answer: unknown, names: Names): readonly Step
     ...instances.map(({ name }) => ({ about: name, text: `instance found in the cloud, ${together}` })),
     ...ids
       .filter((id) => !instances.some((instance) => instance.id === id))
-      .map((id) => ({ about: names.nodeOf(id), text: 'not in what the cloud lists, which proves nothing' })),
+      .map((id) => ({ about: names.nodeOf(id), text: 'not listed by the cloud (inconclusive)' })),
   ];
 }
 
