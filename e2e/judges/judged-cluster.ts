@@ -73,9 +73,9 @@ export class JudgedCluster implements AsyncDisposable {
     return this.story.client.of(resources.nodes).get({ name });
   }
 
-  /** With no flags but those of the story and these controllers, and every right that it says it needs with them. */
-  async startProgram(controllers: string = '*,node-ipam-controller'): Promise<void> {
-    await this.story.run(ACCOUNT, [...STORY_FLAGS, '--leader-elect=false', `--controllers=${controllers}`]);
+  /** With no flags but those of the story, these controllers and `flags`, and every right that it says it needs with them. */
+  async startProgram(controllers: string = '*,node-ipam-controller', ...flags: readonly string[]): Promise<void> {
+    await this.story.run(ACCOUNT, [...STORY_FLAGS, '--leader-elect=false', `--controllers=${controllers}`, ...flags]);
   }
 
   /** All nodes are ready, initialised, and nothing keeps Pods away from them. */

@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resources, type CertificateSigningRequest } from '@outrigger/kube';
+import { UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { kubectl } from '../granted-program.ts';
 import { signingAuthority } from '../serving-requests.ts';
 import { JudgedCluster } from './judged-cluster.ts';
 
 const SIGNER = 'kubernetes.io/kubelet-serving';
+
+function nameOf({ metadata }: CertificateSigningRequest): string {
+  return metadata?.name ?? '';
+}
 
 test('kubelets with serverTLSBootstrap, the program as approver, and an API server that verifies kubelets', async (t) => {
   const authority = await signingAuthority(t);
@@ -50,6 +55,28 @@ test('kubelets with serverTLSBootstrap, the program as approver, and an API serv
     assert.deepEqual(await requestsOf('node-2'), []);
   });
 
+  await t.test('kubectl logs reads from the first kubelet, and not from the second', async () => {
+    for (const node of ['node-1', 'node-2']) {
+      const spec = {
+        nodeName: node,
+        automountServiceAccountToken: false,
+        containers: [{ name: `runs-on-${node}`, image: 'none' }],
+      };
+      const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: `on-${node}`, namespace: 'default' }, spec };
+      await kubectl(controlPlane, ['create', '-f', '-'], JSON.stringify(pod));
+    }
+    await kubectl(controlPlane, ['wait', '--for=jsonpath={.status.phase}=Running', '--timeout=120s', 'pod', '--all']);
+    await story.until('the container has written a line', async () => {
+      try {
+        return (await kubectl(controlPlane, ['logs', 'on-node-1'])) === 'runs-on-node-1\n';
+      } catch (error) {
+        assert.doesNotMatch(String(error), /x509|tls:/u);
+        return false;
+      }
+    });
+    await assert.rejects(kubectl(controlPlane, ['logs', 'on-node-2']), /failed to verify certificate: x509:/u);
+  });
+
   await t.test('a kubelet whose machine has another name in the cloud gets none', async () => {
     story.cloud.createInstance({
       name: 'database',
@@ -68,4 +95,33 @@ test('kubelets with serverTLSBootstrap, the program as approver, and an API serv
     });
     for (const { status } of await requestsOf('node-3')) assert.equal(status?.certificate, undefined);
   });
+
+  await t.test(
+    'a kubelet of a node without a machine in the cloud is left alone, until the node is none any more',
+    async () => {
+      await cluster.kubelets.stop('node-3');
+      await kubectl(controlPlane, ['delete', 'node', 'node-3']);
+      await kubectl(controlPlane, ['delete', 'csr', ...(await requestsOf('node-3')).map(nameOf)]);
+      story.cloud.deleteInstance('database');
+      // It has a machine: nothing but the label keeps the program away.
+      await cluster.boot('node-3', '--rotate-server-certificates', '--node-labels=type=virtual-kubelet');
+      await story.until('it has asked', async () => (await requestsOf('node-3')).length > 0);
+      // What comes later is served: the program had the time.
+      await cluster.kubelets.stop('node-2');
+      await kubectl(controlPlane, ['delete', 'node', 'node-2']);
+      await cluster.kubelets.start('node-2', '--rotate-server-certificates');
+      const isSigned = async (node: string): Promise<boolean> =>
+        (await requestsOf(node)).some(({ status }) => Boolean(status?.certificate));
+      await story.until('the request of node-2 is signed', () => isSigned('node-2'));
+      await cluster.isReady('node-2');
+      const { spec } = await cluster.node('node-3');
+      assert.deepEqual([spec?.providerID, spec?.podCIDR], [undefined, undefined]);
+      assert.ok(spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT));
+      assert.ok(!story.cloud.routes().some(({ nodeName }) => nodeName === 'node-3'));
+      for (const { status } of await requestsOf('node-3')) assert.deepEqual(status?.conditions ?? [], []);
+      await kubectl(controlPlane, ['label', 'node', 'node-3', 'type-']);
+      await cluster.isReady('node-3');
+      await story.until('its request is signed', () => isSigned('node-3'));
+    },
+  );
 });

@@ -1,7 +1,7 @@
 /** Real kubelets and the program: what one leaves to the other, and what `migrate check` reads of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node } from '@outrigger/kube';
+import type { Node, NodeCondition } from '@outrigger/kube';
 import { UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { kubectl } from '../granted-program.ts';
 import { NODE_ADDRESSES } from './hollow-kubelets.ts';
@@ -48,7 +48,7 @@ test('kubelets with --cloud-provider=external, the program, and migrate check', 
   });
 
   await t.test('the program initialises the node, and the kubelet leaves it so', async () => {
-    await cluster.startProgram();
+    await cluster.startProgram(undefined, '--node-maintenance-conditions', '--node-status-update-frequency=1s');
     await cluster.isReady(...NODES);
     for (const [index, name] of NODES.entries()) {
       const initialised = await cluster.node(name);
@@ -70,6 +70,30 @@ test('kubelets with --cloud-provider=external, the program, and migrate check', 
       assert.deepEqual(later.spec?.taints ?? [], []);
       assert.deepEqual(later.metadata?.labels, initialised.metadata?.labels);
     }
+  });
+
+  await t.test('what the cloud says of maintenance stays on the node, whatever its kubelet writes', async () => {
+    const conditionOf = async (type: string): Promise<NodeCondition | undefined> =>
+      (await cluster.node('node-1')).status?.conditions?.find((one) => one.type === type);
+    const becomes = (type: string, status: string): Promise<void> =>
+      story.until(`${type} is ${status}`, async () => (await conditionOf(type))?.status === status);
+    story.cloud.updateInstance('node-1', { maintenance: { state: 'planned', reason: 'new firmware' } });
+    await becomes('MaintenancePlanned', 'True');
+    const told = await conditionOf('MaintenancePlanned');
+    assert.match(told?.message ?? '', /new firmware/u);
+    const before = readyAt(await cluster.node('node-1'));
+    await story.until('its kubelet has written the status twice', async () => {
+      return Date.parse(readyAt(await cluster.node('node-1'))) >= Date.parse(before) + 11_000;
+    });
+    assert.deepEqual(await conditionOf('MaintenancePlanned'), told);
+    story.cloud.updateInstance('node-1', { maintenance: { state: 'in-progress' } });
+    await becomes('MaintenanceInProgress', 'True');
+    await becomes('MaintenancePlanned', 'False');
+    story.cloud.updateInstance('node-1', { maintenance: null });
+    await becomes('MaintenanceInProgress', 'False');
+    const { spec, status } = await cluster.node('node-1');
+    assert.deepEqual(spec?.taints ?? [], []);
+    assert.equal(status?.conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
   });
 
   const { path: admin } = controlPlane.kubeconfig;

@@ -1,14 +1,16 @@
 // A real kubelet with nothing below it: its own command line, API client, TLS, authentication, /configz and /flagz; in place of a
 // container runtime, cgroups, cAdvisor and mounts it has the fakes with which kubemark makes hollow nodes. kubemark's own command
-// has no --cloud-provider, and sets a provider ID of its own.
+// has no --cloud-provider, and sets a provider ID of its own. Of each container, which runs nothing, the log has one line: its name.
 //
 //	hollow-kubelet --kubeconfig=… --cloud-provider=external --root-dir=… --cert-dir=… --node-ip=… --address=…
 package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	cliflag "k8s.io/component-base/cli/flag"
 	internalapi "k8s.io/cri-api/pkg/apis"
+	apitest "k8s.io/cri-api/pkg/apis/testing"
 	fakeremote "k8s.io/cri-client/pkg/fake"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/cmd/kubelet/app"
@@ -51,6 +54,9 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	server.PodLogsDir = server.RootDirectory + "/pod-logs"
+	if err := os.MkdirAll(server.PodLogsDir, 0o700); err != nil {
+		return err
+	}
 
 	runtime := fakeremote.NewFakeRemoteRuntime()
 	endpoint := "unix://" + server.RootDirectory + "/cri.sock"
@@ -58,6 +64,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer runtime.Stop()
+	go writeLogs(ctx, runtime.RuntimeService, server.PodLogsDir)
 	server.ContainerRuntimeEndpoint = endpoint
 	server.ImageServiceEndpoint = endpoint
 
@@ -73,6 +80,27 @@ func run(ctx context.Context, args []string) error {
 		FlagSets: cliflag.NamedFlagSets{FlagSets: map[string]*pflag.FlagSet{"kubelet": given}},
 	}
 	return app.Run(ctx, server, dependencies, utilfeature.DefaultFeatureGate)
+}
+
+// writeLogs gives each container a log file, as a runtime does: kubemark's has none.
+func writeLogs(ctx context.Context, service *apitest.FakeRuntimeService, folder string) {
+	for ctx.Err() == nil {
+		time.Sleep(100 * time.Millisecond)
+		service.Lock()
+		for id, container := range service.Containers {
+			if container.LogPath != "" {
+				continue
+			}
+			path := filepath.Join(folder, id+".log")
+			line := fmt.Sprintf("%s stdout F %s\n", time.Now().UTC().Format(time.RFC3339Nano), container.Metadata.Name)
+			if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+				klog.ErrorS(err, "log of a container", "path", path)
+				continue
+			}
+			container.LogPath = path
+		}
+		service.Unlock()
+	}
 }
 
 // hollow sets what cannot be without a machine below, before the flags are read.
