@@ -72,12 +72,24 @@ export {
   optional,
   required,
   secret,
+  unused,
   type ConfigKey,
   type ConfigOf,
   type ConfigSchema,
   type NamedSections,
 } from './config/config-schema.ts';
-export { bool, duration, listOf, oneOf, text, url, wholeNumber, type ValueKind } from './config/value-kinds.ts';
+export {
+  bool,
+  cidr,
+  duration,
+  listOf,
+  oneOf,
+  text,
+  thumbprint,
+  url,
+  wholeNumber,
+  type ValueKind,
+} from './config/value-kinds.ts';
 export { checkWithWarnings } from './config/check-with-warnings.ts';
 export { readConfig, type ReadConfigOptions } from './config/read-config.ts';
 export { didYouMean } from './config/closest-name.ts';
@@ -99,4 +111,5 @@ export {
   type InstancesFromListOptions,
   type MachineInstance,
 } from './instances/instances-from-list.ts';
+export { hintsOfAll, type HintSource } from './instances/hints-of-all.ts';
 export { SharedRound } from './instances/shared-round.ts';

@@ -44,6 +44,18 @@ export function optional<T>(kind: ValueKind<T>, meaning: string, byDefault?: T):
   return { kind, meaning, byDefault, isRequired: false, isSecret: false };
 }
 
+/** Whatever stands there. */
+const anything: ValueKind<true> = { name: '', read: () => true };
+
+/** A key, or a whole section, that a file may have for another program: it has no effect, and `readConfig` warns of it where it is set. */
+export function unused(why: string): ConfigKey<true | undefined> {
+  return optional(anything, `No effect: ${why}`);
+}
+
+export function isUnused({ kind }: ConfigKey<unknown>): boolean {
+  return kind === anything;
+}
+
 /** Never shown. */
 export function secret<T>(key: ConfigKey<T>): ConfigKey<T> {
   return { ...key, isSecret: true };

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCloudError } from '@outrigger/cloud-provider';
 import * as fc from 'fast-check';
-import { named, optional, required, secret } from './config-schema.ts';
+import { named, optional, required, secret, unused } from './config-schema.ts';
 import { configTable } from './config-table.ts';
 import { readConfig, type ReadConfigOptions } from './read-config.ts';
-import { bool, duration, listOf, oneOf, text, url, wholeNumber } from './value-kinds.ts';
+import { bool, cidr, duration, listOf, oneOf, text, thumbprint, url, wholeNumber } from './value-kinds.ts';
 
 const schema = {
   global: {
@@ -285,6 +285,40 @@ test('property: whatever stands where a secret does, no refusal shows it', () =>
     ),
     { numRuns: 500 },
   );
+});
+
+test('keys and sections of other programs are told in one line where they are set', () => {
+  const schemaOf = {
+    global: { server: optional(text, 'Name'), datastore: unused('the CSI driver looks after volumes') },
+    each: named({ retries: unused('there are none') }, 'One each'),
+    network: unused('there is none'),
+    disk: unused('there is none'),
+  };
+  const warnings: string[] = [];
+  const common = { provider: 'acme', warn: (one: string) => void warnings.push(one) };
+  const file = (textOf: string): { readonly fileName: string; readonly text: string } => ({
+    fileName: 'cloud.conf',
+    text: textOf,
+  });
+  readConfig(schemaOf, file('global: {server: a}\n'), common);
+  assert.deepEqual(warnings, []);
+  const all = 'global: {server: a, datastore: [b]}\neach: {one: {retries: 3}}\nnetwork: {a: {b: c}}\ndisk:\n';
+  assert.equal(readConfig(schemaOf, file(all), common).global.server, 'a');
+  assert.deepEqual(warnings, ['cloud.conf: without effect here: global.datastore, each.one.retries, network']);
+  readConfig(schemaOf, file('[Network]\npublic = "VM Network"\n'), { ...common, format: 'gcfg' });
+  assert.equal(warnings[1], 'cloud.conf: without effect here: network');
+});
+
+test('CIDRs and fingerprints of certificates', () => {
+  assert.deepEqual(
+    ['10.0.0.0/8', 'fd00::/8', '10.0.0.0', 10].map((one) => cidr.read(one)?.text),
+    ['10.0.0.0/8', 'fd00::/8', undefined, undefined],
+  );
+  const sha1 = 'aabbccddeeff00112233445566778899aabbccdd';
+  assert.equal(thumbprint.read(sha1), 'AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD');
+  assert.equal(thumbprint.read(thumbprint.read(sha1)), thumbprint.read(sha1));
+  assert.equal(thumbprint.read('ab'.repeat(32))?.length, 95);
+  assert.deepEqual([sha1.slice(1), `${sha1}ab`, 'x'.repeat(40), 7].map(thumbprint.read), Array(4).fill(undefined));
 });
 
 test('the table of keys is the schema’s', () => {

@@ -1,7 +1,7 @@
 /** A provider's configuration, read by its schema: what is wrong is one line with file, line and key. */
 import { CloudError, type ConfigText, type ProviderHost } from '@outrigger/cloud-provider';
 import { didYouMean } from './closest-name.ts';
-import { isKey, isNamed, type ConfigKey, type ConfigOf, type ConfigSchema } from './config-schema.ts';
+import { isKey, isNamed, isUnused, type ConfigKey, type ConfigOf, type ConfigSchema } from './config-schema.ts';
 import { ConfigSyntaxError } from './config-syntax-error.ts';
 import { readGcfg, readYaml, type Found } from './config-text.ts';
 import { shown, type ValueKind } from './value-kinds.ts';
@@ -13,7 +13,7 @@ export interface ReadConfigOptions {
   readonly format?: 'yaml' | 'gcfg';
   /** Told of each secret. Default: nobody is, as in `checkConfig`, where there is no host yet. */
   readonly host?: Pick<ProviderHost, 'redact'>;
-  /** Takes a line for a key that there is not. Default: it is refused. */
+  /** Takes a line for a key that there is not, and one for all keys that are `unused`. Default: the first is refused. */
   readonly warn?: (message: string) => void;
 }
 
@@ -39,10 +39,15 @@ export function readConfig<const S extends ConfigSchema>(
     throw reader.refusal(error.line, error.message);
   }
   // By the schema's type each member gives what `ConfigOf` says of it.
-  return reader.section(schema, found, '') as ConfigOf<S>;
+  const read = reader.section(schema, found, '') as ConfigOf<S>;
+  const unused = [...reader.unused].join(', ');
+  if (unused !== '') options.warn?.(`${config.fileName}: without effect here: ${unused}`);
+  return read;
 }
 
 class Reader {
+  /** Keys that were set and have no effect. */
+  readonly unused: Set<string> = new Set();
   readonly #file: string;
   readonly #options: ReadConfigOptions;
 
@@ -84,12 +89,8 @@ class Reader {
     return new Map(found.members.map((one) => [one.name, this.section(schema, one.found, join(path, one.name))]));
   }
 
-  #key(
-    { byDefault, isRequired, isSecret, kind, meaning }: ConfigKey<unknown>,
-    found: Found | undefined,
-    path: string,
-    line: number,
-  ): unknown {
+  #key(key: ConfigKey<unknown>, found: Found | undefined, path: string, line: number): unknown {
+    const { byDefault, isRequired, isSecret, kind, meaning } = key;
     const value = found && this.#valueOf(found, kind);
     if (!found || value === null || value === '') {
       if (isRequired) throw this.refusal(found?.line ?? line, `${path} is needed: ${meaning}`);
@@ -99,6 +100,7 @@ class Reader {
     if (read === undefined) {
       throw this.refusal(found.line, `${path} must be ${kind.name}${isSecret ? '' : `, not ${shown(value)}`}`);
     }
+    if (isUnused(key)) this.unused.add(path);
     if (isSecret) for (const one of Array.isArray(read) ? read : [read]) this.#options.host?.redact(String(one));
     return read;
   }

@@ -1,5 +1,5 @@
 /** How the value of a key is read, from YAML, JSON or INI alike. */
-import { quote } from '@outrigger/cloud-provider';
+import { parseCidr, quote, type Cidr } from '@outrigger/cloud-provider';
 import { parseGoDuration } from './go-duration.ts';
 
 /** One type of value. */
@@ -61,6 +61,20 @@ export function wholeNumber(least: number, most: number = Number.MAX_SAFE_INTEGE
 export const duration: ValueKind<number> = {
   name: 'a duration with its unit, such as 5s or 1m30s',
   read: (value) => (typeof value === 'string' && value.length <= 100 ? parseGoDuration(value) : undefined),
+};
+
+export const cidr: ValueKind<Cidr> = {
+  name: 'a CIDR, such as 10.0.0.0/8',
+  read: (value) => (typeof value === 'string' ? parseCidr(value) : undefined),
+};
+
+/** Of a certificate, as it is compared: `AA:BB:…`. */
+export const thumbprint: ValueKind<string> = {
+  name: 'a SHA-1 or SHA-256 fingerprint, such as AA:BB:CC:…',
+  read: (value) => {
+    const digits = typeof value === 'string' ? value.replaceAll(':', '').toUpperCase() : '';
+    return /^(?:[\dA-F]{40}|[\dA-F]{64})$/u.test(digits) ? digits.match(/../gu)?.join(':') : undefined;
+  },
 };
 
 export function oneOf<const Word extends string>(...words: readonly Word[]): ValueKind<Word> {

@@ -36,3 +36,26 @@ test('what throws at once is a rejection, and the next is asked', async () => {
   await assert.rejects(first, /broken/);
   assert.equal(await second, 2);
 });
+
+test('who is given the end of another call asks anew, once; who gave up does not', async () => {
+  const round = new SharedRound<string>();
+  const [first, second] = [new AbortController(), new AbortController()];
+  let begun = 0;
+  const runFor =
+    ({ signal }: AbortController) =>
+    async (): Promise<string> => {
+      begun++;
+      await new Promise((resolve) => void setImmediate(resolve));
+      signal.throwIfAborted();
+      return 'answered';
+    };
+  const asked = [
+    round.ask(runFor(second), second.signal),
+    round.ask(runFor(first), first.signal),
+    round.ask(runFor(second), second.signal),
+  ];
+  first.abort();
+  await assert.rejects(asked[1] as Promise<string>, { name: 'AbortError' });
+  assert.deepEqual(await Promise.all([asked[0], asked[2]]), ['answered', 'answered']);
+  assert.equal(begun, 3);
+});

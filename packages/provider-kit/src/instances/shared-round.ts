@@ -1,12 +1,21 @@
 /** One question for all who have it at the same time. */
 
-/** Those who ask while it is being answered share the next answer: each answer began after its question. */
+/** Those who ask while it is being answered share the next answer: each answer began after its question. One that failed as its asker gave up is asked for again. */
 export class SharedRound<T> {
   #running: Promise<T> | undefined;
   #next: Promise<T> | undefined;
 
-  /** `run` of whoever is first. */
-  ask(run: () => Promise<T>): Promise<T> {
+  /** `run` of whoever is first. `signal`: this asker's. */
+  async ask(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      return await this.#share(run);
+    } catch (error) {
+      if (!signal || signal.aborted || !isAbort(error)) throw error;
+      return this.#share(run);
+    }
+  }
+
+  #share(run: () => Promise<T>): Promise<T> {
     const { promise, resolve } = Promise.withResolvers<T>();
     if (!this.#running) {
       this.#begin(promise);
@@ -31,4 +40,8 @@ export class SharedRound<T> {
     };
     round.then(end, end);
   }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 }

@@ -2,14 +2,17 @@
  * Every key of the configuration, in each of its formats: cloud-provider-vsphere's YAML and INI (pkg/common/config/types_*.go,
  * pkg/cloudprovider/vsphere/config/types_*.go), and what the in-tree provider's `vsphere.conf` has beside. The file is read by these, and its page is made of them.
  */
-import { parseCidr, type Cidr } from '@outrigger/cloud-provider';
+import type { Cidr } from '@outrigger/cloud-provider';
 import {
   bool,
+  cidr,
   listOf,
   named,
   optional,
   secret,
   text,
+  thumbprint,
+  unused,
   wholeNumber,
   type ConfigKey,
   type NamedSections,
@@ -70,34 +73,11 @@ type InTreeKeys = {
   readonly disk: Unused;
 };
 
-/** Whatever stands there: it is told that it has no effect. */
-const anything: ValueKind<true> = { name: '', read: () => true };
-
-const unused = (why: string): ConfigKey<true | undefined> => optional(anything, `No effect: ${why}`);
-
-export function isUnused({ kind }: ConfigKey<unknown>): boolean {
-  return kind === anything;
-}
-
-const cidr: ValueKind<Cidr> = {
-  name: 'a CIDR, such as 10.0.0.0/8',
-  read: (value) => (typeof value === 'string' ? parseCidr(value) : undefined),
-};
-
 const cidrs: ValueKind<readonly Cidr[]> = listOf(cidr);
 
 const family: ValueKind<IpFamily> = {
   name: 'ipv4 or ipv6',
   read: (value) => (['ipv4', 'ipv6'] as const).find((one) => one === String(value).toLowerCase()),
-};
-
-/** As it is compared: `AA:BB:…`. */
-const thumbprint: ValueKind<string> = {
-  name: 'a SHA-1 or SHA-256 fingerprint, such as AA:BB:CC:…',
-  read: (value) => {
-    const digits = typeof value === 'string' ? value.replaceAll(':', '').toUpperCase() : '';
-    return /^(?:[\dA-F]{40}|[\dA-F]{64})$/u.test(digits) ? digits.match(/../gu)?.join(':') : undefined;
-  },
 };
 
 const NSX = 'load balancers and routes of NSX-T are not supported yet';

@@ -2,9 +2,9 @@
 import { isIPv6 } from 'node:net';
 import path from 'node:path';
 import { CloudError, parseCidr, type Cidr, type ConfigText, type ProviderHost } from '@outrigger/cloud-provider';
-import { readConfig, type ConfigKey, type ConfigOf, type ConfigSchema } from '@outrigger/provider-kit';
+import { readConfig, type ConfigOf } from '@outrigger/provider-kit';
 import type { VcenterCredentials } from '../client/sign-in.ts';
-import { iniKeys, isUnused, yamlKeys, type VcenterKeys } from './config-keys.ts';
+import { iniKeys, yamlKeys, type VcenterKeys } from './config-keys.ts';
 import { SecretsDirectory } from './mounted-credentials.ts';
 import type { VcenterSettings, VsphereConfig } from './vsphere-config.ts';
 
@@ -91,11 +91,9 @@ function parse(
     for (const [name, { server }] of keys.vcenter) {
       if (server === undefined) throw new CloudError('configuration', `${file}: vcenter.${name}.server is needed`);
     }
-    warnOfUnused(yamlKeys, keys, file, warn);
     return { file, keys };
   }
   const ini = readConfig(iniKeys, config, { ...common, format: 'gcfg' });
-  warnOfUnused(iniKeys, ini, file, warn);
   const { datacenter, datacenters = datacenter } = ini.global;
   const vcenter = new Map(
     [...ini.virtualCenter].map(([name, section]) => [name, { ...section, server: section.server ?? name }]),
@@ -107,26 +105,6 @@ function parse(
 function isIni(text: string): boolean {
   const first = text.split('\n').find((line) => !/^\s*(?:[#;].*)?$/u.test(line.replace('\uFEFF', '')));
   return first !== undefined && /^\s*\[/u.test(first.replace('\uFEFF', ''));
-}
-
-/** All in one line, once. */
-function warnOfUnused(schema: ConfigSchema, config: object, file: string, warn: (message: string) => void): void {
-  const names = new Set(unusedIn(schema, config, ''));
-  if (names.size > 0) warn(`${file}: without effect here: ${[...names].join(', ')}`);
-}
-
-function unusedIn(schema: ConfigSchema, config: object, at: string): readonly string[] {
-  return Object.entries(config).flatMap(([name, value]: [string, unknown]): readonly string[] => {
-    const member = schema[name];
-    const where = `${at}${name}`;
-    if (value === undefined || member === undefined) return [];
-    if ('isRequired' in member) return isUnused(member as ConfigKey<unknown>) ? [where] : [];
-    if (value instanceof Map) {
-      const { sections } = member as { readonly sections: ConfigSchema };
-      return [...value.values()].flatMap((one: object) => unusedIn(sections, one, `${where}.`));
-    }
-    return unusedIn(member as ConfigSchema, value as object, `${where}.`);
-  });
 }
 
 async function secretsDirectory(

@@ -51,7 +51,7 @@ export class KnownVcenter {
   /** Asked, where it is not known yet. */
   async identity(call: CallContext): Promise<string> {
     const known = async (): Promise<string> => this.knownIdentity ?? this.confirmIdentity(call);
-    return this.knownIdentity ?? shared(this.#identifying, call, known);
+    return this.knownIdentity ?? this.#identifying.ask(known, call.signal);
   }
 
   /** Asked in any case, with a session that is valid after the answer. */
@@ -88,7 +88,7 @@ export class KnownVcenter {
   /** Of the whole vCenter, read after it was asked for, once for all who ask at the same time. */
   async allMachines(call: CallContext, surroundings: boolean = false): Promise<MachineList> {
     const round = surroundings ? this.#wholeLists : this.#lists;
-    return shared(round, call, () => this.#vcenter.machines(call, { surroundings }));
+    return round.ask(() => this.#vcenter.machines(call, { surroundings }), call.signal);
   }
 
   /** Of the datacenters that are configured. */
@@ -97,19 +97,4 @@ export class KnownVcenter {
     if (datacenters.length === 0) return this.allMachines(call, surroundings);
     return this.#vcenter.machines(call, { datacenters, surroundings });
   }
-}
-
-async function shared<T>(round: SharedRound<T>, call: CallContext, ask: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await round.ask(ask);
-    } catch (error) {
-      // Of another's call, which was given up.
-      if (call.signal.aborted || tries > 0 || !isAbort(error)) throw error;
-    }
-  }
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 }

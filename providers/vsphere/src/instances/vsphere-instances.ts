@@ -11,14 +11,13 @@ import {
   type Instances,
   type NodeRef,
 } from '@outrigger/cloud-provider';
+import { hintsOfAll } from '@outrigger/provider-kit';
 import type { VsphereConfig } from '../config/vsphere-config.ts';
-import type { InventoryChange } from '../inventory/vcenter.ts';
 import type { VirtualMachine } from '../inventory/virtual-machine.ts';
 import { askedMachine, type AskedMachine } from './asked-machine.ts';
 import { biosUuid, eitherOrder, providerIDOf } from './bios-uuid.ts';
 import { SeenMachines, theOne, type FoundMachine } from './found-machine.ts';
 import type { KnownVcenter } from './known-vcenter.ts';
-import { machineChanges } from './machine-changes.ts';
 import { foundMetadata, foundState, type Told } from './machine-instance.ts';
 import { proveAbsence } from './prove-absence.ts';
 import { referenceText } from './reference.ts';
@@ -128,18 +127,29 @@ export class VsphereInstances implements Instances {
     return answer;
   }
 
-  async *changes(call: CallContext): AsyncIterable<InstanceHint> {
-    const { clock, name, site } = this.#options;
-    const { signal, vcenters } = site();
-    const hintOf = (vcenter: KnownVcenter, { reference }: InventoryChange): InstanceHint | undefined => {
-      if (reference === undefined) return {};
-      const identity = vcenter.knownIdentity;
-      const uuid = identity === undefined ? undefined : this.#remembered.uuidAt({ vcenter: identity, reference });
-      // What is no node's yet is looked up when its node is there.
-      return uuid === undefined ? undefined : { providerID: providerIDOf(uuid, name) };
-    };
-    const until = AbortSignal.any([call.signal, signal]);
-    yield* machineChanges({ vcenters, clock, hintOf }, { ...call, signal: until });
+  changes(call: CallContext): AsyncIterable<InstanceHint> {
+    const { signal, vcenters } = this.#options.site();
+    const sources = vcenters.map((vcenter) => ({
+      name: vcenter.api.address,
+      hints: (until: CallContext) => this.#hints(vcenter, until),
+    }));
+    return hintsOfAll(sources, this.#options.clock, { ...call, signal: AbortSignal.any([call.signal, signal]) });
+  }
+
+  async *#hints(vcenter: KnownVcenter, call: CallContext): AsyncIterable<InstanceHint | undefined> {
+    const { clock, name } = this.#options;
+    try {
+      for await (const { reference } of vcenter.api.changes(call, () => vcenter.following(clock.monotonic()))) {
+        const { knownIdentity = '' } = vcenter;
+        const uuid = reference && this.#remembered.uuidAt({ vcenter: knownIdentity, reference });
+        // What is no node's yet is looked up when its node is there.
+        const isNodes = reference === undefined || uuid !== undefined;
+        if (isNodes) vcenter.changed(clock.monotonic());
+        yield isNodes ? { ...(uuid !== undefined && { providerID: providerIDOf(uuid, name) }) } : undefined;
+      }
+    } finally {
+      vcenter.lost();
+    }
   }
 
   #asked(node: NodeRef): AskedMachine {
