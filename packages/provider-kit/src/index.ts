@@ -92,6 +92,8 @@ export {
 } from './config/value-kinds.ts';
 export { checkWithWarnings } from './config/check-with-warnings.ts';
 export { readConfig, type ReadConfigOptions } from './config/read-config.ts';
+export { readMountedFiles } from './config/mounted-files.ts';
+export { RefusedCredentials } from './config/refused-credentials.ts';
 export { didYouMean } from './config/closest-name.ts';
 export { configTable } from './config/config-table.ts';
 export { ConfigSyntaxError } from './config/config-syntax-error.ts';
@@ -111,5 +113,16 @@ export {
   type InstancesFromListOptions,
   type MachineInstance,
 } from './instances/instances-from-list.ts';
+export {
+  chooseAddresses,
+  sameNetwork,
+  usableAddresses,
+  type AddressRules,
+  type ChosenAddresses,
+  type IpFamily,
+  type MachineInterface,
+  type UsableAddress,
+  type UsableAddresses,
+} from './instances/choose-addresses.ts';
 export { hintsOfAll, type HintSource } from './instances/hints-of-all.ts';
 export { SharedRound } from './instances/shared-round.ts';

@@ -11,7 +11,7 @@ import {
   type ConfigText,
   type ProviderHost,
 } from '@outrigger/cloud-provider';
-import { checkWithWarnings, proxiesOf } from '@outrigger/provider-kit';
+import { checkWithWarnings, proxiesOf, RefusedCredentials } from '@outrigger/provider-kit';
 import { readVsphereConfig } from './config/read-vsphere-config.ts';
 import type { VcenterSettings, VsphereConfig } from './config/vsphere-config.ts';
 import { KnownVcenter } from './instances/known-vcenter.ts';
@@ -50,9 +50,6 @@ interface Setup {
 
 /** Of errors that a changed config does not mend by waiting. */
 const OF_THE_CONFIG: readonly CloudErrorCode[] = ['configuration', 'unauthenticated', 'forbidden', 'unsupported'];
-/** The host hands in a config that was refused once a minute, in each replica; vCenter locks an account for five wrong passwords in three minutes. */
-const REFUSED_FOR_MS = 300_000;
-const LONGEST_REFUSED_MS = 3_600_000;
 const USER_AGENT = 'outrigger-provider-vsphere';
 
 class VsphereProvider implements CloudProvider {
@@ -61,12 +58,10 @@ class VsphereProvider implements CloudProvider {
   readonly #options: VsphereProviderOptions;
   /** For the life of the process. */
   readonly #identities = new KnownIdentities();
+  /** vCenter locks an account for five wrong passwords in three minutes. */
+  readonly #refused = new RefusedCredentials();
   #host: ProviderHost | undefined;
   #setup: Setup | undefined;
-  /** What a reload was refused for: until then the same credentials are not tried again. */
-  #refused:
-    | { readonly vcenters: string; readonly error: Error; readonly until: number; readonly forMs: number }
-    | undefined;
 
   constructor(options: VsphereProviderOptions) {
     this.name = options.name ?? 'vsphere';
@@ -94,17 +89,16 @@ class VsphereProvider implements CloudProvider {
     const before = this.#current();
     const setup = await this.#setUp(host, text);
     const vcenters = JSON.stringify(setup.config.vcenters);
-    const refused = this.#refused?.vcenters === vcenters ? this.#refused : undefined;
-    if (refused && host.clock.monotonic() < refused.until) {
+    const refused = this.#refused.errorOf(vcenters, host.clock.monotonic());
+    if (refused) {
       await this.#end(setup, host);
-      throw refused.error;
+      throw refused;
     }
     const asked = await Promise.allSettled(setup.site.vcenters.map((vcenter) => vcenter.confirmIdentity(call)));
     const errors = asked.flatMap((one) => (one.status === 'rejected' ? [asError(one.reason)] : []));
     const wrong = errors.find((error) => OF_THE_CONFIG.some((code) => isCloudError(error, code)));
     const wrongLogin = errors.find((error) => isCloudError(error, 'unauthenticated'));
-    const forMs = refused ? Math.min(2 * refused.forMs, LONGEST_REFUSED_MS) : REFUSED_FOR_MS;
-    this.#refused = wrongLogin && { vcenters, error: wrongLogin, until: host.clock.monotonic() + forMs, forMs };
+    this.#refused.note(vcenters, wrongLogin, host.clock.monotonic());
     if (wrong !== undefined) {
       await this.#end(setup, host);
       throw wrong;

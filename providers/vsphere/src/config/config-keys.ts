@@ -15,10 +15,10 @@ import {
   unused,
   wholeNumber,
   type ConfigKey,
+  type IpFamily,
   type NamedSections,
   type ValueKind,
 } from '@outrigger/provider-kit';
-import type { IpFamily } from '../instances/node-addresses.ts';
 
 type Optional<T> = ConfigKey<T | undefined>;
 type Unused = Optional<true>;

@@ -1,7 +1,6 @@
 /** Credentials in a folder of files, as a Secret is mounted. Source: `parseConfig` (pkg/common/credentialmanager/credentialmanager.go). */
-import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { CloudError } from '@outrigger/cloud-provider';
+import { readMountedFiles } from '@outrigger/provider-kit';
 
 /** What the files say of one server. */
 export interface MountedCredentials {
@@ -30,24 +29,8 @@ export class SecretsDirectory {
 
   /** `undefined` where there is no such folder. Throws a `CloudError` `configuration` for one that cannot be read. */
   static async open(directory: string): Promise<SecretsDirectory | undefined> {
-    try {
-      const names = (await readdir(directory)).filter((name) => isOurs(name));
-      const files = names.map(async (name): Promise<[string, string]> => {
-        const text = await readFile(path.join(directory, name), 'utf8');
-        return [name, text.replace(/\n$/u, '')];
-      });
-      return new SecretsDirectory(directory, new Map(await Promise.all(files)));
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT') return undefined;
-      throw new CloudError(
-        'configuration',
-        `secrets-directory ${directory} cannot be read: ${code ?? 'unknown error'}`,
-        {
-          cause: error,
-        },
-      );
-    }
+    const files = await readMountedFiles(directory, 'secrets-directory', isOurs);
+    return files && new SecretsDirectory(directory, files);
   }
 
   of(server: string): MountedCredentials {

@@ -1,5 +1,5 @@
 /** The configuration of the provider, whichever of its file formats it was read from. */
-import type { AddressRules, IpFamily } from '../instances/node-addresses.ts';
+import type { AddressRules, IpFamily } from '@outrigger/provider-kit';
 import type { VcenterConnection } from '../inventory/open-vcenter.ts';
 
 /** One vCenter. */

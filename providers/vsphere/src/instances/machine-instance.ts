@@ -6,11 +6,12 @@ import {
   type InstanceMaintenance,
   type NodeRef,
 } from '@outrigger/cloud-provider';
+import type { AddressRules } from '@outrigger/provider-kit';
 import type { InventoryObject } from '../inventory/vcenter.ts';
 import type { VirtualMachine } from '../inventory/virtual-machine.ts';
 import { providerIDOf } from './bios-uuid.ts';
 import { instanceTypeOf } from './instance-type.ts';
-import { nodeAddresses, type AddressRules } from './node-addresses.ts';
+import { nodeAddresses } from './node-addresses.ts';
 import { REFERENCE_ANNOTATION, referenceText } from './reference.ts';
 import type { Zone } from './zones.ts';
 

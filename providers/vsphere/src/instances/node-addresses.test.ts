@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { parseCidr, type Cidr } from '@outrigger/cloud-provider';
+import type { AddressRules } from '@outrigger/provider-kit';
 import type { VirtualMachine } from '../inventory/virtual-machine.ts';
 import { machine, nic } from './machine.suite.ts';
-import { nodeAddresses, type AddressRules } from './node-addresses.ts';
+import { nodeAddresses } from './node-addresses.ts';
 
 const cidrs = (...texts: readonly string[]): readonly Cidr[] => texts.flatMap((text) => parseCidr(text) ?? []);
 

@@ -50,6 +50,15 @@ interface Looked {
 type Found = FoundMachine<KnownVcenter>;
 type Result = InstanceAnswer['result'];
 
+/** What was asked, and what was found, of each node. */
+interface Question {
+  readonly site: Site;
+  readonly need: InstanceNeed;
+  readonly asOf: number;
+  readonly nodes: readonly NodeRef[];
+  readonly found: readonly (Found | Result)[];
+}
+
 export class VsphereInstances implements Instances {
   /** One list a vCenter serves them all. */
   readonly batchSize = 5_000;
@@ -80,7 +89,7 @@ export class VsphereInstances implements Instances {
     });
     throwWhereAllFailed(looked);
     const found = nodes.map((node, at) => this.#found(node, asked[at], looked));
-    return this.#answers(nodes, found, { site, need, asOf, call, looked, areWhole: !isDirect });
+    return this.#answers({ site, need, asOf, nodes, found }, { call, looked, areWhole: !isDirect });
   }
 
   /** For a refresh: nodes that are all initialised, and whose machines were all found when nothing had changed yet. */
@@ -104,7 +113,7 @@ export class VsphereInstances implements Instances {
       zones.set(one.machine, known.get(one.machine.reference));
     }
     const asOf = Math.min(...all.map(({ at }) => at));
-    return this.#placed(nodes, found, { site, need: 'metadata', asOf, zones });
+    return this.#placed({ site, need: 'metadata', asOf, nodes, found }, zones);
   }
 
   async read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer> {
@@ -122,7 +131,8 @@ export class VsphereInstances implements Instances {
     if (asked.by === 'uuid' && asked.isByID && 'kind' in found && found.kind === 'missing') {
       found = otherHit(node, looked) ?? (await this.#gone(node, asked, site, call));
     }
-    const [answer] = await this.#answers([node], [found], { site, need, asOf, call, looked, areWhole: false });
+    const question = { site, need, asOf, nodes: [node], found: [found] };
+    const [answer] = await this.#answers(question, { call, looked, areWhole: false });
     if (!answer) throw new Error(`read of node ${node.name}: no answer`);
     return answer;
   }
@@ -229,27 +239,21 @@ export class VsphereInstances implements Instances {
   }
 
   async #answers(
-    nodes: readonly NodeRef[],
-    found: readonly (Found | Result)[],
+    question: Question,
     {
       areWhole,
-      asOf,
       call,
       looked,
-      need,
-      site,
     }: {
-      readonly site: Site;
-      readonly need: InstanceNeed;
-      readonly asOf: number;
       readonly call: CallContext;
       readonly looked: readonly Looked[];
       /** What was looked at are whole lists. */
       readonly areWhole: boolean;
     },
   ): Promise<readonly InstanceAnswer[]> {
+    const { asOf, found, need, nodes, site } = question;
+    if (need === 'state') return this.#placed(question, new Map());
     const machines = found.flatMap((one) => ('machine' in one ? [one] : []));
-    if (need === 'state') return this.#placed(nodes, found, { site, need, asOf, zones: new Map() });
     const oldNames = nodes.every(({ providerID }) => providerID !== undefined && providerID !== '');
     const zones = await zonesOf(machines, { site, looked, oldNames }, call);
     for (const { seen, vcenter } of areWhole ? looked : [])
@@ -258,39 +262,20 @@ export class VsphereInstances implements Instances {
       const zone = zones.get(machine);
       if (!(zone instanceof Error)) where.kept(asOf)?.zones.set(machine.reference, zone);
     }
-    return this.#placed(nodes, found, { site, need, asOf, zones });
+    return this.#placed(question, zones);
   }
 
-  #placed(
-    nodes: readonly NodeRef[],
-    found: readonly (Found | Result)[],
-    {
-      asOf,
-      need,
-      site,
-      zones,
-    }: {
-      readonly site: Site;
-      readonly need: InstanceNeed;
-      readonly asOf: number;
-      readonly zones: ReadonlyMap<VirtualMachine, Zone | Error | undefined>;
-    },
-  ): readonly InstanceAnswer[] {
+  #placed(question: Question, zones: ReadonlyMap<VirtualMachine, Zone | Error | undefined>): readonly InstanceAnswer[] {
+    const { asOf, found, nodes, site } = question;
     const place = placeOf(site);
     return nodes.map((node, at) => {
       const one = found[at] ?? { kind: 'missing' };
-      const told = 'machine' in one ? this.#told(node, one, need, zones.get(one.machine), site) : { result: one };
+      const told = 'machine' in one ? this.#told(node, one, zones.get(one.machine), question) : { result: one };
       return { asOf, ...told, ...(place !== undefined && { place }) };
     });
   }
 
-  #told(
-    node: NodeRef,
-    { machine, where }: Found,
-    need: InstanceNeed,
-    zone: Zone | Error | undefined,
-    site: Site,
-  ): Told {
+  #told(node: NodeRef, { machine, where }: Found, zone: Zone | Error | undefined, { need, site }: Question): Told {
     const providerName = this.#options.name;
     if (need === 'state') return foundState(node, machine, providerName);
     if (zone instanceof Error) return { result: { kind: 'failed', error: zone } };
