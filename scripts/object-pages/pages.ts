@@ -7,9 +7,9 @@ const GENERATED = '<!-- Made by scripts/object-pages.ts: do not edit. -->';
 export function eventsPage(): string {
   const groups = Object.entries(eventReasons).map(([title, reasons]) => {
     const rows = reasons.map(
-      ({ means, on, reason, remedy = '', type }) => `| \`${reason}\` | ${type} | ${on} | ${means} | ${remedy} |`,
+      ({ means, on, reason, remedy = '', type }) => `| \`${reason}\`<br>${type}, ${on} | ${means} | ${remedy} |`,
     );
-    return `## ${title}\n\n| Reason | Type | On | Meaning | What to do |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+    return `## ${title}\n\n| Reason, type, object | Meaning | What to do |\n|---|---|---|\n${rows.join('\n')}\n`;
   });
   return `# Events
 
@@ -30,9 +30,9 @@ ${groups.join('\n')}`;
 export function objectsPage(): string {
   const groups = Object.entries(objectFields).map(([title, fields]) => {
     const rows = fields.map(
-      ({ by, means, name, on, value }) => `| \`${name}\` | ${on} | ${by} | ${value} | ${means} |`,
+      ({ by, means, name, on, value }) => `| \`${name}\`<br>${on} | ${by} | ${value} | ${means} |`,
     );
-    return `## ${title}\n\n| Name | On | Written by | Value | Meaning |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+    return `## ${title}\n\n| Name, object | Written by | Value | Meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
   });
   return `# Annotations, labels, taints, finalizers and conditions
 

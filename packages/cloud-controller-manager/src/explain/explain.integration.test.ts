@@ -32,7 +32,7 @@ test('the leader says of a node what it saw, what it plans, what it did and what
     /^node node-1, at \d{4}-/u,
     /^cloud-node-controller$/mu,
     /^ {2}The node was registered\./mu,
-    /^ {2}It is initialised; its provider ID is green:\/\/node-1\.$/mu,
+    /^ {2}It is initialized; its provider ID is green:\/\/node-1\.$/mu,
     /^ {2}Look-up: its machine is green:\/\/node-1, running: type leaf, zone z1, InternalIP 10\.0\.0\.1\. \(.+ ago\)$/mu,
     /^ {4}- Nothing: it is initialized and matches the cloud/mu,
     /^cloud-node-lifecycle-controller$/mu,

@@ -63,7 +63,7 @@ export function factsOfNode(node: Node, wallNow: number): readonly Fact[] {
   const created = Date.parse(node.metadata?.creationTimestamp ?? '');
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
   const since = Date.parse(ready?.lastTransitionTime ?? '');
-  const waits = isUninitialized(node) ? 'has the uninitialized taint' : 'is initialised';
+  const waits = isUninitialized(node) ? 'has the uninitialized taint' : 'is initialized';
   const { providerID } = node.spec ?? {};
   return [
     { text: 'The node was registered.', ...(Number.isNaN(created) ? {} : { agoMs: Math.max(0, wallNow - created) }) },
