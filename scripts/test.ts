@@ -54,10 +54,12 @@ const CURRENT_RELEASE_ONLY: readonly string[] = [
   'e2e/whole-cluster.control-plane.test.ts',
 ];
 
-/** What judges the judge, and what runs a kubelet's code of one release: by one release it is known. */
+/** What judges the judge or a page, what runs a kubelet's code of one release, and a flag that changes no request: by one release it is known. */
 const ONE_RELEASE: readonly string[] = [
   'e2e/conformance-cluster.control-plane.test.ts',
   'e2e/image-credentials.control-plane.test.ts',
+  'e2e/node-flags.control-plane.test.ts',
+  'e2e/node-guides.control-plane.test.ts',
 ];
 
 /** Files of e2e/openstack that fit into 15 minutes together with building the lab; `make e2e-openstack` has them all. */
