@@ -43,7 +43,7 @@ async function listLiveObjects(
 ): Promise<LiveObjects> {
   const uids = new Set<string>();
   if (parts.length > 0) {
-    for await (const { items } of client.of(resources.services).pages({ signal })) {
+    for await (const { items } of client.of(resources.services).pages({ signal, trimmed: true })) {
       for (const { metadata } of items) if (metadata?.uid) uids.add(metadata.uid);
     }
     // The API server keeps a Service of its own: a list without any is not what the cluster has.

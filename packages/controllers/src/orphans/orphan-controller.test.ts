@@ -32,6 +32,7 @@ test('what belongs to no Service is reported once it was seen in two passes, and
   assert.match(rig.events[0]?.message ?? '', /1 load balancer .*--orphan-policy=delete: .*UID gone\)/);
   await rig.passes(PASSES_IN_GRACE + 2);
   assert.ok(rig.left.includes('gone'));
+  assert.deepEqual(rig.wholeLists, [], 'what managers and images say costs more than the rest of an object');
   assert.equal(rig.warnings.length, 1, 'the log names it once');
   assert.match(rig.warnings[0] ?? '', /^Orphan in the cloud: .*address address-\d+.*UID gone/u);
 });

@@ -22,6 +22,8 @@ export class OrphanRig implements AsyncDisposable {
   readonly metrics: Map<string, number> = new Map();
   /** Called before each list of objects; throw to fail it, or change what is there. */
   beforeList: (plural: string) => void = () => {};
+  /** Kinds of which whole objects were listed. */
+  readonly wholeLists: string[] = [];
   /** The UID of kube-system on the API server that answers now. */
   clusterUid: string = CLUSTER;
   /** The record of routes, as stored. */
@@ -145,16 +147,19 @@ export class OrphanRig implements AsyncDisposable {
 
   #client(plural: string): object {
     const list = (): readonly KubeObject[] => [...(plural === 'services' ? this.services : this.nodes).values()];
-    const before = (): void => this.beforeList(plural);
+    const before = (options: { readonly trimmed?: boolean } = {}): void => {
+      if (options.trimmed !== true) this.wholeLists.push(plural);
+      this.beforeList(plural);
+    };
     return {
       get: async ({ name }: { readonly name: string }) => {
         await Promise.resolve();
         if (plural === 'configmaps' && this.recordFails) throw new Error('forbidden');
         return { metadata: { name, uid: this.clusterUid }, ...(plural === 'configmaps' && { data: this.record }) };
       },
-      pages: async function* () {
+      pages: async function* (options?: { readonly trimmed?: boolean }) {
         await Promise.resolve();
-        before();
+        before(options);
         yield { items: list(), resourceVersion: '1' };
       },
     };

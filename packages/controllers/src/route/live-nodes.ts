@@ -49,6 +49,6 @@ export async function listLiveNodes(
   signal: AbortSignal,
 ): Promise<readonly Node[]> {
   const found: Node[] = [];
-  for await (const { items } of client.pages({ signal })) found.push(...items);
+  for await (const { items } of client.pages({ signal, trimmed: true })) found.push(...items);
   return found;
 }

@@ -48,13 +48,16 @@ export type Relation = 'own' | 'shared' | 'named' | 'namesake';
 /** One of a list, its tags read once for all Services that look for their own in it. */
 export interface TaggedLoadBalancer {
   readonly wire: WireLoadBalancer;
+  readonly tags: readonly string[];
   readonly tagged: TaggedOwners;
+  /** Its place in the list. */
+  readonly at: number;
 }
 
-export const withOwners = (wire: WireLoadBalancer): TaggedLoadBalancer => ({
-  wire,
-  tagged: ownersIn(wire.tags ?? []),
-});
+export function withOwners(wire: WireLoadBalancer, at: number): TaggedLoadBalancer {
+  const { tags = [] } = wire;
+  return { wire, at, tags, tagged: ownersIn(tags) };
+}
 
 export function relationOf({ wire, tagged }: TaggedLoadBalancer, identity: ServiceIdentity): Relation | undefined {
   const { owner, named, names } = identity;

@@ -94,7 +94,8 @@ export class Observer {
     const floatingIPs = lists.floatingIPs.map(marked);
     const more = isFew ? await this.#findMore(identities, shown.map(withOwners), floatingIPs, call) : [];
     const all = [...new Map([...shown, ...more].map((one) => [one.id, one])).values()].map(withOwners);
-    const related = identities.map((identity) => relatedOf(all, identity));
+    const traits = byTrait(all);
+    const related = identities.map((identity) => relatedOf(traits, identity));
     const wanted = related.flat().filter(({ relation, wire }) => relation !== 'namesake' && isSettled(wire));
     const ids = [...new Set(wanted.map(({ wire }) => wire.id))];
     const children = await readChildren(client, ids, this.#lateness, call);
@@ -272,13 +273,36 @@ const isSettled = ({ provisioning_status: status }: WireLoadBalancer): boolean =
 const isLoadBalancer = (one: WireLoadBalancer | Error | undefined): one is WireLoadBalancer =>
   one !== undefined && !(one instanceof Error);
 
-/** Namesakes only where nothing else says which is meant. */
-function relatedOf(all: readonly TaggedLoadBalancer[], identity: ServiceIdentity): readonly Related[] {
-  const related: Related[] = [];
+/** By all that a Service can be related to them by, so that it is compared with its own alone. */
+function byTrait(all: readonly TaggedLoadBalancer[]): ReadonlyMap<string, readonly TaggedLoadBalancer[]> {
+  const byKey = new Map<string, TaggedLoadBalancer[]>();
   for (const one of all) {
-    const relation = relationOf(one, identity);
-    if (relation) related.push({ wire: one.wire, relation });
+    for (const key of [one.wire.id, one.wire.name, ...one.tags]) {
+      const others = byKey.get(key);
+      if (others) others.push(one);
+      else byKey.set(key, [one]);
+    }
   }
+  return byKey;
+}
+
+/** In the order of the list. Namesakes only where nothing else says which is meant. */
+function relatedOf(
+  all: ReadonlyMap<string, readonly TaggedLoadBalancer[]>,
+  identity: ServiceIdentity,
+): readonly Related[] {
+  const { named, names, owner } = identity;
+  const traits = [
+    ownerTag(owner),
+    sharerTag(owner),
+    ...named,
+    ...names.flatMap((one) => [one.loadBalancer, one.legacy]),
+  ];
+  const near = [...new Set(traits.flatMap((key) => all.get(key) ?? []))].toSorted((a, b) => a.at - b.at);
+  const related = near.flatMap((one): readonly Related[] => {
+    const relation = relationOf(one, identity);
+    return relation ? [{ wire: one.wire, relation }] : [];
+  });
   const sure = related.filter(({ relation }) => relation !== 'namesake');
   return sure.length > 0 ? sure : related;
 }
