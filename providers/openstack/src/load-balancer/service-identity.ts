@@ -4,7 +4,7 @@ import { isUuid } from '../uuid.ts';
 import { annotationTable } from './desired/annotation-table.ts';
 import { loadBalancerNames, type LoadBalancerNames } from './desired/load-balancer-names.ts';
 import type { WireLoadBalancer } from './octavia-wire.ts';
-import { ownersIn, type TaggedOwners } from './ownership.ts';
+import { ownersIn } from './ownership.ts';
 
 export interface ServiceIdentity {
   readonly service: LoadBalancerService;
@@ -45,22 +45,9 @@ export function identityOf(
  */
 export type Relation = 'own' | 'shared' | 'named' | 'namesake';
 
-/** One of a list, its tags read once for all Services that look for their own in it. */
-export interface TaggedLoadBalancer {
-  readonly wire: WireLoadBalancer;
-  readonly tags: readonly string[];
-  readonly tagged: TaggedOwners;
-  /** Its place in the list. */
-  readonly at: number;
-}
-
-export function withOwners(wire: WireLoadBalancer, at: number): TaggedLoadBalancer {
-  const { tags = [] } = wire;
-  return { wire, at, tags, tagged: ownersIn(tags) };
-}
-
-export function relationOf({ wire, tagged }: TaggedLoadBalancer, identity: ServiceIdentity): Relation | undefined {
+export function relationOf(wire: WireLoadBalancer, identity: ServiceIdentity): Relation | undefined {
   const { owner, named, names } = identity;
+  const tagged = ownersIn(wire.tags ?? []);
   if (tagged.owner && sameOwner(tagged.owner, owner)) return 'own';
   if (tagged.sharers.some((one) => sameOwner(one, owner))) return 'shared';
   if (named.includes(wire.id)) return 'named';

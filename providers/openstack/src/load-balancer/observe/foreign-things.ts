@@ -9,11 +9,11 @@ import type { WireFloatingIP } from '../neutron-wire.ts';
 import { loadBalancerIn } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { isClaimable } from '../predecessor.ts';
-import type { ServiceIdentity, TaggedLoadBalancer } from '../service-identity.ts';
+import type { ServiceIdentity } from '../service-identity.ts';
 import { readNamed } from './read-lists.ts';
 
 interface Seen {
-  readonly all: readonly TaggedLoadBalancer[];
+  readonly all: readonly WireLoadBalancer[];
   readonly floatingIPs: readonly WireFloatingIP[];
   readonly parts: readonly LoadBalancerPart[];
 }
@@ -57,7 +57,6 @@ export class ForeignThings {
       return !!part && !sameOwner(part.owner, identity.owner) && !isClaimable(part, identity);
     };
     return all
-      .map(({ wire }) => wire)
       .filter((one) => named.includes(one.id) && isOfTheirs(one))
       .map((one) => foreignLoadBalancer(one, around));
   }

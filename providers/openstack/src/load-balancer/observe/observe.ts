@@ -7,7 +7,6 @@ import {
   type LoadBalancerObservation,
   type LoadBalancerPart,
   type LoadBalancerService,
-  type Owner,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import type { FloatingIPWish } from '../desired/desired-tree.ts';
@@ -16,15 +15,13 @@ import type { LearnedFacts } from '../learned-facts.ts';
 import type { WireFloatingIP, WirePort, WireSecurityGroup } from '../neutron-wire.ts';
 import type { ObservedChildren, PartKind } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
-import { markOf, ownerTag, sharerTag, type OwnerMark } from '../ownership.ts';
+import { markOf, ownersIn, ownerTag, sharerTag, type OwnerMark } from '../ownership.ts';
 import {
   cpoFloatingIPText,
   identityOf,
   relationOf,
-  withOwners,
   type ClusterNames,
   type ServiceIdentity,
-  type TaggedLoadBalancer,
 } from '../service-identity.ts';
 import { hasPredecessorsShare, isClaimable } from '../predecessor.ts';
 import { FloatingNetworks } from './floating-networks.ts';
@@ -92,10 +89,10 @@ export class Observer {
     const unlisted = await this.#readUnlisted(identities, lists, call);
     const shown = [...lists.loadBalancers, ...[...unlisted.values()].filter((one) => isLoadBalancer(one))];
     const floatingIPs = lists.floatingIPs.map(marked);
-    const more = isFew ? await this.#findMore(identities, shown.map(withOwners), floatingIPs, call) : [];
-    const all = [...new Map([...shown, ...more].map((one) => [one.id, one])).values()].map(withOwners);
-    const traits = byTrait(all);
-    const related = identities.map((identity) => relatedOf(traits, identity));
+    const more = isFew ? await this.#findMore(identities, shown, floatingIPs, call) : [];
+    const all = [...new Map([...shown, ...more].map((one) => [one.id, one])).values()];
+    const places = placesByTrait(all);
+    const related = identities.map((identity) => relatedOf(all, places, identity));
     const wanted = related.flat().filter(({ relation, wire }) => relation !== 'namesake' && isSettled(wire));
     const ids = [...new Set(wanted.map(({ wire }) => wire.id))];
     const children = await readChildren(client, ids, this.#lateness, call);
@@ -108,7 +105,7 @@ export class Observer {
       readPortsOfGroups(client, groupIDs, call),
     ]);
     const found = { plainIPs: lists.floatingIPs, floatingIPs, securityGroups: securityGroups.map(marked) };
-    const vipOwners = new Map(all.map(({ tagged, wire }) => [wire.vip_port_id, tagged.owner]));
+    const byVip = new Map(all.map((one) => [one.vip_port_id, one]));
     const networks = new FloatingNetworks(client, call);
     this.#lateness.prune();
     this.#options.facts.prune();
@@ -117,16 +114,7 @@ export class Observer {
         try {
           const unread = identity.named.map((id) => unlisted.get(id)).find((one) => one instanceof Error);
           if (unread) throw unread;
-          const parts = await this.#partsOf(
-            identity,
-            related[i] ?? [],
-            found,
-            children,
-            ports,
-            vipOwners,
-            networks,
-            call,
-          );
+          const parts = await this.#partsOf(identity, related[i] ?? [], found, children, ports, byVip, networks, call);
           const others = await this.#foreignThings.observe(
             identity,
             { all, floatingIPs: lists.floatingIPs, parts },
@@ -156,7 +144,7 @@ export class Observer {
    */
   async #findMore(
     identities: readonly ServiceIdentity[],
-    loadBalancers: readonly TaggedLoadBalancer[],
+    loadBalancers: readonly WireLoadBalancer[],
     floatingIPs: readonly Marked<WireFloatingIP>[],
     call: CallContext,
   ): Promise<readonly WireLoadBalancer[]> {
@@ -165,7 +153,7 @@ export class Observer {
     const ours = floatingIPs.filter(({ mark }) => mark && identities.some(({ owner }) => sameOwner(mark.owner, owner)));
     const ports = ours
       .flatMap(({ wire: { port_id: port } }) => (port === null ? [] : [port]))
-      .filter((port) => !loadBalancers.some(({ wire }) => wire.vip_port_id === port));
+      .filter((port) => !loadBalancers.some((one) => one.vip_port_id === port));
     const filters = [
       ...[...new Set(names)].map((name) => ['name', name] as const),
       ...[...new Set(ports)].map((port) => ['vip_port_id', port] as const),
@@ -198,7 +186,7 @@ export class Observer {
     { floatingIPs, plainIPs, securityGroups }: Marks,
     children: ReadonlyMap<string, Children | Error>,
     ports: readonly WirePort[],
-    vipOwners: ReadonlyMap<string | null, Owner | undefined>,
+    byVip: ReadonlyMap<string | null, WireLoadBalancer>,
     networks: FloatingNetworks,
     call: CallContext,
   ): Promise<readonly LoadBalancerPart[]> {
@@ -236,7 +224,8 @@ export class Observer {
         !mark && one.description?.startsWith(cpoFloatingIPText) && one.port_id !== null && ownVips.has(one.port_id);
       const isAdopted = identity.service.adopt?.some(({ kind, id }) => kind === 'floating-ip' && id === one.id);
       if (!isOurs && !isPredecessors && !isAdopted) continue;
-      const loadBalancerOwner = one.port_id === null ? undefined : vipOwners.get(one.port_id);
+      const under = one.port_id === null ? undefined : byVip.get(one.port_id);
+      const loadBalancerOwner = ownersIn(under?.tags ?? []).owner;
       parts.push(floatingIPPart(one, mark, { loadBalancerOwner, triedTags: facts.hasTriedTags(one.id) }));
     }
     for (const group of securityGroups) {
@@ -273,22 +262,23 @@ const isSettled = ({ provisioning_status: status }: WireLoadBalancer): boolean =
 const isLoadBalancer = (one: WireLoadBalancer | Error | undefined): one is WireLoadBalancer =>
   one !== undefined && !(one instanceof Error);
 
-/** By all that a Service can be related to them by, so that it is compared with its own alone. */
-function byTrait(all: readonly TaggedLoadBalancer[]): ReadonlyMap<string, readonly TaggedLoadBalancer[]> {
-  const byKey = new Map<string, TaggedLoadBalancer[]>();
-  for (const one of all) {
-    for (const key of [one.wire.id, one.wire.name, ...one.tags]) {
-      const others = byKey.get(key);
-      if (others) others.push(one);
-      else byKey.set(key, [one]);
+/** Places in the list, by all that a Service can be related to a load balancer by: it is compared with its own alone. */
+function placesByTrait(all: readonly WireLoadBalancer[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  for (const [at, { id, name, tags = [] }] of all.entries()) {
+    for (const trait of [id, name, ...tags]) {
+      const others = places.get(trait);
+      if (others) others.push(at);
+      else places.set(trait, [at]);
     }
   }
-  return byKey;
+  return places;
 }
 
 /** In the order of the list. Namesakes only where nothing else says which is meant. */
 function relatedOf(
-  all: ReadonlyMap<string, readonly TaggedLoadBalancer[]>,
+  all: readonly WireLoadBalancer[],
+  places: ReadonlyMap<string, readonly number[]>,
   identity: ServiceIdentity,
 ): readonly Related[] {
   const { named, names, owner } = identity;
@@ -298,11 +288,14 @@ function relatedOf(
     ...named,
     ...names.flatMap((one) => [one.loadBalancer, one.legacy]),
   ];
-  const near = [...new Set(traits.flatMap((key) => all.get(key) ?? []))].toSorted((a, b) => a.at - b.at);
-  const related = near.flatMap((one): readonly Related[] => {
-    const relation = relationOf(one, identity);
-    return relation ? [{ wire: one.wire, relation }] : [];
-  });
+  const near = new Set(traits.flatMap((trait) => places.get(trait) ?? []));
+  const related = [...near]
+    .sort((a, b) => a - b)
+    .flatMap((at): readonly Related[] => {
+      const wire = all[at];
+      const relation = wire && relationOf(wire, identity);
+      return relation ? [{ wire, relation }] : [];
+    });
   const sure = related.filter(({ relation }) => relation !== 'namesake');
   return sure.length > 0 ? sure : related;
 }
