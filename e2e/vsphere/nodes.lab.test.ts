@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { systemClock } from '@outrigger/kube';
 import type { LabVcenter } from '../../providers/vsphere/lab/lab.ts';
 import { isInitialised } from '../initialised-node.ts';
-import { SHUTDOWN_TAINT, VsphereCluster, type PlacedMachine } from './vsphere-cluster.ts';
+import { SHUTDOWN_TAINT, tagZones, VsphereCluster, type PlacedMachine } from './vsphere-cluster.ts';
 
 /** Of each of two clusters of each of two vCenters. */
 const MACHINES = 45;
@@ -23,14 +23,6 @@ const zoneOf = async (cluster: VsphereCluster, name: string): Promise<string | u
 
 const isShutDown = async (cluster: VsphereCluster, name: string): Promise<boolean> =>
   (await cluster.node(name))?.spec?.taints?.some(({ key }) => key === SHUTDOWN_TAINT) ?? false;
-
-async function tagZones(vcenter: LabVcenter): Promise<void> {
-  for (const object of await vcenter.objects()) {
-    if (object.type === 'Datacenter') await vcenter.tag(object, 'k8s-region', `region-${vcenter.name}`);
-    if (object.type === 'ClusterComputeResource')
-      await vcenter.tag(object, 'k8s-zone', `${vcenter.name}-${object.name.toLowerCase().replace('_', '-')}`);
-  }
-}
 
 test('180 nodes of two vCenters live, and go when their machines do', { timeout: 600_000 }, async (t) => {
   const cluster = await VsphereCluster.start(t, {

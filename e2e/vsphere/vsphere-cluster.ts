@@ -185,6 +185,18 @@ export class VsphereCluster {
   }
 }
 
+/** A region for each datacenter, a zone for each cluster. */
+export async function tagZones(vcenter: LabVcenter): Promise<void> {
+  for (const object of await vcenter.objects()) {
+    if (object.type === 'Datacenter') await vcenter.tag(object, 'k8s-region', `region-${vcenter.name}`);
+    if (object.type === 'ClusterComputeResource') await vcenter.tag(object, 'k8s-zone', zoneTag(vcenter, object.name));
+  }
+}
+
+function zoneTag(vcenter: LabVcenter, cluster: string): string {
+  return `${vcenter.name}-${cluster.toLowerCase().replace('_', '-')}`;
+}
+
 /** One vCenter is known by its authority, the others by their thumbprints. */
 async function configOf(vcenters: readonly LabVcenter[], directory: string, secrets: string): Promise<string> {
   const authority = join(directory, 'vcenter.pem');
