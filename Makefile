@@ -70,7 +70,7 @@ image: $(SETUP) ## Make the container image, its root file system and its bill o
 	@node scripts/image.ts
 
 .PHONY: release
-release: $(SETUP) ## Make a release in dist/release: VERSION=1.2.3, SIGNING_KEY=file signs it, PUBLISH=1 checks that it may go out
+release: $(SETUP) ## Make a release in dist/release: VERSION=1.2.3, SIGNING_KEY=file signs it, RELEASE_URL=https://… for Krew, PUBLISH=1 checks that it may go out
 	@node scripts/release.ts
 
 .PHONY: advisories

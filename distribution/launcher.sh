@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs a bundled program with the Node that was built for it, from any working directory. `make build` copies this to
-# bin/cloud-controller-manager, which is the manager, and to bin/outrigger, which has the commands.
+# bin/cloud-controller-manager, which is the manager, and to bin/outrigger and bin/kubectl-outrigger, which have the commands.
 set -eu
 
 # Through symbolic links to the place where this file really is.
@@ -17,16 +17,30 @@ bin=$(CDPATH='' cd -- "$(dirname -- "$self")" && pwd -P)
 # In an image Node lies beside this file; in the repository it is the pinned package of the platform.
 node=$bin/node
 [ -x "$node" ] || node=$bin/../node_modules/.bin/node
+
+# The name of the file, not that of a link to it, says what is run. The commands are run by people, for seconds: nothing is tuned for them, and
+# a Node on the path will do, as a plugin of kubectl has no other.
+name=${self##*/}
+if [ "$name" != cloud-controller-manager ]; then
+  if [ ! -x "$node" ]; then
+    node=$(command -v node || echo "$node")
+    major=$("$node" --version 2>/dev/null || true)
+    major=${major#v}
+    if [ "${major%%.*}" -lt 24 ] 2>/dev/null || [ -z "$major" ]; then
+      echo "$name: Node 24 or later is needed on the path, and there is ${major:-none}: https://nodejs.org" >&2
+      exit 1
+    fi
+  fi
+  # What kubectl asks when the tabulator key is pressed.
+  [ "$name" != kubectl_complete-outrigger ] || set -- completion kubectl -- "$@"
+  exec "$node" --disable-sigusr1 "$bin/../dist/outrigger.js" "$@"
+fi
+
 # Of macOS there is none: the one on the path, of which `make setup` has said whether it will do.
 [ -x "$node" ] || [ "$(uname -s)" = Linux ] || node=$(command -v node || echo "$node")
 if [ ! -x "$node" ]; then
-  echo "$(basename -- "$self"): no Node at $bin/node or $node; run 'make setup'" >&2
+  echo "$name: no Node at $bin/node or $node; run 'make setup'" >&2
   exit 1
-fi
-
-# The name of the file, not that of a link to it, says which of the two it is. What people run ends in seconds: nothing is tuned for it.
-if [ "${self##*/}" != cloud-controller-manager ]; then
-  exec "$node" --disable-sigusr1 "$bin/../dist/outrigger.js" "$@"
 fi
 
 # glibc gives each thread an arena of its own, and keeps what was freed in it: two are enough. What the compilers take for a

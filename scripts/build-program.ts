@@ -26,6 +26,9 @@ export interface BuiltProgram extends Bundle {
   readonly commands: Bundle;
 }
 
+/** By these names kubectl finds the commands, and what completes them. */
+export const PLUGIN: readonly string[] = ['kubectl-outrigger', 'kubectl_complete-outrigger'];
+
 /** CommonJS packages in the bundle ask for these, which an ES module does not have. */
 const COMMONJS_NAMES = [
   "import { createRequire as __createRequire } from 'node:module';",
@@ -64,8 +67,8 @@ const onlyDispatchers: Plugin = {
 };
 
 /**
- * Writes `<directory>/dist/cloud-controller-manager.js` and `outrigger.js`, and `cloud-controller-manager` and `outrigger` in
- * `<directory>/bin`. `maps`: also the source maps, default true; without them, the files do not depend on the directory. `without`: packages that
+ * Writes `<directory>/dist/cloud-controller-manager.js` and `outrigger.js`, and what runs them in
+ * `<directory>/bin`: `cloud-controller-manager`, `outrigger`, `kubectl-outrigger`, `kubectl_complete-outrigger`. `maps`: also the source maps, default true; without them, the files do not depend on the directory. `without`: packages that
  * are left out, to see what they weigh; default: none.
  */
 export async function buildProgram(
@@ -80,7 +83,7 @@ export async function buildProgram(
   );
   if (!manager || !commands) throw new Error('both are built');
   await mkdir(bin, { recursive: true });
-  for (const file of [launcher, outrigger]) {
+  for (const file of [launcher, outrigger, ...PLUGIN.map((name) => join(bin, name))]) {
     await copyFile(join(root, 'distribution/launcher.sh'), file);
     await chmod(file, 0o755);
   }

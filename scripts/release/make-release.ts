@@ -167,6 +167,8 @@ function buildInSource(repository: string, source: string, artifacts: string, { 
   for (const file of globSync('*.tgz', { cwd: path.join(source, 'dist/packages') })) {
     renameSync(path.join(source, 'dist/packages', file), path.join(artifacts, 'npm', file));
   }
+  run('scripts/kubectl-plugin.ts');
+  renameSync(path.join(source, 'dist/kubectl'), path.join(artifacts, 'kubectl'));
   run('scripts/image.ts');
   const platform = `linux-${ARCHITECTURE}`;
   const image = path.join(artifacts, 'image', `cloud-controller-manager-${version}-${platform}.oci.tar`);

@@ -80,6 +80,39 @@ export function fishCompletion(commands: readonly CompletedCommand[]): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** What cobra's completion, which kubectl asks plugins by, is to do besides: the sum of these. */
+const NO_SPACE = 2;
+const NO_FILES = 4;
+
+/** The answer of `kubectl_complete-outrigger`: a line for each candidate, and what else is to be done. `words`: the last is being typed. */
+export function kubectlCompletion(commands: readonly CompletedCommand[], words: readonly string[]): string {
+  const typed = words.at(-1) ?? '';
+  const given = words.slice(0, -1);
+  const answer = (candidates: readonly string[], directive: number): string =>
+    `${[...candidates.filter((one) => one.startsWith(typed)), `:${directive}`].join('\n')}\n`;
+  const command = commands.find(({ name }) => name !== '' && name === given[0]);
+  if (!command) {
+    const all = commands.filter(({ name }) => name !== '').map(({ name, summary }) => `${name}\t${summary}`);
+    return given.length === 0 ? answer(all, NO_FILES) : answer([], NO_FILES);
+  }
+  const valued = command.flags.filter(({ takesValue }) => takesValue);
+  const inline = valued.find(({ name }) => typed.startsWith(`--${name}=`));
+  const before = valued.find((flag) => spellings(flag).includes(given.at(-1) ?? ''));
+  const flag = inline ?? before;
+  if (flag) {
+    const head = inline ? `--${flag.name}=` : '';
+    return answer(
+      flag.values.map((value) => `${head}${value}`),
+      flag.values.length > 0 ? NO_FILES : 0,
+    );
+  }
+  if (typed.startsWith('-')) {
+    const flags = command.flags.map(({ about, name, takesValue }) => `--${name}${takesValue ? '=' : ''}\t${about}`);
+    return answer(flags, NO_FILES + NO_SPACE);
+  }
+  return given.length === 1 ? answer(command.words, NO_FILES) : answer([], 0);
+}
+
 function spellings({ name, shorthand }: CompletedFlag): readonly string[] {
   return [`--${name}`, ...(shorthand === undefined ? [] : [`-${shorthand}`])];
 }

@@ -64,6 +64,40 @@ test('fish is told each command and each flag, with what it does', async () => {
     assert.match(line, /^complete -c (?:outrigger|cloud-controller-manager) (?:[^']|'(?:[^'\\]|\\.)*')*$/u);
 });
 
+test('kubectl is told what may be typed, in the form of its own completion', async () => {
+  const told = async (...words: string[]): Promise<readonly string[]> => {
+    const { code, stderr, stdout } = await script('kubectl', '--', ...words);
+    assert.deepEqual([code, stderr], [0, '']);
+    return stdout.trimEnd().split('\n');
+  };
+  assert.match((await told('ex'))[0] ?? '', /^explain\tExplains the state of a node/u);
+  assert.ok((await told('')).length > 8);
+  for (const [words, answer] of [
+    [
+      ['explain', ''],
+      ['node', 'service', 'route', ':4'],
+    ],
+    [
+      ['explain', 's'],
+      ['service', ':4'],
+    ],
+    [['explain', 'service', ''], [':0']],
+    [
+      ['explain', 'node', 'a', '--output='],
+      ['--output=text', '--output=json', ':4'],
+    ],
+    [
+      ['explain', 'node', 'a', '-o', 'j'],
+      ['json', ':4'],
+    ],
+    [['explain', '--kubeconfig', ''], [':0']],
+    [['nonsense', ''], [':4']],
+  ] as const) {
+    assert.deepEqual(await told(...words), answer, words.join(' '));
+  }
+  assert.match((await told('explain', '--outp')).join('\n'), /^--output=\t'text' for people.*\n:6$/u);
+});
+
 test('another shell is refused, and so is none', async () => {
   for (const words of [[], ['powershell'], ['bash', 'zsh']]) {
     const { code, stderr, stdout } = await script(...words);

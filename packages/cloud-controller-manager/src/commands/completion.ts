@@ -4,7 +4,13 @@ import { controllerFlags } from '../controllers/controllers.ts';
 import { flagSetOf } from '../options/program-options.ts';
 import type { Environment } from '../program/environment.ts';
 import { defineCommand, type Command } from './command.ts';
-import { bashCompletion, fishCompletion, type CompletedCommand, type CompletedFlag } from './completion-scripts.ts';
+import {
+  bashCompletion,
+  fishCompletion,
+  kubectlCompletion,
+  type CompletedCommand,
+  type CompletedFlag,
+} from './completion-scripts.ts';
 
 /** Of zsh it is bash's own, which zsh can run. */
 const ZSH_HEAD = 'autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n';
@@ -22,8 +28,10 @@ export const completionCommand: Command = defineCommand({
     const { commands = [] } = environment;
     const known = [programOf(environment), ...commands.map((command) => completed(command, environment))];
     const script = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }[shell];
-    if (!script || more.length > 0) throw new FlagError('unexpected-argument', 'expected one shell: bash, zsh or fish');
-    environment.stdout.write(script(known));
+    // For kubectl no script is printed, but what it may be that is being typed: the last of the words.
+    const text = shell === 'kubectl' ? kubectlCompletion(known, more) : more.length === 0 && script?.(known);
+    if (!text) throw new FlagError('unexpected-argument', 'expected one shell: bash, zsh or fish');
+    environment.stdout.write(text);
     return Promise.resolve(0);
   },
 });
