@@ -181,7 +181,7 @@ export interface BudgetStatus {
   /** Refused by the cloud because there were too many. */
   readonly throttled: number;
   readonly inFlight: number;
-  /** Requests that have waited for the budget for a second or longer. */
+  /** Requests that have waited for the budget for more than about a second. */
   readonly waited: number;
 }
 

@@ -26,7 +26,7 @@ cloudprovider_api_requests_total{code="timeout",operation="GET /servers",provide
 cloudprovider_api_throttled_requests_total{operation="GET /servers",provider="acme"} 3
 cloudprovider_api_in_flight_requests{provider="acme"} 2
 cloudprovider_api_budget_wait_seconds_bucket{le="0.1",priority="normal",provider="acme"} 80
-cloudprovider_api_budget_wait_seconds_bucket{le="1",priority="normal",provider="acme"} 95
+cloudprovider_api_budget_wait_seconds_bucket{le="1.024",priority="normal",provider="acme"} 95
 cloudprovider_api_budget_wait_seconds_bucket{le="+Inf",priority="normal",provider="acme"} 100
 cloudprovider_api_budget_wait_seconds_count{priority="normal",provider="acme"} 100
 `;

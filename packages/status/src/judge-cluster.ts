@@ -554,6 +554,11 @@ function orphansOf(metrics: MetricSamples, tell: Tell): readonly OrphanStatus[] 
 function budgetOf(metrics: MetricSamples): readonly BudgetStatus[] {
   const REQUESTS = 'cloudprovider_api_requests_total';
   const WAITS = 'cloudprovider_api_budget_wait_seconds';
+  // The least bucket of a second or more.
+  const second = metrics
+    .valuesOf(`${WAITS}_bucket`, 'le')
+    .filter((le) => Number(le) >= 1)
+    .toSorted((a, b) => Number(a) - Number(b))[0];
   return metrics.valuesOf(REQUESTS, 'provider').map((provider) => ({
     provider,
     requests: metrics.sum(REQUESTS, { provider }),
@@ -563,7 +568,8 @@ function budgetOf(metrics: MetricSamples): readonly BudgetStatus[] {
       .reduce((sum, { value }) => sum + value, 0),
     throttled: metrics.sum('cloudprovider_api_throttled_requests_total', { provider }),
     inFlight: metrics.sum('cloudprovider_api_in_flight_requests', { provider }),
-    waited: metrics.sum(`${WAITS}_count`, { provider }) - metrics.sum(`${WAITS}_bucket`, { provider, le: '1' }),
+    waited:
+      metrics.sum(`${WAITS}_count`, { provider }) - metrics.sum(`${WAITS}_bucket`, { provider, le: second ?? '+Inf' }),
   }));
 }
 
