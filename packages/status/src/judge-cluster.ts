@@ -47,10 +47,16 @@ const OUR_COMPONENTS = /cloud|service-(?:lb-)?controller|route-controller/u;
 
 const OTHER_PROGRAM = 'the program that leads is not Outrigger, and does not report it';
 
+/** With the Events of cloud controllers by the UID of what they are about: there may be many of both. */
+interface IndexedFacts extends ClusterFacts {
+  readonly eventsOf: ReadonlyMap<string, readonly CoreEvent[]>;
+}
+
 /** What is wrong, in the order in which it was found. */
 type Tell = (problem: Problem) => void;
 
-export function judgeCluster(facts: ClusterFacts): ClusterStatus {
+export function judgeCluster(read: ClusterFacts): ClusterStatus {
+  const facts: IndexedFacts = { ...read, eventsOf: eventsByObject(read.events) };
   const problems: Problem[] = [];
   const tell: Tell = (problem) => void problems.push(problem);
   const samples = samplesOf(facts.metrics);
@@ -218,7 +224,7 @@ function healthOf(readyz: Fact<LeaderPage>, tell: Tell): Reading<HealthStatus> {
   if ('unknown' in readyz) return readyz;
   const { status, text } = readyz.value;
   const failing = [...text.matchAll(/^\[-\](\S+)/gmu)].map(([, name = '']) => name);
-  if (status !== 200 && failing.length === 0) return { unknown: `/readyz was answered with status ${status}` };
+  if (status !== 200 && failing.length === 0) return { unknown: `its health was answered with status ${status}` };
   const ready = status === 200;
   if (!ready) {
     tell({
@@ -361,13 +367,13 @@ function cloudEvent(events: readonly CoreEvent[]): CoreEvent | undefined {
 
 // Nodes
 
-function nodesOf(nodes: readonly Node[], facts: ClusterFacts, tell: Tell): NodesStatus {
+function nodesOf(nodes: readonly Node[], facts: IndexedFacts, tell: Tell): NodesStatus {
   const waiting = nodes
     .filter(({ spec }) => spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT))
     .map((node): WaitingNode => {
       const name = node.metadata?.name ?? '';
       const created = millisecondsOf(node.metadata?.creationTimestamp);
-      const event = warningOf(facts, 'Node', node);
+      const event = newestEvent(eventsAbout(facts, node.metadata?.uid).filter(({ type }) => type === 'Warning'));
       const reason = facts.plans.get(`node/${name}`) ?? event?.message;
       return {
         name,
@@ -398,19 +404,16 @@ function tellRest(count: number, section: 'nodes' | 'services', thing: string, t
   tell({ severity: 'error', section, message: `${counted(rest, `more ${thing}`)} with a problem.`, commands: [] });
 }
 
-/** The newest Warning of a cloud controller about an object. */
-function warningOf(facts: ClusterFacts, kind: string, { metadata }: Node | Service): CoreEvent | undefined {
-  return newestEvent(eventsAbout(facts, kind, metadata?.uid).filter(({ type }) => type === 'Warning'));
+function eventsByObject(events: Fact<readonly CoreEvent[]>): ReadonlyMap<string, readonly CoreEvent[]> {
+  if ('unknown' in events) return new Map();
+  const ours = events.value.filter(({ reportingComponent, source }) =>
+    OUR_COMPONENTS.test((source?.component ?? '') || (reportingComponent ?? '')),
+  );
+  return Map.groupBy(ours, ({ involvedObject }) => involvedObject?.uid ?? '');
 }
 
-function eventsAbout({ events }: ClusterFacts, kind: string, uid: string | undefined): readonly CoreEvent[] {
-  if ('unknown' in events || uid === undefined) return [];
-  return events.value.filter(
-    ({ involvedObject, reportingComponent, source }) =>
-      involvedObject?.kind === kind &&
-      involvedObject.uid === uid &&
-      OUR_COMPONENTS.test((source?.component ?? '') || (reportingComponent ?? '')),
-  );
+function eventsAbout({ eventsOf }: IndexedFacts, uid: string = ''): readonly CoreEvent[] {
+  return uid === '' ? [] : (eventsOf.get(uid) ?? []);
 }
 
 function deletionsOf(metrics: MetricSamples, tell: Tell): DeletionsStatus {
@@ -436,7 +439,7 @@ function deletionsOf(metrics: MetricSamples, tell: Tell): DeletionsStatus {
 
 // Services
 
-function servicesOf(services: readonly Service[], facts: ClusterFacts, tell: Tell): ServicesStatus {
+function servicesOf(services: readonly Service[], facts: IndexedFacts, tell: Tell): ServicesStatus {
   const waiting = services
     .map((service) => waitingService(service, facts))
     .filter((one) => one !== undefined)
@@ -448,10 +451,10 @@ function servicesOf(services: readonly Service[], facts: ClusterFacts, tell: Tel
 }
 
 /** `undefined`: all is as it should be. */
-function waitingService(service: Service, facts: ClusterFacts): WaitingService | undefined {
+function waitingService(service: Service, facts: IndexedFacts): WaitingService | undefined {
   const { metadata = {}, spec = {}, status = {} } = service;
   const { name = '', namespace = '' } = metadata;
-  const events = eventsAbout(facts, 'Service', metadata.uid);
+  const events = eventsAbout(facts, metadata.uid);
   const last = newestEvent(events.filter(({ reason = '' }) => FAILED_EVENTS.has(reason) || DONE_EVENTS.has(reason)));
   const isFailing = FAILED_EVENTS.has(last?.reason ?? '');
   const hasAddress = (status.loadBalancer?.ingress ?? []).length > 0;

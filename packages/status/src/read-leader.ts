@@ -61,7 +61,7 @@ export async function readLeader(options: ReadLeaderOptions): Promise<LeaderFact
   const ways = await waysTo(options, owned);
   if (typeof ways === 'string') return { readyz: { unknown: ways }, metrics: { unknown: ways }, plans: new Map() };
   const [readyz, metrics, plans] = await Promise.all([
-    ask(ways, '/readyz?verbose', options),
+    askHealth(ways, options),
     ask(ways, '/metrics', options),
     readPlans(ways, options),
   ]);
@@ -120,6 +120,13 @@ function listed<T extends Node | Pod>(all: Fact<readonly T[]>): readonly T[] {
   return 'value' in all ? all.value : [];
 }
 
+/** Upstream's own framework serves `/healthz` alone. */
+async function askHealth(ways: readonly Way[], options: ReadLeaderOptions): Promise<Fact<LeaderPage>> {
+  const readyz = await ask(ways, '/readyz?verbose', options);
+  if ('unknown' in readyz || readyz.value.status !== 404) return readyz;
+  return await ask(ways, '/healthz?verbose', options);
+}
+
 /** Of the first way that shows it; else all that was said. */
 async function ask(ways: readonly Way[], path: string, { call, clock }: ReadLeaderOptions): Promise<Fact<LeaderPage>> {
   const found = new AbortController();
@@ -131,10 +138,8 @@ async function ask(ways: readonly Way[], path: string, { call, clock }: ReadLead
       const why = whyUnknown(error);
       throw new Error(`${why.includes(name) ? '' : `${name}: `}${why}${connectRemedy(error)}`, { cause: error });
     });
-    // A health page that fails has 500 or 503, and says what fails.
-    if (page.status === 200 || (path.startsWith('/readyz') && page.text.includes('[-]'))) return page;
-    // No controller that runs has anything to do with it.
-    if (page.status === 404 && path.startsWith('/explain/')) return page;
+    // A health page that fails has 500 or 503, and says what fails. That there is no such page, or no such object, is an answer too.
+    if (page.status === 200 || page.status === 404 || page.text.includes('[-]')) return page;
     const [line = ''] = page.text.trim().split('\n', 1);
     const said = line === '' ? '' : ` (${messageOf(line)})`;
     throw new Error(`${name}: status ${page.status}${said}${STATUS_REMEDIES[page.status] ?? ''}`);

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node, Pod, Transport } from '@outrigger/kube';
+import { FakeClock } from '@outrigger/testing';
+import type { ReadCluster } from './read-cluster.ts';
+import { readLeader } from './read-leader.ts';
+
+type Answer = readonly [status: number, text: string];
+
+/** Answers by path; what has no answer is 404. */
+function apiServer(answers: Readonly<Record<string, Answer>>, asked: string[]): Transport {
+  return {
+    send: ({ path }) => {
+      asked.push(path);
+      const [status, text] = answers[path] ?? [404, 'no such thing'];
+      const body = (async function* () {
+        yield await Promise.resolve(Buffer.from(text));
+      })();
+      return Promise.resolve({ status, headers: {}, body });
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+const pod: Pod = {
+  metadata: { namespace: 'outrigger', name: 'ccm-x7k2p' },
+  spec: { nodeName: 'control-1', containers: [] },
+  status: { phase: 'Running', podIP: '10.0.0.5' },
+};
+const node: Node = {
+  metadata: { name: 'control-1' },
+  status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] },
+};
+
+function cluster(holderIdentity: string, pods: readonly Pod[] = [pod]): ReadCluster {
+  return {
+    lease: { value: { spec: { holderIdentity } } },
+    nodes: { value: [node] },
+    pods: { value: pods },
+    services: { value: [] },
+    events: { value: [] },
+    webhooks: { value: [] },
+    workloads: { value: [] },
+  };
+}
+
+const PROXY = '/api/v1/namespaces/outrigger/pods/https:ccm-x7k2p:10258/proxy';
+const call = { timeoutMs: 1_000 };
+const clock = new FakeClock();
+
+test('through the proxy of the API server health is read, and why the rest is not', async () => {
+  for (const holder of ['control-1_0b6f', 'ccm-x7k2p_0b6f']) {
+    const asked: string[] = [];
+    const transport = apiServer(
+      {
+        [`${PROXY}/readyz?verbose`]: [500, '[+]ping ok\n[-]informers failed: reason withheld\n'],
+        [`${PROXY}/metrics`]: [401, '{"kind":"Status","message":"Unauthorized"}'],
+      },
+      asked,
+    );
+    const { metrics, readyz } = await readLeader({
+      access: {},
+      call,
+      clock,
+      cluster: cluster(holder),
+      namespace: 'kube-system',
+      transport,
+    });
+    assert.ok('value' in readyz, holder);
+    assert.equal(readyz.value.status, 500);
+    assert.deepEqual(metrics, {
+      unknown:
+        'the proxy of the API server to Pod outrigger/ccm-x7k2p: status 401 (Unauthorized); the manager cannot authenticate this user: a token or a client certificate of the cluster is needed',
+    });
+    assert.deepEqual(asked.toSorted(), [`${PROXY}/metrics`, `${PROXY}/readyz?verbose`]);
+  }
+});
+
+test('where its address is not reached either, both reasons are told; of a manager without /readyz it is /healthz', async () => {
+  const { metrics, readyz } = await readLeader({
+    access: { port: 1, configOf: (server) => ({ server }) },
+    call,
+    clock,
+    cluster: cluster('control-1_0b6f'),
+    namespace: 'kube-system',
+    transport: apiServer(
+      {
+        [`${PROXY.replace('10258', '1')}/healthz?verbose`]: [200, '[+]ping ok\n'],
+        [`${PROXY.replace('10258', '1')}/metrics`]: [403, 'no'],
+      },
+      [],
+    ),
+  });
+  assert.ok('value' in readyz && 'unknown' in metrics);
+  assert.equal(readyz.value.text, '[+]ping ok\n');
+  assert.match(
+    metrics.unknown,
+    /^https:\/\/127\.0\.0\.1:1: .*; run this where its address can be reached, or name another one with --server; the proxy of the API server to Pod outrigger\/ccm-x7k2p: status 403 \(no\); grant the user get on the nonResourceURLs \/metrics and \/explain\/\*$/u,
+  );
+});
+
+test('without a leader, and without any way to it, it says so and asks nobody', async () => {
+  for (const [known, why] of [
+    [cluster(''), 'there is no leader'],
+    [{ ...cluster('a_b'), lease: { unknown: 'forbidden' } }, 'forbidden'],
+    [cluster('elsewhere_0b6f', []), 'neither a node nor a Pod is known that the leader runs on; name it with --server'],
+  ] as const) {
+    const asked: string[] = [];
+    const { metrics, plans, readyz } = await readLeader({
+      access: {},
+      call,
+      clock,
+      cluster: known,
+      namespace: 'kube-system',
+      transport: apiServer({}, asked),
+    });
+    assert.deepEqual([readyz, metrics, plans.size, asked], [{ unknown: why }, { unknown: why }, 0, []]);
+  }
+});
+
+test('a manager that is named is asked, and not the leader through the proxy', async () => {
+  const asked: string[] = [];
+  const { readyz } = await readLeader({
+    access: { url: 'https://127.0.0.1:1', configOf: (server) => ({ server }) },
+    call,
+    clock,
+    cluster: cluster('control-1_0b6f'),
+    namespace: 'kube-system',
+    transport: apiServer({}, asked),
+  });
+  assert.ok('unknown' in readyz);
+  assert.match(readyz.unknown, /^https:\/\/127\.0\.0\.1:1: connection refused/u);
+  assert.deepEqual(asked, []);
+});
