@@ -143,7 +143,7 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
   for (const line of [
     /ERROR Cloud memory, \S+: The cloud refuses the credentials since \S+: new nodes, Services and routes wait, nothing is deleted\.\n {3}Remedy: {2}Correct the credentials/u,
     /^ {3}Run: {5}outrigger config validate --cloud-provider=memory --cloud-config=FILE$/mu,
-    /ERROR Service default\/late: It has had no address for \d+ s: SyncLoadBalancerFailed: .*\n {3}Run: {5}outrigger explain service default\/late$/mu,
+    /ERROR Service default\/late: It has had no address for \d+ s: \w+: .*\n {3}Run: {5}outrigger explain service default\/late$/mu,
     /^ {3}Runbook: OutriggerServiceSyncFailing$/mu,
   ]) {
     assert.match(refused.text, line, await readFile(log, 'utf8'));

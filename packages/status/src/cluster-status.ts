@@ -149,11 +149,16 @@ export interface ServicesStatus {
 export interface WaitingService {
   readonly namespace: string;
   readonly name: string;
-  /** `pending`: no address yet. `failing`: has one, and the last change failed. `deleting`: its load balancer is not yet gone. */
-  readonly state: 'pending' | 'failing' | 'deleting';
+  /**
+   * `pending`: no address yet. `updating`: has one, and is not yet as it should be. `failing`: the same, and the last try failed. `deleting`:
+   * its load balancer is not yet gone.
+   */
+  readonly state: 'pending' | 'updating' | 'failing' | 'deleting';
+  /** Whether something went wrong; else it is on its way. */
+  readonly failed: boolean;
   readonly since?: string;
   readonly waitedSeconds: number;
-  /** Reason of the condition or Event that says why: `SyncLoadBalancerFailed`. Absent: none does. */
+  /** Reason of the condition `LoadBalancerReady`, else of the Event that says why: `QuotaExceeded`, `SyncLoadBalancerFailed`. Absent: none does. */
   readonly reason?: string;
   readonly message?: string;
   /** `spec.loadBalancerClass`: another controller may be responsible. */

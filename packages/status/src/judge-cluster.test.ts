@@ -102,6 +102,18 @@ function event(kind: string, name: string, reason: string, age: number, type = '
   };
 }
 
+/** With the condition that the manager keeps. */
+function withCondition(one: Service, reason: string, age: number): Service {
+  const condition = {
+    type: 'LoadBalancerReady',
+    status: reason === 'Ready' ? 'True' : 'False',
+    reason,
+    message: `Because of ${reason}`,
+    lastTransitionTime: ago(age),
+  };
+  return { ...one, status: { ...one.status, conditions: [condition] } };
+}
+
 /** Section, what it is about, and the runbook of each. */
 function told(problems: readonly Problem[]): readonly string[] {
   return problems.map(({ about = '', runbook = '', section }) => [section, about, runbook].join('|'));
@@ -258,6 +270,23 @@ const wrong: readonly (readonly [what: string, facts: Partial<ClusterFacts>, tol
     ['services|Service default/web|OutriggerServiceSyncFailing'],
   ],
   [
+    'a new Service is refused, as its condition says',
+    { services: { value: [withCondition(service('new', 2), 'QuotaExceeded', 1)] } },
+    ['services|Service default/new|OutriggerServiceSyncFailing'],
+  ],
+  [
+    'a Service with an address waits for a part, as its condition says',
+    {
+      services: {
+        value: [
+          withCondition(service('old', 900, { ingress: [{ ip: '203.0.113.1' }] }), 'WaitingForPart', 70),
+          withCondition(service('new', 900, { ingress: [{ ip: '203.0.113.2' }] }), 'WaitingForPart', 50),
+        ],
+      },
+    },
+    ['services|Service default/old|OutriggerServiceSyncFailing'],
+  ],
+  [
     'a Service is not let go',
     {
       services: {
@@ -321,6 +350,21 @@ const fine: readonly (readonly [what: string, facts: Partial<ClusterFacts>])[] =
   [
     'a node and a Service that have just been created',
     { nodes: { value: [node('a', 5, true)] }, services: { value: [service('b', 5)] } },
+  ],
+  [
+    'a failure that was mended, as the condition says, which is newer than any Event',
+    {
+      services: { value: [withCondition(service('web', 900, { ingress: [{ ip: '203.0.113.1' }] }), 'Ready', 9)] },
+      events: { value: [event('Service', 'web', 'SyncLoadBalancerFailed', 5)] },
+    },
+  ],
+  [
+    'a new Service whose load balancer is being made',
+    { services: { value: [withCondition(service('web', 20), 'Provisioning', 19)] } },
+  ],
+  [
+    'a Service that another controller looks after',
+    { services: { value: [withCondition(service('web', 900), 'ImplementedElsewhere', 899)] } },
   ],
   [
     'a Service whose class another controller may serve',

@@ -450,51 +450,84 @@ function servicesOf(services: readonly Service[], facts: IndexedFacts, tell: Tel
   return { total: services.length, ready: services.length - waiting.length, waiting };
 }
 
+/** Of the condition `LoadBalancerReady`: those with which it is False, and nothing has failed. */
+const ON_THE_WAY: ReadonlySet<string> = new Set(['Provisioning', 'WaitingForPart', 'Deleting', 'NoNodes']);
+const ELSEWHERE = 'ImplementedElsewhere';
+
+/** What the condition says, which the manager keeps up to date; else what the newest Event does. */
+interface ServiceWord {
+  readonly failed: boolean;
+  readonly ready?: boolean;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  /** In milliseconds. */
+  readonly since?: number | undefined;
+}
+
+function wordOf({ metadata, status }: Service, facts: IndexedFacts): ServiceWord {
+  const condition = status?.conditions?.find(({ type }) => type === 'LoadBalancerReady');
+  if (condition) {
+    const { lastTransitionTime, message, reason } = condition;
+    const ready = condition.status === 'True' || reason === ELSEWHERE;
+    return {
+      failed: !ready && !ON_THE_WAY.has(reason),
+      ready,
+      reason,
+      message,
+      since: millisecondsOf(lastTransitionTime),
+    };
+  }
+  const events = eventsAbout(facts, metadata?.uid);
+  const last = newestEvent(events.filter(({ reason = '' }) => FAILED_EVENTS.has(reason) || DONE_EVENTS.has(reason)));
+  const failed = FAILED_EVENTS.has(last?.reason ?? '');
+  const told = failed ? last : newestEvent(events.filter(({ type }) => type === 'Warning'));
+  // Any Warning about a Service that has no address yet is why.
+  return {
+    failed: told !== undefined,
+    ready: !failed,
+    reason: told?.reason,
+    message: told?.message,
+    since: told && timeOfEvent(told),
+  };
+}
+
 /** `undefined`: all is as it should be. */
 function waitingService(service: Service, facts: IndexedFacts): WaitingService | undefined {
   const { metadata = {}, spec = {}, status = {} } = service;
   const { name = '', namespace = '' } = metadata;
-  const events = eventsAbout(facts, metadata.uid);
-  const last = newestEvent(events.filter(({ reason = '' }) => FAILED_EVENTS.has(reason) || DONE_EVENTS.has(reason)));
-  const isFailing = FAILED_EVENTS.has(last?.reason ?? '');
+  const word = wordOf(service, facts);
   const hasAddress = (status.loadBalancer?.ingress ?? []).length > 0;
   const isDeleting = metadata.deletionTimestamp !== undefined || spec.type !== 'LoadBalancer';
-  if (!isDeleting && hasAddress && !isFailing) return undefined;
-  const state = isDeleting ? 'deleting' : hasAddress ? 'failing' : 'pending';
+  if (!isDeleting && hasAddress && word.ready !== false) return undefined;
+  const state = isDeleting ? 'deleting' : hasAddress ? (word.failed ? 'failing' : 'updating') : 'pending';
   const since =
-    state === 'failing'
-      ? last && timeOfEvent(last)
-      : millisecondsOf(metadata.deletionTimestamp ?? metadata.creationTimestamp);
-  const condition = status.conditions?.find(
-    ({ status: is, type }) => type.endsWith('LoadBalancerReady') && is !== 'True',
-  );
-  const warning = isFailing ? last : newestEvent(events.filter(({ type }) => type === 'Warning'));
-  const key = `${namespace}/${name}`;
-  const plan = facts.plans.get(`service/${key}`);
-  const told = condition ?? warning;
-  const message = (condition ?? warning)?.message ?? plan;
+    hasAddress && !isDeleting ? word.since : millisecondsOf(metadata.deletionTimestamp ?? metadata.creationTimestamp);
+  const message = word.message ?? facts.plans.get(`service/${namespace}/${name}`);
   const { loadBalancerClass } = spec;
   return {
     namespace,
     name,
     state,
+    failed: word.failed,
     ...(since !== undefined && { since: timeOf(since) }),
     waitedSeconds: secondsOf(facts.at - (since ?? facts.at)),
-    ...(told?.reason !== undefined && { reason: told.reason }),
+    ...(word.reason !== undefined && { reason: word.reason }),
     ...(message !== undefined && { message }),
     ...(loadBalancerClass !== undefined && { loadBalancerClass }),
   };
 }
 
 /** Whether a person should look: it fails, or waits longer than it should. Of a class that nobody here tells of, another controller may. */
-function isLate({ loadBalancerClass, reason, waitedSeconds }: WaitingService): boolean {
-  if (reason !== undefined) return true;
-  return loadBalancerClass === undefined && waitedSeconds * 1000 >= PATIENCE_MS;
+function isLate({ failed, loadBalancerClass, reason, waitedSeconds }: WaitingService): boolean {
+  if (failed) return true;
+  if (reason === ELSEWHERE || (loadBalancerClass !== undefined && reason === undefined)) return false;
+  return waitedSeconds * 1000 >= PATIENCE_MS;
 }
 
 const SERVICE_STATES: Readonly<Record<WaitingService['state'], string>> = {
   pending: 'It has had no address for',
   failing: 'Its load balancer could not be updated for',
+  updating: 'Its load balancer has not been as it should be for',
   deleting: 'Its load balancer has not been removed for',
 };
 
