@@ -34,22 +34,21 @@ const facts: ClusterFacts = {
       {
         metadata: { namespace: 'default', name: 'web', uid: 'uid', creationTimestamp: seconds(95) },
         spec: { type: 'LoadBalancer' },
+        status: {
+          conditions: [
+            {
+              type: 'LoadBalancerReady',
+              status: 'False',
+              reason: 'QuotaExceeded',
+              message: 'the cloud has no address left (quota)',
+              lastTransitionTime: seconds(9),
+            },
+          ],
+        },
       },
     ],
   },
-  events: {
-    value: [
-      {
-        metadata: {},
-        involvedObject: { kind: 'Service', uid: 'uid' },
-        source: { component: 'service-lb-controller' },
-        type: 'Warning',
-        reason: 'SyncLoadBalancerFailed',
-        message: 'Error syncing load balancer: …',
-        lastTimestamp: seconds(9),
-      },
-    ],
-  },
+  events: { value: [] },
   webhooks: { value: [] },
   readyz: {
     value: {

@@ -173,7 +173,7 @@ function noLeader(name: string, { at, exists, holder, renewed }: LeaseState): re
     ];
   }
   const remedy = 'Check that a Pod of the manager runs, and why it does not take the Lease.';
-  if (holder === '') return [`There is no leader: nobody holds the Lease ${name}.`, remedy];
+  if (holder === '') return [`There is no leader: the Lease ${name} has no holder.`, remedy];
   const ago = renewed === undefined ? 'was never renewed' : `was last renewed ${secondsOf(at - renewed)} s ago`;
   return [`There is no leader: the Lease ${name} of ${holder} ${ago}.`, remedy];
 }
@@ -527,7 +527,7 @@ function isLate({ failed, loadBalancerClass, reason, waitedSeconds }: WaitingSer
 const SERVICE_STATES: Readonly<Record<WaitingService['state'], string>> = {
   pending: 'It has had no address for',
   failing: 'Its load balancer could not be updated for',
-  updating: 'Its load balancer has not been as it should be for',
+  updating: 'Its load balancer has not been up to date for',
   deleting: 'Its load balancer has not been removed for',
 };
 
