@@ -16,8 +16,8 @@ export type { ProgramEnvironment, TextOutput } from './program/program-environme
 // Commands for people, of packages above this one
 export { defaultCommands } from './commands/commands.ts';
 export { defineCommand, type Command, type CommandDefinition } from './commands/command.ts';
-export { askManager } from './explain/ask-manager.ts';
+export { askManager, askPage, type AskedPage, type AskOptions } from './explain/ask-manager.ts';
 export { EXPLAIN_PATH } from './explain/explain-page.ts';
-export type { Explanation, ExplainedKind } from './explain/explanation.ts';
+export type { Explanation, ExplanationList, ExplainedKind, ListedFact, ListedStanding } from './explain/explanation.ts';
 export { clusterOf, managerFlags, managerOf, type ManagerOptions } from './explain/manager-access.ts';
 export { renderExplanation } from './explain/render-explanation.ts';

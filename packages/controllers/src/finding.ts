@@ -36,6 +36,8 @@ export interface Standing {
   readonly parts?: readonly StandingPart[];
   /** Of a route: the machine to which it leads. */
   readonly to?: string;
+  /** Of a node that this process has initialised: how long after its registration, in milliseconds. */
+  readonly tookMs?: number;
 }
 
 /** `state`: see there. The rest is as the object is explained. */
@@ -57,7 +59,7 @@ export interface Explains {
   /** By the object's key (`name`, `namespace/name`, of a route its destination or ID). `undefined`: it has nothing to do with it. Reads memory only. */
   explain(key: string): Finding | undefined;
   /**
-   * Nodes for which something is planned or waited for, all Services that it looks after, all routes of the cloud; `kind` is `node`, `service`
+   * Nodes for which something is planned or waited for, or that it has initialised; all Services that it looks after, all routes of the cloud; `kind` is `node`, `service`
    * or `route`. Reads memory only, a line at a time: whoever asks may stop in between. Default: it lists nothing.
    */
   list?(kind: string): Iterable<Standing>;

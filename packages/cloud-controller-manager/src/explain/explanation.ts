@@ -29,7 +29,7 @@ export interface ExplanationList {
   readonly kind: ExplainedKind;
   /** Nothing is applied: what is planned is what would be done. */
   readonly dryRun: boolean;
-  /** Nodes with which all is well are left out. By controller, in no order. */
+  /** Nodes with which all is well are left out, but for those that the leader has initialised itself. By controller, in no order. */
   readonly items: readonly ListedStanding[];
 }
 

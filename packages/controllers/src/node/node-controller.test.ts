@@ -115,6 +115,8 @@ interface Rig {
   explain(name: string): readonly string[];
   /** Of each line of the list: the name, the state and what is planned. */
   list(): readonly (readonly [string, string, readonly string[]])[];
+  /** How long the nodes took that were initialised; each time once. */
+  took(): readonly (number | undefined)[];
 }
 
 function setUp(t: TestContext): Rig {
@@ -165,6 +167,7 @@ function setUp(t: TestContext): Rig {
         state,
         planned.map(({ text }) => text),
       ]),
+    took: () => [...new Set(Array.from(controller?.list?.('node') ?? [], ({ tookMs }) => tookMs))],
   };
   t.after(() => rig.stop());
   return rig;
@@ -196,6 +199,12 @@ test('a thousand new nodes are asked about in one turn, and take two writes each
     [10, 10],
   );
   assert.equal(rig.counts.values.get('node_controller_initial_node_sync_delay_seconds')?.length, 1_000);
+  rig.lookups.shown = { asOf: 0, result: { kind: 'missing' } };
+  assert.deepEqual([rig.list().length, rig.list()[0]], [1_000, ['n0', 'nothing', []]]);
+  assert.deepEqual(rig.took(), [10_000]);
+  rig.api.remove('n0');
+  await settle(rig);
+  assert.equal(rig.list().length, 999);
 });
 
 test('an explanation shows how the answer came about', async (t) => {

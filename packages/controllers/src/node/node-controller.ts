@@ -41,6 +41,7 @@ import { Twins } from './twins.ts';
 const WRITE_BACKOFF = { baseMs: 50, maxMs: 300_000 };
 
 const DEFAULT_PERIOD_MS = 300_000;
+const NAME = 'cloud-node-controller';
 
 export interface NodeController extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
@@ -70,6 +71,8 @@ class Run {
   /** Keys with an answer to act on, that wait for the store to see our own last write. */
   readonly #deferred = new Set<string>();
   readonly #twins = new Twins();
+  /** From registration until they were initialised, by this process; in milliseconds. */
+  readonly #took = new Map<string, number>();
   readonly #metrics: NodeMetrics;
   readonly #journal: ControllerJournal;
   readonly #planOptions: PlanOptions;
@@ -80,7 +83,7 @@ class Run {
     this.#signal = signal;
     this.#nodes = client.of(resources.nodes);
     this.#queue = createWorkQueue({
-      name: 'cloud-node-controller',
+      name: NAME,
       clock,
       metrics,
       rateLimiter: exponentialBackoff({ ...WRITE_BACKOFF, random }),
@@ -126,7 +129,7 @@ class Run {
     try {
       await Promise.all([
         runController({
-          name: 'cloud-node-controller',
+          name: NAME,
           queue: this.#queue,
           reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
           workers: options.concurrentNodeSyncs ?? 8,
@@ -195,6 +198,7 @@ class Run {
     this.#written.forget(key);
     this.#readLive.delete(key);
     this.#deferred.delete(key);
+    this.#took.delete(key);
     this.#told.forget(uid);
     this.#deps.lookups.snapshot.forget(uid);
   }
@@ -206,7 +210,7 @@ class Run {
     if (!node) return undefined;
     const answer = lookups.snapshot.get(node.metadata?.uid ?? '', 'metadata');
     return {
-      controller: 'cloud-node-controller',
+      controller: NAME,
       about: [node.metadata?.uid ?? ''],
       observed: [
         ...factsOfNode(node, clock.now()),
@@ -219,8 +223,12 @@ class Run {
 
   *list(): Iterable<Standing> {
     for (const node of this.#deps.store.values()) {
+      const key = keyOfObject(node);
       const { kind: state } = this.#planNow(node);
-      if (state !== 'nothing') yield standingOf(node, state, this.explain(keyOfObject(node)));
+      const tookMs = this.#took.get(key);
+      const line = state === 'nothing' ? undefined : standingOf(node, state, this.explain(key));
+      if (line) yield line;
+      else if (tookMs !== undefined) yield { name: key, controller: NAME, state, planned: [], tookMs };
     }
   }
 
@@ -351,6 +359,7 @@ class Run {
     const seconds = (this.#deps.clock.now() - Date.parse(node.metadata?.creationTimestamp ?? '')) / 1000;
     logger.info('The node is initialized', Number.isNaN(seconds) ? {} : { sinceCreation: `${seconds.toFixed(1)}s` });
     if (Number.isNaN(seconds)) return;
+    this.#took.set(keyOfObject(node), seconds * 1000);
     this.#metrics.taintRemovalDelay.observe(seconds);
     this.#metrics.initialSyncDelay.observe(seconds);
   }
