@@ -3,6 +3,7 @@ import { chmod, copyFile, mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { builtPageSource } from '../packages/ui/src/build-page.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -66,6 +67,14 @@ const onlyDispatchers: Plugin = {
   },
 };
 
+/** The page of `outrigger ui` is in the program, built. */
+const builtPage: Plugin = {
+  name: 'built-page',
+  setup: (builder) => {
+    builder.onLoad({ filter: /packages\/ui\/src\/built-page\.ts$/ }, () => ({ contents: builtPageSource() }));
+  },
+};
+
 /**
  * Writes `<directory>/dist/cloud-controller-manager.js` and `outrigger.js`, and what runs them in
  * `<directory>/bin`: `cloud-controller-manager`, `outrigger`, `kubectl-outrigger`, `kubectl_complete-outrigger`. `maps`: also the source maps, default true; without them, the files do not depend on the directory. `without`: packages that
@@ -102,7 +111,7 @@ async function bundleOf(
     outfile: bundle,
     // One file, also what is imported lazily: that runs only when it is needed, though its text is read with the rest.
     bundle: true,
-    plugins: [onlyDispatchers],
+    plugins: [onlyDispatchers, builtPage],
     external: [...without],
     metafile: true,
     // ES modules can be cut to what is used; 'main' is CommonJS where a package has both.

@@ -10,11 +10,12 @@ import { fileURLToPath } from 'node:url';
 import { conformanceCommand } from '../packages/conformance/src/command.ts';
 import { defaultCommands } from '../packages/cloud-controller-manager/src/commands/commands.ts';
 import { doctorCommand, statusCommand } from '@outrigger/status';
+import { uiCommand } from '@outrigger/ui';
 import { programFlags } from '../packages/cloud-controller-manager/src/options/program-options.ts';
 import { commandsOfLine, linesOfPage } from './doc-commands/page-commands.ts';
 
 /** As distribution/src/outrigger.ts gives them to the program. */
-const commands = [...defaultCommands, doctorCommand, statusCommand];
+const commands = [...defaultCommands, doctorCommand, statusCommand, uiCommand];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const BUILT = new Set(['node_modules', '.outrigger', '.git', 'dist', 'coverage', 'template']);
 const pages = globSync('**/*.md', { cwd: root, exclude: (path) => BUILT.has(path.split('/').at(-1) ?? '') }).filter(

@@ -6,8 +6,9 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { deadlineSignal, systemClock, whenAborted } from '@outrigger/kube';
+import { deadlineSignal, loadConfig, systemClock, whenAborted } from '@outrigger/kube';
 import { startHollowNodes } from '@outrigger/testing';
+import { startUi } from '@outrigger/ui';
 import { actsOf } from './run/acts.ts';
 import { startCloud } from './run/cloud.ts';
 import { startCluster } from './run/cluster.ts';
@@ -118,8 +119,10 @@ async function tell(screen: Screen): Promise<number> {
   summarise(screen, seen);
   screen.line(screen.green(`\n  All is as it should be; the cloud was asked ${cloud.calls()} times.`));
   if (!once) {
+    await using ui = await uiOf(program.url);
+    screen.line(`\n  Look at it: ${screen.bold(ui.link)} (the page of outrigger ui; the link works once)`);
     screen.line(
-      `\n  Running until Ctrl-C. Try: ${screen.bold(`kubectl --kubeconfig ${short(kubeconfig)} get nodes,services`)}\n`,
+      `  Running until Ctrl-C. Try: ${screen.bold(`kubectl --kubeconfig ${short(kubeconfig)} get nodes,services`)}\n`,
     );
     await Promise.race([whenAborted(stop.signal), program.ended]);
     screen.line(screen.dim('\n  stopping'));
@@ -131,4 +134,19 @@ async function tell(screen: Screen): Promise<number> {
   }
   screen.line(screen.dim('  the program gave its lease back and ended with exit code 0\n'));
   return 0;
+}
+
+/** The page of `outrigger ui` for this program, whose certificate is its own. */
+async function uiOf(server: string): Promise<Awaited<ReturnType<typeof startUi>>> {
+  const cluster = await loadConfig({ kubeconfig });
+  const manager = { ...cluster, server, tls: { ...cluster.tls, insecureSkipVerify: true } };
+  const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' };
+  return startUi({
+    cluster,
+    findLeader: () => Promise.resolve(manager),
+    lease,
+    port: 0,
+    timeoutMs: 10_000,
+    clock: systemClock,
+  });
 }

@@ -7,6 +7,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { whyNoLab } from '../e2e/openstack/why-no-lab.ts';
+import { findBrowser } from '../packages/ui/browser/open-browser.ts';
 
 interface Totals {
   passed: number;
@@ -30,10 +31,14 @@ const OLDEST_KUBERNETES = '1.34';
 const STAGE_LIMIT_MINUTES = 40;
 
 const UNIT =
-  '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.contract|*.integration|*.control-plane|*.lab|*.packages).test.ts';
-const FAST = '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.control-plane|*.lab|*.packages).test.ts';
+  '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.browser|*.contract|*.integration|*.control-plane|*.lab|*.packages).test.ts';
+const FAST =
+  '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.browser|*.control-plane|*.lab|*.packages).test.ts';
 const PACKAGES = 'scripts/**/*.packages.test.ts';
 const CONTROL_PLANE = '{packages,providers,distribution,bench,e2e}/**/*.control-plane.test.ts';
+
+/** In Debian's Chromium, which is unpacked once where an archive of Debian is known. */
+const BROWSER = 'packages/ui/browser/**/*.browser.test.ts';
 
 /** On the simulator of vCenter, which is built once: `make e2e-vsphere`. */
 const VSPHERE = '{providers,e2e}/vsphere/**/*.lab.test.ts';
@@ -226,6 +231,20 @@ function openstack(): Stage {
   };
 }
 
+/** The page in a browser, where one is or can be had: it is said where not, and nothing fails for it. */
+function ui(): Stage {
+  const judged = tests('ui', { pattern: BROWSER, concurrency: 1, always: ci });
+  return {
+    ...judged,
+    run: async () => {
+      const { why } = findBrowser();
+      if (why === undefined) return judged.run();
+      console.error(`ui: left out: ${why}`);
+      return { passed: 0, failed: 0, skipped: 0 };
+    },
+  };
+}
+
 /** The property tests alone, each round with seeds of its own. */
 function properties(): Stage {
   const round = tests('properties', {
@@ -270,6 +289,7 @@ const stages: readonly Stage[] = [
   check('lint', 'oxlint', []),
   check('format', 'oxfmt', ['--check']),
   check('types', 'tsc', ['-p', '.']),
+  check('page-types', 'tsc', ['-p', 'packages/ui/page']),
   check('knip', 'knip', []),
   check('advisories', 'node', ['scripts/advisories.ts']),
   check('signatures', 'node', ['scripts/signatures.ts']),
@@ -293,6 +313,7 @@ const stages: readonly Stage[] = [
   }),
   // Skipped with one line where there is no Go; in CI it fails then.
   tests('vsphere', { pattern: VSPHERE, except: ci ? VSPHERE_NOT_IN_CI : [], concurrency: 1, always: ci }),
+  ui(),
   openstack(),
 ];
 

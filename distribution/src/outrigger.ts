@@ -2,9 +2,13 @@
 import { hostname } from 'node:os';
 import { defaultCommands, newCloudControllerManager } from '@outrigger/cloud-controller-manager';
 import { doctorCommand, statusCommand } from '@outrigger/status';
+import { uiCommand } from '@outrigger/ui';
 import { providers } from './providers.ts';
 
-const manager = newCloudControllerManager({ providers, commands: [...defaultCommands, doctorCommand, statusCommand] });
+const manager = newCloudControllerManager({
+  providers,
+  commands: [...defaultCommands, doctorCommand, statusCommand, uiCommand],
+});
 
 const code = await manager.main(process.argv.slice(2), {
   program: 'outrigger',

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { builtPageSource } from '../../packages/ui/src/build-page.ts';
 import { compile } from './compile.ts';
 import { publishedManifest, type PublishedExport } from './published-manifest.ts';
 import { publishedReadme } from './published-readme.ts';
@@ -36,6 +37,8 @@ export function makePackages({ output, version }: MakePackagesOptions): readonly
     const published = publishedManifest(manifest, version ?? manifest.version);
     writeFileSync(path.join(target, 'package.json'), `${JSON.stringify(published, undefined, 2)}\n`);
     cpSync(path.join(compiled, folder, 'src'), path.join(target, 'dist'), { recursive: true });
+    const page = path.join(target, 'dist', 'built-page.js');
+    if (existsSync(page)) writeFileSync(page, builtPageSource());
     for (const asItIs of manifest.files ?? []) {
       cpSync(path.join(repository, folder, asItIs), path.join(target, asItIs), { recursive: true });
     }

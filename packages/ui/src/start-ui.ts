@@ -1,0 +1,91 @@
+/** The page, its server and what keeps it up to date, put together. Entry point: `startUi`. */
+import { EXPLAIN_PATH, renderExplanation, type Explanation } from '@outrigger/cloud-controller-manager';
+import { createClient, createTransport, userAgent, type Clock, type ClusterConfig } from '@outrigger/kube';
+import { collectStatus } from '@outrigger/status';
+import { ClusterView } from './cluster-view.ts';
+import { Feed } from './feed.ts';
+import { LeaderPages } from './leader-pages.ts';
+import { pageFiles } from './page-files.ts';
+import { startUiServer, type UiServer } from './ui-server.ts';
+
+const KINDS = ['node', 'service', 'route'];
+
+export interface UiOptions {
+  /** The API server, and as whom to ask it. */
+  readonly cluster: ClusterConfig;
+  /** Where the manager that leads is, and as whom to ask it. Throws an `Error` of one line where there is none. */
+  readonly findLeader: (signal: AbortSignal) => Promise<ClusterConfig>;
+  /** Of the Lease. */
+  readonly lease: { readonly namespace: string; readonly name: string };
+  /** Of 127.0.0.1; 0 takes any free one. */
+  readonly port: number;
+  /** How long to wait for an answer, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** Serves until it is disposed of. Nobody is asked anything before the page is open. Throws a Node error where the port cannot be had. */
+export async function startUi(options: UiOptions): Promise<UiServer> {
+  const { clock, cluster, findLeader, lease, port, timeoutMs } = options;
+  await using starting = new AsyncDisposableStack();
+  const transport = starting.use(createTransport(cluster, { clock, userAgent: userAgent({ suffix: 'ui' }) }));
+  const leader = starting.use(new LeaderPages({ find: findLeader, clock, timeoutMs }));
+  const feed = new Feed();
+  const view = new ClusterView({
+    feed,
+    client: createClient(transport),
+    leader,
+    server: cluster.server,
+    clock,
+    collectStatus: async (signal) => {
+      // Without a leader the API server still says much.
+      const manager = await findLeader(signal).catch(() => undefined);
+      return collectStatus({
+        transport,
+        server: cluster.server,
+        leader: manager ? { url: manager.server, configOf: () => manager } : {},
+        namespace: lease.namespace,
+        leaseName: lease.name,
+        timeoutMs,
+        clock,
+        signal,
+      });
+    },
+  });
+  let stop = new AbortController();
+  let running = Promise.resolve();
+  starting.defer(async () => {
+    stop.abort();
+    await running;
+  });
+  const server = starting.use(
+    await startUiServer({
+      clock,
+      feed,
+      files: await pageFiles(),
+      port,
+      onWatched: (isWatched) => {
+        stop.abort();
+        if (!isWatched) return;
+        stop = new AbortController();
+        const { signal } = stop;
+        running = running.then(() => view.run(signal));
+      },
+      explain: async (kind, name, signal) => {
+        return renderExplanation((await leader.ask(explanationPath(kind, name), signal)).body as Explanation);
+      },
+      plan: async (signal) => (await leader.ask('/debug/plan', signal)).body,
+    }),
+  );
+  const owned = starting.move();
+  return { link: server.link, port: server.port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Below the pages of explanations, and nowhere else. */
+function explanationPath(kind: string, name: string): string {
+  const segments = name.split('/');
+  if (!KINDS.includes(kind) || segments.some((one) => ['', '.', '..'].includes(one))) {
+    throw new Error(`expected ${KINDS.join(', ')} and a name, got ${JSON.stringify(`${kind} ${name}`)}`);
+  }
+  return `${EXPLAIN_PATH}${kind}/${segments.map(encodeURIComponent).join('/')}`;
+}
