@@ -3,19 +3,20 @@ import { globSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { isMessage, problemsOf } from './message-rules.ts';
-import { stringsOf } from './source-strings.ts';
+import { logMessagesOf, stringsOf } from './source-strings.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
 /** What others have written, and is quoted word by word. */
 const QUOTED = /^Documentation outlining all cloud provider features such as /u;
 
+// The titles of conformance tests (`-tests.ts`) are names, by which results are compared.
+const files = globSync('{packages/*,providers/*,distribution}/src/**/*.ts', {
+  cwd: root,
+  exclude: (file) => /\.(?:test|suite)\.ts$|-tests\.ts$|^packages\/testing$|\/(?:generated|mutants)$/u.test(file),
+});
+
 test('every message in the sources keeps to the rules of scripts/message-rules.ts', () => {
-  // The titles of conformance tests (`-tests.ts`) are names, by which results are compared.
-  const files = globSync('{packages/*,providers/*,distribution}/src/**/*.ts', {
-    cwd: root,
-    exclude: (file) => /\.(?:test|suite)\.ts$|-tests\.ts$|^packages\/testing$|\/(?:generated|mutants)$/u.test(file),
-  });
   let messages = 0;
   const found = files.flatMap((file) =>
     stringsOf(path.join(root, file))
@@ -28,6 +29,15 @@ test('every message in the sources keeps to the rules of scripts/message-rules.t
   );
   assert.deepEqual(found, []);
   assert.ok(messages > 1_500, `${messages} messages are found`);
+});
+
+test('a line of the log begins with a capital letter and has no full stop, as those of Kubernetes', () => {
+  const messages = files.flatMap((file) => logMessagesOf(path.join(root, file)).map((text) => ({ file, text })));
+  assert.deepEqual(
+    messages.filter(({ text }) => !/^[A-Z…]/u.test(text) || text.endsWith('.')),
+    [],
+  );
+  assert.ok(messages.length > 100, `${messages.length} messages are found`);
 });
 
 test('what is against the rules is found', () => {

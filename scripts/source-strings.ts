@@ -31,3 +31,23 @@ export function stringsOf(file: string, source: string = readFileSync(file, 'utf
   }).visit(parseSync(file, source).program);
   return strings;
 }
+
+/** The messages of calls such as `logger.warn('…')` and `logger.verbose(2, '…')`. */
+export function logMessagesOf(file: string, source: string = readFileSync(file, 'utf8')): readonly string[] {
+  const messages: string[] = [];
+  new Visitor({
+    CallExpression: ({ arguments: given, callee }) => {
+      if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return;
+      const method = callee.property.name;
+      const object = source.slice(callee.object.start, callee.object.end);
+      if (!/logger$/iu.test(object) || !/^(?:info|warn|error|verbose)$/u.test(method)) return;
+      const message = given[method === 'verbose' ? 1 : 0];
+      const ways = message?.type === 'ConditionalExpression' ? [message.consequent, message.alternate] : [message];
+      for (const way of ways) {
+        if (way?.type === 'Literal' && typeof way.value === 'string') messages.push(way.value);
+        if (way?.type === 'TemplateLiteral') messages.push(way.quasis.map(({ value }) => value.cooked ?? '').join('…'));
+      }
+    },
+  }).visit(parseSync(file, source).program);
+  return messages;
+}

@@ -12,6 +12,8 @@ const pages = globSync([...PAGE_GLOBS], { cwd: root });
 /** Of tests, scaffolds and the like. VitePress takes no list of pages, only one of what is none. */
 const others = globSync('**/*.md', { cwd: root, exclude: (name) => /(?:^|\/)(?:node_modules|\.git)$/u.test(name) });
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
+/** Where a release is published: `/v1.2.3/`. */
+const base = (process.env['SITE_BASE'] || '/') as '/';
 /** Where files are shown that are no pages: `https://…/blob/v1.2.3`. Without it, what links to one is plain text. */
 const sources = process.env['SITE_SOURCES'];
 
@@ -32,7 +34,7 @@ function links(md: MarkdownIt): void {
         if (target === undefined) continue;
         if ('page' in target) token.attrSet('href', target.page);
         else if ('file' in target) {
-          token.attrSet('href', target.file);
+          token.attrSet('href', `${base}${target.file.slice(1)}`);
           token.attrSet('target', '_self');
           linked.add(target.file);
         } else if (sources !== undefined) token.attrSet('href', `${sources}/${target.source}`);
@@ -61,8 +63,7 @@ export default defineConfig({
   description: 'The out-of-tree cloud-provider system of Kubernetes, in TypeScript',
   lang: 'en',
   head: [['link', { rel: 'icon', href: 'data:,' }]],
-  // Where a release is published: `/v1.2.3/`.
-  base: (process.env['SITE_BASE'] || '/') as '/',
+  base,
   srcDir: root,
   outDir: path.join(import.meta.dirname, 'dist'),
   cacheDir: path.join(import.meta.dirname, 'cache'),

@@ -161,7 +161,7 @@ class Hints implements InstanceHints {
       try {
         listener(hinted);
       } catch (error) {
-        logger.error('a listener of hints of changed machines failed', { error });
+        logger.error('A listener of hints of changed machines failed', { error });
       }
     }
     this.#tell();

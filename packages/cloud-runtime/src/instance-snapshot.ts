@@ -65,7 +65,7 @@ export class InstanceAnswers implements InstanceSnapshot {
       try {
         listener(node, need, answer);
       } catch (error) {
-        this.#logger.error('a listener of the instance snapshot failed', { node: node.name, error });
+        this.#logger.error('A listener of the instance snapshot failed', { node: node.name, error });
       }
     }
   }

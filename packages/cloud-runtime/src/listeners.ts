@@ -25,7 +25,7 @@ export class Listeners<T> {
       try {
         listener(news);
       } catch (error) {
-        this.#logger.error(`a listener of ${this.#what} failed`, { provider: this.#provider, error });
+        this.#logger.error(`A listener of ${this.#what} failed`, { provider: this.#provider, error });
       }
     }
   }

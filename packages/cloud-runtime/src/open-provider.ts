@@ -210,7 +210,7 @@ class Opened implements OpenedProvider {
       if (Array.isArray(files) && files.every((one) => typeof one === 'string')) return files;
       throw new CloudError('invalid', `the provider ${this.name}: watchedFiles must give a list of file names`);
     } catch (error) {
-      if (!this.#isWatchFailing) this.#logger.error('the provider does not say which files to watch', { error });
+      if (!this.#isWatchFailing) this.#logger.error('The provider does not say which files to watch', { error });
       this.#isWatchFailing = true;
       return [];
     }
@@ -290,7 +290,7 @@ class Opened implements OpenedProvider {
     try {
       await withDeadline({ clock, timeoutMs: callTimeoutMs, what }, () => this.#provider.close());
     } catch (error) {
-      this.#logger.warn('the provider did not close cleanly', { provider: this.name, error });
+      this.#logger.warn('The provider did not close cleanly', { provider: this.name, error });
     }
   }
 }

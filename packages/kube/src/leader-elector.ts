@@ -367,7 +367,7 @@ export class LeaderElector {
     try {
       this.#options.onNewLeader?.(holder);
     } catch (error) {
-      this.#logger.error('onNewLeader threw', { error });
+      this.#logger.error('The callback onNewLeader failed', { error });
     }
   }
 

@@ -109,7 +109,7 @@ test('what is wrong is one line soon after the start, though nothing is asked fo
   const down = (cloud: FakeOpenStack): void => cloud.faults.set({ service: 'identity', effect: 'refused' });
   await using noKeystone = await openRig(config('k8s'), down);
   await noKeystone.until(() => noKeystone.lines.length > 0);
-  assert.deepEqual(noKeystone.lines, ['keystone issues no token']);
+  assert.deepEqual(noKeystone.lines, ['Keystone issues no token']);
   assert.equal(noKeystone.cloud.calls.all().length, 1);
   await using noNova = await openRig(config('k8s'), (cloud) => {
     cloud.catalogue = cloud.catalogue.filter(({ type }) => type !== 'compute');
@@ -130,13 +130,13 @@ test('a keystone that is down at the start ends nothing, and is found when it is
   assert.equal(await rig.look(), 'unavailable');
   rig.cloud.faults.set();
   assert.equal((await rig.look()).length, 2);
-  assert.deepEqual(rig.lines, ['keystone issues no token']);
+  assert.deepEqual(rig.lines, ['Keystone issues no token']);
 });
 
 test('a wrong password is one line, whoever asks', async () => {
   await using rig = await openRig(config('wrong'));
   for (let i = 0; i < 5; i++) assert.equal(await rig.look(), 'unauthenticated');
-  assert.deepEqual(rig.lines, ['keystone issues no token']);
+  assert.deepEqual(rig.lines, ['Keystone issues no token']);
   assert.equal(rig.cloud.calls.all().length, 1);
 });
 
@@ -225,7 +225,7 @@ test('a changed config is taken while keystone is down', async () => {
   await rig.opened.reconfigure({ text: config('k8s', '[Networking]\nipv6-support-disabled'), fileName: 'cloud.conf' });
   rig.cloud.faults.set();
   assert.equal((await rig.look()).length, 1);
-  assert.ok(rig.lines.includes('the changed cloud config is in use, but could not be verified'));
+  assert.ok(rig.lines.includes('The changed cloud config is in use, but could not be verified'));
 });
 
 /** The user's other project, with a server of the same name. */
@@ -265,8 +265,8 @@ for (const [what, text] of Object.entries(elsewhere)) {
     for (let i = 0; i < 3; i++) assert.equal(await rig.look(), 'configuration');
     assert.deepEqual(rig.cloud.calls.counts(), { 'identity POST /auth/tokens': 1 });
     assert.deepEqual(rig.lines, [
-      'the changed cloud config is in use, but could not be verified',
-      'the token of keystone is not used',
+      'The changed cloud config is in use, but could not be verified',
+      'The token of keystone is not used',
     ]);
     await rig.opened.reconfigure({ text: config('k8s'), fileName: 'cloud.conf' });
     assert.equal((await rig.look()).length, 2);

@@ -101,7 +101,7 @@ class OpenStackProvider implements CloudProvider {
         await setup.client[Symbol.asyncDispose]();
         throw error;
       }
-      host.logger.warn('the changed cloud config is in use, but could not be verified', { file: text.fileName, error });
+      host.logger.warn('The changed cloud config is in use, but could not be verified', { file: text.fileName, error });
     }
     this.#setup = setup;
     this.#client.replace(setup.client);
@@ -109,7 +109,7 @@ class OpenStackProvider implements CloudProvider {
     host.capabilitiesChanged(this.#capabilities);
     // What is under way ends first; nobody need wait for it.
     before.client[Symbol.asyncDispose]().catch((error: unknown) => {
-      host.logger.warn('connections of the previous cloud config were not closed cleanly', { error });
+      host.logger.warn('Connections of the previous cloud config were not closed cleanly', { error });
     });
   }
 

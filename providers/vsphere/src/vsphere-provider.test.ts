@@ -106,7 +106,7 @@ test('credentials that are refused at the start are logged, and nothing is secre
   await using rig = new Rig();
   rig.fault = () => new CloudError('unauthenticated', 'Cannot complete login: incorrect user name or password');
   await rig.open(WITH_A);
-  assert.match(rig.logged.join('\n'), /a vCenter cannot be used as the cloud config says .*incorrect user name/);
+  assert.match(rig.logged.join('\n'), /A vCenter cannot be used as the cloud config says .*incorrect user name/);
   assert.doesNotMatch(rig.logged.join('\n'), /secret-1/);
 });
 

@@ -104,7 +104,7 @@ class VsphereProvider implements CloudProvider {
       throw wrong;
     }
     for (const error of errors)
-      host.logger.warn('the changed cloud config is in use, but a vCenter could not be reached', { error });
+      host.logger.warn('The changed cloud config is in use, but a vCenter could not be reached', { error });
     this.#setup = setup;
     void this.#end(before, host);
   }
@@ -132,7 +132,7 @@ class VsphereProvider implements CloudProvider {
           await vcenter.identity(host.callContext({ signal: site.signal }));
         } catch (error) {
           if (!OF_THE_CONFIG.some((code) => isCloudError(error, code))) return;
-          host.logger.error('a vCenter cannot be used as the cloud config says', {
+          host.logger.error('A vCenter cannot be used as the cloud config says', {
             vcenter: vcenter.api.address,
             error,
           });
@@ -169,7 +169,7 @@ class VsphereProvider implements CloudProvider {
         try {
           await api.close();
         } catch (error) {
-          logger.warn('a session of a vCenter was not closed cleanly', { vcenter: api.address, error });
+          logger.warn('A session of a vCenter was not closed cleanly', { vcenter: api.address, error });
         }
       }),
     );

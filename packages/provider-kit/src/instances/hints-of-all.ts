@@ -36,7 +36,7 @@ export async function* hintsOfAll(
         }
       } catch (error) {
         if (call.signal.aborted) return;
-        call.logger.verbose(2, 'changes of machines are not followed for now', { source: name, error: asError(error) });
+        call.logger.verbose(2, 'Changes of machines are not followed for now', { source: name, error: asError(error) });
       }
       await clock.sleep(pauseMs, call.signal).catch(() => undefined);
     }

@@ -154,7 +154,7 @@ test('keystone down: the token serves until it expires, then the request fails, 
   await assert.rejects(rig.client.request(rig.call(), one), code('unavailable', /returned no token \(503\)$/u));
   cloud.keystone = () => undefined;
   await rig.client.request(rig.call(), one);
-  assert.deepEqual(lines, ['keystone issues no token', 'keystone issues tokens again']);
+  assert.deepEqual(lines, ['Keystone issues no token', 'Keystone issues tokens again']);
 });
 
 test('wrong credentials: one question to keystone in 30 s, however many ask; the answer says whose they are', async () => {

@@ -94,7 +94,7 @@ export class TokenSource {
     const isTold = this.#isTold;
     this.#isTold = false;
     if (error === undefined) {
-      if (this.#failed) logger.info('keystone issues tokens again', { url });
+      if (this.#failed) logger.info('Keystone issues tokens again', { url });
       this.#failed = false;
     } else if (isCloudError(error) && !isTold) {
       const { code, message: why } = error;
@@ -105,7 +105,7 @@ export class TokenSource {
 }
 
 function lineOf(code: CloudErrorCode): string {
-  return code === 'configuration' ? 'the token of keystone is not used' : 'keystone issues no token';
+  return code === 'configuration' ? 'The token of keystone is not used' : 'Keystone issues no token';
 }
 
 /** What is to be done. */

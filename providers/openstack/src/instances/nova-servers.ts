@@ -107,7 +107,7 @@ export class NovaServers {
     }
     if (minor(max) < minor(WITH_UNKNOWN) && !this.#warned) {
       call.logger.warn(
-        'nova is older than microversion 2.69: servers of a cell that it cannot reach are missing from lists, not UNKNOWN',
+        'Nova is older than microversion 2.69: servers of a cell that it cannot reach are missing from lists, not UNKNOWN',
         {
           max,
         },

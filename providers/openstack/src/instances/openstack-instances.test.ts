@@ -384,7 +384,7 @@ test('an older nova serves too, and what is lost is said once; one without flavo
   }
   assert.deepEqual([...new Set(client.calls)], ['GET /servers/{id} 2.60']);
   assert.deepEqual(warnings, [
-    'nova is older than microversion 2.69: servers of a cell that it cannot reach are missing from lists, not UNKNOWN',
+    'Nova is older than microversion 2.69: servers of a cell that it cannot reach are missing from lists, not UNKNOWN',
   ]);
   // Everything but the reason of a lock is in the answers of Stein.
   client.calls.length = 0;

@@ -255,7 +255,7 @@ class OpenVcenter implements Vcenter {
     for (const end of ends) {
       // A session that is left ends by itself after half an hour.
       if (end.status === 'rejected')
-        logger.verbose(2, 'vCenter did not take a logout', { address: this.address, error: end.reason as unknown });
+        logger.verbose(2, 'Logout failed on a vCenter', { address: this.address, error: end.reason as unknown });
     }
     for (const client of [this.#http, this.#tokens, this.#tickets, this.#tags]) await client?.[Symbol.asyncDispose]();
   }
