@@ -4,14 +4,11 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, delimiter, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { silentLogger } from '@outrigger/kube';
-import { cachedGoProgram } from '@outrigger/testing';
 import { chartDigest } from './chart-digest.ts';
+import { findHelm } from './find-helm.ts';
 
-const VERSION = 'v4.3.1';
-const MODULE = 'helm.sh/helm/v4';
 const NAME = 'outrigger-cloud-controller-manager';
 const CHART = fileURLToPath(new URL(`../deploy/helm/${NAME}/`, import.meta.url));
 
@@ -57,23 +54,6 @@ interface Run {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
-}
-
-async function findHelm(): Promise<string> {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const path = join(folder, 'helm');
-    if (existsSync(path) && run(path, ['version', '--template={{.Version}}']).stdout.startsWith('v4.')) return path;
-  }
-  return cachedGoProgram(
-    {
-      name: 'helm',
-      module: MODULE,
-      version: VERSION,
-      source: `${MODULE}/cmd/helm`,
-      linkerFlags: `-s -w -X ${MODULE}/internal/version.version=${VERSION}`,
-    },
-    { logger: { ...silentLogger, info: (message) => console.error(message) } },
-  );
 }
 
 function run(command: string, args: readonly string[]): Run {

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { kubeletPlugin } from '../../packages/image-credentials/judge/kubelet-plugin.ts';
 import { motoServer } from '../../packages/image-credentials/judge/moto.ts';
+import { findHelm } from '../../scripts/find-helm.ts';
 import { registryProgram } from '../../packages/image-credentials/judge/registry.ts';
 import { vendorClients } from '../../packages/image-credentials/judge/vendor-clients.ts';
 import { silentLogger } from '@outrigger/kube';
@@ -63,6 +64,7 @@ const hollowKubelet = (): Promise<string> => judgeProgram('hollow-kubelet');
 
 /** What each file of tests judges with. */
 const USED_BY: Readonly<Record<string, readonly (() => unknown)[]>> = {
+  'helm.lab.test.ts': [findHelm],
   'image-credentials-clients.lab.test.ts': [vendorClients],
   'image-credentials.lab.test.ts': [kubeletPlugin, registryProgram, motoServer],
   'kubeadm.lab.test.ts': [() => judgeProgram('kubeadm')],
