@@ -5,7 +5,7 @@ import type { StatusItem } from './view-types.ts';
 export function itemsOf(status: ClusterStatus): readonly StatusItem[] {
   return [
     item('Leader', status.leader, ({ holder, holds, lease }) =>
-      holds ? ok(`${holder} (${lease})`) : bad(`nobody holds the Lease ${lease}`),
+      holds ? ok(`${holder} (${lease})`) : bad(`no program holds the Lease ${lease}`),
     ),
     item('Version', status.process, ({ version }) => ok(version ?? 'not reported')),
     item('Controllers', status.process, ({ controllers }) => ok(controllers.join(', ') || 'none')),

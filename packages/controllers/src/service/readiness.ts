@@ -17,7 +17,7 @@ const READY: Readiness = { reason: 'Ready', message: 'The load balancer is as th
 export const NO_NODES: Readiness = { reason: 'NoNodes', message: 'No node can take the traffic of the Service' };
 export const PROVISIONING: Readiness = { reason: 'Provisioning', message: 'The load balancer is being created' };
 
-export const ELSEWHERE: Readiness = { reason: 'ImplementedElsewhere', message: 'Another controller looks after it' };
+export const ELSEWHERE: Readiness = { reason: 'ImplementedElsewhere', message: 'Another controller manages it' };
 
 /** Of a Service whose load balancer is as it should be, with these back ends. */
 export function settledReadiness(backEnds: readonly BackEnd[]): Readiness {
