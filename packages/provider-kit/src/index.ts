@@ -43,7 +43,16 @@ export {
 export { RestCollection, type RestCollectionOptions } from './http/rest-collection.ts';
 export { isHttpError, type ApiError, type ErrorRule, type HttpError } from './http/refusal.ts';
 export { tokenCredentials, type FetchedToken, type TokenCredentialsOptions } from './http/token-credentials.ts';
-export { soapAnswer, soapEnvelope, soapError, soapFormat, type XmlElement } from './http/soap.ts';
+export {
+  soapAnswer,
+  SoapClient,
+  soapEnvelope,
+  soapError,
+  soapFormat,
+  type SoapApi,
+  type SoapRequest,
+  type XmlElement,
+} from './http/soap.ts';
 export { xmlChild, xmlChildren, xmlText } from './http/xml-element.ts';
 export { xmlError, xmlFormat, type XmlFormatOptions } from './http/xml-format.ts';
 export { sharedHttpObjects, type SharedHttpObjectsOptions } from './http/shared-http-objects.ts';

@@ -43,6 +43,7 @@ export function createVsphereProvider(options: VsphereProviderOptions = {}): Clo
 
 /** What one cloud config gives. */
 interface Setup {
+  readonly host: ProviderHost;
   readonly config: VsphereConfig;
   readonly site: Site;
   readonly replaced: AbortController;
@@ -56,16 +57,17 @@ class VsphereProvider implements CloudProvider {
   readonly name: string;
   readonly permissions: CloudPermissions = permissions;
   readonly #options: VsphereProviderOptions;
+  readonly #environment: VsphereEnvironment;
   /** For the life of the process. */
   readonly #identities = new KnownIdentities();
   /** vCenter locks an account for five wrong passwords in three minutes. */
   readonly #refused = new RefusedCredentials();
-  #host: ProviderHost | undefined;
   #setup: Setup | undefined;
 
   constructor(options: VsphereProviderOptions) {
     this.name = options.name ?? 'vsphere';
     this.#options = options;
+    this.#environment = options.environment ?? { env: process.env, workingDirectory: process.cwd() };
   }
 
   checkConfig(text: ConfigText | undefined): Promise<void> {
@@ -74,24 +76,22 @@ class VsphereProvider implements CloudProvider {
 
   /** Waits for no vCenter. Whether it is there, and takes the credentials, is found out meanwhile. */
   async open(host: ProviderHost): Promise<Capabilities> {
-    this.#host = host;
     const setup = await this.#setUp(host, host.config);
     this.#setup = setup;
-    void this.#tryOut(host, setup);
+    void this.#tryOut(setup);
     const site = (): Site => this.#current().site;
     return { instances: new VsphereInstances({ name: this.name, clock: host.clock, site }) };
   }
 
   /** What is wrong with the config itself (credentials that are refused, another vCenter) keeps the old one; a vCenter that cannot be reached does not. */
   async reconfigure(text: ConfigText, call: CallContext): Promise<void> {
-    const host = this.#host;
-    if (!host) throw new CloudError('unavailable', `the provider ${this.name} is not open`);
     const before = this.#current();
+    const { host } = before;
     const setup = await this.#setUp(host, text);
     const vcenters = JSON.stringify(setup.config.vcenters);
     const refused = this.#refused.errorOf(vcenters, host.clock.monotonic());
     if (refused) {
-      await this.#end(setup, host);
+      await this.#end(setup);
       throw refused;
     }
     const asked = await Promise.allSettled(setup.site.vcenters.map((vcenter) => vcenter.confirmIdentity(call)));
@@ -100,13 +100,13 @@ class VsphereProvider implements CloudProvider {
     const wrongLogin = errors.find((error) => isCloudError(error, 'unauthenticated'));
     this.#refused.note(vcenters, wrongLogin, host.clock.monotonic());
     if (wrong !== undefined) {
-      await this.#end(setup, host);
+      await this.#end(setup);
       throw wrong;
     }
     for (const error of errors)
       host.logger.warn('The changed cloud config is in use, but a vCenter could not be reached', { error });
     this.#setup = setup;
-    void this.#end(before, host);
+    void this.#end(before);
   }
 
   /** Credentials of a mounted Secret, and a bundle of authorities, are rotated without a change of the config. */
@@ -116,7 +116,7 @@ class VsphereProvider implements CloudProvider {
 
   /** Logs out of all sessions. */
   async close(): Promise<void> {
-    if (this.#setup && this.#host) await this.#end(this.#setup, this.#host);
+    if (this.#setup) await this.#end(this.#setup);
   }
 
   #current(): Setup {
@@ -125,7 +125,7 @@ class VsphereProvider implements CloudProvider {
   }
 
   /** A cluster may have nothing to ask for hours: what is wrong is told now. Never throws. */
-  async #tryOut(host: ProviderHost, { site }: Setup): Promise<void> {
+  async #tryOut({ host, site }: Setup): Promise<void> {
     await Promise.all(
       site.vcenters.map(async (vcenter) => {
         try {
@@ -148,21 +148,21 @@ class VsphereProvider implements CloudProvider {
       (settings) => new KnownVcenter(settings, this.#open(settings, host), this.#identities),
     );
     const { addresses, zones } = config;
-    return { config, replaced, site: { addresses, zones, vcenters, signal: replaced.signal } };
+    return { host, config, replaced, site: { addresses, zones, vcenters, signal: replaced.signal } };
   }
 
   #open(settings: VcenterSettings, host: ProviderHost): Vcenter {
-    const { environment = ownEnvironment(), open, userAgent = [] } = this.#options;
+    const { open, userAgent = [] } = this.#options;
     if (open) return open(settings, host);
     const agent = [...userAgent.toReversed(), USER_AGENT].join(' ');
-    return openVcenter({ host, settings, proxies: proxiesOf(environment.env), userAgent: agent });
+    return openVcenter({ host, settings, proxies: proxiesOf(this.#environment.env), userAgent: agent });
   }
 
   #read(text: ConfigText | undefined, warn: (message: string) => void, host?: ProviderHost): Promise<VsphereConfig> {
-    return readVsphereConfig(text, { ...(this.#options.environment ?? ownEnvironment()), warn, host });
+    return readVsphereConfig(text, { ...this.#environment, warn, host });
   }
 
-  async #end({ replaced, site }: Setup, { logger }: ProviderHost): Promise<void> {
+  async #end({ host: { logger }, replaced, site }: Setup): Promise<void> {
     replaced.abort(new CloudError('unavailable', 'the connection was closed'));
     await Promise.all(
       site.vcenters.map(async ({ api }) => {
@@ -174,8 +174,4 @@ class VsphereProvider implements CloudProvider {
       }),
     );
   }
-}
-
-function ownEnvironment(): VsphereEnvironment {
-  return { env: process.env, workingDirectory: process.cwd() };
 }

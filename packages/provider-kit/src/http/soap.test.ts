@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { soapAnswer, soapEnvelope, soapError, soapFormat } from './soap.ts';
+import { FakeClock } from '@outrigger/testing';
+import { isCloudError } from '@outrigger/cloud-provider';
+import { hostWith } from '../group-commit/shared-object.suite.ts';
+import { HttpClient } from './http-client.ts';
+import type { SentHttp } from './http-transport.ts';
+import { soapAnswer, SoapClient, soapEnvelope, soapError, soapFormat } from './soap.ts';
 
 const read = (inner: string): unknown =>
   soapFormat.read(
@@ -42,4 +47,37 @@ test('a fault by its type, by its element, by its code; with the texts of its de
   for (const [given, code, detail] of cases) {
     assert.deepEqual(soapError(fault(given)), { code, message: 'no & never', detail }, given);
   }
+});
+
+test('a client asks with the action of the API, and takes the answer to what it asked alone', async () => {
+  const sent: Partial<SentHttp>[] = [];
+  const http = new HttpClient({
+    host: { clock: new FakeClock(), redact: () => {} },
+    cloud: 'Acme',
+    root: 'https://acme.example',
+    format: soapFormat,
+    errorOf: soapError,
+    fetch: async (url, { body, headers, method }) => {
+      sent.push({ url, body: body ?? '', headers, method: method as 'POST' });
+      const text = '<e:Envelope xmlns:e="x"><e:Body><ListResponse><a>1</a></ListResponse></e:Body></e:Envelope>';
+      return {
+        status: 200,
+        headers: { get: (name) => (name === 'set-cookie' ? 'c=1' : null) },
+        text: async () => text,
+      };
+    },
+  });
+  const soap = new SoapClient(http);
+  const api = { path: '/sdk', namespace: 'urn:acme', action: 'urn:acme/1' } as const;
+  const call = hostWith(new FakeClock()).callContext();
+  const { answer, header } = await soap.request(call, api, 'List', { of: 'a' }, { headers: { cookie: 'c=0' } });
+  assert.deepEqual([answer, header('set-cookie')], [{ a: '1' }, 'c=1']);
+  assert.deepEqual(
+    [sent[0]?.url, sent[0]?.headers?.['soapaction'], sent[0]?.headers?.['cookie']],
+    ['https://acme.example/sdk', 'urn:acme/1', 'c=0'],
+  );
+  assert.match(sent[0]?.body ?? '', /<List xmlns="urn:acme"><of>a<\/of><\/List>/u);
+  await assert.rejects(soap.request(call, api, 'Rename', {}), (error) => isCloudError(error, 'unavailable'));
+  await soap.send(call, api, 'List', '<signed/>');
+  assert.equal(sent[2]?.body, '<signed/>');
 });

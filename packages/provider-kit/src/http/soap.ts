@@ -1,5 +1,6 @@
-/** SOAP 1.1 for an `HttpClient`: `format: soapFormat`, `errorOf: soapError`, and a body by `soapEnvelope`. */
-import type { BodyFormat } from './http-client.ts';
+/** SOAP 1.1 over an `HttpClient` with `format: soapFormat` and `errorOf: soapError`. */
+import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { BodyFormat, HttpAnswer, HttpClient, HttpRequest } from './http-client.ts';
 import type { ApiError } from './refusal.ts';
 import { xmlChild, xmlText } from './xml-element.ts';
 import { xmlFormat } from './xml-format.ts';
@@ -29,6 +30,51 @@ export function soapEnvelope(method: string, args: XmlElement, namespace: string
       'soapenv:Body': { [method]: { '@xmlns': namespace, ...args } },
     },
   };
+}
+
+/** One of the SOAP APIs of a server. */
+export interface SoapApi {
+  readonly path: `/${string}`;
+  readonly namespace: string;
+  /** The header `SOAPAction`. */
+  readonly action: string;
+}
+
+/** `idempotent`: default true, as most requests read. */
+export type SoapRequest = Pick<HttpRequest, 'headers' | 'idempotent' | 'timeoutMs'>;
+
+export class SoapClient {
+  readonly #http: HttpClient;
+
+  constructor(http: HttpClient) {
+    this.#http = http;
+  }
+
+  /** The whole answer: the element `<method>Response`. Rejects with `unavailable` where something else was answered. */
+  async request(
+    call: CallContext,
+    api: SoapApi,
+    method: string,
+    args: XmlElement,
+    options?: SoapRequest,
+  ): Promise<{ readonly answer: unknown; readonly header: (name: string) => string | undefined }> {
+    const whole = await this.send(call, api, method, soapEnvelope(method, args, api.namespace), options);
+    const answer = soapAnswer(whole.body, method);
+    if (answer !== undefined) return { answer, header: (name) => whole.header(name) };
+    throw new CloudError('unavailable', `${method} was answered with something else; nothing is concluded from it`);
+  }
+
+  /** An envelope that is written already goes as it is. */
+  send(
+    call: CallContext,
+    { action, path }: SoapApi,
+    method: string,
+    body: unknown,
+    { headers, ...options }: SoapRequest = {},
+  ): Promise<HttpAnswer<unknown>> {
+    const given = { soapaction: action, ...headers };
+    return this.#http.send(call, `POST ${path}`, { idempotent: true, ...options, body, name: method, headers: given });
+  }
 }
 
 /** The element `<method>Response` of what was read. `undefined`: it is an answer to something else. */

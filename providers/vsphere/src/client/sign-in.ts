@@ -33,8 +33,7 @@ export function signInWith({ credentials, host, issue, tickets, vim }: SignInOpt
       cookies = await login('CloneSession', { cloneTicket: await cloneTicket(credentials.url, tickets, call) });
     } else {
       const body = signedLogin(await issue(credentials, call), credentials, sessionManager, host.clock.now());
-      const answer = await vim.post(call, 'LoginByToken', body, { idempotent: false });
-      cookies = answer.header('set-cookie') ?? '';
+      cookies = await vim.login(call, 'LoginByToken', body);
     }
     const value = sessionCookie(cookies);
     host.redact(value.replaceAll('"', ''), { rotating: true });

@@ -9,18 +9,12 @@ import {
   type BodyFormat,
   type ErrorRule,
   type HttpError,
+  type SoapApi,
   type XmlElement,
 } from '@outrigger/provider-kit';
 import type { ManagedObject } from '../inventory/vcenter.ts';
 
-/** One of vCenter's SOAP APIs. */
-export interface SoapApi {
-  readonly path: `/${string}`;
-  readonly namespace: string;
-  /** With its version. Every vCenter from 6.7 on takes that of 6.7, as later ones keep the earlier versions. */
-  readonly action: string;
-}
-
+/** Every vCenter from 6.7 on takes this version, as later ones keep the earlier versions. */
 export const VIM: SoapApi = { path: '/sdk', namespace: 'urn:vim25', action: 'urn:vim25/6.7' };
 /** Where vCenter's services are. */
 export const LOOKUP: SoapApi = { path: '/lookupservice/sdk', namespace: 'urn:lookup', action: 'urn:lookup/2.0' };

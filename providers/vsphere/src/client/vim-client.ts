@@ -3,35 +3,23 @@ import { asError, CloudError, type CallContext, type ProviderHost } from '@outri
 import {
   xmlChild,
   xmlText,
-  soapAnswer,
-  soapEnvelope,
+  SoapClient,
   tokenCredentials,
   type HttpClient,
+  type SoapApi,
+  type SoapRequest,
   type XmlElement,
 } from '@outrigger/provider-kit';
 import type { ManagedObject } from '../inventory/vcenter.ts';
-import { isFault, managedObjectIn, objectContents, referenceTo, sessionEnded, VIM, type SoapApi } from './soap.ts';
+import { isFault, managedObjectIn, objectContents, referenceTo, sessionEnded, VIM } from './soap.ts';
+
+const PARTS = ['rootFolder', 'propertyCollector', 'viewManager', 'sessionManager', 'searchIndex'] as const;
 
 /** Where the parts of the API are: `ServiceInstance.content`. */
-export interface ServiceContent {
-  readonly rootFolder: ManagedObject;
-  readonly propertyCollector: ManagedObject;
-  readonly viewManager: ManagedObject;
-  readonly sessionManager: ManagedObject;
-  readonly searchIndex: ManagedObject;
-}
+export type ServiceContent = Readonly<Record<(typeof PARTS)[number], ManagedObject>>;
 
 /** Opens a session. Resolves to its cookie's value. */
 export type SignIn = (content: ServiceContent, call: CallContext) => Promise<string>;
-
-export interface RequestOptions {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** May be sent again when its answer was lost. Default: true, as it reads. */
-  readonly idempotent?: boolean;
-  readonly timeoutMs?: number;
-  /** Default: `VIM`. */
-  readonly api?: SoapApi;
-}
 
 const SERVICE_INSTANCE: ManagedObject = { type: 'ServiceInstance', reference: 'ServiceInstance' };
 /** vCenter locks an account for five minutes after five wrong passwords in three minutes: this stays below. */
@@ -40,10 +28,10 @@ const COOKIE = 'vmware_soap_session';
 
 /** Requests of the API, with the headers of a session or without one. */
 export class VimRequests {
-  readonly #http: HttpClient;
+  readonly #soap: SoapClient;
 
   constructor(http: HttpClient) {
-    this.#http = http;
+    this.#soap = new SoapClient(http);
   }
 
   /** The whole answer: `<returnval>` and its siblings. */
@@ -52,35 +40,17 @@ export class VimRequests {
     method: string,
     target: ManagedObject,
     args: XmlElement = {},
-    options: RequestOptions = {},
+    { api = VIM, ...options }: SoapRequest & { readonly api?: SoapApi } = {},
   ): Promise<{ readonly answer: unknown; readonly cookies: string }> {
-    const { namespace } = options.api ?? VIM;
-    const body = soapEnvelope(method, { _this: referenceTo(target), ...args }, namespace);
-    const received = await this.post(call, method, body, options);
-    const answer = soapAnswer(received.body, method);
-    if (answer === undefined) {
-      throw new CloudError(
-        'unavailable',
-        `vCenter answered ${method} with something else; nothing is concluded from it`,
-      );
-    }
-    return { answer, cookies: received.header('set-cookie') ?? '' };
+    const whole = { _this: referenceTo(target), ...args };
+    const { answer, header } = await this.#soap.request(call, api, method, whole, options);
+    return { answer, cookies: header('set-cookie') ?? '' };
   }
 
-  /** What is written already goes as it is. */
-  async post(
-    call: CallContext,
-    name: string,
-    body: unknown,
-    { api = VIM, headers, idempotent = true, timeoutMs }: RequestOptions = {},
-  ): Promise<{ readonly body: unknown; header(name: string): string | undefined }> {
-    return this.#http.send(call, `POST ${api.path}`, {
-      body,
-      name,
-      idempotent,
-      headers: { soapaction: api.action, ...headers },
-      ...(timeoutMs !== undefined && { timeoutMs }),
-    });
+  /** What is written and signed already. Resolves to the cookies. */
+  async login(call: CallContext, method: string, body: string): Promise<string> {
+    const answer = await this.#soap.send(call, VIM, method, body, { idempotent: false });
+    return answer.header('set-cookie') ?? '';
   }
 
   async content(call: CallContext): Promise<ServiceContent> {
@@ -90,13 +60,7 @@ export class VimRequests {
       if (found) return found;
       throw new CloudError('unsupported', `what answers has no ${name}: it is no vCenter`);
     };
-    return {
-      rootFolder: part('rootFolder'),
-      propertyCollector: part('propertyCollector'),
-      viewManager: part('viewManager'),
-      sessionManager: part('sessionManager'),
-      searchIndex: part('searchIndex'),
-    };
+    return Object.fromEntries(PARTS.map((name) => [name, part(name)])) as ServiceContent;
   }
 }
 
@@ -120,7 +84,7 @@ export class VimSession {
     method: string,
     target: ManagedObject,
     args: XmlElement = {},
-    options: Omit<RequestOptions, 'headers'> = {},
+    options: Omit<SoapRequest, 'headers'> = {},
   ): Promise<unknown> {
     const { answer } = await this.#requests.request(call, method, target, args, { ...options, headers: this.headers });
     return answer;

@@ -45,7 +45,7 @@ export async function readVsphereConfig(
   const directory = await secretsDirectory(keys.global.secretsDirectory, file, options);
   const sections = new Map(keys.vcenter);
   const { server } = keys.global;
-  if (server !== undefined && !sections.has(server)) sections.set(server, { ...EMPTY, server });
+  if (server !== undefined && !sections.has(server)) sections.set(server, { server } as Section);
   if (sections.size === 0) {
     throw new CloudError(
       'configuration',
@@ -77,9 +77,6 @@ function isHost(server: string): boolean {
   return /^[\p{L}\p{N}._-]+$/u.test(server) || isIPv6(server.replace(/^\[(.*)\]$/u, '$1'));
 }
 
-/** What a vCenter is that only `[Global] server` names. */
-const EMPTY = Object.fromEntries(Object.keys(yamlKeys.vcenter.sections).map((key) => [key, undefined])) as Section;
-
 function parse(
   config: ConfigText | undefined,
   { host, warn }: ReadVsphereConfigOptions,
@@ -103,8 +100,8 @@ function parse(
 
 /** By the first line that says anything: no YAML of ours begins with a bracket. */
 function isIni(text: string): boolean {
-  const first = text.split('\n').find((line) => !/^\s*(?:[#;].*)?$/u.test(line.replace('\uFEFF', '')));
-  return first !== undefined && /^\s*\[/u.test(first.replace('\uFEFF', ''));
+  const lines = text.replace('\uFEFF', '').split('\n');
+  return /^\s*\[/u.test(lines.find((line) => !/^\s*(?:[#;].*)?$/u.test(line)) ?? '');
 }
 
 async function secretsDirectory(

@@ -21,9 +21,9 @@ const LONGEST_KEPT_MS = 1_800_000;
 
 export class KnownVcenter {
   readonly settings: VcenterSettings;
+  readonly api: Vcenter;
   /** Hosts in maintenance mode or on their way there, by reference, as it said last. */
   maintenance: ReadonlyMap<string, InventoryObject> = new Map();
-  readonly #vcenter: Vcenter;
   readonly #identities: KnownIdentities;
   readonly #identifying = new SharedRound<string>();
   readonly #lists = new SharedRound<MachineList>();
@@ -35,17 +35,13 @@ export class KnownVcenter {
 
   constructor(settings: VcenterSettings, vcenter: Vcenter, identities: KnownIdentities) {
     this.settings = settings;
-    this.#vcenter = vcenter;
+    this.api = vcenter;
     this.#identities = identities;
-  }
-
-  get api(): Vcenter {
-    return this.#vcenter;
   }
 
   /** `undefined` until it has answered. */
   get knownIdentity(): string | undefined {
-    return this.#identities.of(this.#vcenter.address);
+    return this.#identities.of(this.api.address);
   }
 
   /** Asked, where it is not known yet. */
@@ -56,8 +52,8 @@ export class KnownVcenter {
 
   /** Asked in any case, with a session that is valid after the answer. */
   async confirmIdentity(call: CallContext): Promise<string> {
-    const identity = (await this.#vcenter.identify(call)).toLowerCase();
-    this.#identities.admit(this.#vcenter.address, identity);
+    const identity = (await this.api.identify(call)).toLowerCase();
+    this.#identities.admit(this.api.address, identity);
     return identity;
   }
 
@@ -88,13 +84,13 @@ export class KnownVcenter {
   /** Of the whole vCenter, read after it was asked for, once for all who ask at the same time. */
   async allMachines(call: CallContext, surroundings: boolean = false): Promise<MachineList> {
     const round = surroundings ? this.#wholeLists : this.#lists;
-    return round.ask(() => this.#vcenter.machines(call, { surroundings }), call.signal);
+    return round.ask(() => this.api.machines(call, { surroundings }), call.signal);
   }
 
   /** Of the datacenters that are configured. */
   async machines(call: CallContext, surroundings: boolean): Promise<MachineList> {
     const { datacenters } = this.settings;
     if (datacenters.length === 0) return this.allMachines(call, surroundings);
-    return this.#vcenter.machines(call, { datacenters, surroundings });
+    return this.api.machines(call, { datacenters, surroundings });
   }
 }

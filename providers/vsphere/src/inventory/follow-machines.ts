@@ -40,9 +40,11 @@ export async function* followMachines(
     try {
       session = await vim.session(call, ended);
       ended = undefined;
-      for await (const change of follow(session, call, { host, isAnew: begun > 0, onFollowing })) {
+      for await (const changes of follow(session, call, host)) {
         failures = 0;
-        yield* change;
+        if (changes) yield* changes;
+        else onFollowing?.();
+        if (!changes && begun > 0) yield { kind: 'modify' };
       }
     } catch (error) {
       if (call.signal.aborted) return;
@@ -54,20 +56,12 @@ export async function* followMachines(
   }
 }
 
-/** The changes of each answer. */
+/** `undefined` once no change is missed any more, then the changes of each answer. */
 async function* follow(
   session: VimSession,
   call: CallContext,
-  {
-    host,
-    isAnew,
-    onFollowing,
-  }: {
-    readonly host: Pick<ProviderHost, 'callContext' | 'clock'>;
-    readonly isAnew: boolean;
-    readonly onFollowing: (() => void) | undefined;
-  },
-): AsyncGenerator<readonly InventoryChange[], void> {
+  host: Pick<ProviderHost, 'callContext' | 'clock'>,
+): AsyncGenerator<readonly InventoryChange[] | undefined, void> {
   const { propertyCollector, rootFolder } = session.content;
   const view = await viewOf(session, call, rootFolder);
   session.disown(COLLECTOR);
@@ -90,8 +84,7 @@ async function* follow(
       version = xmlText(xmlChild(set, 'version')) ?? version;
       isTruncated = xmlText(xmlChild(set, 'truncated')) === 'true';
     }
-    onFollowing?.();
-    yield isAnew ? [{ kind: 'modify' }] : [];
+    yield undefined;
     for (let seconds = LONGEST_WAIT_S; ;) {
       const begunAt = host.clock.monotonic();
       let answer: unknown;

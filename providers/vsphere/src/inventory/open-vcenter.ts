@@ -27,16 +27,7 @@ import { followMachines } from './follow-machines.ts';
 import { KnownIdentities } from './known-identities.ts';
 import { GUEST_INFO_PATHS, MACHINE, MACHINE_PATHS, virtualMachine, WHOLE_EXTRA_CONFIG } from './machine-properties.ts';
 import { datacentersIn, SURROUNDINGS_SPECS, surroundingsIn } from './surroundings.ts';
-import type {
-  AttachedTag,
-  InventoryChange,
-  InventoryObject,
-  ListOptions,
-  MachineList,
-  ManagedObject,
-  TagOptions,
-  Vcenter,
-} from './vcenter.ts';
+import type { InventoryChange, InventoryObject, ListOptions, MachineList, Vcenter } from './vcenter.ts';
 import { readView, viewOf } from './views.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
 
@@ -145,7 +136,7 @@ class OpenVcenter implements Vcenter {
         const { rootFolder } = session.content;
         // Datacenters are found by what is around them; without any, all comes with the machines.
         const around = datacenters.length > 0 ? await this.#surroundings(session, call) : undefined;
-        const containers = around ? this.#datacenters(around, datacenters) : [rootFolder];
+        const containers = around ? datacentersIn(around, datacenters, this.address) : [rootFolder];
         const of = surroundings && !around ? { ...SURROUNDINGS_SPECS, also: rootFolder } : { specs: [] };
         const what = { ...of, specs: [{ type: MACHINE, paths }, ...of.specs], pageSize: PAGE };
         const machines: VirtualMachine[] = [];
@@ -211,13 +202,8 @@ class OpenVcenter implements Vcenter {
     return this.#vim.inSession(call, (session) => this.#surroundings(session, call));
   }
 
-  async tags(
-    objects: readonly ManagedObject[],
-    categories: readonly string[],
-    call: CallContext,
-    options?: TagOptions,
-  ): Promise<ReadonlyMap<string, readonly AttachedTag[]>> {
-    return this.#tags.attached(objects, categories, call, options);
+  tags(...asked: Parameters<TagClient['attached']>): ReturnType<TagClient['attached']> {
+    return this.#tags.attached(...asked);
   }
 
   changes(call: CallContext, onFollowing?: () => void): AsyncIterable<InventoryChange> {
@@ -280,16 +266,6 @@ class OpenVcenter implements Vcenter {
     for await (const page of readView(session, call, view, { ...SURROUNDINGS_SPECS, also: rootFolder }))
       contents.push(...page);
     return surroundingsIn(contents);
-  }
-
-  #datacenters(all: ReadonlyMap<string, InventoryObject>, names: readonly string[]): readonly InventoryObject[] {
-    const { found, unknown } = datacentersIn(all, names);
-    const [name] = unknown;
-    if (name === undefined) return found;
-    throw new CloudError(
-      'configuration',
-      `vCenter ${this.address} has no datacenter ${JSON.stringify(name)} that the user may see`,
-    );
   }
 
   /** A wrong password is to be heard of by the other login first: both count when an account is locked. */

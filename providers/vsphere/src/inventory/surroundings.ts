@@ -1,4 +1,5 @@
 /** Hosts, clusters, datacenters, folders and resource pools: which of their properties are read, and what they are in. Pure. */
+import { CloudError } from '@outrigger/cloud-provider';
 import { xmlText } from '@outrigger/provider-kit';
 import { managedObjectIn, type ObjectContent, type PropertySpec } from '../client/soap.ts';
 import type { InventoryObject } from './vcenter.ts';
@@ -43,16 +44,22 @@ export function surroundingsIn(contents: readonly ObjectContent[]): ReadonlyMap<
   return found;
 }
 
-/** Those of these names or paths (`/folder/name`), each once; a name that none has is in `unknown`. */
+/** Those of these names or paths (`/folder/name`), each once. Throws `configuration` for a name that none has. */
 export function datacentersIn(
   all: ReadonlyMap<string, InventoryObject>,
   names: readonly string[],
-): { readonly found: readonly InventoryObject[]; readonly unknown: readonly string[] } {
-  const datacenters = [...all.values()].filter(({ type }) => type === 'Datacenter');
-  const named = names.map((name) =>
-    datacenters.filter((one) => [one.name, pathOf(one, all)].includes(name.replace(/^\//u, ''))),
-  );
-  return { found: [...new Set(named.flat())], unknown: names.filter((_, at) => named[at]?.length === 0) };
+  vcenter: string,
+): readonly InventoryObject[] {
+  const named = names.flatMap((name) => {
+    const path = name.replace(/^\//u, '');
+    const fits = [...all.values()].filter(
+      (one) => one.type === 'Datacenter' && [one.name, pathOf(one, all)].includes(path),
+    );
+    if (fits.length > 0) return fits;
+    const message = `vCenter ${vcenter} has no datacenter ${JSON.stringify(name)} that the user may see`;
+    throw new CloudError('configuration', message);
+  });
+  return [...new Set(named)];
 }
 
 /** By the key of its description: operations of vCenter itself have no name. */
