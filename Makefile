@@ -99,7 +99,7 @@ e2e-openstack: $(SETUP) ## Run the program against a real OpenStack on 127.0.0.1
 	@node e2e/openstack/run.ts $(TESTS)
 
 .PHONY: e2e-vsphere
-e2e-vsphere: $(SETUP) ## Run the vSphere provider against govmomi's simulator of vCenter on 127.0.0.1, on a real control plane, and a migration from the official one; builds them once
+e2e-vsphere: $(SETUP) ## Run the vSphere provider against govmomi's simulator of vCenter on 127.0.0.1, on a real control plane, and migrations from two others; builds them once
 	@node providers/vsphere/lab/build-all.ts
 	@node scripts/test.ts vsphere
 

@@ -22,7 +22,7 @@ import {
   type AuditEntry,
   type AuditMark,
   type ControlPlane,
-  type KubernetesMinor,
+  type ControlPlaneOptions,
   type Program,
 } from '@outrigger/testing';
 import { startLabOrSkip, type LabMachine, type LabVcenter } from '../../providers/vsphere/lab/lab.ts';
@@ -73,7 +73,7 @@ export interface Expected {
 }
 
 export interface MigratingClusterOptions {
-  readonly kubernetes?: KubernetesMinor;
+  readonly controlPlane?: ControlPlaneOptions;
   /** `[VirtualCenter …]` and all else, which both read. */
   readonly config: (vcenter: LabVcenter) => string;
 }
@@ -112,8 +112,7 @@ export class MigratingCluster {
   static async start(t: TestContext, options: MigratingClusterOptions): Promise<MigratingCluster | undefined> {
     const [vcenter] = (await startLabOrSkip(t, [{ clusters: 2, machines: MACHINES }])) ?? [];
     if (!vcenter) return undefined;
-    const { kubernetes } = options;
-    const controlPlane = await controlPlaneOrSkip(t, kubernetes === undefined ? {} : { kubernetes });
+    const controlPlane = await controlPlaneOrSkip(t, options.controlPlane);
     if (!controlPlane) return undefined;
     await tagZones(vcenter);
     const { directory, kubeconfig } = controlPlane;
@@ -210,10 +209,6 @@ export class MigratingCluster {
     return some;
   }
 
-  get #kept(): readonly LabMachine[] {
-    return this.#machines.slice(0, KEPT);
-  }
-
   async node(name: string): Promise<Node | undefined> {
     try {
       return await this.client.of(resources.nodes).get({ name });
@@ -231,11 +226,11 @@ export class MigratingCluster {
     await Promise.all(machines.map(({ name }) => nodes.patch({ name }, patch, { subresource: 'status' })));
   }
 
-  async until(what: string, holds: () => boolean | Promise<boolean>): Promise<number> {
+  until(what: string, holds: () => boolean | Promise<boolean>): Promise<number> {
     return waitUntil(what, holds, { patienceMs: PATIENCE_MS, pollMs: 200, logs: this.#logs });
   }
 
-  /** Waits until this one is at work: a node that is new is initialised, one whose machine is stopped has the taint. */
+  /** Waits until it works: a node that is new is initialised, one whose machine is stopped has the taint. */
   async works(by: Contender): Promise<void> {
     const [fresh, stopped] = await this.#register(by, 2);
     assert.ok(fresh && stopped);
@@ -372,7 +367,7 @@ export class MigratingCluster {
   /** Of the nodes that are right, by name. */
   async looks(): Promise<ReadonlyMap<string, NodeLook>> {
     const looks = new Map<string, NodeLook>();
-    for (const { name } of this.#kept) {
+    for (const { name } of this.#machines.slice(0, KEPT)) {
       const node = await this.node(name);
       if (node && isWhole(node)) looks.set(name, lookOf(node));
     }

@@ -14,7 +14,13 @@ import {
   type Node,
 } from '@outrigger/kube';
 import { controlPlaneOrSkip, hollowNode, type ControlPlane } from '@outrigger/testing';
-import { startLabOrSkip, type LabMachine, type LabOptions, type LabVcenter } from '../../providers/vsphere/lab/lab.ts';
+import {
+  startLabOrSkip,
+  type LabMachine,
+  type LabObject,
+  type LabOptions,
+  type LabVcenter,
+} from '../../providers/vsphere/lab/lab.ts';
 import { isInitialised } from '../initialised-node.ts';
 import { Manager } from '../manager.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -191,6 +197,16 @@ export async function tagZones(vcenter: LabVcenter): Promise<void> {
     if (object.type === 'Datacenter') await vcenter.tag(object, 'k8s-region', `region-${vcenter.name}`);
     if (object.type === 'ClusterComputeResource') await vcenter.tag(object, 'k8s-zone', zoneTag(vcenter, object.name));
   }
+}
+
+/** Where {@link tagZones} says that a machine is. */
+export async function labZoneOf(
+  vcenter: LabVcenter,
+): Promise<(machine: LabMachine) => { readonly zone: string; readonly region: string }> {
+  const objects = await vcenter.objects();
+  const of = (reference: string | undefined): LabObject | undefined =>
+    objects.find((one) => one.reference === reference);
+  return ({ host }) => ({ zone: zoneTag(vcenter, of(of(host)?.parent)?.name ?? ''), region: `region-${vcenter.name}` });
 }
 
 function zoneTag(vcenter: LabVcenter, cluster: string): string {

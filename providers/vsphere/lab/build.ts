@@ -1,4 +1,4 @@
-/** The programs of the lab, each built once and kept in the cache: the simulator, and the official provider to compare with. */
+/** The programs of the lab, each built once and kept in the cache: the simulator, and the providers to compare with and to migrate from. */
 import { execFile } from 'node:child_process';
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,6 +9,8 @@ import { cachedGoProgram } from '@outrigger/testing';
 
 const GOVMOMI = { module: 'github.com/vmware/govmomi', version: 'v0.55.0' };
 const OFFICIAL = { module: 'k8s.io/cloud-provider-vsphere', version: 'v1.28.0' };
+/** The last release whose kube-controller-manager has the provider of vSphere switched on. */
+const IN_TREE = { module: 'k8s.io/kubernetes', version: 'v1.28.15' };
 const LINKER_FLAGS = '-s -w';
 
 const telling: Logger = { ...silentLogger, info: (message) => void process.stderr.write(`${message}\n`) };
@@ -38,6 +40,19 @@ export async function buildOfficial(): Promise<string> {
   const source = `${OFFICIAL.module}/cmd/vsphere-cloud-controller-manager`;
   return cachedGoProgram(
     { name: 'vsphere-cloud-controller-manager', ...OFFICIAL, source, linkerFlags: LINKER_FLAGS },
+    { logger: telling },
+  );
+}
+
+/** The path of a kube-controller-manager with the provider that was inside of Kubernetes, which takes ten minutes to build. */
+export async function buildInTree(): Promise<string> {
+  const source = `${IN_TREE.module}/cmd/kube-controller-manager`;
+  const [gitMajor, gitMinor] = IN_TREE.version.slice(1).split('.');
+  const said = Object.entries({ gitVersion: IN_TREE.version, gitMajor, gitMinor });
+  const values = said.map(([key, value]) => ` -X k8s.io/component-base/version.${key}=${value}`);
+  const linkerFlags = `${LINKER_FLAGS}${values.join('')}`;
+  return cachedGoProgram(
+    { name: 'kube-controller-manager-in-tree', ...IN_TREE, source, linkerFlags },
     { logger: telling },
   );
 }
