@@ -1,5 +1,6 @@
 /** A whole life of nodes over two vCenters, with each fault that ever cost one its Node: none that is alive is deleted, each that has gone goes. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { systemClock } from '@outrigger/kube';
 import type { LabVcenter } from '../../providers/vsphere/lab/lab.ts';
@@ -14,8 +15,11 @@ const MACHINES = 45;
  */
 const CALLS_A_VCENTER = 24;
 const CALLS_A_NODE = 0.05;
-/** Longer than the grace period before a deletion and the wait between two proofs. */
-const FAULT_MS = 5_000;
+/** A fault lasts so many times as long as a node took to go, measured here, and no shorter: it would have gone amid the fault. */
+const FAULT_IN_DELETIONS = 2;
+const SHORTEST_FAULT_MS = 7_000;
+/** By which the program finds out whether a machine is there. */
+const PROBES = new Set(['FindAllByUuid', 'RetrievePropertiesEx']);
 const NEW_UUID = '00000000-0000-4000-8000-00000000000';
 
 const zoneOf = async (cluster: VsphereCluster, name: string): Promise<string | undefined> =>
@@ -42,7 +46,7 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
       'all nodes initialised',
       async () => (await cluster.initialised()) === machines.length,
     );
-    const calls = (await Promise.all(cluster.vcenters.map((vcenter) => vcenter.calls(true)))).flat();
+    const calls = (await Promise.all(cluster.vcenters.map((vcenter) => cluster.callsOf(vcenter)))).flat();
     t.diagnostic(`${machines.length} nodes in ${(ms / 1_000).toFixed(1)} s by ${calls.length} calls`);
     const byMethod = Map.groupBy(calls, ({ method }) => method);
     t.diagnostic([...byMethod].map(([method, some]) => `${method} ${some.length}`).join(', '));
@@ -74,23 +78,18 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
     await cluster.until('a-0 has no taint', async () => !(await isShutDown(cluster, 'a-0')));
   });
 
-  await t.test('nodes of machines that were destroyed go', async () => {
+  let faultMs = SHORTEST_FAULT_MS;
+
+  await t.test('nodes of machines that were destroyed go', async (t) => {
     for (const name of ['a-1', 'b-1']) {
       const { reference, vcenter } = await cluster.machine(name);
       await vcenter.destroy(reference);
     }
     await cluster.setReady(['a-1', 'b-1'], 'Unknown');
-    await cluster.gone('a-1', 'b-1');
+    const ms = await cluster.gone('a-1', 'b-1');
+    faultMs = Math.max(SHORTEST_FAULT_MS, FAULT_IN_DELETIONS * ms);
+    t.diagnostic(`gone after ${ms.toFixed(0)} ms; a fault lasts ${faultMs.toFixed(0)} ms`);
     assert.deepEqual(await cluster.wronglyDeleted(), []);
-  });
-
-  await t.test('a machine of another name is the same node', async () => {
-    const { reference } = await cluster.machine('a-2');
-    await a.rename(reference, 'renamed');
-    await cluster.setReady(['a-2'], 'Unknown');
-    await systemClock.sleep(FAULT_MS);
-    assert.deepEqual(await cluster.wronglyDeleted(), []);
-    await cluster.setReady(['a-2'], 'True');
   });
 
   await t.test('a new machine under an old name is a new node', async () => {
@@ -111,7 +110,7 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
     assert.equal((await cluster.node('a-3'))?.spec?.providerID, `vsphere://${NEW_UUID}3`);
   });
 
-  await t.test('labels stay when a machine moves to another zone, and when tags change', async () => {
+  await t.test('labels stay when a machine moves to another zone, and when tags change; it is told', async () => {
     const [moved, tagged] = [await cluster.machine('a-5'), await cluster.machine('b-5')];
     const before = [await zoneOf(cluster, 'a-5'), await zoneOf(cluster, 'b-5')];
     const hosts = await a.objects('HostSystem');
@@ -123,9 +122,20 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
     const host = (await b.objects('HostSystem')).find((one) => one.reference === tagged.host);
     assert.ok(host);
     await b.tag(host, 'k8s-zone', 'another');
-    await cluster.setReady(['a-5', 'b-5'], 'Unknown');
-    await systemClock.sleep(FAULT_MS);
-    await cluster.setReady(['a-5', 'b-5'], 'True');
+    await cluster.setReady(['b-5'], 'Unknown');
+    const [stays = '', goes = ''] = before[0] === 'a-dc0-c0' ? ['a-dc0-c0', 'a-dc0-c1'] : ['a-dc0-c1', 'a-dc0-c0'];
+    await cluster.until('an Event says that a-5 is in another zone', async () =>
+      (await cluster.warnings('a-5', 'LabelsDiffer')).some((note) =>
+        note.includes(`topology.kubernetes.io/zone is ${stays}, in the cloud ${goes}`),
+      ),
+    );
+    await cluster.until('a metric says so', async () => {
+      const [line] = await cluster.metrics(
+        'outrigger_node_label_differences_total{label="topology.kubernetes.io/zone"}',
+      );
+      return Number(line?.split(' ')[1] ?? 0) >= 1;
+    });
+    await cluster.setReady(['b-5'], 'True');
     assert.deepEqual([await zoneOf(cluster, 'a-5'), await zoneOf(cluster, 'b-5')], before);
     await b.untag(host, 'k8s-zone', 'another');
   });
@@ -148,16 +158,56 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
   const onHost = machines.filter(
     (machine) => machine.vcenter === a && machine.host === host && cluster.alive.has(machine.name),
   );
-  interface Fault {
+  const all = <T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<unknown> =>
+    Promise.all(items.map((item) => act(item)));
+  const setSilent = (some: readonly PlacedMachine[], status: 'True' | 'Unknown'): Promise<void> =>
+    cluster.setReady(
+      some.map(({ name }) => name),
+      status,
+    );
+
+  // Each of these is a fault of some machines: the others' nodes go as ever, and that one does shows that these could have gone.
+  await t.test(
+    'a machine of another name; a host disconnected; machines inaccessible, orphaned, invalid, withheld from the account',
+    async (t) => {
+      const rest = of(a, 100).filter(({ host: at }) => at !== host);
+      const [inaccessible, orphaned, invalid, withheld] = [0, 1, 2, 3].map((at) => rest.slice(8 * at, 8 * at + 8));
+      const states = { inaccessible, orphaned, invalid };
+      const [renamed] = rest.slice(32);
+      const doomed = (await cluster.machine('b-7')) ?? assert.fail('no machine');
+      assert.ok(renamed && withheld?.length === 8);
+      await a.rename(renamed.reference, 'renamed');
+      await a.setHost(host, 'notResponding');
+      for (const [state, some = []] of Object.entries(states) as ['inaccessible', readonly PlacedMachine[]][])
+        await all(some, ({ reference }) => a.setConnection(reference, state));
+      await a.hide(withheld.map(({ reference }) => reference));
+      const silent = [renamed, ...onHost, ...Object.values(states).flatMap((some = []) => some), ...withheld];
+      await setSilent(silent, 'Unknown');
+      await b.destroy(doomed.reference);
+      await cluster.setReady(['b-7'], 'Unknown');
+      const ms = await cluster.gone('b-7');
+      t.diagnostic(
+        `${silent.length} nodes are silent; that of a machine that was destroyed is gone after ${ms.toFixed(0)} ms`,
+      );
+      await systemClock.sleep(Math.max(faultMs, FAULT_IN_DELETIONS * ms) - ms);
+      assert.deepEqual(await cluster.wronglyDeleted(), []);
+      await a.setHost(host, 'connected');
+      await all(silent, ({ reference }) => a.setConnection(reference, 'connected'));
+      await a.hide([]);
+      await setSilent(silent, 'True');
+    },
+  );
+
+  // These are faults of a whole vCenter: no node of the cluster can go meanwhile, and that it was asked shows that one might have.
+  const faults: readonly {
     readonly name: string;
     /** Their kubelets fall silent. */
     readonly of: readonly PlacedMachine[];
     readonly begin: () => Promise<unknown>;
     readonly end: () => Promise<unknown>;
-  }
-  const all = <T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<unknown> =>
-    Promise.all(items.map((item) => act(item)));
-  const faults: readonly Fault[] = [
+    /** Which is asked meanwhile. */
+    readonly asked: LabVcenter;
+  }[] = [
     {
       name: 'sessions end in the middle of each list',
       of: ten,
@@ -167,59 +217,50 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
           { method: 'RetrievePropertiesEx', skip: 1, killSessions: true, count: 20 },
         ]),
       end: () => a.setRules([]),
-    },
-    {
-      name: 'a host is disconnected',
-      of: onHost,
-      begin: () => a.setHost(host, 'notResponding'),
-      end: () => a.setHost(host, 'connected'),
-    },
-    ...(['inaccessible', 'orphaned', 'invalid'] as const).map((state): Fault => ({
-      name: `machines are ${state}`,
-      of: ten,
-      begin: () => all(ten, ({ reference }) => a.setConnection(reference, state)),
-      end: () => all(ten, ({ reference }) => a.setConnection(reference, 'connected')),
-    })),
-    {
-      name: 'no permission on a folder',
-      of: ten,
-      begin: () => a.hide(ten.map(({ reference }) => reference)),
-      end: () => a.hide([]),
+      asked: a,
     },
     {
       name: 'one vCenter is down',
       of: of(a, 100),
       begin: () => a.setDown(true),
       end: () => a.setDown(false),
+      // What is asked of one that is down nobody counts.
+      asked: b,
     },
     {
       name: 'every search fails, by the rules of the simulator',
       of: of(b, 10),
       begin: () => b.addFault({ method: '*', type: 'SearchIndex', fault: 'NoPermission' }),
       end: () => b.setRules([]),
+      asked: b,
     },
     {
       name: 'half of all calls fail, by the rules of the simulator',
       of: of(b, 10),
       begin: () => b.addFault({ method: '*', fault: 'Network', probability: 0.5 }),
       end: () => b.setRules([]),
+      asked: b,
     },
     {
       name: 'what has gone is said of machines that are there',
       of: of(b, 10),
       begin: () => b.setRules([{ method: 'FindAllByUuid', status: 404 }]),
       end: () => b.setRules([]),
+      asked: b,
     },
   ];
-  for (const { begin, end, name, of } of faults) {
-    await t.test(name, async () => {
-      const names = of.map((machine) => machine.name);
+  for (const { asked, begin, end, name, of } of faults) {
+    await t.test(name, async (t) => {
       await begin();
-      await cluster.setReady(names, 'Unknown');
-      await systemClock.sleep(FAULT_MS);
+      await setSilent(of, 'Unknown');
+      await cluster.callsOf(asked);
+      await systemClock.sleep(faultMs);
       assert.deepEqual(await cluster.wronglyDeleted(), []);
+      const probes = (await cluster.callsOf(asked)).filter(({ method }) => PROBES.has(method)).length;
+      t.diagnostic(`${of.length} nodes are silent; the program asked ${probes} times what became of them`);
+      assert.ok(probes >= 2, `asked ${probes} times amid the fault: that nothing was deleted shows nothing`);
       await end();
-      await cluster.setReady(names, 'True');
+      await setSilent(of, 'True');
     });
   }
 
@@ -235,14 +276,14 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
     for (let round = 0; round < 3; round++) {
       await manager.end('SIGKILL');
       manager.start();
-      await systemClock.sleep(FAULT_MS);
+      await systemClock.sleep(faultMs);
     }
     await a.setDown(true);
     await manager.end('SIGKILL');
     await b.destroy(lost.reference);
     manager.start();
     await cluster.setReady([lost.name], 'Unknown');
-    await systemClock.sleep(FAULT_MS);
+    await systemClock.sleep(faultMs);
     for (const { name } of [lost, dead]) cluster.alive.delete(name);
     assert.deepEqual(await cluster.wronglyDeleted(), []);
 
@@ -270,5 +311,16 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
       after.every(({ rest }, index) => rest <= Math.min(5, before[index]?.rest ?? 0)),
       JSON.stringify([before, after]),
     );
+  });
+
+  await t.test('it has asked for nothing but what the page of privileges names', async () => {
+    const page = await readFile(new URL('../../providers/vsphere/docs/privileges.md', import.meta.url), 'utf8');
+    const named = new Set([...page.matchAll(/`([^`]+)`/gu)].map(([, name]) => name));
+    for (const vcenter of cluster.vcenters) await cluster.callsOf(vcenter);
+    assert.deepEqual(
+      [...cluster.methods].filter((method) => !named.has(method)),
+      [],
+    );
+    assert.ok(cluster.methods.has('FindAllByUuid') && cluster.methods.has('Logout'), [...cluster.methods].join());
   });
 });

@@ -12,10 +12,12 @@ import {
   systemClock,
   type Client,
   type Node,
+  type Transport,
 } from '@outrigger/kube';
-import { controlPlaneOrSkip, hollowNode, type ControlPlane } from '@outrigger/testing';
+import { controlPlaneOrSkip, freePort, hollowNode, type ControlPlane } from '@outrigger/testing';
 import {
   startLabOrSkip,
+  type LabCall,
   type LabMachine,
   type LabObject,
   type LabOptions,
@@ -46,22 +48,24 @@ export class VsphereCluster {
   readonly manager: Manager;
   readonly log: string;
   readonly #secrets: string;
+  readonly #serving: Transport;
+  /** What it was seen to ask any vCenter for by {@link callsOf}. */
+  readonly methods: Set<string> = new Set();
   /** By name: the UID of a node whose machine is there, and which must never be deleted. */
   readonly alive: Map<string, string> = new Map();
 
-  private constructor(
-    controlPlane: ControlPlane,
-    client: Client,
-    vcenters: readonly LabVcenter[],
-    manager: Manager,
-    secrets: string,
-  ) {
-    this.controlPlane = controlPlane;
-    this.client = client;
-    this.vcenters = vcenters;
-    this.manager = manager;
-    this.log = join(controlPlane.directory, 'manager.log');
-    this.#secrets = secrets;
+  private constructor(parts: {
+    controlPlane: ControlPlane;
+    client: Client;
+    vcenters: readonly LabVcenter[];
+    manager: Manager;
+    secrets: string;
+    serving: Transport;
+  }) {
+    ({ client: this.client, controlPlane: this.controlPlane, manager: this.manager, vcenters: this.vcenters } = parts);
+    this.log = join(parts.controlPlane.directory, 'manager.log');
+    this.#secrets = parts.secrets;
+    this.#serving = parts.serving;
   }
 
   /** `undefined` where the control plane or the simulator cannot be had; the test is skipped then. The program does not run yet. */
@@ -76,16 +80,20 @@ export class VsphereCluster {
     await mkdir(secrets);
     const config = join(directory, 'vsphere.conf');
     await writeFile(config, await configOf(vcenters, directory, secrets));
+    const port = await freePort();
     const manager = new Manager(
       [
         '--cloud-provider=vsphere',
         `--cloud-config=${config}`,
         `--kubeconfig=${controlPlane.kubeconfig.path}`,
-        '--secure-port=0',
+        '--bind-address=127.0.0.1',
+        `--secure-port=${port}`,
         '--leader-elect=false',
         '--node-deletion-grace-period=1s',
         // Most nodes of a part may go; the breaker is shown elsewhere.
         '--node-deletion-max-fraction=1',
+        // What differs from the cloud is told soon.
+        '--node-status-update-frequency=20s',
         '--v=4',
         ...(options.flags ?? []),
       ],
@@ -95,7 +103,10 @@ export class VsphereCluster {
       await manager[Symbol.asyncDispose]();
       await transport[Symbol.asyncDispose]();
     });
-    const cluster = new VsphereCluster(controlPlane, createClient(transport), vcenters, manager, secrets);
+    const serving = createTransport({ server: `https://127.0.0.1:${port}`, tls: { insecureSkipVerify: true } });
+    t.after(() => serving[Symbol.asyncDispose]());
+    const client = createClient(transport);
+    const cluster = new VsphereCluster({ controlPlane, client, vcenters, manager, secrets, serving });
     await cluster.writeCredentials('user', 'pass');
     return cluster;
   }
@@ -174,6 +185,26 @@ export class VsphereCluster {
   async wronglyDeleted(): Promise<readonly string[]> {
     const there = new Map((await this.nodes()).map(({ metadata }) => [metadata?.name ?? '', metadata?.uid]));
     return [...this.alive].filter(([name, uid]) => there.get(name) !== uid).map(([name]) => name);
+  }
+
+  /** What the program has asked this vCenter for since it was asked so last. */
+  async callsOf(vcenter: LabVcenter): Promise<readonly LabCall[]> {
+    const calls = await vcenter.calls(true);
+    for (const { method } of calls) this.methods.add(method.replace(/\/id:[^/?]*/u, '/id:{id}'));
+    return calls;
+  }
+
+  /** Lines of the program's metrics that begin so. */
+  async metrics(start: string): Promise<readonly string[]> {
+    const { body } = await this.#serving.send({ method: 'GET', path: '/metrics' });
+    const text = Buffer.concat(await Array.fromAsync(body)).toString();
+    return text.split('\n').filter((line) => line.startsWith(start));
+  }
+
+  /** What Warning Events of this reason say of a node. */
+  async warnings(node: string, reason: string): Promise<readonly string[]> {
+    const { items } = await this.client.of(resources.events).list({ namespace: 'default' });
+    return items.filter((one) => one.regarding?.name === node && one.reason === reason).map(({ note = '' }) => note);
   }
 
   /** Rejects at once where the program has ended by itself. Resolves with the milliseconds. */
