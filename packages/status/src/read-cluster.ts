@@ -87,7 +87,8 @@ export async function readCluster({ call, client, leaseName, namespace }: ReadCl
       ),
     ),
     fact(ofProgram(resources.pods)),
-    fact(list(resources.nodes)),
+    // There may be thousands of nodes: `trimmed` spares the server and this process what is not looked at here.
+    fact(list(resources.nodes, { trimmed: true })),
     fact(
       list(resources.services).then((all) =>
         all.filter(
