@@ -90,6 +90,7 @@ export {
   Journal,
   type AppliedAction,
   type ControllerJournal,
+  type FieldChange,
   type NotedAction,
   type PlannedActions,
   type Subject,

@@ -13,12 +13,23 @@ import {
   type Metrics,
 } from '@outrigger/kube';
 
+/** One field of an object, or of a part in the cloud. */
+export interface FieldChange {
+  /** As `kubectl explain` names it; an element of a list by its type: `status.conditions[Ready]`. */
+  readonly field: string;
+  /** JSON; `undefined`: it is not there. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
 /** One action of a plan, in words. No secrets. */
 export interface NotedAction {
   /** `patch-object`, `create route`: the same for all of its sort. */
   readonly kind: string;
   /** A clause without a subject: `set the provider ID to memory://a/i-1`. */
   readonly summary: string;
+  /** Dry run: the fields that would be others after it. Default: not known. */
+  readonly changes?: readonly FieldChange[];
 }
 
 /** What an action is about. */
@@ -218,8 +229,11 @@ export class Journal {
   }
 
   /** What an action says comes from a cloud or from an object of a user. */
-  #safe({ kind, summary }: NotedAction): NotedAction {
-    return { kind, summary: this.#options.redact(summary) };
+  #safe({ changes, kind, summary }: NotedAction): NotedAction {
+    const { redact } = this.#options;
+    const safe = (text: string | undefined): string | undefined => text && redact(text);
+    const told = changes?.map(({ field, from, to }) => ({ field, from: safe(from), to: safe(to) }));
+    return { kind, summary: redact(summary), ...(told && { changes: told }) };
   }
 }
 

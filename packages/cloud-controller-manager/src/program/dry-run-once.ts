@@ -1,7 +1,7 @@
 /** `--dry-run --once`: waits until nothing more is planned, says what would be done, and ends the program. */
 import { tracingChannel } from 'node:diagnostics_channel';
 import { CLOUD_CALL_CHANNEL, type CloudCallTrace, type OpenedProvider } from '@outrigger/cloud-runtime';
-import type { Journal } from '@outrigger/controllers';
+import type { Journal, NotedAction } from '@outrigger/controllers';
 import type { Clock } from '@outrigger/kube';
 
 /** So long nothing is planned, and no request to a cloud is under way: longer than a batch of look-ups, or a retry of one, waits. */
@@ -98,7 +98,7 @@ export class DryRunOnce implements Disposable {
     const { journal, write } = this.#options;
     const plans = journal.plans().toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
     for (const plan of plans) {
-      write(`${nameOf(plan)} (${plan.controller})\n${plan.actions.map(({ summary }) => `  + ${summary}\n`).join('')}`);
+      write(`${nameOf(plan)} (${plan.controller})\n${plan.actions.map(linesOf).join('')}`);
     }
     const problems = [
       ...(isSettled ? [] : ['it was still busy after 5 minutes: the plan may not be complete']),
@@ -116,6 +116,11 @@ export class DryRunOnce implements Disposable {
     );
     if (problems.length === 0) this.#code = actions === 0 ? 0 : 2;
   }
+}
+
+function linesOf({ changes = [], summary }: NotedAction): string {
+  const shown = changes.map(({ field, from = '(none)', to = '(none)' }) => `      ${field}: ${from} → ${to}\n`);
+  return `  + ${summary}\n${shown.join('')}`;
 }
 
 function count(many: number, what: string): string {

@@ -3,7 +3,8 @@ import type { LoadBalancerPart } from '@outrigger/cloud-provider';
 import { summaryOf } from '@outrigger/cloud-runtime';
 import type { Fact, StandingPart } from '../finding.ts';
 import type { NotedAction } from '../journal.ts';
-import type { ServicePlan } from './service-plan.ts';
+import { changesOf } from '../field-changes.ts';
+import type { Bring, ServicePlan } from './service-plan.ts';
 
 export const recordAction: NotedAction = {
   kind: 'record',
@@ -23,6 +24,17 @@ export function factsOfParts(parts: readonly LoadBalancerPart[], agoMs: number):
 /** For a list. */
 export function listedParts(parts: readonly LoadBalancerPart[]): readonly StandingPart[] {
   return parts.map(({ id, kind, state }) => ({ kind, id, state }));
+}
+
+/** The same, with what would be changed of each part: what an update has that the part shows otherwise. */
+export function changesOfParts(bring: Bring, parts: readonly LoadBalancerPart[]): readonly NotedAction[] {
+  return notedOf(bring).map((noted, i) => {
+    const { id, input = {}, kind, part } = bring.plan.actions[i] ?? {};
+    const before = parts.find((one) => one.kind === part && one.id === id)?.attributes ?? {};
+    const shown = kind === 'update' ? Object.entries(input).filter(([name]) => Object.hasOwn(before, name)) : [];
+    const changes = shown.flatMap(([name, value]) => changesOf({ [name]: before[name] }, { [name]: value }));
+    return changes.length > 0 ? { ...noted, changes } : noted;
+  });
 }
 
 /** The actions that a plan asks for, in the order in which they are carried out. */

@@ -29,7 +29,7 @@ import type { IdleReason, NodeAction, NodePlan } from './actions.ts';
 import { applyWrites } from './apply.ts';
 import type { NodeControllerDependencies } from './node-dependencies.ts';
 import { createNodeMetrics, watchUninitialized, type NodeMetrics } from './node-metrics.ts';
-import { factsOfNode, factsOfNodePlan, notedWrites } from './node-words.ts';
+import { factsOfNode, factsOfNodePlan, notedWrites, plannedWrites } from './node-words.ts';
 import type { PlanOptions } from './observed.ts';
 import { planNode } from './plan.ts';
 import { runRefreshSchedule } from './refresh-schedule.ts';
@@ -332,7 +332,7 @@ class Run {
   ): Promise<boolean> {
     const subject = subjectOf('Node', node);
     if (this.#journal.dryRun && actions.some(({ kind }) => kind !== 'event')) {
-      this.#journal.plan(subject, notedWrites(actions));
+      this.#journal.plan(subject, plannedWrites(node, actions));
       // It will carry its taint until somebody else has done this.
       if (isUninitialized(node)) this.#rounds.askLater(key, node.metadata?.uid ?? '');
       else this.#rounds.used(key);

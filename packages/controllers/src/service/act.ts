@@ -3,7 +3,7 @@ import type { LoadBalancerAction, LoadBalancerActionResult } from '@outrigger/cl
 import type { Applied } from '../load-balancer/apply-actions.ts';
 import { isUncertain } from '../load-balancer/failure.ts';
 import { canName } from '../load-balancer/judge-look.ts';
-import { notedOf } from '../load-balancer/load-balancer-words.ts';
+import { changesOfParts } from '../load-balancer/load-balancer-words.ts';
 import type { Bring } from '../load-balancer/service-plan.ts';
 import { episodeOf, fail } from './fail.ts';
 import { annotationPatch, openedRecord } from './parts-record.ts';
@@ -17,7 +17,8 @@ import { partsAnnotation } from './well-known-names.ts';
 export function act(state: ServiceState, bring: Bring, at: Surroundings): Step {
   const { cloud, dryRun } = at.rules;
   if (dryRun) {
-    const actions = [...at.before, ...notedOf(bring)];
+    const there = state.look?.observation.kind === 'parts' ? state.look.observation.parts : [];
+    const actions = [...at.before, ...changesOfParts(bring, there)];
     return { state: spent(state), effects: [{ kind: 'plan', actions }], next: wake(LONGEST_POLL_MS) };
   }
   // Nothing is made beyond what the record on the Service says before it says that there may be more.

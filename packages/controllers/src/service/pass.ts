@@ -20,6 +20,7 @@ import { isRecorded, roleOf } from './role.ts';
 import { stateOf, type SeenLook, type ServiceState, type Settled } from './service-state.ts';
 import { notePartsAction, statusAction } from './service-words.ts';
 import { observedOf, selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
+import { withChanges } from '../field-changes.ts';
 import { hold, settle, statusWrite } from './settle.ts';
 import { after, LOOK, REST, wake, type Effect, type Read, type Step, type Surroundings } from './step-types.ts';
 import { missingSinceAnnotation } from './well-known-names.ts';
@@ -123,11 +124,12 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
     }
     case 'record': {
       const { providerName } = rules.options;
-      if (rules.dryRun) {
-        return planAndCarryOut(state, { ...at, service: asRecorded(service, providerName), before: [recordAction] });
-      }
       const readiness = roleOf(service, rules.options) === 'serve' ? PROVISIONING : undefined;
       const patch = saying(recordPatch(service, providerName), readiness, at);
+      if (rules.dryRun) {
+        const before = [withChanges(recordAction, service, patch)];
+        return planAndCarryOut(state, { ...at, service: asRecorded(service, providerName), before });
+      }
       const write = { purpose: 'record', action: recordAction, patch } as const;
       return { state: { ...state, readiness }, effects: [], next: { kind: 'write', write } };
     }

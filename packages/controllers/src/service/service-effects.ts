@@ -12,6 +12,7 @@ import {
   type ResourceClient,
   type Service,
 } from '@outrigger/kube';
+import { withChanges } from '../field-changes.ts';
 import { CONTESTED_REASON, contestedNote, managerOf } from '../contested-field.ts';
 import { noJournal, subjectOf, type ControllerJournal, type Subject } from '../journal.ts';
 import { applyActions } from '../load-balancer/apply-actions.ts';
@@ -148,7 +149,8 @@ export class ServiceEffects {
   #write(write: Write, pass: Pass): Promise<ObjectMeta | undefined> {
     const failureOf = (metadata: ObjectMeta | undefined): string | undefined =>
       metadata ? undefined : `the ${CHANGED}`;
-    return this.#journal.perform(subjectOfPass(pass), [write.action], () => this.#patch(write, pass), failureOf);
+    const action = this.#journal.dryRun ? withChanges(write.action, pass.service, write.patch) : write.action;
+    return this.#journal.perform(subjectOfPass(pass), [action], () => this.#patch(write, pass), failureOf);
   }
 
   /** Returns the new metadata; `undefined` when the Service is gone, another one, or was written by another meanwhile. */
