@@ -138,6 +138,13 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       means: 'The machine is not found, but so many are missing that more proof is needed.',
       remedy: `${held}: ${guide('runbooks/OutriggerNodeDeletionsHeld.md', 'runbook')}. If the machine is gone: \`kubectl annotate node NAME outrigger.dev/allow-node-deletion=true\`.`,
     },
+    {
+      reason: 'NodeDeletionUnproved',
+      type: 'Warning',
+      on: 'Node',
+      means: 'The machine is neither found nor proved to be gone, again and again. The node is kept.',
+      remedy: 'Do what the message says. If the machine is gone: `kubectl delete node NAME`.',
+    },
   ],
   'Service controller': [
     {

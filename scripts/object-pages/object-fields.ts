@@ -191,6 +191,14 @@ export const objectFields: Readonly<Record<string, readonly ObjectField[]>> = {
       means: 'The machine is being maintained.',
     },
     {
+      name: 'LoadBalancerReady',
+      on: 'Service',
+      by: 'Outrigger',
+      value:
+        '`True`: `Ready`; `False`: `Provisioning`, `WaitingForPart`, `NoNodes`, `Refused`, `QuotaExceeded`, `ImplementedElsewhere`, `Deleting`, `Failed`, or the code of the error',
+      means: `Whether the load balancer is as the Service asks for, and what is waited for. [All reasons](service-conditions.md).`,
+    },
+    {
       name: 'LoadBalancerPortsError',
       on: 'Service',
       by: 'Outrigger',

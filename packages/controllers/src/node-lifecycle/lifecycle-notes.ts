@@ -39,6 +39,6 @@ export function heldNote(name: string, hold: LifecycleHold): EventNote {
 
 /** The cloud has said again and again what proves neither that the machine is there nor that it is gone. */
 export function unprovedNote(name: string, { message: why }: Error): EventNote {
-  const message = `Node ${name} is kept: it is not known whether its machine is gone. ${why}`;
+  const message = `Node ${name} is kept: it is not known whether its machine is gone. If it is: kubectl delete node ${name}. ${why}`;
   return { type: 'Warning', reason: 'NodeDeletionUnproved', message };
 }

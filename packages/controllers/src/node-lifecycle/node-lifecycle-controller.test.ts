@@ -770,6 +770,6 @@ test('of a node whose machine is neither found nor proved to be gone a person is
   assert.deepEqual([rig.deleted, rig.reasons('lost'), rig.reasons('flaky')], [[], ['NodeDeletionUnproved'], []]);
   assert.equal(
     rig.events[0]?.note.message,
-    'Node lost is kept: it is not known whether its machine is gone. the cloud said unavailable',
+    'Node lost is kept: it is not known whether its machine is gone. If it is: kubectl delete node lost. the cloud said unavailable',
   );
 });
