@@ -7,6 +7,7 @@ import type { ControlPlane } from '@outrigger/testing';
 import { CloudStory } from './cloud-story.ts';
 import { kubectl } from './granted-program.ts';
 import { allObjects, startPod } from './installed-chart.ts';
+import { status } from './status-command.ts';
 
 /** The values of the chart that change in the course of the day. */
 export interface ChartValues {
@@ -54,6 +55,13 @@ export async function operatorsDay(controlPlane: ControlPlane, installer: Instal
   await story.isInitialised('n1');
   await expose('web');
   assert.match(await ready('web'), /condition met/u);
+  const manager = [`--server=https://127.0.0.1:${first.program.port}`, '--insecure-skip-tls-verify'];
+  const problems = async (): Promise<string> => {
+    const { text } = await status(`--kubeconfig=${controlPlane.kubeconfig.path}`, ...manager);
+    return [...text.matchAll(/^\d+\. .*$(?:\n {3}.*$)*/gmu)].map(([one]) => one).join('\n');
+  };
+  // No kubelet says that a pod is ready here.
+  assert.match(await problems(), /^1\. ERROR (?:DaemonSet|Deployment) \S+: [^\n]*(?:\n {3}[^\n]*)*$/u);
 
   // The password in the Secret is wrong from now on. The Service says so, and an Event what is to be done.
   const { pid } = firstManager;
@@ -66,6 +74,7 @@ export async function operatorsDay(controlPlane: ControlPlane, installer: Instal
     (await conditionOf(controlPlane, 'shop')).startsWith('False Unauthenticated'),
   );
   assert.ok(!message.includes('wrong-horse'), message);
+  assert.match(await problems(), /The cloud refuses the credentials .*\n {3}Remedy: {2}Correct the credentials/u);
   const remedies: Remedies = {
     'correct the credentials in its cloud config, which is read again': async () => {
       await installer.upgrade(valuesWith('correct-horse'));
@@ -78,6 +87,7 @@ export async function operatorsDay(controlPlane: ControlPlane, installer: Instal
   await follow();
   assert.match(await ready('shop'), /condition met/u);
   await told(story, controlPlane, 'CloudAnswers');
+  assert.doesNotMatch(await problems(), /credentials|Service/u);
   assert.equal(firstManager.pid, pid, 'nothing was restarted');
 
   // Upgraded: the new pod is there before the old one has gone, and works only after it.

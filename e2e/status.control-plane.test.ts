@@ -1,38 +1,14 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { newCloudControllerManager } from '@outrigger/cloud-controller-manager';
 import { createClient, createTransport, loadConfig, resources, systemClock } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
-import { statusCommand } from '@outrigger/status';
 import { controlPlaneOrSkip, freePort, hollowNode } from '@outrigger/testing';
 import { Manager } from './manager.ts';
+import { status, type StatusOutcome } from './status-command.ts';
 import { waitUntil } from './wait-until.ts';
-
-interface Outcome {
-  readonly code: number;
-  readonly text: string;
-}
-
-const outrigger = newCloudControllerManager({ providers: {}, commands: [statusCommand] });
-
-async function status(...args: readonly string[]): Promise<Outcome> {
-  let text = '';
-  const code = await outrigger.main(['status', ...args], {
-    program: 'outrigger',
-    env: {},
-    stdout: { write: (more) => void (text += more) },
-    stderr: { write: (more) => void (text += more) },
-    signals: new EventEmitter(),
-    exit: () => assert.fail('must not exit by itself'),
-    workingDirectory: tmpdir(),
-    hostname: 'test',
-  });
-  return { code, text };
-}
 
 test('status says that a cluster has no leader, is healthy, lacks credentials, and what its user may not see', async (t) => {
   const controlPlane = await controlPlaneOrSkip(t);
@@ -86,10 +62,10 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
   const direct = [kubeconfig, `--manager-port=${port}`, '--insecure-skip-tls-verify'];
   const until = async (
     what: string,
-    holds: (outcome: Outcome) => boolean,
+    holds: (outcome: StatusOutcome) => boolean,
     ...args: readonly string[]
-  ): Promise<Outcome> => {
-    let outcome: Outcome = { code: 0, text: '' };
+  ): Promise<StatusOutcome> => {
+    let outcome: StatusOutcome = { code: 0, text: '' };
     const reached = async (): Promise<boolean> => {
       outcome = await status(...args);
       await writeFile(path.join(directory, 'status'), outcome.text);
