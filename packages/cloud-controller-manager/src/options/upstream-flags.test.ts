@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { flagNameOf, type Flag } from '@outrigger/controller-manager';
 import { featureGates } from './feature-gates.ts';
@@ -9,7 +9,7 @@ import { upstreamGates } from './upstream-gates.suite.ts';
 
 /** What upstream's types are called here. */
 const TYPES: Readonly<Record<string, string>> = { int32: 'int', float32: 'float', bool: '' };
-/** Flags whose default is another one here; docs/reference/differences.md says why. */
+/** Flags whose default is another one here; docs/reference/differences says why. */
 const OTHER_DEFAULTS = new Set([
   'concurrent-node-syncs',
   'concurrent-service-syncs',
@@ -19,7 +19,10 @@ const OTHER_DEFAULTS = new Set([
   'route-reconciliation-period',
 ]);
 
-const differences = readFileSync(new URL('../../../../docs/reference/differences.md', import.meta.url), 'utf8');
+const pages = new URL('../../../../docs/reference/differences/', import.meta.url);
+const differences = readdirSync(pages)
+  .map((page) => readFileSync(new URL(page, pages), 'utf8'))
+  .join('\n');
 const flags = new Map<string, Flag<unknown>>(
   programFlags.groups.flatMap(({ flags }) => Object.entries(flags).map(([key, flag]) => [flagNameOf(key), flag])),
 );
@@ -32,7 +35,7 @@ for (const [name, type, shown] of upstreamFlags) {
     assert.ok(!flag.hidden, 'what upstream has is shown in --help');
     if (OTHER_DEFAULTS.has(name)) {
       assert.notEqual(flag.type.format(flag.default), shown);
-      assert.ok(differences.includes(`--${name}`), 'is not argued in docs/reference/differences.md');
+      assert.ok(differences.includes(`--${name}`), 'is not argued in docs/reference/differences');
     } else if (name === 'controllers') {
       // Empty in upstream's help, and `*` when it runs: see its /configz.
       assert.deepEqual(flag.default, ['*']);

@@ -12,7 +12,10 @@ import { addShutdownTaint, removeShutdownTaint } from './shutdown-taint.ts';
 import { upstreamScenarios, type Scenario } from './upstream-scenarios.suite.ts';
 import { shutdownTaintKey } from './well-known-names.ts';
 
-const differences = readFileSync(new URL('../../../../docs/reference/differences.md', import.meta.url), 'utf8');
+const differences = readFileSync(
+  new URL('../../../../docs/reference/differences/node-lifecycle.md', import.meta.url),
+  'utf8',
+);
 const shutdownTaint = { key: shutdownTaintKey, effect: 'NoSchedule' } as const;
 const options: LifecycleOptions = { providerName: 'fake', deletionGraceMs: 30_000, unknownNodeDeletionMs: 0 };
 const wallNow = Date.parse('2026-01-01T00:00:00Z');
@@ -59,7 +62,7 @@ for (const scenario of upstreamScenarios) {
     };
     assert.equal(same[scenario.upstream].includes(kind), scenario.why === undefined);
     if (scenario.why !== undefined)
-      assert.ok(differences.includes(scenario.why), 'docs/reference/differences.md says why');
+      assert.ok(differences.includes(scenario.why), 'docs/reference/differences/node-lifecycle.md says why');
   });
 }
 

@@ -16,7 +16,7 @@ export interface Scenario {
   readonly upstream: 'stays' | 'is deleted' | 'is tainted' | 'loses the taint';
   /** After two readings a grace period apart. */
   readonly expected: LifecyclePlan['kind'];
-  /** Where it is not what upstream does: words of the row in docs/reference/differences.md that tells why. */
+  /** Where it is not what upstream does: words of the row in docs/reference/differences/node-lifecycle.md that tells why. */
   readonly why?: string;
 }
 

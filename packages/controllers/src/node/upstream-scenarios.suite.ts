@@ -25,7 +25,7 @@ export interface Scenario {
   readonly expected:
     | 'as-it-was'
     | { readonly providerID?: string; readonly addresses?: readonly NodeAddress[]; readonly labels?: Labels };
-  /** Where upstream does something else: what, and words of the row in docs/reference/differences.md that tells why. */
+  /** Where upstream does something else: what, and words of the row in docs/reference/differences/nodes.md that tells why. */
   readonly differs?: { readonly upstream: string; readonly row: string };
 }
 

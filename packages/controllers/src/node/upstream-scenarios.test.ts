@@ -8,7 +8,7 @@ import { planNode } from './plan.ts';
 import { upstreamScenarios, type Scenario } from './upstream-scenarios.suite.ts';
 import { uninitializedTaintKey } from './well-known-names.ts';
 
-const differences = readFileSync(new URL('../../../../docs/reference/differences.md', import.meta.url), 'utf8');
+const differences = readFileSync(new URL('../../../../docs/reference/differences/nodes.md', import.meta.url), 'utf8');
 const options = { providerName: 'fake', runsRoutes: false, nodeSyncedEvents: false };
 /** Upstream's tables have it on most nodes: it is somebody else's, and stays. */
 const other = { key: 'ImproveCoverageTaint', value: 'true', effect: 'NoSchedule' } as const;
@@ -44,6 +44,7 @@ for (const { cloud, differs, expected, node, source } of upstreamScenarios) {
     const after = await bringNode(before, planNode({ node: before, answer, now: Date.UTC(2026, 0, 1), options }));
     const changed: Node = nodeOf({ ...node, tainted: false, ...(expected === 'as-it-was' ? {} : expected) });
     assert.deepEqual(shownOf(after.node), shownOf(expected === 'as-it-was' ? before : changed));
-    if (differs !== undefined) assert.ok(differences.includes(differs.row), 'docs/reference/differences.md says why');
+    if (differs !== undefined)
+      assert.ok(differences.includes(differs.row), 'docs/reference/differences/nodes.md says why');
   });
 }
