@@ -5,12 +5,14 @@
 import type { ExplanationList, ExplainedKind, ListedStanding } from '@outrigger/cloud-controller-manager';
 import {
   asError,
+  keyOfObject,
   noMetrics,
   resources,
   silentLogger,
   Stores,
   type Client,
   type Clock,
+  type KubeObject,
   type Logger,
   type Node,
   type Service,
@@ -22,7 +24,7 @@ import type { Feed } from './feed.ts';
 import type { LeaderPages } from './leader-pages.ts';
 import { itemsOf } from './overview.ts';
 import { nodeRow, orphanRows, routeRows, serviceRow } from './rows.ts';
-import type { SourceState } from './view-types.ts';
+import type { NodeRow, ServiceRow, SourceState } from './view-types.ts';
 
 export interface ClusterViewOptions {
   readonly feed: Feed;
@@ -71,10 +73,30 @@ export class ClusterView {
       services.subscribe(({ key }) => this.#showService(key)),
     ];
     try {
-      await Promise.all([this.#every(POLL_MS, signal, () => this.#poll(signal)), this.#judgeOften(signal)]);
+      await Promise.all([
+        this.#every(POLL_MS, signal, () => this.#poll(signal)),
+        this.#judgeOften(signal),
+        this.#forgetGone(nodes, 'nodes', signal, (node) => this.#rowOfNode(node)),
+        this.#forgetGone(services, 'services', signal, (service) => this.#rowOfService(service)),
+      ]);
     } finally {
       for (const stop of stops) stop();
     }
+  }
+
+  /** What went while nobody looked is in the feed still, and no watch tells of it. */
+  async #forgetGone<T extends KubeObject>(
+    store: Store<T>,
+    table: 'nodes' | 'services',
+    signal: AbortSignal,
+    rowOf: (object: T) => { readonly name: string } | undefined,
+  ): Promise<void> {
+    await store.whenSynced(signal).catch(() => {});
+    if (!signal.aborted)
+      this.#options.feed.replace(
+        table,
+        [...store.values()].flatMap((one) => rowOf(one) ?? []),
+      );
   }
 
   async #every(periodMs: number, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
@@ -139,17 +161,28 @@ export class ClusterView {
 
   #showNode(name: string): void {
     const { feed } = this.#options;
-    const node = this.#stores?.nodes.get(name);
-    if (node) feed.set('nodes', nodeRow(node, this.#listed.get('node')?.get(name) ?? []));
-    else feed.delete('nodes', name);
+    const { nodes } = this.#stores ?? {};
+    const node = nodes?.get(name);
+    if (node) feed.set('nodes', this.#rowOfNode(node));
+    // Before the first list is complete, absence says nothing.
+    else if (nodes?.synced) feed.delete('nodes', name);
   }
 
   #showService(name: string): void {
     const { feed } = this.#options;
-    const service = this.#stores?.services.get(name);
-    const row = service && serviceRow(service, this.#listed.get('service')?.get(name) ?? []);
+    const { services } = this.#stores ?? {};
+    const service = services?.get(name);
+    const row = service && this.#rowOfService(service);
     if (row) feed.set('services', row);
-    else feed.delete('services', name);
+    else if (services?.synced) feed.delete('services', name);
+  }
+
+  #rowOfNode(node: Node): NodeRow {
+    return nodeRow(node, this.#listed.get('node')?.get(node.metadata?.name ?? '') ?? []);
+  }
+
+  #rowOfService(service: Service): ServiceRow | undefined {
+    return serviceRow(service, this.#listed.get('service')?.get(keyOfObject(service)) ?? []);
   }
 
   /** One small read says whether the API server answers; what of the watches has failed is known by then. */

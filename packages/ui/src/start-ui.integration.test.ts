@@ -207,6 +207,26 @@ test('nodes come from the API server, what they wait for from the leader; what h
   await updates.return(undefined);
 });
 
+test('a node that went while nobody looked is gone when somebody looks again', async () => {
+  await using rig = await setUp();
+  const cookie = await rig.open();
+  addNode(rig, 'node-1');
+  const before = updatesOf(rig, cookie);
+  await until(before, ({ nodes }) => nodes?.set.length === 1);
+  await before.return(undefined);
+  while (rig.api.watches > 0) await systemClock.sleep(20);
+  rig.api.store.delete({ plural: 'nodes' }, 'node-1');
+  addNode(rig, 'node-2');
+  const after = updatesOf(rig, cookie);
+  const shown = new Set<string>();
+  await until(after, ({ nodes }) => {
+    for (const { name } of nodes?.set ?? []) shown.add(name);
+    for (const name of nodes?.gone ?? []) shown.delete(name);
+    return shown.has('node-2') && !shown.has('node-1');
+  });
+  await after.return(undefined);
+});
+
 test('a leader that does not answer is named with the time of its last answer, and what it said stays', async () => {
   await using rig = await setUp();
   const route = { name: '10.1.0.0/24', controller: 'node-route-controller', state: 'owned', to: 'node-1', planned: [] };
