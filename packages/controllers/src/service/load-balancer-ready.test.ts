@@ -329,3 +329,40 @@ test('the reference page has the reason of each code', async () => {
     assert.ok(page.includes(`\`${reason}\``), reason);
   }
 });
+
+test('what it says wakes nobody: a cloud that fails otherwise each time is tried with back-off', async () => {
+  const rig = await served();
+  let tries = 0;
+  rig.provider.before = () => {
+    throw new CloudError((tries += 1) % 2 === 0 ? 'unavailable' : 'timeout', 'down');
+  };
+  rig.api.nodes.put(nodeOf('n2'));
+  for (let seconds = 0; seconds < 60; seconds++) {
+    await rig.clock.advance(1_000);
+    await rig.clock.settle();
+  }
+  assert.ok(tries >= 3 && tries <= 5, `${tries} tries in a minute`);
+  await rig.stop();
+});
+
+test('another writer that takes it away while the cloud fails brings no try forward', async () => {
+  const rig = await served();
+  let tries = 0;
+  rig.provider.before = () => {
+    tries += 1;
+    throw new CloudError('unavailable', 'down');
+  };
+  rig.api.services.store.subscribe((change) => {
+    if (change.type === 'delete' || !change.object.status?.conditions?.length) return;
+    const { conditions: _, ...status } = change.object.status;
+    setImmediate(() => rig.api.services.put({ ...change.object, metadata: { ...change.object.metadata }, status }));
+  });
+  rig.api.nodes.put(nodeOf('n2'));
+  for (let seconds = 0; seconds < 60; seconds++) {
+    await rig.clock.advance(1_000);
+    await rig.clock.settle();
+  }
+  assert.ok(tries >= 3 && tries <= 5, `${tries} tries in a minute`);
+  assert.ok(rig.api.patches.length < 20, `${rig.api.patches.length} writes`);
+  await rig.stop();
+});

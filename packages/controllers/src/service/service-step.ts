@@ -74,10 +74,9 @@ function changed(state: ServiceState | undefined, at: Surroundings): Step {
   if (!state || state.wish !== wakingText(at.service) || !isRecorded(at.service, options.providerName)) {
     return { state, effects: [], next: wake() };
   }
-  if (!state.settled) return rest(state);
+  // What is not settled has its own time to go on, which no write to its status brings forward: our own would, too.
   const known = settledNow(state, at, () => selectedBy(state, at));
-  if (!known) return { state, effects: [], next: wake() };
-  return keptAs(state, known, at);
+  return known ? keptAs(state, known, at) : rest(state);
 }
 
 /** Nothing is to be done in the cloud; its status may have to be written. */
