@@ -1,7 +1,7 @@
 /** Which machine a node stands for. Pure. */
 import { CloudError, type NodeRef } from '@outrigger/cloud-provider';
 import { biosUuid, eitherOrder, uuidOf } from './bios-uuid.ts';
-import { referenceIn, type MachineReference } from './reference.ts';
+import { referenceIn, referenceText, type MachineReference } from './reference.ts';
 
 export type AskedMachine =
   /**
@@ -41,10 +41,9 @@ export function askedMachine(
 
   function byUuid(uuid: string, isByID: boolean): AskedMachine {
     const uuids = eitherOrder(uuid);
-    const noted = isByID ? referenceIn(node) : undefined;
-    const references = new Map<string, MachineReference>();
-    for (const one of [...(noted ? [noted] : []), ...(isByID ? remembered(uuids) : [])])
-      references.set(`${one.vcenter}/${one.reference}`, one);
+    const noted = referenceIn(node);
+    const seen = isByID ? [...(noted ? [noted] : []), ...remembered(uuids)] : [];
+    const references = new Map(seen.map((one) => [referenceText(one), one]));
     return { by: 'uuid', uuids, isByID, references: [...references.values()] };
   }
 }

@@ -1,6 +1,6 @@
 /** Where the machines of nodes were seen by this process, by their BIOS UUID. */
 import type { VirtualMachine } from '../inventory/virtual-machine.ts';
-import type { MachineReference } from './reference.ts';
+import { referenceText, type MachineReference } from './reference.ts';
 
 interface Seen {
   readonly at: MachineReference;
@@ -18,8 +18,9 @@ export class RememberedMachines {
     if (biosUuid === undefined) return;
     this.#forget(biosUuid);
     const names = guestHostName === undefined || guestHostName === name ? [name] : [name, guestHostName];
-    this.#byUuid.set(biosUuid, { at: { vcenter, reference }, names });
-    this.#uuidAt.set(`${vcenter}/${reference}`, biosUuid);
+    const at = { vcenter, reference };
+    this.#byUuid.set(biosUuid, { at, names });
+    this.#uuidAt.set(referenceText(at), biosUuid);
     const [oldest] = this.#byUuid.size > MOST ? this.#byUuid.keys() : [];
     if (oldest !== undefined) this.#forget(oldest);
   }
@@ -33,14 +34,14 @@ export class RememberedMachines {
   }
 
   /** Of the machine that was seen there. */
-  uuidAt({ reference, vcenter }: MachineReference): string | undefined {
-    return this.#uuidAt.get(`${vcenter}/${reference}`);
+  uuidAt(at: MachineReference): string | undefined {
+    return this.#uuidAt.get(referenceText(at));
   }
 
   #forget(uuid: string): void {
     const seen = this.#byUuid.get(uuid);
     if (!seen) return;
     this.#byUuid.delete(uuid);
-    this.#uuidAt.delete(`${seen.at.vcenter}/${seen.at.reference}`);
+    this.#uuidAt.delete(referenceText(seen.at));
   }
 }
