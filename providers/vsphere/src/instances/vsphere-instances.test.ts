@@ -125,6 +125,22 @@ test('a vCenter that is down fails its nodes, and holds up none of the others', 
   await assert.rejects(site.lookUp(nodes(1, 2)), /it is down/);
 });
 
+test('a replica that is off tells nothing of a machine whose vCenter is down', async () => {
+  const site = new TwoVcenters();
+  const one = node(1, { annotations: { 'vsphere.outrigger.dev/machine': `${IDENTITIES[0]}/vm-1` } });
+  site.put(site.a, 1);
+  site.put(site.b, 7, { biosUuid: uuidOf(1), powerState: 'poweredOff' });
+  site.a.fault = down;
+  assert.deepEqual(await site.kinds(one), ['failed: it is down']);
+  assert.deepEqual(await site.kinds(one, ...nodes(7, 8, 9)), Array(4).fill('failed: it is down'));
+  assert.equal(await site.read(one), 'failed: it is down');
+  // It has taken the other's place.
+  site.put(site.b, 7, { biosUuid: uuidOf(1) });
+  assert.equal(await site.read(one), there(1));
+  site.put(site.b, 7, { biosUuid: uuidOf(1), powerState: 'poweredOff' });
+  assert.equal(await site.read(one), `shutdown vsphere://${uuidOf(1)}`, 'where the node was seen last');
+});
+
 test('only of datacenters that are configured', async () => {
   const site = new TwoVcenters({ datacenters: ['dc1'] });
   site.put(site.a, 1, { parent: 'dc1' });

@@ -108,8 +108,9 @@ export class VsphereInstances implements Instances {
     const found = nodes.map((node, at) => this.#found(node, asked[at], all));
     const zones = new Map<VirtualMachine, Zone | undefined>();
     for (const one of found) {
-      const known = 'machine' in one ? all.find(({ vcenter }) => vcenter === one.where)?.zones : undefined;
-      if (!('machine' in one) || !known?.has(one.machine.reference)) return undefined;
+      if (!('machine' in one)) return undefined;
+      const known = all.find(({ vcenter }) => vcenter === one.where)?.zones;
+      if (!known?.has(one.machine.reference)) return undefined;
       zones.set(one.machine, known.get(one.machine.reference));
     }
     const asOf = Math.min(...all.map(({ at }) => at));
@@ -192,15 +193,18 @@ export class VsphereInstances implements Instances {
     for (const { seen, vcenter } of looked) {
       if (seen instanceof Error) continue;
       for (const machine of seen.of(asked))
-        candidates.set(referenceText({ vcenter: seen.vcenter, reference: machine.reference }), {
-          where: vcenter,
-          machine,
-        });
+        candidates.set(referenceText({ ...machine, vcenter: seen.vcenter }), { where: vcenter, machine });
     }
-    const one = theOne(node.name, candidates, asked.by === 'uuid' ? asked.references : []);
+    const seenAt = asked.by === 'uuid' ? asked.references : [];
+    const one = theOne(node.name, candidates, seenAt);
     if (isCloudError(one)) return { kind: 'failed', error: one };
-    if (one) return this.#noted(one);
     const failed = looked.find(({ seen }) => seen instanceof Error);
+    // One that is off may be the replica of a machine that runs where nobody has answered; not where the node was seen.
+    const isItsOwn =
+      !failed ||
+      one?.machine.powerState === 'poweredOn' ||
+      seenAt.some(({ vcenter }) => vcenter === one?.where.knownIdentity);
+    if (one && isItsOwn) return this.#noted(one);
     return failed ? { kind: 'failed', error: failed.seen as Error } : { kind: 'missing' };
   }
 
