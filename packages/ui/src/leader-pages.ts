@@ -17,6 +17,7 @@ interface Found {
 
 export class LeaderPages implements AsyncDisposable {
   readonly #options: LeaderPagesOptions;
+  readonly #stop = new AbortController();
   #found: Promise<Found> | undefined;
   #url = '';
 
@@ -33,21 +34,24 @@ export class LeaderPages implements AsyncDisposable {
   async ask(path: string, signal: AbortSignal, etag?: string): Promise<AskedPage> {
     const { clock, timeoutMs } = this.#options;
     return withDeadline({ clock, timeoutMs, what: 'asking the manager', signal }, async (limited) => {
-      const found = (this.#found ??= this.#find(limited));
+      const found = (this.#found ??= this.#find());
       try {
         const { server, transport } = await found;
         return await askPage(transport, server, path, { signal: limited, etag });
       } catch (error) {
-        // An answer about one object is no reason: the next question would find the same leader.
-        if (this.#found === found && !String(error).includes('(404)')) await this.#forget();
+        // An answer about one object is no reason: the next question would find the same leader. Nor is it that who asked has gone: others ask.
+        const isOfLeader = error !== signal.reason && !String(error).includes('(404)');
+        if (this.#found === found && isOfLeader) await this.#forget();
         throw error;
       }
     });
   }
 
-  async #find(signal: AbortSignal): Promise<Found> {
-    const { clock, find } = this.#options;
-    const config = await find(signal);
+  /** For all who ask, so that none of them ends it. */
+  async #find(): Promise<Found> {
+    const { clock, find, timeoutMs } = this.#options;
+    const deadline = { clock, timeoutMs, what: 'looking for the leader', signal: this.#stop.signal };
+    const config = await withDeadline(deadline, find);
     this.#url = config.server;
     return { server: config.server, transport: createTransport(config, { clock, retry: false }) };
   }
@@ -63,6 +67,7 @@ export class LeaderPages implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
     await this.#forget();
   }
 }
