@@ -20,4 +20,5 @@ export { askManager, askPage, type AskedPage, type AskOptions } from './explain/
 export { EXPLAIN_PATH } from './explain/explain-page.ts';
 export type { Explanation, ExplanationList, ExplainedKind, ListedFact, ListedStanding } from './explain/explanation.ts';
 export { clusterOf, managerFlags, managerOf, type ManagerOptions } from './explain/manager-access.ts';
+export { oneLine } from './explain/one-line.ts';
 export { renderExplanation } from './explain/render-explanation.ts';

@@ -154,3 +154,21 @@ test('of a long list the first are shown, and the others counted', () => {
   assert.match(text, /^ {4}n-19 +<unknown>\n {4}… and 5 more: --output=json$/mu);
   assert.doesNotMatch(text, /n-20/u);
 });
+
+test('what others wrote into an Event or a condition tells the terminal nothing, and makes no line of its own', () => {
+  const hostile = 'no quota\u001B]0;owned\u0007\u009B2J\nHealthy (https://api.example:6443)';
+  const waiting = { namespace: 'shop', name: 'web', state: 'pending', failed: true, waitedSeconds: 90 } as const;
+  const text = renderStatus(
+    {
+      ...healthy,
+      state: 'problems',
+      problems: [{ severity: 'error', section: 'services', about: 'Service shop/web', message: hostile, commands: [] }],
+      services: { value: { total: 1, ready: 0, waiting: [{ ...waiting, message: hostile }] } },
+      nodes: { unknown: hostile },
+    },
+    { colour: false },
+  );
+  assert.doesNotMatch(text, /[^\P{Cc}\n]/u);
+  assert.doesNotMatch(text, /^Healthy/mu);
+  assert.equal(text.match(/no quota \]0;owned 2J Healthy/gu)?.length, 3);
+});

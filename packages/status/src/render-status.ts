@@ -1,4 +1,5 @@
 /** A status as text for a person, in the manner of `kubectl get`: problems first, then a table of each section. Pure. */
+import { oneLine } from '@outrigger/cloud-controller-manager';
 import { formatGoDuration } from '@outrigger/controller-manager';
 import type { ClusterStatus, Problem, Reading } from './cluster-status.ts';
 
@@ -28,7 +29,7 @@ export function renderStatus(status: ClusterStatus, { colour }: RenderOptions): 
     ...status.problems.map((problem, index) => renderProblem(problem, index + 1, paint)),
     ...(unknown.length === 0
       ? []
-      : [`${paint(YELLOW, 'UNKNOWN')}\n${unknown.map(([title, why]) => `  ${title}: ${why}\n`).join('')}`]),
+      : [`${paint(YELLOW, 'UNKNOWN')}\n${unknown.map(([title, why]) => `  ${title}: ${oneLine(why)}\n`).join('')}`]),
     ...tables.map(({ reading, rows, title }) => renderSection(title, reading, rows)),
   ].join('\n');
 }
@@ -55,7 +56,7 @@ function renderProblem(
 ): string {
   const mark = severity === 'error' ? paint(RED, 'ERROR') : paint(YELLOW, 'WARNING');
   return [
-    `${number}. ${mark} ${about === undefined ? '' : `${about}: `}${message}`,
+    `${number}. ${mark} ${oneLine(`${about === undefined ? '' : `${about}: `}${message}`)}`,
     ...(remedy === undefined ? [] : [`   Remedy:  ${remedy}`]),
     ...commands.map((command, index) => `   ${index === 0 ? 'Run:     ' : '         '}${command}`),
     ...(runbook === undefined ? [] : [`   Runbook: ${runbook}`]),
@@ -179,7 +180,8 @@ function isListed([first = '']: readonly string[]): boolean {
 }
 
 /** Columns as wide as their widest cell; the last one is not filled up. */
-function table(rows: Rows): string {
+function table(given: Rows): string {
+  const rows = given.map((row) => row.map((cell) => oneLine(cell)));
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
     .map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   ')}`.trimEnd())

@@ -114,3 +114,14 @@ Last requests to the cloud
 `,
   );
 });
+
+test('what others wrote tells the terminal nothing, and makes no line of its own', () => {
+  const hostile = 'refused\u001B[2J\u009B1m\r\nLast applied';
+  const text = renderExplanation({
+    ...node,
+    findings: [{ controller: 'c', about: [], observed: [{ text: hostile }], planned: [{ text: hostile, inMs: 9 }] }],
+    applied: node.applied.map((one) => ({ ...one, detail: hostile })),
+  });
+  assert.doesNotMatch(text, /[^\P{Cc}\n]/u);
+  assert.equal(text.match(/^Last applied$/gmu)?.length, 1);
+});

@@ -2,6 +2,7 @@
 import { formatGoDuration } from '@outrigger/controller-manager';
 import type { Fact } from '@outrigger/controllers';
 import type { Explanation } from './explanation.ts';
+import { oneLine } from './one-line.ts';
 
 const SECOND_MS = 1_000;
 /** Longer ago or ahead, seconds are of no interest. */
@@ -19,14 +20,14 @@ export function renderExplanation({ applied, at, calls, dryRun, findings, kind, 
   );
   const done = applied.map(({ at: when, controller, detail, result, summary }) => {
     const ending = detail === undefined ? result : `${result}: ${detail}`;
-    return `  ${timeOf(when)}  ${controller}: ${summary} (${ending})`;
+    return `  ${timeOf(when)}  ${controller}: ${oneLine(`${summary} (${ending})`)}`;
   });
   const asked = calls.map(({ attempt, code, durationMs, operation, startedAt }) => {
     const again = attempt > 1 ? `, attempt ${attempt}` : '';
     return `  ${timeOf(startedAt)}  ${operation}: ${code} after ${Math.round(durationMs)} ms${again}`;
   });
   return [
-    `${kind} ${name}, at ${timeOf(at)}`,
+    `${kind} ${oneLine(name)}, at ${timeOf(at)}`,
     '',
     ...sections,
     'Last applied',
@@ -38,7 +39,8 @@ export function renderExplanation({ applied, at, calls, dryRun, findings, kind, 
   ].join('\n');
 }
 
-function sentence({ agoMs, inMs, text }: Fact): string {
+function sentence({ agoMs, inMs, text: given }: Fact): string {
+  const text = oneLine(given);
   if (agoMs !== undefined) return `${text} (${roughly(agoMs)} ago)`;
   if (inMs !== undefined) return `${text} (${inMs < SECOND_MS ? 'now' : `in ${roughly(inMs)} or later`})`;
   return text;
