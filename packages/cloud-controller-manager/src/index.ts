@@ -16,9 +16,18 @@ export type { ProgramEnvironment, TextOutput } from './program/program-environme
 // Commands for people, of packages above this one
 export { defaultCommands } from './commands/commands.ts';
 export { defineCommand, type Command, type CommandDefinition } from './commands/command.ts';
-export { askManager, askPage, type AskedPage, type AskOptions } from './explain/ask-manager.ts';
-export { EXPLAIN_PATH } from './explain/explain-page.ts';
+export {
+  askManager,
+  askPage,
+  explanationPath,
+  messageOf,
+  readPage,
+  type AskedPage,
+  type AskOptions,
+} from './explain/ask-manager.ts';
+export { explainedKinds } from './explain/explanation.ts';
 export type { Explanation, ExplanationList, ExplainedKind, ListedFact, ListedStanding } from './explain/explanation.ts';
+export { hostOf, urlOf } from './explain/leader-host.ts';
 export { clusterOf, managerFlags, managerOf, type ManagerOptions } from './explain/manager-access.ts';
 export { oneLine } from './explain/one-line.ts';
 export { renderExplanation } from './explain/render-explanation.ts';

@@ -1,5 +1,6 @@
 /** From what was read to what is said: pure. Each section is a function; what is wrong is collected beside it. */
 import { X509Certificate } from 'node:crypto';
+import { hostOf } from '@outrigger/cloud-controller-manager';
 import type { CoreEvent, Node, Service } from '@outrigger/kube';
 import type { ClusterFacts, Fact, LeaderPage, WebhookConfiguration, Workload } from './cluster-facts.ts';
 import type {
@@ -23,7 +24,6 @@ import type {
   WorkloadStatus,
 } from './cluster-status.ts';
 import { newestEvent, timeOfEvent } from './cluster-events.ts';
-import { hostOf } from './leader-host.ts';
 import { MetricSamples } from './metric-samples.ts';
 
 export const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitialized';

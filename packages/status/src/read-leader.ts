@@ -3,6 +3,7 @@
  * works wherever its address is reached and its certificate is trusted; the second from everywhere, but as nobody, so that only what the
  * manager tells everybody can be read.
  */
+import { hostOf, messageOf, readPage, urlOf } from '@outrigger/cloud-controller-manager';
 import {
   createTransport,
   isTransportError,
@@ -13,17 +14,15 @@ import {
   type Node,
   type Pod,
   type Transport,
+  type TransportRequest,
 } from '@outrigger/kube';
 import type { ClusterFacts, Fact, LeaderPage } from './cluster-facts.ts';
 import { UNINITIALIZED_TAINT } from './judge-cluster.ts';
-import { hostOf } from './leader-host.ts';
 import { whyUnknown, type ReadCluster } from './read-cluster.ts';
 
 const DEFAULT_PORT = 10_258;
 /** Who can be reached answers in milliseconds; a packet that is dropped on its way would take the whole time that was given. */
 const REACH_MS = 5_000;
-/** A page of metrics of a large cluster has a few hundred kilobytes. */
-const MOST_BYTES = 16_000_000;
 /** Waiting objects of which the leader is asked why. */
 const MOST_ASKED = 20;
 
@@ -81,7 +80,7 @@ async function waysTo(
   const ways: Way[] = [];
   if (configOf && url !== undefined) {
     const manager = owned.use(createTransport(await configOf(url), { clock, retry: false }));
-    ways.push({ name: url, get: (path, signal) => pageOf(manager, path, { ...call, signal }) });
+    ways.push({ name: url, get: (path, signal) => readPage(manager, requestOf(path, { ...call, signal })) });
   }
   // Who names a manager means that one, and not the leader.
   if (pod && access.url === undefined) {
@@ -89,14 +88,10 @@ async function waysTo(
     const proxy = `/api/v1/namespaces/${own}/pods/https:${name}:${port}/proxy`;
     ways.push({
       name: `the proxy of the API server to Pod ${own}/${name}`,
-      get: (path, signal) => pageOf(transport, `${proxy}${path}`, { ...call, signal }),
+      get: (path, signal) => readPage(transport, requestOf(`${proxy}${path}`, { ...call, signal })),
     });
   }
   return ways.length > 0 ? ways : 'neither a node nor a Pod is known that the leader runs on; name it with --server';
-}
-
-function urlOf(address: string, port: number): string {
-  return `https://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 interface Leader {
@@ -140,9 +135,8 @@ async function ask(ways: readonly Way[], path: string, { call, clock }: ReadLead
     });
     // A health page that fails has 500 or 503, and says what fails. That there is no such page, or no such object, is an answer too.
     if (page.status === 200 || page.status === 404 || page.text.includes('[-]')) return page;
-    const [line = ''] = page.text.trim().split('\n', 1);
-    const said = line === '' ? '' : ` (${messageOf(line)})`;
-    throw new Error(`${name}: status ${page.status}${said}${STATUS_REMEDIES[page.status] ?? ''}`);
+    const said = messageOf(page.text);
+    throw new Error(`${name}: status ${page.status}${said && ` (${said})`}${STATUS_REMEDIES[page.status] ?? ''}`);
   });
   try {
     return { value: await Promise.any(tries) };
@@ -163,17 +157,6 @@ function connectRemedy(error: unknown): string {
   if (isTransportError(error) && error.code === 'tls-untrusted')
     return '; name its authority with --certificate-authority';
   return '; run this where its address can be reached, or name another one with --server';
-}
-
-/** Of a `Status` its message, else the line as it is. */
-function messageOf(line: string): string {
-  try {
-    const { message } = JSON.parse(line) as { readonly message?: unknown };
-    if (typeof message === 'string') return message;
-  } catch {
-    // Text.
-  }
-  return line.slice(0, 200);
 }
 
 /** What the controllers say of objects that wait, as far as they may be asked. */
@@ -209,21 +192,7 @@ function planIn(text: string): string | undefined {
   }
 }
 
-async function pageOf(transport: Transport, path: string, call: CallOptions): Promise<LeaderPage> {
-  const { signal, timeoutMs } = call;
-  const { body, status } = await transport.send({
-    method: 'GET',
-    path,
-    headers: { accept: '*/*' },
-    signal,
-    ...(timeoutMs !== undefined && { timeoutMs }),
-  });
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new Error(`the answer is longer than ${MOST_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return { status, text: Buffer.concat(chunks).toString() };
+function requestOf(path: string, { signal, timeoutMs }: CallOptions): TransportRequest {
+  const headers = { accept: '*/*' };
+  return { method: 'GET', path, headers, signal, ...(timeoutMs !== undefined && { timeoutMs }) };
 }

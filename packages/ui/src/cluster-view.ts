@@ -2,7 +2,12 @@
  * Keeps a feed up to date: nodes and Services by watches of the API server, and what the leader knows by its lists, as long as somebody
  * looks. What a source said last stays when it fails, with why and since when.
  */
-import type { ExplanationList, ExplainedKind, ListedStanding } from '@outrigger/cloud-controller-manager';
+import {
+  explainedKinds,
+  type ExplanationList,
+  type ExplainedKind,
+  type ListedStanding,
+} from '@outrigger/cloud-controller-manager';
 import {
   asError,
   keyOfObject,
@@ -37,7 +42,6 @@ export interface ClusterViewOptions {
   readonly collectStatus?: ((signal: AbortSignal) => Promise<ClusterStatus>) | undefined;
 }
 
-const KINDS: readonly ExplainedKind[] = ['node', 'service', 'route'];
 const POLL_MS = 2_000;
 /** A judgement reads more than the lists do. */
 const STATUS_MS = 5_000;
@@ -118,7 +122,7 @@ export class ClusterView {
     let error: string | undefined;
     try {
       // Each by itself: nothing of one is held back by another that is long.
-      for (const kind of KINDS) {
+      for (const kind of explainedKinds) {
         const { body, etag } = await leader.ask(`/explain/${kind}/`, signal, this.#etags.get(kind));
         this.#etags.set(kind, etag);
         if (body !== undefined) this.#take(kind, body as ExplanationList);

@@ -1,5 +1,5 @@
 /** The page, its server and what keeps it up to date, put together. Entry point: `startUi`. */
-import { EXPLAIN_PATH, renderExplanation, type Explanation } from '@outrigger/cloud-controller-manager';
+import { explanationPath, renderExplanation, type Explanation } from '@outrigger/cloud-controller-manager';
 import { createClient, createTransport, userAgent, type Clock, type ClusterConfig } from '@outrigger/kube';
 import { collectStatus } from '@outrigger/status';
 import { ClusterView } from './cluster-view.ts';
@@ -7,8 +7,6 @@ import { Feed } from './feed.ts';
 import { LeaderPages } from './leader-pages.ts';
 import { pageFiles } from './page-files.ts';
 import { startUiServer, type UiServer } from './ui-server.ts';
-
-const KINDS = ['node', 'service', 'route'];
 
 export interface UiOptions {
   /** The API server, and as whom to ask it. */
@@ -79,13 +77,4 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
   );
   const owned = starting.move();
   return { link: server.link, port: server.port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
-
-/** Below the pages of explanations, and nowhere else. */
-function explanationPath(kind: string, name: string): string {
-  const segments = name.split('/');
-  if (!KINDS.includes(kind) || segments.some((one) => ['', '.', '..'].includes(one))) {
-    throw new Error(`expected ${KINDS.join(', ')} and a name, got ${JSON.stringify(`${kind} ${name}`)}`);
-  }
-  return `${EXPLAIN_PATH}${kind}/${segments.map(encodeURIComponent).join('/')}`;
 }

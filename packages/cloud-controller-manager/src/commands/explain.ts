@@ -1,8 +1,7 @@
 /** `outrigger explain`: asks the manager that leads why a node, a Service or a route is as it is. */
 import { FlagError, oneOf, string, type FlagGroup } from '@outrigger/controller-manager';
 import { systemClock, withDeadline } from '@outrigger/kube';
-import { askManager } from '../explain/ask-manager.ts';
-import { EXPLAIN_PATH } from '../explain/explain-page.ts';
+import { askManager, explanationPath } from '../explain/ask-manager.ts';
 import { explainedKinds, isExplainedKind, type Explanation } from '../explain/explanation.ts';
 import { clusterOf, managerFlags, managerOf } from '../explain/manager-access.ts';
 import { renderExplanation } from '../explain/render-explanation.ts';
@@ -51,7 +50,7 @@ export const explainCommand: Command = defineCommand({
     const cluster = await clusterOf(options, environment);
     const namespace = chosen === '' ? (cluster?.namespace ?? 'default') : chosen;
     const full = kind === 'service' && !name.includes('/') ? `${namespace}/${name}` : name;
-    const page = `${EXPLAIN_PATH}${kind}/${full.split('/').map(encodeURIComponent).join('/')}`;
+    const page = explanationPath(kind, full);
     const deadline = { clock, timeoutMs: options.requestTimeout, what: 'asking the manager' };
     const explanation = await withDeadline(deadline, async (signal) => {
       const manager = await managerOf(options, cluster, environment, signal);

@@ -1,9 +1,21 @@
 /** One page of a manager, from outside. */
-import { createTransport, isTransportError, type Clock, type ClusterConfig, type Transport } from '@outrigger/kube';
+import {
+  createTransport,
+  isTransportError,
+  type Clock,
+  type ClusterConfig,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from '@outrigger/kube';
 import { EXPLAIN_PATH } from './explain-page.ts';
+import { explainedKinds, isExplainedKind } from './explanation.ts';
 
-/** The list of 5,000 nodes that all wait has about two million; whatever is longer is none of ours. */
+/** The list of 5,000 nodes that all wait has about two million, metrics of a large cluster less; whatever is longer is none of ours. */
 const MOST_BYTES = 16_000_000;
+
+/** Of what another server says. */
+const LONGEST_LINE = 200;
 
 /** Of a path that is not served; what is served, and knows no such object, says so. */
 const NO_PAGE = '404 page not found';
@@ -26,6 +38,15 @@ export interface AskedPage {
   readonly etag: string | undefined;
 }
 
+/** Of an explanation. Throws an `Error` of one line for what is none: a name cannot lead to another page. */
+export function explanationPath(kind: string, name: string): string {
+  const segments = name.split('/');
+  if (!isExplainedKind(kind) || segments.some((one) => ['', '.', '..'].includes(one))) {
+    throw new Error(`expected ${explainedKinds.join(', ')} and a name, got ${JSON.stringify(`${kind} ${name}`)}`);
+  }
+  return `${EXPLAIN_PATH}${kind}/${segments.map(encodeURIComponent).join('/')}`;
+}
+
 /** What the page says, as JSON. `config.server` is the manager. Throws an `Error` of one line for any other status than 200. */
 export async function askManager(
   config: ClusterConfig,
@@ -44,20 +65,24 @@ export async function askPage(
   { etag, signal }: AskOptions,
 ): Promise<AskedPage> {
   const headers = etag === undefined ? {} : { 'if-none-match': etag };
-  const answer = await transport.send({ method: 'GET', path, signal, headers }).catch((error: unknown) => {
+  const page = await readPage(transport, { method: 'GET', path, signal, headers }).catch((error: unknown) => {
     // The transport takes whoever it asks for an API server.
     if (!isTransportError(error) || error.code !== 'connection-refused') throw error;
     const text = `${server}: connection refused; is the manager running there, with this --secure-port?`;
     throw new Error(text, { cause: error });
   });
-  const text = await textOf(answer.body);
-  if (answer.status === 304) return { body: undefined, etag };
-  if (answer.status === 200) return { body: JSON.parse(text), etag: answer.headers['etag'] };
-  const message = messageOf(text);
-  throw new Error(`${server}: ${message} (${answer.status})${REMEDIES[message] ?? REMEDIES[answer.status] ?? ''}`);
+  if (page.status === 304) return { body: undefined, etag };
+  if (page.status === 200) return { body: JSON.parse(page.text), etag: page.headers['etag'] };
+  const message = messageOf(page.text);
+  throw new Error(`${server}: ${message} (${page.status})${REMEDIES[message] ?? REMEDIES[page.status] ?? ''}`);
 }
 
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+/** A whole page of a manager, whatever its status. */
+export async function readPage(
+  transport: Transport,
+  request: TransportRequest,
+): Promise<{ readonly status: number; readonly headers: TransportResponse['headers']; readonly text: string }> {
+  const { body, headers, status } = await transport.send(request);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -65,16 +90,16 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
     if (bytes > MOST_BYTES) throw new Error(`the answer is longer than ${MOST_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  return { status, headers, text: Buffer.concat(chunks).toString() };
 }
 
-/** Managers answer with a `Status`; another server may say anything. */
-function messageOf(text: string): string {
+/** Why a page has another status than 200. Managers answer with a `Status`; another server may say anything. */
+export function messageOf(text: string): string {
   try {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
     if (typeof message === 'string') return message;
   } catch {
     // Not JSON: its first line will do.
   }
-  return text.trim().split('\n', 1)[0] ?? '';
+  return text.trim().split('\n', 1)[0]?.slice(0, LONGEST_LINE) ?? '';
 }

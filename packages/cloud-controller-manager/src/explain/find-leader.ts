@@ -1,5 +1,6 @@
 /** Where the manager that leads serves, found out from its Lease. */
 import { isNotFound, resources, type Client, type Lease } from '@outrigger/kube';
+import { hostOf, urlOf } from './leader-host.ts';
 
 export interface FindLeaderOptions {
   readonly client: Client;
@@ -29,9 +30,9 @@ export async function findLeader(options: FindLeaderOptions): Promise<string> {
   }
   const holder = lease.spec?.holderIdentity ?? '';
   if (holder === '') throw new Error(`the Lease ${where} has no holder: there is no leader`);
-  const host = holder.replace(/_[^_]*$/u, '');
+  const host = hostOf(holder);
   const address = (await addressOfNode(host, options)) ?? (await addressOfPod(host, options)) ?? host;
-  return `https://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  return urlOf(address, port);
 }
 
 async function addressOfNode(name: string, { client, signal }: FindLeaderOptions): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 /** Who leads, whether Outrigger can wait beside the current manager, and who may be ended. Pure. */
+import { hostOf } from '../explain/leader-host.ts';
 import { missing, ok, unknown, type Check } from './check.ts';
 import { isOn, MIGRATION_LEASE, seenOf, unknownFlags } from './judge-components.ts';
 import { holderOf, isHeld } from './lease-holder.ts';
@@ -221,7 +222,7 @@ function noLeases(leases: Reading<unknown> & { readonly known: false }): Check {
 
 /** The identity of a manager begins with the name of its host: of the pod, or with the host's network of the node. */
 function isHolder(programs: readonly SeenProgram[], holder: string): boolean {
-  const host = holder.replace(/_[^_]*$/u, '');
+  const host = hostOf(holder);
   return programs.some(({ node, pod }) => host === pod || host === node);
 }
 
