@@ -144,6 +144,7 @@ async function uiOf(server: string): Promise<Awaited<ReturnType<typeof startUi>>
   return startUi({
     cluster,
     findLeader: () => Promise.resolve(manager),
+    leaderAccess: () => ({ url: server, configOf: () => manager }),
     lease,
     port: 0,
     timeoutMs: 10_000,

@@ -1,6 +1,6 @@
 /** Whether a cluster's cloud-controller-manager does its work. See ../README.md. */
 export { collectStatus, type CollectStatusOptions } from './collect-status.ts';
-export { doctorCommand, statusCommand } from './status-command.ts';
+export { doctorCommand, leaderAccessOf, statusCommand } from './status-command.ts';
 export { renderStatus, type RenderOptions } from './render-status.ts';
 export type { LeaderAccess } from './read-leader.ts';
 export type {

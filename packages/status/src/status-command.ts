@@ -1,9 +1,18 @@
 /** `outrigger status`: whether the cloud-controller-manager of a cluster does its work, and what to do where it does not. */
-import { clusterOf, defineCommand, managerFlags, managerOf, type Command } from '@outrigger/cloud-controller-manager';
+import {
+  clusterOf,
+  defineCommand,
+  managerFlags,
+  managerOf,
+  type Command,
+  type Environment,
+  type ManagerOptions,
+} from '@outrigger/cloud-controller-manager';
 import { FlagError, oneOf, string, type FlagGroup } from '@outrigger/controller-manager';
-import { createTransport, readOnly, systemClock, withDeadline } from '@outrigger/kube';
+import { createTransport, readOnly, systemClock, withDeadline, type ClusterConfig } from '@outrigger/kube';
 import type { ClusterState } from './cluster-status.ts';
 import { collectStatus } from './collect-status.ts';
+import type { LeaderAccess } from './read-leader.ts';
 import { renderStatus } from './render-status.ts';
 
 interface StatusOptions {
@@ -48,7 +57,7 @@ function statusCommandOf(name: string, summary: string): Command {
       // The cluster is asked, whether or not a manager is named.
       const cluster = await clusterOf({ ...options, server: '' }, environment);
       if (!cluster) throw new Error('no kubeconfig');
-      const { leaderElectResourceName, leaderElectResourceNamespace, managerPort, requestTimeout, server } = options;
+      const { leaderElectResourceName, leaderElectResourceNamespace, requestTimeout } = options;
       await using transport = createTransport(cluster, {
         clock,
         retry: { maxTotalMs: requestTimeout },
@@ -61,11 +70,7 @@ function statusCommandOf(name: string, summary: string): Command {
           server: cluster.server,
           namespace: namespace === '' ? leaderElectResourceNamespace : namespace,
           leaseName: leaderElectResourceName,
-          leader: {
-            ...(server !== '' && { url: server.replace(/\/+$/u, '') }),
-            port: managerPort,
-            configOf: (url) => managerOf({ ...options, server: url }, cluster, environment, signal),
-          },
+          leader: leaderAccessOf(options, cluster, environment, signal),
           timeoutMs: requestTimeout,
           clock,
           signal,
@@ -77,6 +82,21 @@ function statusCommandOf(name: string, summary: string): Command {
       return EXIT_CODES[status.state];
     },
   });
+}
+
+/** How the flags of a command say that the leader is asked. */
+export function leaderAccessOf(
+  options: ManagerOptions,
+  cluster: ClusterConfig,
+  environment: Environment,
+  signal: AbortSignal,
+): LeaderAccess {
+  const { managerPort: port, server } = options;
+  return {
+    ...(server !== '' && { url: server.replace(/\/+$/u, '') }),
+    port,
+    configOf: (url) => managerOf({ ...options, server: url }, cluster, environment, signal),
+  };
 }
 
 export const statusCommand: Command = statusCommandOf(

@@ -2,6 +2,7 @@
 import { clusterOf, defineCommand, managerFlags, managerOf, type Command } from '@outrigger/cloud-controller-manager';
 import { port, watchStopSignals, type FlagGroup } from '@outrigger/controller-manager';
 import { silentLogger, systemClock, whenAborted, type ClusterConfig } from '@outrigger/kube';
+import { leaderAccessOf } from '@outrigger/status';
 import { startUi } from './start-ui.ts';
 
 interface UiFlags {
@@ -35,6 +36,7 @@ export const uiCommand: Command = defineCommand({
     await using ui = await startUi({
       cluster,
       findLeader: (signal) => managerOf(options, cluster, environment, signal),
+      leaderAccess: (signal) => leaderAccessOf(options, cluster, environment, signal),
       lease: { namespace: options.leaderElectResourceNamespace, name: options.leaderElectResourceName },
       port: parsed.of(uiFlags).port,
       timeoutMs: options.requestTimeout,

@@ -25,6 +25,8 @@ interface Rig extends AsyncDisposable {
   readonly asked: string[];
   /** The leader is there. */
   isUp: boolean;
+  /** How often it was looked for. */
+  finds: number;
   ask(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Answer>;
   /** Opens the link; the cookie. */
   open(): Promise<string>;
@@ -57,7 +59,11 @@ async function setUp(): Promise<Rig> {
   const ui = starting.use(
     await startUi({
       cluster,
-      findLeader: () => Promise.resolve({ server }),
+      findLeader: () => {
+        rig.finds++;
+        return Promise.resolve({ server });
+      },
+      leaderAccess: () => ({ url: server, configOf: () => ({ server }) }),
       lease: { namespace: 'kube-system', name: 'cloud-controller-manager' },
       port: 0,
       timeoutMs: 10_000,
@@ -78,6 +84,7 @@ async function setUp(): Promise<Rig> {
     pages,
     asked,
     isUp: true,
+    finds: 0,
     ask,
     open: async () => {
       const { pathname, search } = new URL(ui.link);
@@ -240,6 +247,19 @@ test('a leader that does not answer is named with the time of its last answer, a
   assert.equal(lost.facts?.api?.error, undefined);
   rig.isUp = true;
   await until(updates, (update) => update.facts?.leader !== undefined && update.facts.leader.error === undefined);
+  await updates.return(undefined);
+});
+
+test('the judgement of the overview does not look for the leader again', async () => {
+  await using rig = await setUp();
+  rig.pages.set('/readyz?verbose', '[+]ping ok');
+  const updates = updatesOf(rig, await rig.open());
+  const { facts } = await until(updates, (_, all) => all?.items !== undefined && all.leader !== undefined);
+  assert.deepEqual(
+    facts?.items?.find(({ name }) => name === 'Health'),
+    { name: 'Health', state: 'ok', text: 'ready' },
+  );
+  assert.equal(rig.finds, 1);
   await updates.return(undefined);
 });
 

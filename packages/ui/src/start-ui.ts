@@ -1,7 +1,7 @@
 /** The page, its server and what keeps it up to date, put together. Entry point: `startUi`. */
 import { explanationPath, renderExplanation, type Explanation } from '@outrigger/cloud-controller-manager';
-import { createClient, createTransport, userAgent, type Clock, type ClusterConfig } from '@outrigger/kube';
-import { collectStatus } from '@outrigger/status';
+import { createClient, createTransport, readOnly, userAgent, type Clock, type ClusterConfig } from '@outrigger/kube';
+import { collectStatus, type LeaderAccess } from '@outrigger/status';
 import { ClusterView } from './cluster-view.ts';
 import { Feed } from './feed.ts';
 import { LeaderPages } from './leader-pages.ts';
@@ -13,6 +13,8 @@ export interface UiOptions {
   readonly cluster: ClusterConfig;
   /** Where the manager that leads is, and as whom to ask it. Throws an `Error` of one line where there is none. */
   readonly findLeader: (signal: AbortSignal) => Promise<ClusterConfig>;
+  /** The same, as `outrigger status` asks it: what the overview shows. */
+  readonly leaderAccess: (signal: AbortSignal) => LeaderAccess;
   /** Of the Lease. */
   readonly lease: { readonly namespace: string; readonly name: string };
   /** Of 127.0.0.1; 0 takes any free one. */
@@ -24,9 +26,11 @@ export interface UiOptions {
 
 /** Serves until it is disposed of. Nobody is asked anything before the page is open. Throws a Node error where the port cannot be had. */
 export async function startUi(options: UiOptions): Promise<UiServer> {
-  const { clock, cluster, findLeader, lease, port, timeoutMs } = options;
+  const { clock, cluster, findLeader, lease, leaderAccess, port, timeoutMs } = options;
   await using starting = new AsyncDisposableStack();
-  const transport = starting.use(createTransport(cluster, { clock, userAgent: userAgent({ suffix: 'ui' }) }));
+  const transport = starting.use(
+    createTransport(cluster, { clock, userAgent: userAgent({ suffix: 'ui' }), layers: [readOnly()] }),
+  );
   const leader = starting.use(new LeaderPages({ find: findLeader, clock, timeoutMs }));
   const feed = new Feed();
   const view = new ClusterView({
@@ -35,20 +39,17 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
     leader,
     server: cluster.server,
     clock,
-    collectStatus: async (signal) => {
-      // Without a leader the API server still says much.
-      const manager = await findLeader(signal).catch(() => undefined);
-      return collectStatus({
+    collectStatus: (signal) =>
+      collectStatus({
         transport,
         server: cluster.server,
-        leader: manager ? { url: manager.server, configOf: () => manager } : {},
+        leader: leaderAccess(signal),
         namespace: lease.namespace,
         leaseName: lease.name,
         timeoutMs,
         clock,
         signal,
-      });
-    },
+      }),
   });
   let stop = new AbortController();
   let running = Promise.resolve();
