@@ -330,6 +330,21 @@ test('the reference page has the reason of each code', async () => {
   }
 });
 
+test('a changed wish is not Ready before the cloud has done what it asks for', async () => {
+  const rig = await served();
+  rig.cloud.configure({ loadBalancerDelayMs: 60_000 });
+  const ports = [{ port: 81, protocol: 'TCP' as const, nodePort: 30_081 }];
+  rig.api.apply('web', { ...webSpec, ports }, { ...rig.api.get('web')?.metadata, generation: 2 });
+  for (let seconds = 0; seconds < 50; seconds++) {
+    await rig.clock.advance(1_000);
+    const { observedGeneration, status } = ready(rig) ?? {};
+    assert.ok(status === 'False' || observedGeneration !== 2, `${seconds} s: ${told(rig)}`);
+  }
+  await rig.clock.advance(60_000);
+  assert.deepEqual([told(rig), ready(rig)?.observedGeneration], ['True Ready', 2]);
+  await rig.stop();
+});
+
 test('what it says wakes nobody: a cloud that fails otherwise each time is tried with back-off', async () => {
   const rig = await served();
   let tries = 0;

@@ -37,7 +37,10 @@ export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   const { rules, service } = at;
   const before = stateOf(known, service, rules);
   const selected = selectedBy(before, at);
-  const state = withEmptiness({ ...before, wish: wakingText(service) }, selected, at.now);
+  const wish = wakingText(service);
+  // What it was to say of another wish is not true of this one.
+  const readiness = before.wish === wish ? before.readiness : undefined;
+  const state = withEmptiness({ ...before, wish, readiness }, selected, at.now);
   const settled = state.leftover ? undefined : settledNow(state, at, () => selected);
   return settled ? keepStatus({ ...state, settled }, settled, at) : tellReadiness(planAndCarryOut(state, at), at);
 }
