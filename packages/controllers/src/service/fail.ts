@@ -62,6 +62,7 @@ export function episodeOf({ settled, work }: ServiceState, { service }: Surround
   return settled?.text === wakingText(service) ? 'update' : 'ensure';
 }
 
-function backoffMs(failures: number, random: number): number {
+/** Until the next try after so many failures in a row; milliseconds. */
+export function backoffMs(failures: number, random: number): number {
   return Math.min(BACKOFF.maxMs, BACKOFF.baseMs * 2 ** (failures - 1)) * (1 - JITTER * random);
 }

@@ -41,6 +41,15 @@ function sayings(rig: Rig): readonly string[] {
 
 const reads = (rig: Rig): readonly number[] => [rig.api.patches.length, rig.provider.observes];
 
+/** Another writer, which takes it away each time. */
+function takeAlways(rig: Rig): void {
+  rig.api.services.store.subscribe((change) => {
+    if (change.type === 'delete' || !change.object.status?.conditions?.length) return;
+    const { conditions: _, ...status } = change.object.status;
+    setImmediate(() => rig.api.services.put({ ...change.object, metadata: { ...change.object.metadata }, status }));
+  });
+}
+
 test('a new Service is Provisioning with its finalizer and Ready with its addresses: two writes, as before', async () => {
   const rig = await started();
   await rig.clock.advance(10_000);
@@ -367,11 +376,7 @@ test('another writer that takes it away while the cloud fails brings no try forw
     tries += 1;
     throw new CloudError('unavailable', 'down');
   };
-  rig.api.services.store.subscribe((change) => {
-    if (change.type === 'delete' || !change.object.status?.conditions?.length) return;
-    const { conditions: _, ...status } = change.object.status;
-    setImmediate(() => rig.api.services.put({ ...change.object, metadata: { ...change.object.metadata }, status }));
-  });
+  takeAlways(rig);
   rig.api.nodes.put(nodeOf('n2'));
   for (let seconds = 0; seconds < 60; seconds++) {
     await rig.clock.advance(1_000);
@@ -379,5 +384,40 @@ test('another writer that takes it away while the cloud fails brings no try forw
   }
   assert.ok(tries >= 3 && tries <= 5, `${tries} tries in a minute`);
   assert.ok(rig.api.patches.length < 20, `${rig.api.patches.length} writes`);
+  await rig.stop();
+});
+
+test('another writer that takes it from a Service that is refused before it is recorded is answered with back-off', async () => {
+  const sctp = { ...webSpec, ports: [{ port: 9, protocol: 'SCTP' as const, nodePort: 30_009 }] };
+  const rig = await started((one) => void one.api.apply('web', sctp));
+  takeAlways(rig);
+  for (let seconds = 0; seconds < 600; seconds++) {
+    await rig.clock.advance(1_000);
+    await rig.clock.settle();
+  }
+  const { length } = rig.api.patches;
+  assert.ok(length >= 3 && length <= 12, `${length} writes in ten minutes`);
+  await rig.stop();
+});
+
+test('a Service that was refused, is mended and changes while it is recorded, is recorded at once', async () => {
+  const rig = await started((one) => {
+    one.api.apply('web', { ...webSpec, ports: [{ port: 9, protocol: 'SCTP', nodePort: 30_009 }] });
+  });
+  for (let i = 0; i < 8; i++) {
+    rig.api.apply('web', { ...webSpec, ports: [{ port: 10 + i, protocol: 'SCTP', nodePort: 30_009 }] });
+    await rig.clock.advance(1_000);
+  }
+  rig.api.before = () => {
+    rig.api.before = () => {};
+    rig.api.services.holdWatch = true;
+    rig.api.services.put({ ...rig.api.get('web'), status: {} });
+    rig.api.services.holdWatch = false;
+  };
+  rig.api.apply('web', webSpec);
+  await rig.clock.advance(1_000);
+  rig.api.services.publish();
+  await rig.clock.advance(1_000);
+  assert.equal(rig.api.get('web')?.metadata?.finalizers?.length, 1);
   await rig.stop();
 });

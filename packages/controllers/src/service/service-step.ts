@@ -4,7 +4,7 @@ import { sameBackEnds } from './back-ends.ts';
 import { retryOf } from '../load-balancer/failure.ts';
 import { afterWrite } from '../contested-field.ts';
 import { acted, applied, begin } from './act.ts';
-import { fail } from './fail.ts';
+import { backoffMs, fail } from './fail.ts';
 import { FOREIGN_AFTER_MS, foreignOwnerOf } from './foreign-owner.ts';
 import { letGone } from './let-go.ts';
 import { ingressOf } from './load-balancer-service.ts';
@@ -71,8 +71,10 @@ function changed(state: ServiceState | undefined, at: Surroundings): Step {
     };
   }
   // More than what the last pass has seen, or than what our own writes brought?
-  if (!state || state.wish !== wakingText(at.service) || !isRecorded(at.service, options.providerName)) {
-    return { state, effects: [], next: wake() };
+  if (!state || state.wish !== wakingText(at.service)) return { state, effects: [], next: wake() };
+  if (!isRecorded(at.service, options.providerName)) {
+    // Where it is refused, its status may be all that was written, and by another again each time.
+    return { state, effects: [], next: wake(state.lastFailure && backoffMs(state.failures, at.random)) };
   }
   // What is not settled has its own time to go on, which no write to its status brings forward: our own would, too.
   const known = settledNow(state, at, () => selectedBy(state, at));
@@ -153,7 +155,7 @@ function written(
   const { dryRun } = at.rules;
   switch (purpose) {
     case 'record':
-      return isDone ? tellReadiness(planAndCarryOut(state, at), at) : rest(state);
+      return isDone ? tellReadiness(planAndCarryOut(state, at), at) : rest({ ...state, wish: undefined });
     case 'open':
       return isDone && bring ? begin(state, bring, at) : poll(state);
     case 'wait':
