@@ -38,7 +38,7 @@ const PACKAGES = 'scripts/**/*.packages.test.ts';
 const CONTROL_PLANE = '{packages,providers,distribution,bench,e2e}/**/*.control-plane.test.ts';
 
 /** In Debian's Chromium, which is unpacked once where an archive of Debian is known. */
-const BROWSER = 'packages/ui/browser/**/*.browser.test.ts';
+const BROWSER = '{packages/ui/browser,scripts/site}/**/*.browser.test.ts';
 
 /** On the simulator of vCenter, which is built once: `make e2e-vsphere`. */
 const VSPHERE = '{providers,e2e}/vsphere/**/*.lab.test.ts';

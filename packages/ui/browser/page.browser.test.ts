@@ -96,10 +96,10 @@ test(
       await goTo(page, 'Nodes');
       await page.getByText(/of 2 nodes by this leader/u).waitFor();
       await page.getByText('node-1', { exact: true }).click();
-      await page.getByText(/It is initialised; its provider ID is memory:\/\//u).waitFor();
+      await page.getByText(/It is initialized; its provider ID is memory:\/\//u).waitFor();
       await goTo(page, 'Services');
       await page.getByText('default/web').click();
-      await page.getByText('Nothing: all is as it should be').waitFor();
+      await page.getByText(/Nothing: it is up to date, with/u).waitFor();
       assert.equal(await page.locator('.tree li li').count(), 4);
       await goTo(page, 'Routes');
       await page.getByText('10.244.0.0/24').click();
