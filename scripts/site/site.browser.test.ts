@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Browser } from 'playwright-core';
 import { findBrowser, openBrowser, openPage } from '../../packages/ui/browser/open-browser.ts';
 
 /** Made by the stage `site`. */
@@ -23,7 +22,7 @@ const server = createServer(({ url = '/' }, response) => {
   createReadStream(file).pipe(response);
 });
 let base = '';
-let browser: Browser & AsyncDisposable;
+let browser: Awaited<ReturnType<typeof openBrowser>>;
 
 before(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
