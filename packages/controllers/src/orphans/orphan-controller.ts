@@ -150,10 +150,22 @@ class Run {
 
   /** From memory alone: as the last pass left it. */
   explain(key: string): Finding | undefined {
-    const { plan, at } = this.#last ?? {};
-    if (!plan || at === undefined) return undefined;
-    const orphan = plan.suspected.find((one) => isNamed(one, key));
-    if (!orphan) return undefined;
+    const last = this.#last;
+    const orphan = last?.plan.suspected.find((one) => isNamed(one, key));
+    return last && orphan && this.#findingOf(orphan, last);
+  }
+
+  *list(kind: string): Iterable<Standing> {
+    const last = this.#last;
+    for (const orphan of last?.plan.suspected ?? []) {
+      const { name } = subjectOfOrphan(orphan);
+      if ((orphan.kind === 'route') !== (kind === 'route')) continue;
+      const parts = orphan.kind === 'route' ? {} : { parts: listedParts(orphan.parts) };
+      yield { ...standingOf({ metadata: { name } }, 'orphan', last && this.#findingOf(orphan, last)), ...parts };
+    }
+  }
+
+  #findingOf(orphan: Orphan, { at, plan }: LastPass): Finding {
     const { name, uid } = subjectOfOrphan(orphan);
     return {
       controller: NAME,
@@ -161,15 +173,6 @@ class Run {
       observed: factsOfOrphan(orphan, this.#deps.clock.monotonic() - at),
       planned: [plannedFact(orphan, plan)],
     };
-  }
-
-  *list(kind: string): Iterable<Standing> {
-    for (const orphan of this.#last?.plan.suspected ?? []) {
-      const { name } = subjectOfOrphan(orphan);
-      if ((orphan.kind === 'route') !== (kind === 'route')) continue;
-      const parts = orphan.kind === 'route' ? {} : { parts: listedParts(orphan.parts) };
-      yield { ...standingOf({ metadata: { name } }, 'orphan', this.explain(name)), ...parts };
-    }
   }
 
   async #pass(): Promise<void> {
