@@ -38,8 +38,9 @@ export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   const before = stateOf(known, service, rules);
   const selected = selectedBy(before, at);
   const wish = wakingText(service);
-  // What it was to say of another wish is not true of this one.
-  const readiness = before.wish === wish ? before.readiness : undefined;
+  // What it was to say of another wish is not true of this one. API servers that give Services no generation need to be told that.
+  const isChanged = before.wish !== undefined && roleOf(service, rules.options) === 'serve';
+  const readiness = before.wish === wish ? before.readiness : isChanged ? PROVISIONING : undefined;
   const state = withEmptiness({ ...before, wish, readiness }, selected, at.now);
   const settled = state.leftover ? undefined : settledNow(state, at, () => selected);
   return settled ? keepStatus({ ...state, settled }, settled, at) : tellReadiness(planAndCarryOut(state, at), at);

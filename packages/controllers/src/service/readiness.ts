@@ -15,7 +15,10 @@ const MOST_CHARACTERS = 256;
 
 const READY: Readiness = { reason: 'Ready', message: 'The load balancer is as the Service asks for' };
 export const NO_NODES: Readiness = { reason: 'NoNodes', message: 'No node can take the traffic of the Service' };
-export const PROVISIONING: Readiness = { reason: 'Provisioning', message: 'The load balancer is being created' };
+export const PROVISIONING: Readiness = {
+  reason: 'Provisioning',
+  message: 'The load balancer is being created or changed',
+};
 
 export const ELSEWHERE: Readiness = { reason: 'ImplementedElsewhere', message: 'Another controller manages it' };
 
