@@ -422,3 +422,19 @@ test('a Service that was refused, is mended and changes while it is recorded, is
   assert.equal(rig.api.get('web')?.metadata?.finalizers?.length, 1);
   await rig.stop();
 });
+
+test("another program's condition of this name, on a Service that asks for no load balancer, stays", async () => {
+  const rig = await started();
+  const theirs: Condition = {
+    type: readyCondition,
+    status: 'True',
+    reason: 'Theirs',
+    message: '',
+    lastTransitionTime: '',
+  };
+  const metadata = { name: 'plain', namespace: 'default', uid: 'uid-plain' };
+  rig.api.services.put({ metadata, spec: { ...webSpec, type: 'ClusterIP' }, status: { conditions: [theirs] } });
+  await rig.clock.advance(10_000);
+  assert.deepEqual(ready(rig, 'plain'), theirs);
+  await rig.stop();
+});

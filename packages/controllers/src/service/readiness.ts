@@ -22,6 +22,9 @@ export const PROVISIONING: Readiness = {
 
 export const ELSEWHERE: Readiness = { reason: 'ImplementedElsewhere', message: 'Another controller manages it' };
 
+/** What a Service asks for cannot be served. */
+export const REFUSED = 'Refused';
+
 /** Of a Service whose load balancer is as it should be, with these back ends. */
 export function settledReadiness(backEnds: readonly BackEnd[]): Readiness {
   return backEnds.length > 0 ? READY : NO_NODES;
@@ -37,8 +40,8 @@ export function failedReadiness(error: Error): Readiness {
 /** Codes that say less than people look for. */
 const REASONS: Readonly<Record<string, string>> = {
   Quota: 'QuotaExceeded',
-  Invalid: 'Refused',
-  Unsupported: 'Refused',
+  Invalid: REFUSED,
+  Unsupported: REFUSED,
 };
 
 /** Of one that waits for these parts; `wanted`: to serve, else to be rid of them. */

@@ -1,6 +1,6 @@
 /** Writes what a Service says of itself: with what is written anyway, and else once, when a pass ends. Pure. */
 import type { Patch, Service } from '@outrigger/kube';
-import { readyConditionFor, readyConditionOf, type Readiness } from './readiness.ts';
+import { readyConditionFor, readyConditionOf, REFUSED, type Readiness } from './readiness.ts';
 import { hasFinalizer, roleOf, type RoleOptions } from './role.ts';
 import { patchOf } from './service-patch.ts';
 import { statusAction } from './service-words.ts';
@@ -36,10 +36,13 @@ export function tellReadiness(step: Step, at: Surroundings): Step {
   return patch ? { ...step, next: { kind: 'write', write: { ...write, patch } } } : step;
 }
 
-/** Of one that was refused before it was recorded, and asks for no load balancer any more: what it says is taken away. */
+/**
+ * Of one that was refused before it was recorded, and asks for no load balancer any more: what it says is taken away. The name of the
+ * condition has no domain, so that one with another reason may be another program's.
+ */
 export function isStale(service: Service, { isDefault }: RoleOptions): boolean {
   const wantsNone = service.spec?.type !== 'LoadBalancer' && !hasFinalizer(service);
-  return wantsNone && isDefault && readyConditionOf(service) !== undefined;
+  return wantsNone && isDefault && readyConditionOf(service)?.reason === REFUSED;
 }
 
 export function takeAway(service: Service): Write {
