@@ -273,6 +273,7 @@ export class MigratingCluster {
     await this.#destroy(early);
     await this.#isGone(early.name);
     const before = await this.looks();
+    assert.equal(before.size, KEPT, 'all nodes that stay are right');
     const mark = await auditLog.mark();
 
     const endedAt = systemClock.monotonic();
