@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { systemClock } from '@outrigger/kube';
-import type { LabVcenter } from '../../providers/vsphere/lab/lab.ts';
+import type { LabVcenter, WireRule } from '../../providers/vsphere/lab/lab.ts';
 import { isInitialised } from '../initialised-node.ts';
 import { SHUTDOWN_TAINT, tagZones, VsphereCluster, type PlacedMachine } from './vsphere-cluster.ts';
 
@@ -20,6 +20,12 @@ const FAULT_IN_DELETIONS = 2;
 const SHORTEST_FAULT_MS = 7_000;
 /** By which the program finds out whether a machine is there. */
 const PROBES = new Set(['FindAllByUuid', 'RetrievePropertiesEx']);
+/** A list of machines alone is one page here; only that with what is around them has a second one. */
+const ENDING_SESSIONS: readonly WireRule[] = [
+  { method: 'ContinueRetrievePropertiesEx', killSessions: true },
+  { method: 'RetrievePropertiesEx', skip: 1, killSessions: true, count: 20 },
+];
+const REST_SESSION = '/rest/com/vmware/cis/session';
 const NEW_UUID = '00000000-0000-4000-8000-00000000000';
 
 const zoneOf = async (cluster: VsphereCluster, name: string): Promise<string | undefined> =>
@@ -206,15 +212,15 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
     readonly end: () => Promise<unknown>;
     /** Which is asked meanwhile. */
     readonly asked: LabVcenter;
+    /** What it is asked for as there is this fault, and not without. */
+    readonly shownBy?: string;
   }[] = [
     {
       name: 'sessions end in the middle of each list',
       of: ten,
-      begin: () =>
-        a.setRules([
-          { method: 'ContinueRetrievePropertiesEx', killSessions: true },
-          { method: 'RetrievePropertiesEx', skip: 1, killSessions: true, count: 20 },
-        ]),
+      begin: () => a.setRules(ENDING_SESSIONS),
+      // Another session was needed.
+      shownBy: 'Login',
       end: () => a.setRules([]),
       asked: a,
     },
@@ -248,16 +254,20 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
       asked: b,
     },
   ];
-  for (const { asked, begin, end, name, of } of faults) {
+  for (const { asked, begin, end, name, of, shownBy } of faults) {
     await t.test(name, async (t) => {
       await begin();
       await setSilent(of, 'Unknown');
       await cluster.callsOf(asked);
       await systemClock.sleep(faultMs);
       assert.deepEqual(await cluster.wronglyDeleted(), []);
-      const probes = (await cluster.callsOf(asked)).filter(({ method }) => PROBES.has(method)).length;
+      const calls = await cluster.callsOf(asked);
+      const probes = calls.filter(({ method }) => PROBES.has(method)).length;
       t.diagnostic(`${of.length} nodes are silent; the program asked ${probes} times what became of them`);
       assert.ok(probes >= 2, `asked ${probes} times amid the fault: that nothing was deleted shows nothing`);
+      const shown = calls.filter(({ method }) => method === shownBy).length;
+      if (shownBy !== undefined) t.diagnostic(`${shown} ${shownBy}`);
+      assert.ok(shownBy === undefined || shown > 0, `no ${shownBy}: there was no fault`);
       await end();
       await setSilent(of, 'True');
     });
@@ -269,7 +279,7 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
     await a.setHost(host, 'notResponding');
     await all(ten.slice(0, 5), ({ reference }) => a.setConnection(reference, 'inaccessible'));
     await a.hide(ten.slice(5).map(({ reference }) => reference));
-    await b.setRules([{ method: 'ContinueRetrievePropertiesEx', killSessions: true }]);
+    await b.setRules(ENDING_SESSIONS);
     await b.destroy(dead.reference);
     await cluster.setReady([...silent, dead.name], 'Unknown');
     for (let round = 0; round < 3; round++) {
@@ -280,6 +290,7 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
     await a.setDown(true);
     await manager.end('SIGKILL');
     await b.destroy(lost.reference);
+    await all(cluster.vcenters, (vcenter) => cluster.callsOf(vcenter));
     manager.start();
     await cluster.setReady([lost.name], 'Unknown');
     await systemClock.sleep(faultMs);
@@ -295,13 +306,20 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
     assert.deepEqual(await cluster.wronglyDeleted(), []);
   });
 
-  await t.test('it logs out of every session when it ends', async () => {
+  await t.test('it logs out of every session when it ends', async (t) => {
     const open = (): Promise<readonly { readonly soap: number; readonly rest: number }[]> =>
       Promise.all(cluster.vcenters.map((vcenter) => vcenter.sessions()));
     const before = await open();
+    const ofRest = async (method: 'POST' | 'DELETE'): Promise<readonly number[]> => {
+      const calls = await Promise.all(cluster.vcenters.map((vcenter) => cluster.callsOf(vcenter)));
+      return calls.map((some) => some.filter((one) => one.method === `${method} ${REST_SESSION}`).length);
+    };
+    // Of the last program alone.
+    const logins = await ofRest('POST');
+    t.diagnostic(`open before: ${JSON.stringify(before)}; logins to REST: ${logins.join(', ')}`);
     assert.equal(await manager.end('SIGTERM'), 0);
     const after = await open();
-    // Those of processes that were killed are open until vCenter ends them; the last one has perhaps asked for no tags.
+    // Those of processes that were killed are open until vCenter ends them; the last one has perhaps asked one vCenter for no tags.
     assert.deepEqual(
       after.map(({ soap }) => soap),
       before.map(({ soap }) => soap - 1),
@@ -309,6 +327,11 @@ test('180 nodes of two vCenters live, and go when their machines do', { timeout:
     assert.ok(
       after.every(({ rest }, index) => rest <= Math.min(5, before[index]?.rest ?? 0)),
       JSON.stringify([before, after]),
+    );
+    assert.ok(Math.max(...logins) > 0);
+    assert.deepEqual(
+      await ofRest('DELETE'),
+      logins.map((count) => Math.min(count, 1)),
     );
   });
 
