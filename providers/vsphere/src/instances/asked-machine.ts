@@ -4,10 +4,7 @@ import { biosUuid, eitherOrder, uuidOf } from './bios-uuid.ts';
 import { referenceIn, referenceText, type MachineReference } from './reference.ts';
 
 export type AskedMachine =
-  /**
-   * By its BIOS UUID, in either byte order. `isByID`: of the provider ID, by which alone absence can be proved. `references`: where it was
-   * seen before.
-   */
+  /** By its BIOS UUID, in either byte order. `isByID`: of the provider ID, which alone proves absence. `references`: where it was seen. */
   | {
       readonly by: 'uuid';
       readonly uuids: readonly string[];

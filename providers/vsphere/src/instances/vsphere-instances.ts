@@ -200,11 +200,8 @@ export class VsphereInstances implements Instances {
     if (isCloudError(one)) return { kind: 'failed', error: one };
     const failed = looked.find(({ seen }) => seen instanceof Error);
     // One that is off may be the replica of a machine that runs where nobody has answered; not where the node was seen.
-    const isItsOwn =
-      !failed ||
-      one?.machine.powerState === 'poweredOn' ||
-      seenAt.some(({ vcenter }) => vcenter === one?.where.knownIdentity);
-    if (one && isItsOwn) return this.#noted(one);
+    const isSeenThere = seenAt.some(({ vcenter }) => vcenter === one?.where.knownIdentity);
+    if (one && (!failed || isSeenThere || one.machine.powerState === 'poweredOn')) return this.#noted(one);
     return failed ? { kind: 'failed', error: failed.seen as Error } : { kind: 'missing' };
   }
 
