@@ -136,7 +136,7 @@ export class VimSession {
     const uuid = xmlText(values.get('content.about.instanceUuid'));
     if (xmlText(xmlChild(values.get('currentSession'), 'key')) === undefined) throw sessionEnded();
     if (uuid === undefined) {
-      throw new CloudError('unavailable', 'vCenter does not say its instanceUuid; nothing is concluded');
+      throw new CloudError('unavailable', 'vCenter does not say its instanceUuid');
     }
     return uuid.toLowerCase();
   }
@@ -190,13 +190,9 @@ export class VimClient {
       return await work(second);
     } catch (error) {
       if (!second.isEndedBy(error)) throw error;
-      throw new CloudError(
-        'unavailable',
-        'the session with vCenter ended twice during one answer; nothing is concluded',
-        {
-          cause: error,
-        },
-      );
+      throw new CloudError('unavailable', 'the session with vCenter ended twice during one answer', {
+        cause: error,
+      });
     }
   }
 

@@ -15,7 +15,7 @@ export class KnownIdentities {
     if (known !== undefined && known !== identity) {
       throw new CloudError(
         'configuration',
-        `the vCenter at ${address} was ${known} and is now ${identity}: nothing is concluded from what it says; correct its address, or restart the program if the cluster has moved`,
+        `the vCenter at ${address} was ${known} and is now ${identity}: correct its address, or restart the program if the cluster has moved`,
       );
     }
     this.#byAddress.set(address, identity);

@@ -60,8 +60,7 @@ export async function* readView(
     yield objectContents(answer);
     const token = xmlText(xmlChild(answer, 'returnval', 'token'));
     if (token === undefined) return;
-    if (tokens.has(token))
-      throw new CloudError('unavailable', 'the pages of vCenter form a loop; nothing is concluded');
+    if (tokens.has(token)) throw new CloudError('unavailable', 'the pages of vCenter form a loop');
     tokens.add(token);
     // A page is given once.
     answer = await session.request(
