@@ -268,18 +268,19 @@ test('a failure that passes by itself is no failure any more: nodes are as they 
   await rig.stop();
 });
 
-test('another writer that takes it away is answered with back-off, without a look at the cloud, and told', async () => {
+test('another writer that changes it is answered with back-off, without a look at the cloud, and told', async () => {
   const rig = await served();
   const before = reads(rig);
-  const take = (): void => {
+  const isTrue = ({ status }: Service): boolean => status?.conditions?.some((one) => one.status === 'True') ?? false;
+  const change = (): void => {
     const service = rig.api.get('web') ?? {};
-    const { conditions: _, ...status } = service.status ?? {};
-    rig.api.services.put({ ...service, metadata: { ...service.metadata }, status });
+    const conditions = service.status?.conditions?.map((one) => ({ ...one, status: 'False', reason: 'Other' })) ?? [];
+    rig.api.services.put({ ...service, metadata: { ...service.metadata }, status: { ...service.status, conditions } });
   };
-  rig.api.services.store.subscribe((change) => {
-    if (change.type !== 'delete' && change.object.status?.conditions?.length) setImmediate(take);
+  rig.api.services.store.subscribe((one) => {
+    if (one.type !== 'delete' && isTrue(one.object)) setImmediate(change);
   });
-  take();
+  change();
   for (let i = 0; i < 100; i++) await rig.clock.settle();
   assert.equal(rig.api.patches.length - Number(before[0]), 1, 'once at once');
   await rig.clock.advance(3_600_000);
@@ -289,6 +290,26 @@ test('another writer that takes it away is answered with back-off, without a loo
   const events = rig.events.filter(({ reason }) => reason === 'FieldContested');
   assert.ok(events.length > 0 && events.length <= 3, `${events.length}`);
   assert.match(events[0]?.message ?? '', /writes status\.conditions/);
+  await rig.stop();
+});
+
+test('one that is as it should be and has no condition, as after a take-over, is not written for that alone', async () => {
+  const rig = await served();
+  const service = rig.api.get('web') ?? {};
+  const { conditions: _, ...status } = service.status ?? {};
+  rig.api.services.put({ ...service, metadata: { ...service.metadata }, status });
+  const before = rig.api.patches.length;
+  await rig.clock.advance(3_600_000);
+  assert.equal(rig.api.patches.length, before);
+  const says = (): readonly unknown[] | undefined =>
+    rig.api.get('web')?.status?.conditions?.map(({ reason, type }) => [type, reason]);
+  // Without a node port.
+  rig.api.services.put({ ...rig.api.get('web'), spec: { ...webSpec, ports: [{ port: 81, protocol: 'TCP' }] } });
+  await rig.clock.advance(60_000);
+  assert.deepEqual(says(), [['LoadBalancerReady', 'Refused']]);
+  rig.api.services.put({ ...rig.api.get('web'), spec: webSpec });
+  await rig.clock.advance(60_000);
+  assert.deepEqual(says(), [['LoadBalancerReady', 'Ready']]);
   await rig.stop();
 });
 

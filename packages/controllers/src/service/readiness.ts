@@ -50,6 +50,11 @@ export function waitingReadiness(parts: readonly string[], wanted: boolean): Rea
   return { reason: wanted ? 'WaitingForPart' : 'Deleting', message: `Waiting for ${what}` };
 }
 
+/** It needs no word: its load balancer was found as it should be, by a take-over or an upgrade, which write nothing to a Service that is right. */
+export function needsNone(service: Service, { reason }: Readiness): boolean {
+  return (reason === READY.reason || reason === NO_NODES.reason) && !readyConditionOf(service);
+}
+
 /** `undefined`: the Service says so already. */
 export function readyConditionFor(service: Service, readiness: Readiness, now: number): Condition | undefined {
   const before = readyConditionOf(service);
@@ -75,10 +80,9 @@ export function readyTexts(
   readiness: Readiness,
 ): { readonly observed: string; readonly wanted: string } {
   const { observedGeneration, reason, status } = readyConditionOf(service) ?? {};
-  return {
-    observed: [status, reason, observedGeneration].join(' '),
-    wanted: [statusOf(readiness), readiness.reason, service.metadata?.generation].join(' '),
-  };
+  const wanted = [statusOf(readiness), readiness.reason, service.metadata?.generation].join(' ');
+  const observed = [status, reason, observedGeneration].join(' ');
+  return { observed: needsNone(service, readiness) ? wanted : observed, wanted };
 }
 
 const statusOf = ({ reason }: Readiness): string => (reason === 'Ready' ? 'True' : 'False');

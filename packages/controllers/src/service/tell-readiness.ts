@@ -1,6 +1,6 @@
 /** Writes what a Service says of itself: with what is written anyway, and else once, when a pass ends. Pure. */
 import type { Patch, Service } from '@outrigger/kube';
-import { readyConditionFor, readyConditionOf, REFUSED, type Readiness } from './readiness.ts';
+import { needsNone, readyConditionFor, readyConditionOf, REFUSED, type Readiness } from './readiness.ts';
 import { hasFinalizer, roleOf, type RoleOptions } from './role.ts';
 import { patchOf } from './service-patch.ts';
 import { statusAction } from './service-words.ts';
@@ -13,6 +13,7 @@ export function saying<P extends Patch | undefined>(
   readiness: Readiness | undefined,
   { rules, service, wallNow }: Surroundings,
 ): P | Patch {
+  if (!patch && readiness && needsNone(service, readiness)) return patch;
   const told = readiness && { ...readiness, message: rules.redact(readiness.message) };
   const condition = told && readyConditionFor(service, told, wallNow);
   if (!condition) return patch;
