@@ -103,8 +103,12 @@ e2e-vsphere: $(SETUP) ## Run the vSphere provider against govmomi's simulator of
 	@node providers/vsphere/lab/build-all.ts
 	@node scripts/test.ts vsphere
 
+.PHONY: e2e-aws
+e2e-aws: $(SETUP) ## Run the AWS provider against moto on 127.0.0.1, on a real control plane; installs moto once, by pip
+	@node scripts/test.ts aws
+
 .PHONY: judges
-judges: $(SETUP) ## Have real kubelets, upstream's own specs, promtool, kubeadm, moto and a registry judge the programs, in a network namespace; builds them once (TESTS=kubelets: some)
+judges: $(SETUP) ## Have real kubelets, upstream's own specs, promtool, kubeadm, moto, a registry and Chromium judge the programs, in a network namespace; builds them once (TESTS=kubelets: some)
 	@node e2e/judges/run.ts $(TESTS)
 
 .PHONY: chart

@@ -14,7 +14,7 @@ test('--dry-run --once prints what is planned and ends with 2, with 0 when nothi
     planned.out(),
     /^Node node-1 \(cloud-node-controller\)\n(?: {2}\+ .+\n(?: {6}\S.* → .+\n)+)+Planned: \d+ actions? for 1 object\.\n$/u,
   );
-  assert.match(planned.out(), /^ {6}spec\.taints: \[\{.*uninitialized.*\] → \[\]$/mu);
+  assert.match(planned.out(), /^ {6}spec\.taints\[0\]: \{.*uninitialized.*\} → \(none\)$/mu);
   assert.match(planned.out(), /^ {6}spec\.providerID: \(none\) → "green:.*"$/mu);
   assert.ok(!bench.isInitialised('node-1'));
 

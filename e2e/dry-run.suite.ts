@@ -35,6 +35,7 @@ export interface RecordingServer extends AsyncDisposable {
 interface Action {
   readonly kind: string;
   readonly summary: string;
+  readonly changes?: readonly { readonly field: string }[];
 }
 
 interface Subject {
@@ -102,6 +103,15 @@ export function dryRunSuite(name: string, start: (t: TestContext) => Promise<Rec
     const told = events.filter(({ involvedObject }) => involvedObject.name !== 'kubernetes');
     assert.deepEqual(told, [], 'Events');
     assert.match(plan.log, /Dry run: action planned and not performed/u);
+    const fields = new Map(
+      plan.page.planned.flatMap(({ actions, subject }) =>
+        actions.map(({ changes = [], kind }) => [
+          `${subject.name} ${kind}`,
+          changes.map(({ field }) => field.replace(/\[\d+\]$/u, '')),
+        ]),
+      ),
+    );
+    for (const [action, changed] of Object.entries(FIELDS)) assert.deepEqual(fields.get(action), changed, action);
 
     const planned = plan.page.planned
       .flatMap(({ actions, ...about }) => actions.map((one) => sayingOf(about, one)))
@@ -150,6 +160,18 @@ const EXPECTED = [
   'service-lb-controller Service default/web create-address',
   'service-lb-controller Service default/api create-address',
 ];
+
+/** What of the object each of these writes changes; of a list, whichever element. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  'new-1 allocate': ['spec.podCIDR', 'spec.podCIDRs'],
+  'new-1 patch-status': ['status.addresses', 'status.conditions[NetworkUnavailable]'],
+  'stopped-1 add-shutdown-taint': ['spec.taints'],
+  'default/web record': [
+    'metadata.finalizers',
+    'metadata.annotations[outrigger.dev/load-balancer-provider]',
+    'status.conditions[LoadBalancerReady]',
+  ],
+};
 
 function missing(planned: DebugPlan['planned']): readonly string[] {
   const there = new Set(

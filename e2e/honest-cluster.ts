@@ -12,7 +12,7 @@ import {
   type Node,
   type Service,
 } from '@outrigger/kube';
-import { startHollowNodes, type HollowNodeOptions, type HollowNodes } from '@outrigger/testing';
+import { hollowNode, startHollowNodes, type HollowNodeOptions, type HollowNodes } from '@outrigger/testing';
 import type { FakeOpenStack } from '../providers/openstack/fake/fake-openstack.ts';
 import type { SeededProject } from '../providers/openstack/fake/seed-project.ts';
 import { isInitialised } from './initialised-node.ts';
@@ -21,6 +21,8 @@ import { addressOf } from './served-services.ts';
 export const HONEST_NAMESPACE = 'honest';
 /** Load balancers lead to nodes with this label. */
 export const EDGE_LABEL = 'edge=true';
+const EXCLUDED_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
+const BARE_LABEL = 'bare';
 const EDGE_NODES = 10;
 const LIMIT_MS = 180_000;
 const LOOK_MS = 25;
@@ -36,9 +38,11 @@ interface Machine extends HollowNodeOptions {
 
 /** Milliseconds of each object, from the request to its state. */
 export type Step = 'node joins' | 'service is served' | 'service is changed' | 'service is gone';
-export type Times = Readonly<Record<Step, number[]>>;
+/** `bare`: of nodes that a client makes, and patches once when its watch shows them: what the API server alone takes in these minutes. */
+export type Times = Readonly<Record<Step | 'bare', number[]>>;
 
 export const noTimes = (): Times => ({
+  bare: [],
   'node joins': [],
   'service is served': [],
   'service is changed': [],
@@ -121,6 +125,7 @@ export class HonestCluster implements AsyncDisposable {
       .map(({ metadata }) => metadata?.name ?? '')
       .filter((name) => name.startsWith('web-'));
     const nodes = await this.#join(Math.max(1, Math.round(this.#machines.size / 20)), 1, times);
+    await this.#joinBare(nodes.length, times);
     const count = Math.max(1, Math.round(standing.length / 10));
     const round = this.#made++;
     const some = Array.from({ length: count }, (_, i) => `more-${round}-${i}`);
@@ -196,6 +201,35 @@ export class HonestCluster implements AsyncDisposable {
     await added;
     for (const machine of joining) this.#machines.set(machine.name, machine);
     return joining;
+  }
+
+  /** As many as joined, that concern the program nothing. */
+  async #joinBare(count: number, times: Times): Promise<void> {
+    const nodes = this.#client.of(resources.nodes);
+    const names = Array.from({ length: count }, (_, i) => `bare-${i}`);
+    const waiting = new Set(names);
+    const patched: Promise<unknown>[] = [];
+    const stop = this.#nodes.subscribe(({ key, type }) => {
+      if (type === 'delete' || !waiting.delete(key)) return;
+      const operations = [{ op: 'add', path: `/metadata/labels/${BARE_LABEL}`, value: 'true' } as const];
+      patched.push(nodes.patch({ name: key }, { type: 'json', operations }, { answer: 'metadata' }));
+    });
+    const labels = { [EXCLUDED_LABEL]: 'true' };
+    const began = systemClock.monotonic();
+    const made = names.map((name) => {
+      const node = hollowNode({ name, labels, images: 5 });
+      return nodes.create({
+        ...node,
+        spec: {},
+        status: { ...node.status, conditions: [{ type: 'Ready', status: 'True' }] },
+      });
+    });
+    const isPatched = (name: string): boolean => this.#nodes.get(name)?.metadata?.labels?.[BARE_LABEL] !== undefined;
+    await this.#until(names, isPatched, began, times.bare);
+    stop();
+    await Promise.all([...made, ...patched]);
+    await nodes.deleteCollection({ labelSelector: BARE_LABEL });
+    while (names.some((name) => this.#nodes.get(name))) await systemClock.sleep(LOOK_MS);
   }
 
   /** As a pool is made smaller by who owns it: the Node and the machine go together. */

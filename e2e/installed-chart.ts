@@ -17,7 +17,11 @@ export interface PodSpec {
   }[];
   readonly volumes: readonly {
     readonly name: string;
-    readonly secret?: { readonly secretName: string };
+    readonly secret?: {
+      readonly secretName: string;
+      readonly optional?: boolean;
+      readonly items?: readonly { readonly key: string; readonly path: string }[];
+    };
     readonly configMap?: { readonly name: string };
   }[];
 }
@@ -47,7 +51,7 @@ export async function mountPod(controlPlane: ControlPlane, place: string, spec: 
   await sync();
   const args = container.args.map((arg) =>
     container.volumeMounts.reduce(
-      (text, { mountPath }) => text.replaceAll(`${mountPath}/`, `${root}${mountPath}/`),
+      (text, { mountPath }) => text.replaceAll(new RegExp(`${mountPath}(?=/|$)`, 'gu'), `${root}${mountPath}`),
       arg,
     ),
   );
@@ -61,12 +65,14 @@ async function filesOf(
   const [kind, name] = volume?.secret
     ? (['secret', volume.secret.secretName] as const)
     : (['configmap', volume?.configMap?.name ?? ''] as const);
-  const text = await kubectl(controlPlane, ['get', kind, name, '--namespace=kube-system', '--output=json']);
-  const { data = {} } = JSON.parse(text) as { readonly data?: Readonly<Record<string, string>> };
-  return Object.entries(data).map(([file, content]) => [
-    file,
-    Buffer.from(content, kind === 'secret' ? 'base64' : 'utf8'),
-  ]);
+  const missing = volume?.secret?.optional ? ['--ignore-not-found'] : [];
+  const text = await kubectl(controlPlane, ['get', kind, name, '--namespace=kube-system', '--output=json', ...missing]);
+  const { data = {} } = JSON.parse(text === '' ? '{}' : text) as { readonly data?: Readonly<Record<string, string>> };
+  const items = volume?.secret?.items ?? Object.keys(data).map((key) => ({ key, path: key }));
+  return items.flatMap(({ key, path }) => {
+    const content = data[key];
+    return content === undefined ? [] : [[path, Buffer.from(content, kind === 'secret' ? 'base64' : 'utf8')] as const];
+  });
 }
 
 export interface InstalledPod extends LocalPod {

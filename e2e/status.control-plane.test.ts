@@ -87,7 +87,10 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
   const untrusted = await status(kubeconfig, `--manager-port=${port}`);
   assert.equal(untrusted.code, 1, untrusted.text);
   assert.match(untrusted.text, /^Unknown: 7 of the checks could not be made/u);
-  assert.match(untrusted.text, /^ {2}BUDGET: .*certificate.*; name its authority with --certificate-authority$/mu);
+  assert.match(
+    untrusted.text,
+    /^ {2}HEALTH, [A-Z, ]+, BUDGET: .*certificate.*; name its authority with --certificate-authority$/mu,
+  );
   assert.match(untrusted.text, /^SERVICES\n.*\n {2}1 +1 +0$/mu);
 
   const { path: stranger } = await controlPlane.kubeconfigFor({ user: 'stranger', groups: [] });
@@ -100,7 +103,7 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
   for (const line of [
     /^ {2}LEADER: forbidden: .*leases\.coordination\.k8s\.io/mu,
     /^ {2}NODES: forbidden: .*User "stranger" cannot list resource "nodes"/mu,
-    /^ {2}PROCESS: .*status 403 .*User "stranger" cannot get path "\/metrics".*; grant the user get on the nonResourceURLs/mu,
+    /^ {2}PROCESS, [A-Z, ]+, BUDGET: .*status 403 .*User "stranger" cannot get path "\/metrics".*; grant the user get on the nonResourceURLs/mu,
     /^HEALTH\n {2}READY +FAILING\n {2}yes +<none>$/mu,
   ]) {
     assert.match(forbidden.text, line);
@@ -119,7 +122,7 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
   for (const line of [
     /ERROR Cloud memory, \S+: The cloud refuses the credentials since \S+: new nodes, Services and routes wait, nothing is deleted\.\n {3}Remedy: {2}Correct the credentials/u,
     /^ {3}Run: {5}outrigger config validate --cloud-provider=memory --cloud-config=FILE$/mu,
-    /ERROR Service default\/late: It has had no address for \d+ s: \w+: .*\n {3}Run: {5}outrigger explain service default\/late$/mu,
+    /ERROR Service default\/late: It has had no address for \d+s: \w+: .*\n {3}Run: {5}outrigger explain service default\/late$/mu,
     /^ {3}Runbook: OutriggerServiceSyncFailing$/mu,
   ]) {
     assert.match(refused.text, line, await readFile(log, 'utf8'));

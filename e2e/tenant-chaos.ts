@@ -259,14 +259,32 @@ export function tenantLine(report: TenantReport): string {
     `${seconds.toFixed(0)} s a tenant made ${tenant.created}, changed ${tenant.changed}, deleted ${tenant.deleted} ` +
     `(${tenant.refused} refused), kubelets wrote ${kubelets.written} (${kubelets.refused} refused), ${events} Events, ` +
     `${aloneMiB.toFixed(0)} MiB alone, ${attackedMiB.toFixed(0)} MiB attacked; median/95 %/longest:` +
-    (Object.keys(attacked) as Step[]).map((step) => `\n  ${stepLine(report, step)}`).join('')
+    [...stepsOf(attacked).map((step) => stepLine(report, step)), bareLine(report)].map((line) => `\n  ${line}`).join('')
   );
+}
+
+const stepsOf = (times: Times): readonly Step[] => Object.keys(times).filter((step): step is Step => step !== 'bare');
+
+const toldOf = (times: readonly number[]): string =>
+  [0.5, 0.95, 1].map((part) => (quantile(times, part) / 1_000).toFixed(2)).join('/');
+
+/**
+ * What a client that does nothing but make a node and patch it once finds in the same minutes: how much longer a join takes is the program
+ * and the cloud. Told, and no excuse.
+ */
+function bareLine({ alone, attacked, neutral }: TenantReport): string {
+  const phases = { attacked, 'beside neutral writes': neutral, alone };
+  const told = Object.entries(phases).flatMap(([phase, { bare, 'node joins': joins }]) => {
+    if (bare.length === 0) return [];
+    const ratios = PARTS.map((part) => (quantile(joins, part) / quantile(bare, part)).toFixed(2)).join('/');
+    return `${toldOf(bare)} s ${phase} (${bare.length}; a join takes × ${ratios})`;
+  });
+  return `bare client's node: ${told.join(', ')}`;
 }
 
 /** Both ratios: to what it takes beside neutral writes, which is what `SLOWER` bounds, and to what it takes alone. */
 function stepLine({ alone, attacked, neutral }: TenantReport, step: Step): string {
-  const told = (times: Times): string =>
-    [0.5, 0.95, 1].map((part) => (quantile(times[step], part) / 1_000).toFixed(2)).join('/');
+  const told = (times: Times): string => toldOf(times[step]);
   const ratios = (times: Times): string =>
     PARTS.map((part) => (quantile(attacked[step], part) / quantile(times[step], part)).toFixed(2)).join('/');
   const now = `${step}: ${told(attacked)} s attacked (${attacked[step].length})`;
@@ -278,7 +296,7 @@ function stepLine({ alone, attacked, neutral }: TenantReport, step: Step): strin
 }
 
 function slowerSteps(neutral: Times, attacked: Times): readonly string[] {
-  return (Object.keys(neutral) as Step[]).flatMap((step) =>
+  return stepsOf(neutral).flatMap((step) =>
     PARTS.flatMap((part) => {
       const [usual, now] = [quantile(neutral[step], part), quantile(attacked[step], part)];
       return now <= SLOWER * usual

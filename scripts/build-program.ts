@@ -67,6 +67,36 @@ const onlyDispatchers: Plugin = {
   },
 };
 
+/**
+ * Of the signer of AWS' SDK the program uses signatures of requests, not those of events in a stream. The package that it takes small functions
+ * from makes a class and a UUID function when it is loaded, so it is not cut to what is used. A name that is missing here fails the build.
+ */
+const onlySignatures: Plugin = {
+  name: 'only-signatures-of-smithy',
+  setup: (builder) => {
+    const namespace = 'only-signatures';
+    builder.onResolve({ filter: /^@smithy\/core\/serde$/ }, ({ importer, resolveDir }) =>
+      importer.includes('@smithy/signature-v4/dist-es/') ? { path: 'serde', namespace, pluginData: resolveDir } : null,
+    );
+    builder.onLoad({ filter: /^serde$/, namespace }, ({ pluginData }) => {
+      const serde = join(String(pluginData), '../../core/dist-es/submodules/serde');
+      return {
+        resolveDir: serde,
+        contents: [
+          "export { isArrayBuffer } from './is-array-buffer/is-array-buffer';",
+          "export { toHex } from './util-hex-encoding/hex-encoding';",
+          "export { toUint8Array } from './util-utf8/toUint8Array';",
+          "export { writeKey } from './writeKey';",
+          "export { hasOwn } from '@smithy/core/transport';",
+        ].join('\n'),
+      };
+    });
+    builder.onLoad({ filter: /@smithy\/signature-v4\/dist-es\/HeaderFormatter\.js$/ }, () => ({
+      contents: 'export class HeaderFormatter {}',
+    }));
+  },
+};
+
 /** The page of `outrigger ui` is in the program, built. */
 const builtPage: Plugin = {
   name: 'built-page',
@@ -77,8 +107,9 @@ const builtPage: Plugin = {
 
 /**
  * Writes `<directory>/dist/cloud-controller-manager.js` and `outrigger.js`, and what runs them in
- * `<directory>/bin`: `cloud-controller-manager`, `outrigger`, `kubectl-outrigger`, `kubectl_complete-outrigger`. `maps`: also the source maps, default true; without them, the files do not depend on the directory. `without`: packages that
- * are left out, to see what they weigh; default: none.
+ * `<directory>/bin`: `cloud-controller-manager`, `outrigger`, `kubectl-outrigger`, `kubectl_complete-outrigger`. `maps`: also the source
+ * maps, default true; without them, the files do not depend on the directory. `without`: packages that are left out, to see what they weigh;
+ * default: none.
  */
 export async function buildProgram(
   directory: string = root,
@@ -87,10 +118,10 @@ export async function buildProgram(
 ): Promise<BuiltProgram> {
   const bin = join(directory, 'bin');
   const [launcher, outrigger] = [join(bin, 'cloud-controller-manager'), join(bin, 'outrigger')];
-  const [manager, commands] = await Promise.all(
-    (['cloud-controller-manager', 'outrigger'] as const).map((name) => bundleOf(name, directory, { maps, without })),
-  );
-  if (!manager || !commands) throw new Error('both are built');
+  const [manager, commands] = await Promise.all([
+    bundleOf('cloud-controller-manager', directory, { maps, without }),
+    bundleOf('outrigger', directory, { maps, without }),
+  ]);
   await mkdir(bin, { recursive: true });
   for (const file of [launcher, outrigger, ...PLUGIN.map((name) => join(bin, name))]) {
     await copyFile(join(root, 'distribution/launcher.sh'), file);
@@ -111,7 +142,7 @@ async function bundleOf(
     outfile: bundle,
     // One file, also what is imported lazily: that runs only when it is needed, though its text is read with the rest.
     bundle: true,
-    plugins: [onlyDispatchers, builtPage],
+    plugins: [onlyDispatchers, onlySignatures, builtPage],
     external: [...without],
     metafile: true,
     // ES modules can be cut to what is used; 'main' is CommonJS where a package has both.

@@ -18,8 +18,23 @@ const into = process.env['INTO'] || undefined;
 const server = process.env['SITE_BASE'] || '/';
 const base = into === undefined ? server : `${server}v${version}/`;
 
-if (!isInstalled()) run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
-run(process.execPath, ['node_modules/vitepress/bin/vitepress.js', 'build', '.']);
+/** By itself npm waits for many minutes, without a word, between its tries of a registry that cannot be reached. */
+const INSTALL_MS = 180_000;
+const INSTALL = [
+  'install',
+  '--no-save',
+  '--no-audit',
+  '--no-fund',
+  '--loglevel=error',
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-retry-maxtimeout=2000',
+];
+
+if (!isInstalled() && !ends('npm', INSTALL, INSTALL_MS)) {
+  console.error('site: the packages of site/package-lock.json cannot be installed; is the registry of npm reachable?');
+  process.exit(1);
+}
+if (!ends(process.execPath, ['node_modules/vitepress/bin/vitepress.js', 'build', '.'])) process.exit(1);
 
 const broken = brokenBuiltLinks(dist, base);
 for (const link of broken) console.error(`${link} leads nowhere`);
@@ -34,8 +49,8 @@ function isInstalled(): boolean {
   return changed('node_modules/.package-lock.json') > changed('package-lock.json');
 }
 
-function run(command: string, args: readonly string[]): void {
+/** Whether it ended well, in time. */
+function ends(command: string, args: readonly string[], timeout?: number): boolean {
   const env = { ...process.env, SITE_BASE: base, SITE_PUBLISHED: into === undefined ? '' : 'yes' };
-  const { status } = spawnSync(command, args, { cwd: site, env, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+  return spawnSync(command, args, { cwd: site, env, stdio: 'inherit', ...(timeout && { timeout }) }).status === 0;
 }

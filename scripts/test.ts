@@ -7,7 +7,8 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { whyNoLab } from '../e2e/openstack/why-no-lab.ts';
-import { findBrowser } from '../packages/ui/browser/open-browser.ts';
+import { whyNoMoto } from '../providers/aws/lab/moto.ts';
+import { findBrowser } from '../packages/ui/browser/find-browser.ts';
 
 interface Totals {
   passed: number;
@@ -43,6 +44,9 @@ const BROWSER = '{packages/ui/browser,scripts/site}/**/*.browser.test.ts';
 /** On the simulator of vCenter, which is built once: `make e2e-vsphere`. */
 const VSPHERE = '{providers,e2e}/vsphere/**/*.lab.test.ts';
 
+/** On moto, which pip installs once: `make e2e-aws`. */
+const AWS = '{providers,e2e}/aws/**/*.lab.test.ts';
+
 /** Beside programs of others that take a quarter of an hour to build: `make e2e-vsphere` builds and runs them, CI does not. */
 const VSPHERE_NOT_IN_CI: readonly string[] = [
   'e2e/vsphere/migration-in-tree.lab.test.ts',
@@ -65,12 +69,19 @@ const CURRENT_RELEASE_ONLY: readonly string[] = [
   'e2e/whole-cluster.control-plane.test.ts',
 ];
 
-/** What judges the judge or a page, what runs a kubelet's code of one release, and a flag that changes no request: by one release it is known. */
+/**
+ * What judges the judge, a page, the benchmark's observer or others' definitions, what needs no cluster, what runs a kubelet's code of one release,
+ * and a flag that changes no request: by one release it is known.
+ */
 const ONE_RELEASE: readonly string[] = [
+  'bench/protobuf-nodes.control-plane.test.ts',
   'e2e/conformance-cluster.control-plane.test.ts',
   'e2e/image-credentials.control-plane.test.ts',
+  'e2e/kubectl-plugin.control-plane.test.ts',
+  'e2e/monitoring-objects.control-plane.test.ts',
   'e2e/node-flags.control-plane.test.ts',
   'e2e/node-guides.control-plane.test.ts',
+  'e2e/operators-day.control-plane.test.ts',
 ];
 
 /** Files of e2e/openstack that fit into 15 minutes together with building the lab; `make e2e-openstack` has them all. */
@@ -248,6 +259,20 @@ function ui(): Stage {
   };
 }
 
+/** The provider of AWS on moto, where Python can install it: it is said where not, and nothing fails for it. */
+function aws(): Stage {
+  const judged = tests('aws', { pattern: AWS, concurrency: 1, always: ci });
+  return {
+    ...judged,
+    run: async () => {
+      const why = await whyNoMoto();
+      if (why === undefined) return judged.run();
+      console.error(`aws: left out: ${why}`);
+      return { passed: 0, failed: 0, skipped: 0 };
+    },
+  };
+}
+
 /** The property tests alone, each round with seeds of its own. */
 function properties(): Stage {
   const round = tests('properties', {
@@ -300,7 +325,7 @@ const stages: readonly Stage[] = [
   controlPlane(),
   tests('unit', { pattern: UNIT, always: false, isolation: 'none' }),
   properties(),
-  tests('packages', { pattern: PACKAGES }),
+  tests('packages', { pattern: PACKAGES, concurrency: 2 }),
   tests('fast', { pattern: FAST, coverage: true, concurrency: 2 }),
   // The same texts each time; `make fuzz` draws others.
   check('fuzz', 'node', ['e2e/fuzz/run.ts'], { always: ci, env: { MINUTES: '1', SEED: '1' } }),
@@ -316,6 +341,7 @@ const stages: readonly Stage[] = [
   }),
   // Skipped with one line where there is no Go; in CI it fails then.
   tests('vsphere', { pattern: VSPHERE, except: ci ? VSPHERE_NOT_IN_CI : [], concurrency: 1, always: ci }),
+  aws(),
   ui(),
   openstack(),
 ];

@@ -2,6 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { kubeletPlugin } from '../../packages/image-credentials/judge/kubelet-plugin.ts';
 import { motoServer } from '../../packages/image-credentials/judge/moto.ts';
+import { findBrowser } from '../../packages/ui/browser/find-browser.ts';
+import { CERTIFICATES, downloadDefinitions } from '../custom-definitions.ts';
 import { findHelm } from '../../scripts/find-helm.ts';
 import { registryProgram } from '../../packages/image-credentials/judge/registry.ts';
 import { vendorClients } from '../../packages/image-credentials/judge/vendor-clients.ts';
@@ -64,13 +66,14 @@ const hollowKubelet = (): Promise<string> => judgeProgram('hollow-kubelet');
 
 /** What each file of tests judges with. */
 const USED_BY: Readonly<Record<string, readonly (() => unknown)[]>> = {
-  'helm.lab.test.ts': [findHelm],
+  'helm.lab.test.ts': [findHelm, () => downloadDefinitions(CERTIFICATES)],
   'image-credentials-clients.lab.test.ts': [vendorClients],
   'image-credentials.lab.test.ts': [kubeletPlugin, registryProgram, motoServer],
   'kubeadm.lab.test.ts': [() => judgeProgram('kubeadm')],
   'kubelet-serving.lab.test.ts': [hollowKubelet],
   'kubelets.lab.test.ts': [hollowKubelet],
   'promtool.lab.test.ts': [() => judgeProgram('promtool')],
+  'ui.lab.test.ts': [findBrowser],
   'upstream-specs.lab.test.ts': [hollowKubelet, () => judgeProgram('e2e.test'), () => judgeProgram('cloud-specs')],
 };
 

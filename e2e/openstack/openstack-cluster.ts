@@ -3,18 +3,11 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import {
-  createClient,
-  createTransport,
-  isNotFound,
-  loadConfig,
-  resources,
-  type Client,
-  type Node,
-} from '@outrigger/kube';
+import { createClient, createTransport, loadConfig, resources, type Client, type Node } from '@outrigger/kube';
 import { labCloudConfig } from './lab-cloud.ts';
 import { controlPlaneOrSkip, startHollowNodes, type ControlPlane, type HollowNodes } from '@outrigger/testing';
 import { Manager } from '../manager.ts';
+import { nodeByName } from '../node-by-name.ts';
 import { waitUntil } from '../wait-until.ts';
 import { idOf, LabMachines, type Server } from './lab-machines.ts';
 import { openLab, type Lab } from './lab.ts';
@@ -185,13 +178,8 @@ export class OpenStackCluster implements AsyncDisposable {
   }
 
   /** `undefined` when there is none. */
-  async node(name: string): Promise<Node | undefined> {
-    try {
-      return await this.client.of(resources.nodes).get({ name });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+  node(name: string): Promise<Node | undefined> {
+    return nodeByName(this.client, name);
   }
 
   /** All Events about one object, as `<reason>: <message>`. */

@@ -9,7 +9,6 @@ import type { TestContext } from 'node:test';
 import {
   createClient,
   createTransport,
-  isNotFound,
   loadConfig,
   resources,
   systemClock,
@@ -30,6 +29,7 @@ import { ELECTION, MIGRATION, migrationConfig, toFlags } from '../hand-over.ts';
 import { isInitialised } from '../initialised-node.ts';
 import { auditLeadership } from '../leadership-audit.ts';
 import { Manager } from '../manager.ts';
+import { nodeByName, setReady } from '../node-by-name.ts';
 import { waitUntil } from '../wait-until.ts';
 import { lookOf, newKeys, type NodeLook } from './node-look.ts';
 import { SHUTDOWN_TAINT, tagZones } from './vsphere-cluster.ts';
@@ -209,21 +209,12 @@ export class MigratingCluster {
     return some;
   }
 
-  async node(name: string): Promise<Node | undefined> {
-    try {
-      return await this.client.of(resources.nodes).get({ name });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+  node(name: string): Promise<Node | undefined> {
+    return nodeByName(this.client, name);
   }
 
   async setReady(machines: readonly LabMachine[], status: 'True' | 'Unknown'): Promise<void> {
-    const at = new Date(systemClock.now()).toISOString();
-    const ready = { type: 'Ready', status, reason: 'ByTheTest', message: at, lastTransitionTime: at };
-    const patch = { type: 'strategic', body: { status: { conditions: [ready] } } } as const;
-    const nodes = this.client.of(resources.nodes);
-    await Promise.all(machines.map(({ name }) => nodes.patch({ name }, patch, { subresource: 'status' })));
+    await Promise.all(machines.map(({ name }) => setReady(this.client, name, status)));
   }
 
   until(what: string, holds: () => boolean | Promise<boolean>): Promise<number> {

@@ -1,11 +1,11 @@
 /** From the provider inside of Kubernetes 1.28 to Outrigger and back, twice, by leader migration. */
 import { test } from 'node:test';
-import { systemClock, type Node } from '@outrigger/kube';
-import { hollowNode, UNINITIALIZED_TAINT } from '@outrigger/testing';
+import type { Node } from '@outrigger/kube';
+import { UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { buildInTree } from '../../providers/vsphere/lab/build.ts';
 import type { LabMachine, LabVcenter } from '../../providers/vsphere/lab/lab.ts';
 import { MigratingCluster } from './migrating-cluster.ts';
-import { labZoneOf } from './vsphere-cluster.ts';
+import { externalNode, labZoneOf } from './vsphere-cluster.ts';
 
 const INSTANCE_TYPE_LABELS = ['beta.kubernetes.io/instance-type', 'node.kubernetes.io/instance-type'];
 
@@ -46,15 +46,11 @@ test('nodes go from the provider inside of Kubernetes to Outrigger and back', { 
   if (!cluster) return;
   const zones = await labZoneOf(cluster.vcenter);
 
-  /** With `--cloud-provider=external`. */
-  const external = ({ biosUuid, name }: LabMachine): Node =>
-    hollowNode({ name, images: 1, now: systemClock.now(), systemUUID: biosUuid });
-
   /** With `--cloud-provider=vsphere` the kubelet asks vCenter itself, and registers a node that is complete; but for a type, which that provider has not. */
   const inTree = (machine: LabMachine): Node => {
     const { address, biosUuid, name } = machine;
     const { zone, region } = zones(machine);
-    const node = external(machine);
+    const node = externalNode(machine);
     return {
       ...node,
       metadata: {
@@ -96,7 +92,7 @@ test('nodes go from the provider inside of Kubernetes to Outrigger and back', { 
       '--v=1',
     ],
   );
-  const outrigger = await cluster.outrigger(t, external);
+  const outrigger = await cluster.outrigger(t, externalNode);
 
   await kubeControllerManager.start();
   await cluster.registerKept(kubeControllerManager);

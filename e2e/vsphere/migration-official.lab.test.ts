@@ -1,40 +1,40 @@
 /** From cloud-provider-vsphere to Outrigger and back, twice, by leader migration. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resources, systemClock, type Node } from '@outrigger/kube';
-import { hollowNode } from '@outrigger/testing';
+import { resources, type Node } from '@outrigger/kube';
 import { buildOfficial } from '../../providers/vsphere/lab/build.ts';
-import { LabVcenter, type LabMachine } from '../../providers/vsphere/lab/lab.ts';
+import { LabVcenter } from '../../providers/vsphere/lab/lab.ts';
 import { isInitialised } from '../initialised-node.ts';
 import { CONTROLLERS, MigratingCluster, REFRESH_MS } from './migrating-cluster.ts';
+import { externalNode } from './vsphere-cluster.ts';
 
 const LABELS = '[Labels]\nzone = "k8s-zone"\nregion = "k8s-region"\n';
-
-/** With `--cloud-provider=external`. */
-const register = ({ biosUuid, name }: LabMachine): ReturnType<typeof hollowNode> =>
-  hollowNode({ name, images: 1, now: systemClock.now(), systemUUID: biosUuid });
 
 test('nodes go from cloud-provider-vsphere to Outrigger and back', { timeout: 600_000 }, async (t) => {
   const cluster = await MigratingCluster.start(t, { config: (vcenter) => LabVcenter.config([vcenter], LABELS) });
   if (!cluster) return;
-  const official = await cluster.other({ user: 'official', register, bearsGoneMachines: true }, await buildOfficial(), [
-    '--bind-address=127.0.0.1',
-    '--secure-port=0',
-    `--controllers=${CONTROLLERS.join(',')}`,
-    `--node-status-update-frequency=${REFRESH_MS}ms`,
-    '--node-monitor-period=1s',
-    '--kube-api-qps=1000',
-    '--kube-api-burst=2000',
-    '--v=1',
-  ]);
-  const outrigger = await cluster.outrigger(t, register);
+  const official = await cluster.other(
+    { user: 'official', register: externalNode, bearsGoneMachines: true },
+    await buildOfficial(),
+    [
+      '--bind-address=127.0.0.1',
+      '--secure-port=0',
+      `--controllers=${CONTROLLERS.join(',')}`,
+      `--node-status-update-frequency=${REFRESH_MS}ms`,
+      '--node-monitor-period=1s',
+      '--kube-api-qps=1000',
+      '--kube-api-burst=2000',
+      '--v=1',
+    ],
+  );
+  const outrigger = await cluster.outrigger(t, externalNode);
 
   const odd = (await cluster.vcenter.machines()).at(-1) ?? assert.fail('no machines');
   const nics = [{ network: 'nodes', addresses: [{ address: odd.address, prefixLength: 16 }] }];
   await cluster.vcenter.setGuest(odd.reference, { hostName: odd.name.toUpperCase(), ipAddress: odd.address, nics });
   const oddNode = async (): Promise<Node> => (await cluster.node(odd.name)) ?? assert.fail(`no node ${odd.name}`);
   await official.start();
-  await cluster.client.of(resources.nodes).create(register(odd));
+  await cluster.client.of(resources.nodes).create(externalNode(odd));
   const kept = await cluster.registerKept(official);
   await cluster.works(official);
   await cluster.until('the official one has initialised all', async () => (await cluster.looks()).size === kept.length);

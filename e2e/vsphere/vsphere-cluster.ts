@@ -25,6 +25,7 @@ import {
 } from '../../providers/vsphere/lab/lab.ts';
 import { isInitialised } from '../initialised-node.ts';
 import { Manager } from '../manager.ts';
+import { nodeByName, setReady } from '../node-by-name.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const LIMIT_MS = 60_000;
@@ -137,13 +138,10 @@ export class VsphereCluster {
 
   /** The kubelets of these machines register. */
   async register(machines: readonly LabMachine[]): Promise<void> {
-    const now = systemClock.now();
     await Promise.all(
-      machines.map(async ({ biosUuid, name }) => {
-        const node = await this.client
-          .of(resources.nodes)
-          .create(hollowNode({ name, images: 1, now, systemUUID: biosUuid }));
-        this.alive.set(name, node.metadata?.uid ?? '');
+      machines.map(async (machine) => {
+        const node = await this.client.of(resources.nodes).create(externalNode(machine));
+        this.alive.set(machine.name, node.metadata?.uid ?? '');
       }),
     );
   }
@@ -152,28 +150,20 @@ export class VsphereCluster {
     return (await this.client.of(resources.nodes).list()).items;
   }
 
-  async node(name: string): Promise<Node | undefined> {
-    try {
-      return await this.client.of(resources.nodes).get({ name });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+  node(name: string): Promise<Node | undefined> {
+    return nodeByName(this.client, name);
   }
 
   async initialised(): Promise<number> {
     return (await this.nodes()).filter(isInitialised).length;
   }
 
+  /** But for those that are gone. */
   async setReady(names: readonly string[], status: 'True' | 'Unknown'): Promise<void> {
-    const at = new Date(systemClock.now()).toISOString();
-    const ready = { type: 'Ready', status, reason: 'ByTheTest', message: at, lastTransitionTime: at };
-    const patch = { type: 'strategic', body: { status: { conditions: [ready] } } } as const;
-    const nodes = this.client.of(resources.nodes);
     await Promise.all(
       names.map(async (name) => {
         try {
-          await nodes.patch({ name }, patch, { subresource: 'status' });
+          await setReady(this.client, name, status);
         } catch (error) {
           if (!isNotFound(error)) throw error;
         }
@@ -220,6 +210,11 @@ export class VsphereCluster {
       return there.every((node) => node === undefined);
     });
   }
+}
+
+/** How a kubelet with `--cloud-provider=external` registers its node. */
+export function externalNode({ biosUuid, name }: LabMachine): Node {
+  return hollowNode({ name, images: 1, now: systemClock.now(), systemUUID: biosUuid });
 }
 
 /** A region for each datacenter, a zone for each cluster. */

@@ -55,6 +55,7 @@ export async function openOwnCloud(options: OwnCloudOptions): Promise<OwnCloud> 
   }
   const provider = await loadProvider(spec, {
     builtIn: {
+      aws: () => import('@outrigger/provider-aws'),
       memory: () => import('@outrigger/provider-memory'),
       openstack: () => import('@outrigger/provider-openstack'),
       vsphere: () => import('@outrigger/provider-vsphere'),

@@ -5,7 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { findBrowser, openBrowser, openPage } from '../../packages/ui/browser/open-browser.ts';
+import { findBrowser } from '../../packages/ui/browser/find-browser.ts';
+import { openBrowser, openPage } from '../../packages/ui/browser/open-browser.ts';
 
 /** Made by the stage `site`. */
 const dist = path.resolve(import.meta.dirname, '../../site/.vitepress/dist');

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -21,13 +20,24 @@ import (
 // What is read: the kinds that are listed and watched, and what every answer may be.
 var roots = []any{corev1.Node{}, corev1.Service{}, metav1.Status{}, runtime.TypeMeta{}}
 
-// What defaultTransform drops: it is passed over unread.
-var skipped = map[string]bool{"ObjectMeta.managedFields": true, "NodeStatus.images": true}
+// What defaultTransform drops: it is passed over unread. Messages, lists and maps, which all begin with their length.
+var skipped = map[string]bool{
+	"ObjectMeta.managedFields":    true,
+	"NodeStatus.allocatable":      true,
+	"NodeStatus.capacity":         true,
+	"NodeStatus.config":           true,
+	"NodeStatus.daemonEndpoints":  true,
+	"NodeStatus.declaredFeatures": true,
+	"NodeStatus.features":         true,
+	"NodeStatus.images":           true,
+	"NodeStatus.runtimeHandlers":  true,
+	"NodeStatus.volumesAttached":  true,
+	"NodeStatus.volumesInUse":     true,
+}
 
 // Types whose JSON is not their structure.
 var scalars = map[reflect.Type]string{
 	reflect.TypeFor[metav1.Time]():        "T",
-	reflect.TypeFor[resource.Quantity]():  "Q",
 	reflect.TypeFor[intstr.IntOrString](): "I",
 }
 
@@ -107,7 +117,7 @@ func typeOf(path string, t reflect.Type, omitEmpty, omitZero bool) string {
 		return typeOf(path, t.Elem(), false, false) + "*"
 	case reflect.Map:
 		element := typeOf(path, t.Elem(), false, false)
-		if !omitEmpty || t.Key().Kind() != reflect.String || (element != "s" && element != "Q") {
+		if !omitEmpty || t.Key().Kind() != reflect.String || element != "s" {
 			log.Fatalf("%s: a map that the reader has no means for", path)
 		}
 		return element + "%"

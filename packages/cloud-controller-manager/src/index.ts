@@ -21,10 +21,12 @@ export {
   askPage,
   explanationPath,
   messageOf,
+  PageError,
   readPage,
   type AskedPage,
   type AskOptions,
 } from './explain/ask-manager.ts';
+export { loadBalancerReasons } from './commands/event-reasons.ts';
 export { explainedKinds } from './explain/explanation.ts';
 export type { Explanation, ExplanationList, ExplainedKind, ListedFact, ListedStanding } from './explain/explanation.ts';
 export { hostOf, urlOf } from './explain/leader-host.ts';

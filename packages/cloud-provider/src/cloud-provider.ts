@@ -19,6 +19,11 @@ export interface CloudProvider {
    * Default: it is not known which there are, and any name is taken.
    */
   readonly buckets?: readonly string[];
+  /**
+   * By bucket, what the cloud is known to bear: requests `qps` a second in the long run, and `burst` of them at once after a pause.
+   * `--cloud-call-limits` comes before. Default: no limit until the cloud answers `throttled`.
+   */
+  readonly callLimits?: Readonly<Record<string, { readonly qps: number; readonly burst: number }>>;
   /** Default: none. */
   readonly predecessorMetrics?: PredecessorMetrics | undefined;
   /**

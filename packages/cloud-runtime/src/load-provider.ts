@@ -202,6 +202,12 @@ function checkShape(provider: unknown, spec: string): asserts provider is CloudP
   if (members['buckets'] !== undefined && !areWords([members['buckets']])) {
     throw refuse(spec, `buckets of the provider ${name} must be a list of strings`);
   }
+  if (members['callLimits'] !== undefined && !areLimits(members['callLimits'])) {
+    throw refuse(
+      spec,
+      `callLimits of the provider ${name} must be a qps above 0 and a burst of at least 1 for each bucket`,
+    );
+  }
   for (const member of ['checkConfig', 'reconfigure', 'watchedFiles']) {
     if (members[member] !== undefined && typeof members[member] !== 'function') {
       throw refuse(spec, `${member} of the provider ${name} is not a method`);
@@ -212,6 +218,14 @@ function checkShape(provider: unknown, spec: string): asserts provider is CloudP
 function areWords(lists: unknown): boolean {
   if (typeof lists !== 'object' || lists === null) return false;
   return Object.values(lists).every((words) => Array.isArray(words) && words.every((word) => typeof word === 'string'));
+}
+
+function areLimits(byBucket: unknown): boolean {
+  if (typeof byBucket !== 'object' || byBucket === null) return false;
+  return Object.values(byBucket).every(
+    (limits: { readonly qps?: unknown; readonly burst?: unknown } | null) =>
+      Number(limits?.qps) > 0 && Number(limits?.burst) >= 1,
+  );
 }
 
 function typeOf(value: unknown): string {

@@ -62,6 +62,7 @@ export type { HealthCheck, HealthEndpoint, HealthKind, HealthReport } from './se
 export { createPages, type Page, type PageAnswer, type PagesOptions } from './serving/pages.ts';
 export { checkSecureServer, ListenError, startSecureServer } from './serving/secure-server.ts';
 export type {
+  CertificatePair,
   ClientAuthorities,
   SecureServer,
   SecureServerFiles,

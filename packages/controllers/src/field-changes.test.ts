@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-provider';
-import { changesOf } from './field-changes.ts';
+import { changesOf, changesOfPatch } from './field-changes.ts';
 import { changesOfParts } from './load-balancer/load-balancer-words.ts';
 import type { Bring } from './load-balancer/service-plan.ts';
 
@@ -38,6 +38,41 @@ test('what a strategic patch deletes from a list, and a condition that it takes 
   assert.deepEqual(changesOf(service, body), [
     { field: 'metadata.finalizers', from: '["a"]', to: '[]' },
     { field: 'status.conditions[Ready]', from: '{"status":"False","reason":"No","message":"m"}', to: undefined },
+  ]);
+});
+
+test('a JSON patch is told as what its operations change, and not what they test', () => {
+  const node = {
+    metadata: { labels: { a: '1' } },
+    spec: { taints: [{ key: 'x' }, { key: 'y', effect: 'NoSchedule' }] },
+  };
+  const operations = [
+    { op: 'test', path: '/metadata/uid', value: 'u' },
+    { op: 'add', path: '/metadata/labels/topology.kubernetes.io~1zone', value: 'z' },
+    { op: 'add', path: '/metadata/labels/a', value: '1' },
+    { op: 'add', path: '/metadata/annotations', value: { b: '2' } },
+    { op: 'test', path: '/spec/taints/1', value: node.spec.taints[1] },
+    { op: 'remove', path: '/spec/taints/1' },
+    { op: 'add', path: '/spec/podCIDRs', value: ['10.0.0.0/24'] },
+  ] as const;
+  assert.deepEqual(changesOfPatch(node, { type: 'json', operations }), [
+    { field: 'metadata.labels[topology.kubernetes.io/zone]', from: undefined, to: '"z"' },
+    { field: 'metadata.annotations.b', from: undefined, to: '"2"' },
+    { field: 'spec.taints[1]', from: '{"key":"y","effect":"NoSchedule"}', to: undefined },
+    { field: 'spec.podCIDRs', from: undefined, to: '["10.0.0.0/24"]' },
+  ]);
+});
+
+test('a list that a strategic patch puts in place of another is told without the word that says so', () => {
+  const before = { metadata: {}, status: { addresses: [{ type: 'Hostname', address: 'a' }] } };
+  const addresses = [{ type: 'InternalIP', address: '192.0.2.1' }];
+  const body = { status: { addresses: [...addresses, { $patch: 'replace' }] } };
+  assert.deepEqual(changesOfPatch(before, { type: 'strategic', body }), [
+    {
+      field: 'status.addresses',
+      from: '[{"type":"Hostname","address":"a"}]',
+      to: '[{"type":"InternalIP","address":"192.0.2.1"}]',
+    },
   ]);
 });
 

@@ -1,19 +1,41 @@
 /** What a write would change of an object, field by field, for a dry run. Pure: entry point `changesOf`. */
-import type { KubeObject, Patch } from '@outrigger/kube';
-import type { FieldChange, NotedAction } from './journal.ts';
+import type { JsonPatchOperation, KubeObject, Patch } from '@outrigger/kube';
+
+/** One field of an object, or of a part in the cloud. */
+export interface FieldChange {
+  /** As `kubectl explain` names it; a condition by its type: `status.conditions[Ready]`. */
+  readonly field: string;
+  /** JSON; `undefined`: it is not there. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
 
 /** What says of a write which object and which version it is for. */
 const PRECONDITIONS: ReadonlySet<string> = new Set(['metadata.uid', 'metadata.resourceVersion']);
 const FROM_LIST = '$deleteFromPrimitiveList/';
 
 /** `body`: a strategic merge patch; lists are merged where they are finalizers or conditions, else replaced. Fields that stay as they are, are left out. */
-export function changesOf(object: KubeObject, body: unknown): readonly FieldChange[] {
+export function changesOf(object: object, body: unknown): readonly FieldChange[] {
   return walk('', object, body);
 }
 
-/** The same action, with what this patch of the object would change. */
-export function withChanges(action: NotedAction, object: KubeObject, patch: Patch): NotedAction {
-  return 'body' in patch ? { ...action, changes: changesOf(object, patch.body) } : action;
+export function changesOfPatch(object: KubeObject, patch: Patch): readonly FieldChange[] {
+  if ('body' in patch) return changesOf(object, patch.body);
+  return patch.operations.flatMap((operation) => changesOfOperation(object, operation));
+}
+
+/** By itself: the operations of our patches are about different fields, and none of them moves what another one is about. */
+function changesOfOperation(object: KubeObject, operation: JsonPatchOperation): readonly FieldChange[] {
+  const { op, path } = operation;
+  if (op !== 'remove' && op !== 'add') return [];
+  const names = path
+    .slice(1)
+    .split('/')
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const from = names.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], object);
+  const [field, to] = [names.reduce(within, ''), op === 'add' ? operation.value : undefined];
+  // An element of a list is told as a whole.
+  return /\/\d+$/u.test(path) ? changed(field, from, to) : walk(field, from, to);
 }
 
 function walk(path: string, before: unknown, wanted: unknown): readonly FieldChange[] {
@@ -29,7 +51,11 @@ function walk(path: string, before: unknown, wanted: unknown): readonly FieldCha
   }
   if (path === 'metadata.finalizers')
     return changed(path, before, [...new Set([...listOf(before), ...listOf(wanted)])]);
-  if (path !== 'status.conditions') return changed(path, before, wanted ?? undefined);
+  if (path !== 'status.conditions') {
+    // `$patch: replace` says of the others that they are put in place of the list.
+    const isValue = (one: unknown): boolean => !isRecord(one) || one['$patch'] === undefined;
+    return changed(path, before, Array.isArray(wanted) ? wanted.filter(isValue) : (wanted ?? undefined));
+  }
   return listOf(wanted).flatMap((one) => {
     const { $patch, ...condition } = one as { readonly $patch?: string; readonly type: string };
     const found = listOf(before).find((other) => isRecord(other) && other['type'] === condition.type);
@@ -51,7 +77,7 @@ function changed(field: string, from: unknown, to: unknown): readonly FieldChang
 
 function within(path: string, name: string): string {
   if (path === '') return name;
-  return /[./]/u.test(name) ? `${path}[${name}]` : `${path}.${name}`;
+  return /[./]|^\d+$/u.test(name) ? `${path}[${name}]` : `${path}.${name}`;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -39,7 +39,7 @@ export type { ServicePlan } from './load-balancer/service-plan.ts';
 export { Locks } from './load-balancer/locks.ts';
 export { loadBalancerSharings, shareWithAnnotation, type LoadBalancerSharing } from './load-balancer/tenancy.ts';
 export { adoptPatch, adoptedBy, askedOf, partNameOf } from './service/adoption.ts';
-export { serveReasons } from './service/service-events.ts';
+export { removeReasons, serveReasons } from './service/service-events.ts';
 export {
   createOrphanController,
   type OrphanController,
@@ -86,11 +86,11 @@ export { orphanControllerRules } from './orphans/api-rules.ts';
 export { routeControllerRules } from './route/api-rules.ts';
 export { serviceControllerRules } from './service/api-rules.ts';
 export type { Explains, Fact, Finding, Standing, StandingPart } from './finding.ts';
+export type { FieldChange } from './field-changes.ts';
 export {
   Journal,
   type AppliedAction,
   type ControllerJournal,
-  type FieldChange,
   type NotedAction,
   type PlannedActions,
   type Subject,

@@ -11,16 +11,9 @@ import {
   type KubeObject,
   type Logger,
   type Metrics,
+  type Patch,
 } from '@outrigger/kube';
-
-/** One field of an object, or of a part in the cloud. */
-export interface FieldChange {
-  /** As `kubectl explain` names it; an element of a list by its type: `status.conditions[Ready]`. */
-  readonly field: string;
-  /** JSON; `undefined`: it is not there. */
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-}
+import { changesOfPatch, type FieldChange } from './field-changes.ts';
 
 /** One action of a plan, in words. No secrets. */
 export interface NotedAction {
@@ -30,6 +23,8 @@ export interface NotedAction {
   readonly summary: string;
   /** Dry run: the fields that would be others after it. Default: not known. */
   readonly changes?: readonly FieldChange[];
+  /** What it writes: a dry run makes `changes` of it, and nothing keeps it. */
+  readonly write?: { readonly object: KubeObject; readonly patch: Patch | undefined };
 }
 
 /** What an action is about. */
@@ -141,27 +136,17 @@ export class Journal {
       for (const action of actions)
         this.#note({ controller, subject, ...this.#safe(action), ...this.#ending(outcome) });
     };
+    const plan = (subject: Subject, actions: readonly NotedAction[]): void => {
+      if (this.dryRun) this.#plan(controller, subject, actions);
+    };
     return {
       dryRun: this.dryRun,
       redact: (text) => this.#options.redact(text),
-      plan: (subject, actions) => {
-        if (this.dryRun)
-          this.#plan(
-            controller,
-            subject,
-            actions.map((action) => this.#safe(action)),
-          );
-      },
+      plan,
       note,
       perform: async (subject, actions, carryOut, failureOf) => {
-        if (this.dryRun) {
-          this.#plan(
-            controller,
-            subject,
-            actions.map((action) => this.#safe(action)),
-          );
-          return undefined;
-        }
+        plan(subject, actions);
+        if (this.dryRun) return undefined;
         try {
           const answer = await carryOut();
           const failure = failureOf?.(answer);
@@ -185,7 +170,8 @@ export class Journal {
     return this.#byObject.get(about) ?? [];
   }
 
-  #plan(controller: string, subject: Subject, actions: readonly NotedAction[]): void {
+  #plan(controller: string, subject: Subject, noted: readonly NotedAction[]): void {
+    const actions = noted.map((action) => this.#safe(action));
     const { clock, logger } = this.#options;
     const key = `${controller} ${subject.kind} ${subject.name}`;
     const known = this.#plans.get(key);
@@ -229,10 +215,11 @@ export class Journal {
   }
 
   /** What an action says comes from a cloud or from an object of a user. */
-  #safe({ changes, kind, summary }: NotedAction): NotedAction {
+  #safe({ changes, kind, summary, write }: NotedAction): NotedAction {
     const { redact } = this.#options;
+    const fields = this.dryRun && write?.patch ? changesOfPatch(write.object, write.patch) : changes;
     const safe = (text: string | undefined): string | undefined => text && redact(text);
-    const told = changes?.map(({ field, from, to }) => ({ field, from: safe(from), to: safe(to) }));
+    const told = fields?.map(({ field, from, to }) => ({ field, from: safe(from), to: safe(to) }));
     return { kind, summary: redact(summary), ...(told && { changes: told }) };
   }
 }

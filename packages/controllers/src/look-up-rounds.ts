@@ -119,12 +119,16 @@ export class LookUpRounds {
     question.doublings = 0;
   }
 
-  /** The answer did not help: ask again in a later round, not before `atLeastMs`. Returns how many have not helped in a row. */
-  askLater(key: string, uid: string, atLeastMs = 0): number {
+  /**
+   * The answer did not help: ask again in a later round, not before `atLeastMs`. `isCalm`: nothing is wrong so far, and all of a quarter of the
+   * longest wait share a round; the waits after it are the longest. Returns how many have not helped in a row.
+   */
+  askLater(key: string, uid: string, atLeastMs = 0, isCalm = false): number {
     const question = this.#questionOf(key, uid);
     question.answer = undefined;
     question.waits += 1;
-    if (!question.isEarly || question.doublings === 0) question.doublings += 1;
+    if (isCalm) question.doublings = Infinity;
+    else if (!question.isEarly || question.doublings === 0) question.doublings += 1;
     question.isEarly = false;
     if (question.due !== undefined || this.#options.signal.aborted) return question.waits;
     const now = this.#options.clock.monotonic();
@@ -133,7 +137,8 @@ export class LookUpRounds {
       FIRST_WAIT_MS * 2 ** (question.doublings - 1),
     );
     const soonest = now + Math.max(atLeastMs, wait / 2);
-    this.#join(key, question, Math.ceil(soonest / wait) * wait);
+    const apart = isCalm ? wait / 4 : wait;
+    this.#join(key, question, Math.ceil(soonest / apart) * apart);
     return question.waits;
   }
 

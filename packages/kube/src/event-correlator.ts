@@ -1,7 +1,8 @@
 /**
  * Which notes become one Event, and which are held back: client-go's rules
- * (https://github.com/kubernetes/client-go/blob/v0.36.3/tools/record/events_cache.go) with two changes. A Warning is never dropped,
- * only counted up and written later; and a flood of one reason over many objects is folded into one Event.
+ * (https://github.com/kubernetes/client-go/blob/v0.36.3/tools/record/events_cache.go) with three changes. A Warning is never dropped,
+ * only counted up and written later; a Normal note that repeats is written later, too; and a flood of one reason over many objects is
+ * folded into one Event.
  */
 import { hash } from 'node:crypto';
 import type { Clock } from './clock.ts';
@@ -45,6 +46,11 @@ const SIMILAR_MS = 600_000;
 const COMBINED = '(combined from similar events): ';
 /** Writes about one object: so many at once, then one each 300 s. */
 const SPAM = { burst: 25, qps: 1 / 300 };
+/**
+ * A Normal note that is on the server already is written again so long after it was repeated, with all that came meanwhile: a node that joins
+ * has all Services say once more that they were updated, and the API server has other work then.
+ */
+const REPEAT_PAUSE_MS = 30_000;
 /** How often at most a Warning that is over this budget is written again. */
 const WARNING_PAUSE_MS = 60_000;
 /** New Normal series of one reason over all objects: so many at once, then one a second. The rest is folded. */
@@ -97,7 +103,10 @@ export class EventCorrelator {
       known.lastAt = this.#clock.now();
       known.message = message;
     }
-    if (take(this.#spam, digest(who), SPAM, this.#clock)) return { outcome: 'write', series, afterMs: 0 };
+    if (take(this.#spam, digest(who), SPAM, this.#clock)) {
+      const isOld = type === 'Normal' && !combined && series.name !== undefined;
+      return { outcome: 'write', series, afterMs: isOld ? REPEAT_PAUSE_MS : 0 };
+    }
     if (type === 'Normal') return { outcome: 'dropped' };
     return { outcome: 'write', series, afterMs: known ? WARNING_PAUSE_MS : 0 };
   }

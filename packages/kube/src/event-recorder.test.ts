@@ -145,11 +145,42 @@ test('over the budget of an object Normal notes are dropped, Warnings counted an
     recorder.record(node('a'), warning('again'));
     await clock.advance(1_000);
   }
-  assert.equal(all().find(({ type }) => type === 'Normal')?.count, 25);
+  // Those that are dropped cost no write; the one that is due anyway counts them.
+  assert.equal(all().find(({ type }) => type === 'Normal')?.count, 31);
   assert.equal(total('Normal', 'dropped'), 35);
   await clock.advance(60_000);
   assert.equal(all().find(({ type }) => type === 'Warning')?.count, 60);
-  assert.equal(calls.length, 25 + 25 + 1);
+  assert.equal(calls.length, 2 + 25 + 1);
+});
+
+test('what a Normal note repeats is written 30 s later, with all that came meanwhile; what is new, and each Warning, at once', async () => {
+  const { all, calls, clock, errors, recorder, stored } = setUp();
+  const nodes = Array.from({ length: 50 }, (_, i) => node(`n${i}`));
+  const tell = async (note: EventNote): Promise<number> => {
+    const before = calls.length;
+    for (const one of nodes) recorder.record(one, note);
+    await clock.advance(1_000);
+    return calls.length - before;
+  };
+  assert.equal(await tell(normal('updated')), 50);
+  assert.equal(await tell(normal('updated')), 0);
+  assert.equal(await tell(normal('updated')), 0);
+  assert.equal(await tell(normal('deleted')), 50);
+  assert.equal(await tell(warning('failed')), 50);
+  assert.equal(await tell(warning('failed')), 50);
+  await clock.advance(24_000);
+  const before = calls.length;
+  await clock.advance(5_000);
+  assert.equal(calls.length - before, 50);
+  const updated = all().filter(({ message }) => message === 'updated');
+  assert.deepEqual(new Set(updated.map(({ count }) => count)), new Set([3]));
+  assert.deepEqual(new Set(updated.map(({ lastTimestamp }) => lastTimestamp)), new Set(['2026-01-01T00:00:02Z']));
+  // One that the server has lost, and one that waits while the program stops.
+  stored.clear();
+  await tell(normal('updated'));
+  await recorder.close();
+  assert.deepEqual(new Set(all().map(({ count }) => count)), new Set([4]));
+  assert.deepEqual(errors, []);
 });
 
 test('5,000 objects with one Warning are 5,000 Events, at the pace set; with one Normal reason a hundred and a fold', async () => {
@@ -274,6 +305,25 @@ test('close writes what waits, folding what is too much, and takes nothing more'
   assert.equal(total('Warning', 'dropped'), 1);
   assert.equal(clock.pendingTimers, 0);
   await recorder[Symbol.asyncDispose]();
+});
+
+test('close leaves repeats that the server need not be told of, where there are many', async () => {
+  const { calls, clock, errors, recorder, total } = setUp({ floodAbout: node('cluster') });
+  const nodes = Array.from({ length: 1_000 }, (_, i) => node(`n${i}`));
+  // One reason each: those of one are folded.
+  const tell = (): void => nodes.forEach((one, i) => recorder.record(one, normal('updated', `Reason${i}`)));
+  tell();
+  await clock.advance(60_000);
+  const before = calls.length;
+  tell();
+  recorder.record(node('n0'), warning('failed'));
+  const closed = recorder.close();
+  await clock.advance(5_000);
+  await closed;
+  assert.ok(calls.length - before <= 100, `${calls.length - before} writes`);
+  assert.equal(total('Warning', 'written'), 1);
+  assert.equal(total('Normal', 'expired'), 1_000);
+  assert.deepEqual(errors, []);
 });
 
 test('close waits only so long for a server that does not answer', async () => {

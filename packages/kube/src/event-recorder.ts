@@ -65,10 +65,12 @@ export const kubeSystem: KubeObject = { apiVersion: 'v1', kind: 'Namespace', met
  * PATCH of count, time and message, 10 and more different messages of one reason as `(combined from similar events)`.
  *
  * **What is kept.** Notes wait as *series*, so that what repeats while it waits costs no write and no memory. client-go's spam
- * filter (25 Events an object, then one in 300 s) drops Normal notes; Warnings over it are counted and written once a minute.
+ * filter (25 Events an object, then one in 300 s) drops Normal notes; Warnings over it are counted and written once a minute. A Normal note
+ * that repeats one on the server is counted there 30 s later.
  * Over 100 objects with one Normal reason (then one a second) are folded into one Event about `floodAbout`, which counts them and names
  * some. A Warning is written for each object, Warnings before Normal notes, 50 a second; only when 10,000 series wait, or the program
- * stops, are Warnings folded in the same way. A write that fails is tried again for an hour (Normal: 10 minutes);
+ * stops with many, are Warnings folded in the same way; then repeats of Normal notes are left. A write that fails is tried again for
+ * an hour (Normal: 10 minutes);
  * one that is refused for good (403, 422, a namespace that is going) is logged once a cause and counted.
  *
  * Metrics: `outrigger_events_total{type,outcome}` with outcome `written` (each write), `folded`, `dropped`, `rejected`,
@@ -145,10 +147,16 @@ class Recorder implements RunningEventRecorder {
   async #close(timeoutMs: number): Promise<void> {
     const { clock } = this.#options;
     if (this.#pending.size > CLOSE_MAX_SERIES) {
-      // Those that the server cannot know of yet; copied, because folding adds to what is pending.
+      // Those that the server cannot know of yet, and what it need not be told; copied, because folding adds to what is pending.
       for (const series of Array.from(this.#pending.values())) {
-        if (series.draft !== undefined || series.examples) continue;
+        const isRepeat = series.type === 'Normal' && series.name !== undefined;
+        if (series.examples || (series.draft !== undefined && !isRepeat)) continue;
         this.#pending.delete(series.key);
+        if (isRepeat) {
+          // The server has the Event, if not this count of it.
+          this.#total.inc({ type: series.type, outcome: 'expired' });
+          continue;
+        }
         this.#total.inc({ type: series.type, outcome: 'folded' }, series.count);
         const flood = this.#correlator.fold(series);
         this.#pending.set(flood.key, flood);

@@ -8,10 +8,18 @@ import type { Node } from './types/index.ts';
 const node: Node = Object.freeze({
   metadata: { name: 'a', managedFields: [{}], labels: { x: 'y' } },
   spec: { providerID: 'p://1' },
-  status: { images: [{ names: ['i'] }], addresses: [], fieldOfTheFuture: 1 } as Node['status'] & object,
+  status: {
+    images: [{ names: ['i'] }],
+    capacity: { cpu: '1' },
+    allocatable: { cpu: '1' },
+    volumesInUse: ['v'],
+    runtimeHandlers: [{ name: 'runc' }],
+    addresses: [],
+    fieldOfTheFuture: 1,
+  } as Node['status'] & object,
 });
 
-test('managedFields go, and a node loses its images; all else stays', () => {
+test('managedFields go, and a node loses its images, sizes and volumes; all else stays', () => {
   assert.deepEqual(trimNode(node), {
     metadata: { name: 'a', labels: { x: 'y' } },
     spec: { providerID: 'p://1' },

@@ -3,6 +3,7 @@
  * a fifth larger. A trimmed object must never be sent back whole (`update`): patch instead.
  */
 import type { KubeObject } from './kube-object.ts';
+import { tableOf } from './protobuf/message-table.ts';
 import type { Resource } from './resource.ts';
 import type { Node } from './types/index.ts';
 
@@ -16,12 +17,15 @@ export function trimManagedFields<T extends KubeObject>(object: T): T {
   return { ...object, metadata };
 }
 
-/** Drops managedFields and `status.images`: what is left of a node of 10 KB is about 5 KB. */
+/** Of a node's status, what no cloud controller reads: sizes, images, volumes, features. The tables of protobuf say which. */
+const UNREAD = tableOf('NodeStatus')?.fields.filter((field) => field?.type === 'skip') ?? [];
+
+/** Drops managedFields, and of the status all but conditions, addresses and the like: what is left of a node of 10 KB is about 4 KB. */
 export function trimNode(node: Node): Node {
   const trimmed = trimManagedFields(node);
-  if (!trimmed.status?.images) return trimmed;
-  const { images: _, ...status } = trimmed.status;
-  return { ...trimmed, status };
+  const all = Object.entries(trimmed.status ?? {});
+  const kept = all.filter(([name]) => UNREAD.every((field) => field?.name !== name));
+  return kept.length === all.length ? trimmed : { ...trimmed, status: Object.fromEntries(kept) };
 }
 
 /** `trimNode` for nodes, `trimManagedFields` for all others. */

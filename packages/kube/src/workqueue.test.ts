@@ -316,6 +316,42 @@ test('groups that have keys ready take turns, however many keys one of them has'
   assert.deepEqual(await take(4), ['few/d', 'new/a', 'many/5', 'many/6']);
 });
 
+test('a key that is of another group when it is added again goes with that one, if its turn is earlier', async () => {
+  const clock = new FakeClock();
+  const moved = new Set<string>();
+  const groupOf = (key: string): string => (moved.has(key) ? 'few' : 'many');
+  const queue = createWorkQueue<string>({ name: 'service', clock, metrics: noMetrics, groupOf });
+  for (let i = 0; i < 100; i++) queue.add(`${i}`);
+  // Added again, it neither loses its turn, nor costs one.
+  for (let i = 0; i < 100; i++) queue.add(`${i}`);
+  moved.add('98').add('99');
+  for (const key of ['99', '98']) queue.add(key);
+  const taken: (string | undefined)[] = [];
+  for (let i = 0; i < 100; i++) taken.push(await queue.get());
+  assert.deepEqual(taken.slice(0, 5), ['0', '99', '1', '98', '2']);
+  assert.deepEqual(
+    taken.slice(5),
+    Array.from({ length: 95 }, (_, i) => `${i + 3}`),
+  );
+  assert.equal(queue.length, 0);
+});
+
+test('a key that a worker has, and that is added again as one of another group, goes with that one', async () => {
+  const clock = new FakeClock();
+  const moved = new Set<string>();
+  const groupOf = (key: string): string => (moved.has(key) ? 'few' : 'many');
+  const queue = createWorkQueue<string>({ name: 'service', clock, metrics: noMetrics, groupOf });
+  for (let i = 0; i < 100; i++) queue.add(`${i}`);
+  const worked = await queue.get();
+  assert.equal(worked, '0');
+  queue.add(worked);
+  moved.add(worked);
+  queue.add(worked);
+  queue.done(worked);
+  const taken = [await queue.get(), await queue.get()];
+  assert.ok(taken.includes('0'), `${taken.join(', ')} come before it, and 97 others`);
+});
+
 test('groups that are gone leave nothing behind, while another always has a key ready too', () => {
   const turns = new FairTurns();
   let ready = turns.next('busy');

@@ -65,6 +65,7 @@ interface Entry<K> {
   readyAt: number;
   /** When it became ready: the start of its time in the queue, and its place among those of one priority. */
   order: number;
+  group: string;
   /** Of its group. */
   turn: number;
   since: number;
@@ -152,7 +153,8 @@ class KeyQueue<K> implements WorkQueue<K> {
     if (!this.#processing.has(key)) return;
     const now = this.#clock.monotonic();
     // What is begun takes turns with what is new in its group: behind a thousand of them it would keep its lock and its memory, and the cloud idle.
-    const place = { order: this.#order++, turn: this.#turns.next(`begun ${this.#groupOf(key)}`) };
+    const group = `begun ${this.#groupOf(key)}`;
+    const place = { order: this.#order++, group, turn: this.#turns.next(group) };
     this.#offer({ key, rejoins: true, priority: 0, readyAt: now, since: now, ...place });
   }
 
@@ -175,7 +177,7 @@ class KeyQueue<K> implements WorkQueue<K> {
   }
 
   #enter(key: K, readyAt: number, priority: number, delayed: boolean): void {
-    const entry: Entry<K> = { key, priority, readyAt, order: 0, turn: 0, since: 0 };
+    const entry: Entry<K> = { key, priority, readyAt, order: 0, group: '', turn: 0, since: 0 };
     this.#entries.set(key, entry);
     if (delayed) {
       this.#waiting.push(entry);
@@ -188,11 +190,13 @@ class KeyQueue<K> implements WorkQueue<K> {
   #hasten(entry: Entry<K>, readyAt: number, priority: number | undefined): void {
     const raised = priority !== undefined && priority > entry.priority;
     if (raised) entry.priority = priority;
-    if (this.#ready.has(entry)) {
-      if (raised) this.#ready.push(entry);
+    if (!this.#waiting.has(entry)) {
+      const isMoved = this.#joinGroup(entry);
+      // Else a worker has the key, and `done` hands the entry on.
+      if ((raised || isMoved) && this.#ready.has(entry)) this.#ready.push(entry);
       return;
     }
-    if (readyAt >= entry.readyAt || !this.#waiting.has(entry)) return;
+    if (readyAt >= entry.readyAt) return;
     entry.readyAt = readyAt;
     if (readyAt <= this.#clock.monotonic()) {
       this.#waiting.delete(entry);
@@ -208,8 +212,19 @@ class KeyQueue<K> implements WorkQueue<K> {
     this.#metrics.added();
     entry.since = this.#clock.monotonic();
     entry.order = this.#order++;
-    entry.turn = this.#turns.next(this.#groupOf(entry.key));
+    entry.group = this.#groupOf(entry.key);
+    entry.turn = this.#turns.next(entry.group);
     if (!this.#processing.has(entry.key)) this.#offer(entry);
+  }
+
+  /** A key that is of another group by now takes the turn of that one, if it is earlier. */
+  #joinGroup(entry: Entry<K>): boolean {
+    const group = this.#groupOf(entry.key);
+    if (group === entry.group || this.#turns.upcoming(group) >= entry.turn) return false;
+    const { turn } = entry;
+    Object.assign(entry, { group, turn: this.#turns.next(group) });
+    this.#turns.taken(turn, false);
+    return true;
   }
 
   #offer(entry: Entry<K>): void {

@@ -54,7 +54,7 @@ export interface ClusterFacts {
   readonly lease: Fact<Lease | undefined>;
   /** Those of the program. */
   readonly workloads: Fact<readonly Workload[]>;
-  /** Those of the program. */
+  /** Those of the program: with its label, or on the leader's host. */
   readonly pods: Fact<readonly Pod[]>;
   readonly nodes: Fact<readonly Node[]>;
   /** Of type LoadBalancer, or with its finalizer. */

@@ -2,7 +2,7 @@
 import { createClient, type Clock, type Transport } from '@outrigger/kube';
 import type { ClusterStatus } from './cluster-status.ts';
 import { judgeCluster } from './judge-cluster.ts';
-import { readCluster } from './read-cluster.ts';
+import { readCluster, type KnownObjects } from './read-cluster.ts';
 import { readLeader, type LeaderAccess } from './read-leader.ts';
 
 export interface CollectStatusOptions {
@@ -19,6 +19,8 @@ export interface CollectStatusOptions {
   /** For each answer, in milliseconds; a leader that cannot be reached takes no longer than 5 s. Default: 30,000. */
   readonly timeoutMs?: number;
   readonly clock: Clock;
+  /** Of who watches nodes and Services anyway. Default: they are listed. */
+  readonly known?: KnownObjects | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,6 +31,7 @@ export interface CollectStatusOptions {
 export async function collectStatus(options: CollectStatusOptions): Promise<ClusterStatus> {
   const {
     clock,
+    known,
     leader = {},
     leaseName = 'cloud-controller-manager',
     namespace = 'kube-system',
@@ -38,7 +41,7 @@ export async function collectStatus(options: CollectStatusOptions): Promise<Clus
     transport,
   } = options;
   const call = { signal, timeoutMs };
-  const cluster = await readCluster({ client: createClient(transport), namespace, leaseName, call });
+  const cluster = await readCluster({ client: createClient(transport), known, namespace, leaseName, call });
   const pages = await readLeader({ access: leader, call, clock, cluster, namespace, transport });
   return judgeCluster({ at: clock.now(), server, namespace, leaseName, ...cluster, ...pages });
 }

@@ -2,6 +2,7 @@
 export { collectStatus, type CollectStatusOptions } from './collect-status.ts';
 export { doctorCommand, leaderAccessOf, statusCommand } from './status-command.ts';
 export { renderStatus, type RenderOptions } from './render-status.ts';
+export type { KnownObjects } from './read-cluster.ts';
 export type { LeaderAccess } from './read-leader.ts';
 export type {
   BudgetStatus,

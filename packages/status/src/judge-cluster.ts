@@ -1,6 +1,6 @@
 /** From what was read to what is said: pure. Each section is a function; what is wrong is collected beside it. */
 import { X509Certificate } from 'node:crypto';
-import { hostOf } from '@outrigger/cloud-controller-manager';
+import { hostOf, loadBalancerReasons } from '@outrigger/cloud-controller-manager';
 import type { CoreEvent, Node, Service } from '@outrigger/kube';
 import type { ClusterFacts, Fact, LeaderPage, WebhookConfiguration, Workload } from './cluster-facts.ts';
 import type {
@@ -23,6 +23,7 @@ import type {
   WebhookStatus,
   WorkloadStatus,
 } from './cluster-status.ts';
+import { ageText } from './age-text.ts';
 import { newestEvent, timeOfEvent } from './cluster-events.ts';
 import { MetricSamples } from './metric-samples.ts';
 
@@ -36,12 +37,6 @@ const RENEW_MS = 14 * 86_400_000;
 /** Of one kind of problem, each by itself: what is beyond is counted. */
 const MOST_TOLD = 20;
 
-const FAILED_EVENTS: ReadonlySet<string> = new Set([
-  'SyncLoadBalancerFailed',
-  'UpdateLoadBalancerFailed',
-  'DeleteLoadBalancerFailed',
-]);
-const DONE_EVENTS: ReadonlySet<string> = new Set(['EnsuredLoadBalancer', 'UpdatedLoadBalancer', 'DeletedLoadBalancer']);
 /** Of kubelets and the scheduler there are many Events about nodes, which are none of ours. */
 const OUR_COMPONENTS = /cloud|service-(?:lb-)?controller|route-controller/u;
 
@@ -174,7 +169,7 @@ function noLeader(name: string, { at, exists, holder, renewed }: LeaseState): re
   }
   const remedy = 'Check that a Pod of the manager runs, and why it does not take the Lease.';
   if (holder === '') return [`There is no leader: the Lease ${name} has no holder.`, remedy];
-  const ago = renewed === undefined ? 'was never renewed' : `was last renewed ${secondsOf(at - renewed)} s ago`;
+  const ago = renewed === undefined ? 'was never renewed' : `was last renewed ${ageText(at - renewed)} ago`;
   return [`There is no leader: the Lease ${name} of ${holder} ${ago}.`, remedy];
 }
 
@@ -389,7 +384,7 @@ function nodesOf(nodes: readonly Node[], facts: IndexedFacts, tell: Tell): Nodes
       severity: 'error',
       section: 'nodes',
       about: `Node ${name}`,
-      message: `It has not been initialized for ${waitedSeconds} s: ${reason ?? 'no Event says why'}`,
+      message: `It has not been initialized for ${ageText(waitedSeconds * 1_000)}: ${reason ?? 'no Event says why'}`,
       commands: [`outrigger explain node ${name}`, `kubectl describe node ${name}`],
       runbook: 'OutriggerNodesUninitialized',
     });
@@ -478,8 +473,9 @@ function wordOf({ metadata, status }: Service, facts: IndexedFacts): ServiceWord
     };
   }
   const events = eventsAbout(facts, metadata?.uid);
-  const last = newestEvent(events.filter(({ reason = '' }) => FAILED_EVENTS.has(reason) || DONE_EVENTS.has(reason)));
-  const failed = FAILED_EVENTS.has(last?.reason ?? '');
+  const { done, failed: failures } = loadBalancerReasons;
+  const last = newestEvent(events.filter(({ reason = '' }) => failures.has(reason) || done.has(reason)));
+  const failed = failures.has(last?.reason ?? '');
   const told = failed ? last : newestEvent(events.filter(({ type }) => type === 'Warning'));
   // Any Warning about a Service that has no address yet is why.
   return {
@@ -537,7 +533,7 @@ function serviceProblem({ message, name, namespace, reason, state, waitedSeconds
     severity: 'error',
     section: 'services',
     about: `Service ${namespace}/${name}`,
-    message: `${SERVICE_STATES[state]} ${waitedSeconds} s: ${reason === undefined ? why : `${reason}: ${why}`}`,
+    message: `${SERVICE_STATES[state]} ${ageText(waitedSeconds * 1_000)}: ${reason === undefined ? why : `${reason}: ${why}`}`,
     commands: [
       `outrigger explain service ${namespace}/${name}`,
       `kubectl --namespace=${namespace} describe service ${name}`,

@@ -1,4 +1,5 @@
 /** What the API server says. Each list is by itself: one that is refused leaves the others. */
+import { hostOf } from '@outrigger/cloud-controller-manager';
 import {
   isForbidden,
   isNotFound,
@@ -10,7 +11,9 @@ import {
   type CoreEvent,
   type KubeObject,
   type ListOptions,
+  type Node,
   type Resource,
+  type Service,
 } from '@outrigger/kube';
 import type { ClusterFacts, Fact, WebhookConfiguration, Workload } from './cluster-facts.ts';
 
@@ -48,6 +51,13 @@ interface ReadClusterOptions {
   readonly namespace: string;
   readonly leaseName: string;
   readonly call: CallOptions;
+  /** What is known already, of a watch. Asked when its turn comes. `undefined`, and default: it is listed. */
+  readonly known?: KnownObjects | undefined;
+}
+
+export interface KnownObjects {
+  readonly nodes: () => readonly Node[] | undefined;
+  readonly services: () => readonly Service[] | undefined;
 }
 
 export type ReadCluster = Pick<
@@ -56,7 +66,13 @@ export type ReadCluster = Pick<
 >;
 
 /** Throws where the API server gives no answer, or does not know who asks: then nothing else can be asked. */
-export async function readCluster({ call, client, leaseName, namespace }: ReadClusterOptions): Promise<ReadCluster> {
+export async function readCluster({
+  call,
+  client,
+  known,
+  leaseName,
+  namespace,
+}: ReadClusterOptions): Promise<ReadCluster> {
   const lease = await fact(
     client
       .of(resources.leases)
@@ -70,12 +86,16 @@ export async function readCluster({ call, client, leaseName, namespace }: ReadCl
   );
   const list = <T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<readonly T[]> =>
     listAll(client, resource, { ...call, ...options });
-  const ofProgram = async <T extends KubeObject>(resource: Resource<T>): Promise<readonly T[]> => {
-    const [labelled, beside] = await Promise.all([
+  // With our label; without it by their names, where `besides` looks for them.
+  const ofProgram = async <T extends KubeObject>(
+    resource: Resource<T>,
+    besides: readonly ListOptions[] = [{}],
+  ): Promise<readonly T[]> => {
+    const [labelled, ...others] = await Promise.all([
       list(resource, { labelSelector: `${OUR_LABEL}=${COMPONENT}` }),
-      list(resource, { namespace }),
+      ...besides.map((options) => list(resource, { namespace, ...options })),
     ]);
-    const all = [...labelled, ...beside.filter((one) => one.metadata?.name?.includes(COMPONENT))];
+    const all = [...labelled, ...others.flat().filter((one) => one.metadata?.name?.includes(COMPONENT))];
     return [...new Map(all.map((one) => [one.metadata?.uid, one])).values()];
   };
   const about = (selector: string): Promise<readonly CoreEvent[]> =>
@@ -86,11 +106,11 @@ export async function readCluster({ call, client, leaseName, namespace }: ReadCl
         (all) => all.flat(),
       ),
     ),
-    fact(ofProgram(resources.pods)),
+    fact(ofProgram(resources.pods, podsOfLeader(lease))),
     // There may be thousands of nodes: `trimmed` spares the server and this process what is not looked at here.
-    fact(list(resources.nodes, { trimmed: true })),
+    fact(Promise.resolve(known?.nodes() ?? list(resources.nodes, { trimmed: true }))),
     fact(
-      list(resources.services).then((all) =>
+      Promise.resolve(known?.services() ?? list(resources.services)).then((all) =>
         all.filter(
           ({ metadata, spec }) => spec?.type === 'LoadBalancer' || metadata?.finalizers?.includes(CLEANUP_FINALIZER),
         ),
@@ -111,6 +131,14 @@ export async function readCluster({ call, client, leaseName, namespace }: ReadCl
     ),
   ]);
   return { lease, workloads, pods, nodes, services, events, webhooks };
+}
+
+/** A namespace may have a Pod for each node, and more: the leader's has the name of its host, or runs there. */
+function podsOfLeader(lease: ReadCluster['lease']): readonly ListOptions[] {
+  const host = 'value' in lease ? hostOf(lease.value?.spec?.holderIdentity ?? '') : '';
+  // Whatever is no name would be read as more of the selector.
+  if (!/^[\w.-]+$/u.test(host)) return [];
+  return [{ fieldSelector: `metadata.name=${host}` }, { fieldSelector: `spec.nodeName=${host}` }];
 }
 
 async function listAll<T extends KubeObject>(

@@ -70,7 +70,7 @@ test('through the proxy of the API server health is read, and why the rest is no
     assert.equal(readyz.value.status, 500);
     assert.deepEqual(metrics, {
       unknown:
-        'the proxy of the API server to Pod outrigger/ccm-x7k2p: status 401 (Unauthorized); the manager cannot authenticate this user: a token or a client certificate of the cluster is needed',
+        'the proxy of the API server to Pod outrigger/ccm-x7k2p: status 401 (Unauthorized); that proxy does not say who asks: ask the manager itself, with --server=https://127.0.0.1:10258 through kubectl -n outrigger port-forward pod/ccm-x7k2p 10258',
     });
     assert.deepEqual(asked.toSorted(), [`${PROXY}/metrics`, `${PROXY}/readyz?verbose`]);
   }
@@ -95,8 +95,29 @@ test('where its address is not reached either, both reasons are told; of a manag
   assert.equal(readyz.value.text, '[+]ping ok\n');
   assert.match(
     metrics.unknown,
-    /^https:\/\/127\.0\.0\.1:1: .*; run this where its address can be reached, or name another one with --server; the proxy of the API server to Pod outrigger\/ccm-x7k2p: status 403 \(no\); grant the user get on the nonResourceURLs \/metrics and \/explain\/\*$/u,
+    /^https:\/\/127\.0\.0\.1:1: .*; run this where its address can be reached, or name another one with --server; the proxy of the API server to Pod outrigger\/ccm-x7k2p: status 403 \(no\); that proxy does not say who asks: ask the manager itself, .* port-forward pod\/ccm-x7k2p 1$/u,
   );
+});
+
+test('who may not use the proxy is told which permission is lacking', async () => {
+  const message =
+    'pods "https:ccm-x7k2p:10258" is forbidden: User "jane" cannot get resource "pods/proxy" in API group ""';
+  const refused: Answer = [403, JSON.stringify({ kind: 'Status', message })];
+  const { metrics, readyz } = await readLeader({
+    access: {},
+    call,
+    clock,
+    cluster: cluster('control-1_0b6f'),
+    namespace: 'kube-system',
+    transport: apiServer({ [`${PROXY}/metrics`]: refused, [`${PROXY}/readyz?verbose`]: refused }, []),
+  });
+  for (const fact of [metrics, readyz]) {
+    assert.ok('unknown' in fact);
+    assert.ok(
+      fact.unknown.endsWith(`(${message}); grant the user get on pods/proxy in the namespace outrigger`),
+      fact.unknown,
+    );
+  }
 });
 
 test('without a leader, and without any way to it, it says so and asks nobody', async () => {

@@ -21,8 +21,10 @@ import { UNINITIALIZED_TAINT } from './judge-cluster.ts';
 import { whyUnknown, type ReadCluster } from './read-cluster.ts';
 
 const DEFAULT_PORT = 10_258;
-/** Who can be reached answers in milliseconds; a packet that is dropped on its way would take the whole time that was given. */
+/** Who can be reached answers in milliseconds; a packet that is dropped on its way would take the whole time that was given… */
 const REACH_MS = 5_000;
+/** …of which it gets a part at most: what the cluster says has to be told without the leader too. */
+const REACH_SHARE = 1 / 3;
 /** Waiting objects of which the leader is asked why. */
 const MOST_ASKED = 20;
 
@@ -52,6 +54,8 @@ export type LeaderFacts = Pick<ClusterFacts, 'metrics' | 'plans' | 'readyz'>;
 interface Way {
   readonly name: string;
   readonly get: (path: string, signal: AbortSignal) => Promise<LeaderPage>;
+  /** What to do about a page that is refused; '' where nothing is known. */
+  readonly remedy: (page: LeaderPage) => string;
 }
 
 /** Never throws. */
@@ -80,7 +84,11 @@ async function waysTo(
   const ways: Way[] = [];
   if (configOf && url !== undefined) {
     const manager = owned.use(createTransport(await configOf(url), { clock, retry: false }));
-    ways.push({ name: url, get: (path, signal) => readPage(manager, requestOf(path, { ...call, signal })) });
+    ways.push({
+      name: url,
+      get: (path, signal) => readPage(manager, requestOf(path, { ...call, signal }), url),
+      remedy: ({ status }) => STATUS_REMEDIES[status] ?? '',
+    });
   }
   // Who names a manager means that one, and not the leader.
   if (pod && access.url === undefined) {
@@ -89,6 +97,13 @@ async function waysTo(
     ways.push({
       name: `the proxy of the API server to Pod ${own}/${name}`,
       get: (path, signal) => readPage(transport, requestOf(`${proxy}${path}`, { ...call, signal })),
+      remedy: ({ status, text }) => {
+        if (status !== 401 && status !== 403) return '';
+        // Said by the API server itself, of the user.
+        if (text.includes('pods/proxy')) return `; grant the user get on pods/proxy in the namespace ${own}`;
+        const forward = `kubectl -n ${own} port-forward pod/${name} ${port}`;
+        return `; that proxy does not say who asks: ask the manager itself, with --server=https://127.0.0.1:${port} through ${forward}`;
+      },
     });
   }
   return ways.length > 0 ? ways : 'neither a node nor a Pod is known that the leader runs on; name it with --server';
@@ -125,8 +140,12 @@ async function askHealth(ways: readonly Way[], options: ReadLeaderOptions): Prom
 /** Of the first way that shows it; else all that was said. */
 async function ask(ways: readonly Way[], path: string, { call, clock }: ReadLeaderOptions): Promise<Fact<LeaderPage>> {
   const found = new AbortController();
-  const tries = ways.map(async ({ get, name }) => {
-    const deadline = { clock, timeoutMs: Math.min(REACH_MS, call.timeoutMs ?? REACH_MS), what: `asking ${name}` };
+  const tries = ways.map(async ({ get, name, remedy }) => {
+    const deadline = {
+      clock,
+      timeoutMs: Math.min(REACH_MS, REACH_SHARE * (call.timeoutMs ?? Infinity)),
+      what: `asking ${name}`,
+    };
     const page = await withDeadline(deadline, (late) =>
       get(path, AbortSignal.any([late, found.signal, ...(call.signal ? [call.signal] : [])])),
     ).catch((error: unknown) => {
@@ -136,7 +155,7 @@ async function ask(ways: readonly Way[], path: string, { call, clock }: ReadLead
     // A health page that fails has 500 or 503, and says what fails. That there is no such page, or no such object, is an answer too.
     if (page.status === 200 || page.status === 404 || page.text.includes('[-]')) return page;
     const said = messageOf(page.text);
-    throw new Error(`${name}: status ${page.status}${said && ` (${said})`}${STATUS_REMEDIES[page.status] ?? ''}`);
+    throw new Error(`${name}: status ${page.status}${said && ` (${said})`}${remedy(page)}`);
   });
   try {
     return { value: await Promise.any(tries) };

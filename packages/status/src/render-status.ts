@@ -1,6 +1,6 @@
 /** A status as text for a person, in the manner of `kubectl get`: problems first, then a table of each section. Pure. */
 import { oneLine } from '@outrigger/cloud-controller-manager';
-import { formatGoDuration } from '@outrigger/controller-manager';
+import { ageText } from './age-text.ts';
 import type { ClusterStatus, Problem, Reading } from './cluster-status.ts';
 
 export interface RenderOptions {
@@ -22,14 +22,16 @@ export function renderStatus(status: ClusterStatus, { colour }: RenderOptions): 
   const at = Date.parse(status.at);
   const tables = sectionsOf(status, (time) => ageOf(at, time));
   const unknown = tables.flatMap(({ reading, title }) =>
-    'unknown' in reading ? [[title, reading.unknown] as const] : [],
+    'unknown' in reading ? [{ title, why: oneLine(reading.unknown) }] : [],
+  );
+  // Once for all that lack the same: a leader that cannot be reached leaves seven sections unknown.
+  const reasons = [...Map.groupBy(unknown, ({ why }) => why)].map(
+    ([why, some]) => `  ${some.map(({ title }) => title).join(', ')}: ${why}\n`,
   );
   return [
     headline(status, unknown.length, paint),
     ...status.problems.map((problem, index) => renderProblem(problem, index + 1, paint)),
-    ...(unknown.length === 0
-      ? []
-      : [`${paint(YELLOW, 'UNKNOWN')}\n${unknown.map(([title, why]) => `  ${title}: ${oneLine(why)}\n`).join('')}`]),
+    ...(unknown.length === 0 ? [] : [`${paint(YELLOW, 'UNKNOWN')}\n${reasons.join('')}`]),
     ...tables.map(({ reading, rows, title }) => renderSection(title, reading, rows)),
   ].join('\n');
 }
@@ -191,9 +193,5 @@ function table(given: Rows): string {
 
 /** As `kubectl` says ages: `35s`, `12m`, `5h`, `3d`. */
 function ageOf(at: number, time: string | undefined): string {
-  if (time === undefined) return '<unknown>';
-  const ms = Math.max(0, at - Date.parse(time));
-  if (ms >= 172_800_000) return `${Math.floor(ms / 86_400_000)}d`;
-  const unit = ms >= 7_200_000 ? 3_600_000 : ms >= 120_000 ? 60_000 : 1_000;
-  return formatGoDuration(Math.floor(ms / unit) * unit).replace(/^(\d+[hm])(?:0m)?(?:0s)?$/u, '$1');
+  return time === undefined ? '<unknown>' : ageText(at - Date.parse(time));
 }

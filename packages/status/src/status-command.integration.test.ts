@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -56,9 +57,9 @@ test('without a leader it says so with the remedy and the runbook, as text and a
     /^ {3}Remedy: {2}Start the cloud-controller-manager, or name its Lease/mu,
     /^ {3}Run: {5}kubectl --namespace=kube-system get pods /mu,
     /^ {3}Runbook: OutriggerNoLeader$/mu,
-    /^2\. ERROR Node worker-1: It has not been initialized for \d+ s: no Event says why$/mu,
+    /^2\. ERROR Node worker-1: It has not been initialized for \d+d: no Event says why$/mu,
     /^ {3}Run: {5}outrigger explain node worker-1\n {12}kubectl describe node worker-1\n {3}Runbook: OutriggerNodesUninitialized$/mu,
-    /^UNKNOWN\n {2}HEALTH: there is no leader$/mu,
+    /^UNKNOWN\n {2}HEALTH, PROCESS, CLOUDS, NODE DELETIONS, ROUTES, ORPHANS, BUDGET: there is no leader$/mu,
     /^NODES\n {2}TOTAL {3}INITIALIZED {3}WAITING\n {2}1 {7}0 {13}1\n {4}worker-1 {3}\d+d$/mu,
     /^WEBHOOKS\n {2}<none>$/mu,
   ]) {
@@ -81,6 +82,42 @@ test('without a leader it says so with the remedy and the runbook, as text and a
     ['leader', 'nodes'],
   );
   assert.equal(server.requests.filter(({ method }) => method !== 'GET').length, 0, 'nothing is written');
+});
+
+test('a leader that is frozen, or not there, leaves what the cluster says to be told; what all lack is said once', async (t) => {
+  await using server = await startEmbeddedApiServer();
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-status-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const kubeconfig = join(directory, 'kubeconfig');
+  await writeFile(kubeconfig, server.kubeconfig().yaml);
+  const frozen = createServer(() => {});
+  frozen.listen(0, '127.0.0.1');
+  await once(frozen, 'listening');
+  const { port } = frozen.address() as AddressInfo;
+  const args = [
+    'status',
+    `--kubeconfig=${kubeconfig}`,
+    `--server=https://127.0.0.1:${port}`,
+    '--request-timeout=900ms',
+  ];
+  const silent = await run(args);
+  frozen.close();
+  const refused = await run(args);
+  for (const [{ code, stderr, stdout }, why] of [
+    [silent, 'no answer within 300 ms'],
+    [refused, 'connection refused; is the manager running there, with this --secure-port\\?'],
+  ] as const) {
+    assert.deepEqual([code, stderr], [2, '']);
+    assert.match(stdout, /^1\. ERROR There is no leader: /mu);
+    assert.match(stdout, /^NODES\n {2}TOTAL .*\n {2}0 /mu);
+    const lines = [...stdout.matchAll(/^ {2}([A-Z, ]+): .*$/gmu)].filter(([line]) => line.includes(`:${port}: `));
+    assert.deepEqual(
+      lines.map(([, sections]) => sections),
+      ['HEALTH, PROCESS, CLOUDS, NODE DELETIONS, ROUTES, ORPHANS, BUDGET'],
+      stdout,
+    );
+    assert.match(lines[0]?.[0] ?? '', new RegExp(why, 'u'));
+  }
 });
 
 test('who cannot ask is told why in one line, with exit code 1', async (t) => {

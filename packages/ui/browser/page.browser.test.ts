@@ -11,7 +11,8 @@ import { systemClock } from '@outrigger/kube';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import type { Feed } from '../src/feed.ts';
-import { findBrowser, openBrowser, openPage } from './open-browser.ts';
+import { findBrowser } from './find-browser.ts';
+import { openBrowser, openPage } from './open-browser.ts';
 import { fillFacts, fillNodes, fillOrphans, fillRoutes, fillServices, nodeOf, startSample } from './sample-cluster.ts';
 
 const ROOT = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));

@@ -2,7 +2,8 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '@outrigger/kube';
-import { findBrowser, openBrowser, openPage } from './open-browser.ts';
+import { findBrowser } from './find-browser.ts';
+import { openBrowser, openPage } from './open-browser.ts';
 import { fillFacts, fillNodes, fillOrphans, fillRoutes, fillServices, startSample } from './sample-cluster.ts';
 
 const IMAGES = fileURLToPath(new URL('../../../docs/images/', import.meta.url));

@@ -23,7 +23,7 @@ import {
   type Service,
   type Store,
 } from '@outrigger/kube';
-import type { ClusterStatus } from '@outrigger/status';
+import type { ClusterStatus, KnownObjects } from '@outrigger/status';
 import { Budget } from './budget.ts';
 import type { Feed } from './feed.ts';
 import type { LeaderPages } from './leader-pages.ts';
@@ -39,7 +39,7 @@ export interface ClusterViewOptions {
   readonly server: string;
   readonly clock: Clock;
   /** Judges the cluster. Default: the overview says that nobody does. */
-  readonly collectStatus?: ((signal: AbortSignal) => Promise<ClusterStatus>) | undefined;
+  readonly collectStatus?: ((signal: AbortSignal, known: KnownObjects) => Promise<ClusterStatus>) | undefined;
 }
 
 const POLL_MS = 2_000;
@@ -156,6 +156,11 @@ export class ClusterView {
     }
   }
 
+  /** What the watches have, once it is all. */
+  readonly #known: KnownObjects = {
+    nodes: () => allOf(this.#stores?.nodes),
+    services: () => allOf(this.#stores?.services),
+  };
   #orphans = new Map<string, ReturnType<typeof orphanRows>>();
 
   #showOrphans(kind: 'service' | 'route', items: readonly ListedStanding[]): void {
@@ -210,7 +215,7 @@ export class ClusterView {
     if (!collectStatus) return;
     await this.#every(STATUS_MS, signal, async () => {
       try {
-        const status = await collectStatus(signal);
+        const status = await collectStatus(signal, this.#known);
         feed.fact('problems', status.problems);
         feed.fact('items', itemsOf(status));
         feed.fact('budget', this.#budget.add(clock.now(), status.budget));
@@ -232,4 +237,8 @@ export class ClusterView {
     };
     return logger;
   }
+}
+
+function allOf<T extends KubeObject>(store: Store<T> | undefined): readonly T[] | undefined {
+  return store?.synced ? [...store.values()] : undefined;
 }

@@ -93,3 +93,31 @@ test('a leader that was not found is looked for again', async () => {
   (await asked)[1].end('{}');
   assert.deepEqual((await answer).body, {});
 });
+
+test('an answer about one object leaves the leader as it is; after any other it is looked for again, whatever it says', async () => {
+  await using leader = await startLeader();
+  let finds = 0;
+  await using pages = new LeaderPages({
+    find: () => {
+      finds++;
+      return Promise.resolve({ server: leader.server });
+    },
+    clock: systemClock,
+    timeoutMs: 5_000,
+  });
+  for (const [status, expected] of [
+    [404, 1],
+    [503, 1],
+    [404, 2],
+  ] as const) {
+    const asked = leader.next();
+    const answer = pages.ask('/explain/node/a', never);
+    const refused = assert.rejects(
+      answer,
+      new RegExp(`: a page of another was not found \\(404\\) \\(${status}\\)`, 'u'),
+    );
+    (await asked)[1].writeHead(status).end('a page of another was not found (404)');
+    await refused;
+    assert.equal(finds, expected, `${status}`);
+  }
+});

@@ -1,5 +1,5 @@
 /** The pages of the manager that leads, over one connection as long as it leads. */
-import { askPage, type AskedPage } from '@outrigger/cloud-controller-manager';
+import { askPage, PageError, type AskedPage } from '@outrigger/cloud-controller-manager';
 import { createTransport, withDeadline, type Clock, type ClusterConfig, type Transport } from '@outrigger/kube';
 
 export interface LeaderPagesOptions {
@@ -40,8 +40,8 @@ export class LeaderPages implements AsyncDisposable {
         return await askPage(transport, server, path, { signal: limited, etag });
       } catch (error) {
         // An answer about one object is no reason: the next question would find the same leader. Nor is it that who asked has gone: others ask.
-        const isOfLeader = error !== signal.reason && !String(error).includes('(404)');
-        if (this.#found === found && isOfLeader) await this.#forget();
+        const isOfObject = error instanceof PageError && error.status === 404;
+        if (this.#found === found && error !== signal.reason && !isOfObject) await this.#forget();
         throw error;
       }
     });

@@ -39,9 +39,10 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
     leader,
     server: cluster.server,
     clock,
-    collectStatus: (signal) =>
+    collectStatus: (signal, known) =>
       collectStatus({
         transport,
+        known,
         server: cluster.server,
         leader: leaderAccess(signal),
         namespace: lease.namespace,

@@ -92,12 +92,7 @@ function createApp(options: UiServerOptions, session: Session, stop: AbortSignal
       context.header('Set-Cookie', verdict.cookie);
       return context.redirect('/', 303);
     }
-    if (verdict.kind === 'refused')
-      return context.text(
-        `${verdict.message}
-`,
-        verdict.status,
-      );
+    if (verdict.kind === 'refused') return context.text(`${verdict.message}\n`, verdict.status);
     if (req.path === '/' && req.query('token') !== undefined) return context.redirect('/', 303);
     await next();
     return undefined;

@@ -34,7 +34,14 @@
 {{- /* The labels by which its pods are selected stay as they are. */ -}}
 {{- $_ := set $spec.template.metadata "labels" (merge $spec.template.metadata.labels $values.podLabels) -}}
 {{- with include "outrigger.webhookSecret" .root -}}
-{{- $_ := set $pod "volumes" (append $pod.volumes (dict "name" "webhook-certificate" "secret" (dict "secretName" . "defaultMode" 288))) -}}
+{{- $secret := dict "secretName" . "defaultMode" 288 -}}
+{{- /* cert-manager's pods wait for nodes, which wait for this program: it must not wait for cert-manager. */ -}}
+{{- if $values.webhooks.issuerRef -}}
+{{- $_ := set $secret "optional" true -}}
+{{- $pair := "cloud-controller-manager-webhook" -}}
+{{- $_ := set $secret "items" (list (dict "key" "tls.crt" "path" (printf "%s.crt" $pair)) (dict "key" "tls.key" "path" (printf "%s.key" $pair))) -}}
+{{- end -}}
+{{- $_ := set $pod "volumes" (append $pod.volumes (dict "name" "webhook-certificate" "secret" $secret)) -}}
 {{- $_ := set $container "volumeMounts" (append $container.volumeMounts (dict "name" "webhook-certificate" "mountPath" "/etc/outrigger-webhook" "readOnly" true)) -}}
 {{- end -}}
 {{- if $values.leaderMigration.enabled -}}
@@ -148,8 +155,12 @@
 - {{ printf "--webhooks=%s" (join "," (compact (list (ternary "pvlabel" "" .pvLabel) (ternary "service" "" (not (not .services)))))) | quote }}
 {{- end }}
 - "--feature-gates=CloudControllerManagerWebhook=true"
+{{- if .Values.webhooks.issuerRef }}
+- "--webhook-cert-dir=/etc/outrigger-webhook"
+{{- else }}
 - "--webhook-tls-cert-file=/etc/outrigger-webhook/tls.crt"
 - "--webhook-tls-private-key-file=/etc/outrigger-webhook/tls.key"
+{{- end }}
 {{- end }}
 {{- range .Values.extraArgs }}
 - {{ quote . }}

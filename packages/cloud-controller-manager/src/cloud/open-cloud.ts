@@ -175,7 +175,7 @@ function openOptions(
   return {
     ...options,
     onRequest: cloudHealth.follow(provider.name),
-    budget: { buckets: (bucket) => limitsOf(foundation.live.current.cloud.cloudCallLimits, provider.name, bucket) },
+    budget: { buckets: (bucket) => limitsOf(foundation.live.current.cloud.cloudCallLimits, provider, bucket) },
     config,
     clock,
     logger: logger.with({ component: `cloud-${provider.name}` }),

@@ -35,6 +35,33 @@ test('what is valid is said of each capability, and the code is 0', async () => 
   );
 });
 
+test('what the provider warns of as it reads its config is said, once, and refuses nothing', async () => {
+  const warning = 'cloud.conf:2: [Global] regoin: there is no such key; it is ignored';
+  const open: CloudProvider['open'] = ({ logger }) => {
+    for (let times = 0; times < 2; times++) logger.warn(warning);
+    logger.warn('The cloud cannot be reached yet', { error: new Error('down') });
+    return Promise.resolve({ instances });
+  };
+  const { code, stdout } = await validate(open, {}, '--cloud-provider=third');
+  assert.equal(code, 0);
+  const [, second = '', third = ''] = stdout.split('\n');
+  assert.equal(second, `provider third: warning: ${warning}`);
+  assert.equal(third, 'provider third: opened', 'what fails is found out by the reads');
+});
+
+test('what the provider warns of before it fails is said too: it may be why', async () => {
+  const warning = 'cloud.conf:2: [Global] regoin: there is no such key; it is ignored';
+  const open: CloudProvider['open'] = ({ logger }) => {
+    logger.warn(warning);
+    return Promise.reject(new CloudError('configuration', '[Global] region is missing'));
+  };
+  const { code, stdout } = await validate(open, {}, '--cloud-provider=third');
+  assert.equal(code, 1);
+  const [, second = '', third = ''] = stdout.split('\n');
+  assert.equal(second, `provider third: warning: ${warning}`);
+  assert.match(third, /^provider third: not opened: \[Global\] region is missing/u);
+});
+
 test('refused credentials are found out, and what to do about them', async () => {
   const refused = new CloudError('unauthenticated', 'the cloud does not take the token');
   const lazy = await validate(

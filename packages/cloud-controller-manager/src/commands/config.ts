@@ -2,7 +2,7 @@
 import { isCloudError, type CallContext, type Capabilities, type CloudErrorCode } from '@outrigger/cloud-provider';
 import { openProvider, type EndedRequest } from '@outrigger/cloud-runtime';
 import { duration, FlagError, formatGoDuration, type FlagGroup } from '@outrigger/controller-manager';
-import { silentLogger, systemClock, systemRandom, withDeadline } from '@outrigger/kube';
+import { silentLogger, systemClock, systemRandom, withDeadline, type Logger } from '@outrigger/kube';
 import { loadClouds, type Cloud } from '../cloud/open-cloud.ts';
 import { controllerFlags } from '../controllers/controllers.ts';
 import { planWork } from '../controllers/work-plan.ts';
@@ -88,6 +88,7 @@ async function tryCloud(
   timeoutMs: number,
 ): Promise<readonly Line[]> {
   const requests: EndedRequest[] = [];
+  const warnings = new Set<string>();
   const within = <T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
     withDeadline({ clock, timeoutMs, what }, work);
   try {
@@ -98,7 +99,7 @@ async function tryCloud(
         cluster,
         config,
         clock,
-        logger: silentLogger,
+        logger: warningsInto(warnings),
         random: systemRandom,
         callTimeoutMs: timeoutMs,
         signal,
@@ -106,7 +107,8 @@ async function tryCloud(
         onWriteRefused: () => {},
       }),
     );
-    const lines: Line[] = [{ ok: true, text: 'opened' }];
+    const lines: Line[] = [...linesOf(warnings), { ok: true, text: 'opened' }];
+    const before = lines.length;
     for (const name of Object.keys(READS) as (keyof typeof READS)[]) {
       const capability = opened.capabilities[name];
       const read = READS[name] as ((one: typeof capability, call: CallContext) => Promise<unknown>) | undefined;
@@ -122,11 +124,27 @@ async function tryCloud(
         lines.push(failed(name, error, opened.redact.bind(opened)));
       }
     }
-    if (lines.length === 1) lines.push({ ok: true, text: 'it has no capability that can be tried' });
+    if (lines.length === before) lines.push({ ok: true, text: 'it has no capability that can be tried' });
     return lines;
   } catch (error) {
-    return [failed('not opened', error, (text) => text, requests.at(-1))];
+    return [...linesOf(warnings), failed('not opened', error, (text) => text, requests.at(-1))];
   }
+}
+
+/** Such as keys that a config has and nobody reads. What fails is found out by what is tried. */
+function warningsInto(warnings: Set<string>): Logger {
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (message, fields) => {
+      if (fields?.['error'] === undefined) warnings.add(message);
+    },
+    with: () => logger,
+  };
+  return logger;
+}
+
+function linesOf(warnings: ReadonlySet<string>): readonly Line[] {
+  return Array.from(warnings, (text) => ({ ok: true, text: `warning: ${text}` }));
 }
 
 function failed(what: string, error: unknown, redact: (text: string) => string, last?: EndedRequest): Line {

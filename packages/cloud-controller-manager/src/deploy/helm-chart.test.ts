@@ -52,6 +52,14 @@ test('the chart has the version of the program', () => {
   assert.deepEqual([chart['version'], chart['appVersion']], [version.replace(/^v/u, ''), version]);
 });
 
+test('the notes of the chart and its guide say the same of an uninstall', () => {
+  const notes = readFileSync(new URL('templates/NOTES.txt', CHART), 'utf8');
+  const guide = readFileSync(new URL('../docs/guides/deploy/helm.md', DEPLOY), 'utf8');
+  const commands = [...notes.matchAll(/^ +(kubectl .*delete .*)$/gmu)].map(([, command = '']) => command);
+  assert.ok(commands.length > 0);
+  for (const command of commands) assert.ok(guide.includes(command), command);
+});
+
 test('with the default values it has the objects of the manifest', () => {
   assert.deepEqual(snapshot('default'), generated('cloud-controller-manager.yml'));
 });
@@ -300,13 +308,14 @@ test('webhooks-cert-manager: the configurations of the program, one for each pro
     dnsNames: services.map((service) => `${service}.kube-system.svc`),
   });
   const { containers, volumes } = podOf('webhooks-cert-manager');
-  assert.deepEqual(containers[0].args.slice(-4), [
+  assert.deepEqual(containers[0].args.slice(-3), [
     '--webhooks=pvlabel,service',
     '--feature-gates=CloudControllerManagerWebhook=true',
-    '--webhook-tls-cert-file=/etc/outrigger-webhook/tls.crt',
-    '--webhook-tls-private-key-file=/etc/outrigger-webhook/tls.key',
+    '--webhook-cert-dir=/etc/outrigger-webhook',
   ]);
-  assert.deepEqual(volumes[1]?.['secret'], { secretName: name, defaultMode: 0o440 });
+  // No pod waits for what cert-manager makes once the nodes are initialised.
+  const items = ['crt', 'key'].map((end) => ({ key: `tls.${end}`, path: `cloud-controller-manager-webhook.${end}` }));
+  assert.deepEqual(volumes[1]?.['secret'], { secretName: name, defaultMode: 0o440, optional: true, items });
 });
 
 test('webhooks-own: the Secret and the authority of the values, and the API server is let in', () => {
@@ -315,6 +324,10 @@ test('webhooks-own: the Secret and the authority of the values, and the API serv
   assert.deepEqual(Object.keys(found?.metadata ?? {}), ['name']);
   assert.match(JSON.stringify(found), /"caBundle":"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"/u);
   assert.equal(Object.values(rendered).filter(({ kind }) => kind === 'Certificate').length, 0);
+  assert.deepEqual(podOf('webhooks-own').containers[0].args.slice(-2), [
+    '--webhook-tls-cert-file=/etc/outrigger-webhook/tls.crt',
+    '--webhook-tls-private-key-file=/etc/outrigger-webhook/tls.key',
+  ]);
   assert.deepEqual(podOf('webhooks-own').volumes[1]?.['secret'], { secretName: 'webhook', defaultMode: 0o440 });
   const policy = rendered['NetworkPolicy kube-system/outrigger-cloud-controller-manager'];
   assert.deepEqual((policy?.spec as { ingress?: unknown } | undefined)?.ingress, [

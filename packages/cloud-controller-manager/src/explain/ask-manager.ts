@@ -38,6 +38,17 @@ export interface AskedPage {
   readonly etag: string | undefined;
 }
 
+/** Of a manager that answers, with another status than 200. */
+export class PageError extends Error {
+  override readonly name = 'PageError';
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
 /** Of an explanation. Throws an `Error` of one line for what is none: a name cannot lead to another page. */
 export function explanationPath(kind: string, name: string): string {
   const segments = name.split('/');
@@ -47,7 +58,7 @@ export function explanationPath(kind: string, name: string): string {
   return `${EXPLAIN_PATH}${kind}/${segments.map(encodeURIComponent).join('/')}`;
 }
 
-/** What the page says, as JSON. `config.server` is the manager. Throws an `Error` of one line for any other status than 200. */
+/** What the page says, as JSON. `config.server` is the manager. Throws a `PageError` of one line for any other status than 200. */
 export async function askManager(
   config: ClusterConfig,
   path: string,
@@ -65,24 +76,26 @@ export async function askPage(
   { etag, signal }: AskOptions,
 ): Promise<AskedPage> {
   const headers = etag === undefined ? {} : { 'if-none-match': etag };
-  const page = await readPage(transport, { method: 'GET', path, signal, headers }).catch((error: unknown) => {
-    // The transport takes whoever it asks for an API server.
-    if (!isTransportError(error) || error.code !== 'connection-refused') throw error;
-    const text = `${server}: connection refused; is the manager running there, with this --secure-port?`;
-    throw new Error(text, { cause: error });
-  });
+  const page = await readPage(transport, { method: 'GET', path, signal, headers }, server);
   if (page.status === 304) return { body: undefined, etag };
   if (page.status === 200) return { body: JSON.parse(page.text), etag: page.headers['etag'] };
   const message = messageOf(page.text);
-  throw new Error(`${server}: ${message} (${page.status})${REMEDIES[message] ?? REMEDIES[page.status] ?? ''}`);
+  const remedy = REMEDIES[message] ?? REMEDIES[page.status] ?? '';
+  throw new PageError(`${server}: ${message} (${page.status})${remedy}`, page.status);
 }
 
-/** A whole page of a manager, whatever its status. */
+/** A whole page of a manager, whatever its status. `server`: the manager, where the transport leads to it directly; for messages. */
 export async function readPage(
   transport: Transport,
   request: TransportRequest,
+  server?: string,
 ): Promise<{ readonly status: number; readonly headers: TransportResponse['headers']; readonly text: string }> {
-  const { body, headers, status } = await transport.send(request);
+  const { body, headers, status } = await transport.send(request).catch((error: unknown) => {
+    // The transport takes whoever it asks for an API server.
+    if (server === undefined || !isTransportError(error) || error.code !== 'connection-refused') throw error;
+    const text = `${server}: connection refused; is the manager running there, with this --secure-port?`;
+    throw new Error(text, { cause: error });
+  });
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {

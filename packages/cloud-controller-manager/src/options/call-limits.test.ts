@@ -5,10 +5,14 @@ import { callLimits, checkCallLimits, limitsOf } from './call-limits.ts';
 test('the limit of a bucket goes before that of its provider, and the last one of a name holds', () => {
   const limits = callLimits.parse('green=10,green/volumes=.5:3', callLimits.parse('green=1,blue=7:7'));
   assert.equal(callLimits.format(limits), '[green=1,blue=7:7,green=10,green/volumes=.5:3]');
-  assert.deepEqual(limitsOf(limits, 'green', 'default'), { qps: 10 });
-  assert.deepEqual(limitsOf(limits, 'green', 'volumes'), { qps: 0.5, burst: 3 });
-  assert.deepEqual(limitsOf(limits, 'blue', 'volumes'), { qps: 7, burst: 7 });
-  assert.deepEqual(limitsOf(limits, 'red', 'default'), {});
+  assert.deepEqual(limitsOf(limits, { name: 'green' }, 'default'), { qps: 10 });
+  assert.deepEqual(limitsOf(limits, { name: 'green' }, 'volumes'), { qps: 0.5, burst: 3 });
+  assert.deepEqual(limitsOf(limits, { name: 'blue' }, 'volumes'), { qps: 7, burst: 7 });
+  assert.deepEqual(limitsOf(limits, { name: 'red' }, 'default'), {});
+  const known = { volumes: { qps: 3, burst: 30 }, default: { qps: 4, burst: 40 } };
+  assert.deepEqual(limitsOf(limits, { name: 'red', callLimits: known }, 'volumes'), { qps: 3, burst: 30 });
+  assert.deepEqual(limitsOf(limits, { name: 'red', callLimits: known }, 'servers'), {});
+  assert.deepEqual(limitsOf(limits, { name: 'green', callLimits: known }, 'default'), { qps: 10 });
 });
 
 test('what is no limit is refused', () => {

@@ -29,11 +29,15 @@ export const callLimits: FlagType<readonly CallLimit[]> = {
   format: (limits) => (limits.length === 0 ? '' : `[${limits.map(({ text }) => text).join(',')}]`),
 };
 
-/** What holds for a bucket of a provider: of several, the last one that names it best. */
-export function limitsOf(limits: readonly CallLimit[], provider: string, bucket: string): BucketLimits {
-  const own = limits.filter((limit) => limit.provider === provider);
+/** What holds for a bucket of a provider: of several, the last one that names it best; else what the provider knows of its cloud. */
+export function limitsOf(
+  limits: readonly CallLimit[],
+  { callLimits: known, name }: Pick<CloudProvider, 'callLimits' | 'name'>,
+  bucket: string,
+): BucketLimits {
+  const own = limits.filter((limit) => limit.provider === name);
   const found = own.findLast((limit) => limit.bucket === bucket) ?? own.findLast((limit) => limit.bucket === undefined);
-  return found?.limits ?? {};
+  return found?.limits ?? known?.[bucket] ?? {};
 }
 
 /** Throws a `FlagError` for the limit of a provider that there is not, or of a bucket that its provider has not. */

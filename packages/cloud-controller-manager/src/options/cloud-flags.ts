@@ -49,7 +49,7 @@ export const cloudFlags: FlagGroup<CloudOptions> = {
       type: callLimits,
       default: [],
       usage:
-        'Maximum requests per second to a cloud: <provider>=<qps> or <provider>=<qps>:<burst>; <provider>/<bucket>=… for one of the buckets of the provider, such as the services of OpenStack (compute, network, load-balancer). Without a limit, requests slow down only after a 429.',
+        'Maximum requests per second to a cloud: <provider>=<qps> or <provider>=<qps>:<burst>; <provider>/<bucket>=… for one of the buckets of the provider, such as the services of OpenStack (compute, network, load-balancer). Where the provider has no limit either, requests slow down only after a 429.',
     },
     unmanagedNodes: {
       type: unmanagedNodes,

@@ -53,7 +53,7 @@ export const webhookFlags: FlagGroup<WebhookOptions> = {
       type: string,
       default: '',
       usage:
-        'Directory with cloud-controller-manager-webhook.crt and cloud-controller-manager-webhook.key, used if they exist and --webhook-tls-cert-file is not set. Nothing is written to it.',
+        'Directory with cloud-controller-manager-webhook.crt and cloud-controller-manager-webhook.key, used once they exist where --webhook-tls-cert-file is not set. Nothing is written to it.',
     },
     webhookTlsCertFile: {
       type: string,

@@ -35,20 +35,19 @@ export function newCloudControllerManager({
   controllers = defaultControllers,
   providers,
 }: CloudControllerManagerOptions): CloudControllerManager {
-  const names = new Set<string>();
-  for (const name of controllers.flatMap(({ aliases = [], name }) => [name, ...aliases])) {
-    if (names.has(name)) {
-      throw new TypeError(`two controllers have the name ${name}: to replace one, leave out the other`);
-    }
-    names.add(name);
+  const controller = repeated(controllers.flatMap(({ aliases = [], name }) => [name, ...aliases]));
+  if (controller !== undefined) {
+    throw new TypeError(`two controllers have the name ${controller}: to replace one, leave out the other`);
   }
-  for (const [index, { name }] of commands.entries()) {
-    if (commands.findIndex((other) => other.name === name) < index)
-      throw new TypeError(`two commands have the name ${name}`);
-  }
+  const command = repeated(commands.map(({ name }) => name));
+  if (command !== undefined) throw new TypeError(`two commands have the name ${command}`);
   // A flag of a controller that the program has already would be found when it is first run: here it is the author who is told.
   flagSetOf(controllerFlags(controllers));
   return {
     main: (args, environment) => main(args, { ...environment, builtInProviders: providers, controllers, commands }),
   };
+}
+
+function repeated(names: readonly string[]): string | undefined {
+  return names.find((name, index) => names.indexOf(name) < index);
 }

@@ -8,7 +8,7 @@ import {
   type LeaderMigrationConfig,
   type SecureServer,
 } from '@outrigger/controller-manager';
-import { findCertificatePair } from './certificate-pair.ts';
+import { certificatePairOf } from './certificate-pair.ts';
 import { renderConfigz } from './configz.ts';
 import { explainPage } from '../explain/explain-page.ts';
 import { planPage } from '../explain/plan-page.ts';
@@ -29,7 +29,7 @@ export async function serve(
   const { debugging, serving } = options;
   if (serving.securePort === 0) return undefined;
   const { certDir, tlsCertFile, tlsPrivateKeyFile } = serving;
-  const tls = await findCertificatePair({ certDir, certFile: tlsCertFile, keyFile: tlsPrivateKeyFile }, NAME);
+  const tls = certificatePairOf({ certDir, certFile: tlsCertFile, keyFile: tlsPrivateKeyFile }, NAME);
   const server = await startSecureServer({
     app: createPages({
       access: access.policy,

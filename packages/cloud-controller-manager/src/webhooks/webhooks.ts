@@ -14,7 +14,7 @@ import {
   type Webhook,
 } from '@outrigger/controller-manager';
 import type { Clock, Logger } from '@outrigger/kube';
-import { findCertificatePair } from '../serving/certificate-pair.ts';
+import { certificatePairOf } from '../serving/certificate-pair.ts';
 import { PV_LABEL_WEBHOOK } from '../deploy/pv-label-webhook.ts';
 import { SERVICE_WEBHOOK } from '../deploy/service-webhook.ts';
 import type { Foundation } from '../program/foundation.ts';
@@ -62,7 +62,7 @@ export function chosenWebhooks({
 /** Before anything is touched. Throws a `CertificateError` or an `AuthoritiesError` for files that cannot be used. */
 export async function checkWebhooks(foundation: Foundation, chosen: readonly KnownWebhook[]): Promise<void> {
   if (chosen.length === 0) return;
-  await checkSecureServer(await listenerOf(foundation));
+  await checkSecureServer(listenerOf(foundation));
   await authoritiesOf(foundation, AbortSignal.abort());
 }
 
@@ -84,7 +84,7 @@ export async function serveWebhooks(
   }
   const clientAuthorities = await authoritiesOf(foundation, signal);
   const server = await startSecureServer({
-    ...(await listenerOf(foundation)),
+    ...listenerOf(foundation),
     clientAuthorities,
     app: createWebhookPages({
       webhooks: chosen.map(({ build }) => build({ providers, clock, logger, signal })),
@@ -121,9 +121,9 @@ function authoritiesOf(
   });
 }
 
-async function listenerOf({ clock, options }: Foundation): Promise<SecureServerFiles> {
+function listenerOf({ clock, options }: Foundation): SecureServerFiles {
   const { webhook: flags } = options;
-  const tls = await findCertificatePair(
+  const tls = certificatePairOf(
     { certFile: flags.webhookTlsCertFile, keyFile: flags.webhookTlsPrivateKeyFile, certDir: flags.webhookCertDir },
     NAME,
   );

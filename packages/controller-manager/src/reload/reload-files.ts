@@ -17,7 +17,7 @@ export interface ReloadFilesOptions {
    * missing, and comes and goes as a change. Default: none.
    */
   readonly also?: () => readonly string[];
-  /** The texts in use. */
+  /** The texts in use. Empty: none of the files was there, which is no refusal until one is. */
   readonly current: readonly string[];
   /** Puts new texts to use. Rejects with what is wrong with them; then the old ones must still be in force. */
   readonly apply: (texts: readonly string[], signal: AbortSignal) => Promise<void>;
@@ -100,7 +100,8 @@ class Reloader {
       // Other files may be named now. Of those that were, one that changed meanwhile is applied again.
       found = [...texts, ...(await this.#marks(marks))];
     } catch (error) {
-      if (!signal.aborted) this.#refuse(found, error);
+      const isAwaited = this.#current.length === 0 && (error as NodeJS.ErrnoException).code === 'ENOENT';
+      if (!signal.aborted && !isAwaited) this.#refuse(found, error);
       return;
     }
     this.#current = found;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { silentLogger, systemClock } from '@outrigger/kube';
+import { silentLogger, systemClock, type Logger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { Hono } from 'hono';
 import { CertificateError } from './certificate-files.ts';
@@ -107,6 +107,50 @@ test('certificate files are served, read again when renewed, and kept when what 
     }
     assert.notEqual(renewed, before.fingerprint);
     assert.equal((await ask(server.url, second.cert)).status, 200);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('a certificate that may come later is waited for without a warning, and served from then on', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-tls-'));
+  const files = { certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') };
+  const clock = new FakeClock();
+  const warnings: string[] = [];
+  const logger: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) };
+  try {
+    const mine = await makeSelfSignedCertificate(systemClock, []);
+    await using server = await startSecureServer({ ...base, clock, logger, tls: { ...files, mayComeLater: true } });
+    await assert.rejects(ask(server.url, mine.cert), 'one of its own making');
+    await clock.advance(60_000);
+    await writeFile(files.certFile, mine.cert);
+    await writeFile(files.keyFile, 'half a fi');
+    // Its key is another matter: what is there and cannot be served is told.
+    while (warnings.length === 0) {
+      await clock.advance(60_000);
+      await new Promise(setImmediate);
+    }
+    assert.deepEqual(warnings, ['Changed file rejected; the previous content stays in effect']);
+    await writeFile(files.keyFile, mine.key);
+    const wanted = new X509Certificate(mine.cert).fingerprint256;
+    while ((await ask(server.url)).fingerprint !== wanted) await clock.advance(60_000);
+    assert.equal((await ask(server.url, mine.cert)).status, 200);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('a certificate that may come later and is there is served at once', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-tls-'));
+  const files = { certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key'), mayComeLater: true };
+  try {
+    const mine = await makeSelfSignedCertificate(systemClock, []);
+    await writeFile(files.certFile, mine.cert);
+    await writeFile(files.keyFile, mine.key);
+    await using server = await startSecureServer({ ...base, tls: files });
+    assert.equal((await ask(server.url, mine.cert)).status, 200);
+    await writeFile(files.keyFile, 'no key');
+    await assert.rejects(startSecureServer({ ...base, tls: files }), CertificateError);
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -1,4 +1,5 @@
 /** A listener of the manager: TLS, with certificates that are read again when they change. */
+import { existsSync } from 'node:fs';
 import { createServer as createPlainServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -14,6 +15,13 @@ import { ServingContext, type NamedCertificate } from './serving-context.ts';
 import type { NamedCertKey } from './serving-flags.ts';
 import { toTlsOptions, type TlsSettings } from './tls-settings.ts';
 
+export interface CertificatePair {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Until both files are there a self-signed certificate is served. Default: they have to be there. */
+  readonly mayComeLater?: boolean;
+}
+
 export interface SecureServerOptions {
   readonly app: Hono;
   readonly clock: Clock;
@@ -23,7 +31,7 @@ export interface SecureServerOptions {
   /** 0 takes any free one. */
   readonly port: number;
   /** `plain` is for tests. Default: a self-signed certificate, made now. */
-  readonly tls?: 'plain' | { readonly certFile: string; readonly keyFile: string };
+  readonly tls?: 'plain' | CertificatePair;
   /** Other certificates, for callers that ask for these names. */
   readonly named?: readonly NamedCertKey[];
   /** Default: TLS 1.2 and the platform's own choice. */
@@ -137,7 +145,11 @@ async function servingContextOf(options: SecureServerFiles): Promise<ServingCont
 
 async function certificateOf(options: SecureServerFiles): Promise<ServingCertificate> {
   const { bindAddress, clock, flagPrefix, tls } = options;
-  if (typeof tls === 'object') return readCertificateFiles(tls.certFile, tls.keyFile, { prefix: flagPrefix });
+  if (typeof tls === 'object') {
+    const { certFile, keyFile, mayComeLater } = tls;
+    const isAwaited = mayComeLater && !(existsSync(certFile) && existsSync(keyFile));
+    if (!isAwaited) return readCertificateFiles(certFile, keyFile, { prefix: flagPrefix });
+  }
   // Loaded only here: a manager that is given a certificate does not pay for the library.
   const { makeSelfSignedCertificate } = await import('./self-signed-certificate.ts');
   return makeSelfSignedCertificate(clock, [bindAddress]);
@@ -246,7 +258,8 @@ function followFiles(context: ServingContext, options: SecureServerOptions, sign
     });
   };
   if (typeof tls === 'object') {
-    follow(`${flagPrefix}serving-certificate`, [tls], [material.certificate], ([certificate]) => {
+    const current = [material.certificate].filter(({ isSelfSigned }) => !isSelfSigned);
+    follow(`${flagPrefix}serving-certificate`, [tls], current, ([certificate]) => {
       if (certificate) context.replace({ certificate });
     });
   }

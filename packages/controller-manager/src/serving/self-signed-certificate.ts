@@ -10,6 +10,8 @@ export interface ServingCertificate {
   readonly cert: string;
   /** PEM. */
   readonly key: string;
+  /** For the time being. */
+  readonly isSelfSigned?: boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -34,6 +36,7 @@ export async function makeSelfSignedCertificate(clock: Clock, hosts: readonly st
   });
   const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
   return {
+    isSelfSigned: true,
     cert: certificate.toString('pem'),
     key: `-----BEGIN PRIVATE KEY-----\n${key.replaceAll(/.{64}/gu, '$&\n')}\n-----END PRIVATE KEY-----\n`,
   };

@@ -88,7 +88,7 @@ export const servingFlags: FlagGroup<ServingOptions> = {
       type: string,
       default: '',
       usage:
-        'Directory with cloud-controller-manager.crt and cloud-controller-manager.key, used if they exist and --tls-cert-file is not set. Nothing is written to it.',
+        'Directory with cloud-controller-manager.crt and cloud-controller-manager.key, used once they exist where --tls-cert-file is not set. Nothing is written to it.',
     },
     tlsCertFile: {
       type: string,

@@ -246,5 +246,9 @@ test('in a dry run nothing is approved, and what would be is shown', async () =>
     rig.journal.plans().map(({ actions, subject }) => `${subject.name}: ${actions[0]?.kind}`),
     ['bad: deny-request', 'good: approve-request'].toReversed(),
   );
+  assert.deepEqual(
+    rig.journal.plans().map(({ actions }) => actions[0]?.changes?.map(({ field, from }) => [field, from])),
+    [[['status.conditions[Approved]', undefined]], [['status.conditions[Denied]', undefined]]],
+  );
   assert.equal(rig.writes.length + rig.events.length, 0);
 });

@@ -282,15 +282,14 @@ class Run {
   ): Promise<void> {
     const { type, reason, message, summary } = decisionText(plan);
     // The version that was judged: whoever decided in between is not overruled.
-    const decided: CertificateSigningRequest = {
-      ...csr,
-      status: { ...csr.status, conditions: [{ type, status: 'True', reason, message }] },
-    };
+    const conditions = [{ type, status: 'True', reason, message }];
+    const decided: CertificateSigningRequest = { ...csr, status: { ...csr.status, conditions } };
+    const patch = { type: 'merge', body: { status: { conditions } } } as const;
     let written: CertificateSigningRequest | undefined;
     try {
       written = await this.#journal.perform(
         subjectOf('CertificateSigningRequest', csr),
-        [{ kind: `${plan.kind}-request`, summary }],
+        [{ kind: `${plan.kind}-request`, summary, write: { object: csr, patch } }],
         () =>
           this.#deps.client
             .of(resources.certificateSigningRequests)

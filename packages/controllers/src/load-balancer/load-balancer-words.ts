@@ -32,7 +32,7 @@ export function changesOfParts(bring: Bring, parts: readonly LoadBalancerPart[])
     const { id, input = {}, kind, part } = bring.plan.actions[i] ?? {};
     const before = parts.find((one) => one.kind === part && one.id === id)?.attributes ?? {};
     const shown = kind === 'update' ? Object.entries(input).filter(([name]) => Object.hasOwn(before, name)) : [];
-    const changes = shown.flatMap(([name, value]) => changesOf({ [name]: before[name] }, { [name]: value }));
+    const changes = changesOf(before, Object.fromEntries(shown));
     return changes.length > 0 ? { ...noted, changes } : noted;
   });
 }

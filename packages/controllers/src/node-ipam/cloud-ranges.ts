@@ -15,6 +15,7 @@ import {
   runController,
   keyOfObject,
   type Node,
+  type Patch,
   type ReconcileContext,
   type ReconcileResult,
   type ResourceClient,
@@ -320,25 +321,27 @@ class Run {
     this.#deps.logger.warn(message, { node: node.metadata?.name ?? '' });
   }
 
-  async #write(node: Node, action: CloudRangesAction, signal: AbortSignal): Promise<true> {
-    const { name = '', uid = '' } = node.metadata ?? {};
+  #patchOf(node: Node, action: CloudRangesAction): Patch | undefined {
+    if (action.kind === 'assign-in-cloud') return undefined;
+    if (action.kind === 'set-pod-cidrs') return podCidrPatch(node.metadata?.uid ?? '', action.podCidrs);
+    const network = { ...routeCondition(true, this.#deps.clock.now()), message: 'The cloud routes the pod CIDR' };
+    return statusPatch(node, { kind: 'patch-status', conditions: [network] });
+  }
+
+  async #write(node: Node, action: CloudRangesAction, patch: Patch | undefined, signal: AbortSignal): Promise<true> {
+    const { name = '' } = node.metadata ?? {};
     if (action.kind === 'assign-in-cloud') {
       const result = await this.#batches?.assign({ node: refOfNode(node), podCidrs: action.podCidrs });
       if (result?.kind === 'failed') throw result.error;
-      return true;
     }
-    const network = { ...routeCondition(true, this.#deps.clock.now()), message: 'The cloud routes the pod CIDR' };
-    const { metadata } = await (action.kind === 'set-pod-cidrs'
-      ? this.#nodes.patch({ name }, podCidrPatch(uid, action.podCidrs), {
-          fieldManager: FIELD_MANAGER,
-          answer: 'metadata',
-          timeoutMs: WRITE_TIMEOUT_MS,
-        })
-      : this.#nodes.patch({ name }, statusPatch(node, { kind: 'patch-status', conditions: [network] }), {
-          subresource: 'status',
-          answer: 'metadata',
-          signal,
-        }));
+    if (!patch) return true;
+    const { metadata } = await this.#nodes.patch(
+      { name },
+      patch,
+      action.kind === 'set-pod-cidrs'
+        ? { fieldManager: FIELD_MANAGER, answer: 'metadata', timeoutMs: WRITE_TIMEOUT_MS }
+        : { subresource: 'status', answer: 'metadata', signal },
+    );
     this.#written.note(name, metadata);
     return true;
   }
@@ -346,12 +349,11 @@ class Run {
   /** Returns whether it was done. Throws when it is to be tried again. */
   async #carryOut(node: Node, action: CloudRangesAction, signal: AbortSignal): Promise<boolean> {
     const { name = '' } = node.metadata ?? {};
-    const noted = { kind: action.kind, summary: summaryOf(action) };
+    const patch = this.#patchOf(node, action);
+    const noted = { kind: action.kind, summary: summaryOf(action), write: { object: node, patch } };
+    const write = (): Promise<true> => this.#write(node, action, patch, signal);
     try {
-      return (
-        (await this.#journal.perform(subjectOf('Node', node), [noted], () => this.#write(node, action, signal))) ??
-        false
-      );
+      return (await this.#journal.perform(subjectOf('Node', node), [noted], write)) ?? false;
     } catch (error) {
       if (action.kind === 'assign-in-cloud') {
         const message = `The pod CIDR ${action.podCidrs.join(', ')} of the node could not be assigned to its machine: ${reasonOf(error as Error)}`;

@@ -241,9 +241,11 @@ class Run {
     const cidrs = this.#ranges.heldBy(uid) ?? this.#allocate(key, node);
     if (!cidrs) return undefined;
     try {
-      const action = { kind: 'allocate', summary: `set the pod CIDRs ${cidrs.join(', ')}` };
+      const patch = podCidrPatch(uid, cidrs);
+      const summary = `set the pod CIDRs ${cidrs.join(', ')}`;
+      const action = { kind: 'allocate', summary, write: { object: node, patch } };
       const written = await this.#journal.perform(subjectOf('Node', node), [action], () =>
-        this.#nodes.patch({ name: key }, podCidrPatch(uid, cidrs), {
+        this.#nodes.patch({ name: key }, patch, {
           fieldManager: FIELD_MANAGER,
           answer: 'metadata',
           // Not ended by the stop of the controller: what the next leader lists has to be complete.

@@ -3,9 +3,11 @@
  * many go together, and one that does not ends the run for a while. So hundreds of nodes that are gone are read in a few
  * round trips, and a cloud whose lists lie or that fails is not asked a hundred times for it. While reads fail, each is one
  * request: the run is what sends again, and not the call budget beneath it too. Those of a large share are paced besides: they
- * have minutes, and a cloud that is wrong about a thousand machines should not be asked about all of them.
+ * have minutes, and a cloud that is wrong about a thousand machines should not be asked about all of them. What is refused of one
+ * machine alone ends no run: the others are read on, one at a time until absence is proved again, and that machine is paced from then
+ * on. So a cloud that refuses all of them is asked about each once, in turn, and then at the pace.
  */
-import { asError, type NodeRef } from '@outrigger/cloud-provider';
+import { asError, isCloudError, type CloudErrorCode, type NodeRef } from '@outrigger/cloud-provider';
 import type { DatedAnswer, InstanceLookups } from '@outrigger/cloud-runtime';
 import { onAbort, type Clock, type Logger, type Timer } from '@outrigger/kube';
 
@@ -15,10 +17,13 @@ const LONGEST_PAUSE_MS = 10_000;
 /** A read that takes longer no longer keeps others from being sent: one slow machine holds up no other. */
 const SLOW_MS = 1_000;
 
-/** Of a large share: so many at once, and then one in this time, or so often that all are read in `PACED_ALL_MS`. */
+/** Of a large share, and of those that were refused: so many at once, and then one in this time, or so often that all are read in `PACED_ALL_MS`. */
 const PACED_AT_ONCE = 10;
 const PACED_MS = 2_000;
 const PACED_ALL_MS = 300_000;
+
+/** The cloud works, and has answered about the one machine. */
+const OF_ONE_MACHINE: readonly CloudErrorCode[] = ['conflict', 'forbidden', 'implemented-elsewhere', 'configuration'];
 
 /** What to read, as it is when its turn comes. */
 export interface ReadRequest {
@@ -52,8 +57,8 @@ export class DirectReads {
   /** From one to the next, while any is paced. */
   #pacedEveryMs = PACED_MS;
   #pacedTimer: Timer | undefined;
-  /** Keys whose last read proved nothing. */
-  readonly #doubtful = new Set<string>();
+  /** Keys whose last read proved nothing, and whether it was refused for that machine alone. */
+  readonly #doubtful = new Map<string, boolean>();
   /** By key: who is read. Another object under the same key: another node, or another question. */
   readonly #running = new Map<string, object>();
   /** Running, and not slow. */
@@ -72,12 +77,14 @@ export class DirectReads {
   /** Reads in turn, unless that has been asked for already. */
   ask(key: string): void {
     if (this.#options.signal.aborted || this.#running.has(key)) return;
-    this.#paced.delete(key);
-    const queue = this.#options.isPaced(key)
-      ? this.#paced
-      : this.#doubtful.has(key)
-        ? this.#queuedBehind
-        : this.#queued;
+    const queue =
+      this.#options.isPaced(key) || this.#doubtful.get(key)
+        ? this.#paced
+        : this.#doubtful.has(key)
+          ? this.#queuedBehind
+          : this.#queued;
+    // Whoever waits there already keeps its turn.
+    if (queue !== this.#paced) this.#paced.delete(key);
     if (this.#paced.size === 0) this.#pacedEveryMs = PACED_MS;
     queue.add(key);
     this.#quicken(PACED_ALL_MS / this.#paced.size);
@@ -175,14 +182,19 @@ export class DirectReads {
     this.#learn(answer);
     if (this.#running.get(key) === mark) {
       if (answer.result.kind === 'absent') this.#doubtful.delete(key);
-      else this.#doubtful.add(key);
+      else this.#doubtful.set(key, isRefused(answer));
       this.#running.delete(key);
       onAnswer(key, answer);
     }
     this.#next();
   }
 
-  #learn({ result }: DatedAnswer): void {
+  #learn(answer: DatedAnswer): void {
+    if (isRefused(answer)) {
+      this.#most = 1;
+      return;
+    }
+    const { result } = answer;
     this.#failing = result.kind === 'failed';
     if (result.kind === 'absent') {
       this.#most = Math.min(MOST_TOGETHER, this.#most * 2);
@@ -209,4 +221,8 @@ export class DirectReads {
     this.#paced.clear();
     this.#running.clear();
   }
+}
+
+function isRefused({ result }: DatedAnswer): boolean {
+  return result.kind === 'failed' && OF_ONE_MACHINE.some((code) => isCloudError(result.error, code));
 }

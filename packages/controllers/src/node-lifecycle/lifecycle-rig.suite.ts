@@ -1,5 +1,5 @@
 /** For tests: the node lifecycle controller between nodes in memory and a cloud that can lie, on a clock that stands still. */
-import { CloudError, type InstanceResult, type NodeRef } from '@outrigger/cloud-provider';
+import { CloudError, type CloudErrorCode, type InstanceResult, type NodeRef } from '@outrigger/cloud-provider';
 import type { DatedAnswer, AnswerListener, InstanceLookups, ReadOptions } from '@outrigger/cloud-runtime';
 import {
   silentLogger,
@@ -172,7 +172,7 @@ export class LyingCloud {
   }
 }
 
-export const failure = (code: 'throttled' | 'unavailable' | 'timeout'): InstanceResult => ({
+export const failure = (code: CloudErrorCode): InstanceResult => ({
   kind: 'failed',
   error: new CloudError(code, `the cloud said ${code}`),
 });

@@ -106,6 +106,27 @@ test('newborns that are not Ready cost no call: not before they are initialised,
   assert.ok(rig.cloud.calls <= 5, `${rig.cloud.calls} calls`);
 });
 
+test('newborns that are initialised one after the other for minutes, and are not Ready, share their rounds', async () => {
+  await using rig = new LifecycleRig();
+  await rig.start();
+  for (let s = 0; s < 100; s++) {
+    const createdAt = new Date(rig.clock.now()).toISOString();
+    for (const name of range(10).map((one) => `${one}-${s}`)) {
+      rig.join(name, { ready: 'False', providerID: null, createdAt, taints: [uninitialized] });
+      const instance = { providerID: `fake://${name}`, state: 'running' } as const;
+      rig.cloud.known.set(`uid-${name}`, { asOf: rig.clock.monotonic(), result: { kind: 'found', instance } });
+      rig.join(name, { ready: 'False', createdAt });
+    }
+    await rig.advance(1_000);
+  }
+  assert.equal(rig.cloud.reads.length, 0);
+  assert.ok(rig.cloud.calls <= 4, `${rig.cloud.calls} calls while they come`);
+  // The machine of each is asked about a minute after it came, or a little later.
+  await rig.advance(75_000);
+  assert.equal(new Set(rig.cloud.batches.flat()).size, 1_000);
+  assert.ok(rig.cloud.calls <= 10, `${rig.cloud.calls} calls`);
+});
+
 test('newborns of the first list are known by an answer that came before they were told of', async () => {
   await using rig = new LifecycleRig();
   const createdAt = new Date(rig.clock.now() - 1_000).toISOString();
@@ -655,6 +676,56 @@ test('machines that cannot be read keep no others from being read', async () => 
   for (const node of range(40).slice(20)) rig.vanish(node);
   await rig.advance(120_000);
   assert.equal(rig.deleted.length, 20);
+});
+
+for (const code of ['forbidden', 'conflict'] as const) {
+  test(`machines about which alone a read says ${code} hold up no read of another`, async () => {
+    await using rig = new LifecycleRig();
+    for (const node of range(50)) rig.join(node);
+    await rig.start();
+    rig.cloud.readLie = ({ name }, truth) => (Number(name.slice(1)) < 8 ? failure(code) : truth);
+    for (const node of range(9)) rig.vanish(node);
+    await rig.advance(33_000);
+    assert.deepEqual(rig.deleted, ['n8']);
+    await rig.advance(300_000);
+    // A first read that fails for all puts it behind the others, and not behind those that are refused.
+    let fails = true;
+    rig.cloud.readLie = ({ name }, truth) => {
+      if (Number(name.slice(1)) < 8) return failure(code);
+      const failed = fails;
+      fails = false;
+      return failed ? failure('unavailable') : truth;
+    };
+    rig.vanish('n9');
+    await rig.advance(37_000);
+    assert.deepEqual(rig.deleted, ['n8', 'n9']);
+  });
+}
+
+test('a cloud that may not be asked about any machine is asked about each once, one at a time, and then at a pace', async () => {
+  for (const [count, most] of [
+    [299, 299 + 10 + 120],
+    [1_000, 10 + 400],
+  ] as const) {
+    await using rig = new LifecycleRig();
+    for (const node of range(1_000)) rig.join(node);
+    await rig.start();
+    let together = 0;
+    let mostTogether = 0;
+    rig.cloud.listLie = () => missing;
+    rig.cloud.readLie = async () => {
+      mostTogether = Math.max(mostTogether, ++together);
+      await rig.clock.sleep(20, new AbortController().signal);
+      together -= 1;
+      return failure('forbidden');
+    };
+    for (const node of range(count)) rig.ready(node, 'Unknown');
+    await rig.advance(120_000);
+    assert.ok(rig.cloud.reads.length <= most, `${rig.cloud.reads.length} reads for ${count}`);
+    assert.ok(new Set(rig.cloud.reads).size >= Math.min(count, 400));
+    assert.equal(mostTogether, 1);
+    assert.deepEqual(rig.deleted, []);
+  }
 });
 
 test('a cloud whose lists are empty and whose reads fail is asked at most sixty times in two minutes', async () => {

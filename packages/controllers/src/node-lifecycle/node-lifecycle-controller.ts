@@ -40,7 +40,7 @@ import { createLifecycleMetrics, type LifecycleMetrics } from './lifecycle-metri
 import { planNodeLifecycle, type LifecycleOptions, type LifecyclePlan, type Surroundings } from './plan.ts';
 import { isSameReadiness, readinessOf } from './readiness.ts';
 import { allowDeletionAnnotation } from './well-known-names.ts';
-import { writeShutdownTaint, type TaintWrite } from './write-shutdown-taint.ts';
+import { taintPatch, writeShutdownTaint, type TaintWrite } from './write-shutdown-taint.ts';
 import { tellSetAside } from '../set-aside.ts';
 
 /** After a write that failed. */
@@ -268,7 +268,7 @@ class Run {
     }
     this.#candidates.begin(key, candidate, newborn.since);
     this.#candidates.learn(key, withLookUp(noEvidence(newborn.since), answer));
-    this.#rounds.askLater(key, uid, RECHECK_MS);
+    this.#rounds.askLater(key, uid, RECHECK_MS, true);
   }
 
   /** What the node controller was told since then, if it was that the machine runs: as good as an answer of our own. */
@@ -470,7 +470,8 @@ class Run {
     const isWanted = (live: Node): boolean => this.#plan(live, this.#candidates.get(key)).kind === kind;
     const write = (): Promise<boolean> => writeShutdownTaint(node, kind, { nodes: this.#nodes, signal, isWanted });
     const summary = kind === 'add-shutdown-taint' ? 'add the shutdown taint' : 'remove the shutdown taint';
-    if (!(await this.#journal.perform(subjectOf('Node', node), [{ kind, summary }], write, notWritten))) return;
+    const action = { kind, summary, write: { object: node, patch: taintPatch(node, kind) } };
+    if (!(await this.#journal.perform(subjectOf('Node', node), [action], write, notWritten))) return;
     const added = kind === 'add-shutdown-taint';
     this.#metrics.shutdownTaints.inc({ action: added ? 'added' : 'removed' });
     logger.info(added ? 'Shutdown taint added: the machine is shut down' : 'Shutdown taint removed: the node is Ready');

@@ -1,5 +1,5 @@
 /** Puts the shutdown taint on a node, or takes it away, without undoing what another writer does meanwhile. */
-import { isConflict, isInvalid, isNotFound, type Node, type ResourceClient } from '@outrigger/kube';
+import { isConflict, isInvalid, isNotFound, type Node, type Patch, type ResourceClient } from '@outrigger/kube';
 import { addShutdownTaint, removeShutdownTaint } from './shutdown-taint.ts';
 
 export type TaintWrite = 'add-shutdown-taint' | 'remove-shutdown-taint';
@@ -11,6 +11,10 @@ export interface WriteTaintOptions {
   readonly isWanted: (live: Node) => boolean;
 }
 
+export function taintPatch(node: Node, kind: TaintWrite): Patch {
+  return kind === 'add-shutdown-taint' ? addShutdownTaint(node) : removeShutdownTaint(node);
+}
+
 /**
  * When the server refuses because the node has changed, it is read and judged anew, once. Returns whether something was
  * written. Throws the client's errors, but not for a node that is gone.
@@ -18,9 +22,8 @@ export interface WriteTaintOptions {
 export async function writeShutdownTaint(stored: Node, kind: TaintWrite, options: WriteTaintOptions): Promise<boolean> {
   const { nodes, signal, isWanted } = options;
   const ref = { name: stored.metadata?.name ?? '' };
-  const patchOf = kind === 'add-shutdown-taint' ? addShutdownTaint : removeShutdownTaint;
   const write = async (node: Node): Promise<void> =>
-    void (await nodes.patch(ref, patchOf(node), { answer: 'metadata', signal }));
+    void (await nodes.patch(ref, taintPatch(node, kind), { answer: 'metadata', signal }));
   try {
     try {
       await write(stored);

@@ -2,7 +2,7 @@
 import { asError } from '@outrigger/cloud-provider';
 import type { Node, PartialObjectMetadata, ResourceClient } from '@outrigger/kube';
 import type { NodeAction } from './actions.ts';
-import { objectPatch, statusPatch, type SeenMetadata } from './node-patch.ts';
+import { patchOf, type SeenMetadata } from './node-patch.ts';
 
 export interface ApplyOptions {
   readonly nodes: Pick<ResourceClient<Node>, 'patch'>;
@@ -20,15 +20,9 @@ export interface ApplyOptions {
 export async function applyWrites(node: Node, actions: readonly NodeAction[], options: ApplyOptions): Promise<void> {
   const { nodes, signal, onResult, onWritten } = options;
   const ref = { name: node.metadata?.name ?? '' };
-  const { annotations, labels, resourceVersion } = node.metadata ?? {};
-  let seen: SeenMetadata = { annotations, labels, resourceVersion };
+  let seen: SeenMetadata | undefined;
   for (const action of actions) {
-    const patch =
-      action.kind === 'patch-status'
-        ? statusPatch(node, action)
-        : action.kind === 'patch-object'
-          ? objectPatch(node, action, seen)
-          : undefined;
+    const patch = patchOf(node, action, seen);
     if (!patch) continue;
     signal.throwIfAborted();
     const subresource = action.kind === 'patch-status' ? { subresource: 'status' } : {};

@@ -1,8 +1,16 @@
 /** From actions to the patches that the API server gets. Pure. */
 import type { JsonPatchOperation, Node, Patch } from '@outrigger/kube';
-import type { PatchObject, PatchStatus } from './actions.ts';
+import type { NodeAction, PatchObject, PatchStatus } from './actions.ts';
 import type { LabelSet } from './labels.ts';
 import { uninitializedTaints } from './taints.ts';
+
+/** `undefined`: there is nothing to write. `seen`: what the write before it was answered with. Default: the metadata of the node. */
+export function patchOf(node: Node, action: NodeAction, seen?: SeenMetadata): Patch | undefined {
+  if (action.kind === 'event') return undefined;
+  if (action.kind === 'patch-status') return statusPatch(node, action);
+  const { annotations, labels, resourceVersion } = seen ?? node.metadata ?? {};
+  return objectPatch(node, action, { annotations, labels, resourceVersion });
+}
 
 /**
  * Strategic, because conditions are merged by type then, in one step with whoever writes the others. Addresses have the same

@@ -3,9 +3,8 @@ import type { Node } from '@outrigger/kube';
 import type { Fact } from '../finding.ts';
 import type { NotedAction } from '../journal.ts';
 import type { IdleReason, NodeAction, NodePlan, PatchObject, PatchStatus } from './actions.ts';
-import { changesOf } from '../field-changes.ts';
+import { patchOf } from './node-patch.ts';
 import { isUninitialized } from './taints.ts';
-import { uninitializedTaintKey } from './well-known-names.ts';
 
 const IDLE: Readonly<Record<IdleReason, string>> = {
   'being-deleted': 'Nothing: the node is being deleted.',
@@ -24,26 +23,11 @@ export function notedWrites(actions: readonly NodeAction[]): readonly NotedActio
   );
 }
 
-/** The same, with the fields of the node that would be changed. */
+/** The same, with what is written. */
 export function plannedWrites(node: Node, actions: readonly NodeAction[]): readonly NotedAction[] {
-  return actions.flatMap((action) => {
-    if (action.kind === 'event') return [];
-    const [noted] = notedWrites([action]);
-    return noted ? [{ ...noted, changes: changesOf(node, patchOf(node, action)) }] : [];
-  });
-}
-
-function patchOf({ spec }: Node, action: PatchStatus | PatchObject): object {
-  if (action.kind === 'patch-status') {
-    const { addresses, conditions } = action;
-    return { status: { ...(addresses && { addresses }), ...(conditions && { conditions }) } };
-  }
-  const { addLabels, providerID, removeTaint, setAnnotations, setLabels } = action;
-  const taints = spec?.taints?.filter(({ key }) => key !== uninitializedTaintKey);
-  return {
-    spec: { ...(providerID !== undefined && { providerID }), ...(removeTaint && { taints }) },
-    metadata: { labels: { ...addLabels, ...setLabels }, ...(setAnnotations && { annotations: setAnnotations }) },
-  };
+  return actions.flatMap((action) =>
+    notedWrites([action]).map((noted) => ({ ...noted, write: { object: node, patch: patchOf(node, action) } })),
+  );
 }
 
 function wordsOf(action: PatchStatus | PatchObject): string {

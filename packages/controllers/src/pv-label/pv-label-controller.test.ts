@@ -195,5 +195,18 @@ test('a dry run says what would be done, and does nothing', async () => {
       ],
     ],
   );
+  const requirements = [
+    { key: ZONE, operator: 'In', values: ['a'] },
+    { key: REGION, operator: 'In', values: ['region-1'] },
+  ];
+  assert.deepEqual(rig.journal.plans()[0]?.actions[0]?.changes, [
+    { field: `metadata.labels[${ZONE}]`, from: undefined, to: '"a"' },
+    { field: `metadata.labels[${REGION}]`, from: undefined, to: '"region-1"' },
+    {
+      field: 'spec.nodeAffinity.required.nodeSelectorTerms',
+      from: undefined,
+      to: JSON.stringify([{ matchExpressions: requirements }]),
+    },
+  ]);
   assert.deepEqual(rig.api.writes, []);
 });

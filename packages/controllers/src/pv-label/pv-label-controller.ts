@@ -214,8 +214,10 @@ class Run {
     const ref = { name: volume.metadata?.name ?? '' };
     const patch = additionPatch(volume, additions);
     try {
-      const written = await this.#journal.perform(subject, [{ kind: 'patch-volume', summary }], () =>
-        this.#deps.client.of(resources.persistentVolumes).patch(ref, patch, { answer: 'metadata', signal }),
+      const written = await this.#journal.perform(
+        subject,
+        [{ kind: 'patch-volume', summary, write: { object: volume, patch } }],
+        () => this.#deps.client.of(resources.persistentVolumes).patch(ref, patch, { answer: 'metadata', signal }),
       );
       if (!written) return;
       this.#written.note(key, written.metadata ?? {});

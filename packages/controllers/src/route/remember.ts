@@ -5,12 +5,16 @@ import type { Cidr } from '@outrigger/cloud-provider';
 export function remember<K extends object, V>(
   compute: (of: K, clusterCidrs: readonly Cidr[]) => V,
 ): (of: K, clusterCidrs: readonly Cidr[]) => V {
-  const known = new WeakMap<readonly Cidr[], WeakMap<K, { readonly value: V }>>();
-  return (of, clusterCidrs) => {
-    let values = known.get(clusterCidrs);
-    if (!values) known.set(clusterCidrs, (values = new WeakMap()));
-    let entry = values.get(of);
-    if (!entry) values.set(of, (entry = { value: compute(of, clusterCidrs) }));
+  const within = rememberEach((clusterCidrs: readonly Cidr[]) => rememberEach((of: K) => compute(of, clusterCidrs)));
+  return (of, clusterCidrs) => within(clusterCidrs)(of);
+}
+
+/** The same of the object alone. */
+export function rememberEach<K extends object, V>(compute: (of: K) => V): (of: K) => V {
+  const known = new WeakMap<K, { readonly value: V }>();
+  return (of) => {
+    let entry = known.get(of);
+    if (!entry) known.set(of, (entry = { value: compute(of) }));
     return entry.value;
   };
 }

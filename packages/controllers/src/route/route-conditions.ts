@@ -159,7 +159,7 @@ export class RouteConditions {
       const summary = `set its condition NetworkUnavailable to ${routeStatus(wanted.created)}`;
       const written = await this.#options.journal.perform(
         subjectOf('Node', node),
-        [{ kind: 'set-condition', summary }],
+        [{ kind: 'set-condition', summary, write: { object: node, patch } }],
         () => this.#options.nodes.patch({ name: key }, patch, options),
       );
       if (!written) return;

@@ -460,6 +460,8 @@ test('a dry run makes no route; it says which it would, until the cloud has it f
   await rig.advance(MINUTE);
   assert.deepEqual(rig.list(), [{ ...line, state: 'owned', planned: [] }]);
   assert.deepEqual(planned(), ['set its condition NetworkUnavailable to False']);
+  const [change] = rig.journal.plans()[0]?.actions[0]?.changes ?? [];
+  assert.deepEqual([change?.field, change?.from], ['status.conditions[NetworkUnavailable]', undefined]);
   assert.equal(rig.api.writes.length, 0);
   assert.match(
     rig.explain('10.0.1.0/24')?.join(' ') ?? '',

@@ -9,6 +9,7 @@ import { canonicalIp, parseCidr, PROVIDER_ID_LENGTH, type Route, type Routes } f
 import type { Node } from '@outrigger/kube';
 import { ownerOfNode, type UnmanagedRule } from '../unmanaged-nodes.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
+import { rememberEach } from './remember.ts';
 
 /** What routes this cluster made, or was seen to have. */
 export interface KnownHops {
@@ -68,8 +69,7 @@ export class RouteOwners {
       if (ownerOfNode(node, this.#options) !== 'ours') continue;
       const own = [...addressesOf(node), ...hopOfMachine(node.spec?.providerID)];
       for (const address of own) byAddress.set(address, node);
-      for (const cidr of podCidrsOf(node)) {
-        const destination = parseCidr(cidr)?.text ?? cidr;
+      for (const destination of destinationsOf(node)) {
         addresses.set(destination, new Set([...(addresses.get(destination) ?? []), ...own]));
       }
     }
@@ -83,10 +83,15 @@ export function asOwned(route: Route): Route {
 }
 
 /** Its next hops: addresses in canonical form, or the machine where the cloud routes to machines. */
-export function hopsOf({ nextHops = [], targetProviderID }: Route): readonly string[] {
+export const hopsOf: (route: Route) => readonly string[] = rememberEach(({ nextHops = [], targetProviderID }) => {
   if (nextHops.length === 0) return hopOfMachine(targetProviderID);
   return nextHops.map((hop) => canonicalIp(hop) ?? hop);
-}
+});
+
+/** Its pod CIDRs, in canonical form where they have one. */
+const destinationsOf = rememberEach((node: Node): readonly string[] =>
+  podCidrsOf(node).map((cidr) => parseCidr(cidr)?.text ?? cidr),
+);
 
 /** The next hops by which a route to this node is known. */
 export function hopsOfNode(node: Node, kind: Routes['nextHop']): readonly string[] {
@@ -100,8 +105,8 @@ function hopOfMachine(providerID: string | undefined): readonly string[] {
 }
 
 /** The node's IP addresses, in canonical form. */
-export function addressesOf({ status }: Node): readonly string[] {
-  return (status?.addresses ?? []).flatMap(({ type, address }) =>
+export const addressesOf: (node: Node) => readonly string[] = rememberEach(({ status }) =>
+  (status?.addresses ?? []).flatMap(({ type, address }) =>
     type === 'InternalIP' || type === 'ExternalIP' ? (canonicalIp(address) ?? []) : [],
-  );
-}
+  ),
+);

@@ -257,3 +257,57 @@ test('the back ends of a Service are selected once for each version of it and of
   assert.ok(selections <= 2, `${selections} selections for ${plans} plans`);
   await rig.stop();
 });
+
+test('who asks for something takes turns with those of its namespace that follow a node, and is not behind all of them', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  for (let i = 0; i < 60; i++) rig.api.apply(`web${i}`, webSpec);
+  await rig.start({ concurrentServiceSyncs: 1 });
+  await rig.clock.advance(5_000);
+  rig.provider.before = () => rig.clock.sleep(100);
+  rig.provider.observing = () => rig.clock.sleep(50);
+  const { applied } = rig.provider;
+  const followed = (): number => applied.filter((words) => words.startsWith('update')).length;
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(1_400);
+  const before = followed();
+  assert.ok(before < 60, `${before} of 60 follow at once`);
+  rig.api.apply('new', webSpec);
+  rig.api.apply('web59', { ...webSpec, ports: [{ port: 81, protocol: 'TCP', nodePort: 30_081 }] });
+  rig.api.delete('web58');
+  const isDone = (): boolean =>
+    ['create load-balancer new', 'update load-balancer web59', 'delete load-balancer web58'].every((words) =>
+      applied.includes(words),
+    );
+  const began = rig.clock.monotonic();
+  while (!isDone() && rig.clock.monotonic() < began + 20_000) await rig.clock.advance(50);
+  const ms = rig.clock.monotonic() - began;
+  assert.ok(followed() < 55, `only after ${followed()} of 60 have followed, and ${ms} ms`);
+  await rig.clock.advance(20_000);
+  assert.equal(followed(), 59 + 1, 'all follow');
+  await rig.stop();
+});
+
+test('a namespace has one question to the cloud in flight, also where some of it follow a node and others ask for something', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  for (let i = 0; i < 60; i++) rig.api.apply(`web${i}`, webSpec);
+  await rig.start();
+  await rig.clock.advance(5_000);
+  let inFlight = 0;
+  let most = 0;
+  rig.provider.observing = async () => {
+    most = Math.max(most, (inFlight += 1));
+    await rig.clock.sleep(1_000);
+    inFlight -= 1;
+  };
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(500);
+  for (let i = 0; i < 5; i++) {
+    for (let j = 0; j < 12; j++) rig.api.apply(`new${i}-${j}`, webSpec);
+    await rig.clock.advance(500);
+  }
+  await rig.clock.advance(20_000);
+  assert.equal(most, 1, 'the other place is for another namespace');
+  await rig.stop();
+});

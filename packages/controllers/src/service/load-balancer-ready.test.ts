@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { CloudError, cloudErrorCodes, type CloudErrorCode } from '@outrigger/cloud-provider';
 import type { Condition, Patch, Service } from '@outrigger/kube';
-import { failedReadiness } from './readiness.ts';
+import { failedReadiness, waitingReadiness } from './readiness.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 import { readyCondition } from './well-known-names.ts';
 
@@ -144,6 +144,29 @@ test('a failure that goes on is written once, whatever request ID each try bring
   await rig.stop();
 });
 
+test('a long failure is written once too, wherever its end is cut for the length of a request ID', async () => {
+  let tries = 0;
+  const rig = await started((one) => {
+    one.provider.before = () => {
+      const id = `req-${'0123456789'.repeat(7).slice(0, (tries += 1) % 61)}7`;
+      throw new CloudError('unavailable', `request ${id} failed: ${`the service abc-${id} is away; `.repeat(12)}`);
+    };
+    one.api.apply('web', webSpec);
+  });
+  await rig.clock.advance(3_600_000);
+  assert.ok(tries > 10, `${tries}`);
+  assert.deepEqual(
+    sayings(rig).filter((reason) => reason !== '-'),
+    ['Provisioning', 'Unavailable'],
+  );
+  rig.provider.before = () => {
+    throw new CloudError('unavailable', `something else: ${'it is not as it was; '.repeat(20)}`);
+  };
+  await rig.clock.advance(600_000);
+  assert.match(ready(rig)?.message ?? '', /something else/, 'what is news is written');
+  await rig.stop();
+});
+
 test('a message is cut at 256 characters, and never within a character', async () => {
   const rig = await started((one) => {
     one.provider.before = () => {
@@ -193,6 +216,13 @@ test('a wait that lasts names the parts that are waited for, in one write', asyn
     ['Provisioning', 'WaitingForPart'],
   );
   await rig.stop();
+});
+
+test('the parts that are waited for are named in one order, whatever that of the cloud is', () => {
+  assert.deepEqual(
+    waitingReadiness(['pool p1', 'listener l1'], true),
+    waitingReadiness(['listener l1', 'pool p1'], true),
+  );
 });
 
 test('without nodes it is not ready: at once where there was none, and while the last ones are kept', async () => {

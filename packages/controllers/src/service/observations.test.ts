@@ -21,6 +21,7 @@ function setUp(
   batchSize = 3,
   ports: Readonly<Record<string, number>> = {},
   groupOf?: (key: string) => string,
+  tenantOf?: (key: string) => string,
 ): Asked {
   const clock = new FakeClock();
   const batches: string[][] = [];
@@ -39,6 +40,7 @@ function setUp(
     clock,
     signal,
     ...(groupOf && { groupOf }),
+    ...(tenantOf && { tenantOf }),
     serviceOf: (name) => {
       const spec = { ports: Array.from({ length: ports[name] ?? 1 }, (_, i) => ({ port: 1 + i })) };
       return name === 'gone' ? undefined : identityOf({ metadata: { name, uid: `uid-${name}` }, spec });
@@ -185,6 +187,20 @@ test('namespaces with few Services each are asked about together, one question a
 test('a question that is full of one namespace is not waited for by another', async () => {
   const { batches, clock, observations } = setUp(() => new Promise(() => {}), 1);
   for (const key of ['many/a', 'many/b', 'few/a', 'third/a']) observations.ask(key);
+  await clock.settle();
+  assert.deepEqual(batches, [['many/a'], ['few/a']]);
+});
+
+test('whose Services are of several groups has one question in flight all the same', async () => {
+  const ofKey = (key: string): string => key.split('/', 1)[0] ?? '';
+  const { batches, clock, observations } = setUp(
+    () => new Promise(() => {}),
+    1,
+    {},
+    ofKey,
+    (key) => ofKey(key).replace(/^nodes /u, ''),
+  );
+  for (const key of ['many/a', 'nodes many/b', 'few/a']) observations.ask(key);
   await clock.settle();
   assert.deepEqual(batches, [['many/a'], ['few/a']]);
 });

@@ -38,6 +38,8 @@ export interface ObservationsOptions extends ObserveOptions {
   readonly onAnswer: (key: string, answer: TimedObservation) => void;
   /** Whose key it is: groups take turns. Default: its namespace. */
   readonly groupOf?: (key: string) => string;
+  /** Who has one question in flight at a time, of whatever group. Default: the group. */
+  readonly tenantOf?: (key: string) => string;
 }
 
 /** An answer, with the time before the question was asked; monotonic. */
@@ -47,10 +49,10 @@ export interface TimedObservation {
   readonly observation: LoadBalancerObservation;
 }
 
-/** Questions of a kind: those of one group are asked one after the other. */
+/** Questions of a kind: those of one tenant are asked one after the other. */
 interface Lane {
   readonly gathering: Set<string>;
-  /** Of each question, the keys of each group. */
+  /** Of each question, the keys of each tenant. */
   readonly inFlight: Set<ReadonlyMap<string, readonly string[]>>;
   /** At a time. */
   readonly most: number;
@@ -71,10 +73,12 @@ export class Observations {
   readonly #asking = new Set<string>();
 
   readonly #groupOf: (key: string) => string;
+  readonly #tenantOf: (key: string) => string;
 
   constructor(options: ObservationsOptions) {
     this.#options = options;
     this.#groupOf = options.groupOf ?? namespaceOf;
+    this.#tenantOf = options.tenantOf ?? this.#groupOf;
   }
 
   /** Asks, unless the answer is on its way. */
@@ -108,10 +112,10 @@ export class Observations {
     while (this.#hasRoom(lane) && !this.#options.signal.aborted) {
       const batch = this.#nextBatch(lane);
       if (batch.size === 0) return;
-      const groups = Map.groupBy(batch.keys(), this.#groupOf);
-      lane.inFlight.add(groups);
+      const tenants = Map.groupBy(batch.keys(), this.#tenantOf);
+      lane.inFlight.add(tenants);
       void this.#observe(batch, this.#priorityOf(lane, batch)).finally(() => {
-        lane.inFlight.delete(groups);
+        lane.inFlight.delete(tenants);
         this.#askNext(lane);
       });
     }
@@ -123,13 +127,14 @@ export class Observations {
     // What had no answer may have none again, and takes as long as a question may.
     if (lane === this.#suspect) return true;
     const many = Math.min(MANY_OF_ONE, batchSizeOf(this.#options.provider));
-    return inFlight.values().every((groups) => groups.values().some(({ length }) => length >= many));
+    return inFlight.values().every((tenants) => tenants.values().some(({ length }) => length >= many));
   }
 
   #nextBatch(lane: Lane): ReadonlyMap<string, LoadBalancerService> {
     const { provider, serviceOf } = this.#options;
     const batch = new Map<string, LoadBalancerService>();
-    const isFree = (key: string): boolean => !lane.inFlight.values().some((groups) => groups.has(this.#groupOf(key)));
+    const isFree = (key: string): boolean =>
+      !lane.inFlight.values().some((tenants) => tenants.has(this.#tenantOf(key)));
     let most = lane === this.#large ? 1 : batchSizeOf(provider);
     for (const key of inTurns([...lane.gathering].filter(isFree), this.#groupOf)) {
       most = Math.min(most, this.#limits.get(key) ?? most);

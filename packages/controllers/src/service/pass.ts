@@ -20,7 +20,6 @@ import { isRecorded, roleOf } from './role.ts';
 import { stateOf, type SeenLook, type ServiceState, type Settled } from './service-state.ts';
 import { notePartsAction, statusAction } from './service-words.ts';
 import { observedOf, selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
-import { withChanges } from '../field-changes.ts';
 import { hold, settle, statusWrite } from './settle.ts';
 import { after, LOOK, REST, wake, type Effect, type Read, type Step, type Surroundings } from './step-types.ts';
 import { missingSinceAnnotation } from './well-known-names.ts';
@@ -131,7 +130,7 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       const readiness = roleOf(service, rules.options) === 'serve' ? PROVISIONING : undefined;
       const patch = saying(recordPatch(service, providerName), readiness, at);
       if (rules.dryRun) {
-        const before = [withChanges(recordAction, service, patch)];
+        const before = [{ ...recordAction, write: { object: service, patch } }];
         return planAndCarryOut(state, { ...at, service: asRecorded(service, providerName), before });
       }
       const write = { purpose: 'record', action: recordAction, patch } as const;

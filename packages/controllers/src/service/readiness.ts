@@ -12,6 +12,7 @@ export interface Readiness {
 }
 
 const MOST_CHARACTERS = 256;
+const CUT = '…';
 
 const READY: Readiness = { reason: 'Ready', message: 'The load balancer is as the Service asks for' };
 export const NO_NODES: Readiness = { reason: 'NoNodes', message: 'No node can take the traffic of the Service' };
@@ -46,7 +47,8 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Of one that waits for these parts; `wanted`: to serve, else to be rid of them. */
 export function waitingReadiness(parts: readonly string[], wanted: boolean): Readiness {
-  const what = parts.length > 0 ? parts.join(', ') : 'the cloud to end what it has begun';
+  // In one order: a cloud may list them otherwise each time.
+  const what = parts.length > 0 ? parts.toSorted().join(', ') : 'the cloud to end what it has begun';
   return { reason: wanted ? 'WaitingForPart' : 'Deleting', message: `Waiting for ${what}` };
 }
 
@@ -60,7 +62,7 @@ export function readyConditionFor(service: Service, readiness: Readiness, now: n
   const before = readyConditionOf(service);
   const message = cut(readiness.message);
   const { observed, wanted } = readyTexts(service, readiness);
-  if (observed === wanted && senseOf(before?.message ?? '') === senseOf(message)) return undefined;
+  if (observed === wanted && isSameSense(before?.message ?? '', message)) return undefined;
   const { reason } = readiness;
   const { generation } = service.metadata ?? {};
   const status = statusOf(readiness);
@@ -91,11 +93,17 @@ export function readyConditionOf({ status }: Service): Condition | undefined {
   return status?.conditions?.find(({ type }) => type === readyCondition);
 }
 
-/** Without numbers and IDs: those of a request differ with each try, which is no news. */
+/** Of one that was cut, which IDs of another length do elsewhere, as far as it goes. */
+function isSameSense(one: string, other: string): boolean {
+  const [a, b] = [senseOf(one), senseOf(other)];
+  return a === b || (one.endsWith(CUT) && b.startsWith(a)) || (other.endsWith(CUT) && a.startsWith(b));
+}
+
+/** Without numbers and IDs: those of a request differ with each try, which is no news. What was cut ends within a word. */
 function senseOf(message: string): string {
-  return message.replaceAll(/[\w-]*\d[\w-]*/gu, '');
+  return message.replace(/[\w-]*\u2026$/u, '').replaceAll(/[\w-]*\d[\w-]*/gu, '');
 }
 
 function cut(message: string): string {
-  return message.length > MOST_CHARACTERS ? `${message.slice(0, MOST_CHARACTERS - 1).toWellFormed()}…` : message;
+  return message.length > MOST_CHARACTERS ? `${message.slice(0, MOST_CHARACTERS - 1).toWellFormed()}${CUT}` : message;
 }

@@ -79,8 +79,9 @@ class Run {
     this.#signal = signal;
     this.#locks = locks;
     // Whoever may write Services in one namespace may write thousands, over and over.
-    const groupOf = (key: string): string => this.#states.get(key)?.leftover?.metadata?.namespace ?? namespaceOf(key);
-    this.#groupOf = groupOf;
+    this.#groupOf = (key) => this.#states.get(key)?.leftover?.metadata?.namespace ?? namespaceOf(key);
+    // All of a namespace follow a node that joins: who asks for something meanwhile is not behind them.
+    const groupOf = (key: string): string => (this.#onlyFollows(key) ? 'nodes ' : '') + this.#groupOf(key);
     this.#queue = createWorkQueue({ name: 'service', clock, metrics, groupOf });
     this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
     this.#states = new ServiceStates(() => this.#effects.nodesFollowed(clock.monotonic() - this.#nodes.changedAt));
@@ -104,6 +105,7 @@ class Run {
       clock,
       signal,
       groupOf,
+      tenantOf: this.#groupOf,
       serviceOf: (key) => {
         const service = this.#subject(key);
         return service && identityOf(service);
@@ -262,6 +264,12 @@ class Run {
         event = { kind: 'failed', error: asError(thrown) };
       }
     }
+  }
+
+  #onlyFollows(key: string): boolean {
+    const state = this.#states.get(key);
+    const service = this.#deps.services.get(key);
+    return state?.nodes?.isDue === true && service !== undefined && state.wish === wakingText(service);
   }
 
   #homeOf(key: string, { uid }: ServiceState): string | undefined {

@@ -12,7 +12,6 @@ import {
   type ResourceClient,
   type Service,
 } from '@outrigger/kube';
-import { withChanges } from '../field-changes.ts';
 import { CONTESTED_REASON, contestedNote, managerOf } from '../contested-field.ts';
 import { noJournal, subjectOf, type ControllerJournal, type Subject } from '../journal.ts';
 import { applyActions } from '../load-balancer/apply-actions.ts';
@@ -149,7 +148,7 @@ export class ServiceEffects {
   #write(write: Write, pass: Pass): Promise<ObjectMeta | undefined> {
     const failureOf = (metadata: ObjectMeta | undefined): string | undefined =>
       metadata ? undefined : `the ${CHANGED}`;
-    const action = this.#journal.dryRun ? withChanges(write.action, pass.service, write.patch) : write.action;
+    const action = { ...write.action, write: { object: pass.service, patch: write.patch } };
     return this.#journal.perform(subjectOfPass(pass), [action], () => this.#patch(write, pass), failureOf);
   }
 

@@ -33,6 +33,12 @@ export const serveReasons: { readonly done: ReadonlySet<string>; readonly failed
   failed: new Set([WORDS.ensure.failure[0], WORDS.update.failure[0]]),
 };
 
+/** The same of a try to take one away. */
+export const removeReasons: { readonly done: string; readonly failed: string } = {
+  done: WORDS.delete.end[0],
+  failed: WORDS.delete.failure[0],
+};
+
 /** What a person can do when it keeps failing. */
 const REMEDY: Partial<Record<Episode, string>> = {
   delete: `It is retried. If the cloud is gone, release the Service: kubectl annotate service NAME ${releaseAnnotation}=true`,

@@ -17,9 +17,14 @@ export class FairTurns {
     return this.#next.size;
   }
 
+  /** What `next` would give. */
+  upcoming(group: string): number {
+    return Math.max(this.#now, this.#next.get(group) ?? 0);
+  }
+
   /** The turn of one more of this group: the lowest goes first, and of one turn whoever came first. */
   next(group: string): number {
-    const turn = Math.max(this.#now, this.#next.get(group) ?? 0);
+    const turn = this.upcoming(group);
     this.#next.set(group, turn + 1);
     this.#waiting++;
     if (this.#next.size > this.#look) this.#forget();

@@ -13,9 +13,7 @@ export class UnreadableMessageError extends Error {
 }
 
 const VARINT = 0;
-const FIXED64 = 1;
 const DELIMITED = 2;
-const FIXED32 = 5;
 
 const TWO_TO_32 = 2 ** 32;
 const strings = new InternedStrings();
@@ -51,8 +49,7 @@ export class MessageReader {
       const field = table.fields[tag >>> 3];
       if (field === undefined)
         throw new UnreadableMessageError(`${table.name} has a field ${tag >>> 3}, which is not known`);
-      if (field.type === 'skip') this.skip(tag, end);
-      else this.#field(field, tag & 7, end, into as Fields);
+      this.#field(field, tag & 7, end, into as Fields);
     }
     return into;
   }
@@ -67,27 +64,6 @@ export class MessageReader {
     const tag = this.varint(end);
     if (tag < 8 || tag >= TWO_TO_32) throw new UnreadableMessageError('a field without a number');
     return tag;
-  }
-
-  /** Passes over the value of a field. */
-  skip(tag: number, end: number): void {
-    switch (tag & 7) {
-      case VARINT:
-        this.varint(end);
-        break;
-      case FIXED64:
-        this.#move(8, end);
-        break;
-      case DELIMITED:
-        this.#at = this.inner(end);
-        break;
-      case FIXED32:
-        this.#move(4, end);
-        break;
-      default:
-        // Groups: no Kubernetes type has them.
-        throw new UnreadableMessageError(`field ${tag >>> 3} is of the unknown encoding ${tag & 7}`);
-    }
   }
 
   /** Where what follows, which begins with its length, ends. */
@@ -146,9 +122,12 @@ export class MessageReader {
     into[name] = value;
   }
 
-  /** `undefined`: a time that is not set. */
+  /** `undefined`: a time that is not set, or what is passed over. */
   #value({ type }: Field, end: number): unknown {
     switch (type) {
+      case 'skip':
+        this.#at = this.inner(end);
+        return undefined;
       case 'string':
         return this.string(end);
       case 'integer':
@@ -157,12 +136,8 @@ export class MessageReader {
         return this.varint(end) !== 0;
       case 'time':
         return this.#time(this.inner(end));
-      case 'quantity':
-        return this.#quantity(this.inner(end));
       case 'integer-or-string':
         return this.#integerOrString(this.inner(end));
-      case 'skip':
-        return undefined;
       default:
         return this.nested(type, end);
     }
@@ -172,7 +147,7 @@ export class MessageReader {
   #entry(field: Field, end: number, into: Fields): void {
     const entryEnd = this.inner(end);
     let key = '';
-    let value: unknown = field.type === 'quantity' ? '0' : '';
+    let value: unknown = '';
     while (this.#at < entryEnd) {
       const tag = this.tag(entryEnd);
       if (tag === ((1 << 3) | DELIMITED)) key = this.string(entryEnd);
@@ -199,18 +174,6 @@ export class MessageReader {
     return text;
   }
 
-  #quantity(end: number): string {
-    let text = '0';
-    while (this.#at < end) {
-      const tag = this.tag(end);
-      if (tag !== ((1 << 3) | DELIMITED)) {
-        throw new UnreadableMessageError(`a quantity has a field ${tag >>> 3}, which is not known`);
-      }
-      text = this.string(end);
-    }
-    return text;
-  }
-
   #integerOrString(end: number): number | string {
     let isString = false;
     let integer = 0;
@@ -230,10 +193,5 @@ export class MessageReader {
     if (byte === undefined) throw new UnreadableMessageError('the bytes end in the middle of a field');
     this.#at++;
     return byte;
-  }
-
-  #move(length: number, end: number): void {
-    if (length > end - this.#at) throw new UnreadableMessageError('the bytes end in the middle of a field');
-    this.#at += length;
   }
 }

@@ -1,14 +1,14 @@
 /**
  * How messages are built, as tables: `number:name:type`, a field each, compact because they are shipped. Types:
  *
- *     s string   b boolean   i integer   T time   Q quantity   I integer or string   - not read
+ *     s string   b boolean   i integer   T time   I integer or string   - not read
  *     Name of another message
  *
  * `*` after one: a list; `%`: a map by strings; `?`: JSON leaves it out when it is zero. Entry point: `tableOf`.
  */
 import { MESSAGES } from './generated/messages.ts';
 
-type FieldType = 'string' | 'boolean' | 'integer' | 'time' | 'quantity' | 'integer-or-string' | 'skip' | MessageTable;
+type FieldType = 'string' | 'boolean' | 'integer' | 'time' | 'integer-or-string' | 'skip' | MessageTable;
 
 export interface Field {
   readonly name: string;
@@ -26,7 +26,6 @@ const SCALARS: Readonly<Record<string, FieldType>> = {
   b: 'boolean',
   i: 'integer',
   T: 'time',
-  Q: 'quantity',
   I: 'integer-or-string',
   '-': 'skip',
 };

@@ -93,11 +93,17 @@ function protocolOf(service: BotocoreService): Protocol {
 function queryProtocol(service: BotocoreService): Protocol {
   const wire = new QueryWire(service);
   const headers = { 'content-type': 'text/xml' };
+  // Each operation is asked about each request, and a form may name a thousand things.
+  let last = { text: '', action: '' };
+  const actionOf = (text: string): string => {
+    if (last.text !== text) last = { text, action: new URLSearchParams(text).get('Action') ?? '' };
+    return last.action;
+  };
   return {
     matches:
       ({ name }) =>
       ({ text }) =>
-        new URLSearchParams(text).get('Action') === name,
+        actionOf(text) === name,
     read: ({ input }, { text }) => {
       const form = new URLSearchParams(text);
       if (form.get('Version') !== service.apiVersion) throw new Error(`Version must be ${service.apiVersion}`);

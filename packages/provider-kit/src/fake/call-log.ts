@@ -26,8 +26,14 @@ export class FakeCallLog {
   #calls: FakeCall[] = [];
   #dropped = 0;
   #problems: string[] = [];
+  readonly #onCall: ((call: FakeCall) => void) | undefined;
+
+  constructor(onCall?: (call: FakeCall) => void) {
+    this.#onCall = onCall;
+  }
 
   add(call: FakeCall): void {
+    this.#onCall?.(call);
     this.#calls.push(call);
     // In blocks: one by one would move the whole each time.
     if (this.#calls.length >= 2 * MOST_CALLS) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeClock } from '@outrigger/testing';
 import { ask, refusalIn } from './asked.suite.ts';
+import type { FakeCall } from './call-log.ts';
 import type { FakeCloud } from './fake-cloud.ts';
 import { fakeCloud, type FakeCloudOptions } from './start-fake-cloud.ts';
 import type { FakePaging, FakeResource, FakeTable, FakeThing } from './fake-table.ts';
@@ -457,6 +458,19 @@ test('the call log has what was asked, and keeps the last calls', async () => {
   assert.deepEqual([cloud.calls.all().length, cloud.calls.count], [10_000, 30_004]);
   cloud.calls.clear();
   assert.equal(cloud.calls.count, 0);
+});
+
+test('several clouds have one log', async () => {
+  const log: string[] = [];
+  const told = (name: string) => ({
+    onCall: ({ operation, status }: FakeCall) => void log.push(`${name}: ${operation} ${status}`),
+  });
+  const [one, two] = ['one', 'two'].map((name) => cloudOf({ servers: {} }, {}, told(name)));
+  await ask(one!, 'GET /servers');
+  await ask(two!, 'GET /servers/a');
+  await ask(one!, 'DELETE /servers/a');
+  assert.deepEqual(log, ['one: GET /servers 200', 'two: GET /servers/{id} 404', 'one: DELETE /servers/{id} 404']);
+  assert.equal(one!.calls.count, 2);
 });
 
 test('a test sees and changes what is there behind the back of all rules', async () => {

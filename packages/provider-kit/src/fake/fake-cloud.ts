@@ -1,6 +1,6 @@
 /** A cloud in memory: requests come in, are judged by its model, carried out on an account's things, and logged. */
 import type { Clock } from '@outrigger/cloud-provider';
-import { FakeCallLog } from './call-log.ts';
+import { FakeCallLog, type FakeCall } from './call-log.ts';
 import { FakeAccount } from './fake-account.ts';
 import type { FakeCollection } from './fake-collection.ts';
 import { FakeRefusal, type FakeError } from './fake-error.ts';
@@ -23,6 +23,7 @@ export interface FakeCloudParts {
   readonly table: FakeTable;
   readonly model: (checks: SchemaChecks) => FakeModel;
   readonly accounts: FakeAccounts | undefined;
+  readonly onCall: ((call: FakeCall) => void) | undefined;
 }
 
 /** A request as it comes in. Header names in lower case. */
@@ -31,7 +32,7 @@ export type IncomingFakeRequest = Omit<FakeRequest, 'account' | 'operation'>;
 const ONLY_ACCOUNT = 'default';
 
 export class FakeCloud {
-  readonly calls: FakeCallLog = new FakeCallLog();
+  readonly calls: FakeCallLog;
   readonly faults: FakeFaults = new FakeFaults();
   readonly #clock: Clock;
   readonly #table: FakeTable;
@@ -43,7 +44,8 @@ export class FakeCloud {
   readonly #checks = new Map<string, SchemaCheck>();
   #number = 0;
 
-  constructor({ accounts, clock, model, table }: FakeCloudParts) {
+  constructor({ accounts, clock, model, onCall, table }: FakeCloudParts) {
+    this.calls = new FakeCallLog(onCall);
     const checks = new SchemaChecks();
     this.#clock = clock;
     this.#table = table;

@@ -1,5 +1,6 @@
 /** A cloud to test a provider against, made from a table. See ../../README.md. */
-export { startFakeCloud, type FakeCloudOptions, type RunningFakeCloud } from './start-fake-cloud.ts';
+export { fakeCloud, startFakeCloud, type FakeCloudOptions, type RunningFakeCloud } from './start-fake-cloud.ts';
+export { FakeServer } from './fake-server.ts';
 export type { FakeAccounts, FakeCloud, IncomingFakeRequest } from './fake-cloud.ts';
 export type { FakeAccount } from './fake-account.ts';
 export type { FakeCollection, FakeWriteOptions, FakeWritten } from './fake-collection.ts';

@@ -1,11 +1,11 @@
 /** A fake cloud as a server on 127.0.0.1. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Clock } from '@outrigger/cloud-provider';
 import { FakeCloud, type FakeAccounts, type FakeCloudParts } from './fake-cloud.ts';
+import { FakeServer } from './fake-server.ts';
 import { tableModel } from './table-model.ts';
 import { botocoreModel } from './botocore-model.ts';
 import type { BotocoreDocument } from './botocore.ts';
+import type { FakeCall } from './call-log.ts';
 import { readDiscovery, type DiscoveryDocument } from './discovery.ts';
 import type { FakeBehaviour, FakeModel } from './fake-model.ts';
 import type { FakeTable } from './fake-table.ts';
@@ -35,23 +35,22 @@ export interface FakeCloudOptions {
    * with 401. Default: every request belongs to one account.
    */
   readonly accounts?: FakeAccounts;
+  /** Told of each call when it is answered: for one log of several clouds. Default: nobody is. */
+  readonly onCall?: (call: FakeCall) => void;
 }
 
 /** A fake cloud that listens. */
 export class RunningFakeCloud extends FakeCloud implements AsyncDisposable {
-  readonly #server: Server = createServer((request, response) => void answer(this, request, response));
+  #server: FakeServer | undefined;
 
   /** For `startFakeCloud`. */
   async listen(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(0, '127.0.0.1', resolve);
-    });
+    this.#server = await FakeServer.start((request) => this.handle(request));
   }
 
   /** `http://127.0.0.1:<port>`. */
   get endpoint(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#server?.endpoint ?? '';
   }
 
   /**
@@ -59,10 +58,7 @@ export class RunningFakeCloud extends FakeCloud implements AsyncDisposable {
    * take it: so a test fails whose provider sends a name that the cloud does not know, whatever it makes of the answer.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
-    });
+    await this.#server?.[Symbol.asyncDispose]();
     const problems = this.calls.takeProblems();
     if (problems.length > 0) throw new Error(`the fake cloud has found:\n  ${problems.join('\n  ')}`);
   }
@@ -75,7 +71,7 @@ export async function startFakeCloud(options: FakeCloudOptions): Promise<Running
   return cloud;
 }
 
-/** The same without a server: requests are handed to `handle`. For tests of the fake. */
+/** The same without a server: requests are handed to `handle`. For tests of a fake, and for one whose requests come another way. */
 export function fakeCloud(options: FakeCloudOptions): FakeCloud {
   return new FakeCloud(partsOf(options));
 }
@@ -86,6 +82,7 @@ function partsOf({
   botocore,
   clock,
   discovery,
+  onCall,
   openapi,
   openapiFiles,
   table,
@@ -97,24 +94,5 @@ function partsOf({
     checkNames(behaviours, []);
     return tableModel(table, checks);
   };
-  return { clock, table, accounts, model };
-}
-
-async function answer(cloud: FakeCloud, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  try {
-    const { method = 'GET', url = '/' } = request;
-    const { pathname, searchParams } = new URL(url, 'http://fake');
-    const headers = Object.fromEntries(
-      Object.entries(request.headers).map(([name, value]) => [
-        name,
-        Array.isArray(value) ? value.join(', ') : (value ?? ''),
-      ]),
-    );
-    const text = Buffer.concat(await request.toArray()).toString();
-    const given = await cloud.handle({ method, path: pathname, query: searchParams, headers, text });
-    if (given) response.writeHead(given.status, given.headers).end(given.text);
-    else response.destroy();
-  } catch {
-    response.destroy();
-  }
+  return { clock, table, accounts, model, onCall };
 }

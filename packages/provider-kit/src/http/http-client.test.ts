@@ -109,6 +109,7 @@ test('errors are what the table says of status and code; a 404 proves nothing th
       { status: 403, code: 'limit_reached', means: 'quota' },
       { code: 'locked', means: 'conflict' },
       { status: 504, code: 'not_begun', means: 'unavailable', effect: 'none' },
+      { code: /^gone_/u, means: 'not-found' },
     ],
   });
   const cases: readonly (readonly [status: number, body: unknown, code: CloudErrorCode, effect: string])[] = [
@@ -117,6 +118,8 @@ test('errors are what the table says of status and code; a 404 proves nothing th
     [404, { error: 'no_route' }, 'unavailable', 'none'],
     [404, '<html>proxy</html>', 'unavailable', 'none'],
     [410, undefined, 'unavailable', 'none'],
+    [400, { code: 'gone_disk', message: '' }, 'not-found', 'none'],
+    [400, { code: 'undergone_', message: '' }, 'invalid', 'none'],
     [403, { code: 'limit_reached', message: 'no more' }, 'quota', 'none'],
     [403, { code: 'other', message: 'no' }, 'forbidden', 'none'],
     [403, '<html>proxy</html>', 'unavailable', 'none'],
@@ -140,6 +143,13 @@ test('errors are what the table says of status and code; a 404 proves nothing th
   const said = await errorOf(acme.client.request(acme.call, 'GET /servers/{id}', { params: { id: '7' } }));
   assert.equal(said.message, 'Acme refused GET /servers/{id}: no server 7 (404)');
   assert.ok(isHttpError(said, 404, 'server_not_found') && !isHttpError(said, 404, 'other') && !isHttpError(0, 404));
+});
+
+test('the words of an error may stand in a header', async () => {
+  await using acme = await rig(() => ({ status: 409, headers: { 'x-code': 'locked' } }), {
+    errorOf: (_body, header) => ({ code: header('x-code') ?? '', message: 'it is' }),
+  });
+  assert.ok(isHttpError(await errorOf(acme.client.request(acme.call, 'GET /servers')), 409, 'locked'));
 });
 
 test('Retry-After reaches the budget; secrets are in no message', async () => {

@@ -27,8 +27,8 @@ export interface HttpClientOptions extends Omit<HttpTransportOptions, 'clock'> {
   ) => Promise<Readonly<Record<string, string>>>;
   /** Headers that depend on the request, as a signature does: asked each time it is sent. Default: none. */
   readonly sign?: (request: SentHttp) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  /** The API's own words in the body of an error. Default: `{"error": {"code", "message"}}`, `{"error": "code"}`, `{"code", "message"}`. */
-  readonly errorOf?: (body: unknown) => ApiError | undefined;
+  /** The API's own words in the body of an error, or its headers. Default: `{"error": {"code", "message"}}`, `{"error": "code"}`, `{"code", "message"}`. */
+  readonly errorOf?: (body: unknown, header: ReceivedHttp['header']) => ApiError | undefined;
   /** What its errors mean. Default: what their statuses say; a 404 proves nothing then. */
   readonly errors?: readonly ErrorRule[];
   /** Another form of bodies than JSON: `xmlFormat()`. */

@@ -23,8 +23,8 @@ export interface ApiError {
 export interface ErrorRule {
   /** Default: any. */
   readonly status?: number;
-  /** `ApiError.code`. Default: any, and also an answer that is not in the API's own form. */
-  readonly code?: string;
+  /** `ApiError.code`, or a pattern of codes. Default: any, and also an answer that is not in the API's own form. */
+  readonly code?: string | RegExp;
   readonly means: CloudErrorCode;
   /** Default: `none` for a status below 500 but 408, else `unknown`. */
   readonly effect?: CloudErrorEffect;
@@ -34,7 +34,7 @@ export interface RefusalOptions {
   /** For messages: `Acme`. */
   readonly cloud: string;
   /** The API's own words in the body of an answer; `undefined` for what is not in its form: a page of a proxy. */
-  readonly errorOf: (body: unknown) => ApiError | undefined;
+  readonly errorOf: (body: unknown, header: ReceivedHttp['header']) => ApiError | undefined;
   readonly errors: readonly ErrorRule[];
 }
 
@@ -61,7 +61,7 @@ export function refusalOf(
   now: number,
 ): HttpError {
   const { status } = answer;
-  const own = errorOf(body);
+  const own = errorOf(body, (name) => answer.header(name));
   const rule = errors.find((one) => fits(one, status, own));
   const said = own ? oneLine(own.message || own.code) : 'not in its own words';
   const message = `${cloud} refused ${operation}: ${said} (${status})`;
@@ -81,7 +81,9 @@ export function isHttpError(error: unknown, status: number, apiCode?: string): e
 }
 
 function fits(rule: ErrorRule, status: number, own: ApiError | undefined): boolean {
-  return (rule.status ?? status) === status && (rule.code === undefined || rule.code === own?.code);
+  const { code } = rule;
+  if ((rule.status ?? status) !== status) return false;
+  return code instanceof RegExp ? own !== undefined && code.test(own.code) : code === undefined || code === own?.code;
 }
 
 function codeOf(status: number, own: ApiError | undefined): CloudErrorCode {

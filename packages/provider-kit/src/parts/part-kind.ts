@@ -74,8 +74,23 @@ export interface PartKind {
    * place of a `create` that the cloud refuses. Default: nothing of others is in the way.
    */
   readonly clashes?: (part: LoadBalancerPart, service: LoadBalancerService) => boolean;
-  /** All parts of this kind, those of others included or not. Half made and deleting ones too. A whole list or an error. */
-  readonly list: (call: CallContext) => Promise<readonly ListedPart[]>;
+  /**
+   * The kind of part that it belongs to (a listener, to a load balancer): what it uses of that kind takes it along, and no request of its
+   * own removes it then. Default: it is always removed by itself.
+   */
+  readonly goesWith?: string;
+  /** It can be changed, and what needs it can be made, while it is `pending`. Default: both wait until it is ready. */
+  readonly takesRequestsWhilePending?: boolean;
+  /**
+   * Whether a part without an owner was made for the Service by a predecessor, so that it is claimed. Pure. Default: it is reached at an
+   * IP address of the Service's status.
+   */
+  readonly isPredecessors?: (part: ListedPart, service: LoadBalancerService) => boolean;
+  /**
+   * All parts of this kind, those of others included or not. Half made and deleting ones too. A whole list or an error. With `services`,
+   * those that can be theirs are enough, of which nothing but the UID may be known.
+   */
+  readonly list: (call: CallContext, services?: readonly LoadBalancerService[]) => Promise<readonly ListedPart[]>;
   /** Makes one, with its owner. Resolves to its ID as soon as the cloud has given it. */
   readonly create: (
     request: PartRequest,

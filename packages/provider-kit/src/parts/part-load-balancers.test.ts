@@ -341,3 +341,81 @@ test('with a ClusterPlace, a "not found" of another account proves nothing, but 
   place.sawById();
   assert.equal(await kindOf(never.id), 'absent', 'a machine of the cluster is here');
 });
+
+test('a child goes with the part that takes it along, and alone where that one stays', async () => {
+  const cloud = new PartCloud(false);
+  const kinds = kindsOf(cloud).map((kind) => (kind.kind === 'dns' ? { ...kind, goesWith: 'load-balancer' } : kind));
+  const balancers = loadBalancersOf(cloud, { kinds });
+  const desired = desiredOf(serviceOf([80]));
+  await bring(balancers, desired);
+  const parts = await partsOf(balancers);
+  const [first, ...others] = balancers.plan({ ...desired, wanted: false }, parts).actions;
+  const dns = parts.find(({ kind }) => kind === 'dns')!;
+  assert.deepEqual([first?.part, first?.ends], ['load-balancer', [{ kind: 'dns', id: dns.id }]]);
+  assert.deepEqual(
+    others.map(({ part }) => part),
+    ['pool', 'address'],
+  );
+  const leaving = parts.map((part) => (part.kind === 'load-balancer' ? { ...part, state: 'deleting' as const } : part));
+  assert.deepEqual(
+    balancers.plan({ ...desired, wanted: false }, leaving).actions.map(({ part }) => part),
+    ['pool', 'address'],
+  );
+  const second: LoadBalancerPart = { ...dns, id: 'dns-9', attributes: { ...dns.attributes, key: 'old' } };
+  assert.deepEqual(
+    balancers.plan(desired, [...parts, second]).actions.map(({ id, kind }) => [kind, id]),
+    [['delete', 'dns-9']],
+  );
+});
+
+test('what takes requests while it is pending holds up nothing but the status', async () => {
+  const cloud = new PartCloud(false);
+  const kinds = kindsOf(cloud).map((kind) =>
+    kind.kind === 'load-balancer' ? { ...kind, takesRequestsWhilePending: true } : kind,
+  );
+  const desired = desiredOf(serviceOf([80]));
+  const balancers = loadBalancersOf(cloud, { kinds, ingress: () => [{ hostname: 'web.acme' }] });
+  await bring(balancers, desired);
+  const provisioning = (await partsOf(balancers)).map((part) =>
+    part.kind === 'load-balancer' ? { ...part, state: 'pending' as const } : part,
+  );
+  const young = provisioning.filter(({ kind }) => kind !== 'dns');
+  assert.deepEqual(
+    balancers.plan(desired, young).actions.map(({ summary }) => summary),
+    ['make the dns'],
+  );
+  assert.deepEqual(balancers.plan(desired, provisioning), { actions: [], complete: false, ingress: [] });
+  const pools = balancers.plan(desiredOf(serviceOf([80, 81])), provisioning).actions;
+  assert.deepEqual(
+    pools.map(({ summary }) => summary),
+    ['make the pool TCP-81'],
+  );
+});
+
+test('a kind says itself what a predecessor has made for a Service, is told of which Services a look is, and what to warn of', async () => {
+  const cloud = new PartCloud(false);
+  const mine = cloud.add('address', undefined, { name: 'web' });
+  cloud.add('address', undefined, { name: 'other' });
+  const asked: (readonly string[] | undefined)[] = [];
+  const kinds = kindsOf(cloud).map((kind): PartKind => ({
+    ...kind,
+    isPredecessors: ({ attributes }, { name }) => attributes['name'] === name,
+    list: (each, services) => {
+      if (kind.kind === 'dns') asked.push(services?.map(({ uid }) => uid));
+      return kind.list(each, services);
+    },
+  }));
+  const balancers = loadBalancersOf(cloud, {
+    kinds,
+    warnings: ({ service }) => [{ reason: 'Odd', message: service.name }],
+  });
+  assert.deepEqual(
+    (await partsOf(balancers)).map(({ id }) => id),
+    [mine.id],
+  );
+  await balancers.listOwned(call);
+  assert.deepEqual(asked, [['me'], undefined]);
+  await bring(balancers);
+  const plan = balancers.plan(desiredOf(serviceOf([80])), await partsOf(balancers));
+  assert.deepEqual([plan.complete, plan.warnings], [true, [{ reason: 'Odd', message: 'web' }]]);
+});

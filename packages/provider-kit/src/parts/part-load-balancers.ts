@@ -18,6 +18,7 @@ import {
   type LoadBalancerPlan,
   type LoadBalancers,
   type LoadBalancerService,
+  type LoadBalancerWarning,
   type Owner,
   type PartAnswer,
   type PartQuestion,
@@ -45,6 +46,8 @@ export interface PartLoadBalancersOptions extends Pick<
   readonly kinds: readonly PartKind[];
   /** Where it is reached, of a Service that has all its parts. Default: their `addresses`. */
   readonly ingress?: (own: readonly LoadBalancerPart[], desired: DesiredLoadBalancer) => readonly LoadBalancerIngress[];
+  /** What a person should know of a wish that is served: see `LoadBalancerPlan`. Pure. Default: nothing. */
+  readonly warnings?: (desired: DesiredLoadBalancer) => readonly LoadBalancerWarning[];
   /** Requests take effect after they were answered. Default: with the answer. */
   readonly isAsync?: boolean;
   /** Default: none. */
@@ -112,11 +115,12 @@ class PartLoadBalancers implements LoadBalancers {
       listLagMs = 0,
       lockKey,
       takesForeignNodes = false,
+      warnings,
     } = options;
     const { validate } = options;
     this.#options = options;
     this.#startedAt = options.host.clock.monotonic();
-    this.#plan = { kinds: inOrder(kinds), isAsync, ingress };
+    this.#plan = { kinds: inOrder(kinds), isAsync, ingress, warnings };
     this.features = { ...LEAST, ...features };
     this.classes = classes;
     this.annotations = annotations;
@@ -144,7 +148,7 @@ class PartLoadBalancers implements LoadBalancers {
     call: CallContext,
   ): Promise<readonly LoadBalancerObservation[]> {
     const { host, others, place } = this.#options;
-    const all = await this.#list(call);
+    const all = await this.#list(call, services);
     const byUid = Map.groupBy(all, ({ owner }) => owner?.uid);
     const claimable = all.filter(({ kind }) => this.#kind(kind).claim);
     const unowned = claimable.filter(({ owner }) => owner === undefined);
@@ -156,7 +160,7 @@ class PartLoadBalancers implements LoadBalancers {
         for (const { id } of own) place?.sawPart(id);
         const parts = [
           ...own,
-          ...unowned.filter((part) => isReachedAt(part, service)),
+          ...unowned.filter((part) => (this.#kind(part.kind).isPredecessors ?? isReachedAt)(part, service)),
           ...adopted(claimable, service),
           ...nameable.filter((part) => isInTheWay(this.#plan, part, service, owner)),
         ];
@@ -216,8 +220,10 @@ class PartLoadBalancers implements LoadBalancers {
     return found;
   }
 
-  async #list(call: CallContext): Promise<readonly KeyedPart[]> {
-    const lists = this.#plan.kinds.map(async (one) => (await one.list(call)).map((part) => keyed(one.kind, part)));
+  async #list(call: CallContext, services?: readonly LoadBalancerService[]): Promise<readonly KeyedPart[]> {
+    const lists = this.#plan.kinds.map(async (one) =>
+      (await one.list(call, services)).map((part) => keyed(one.kind, part)),
+    );
     return (await Promise.all(lists)).flat();
   }
 
@@ -255,7 +261,7 @@ function keyed(kind: string, { key, attributes, ...part }: ListedPart): KeyedPar
   return { ...part, kind, attributes: key === undefined ? attributes : { ...attributes, key } };
 }
 
-function isReachedAt({ addresses = [] }: LoadBalancerPart, { ingress }: LoadBalancerService): boolean {
+function isReachedAt({ addresses = [] }: ListedPart, { ingress }: LoadBalancerService): boolean {
   return ingress.some(({ ip }) => ip !== undefined && addresses.includes(ip));
 }
 

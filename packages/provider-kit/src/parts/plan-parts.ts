@@ -10,6 +10,7 @@ import {
   type LoadBalancerPart,
   type LoadBalancerPlan,
   type LoadBalancerService,
+  type LoadBalancerWarning,
   type Owner,
 } from '@outrigger/cloud-provider';
 import type { Attributes, PartKind, WantedPart } from './part-kind.ts';
@@ -26,6 +27,8 @@ export interface PlanOptions {
   readonly isAsync: boolean;
   /** Where it is reached, of a Service that has all its parts. */
   readonly ingress: (own: readonly LoadBalancerPart[], desired: DesiredLoadBalancer) => readonly LoadBalancerIngress[];
+  /** Of a wish that is served. Default: none. */
+  readonly warnings?: ((desired: DesiredLoadBalancer) => readonly LoadBalancerWarning[]) | undefined;
 }
 
 /** In the order of making. Throws an `Error` for a circle, and for a kind that is not declared. */
@@ -58,7 +61,8 @@ export function planParts(
   const taken = parts.find((part) => isInTheWay(options, part, desired.service, desired.owner));
   if (taken) return { ...unfinished([]), refused: takenBy(taken, desired.owner) };
   try {
-    return new Making(desired, own, options).plan();
+    const warnings = options.warnings?.(desired) ?? [];
+    return { ...new Making(desired, own, options).plan(), ...(warnings.length > 0 && { warnings }) };
   } catch (error) {
     if (!isCloudError(error)) throw error;
     return { ...unfinished([]), refused: error };
@@ -99,7 +103,7 @@ export function planMembersOf(
         const changed = differences(kind, part, members);
         if (changed.length === 0) return [];
         complete = false;
-        if (part.state === 'pending') return [];
+        if (part.state === 'pending' && !kind.takesRequestsWhilePending) return [];
         const { key: _key, ...attributes } = part.attributes;
         return [updateOf(part, { attributes: { ...attributes, ...members } }, changed)];
       }),
@@ -151,7 +155,7 @@ class Making {
       const part = this.#choose(kind, full, there);
       if (part) kept.add(part);
       this.#planOne(kind, full, part, there);
-      if (part?.state !== 'ready' || this.#doomed.has(part)) isSettled = false;
+      if (!part || !this.#isUsable(part)) isSettled = false;
     }
     if (isSettled) this.#settled.add(kind.kind);
     for (const part of there) if (!kept.has(part)) this.#doomed.add(part);
@@ -169,7 +173,7 @@ class Making {
     const changed = differences(kind, part, wanted.attributes);
     if (changed.length === 0) return;
     if (!kind.update || changed.some((name) => kind.fixed?.includes(name))) this.#remake(part);
-    else if (part.state === 'ready') {
+    else if (takesRequests(kind, part)) {
       this.#actions.push(updateOf(part, wanted, changed));
       this.#updated.add(part);
     }
@@ -191,9 +195,11 @@ class Making {
   }
 
   #ready(kind: string, key: string): KeyedPart | undefined {
-    return this.#own.find(
-      (part) => part.kind === kind && keyOf(part) === key && part.state === 'ready' && !this.#doomed.has(part),
-    );
+    return this.#own.find((part) => part.kind === kind && keyOf(part) === key && this.#isUsable(part));
+  }
+
+  #isUsable(part: KeyedPart): boolean {
+    return takesRequests(kindOf(this.#options, part), part) && !this.#doomed.has(part);
   }
 
   #hasNeeds({ needs = [] }: PartKind): boolean {
@@ -220,7 +226,7 @@ function removal(
   const order = options.kinds.map(({ kind }) => kind);
   const goesBefore = (other: KeyedPart, part: KeyedPart): boolean =>
     doomed.includes(other) && needsOf(options, other.kind).has(part.kind);
-  return doomed
+  const going = doomed
     .filter((part) => part.state !== 'deleting')
     .filter((part) => {
       const others = own.filter((other) => other !== part);
@@ -228,8 +234,22 @@ function removal(
       const users = others.filter((other) => uses(options, other, part));
       return users.every((other) => doomed.includes(other) || updated.includes(other));
     })
-    .toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind) || compare([a.id], [b.id]))
-    .map(({ kind, id }) => ({ kind: 'delete', part: kind, id, summary: `delete the ${kind}`, input: {} }));
+    .toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind) || compare([a.id], [b.id]));
+  const goesWith = (child: KeyedPart, part: KeyedPart): boolean =>
+    kindOf(options, child).goesWith === part.kind && uses(options, child, part);
+  const gone = own.filter(({ state }) => state === 'deleting');
+  return going
+    .filter((part) => ![...going, ...gone].some((parent) => goesWith(part, parent)))
+    .map((part) => {
+      const { id, kind } = part;
+      const ends = going.filter((child) => goesWith(child, part)).map((child) => ({ kind: child.kind, id: child.id }));
+      const summary = `delete the ${kind}`;
+      return { kind: 'delete', part: kind, id, summary, input: {}, ...(ends.length > 0 && { ends }) };
+    });
+}
+
+function takesRequests({ takesRequestsWhilePending = false }: PartKind, { state }: KeyedPart): boolean {
+  return state === 'ready' || (state === 'pending' && takesRequestsWhilePending);
 }
 
 function kindOf({ kinds }: PlanOptions, part: LoadBalancerPart): PartKind {

@@ -127,6 +127,26 @@ for (const keepsBoth of [true, false]) {
   });
 }
 
+test('where the cloud can make a route lead elsewhere, none is removed to replace it', async () => {
+  const cloud = new RouteCloud();
+  for (const name of ['a', 'b']) cloud.machines.add(`acme://${name}`);
+  cloud.add('10.0.0.0/24', 'acme://a', 'owned');
+  const replaced: string[] = [];
+  const routes = routesOneByOne(
+    cloud.routesOf({
+      replace: async ({ destination, node }) => void replaced.push(`${destination} → ${node.providerID}`),
+    }),
+  );
+  const replaces = (await routes.list(call)).routes;
+  const asked = [request('b', '10.0.0.0/24', { replaces }), request('b', '10.0.1.0/24')];
+  assert.deepEqual(await routes.create(asked, call), [{ kind: 'done' }, { kind: 'done' }]);
+  assert.deepEqual(replaced, ['10.0.0.0/24 → acme://b']);
+  assert.deepEqual(
+    cloud.log.filter((name) => name !== 'GET /routes'),
+    ['POST /routes'],
+  );
+});
+
 test('where the cloud is down, what is left of a batch is not tried, and had no effect', async () => {
   const cloud = new RouteCloud();
   cloud.machines.add('acme://a');

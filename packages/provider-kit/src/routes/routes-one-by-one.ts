@@ -16,6 +16,11 @@ export interface RoutesOneByOneOptions extends Pick<Routes, 'nextHop' | 'unmarke
   readonly list: (call: CallContext) => Promise<readonly Route[]>;
   /** Makes one. It is known not to be there. `not-found`: its machine is gone. `quota`: fails it alone. */
   readonly create: (request: RouteRequest, call: CallContext) => Promise<void>;
+  /**
+   * Where the cloud can make one lead elsewhere: makes it in place of the one to the same destination. Then nothing is removed, and for no
+   * moment is there none. Default: it is made beside the old one, or after it (`keepsBoth`).
+   */
+  readonly replace?: (request: RouteRequest, call: CallContext) => Promise<void>;
   /** Removes one that is the cluster's. A `not-found` counts as done. */
   readonly delete: (route: Route, call: CallContext) => Promise<void>;
   /** Whether a route to the destination is what is asked for. Default: by its machine and its next hops, as far as it has them. */
@@ -46,6 +51,10 @@ export function routesOneByOne(options: RoutesOneByOneOptions): Routes {
   }
 
   async function make(request: RouteRequest, old: readonly Route[], call: CallContext): Promise<RouteResult> {
+    if (options.replace && old.length > 0) {
+      await options.replace(request, call);
+      return { kind: 'done' };
+    }
     if (!keepsBoth) for (const route of old) await remove(route, call);
     await options.create(request, call);
     if (keepsBoth) for (const route of old) await remove(route, call);

@@ -23,15 +23,15 @@ type Section = ConfigOf<VcenterKeys>;
 
 const DEFAULT_SECRETS_DIRECTORY = '/etc/cloud/secrets';
 
-/** Upstream: `FromEnv` and `FromCPIEnv`, as far as they have an effect there. */
+/** Upstream: `FromEnv` and `FromCPIEnv`, as far as they have an effect there; each after `VSPHERE_`. */
 const READ_ENV: ReadonlySet<string> = new Set([
-  'VSPHERE_SECRETS_DIRECTORY',
-  'VSPHERE_LABEL_ZONE',
-  'VSPHERE_LABEL_REGION',
-  'VSPHERE_NODES_INTERNAL_NETWORK_SUBNET_CIDR',
-  'VSPHERE_NODES_EXTERNAL_NETWORK_SUBNET_CIDR',
-  'VSPHERE_NODES_INTERNAL_VM_NETWORK_NAME',
-  'VSPHERE_NODES_EXTERNAL_VM_NETWORK_NAME',
+  'SECRETS_DIRECTORY',
+  'LABEL_ZONE',
+  'LABEL_REGION',
+  'NODES_INTERNAL_NETWORK_SUBNET_CIDR',
+  'NODES_EXTERNAL_NETWORK_SUBNET_CIDR',
+  'NODES_INTERNAL_VM_NETWORK_NAME',
+  'NODES_EXTERNAL_VM_NETWORK_NAME',
 ]);
 
 /** Throws `configuration` with one line for what a person has to correct. No secret is in it. */
@@ -69,7 +69,9 @@ function unreadEnv(env: ReadVsphereConfigOptions['env']): readonly string[] {
   return names.filter(
     (name) =>
       name === 'SKIP_NODE_DELETION' ||
-      (name.startsWith('VSPHERE_') && !READ_ENV.has(name) && !services.some((service) => name.startsWith(service))),
+      (name.startsWith('VSPHERE_') &&
+        !READ_ENV.has(name.slice(8)) &&
+        !services.some((service) => name.startsWith(service))),
   );
 }
 

@@ -2,11 +2,9 @@
 
 /** Message → fields, each `number:name:type`; what the types mean is said in `message-table.ts`. */
 export const MESSAGES: Readonly<Record<string, string>> = {
-  AttachedVolume: '1:name:s 2:devicePath:s',
   ClientIPConfig: '1:timeoutSeconds:i',
   Condition: '1:type:s 2:status:s 3:observedGeneration:i? 4:lastTransitionTime:T 5:reason:s 6:message:s',
   ConfigMapNodeConfigSource: '1:namespace:s 2:name:s 3:uid:s? 4:resourceVersion:s? 5:kubeletConfigKey:s',
-  DaemonEndpoint: '1:Port:i',
   ListMeta: '1:selfLink:s? 2:resourceVersion:s? 3:continue:s? 4:remainingItemCount:i 5:shardInfo:ShardInfo',
   LoadBalancerIngress: '1:ip:s? 2:hostname:s? 3:ipMode:s 4:ports:PortStatus*',
   LoadBalancerStatus: '1:ingress:LoadBalancerIngress*',
@@ -14,16 +12,11 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   NodeAddress: '1:type:s 2:address:s',
   NodeCondition: '1:type:s 2:status:s 3:lastHeartbeatTime:T 4:lastTransitionTime:T 5:reason:s? 6:message:s?',
   NodeConfigSource: '2:configMap:ConfigMapNodeConfigSource',
-  NodeConfigStatus: '1:assigned:NodeConfigSource 2:active:NodeConfigSource 3:lastKnownGood:NodeConfigSource 4:error:s?',
-  NodeDaemonEndpoints: '1:kubeletEndpoint:DaemonEndpoint',
-  NodeFeatures: '1:supplementalGroupsPolicy:b',
   NodePodPreemptionPolicy: '1:disableResizePreemption:s*',
-  NodeRuntimeHandler: '1:name:s 2:features:NodeRuntimeHandlerFeatures',
-  NodeRuntimeHandlerFeatures: '1:recursiveReadOnlyMounts:b 2:userNamespaces:b',
   NodeSpec:
     '1:podCIDR:s? 7:podCIDRs:s* 3:providerID:s? 4:unschedulable:b? 5:taints:Taint* 6:configSource:NodeConfigSource 2:externalID:s? 8:podPreemptionPolicy:NodePodPreemptionPolicy',
   NodeStatus:
-    '1:capacity:Q% 2:allocatable:Q% 3:phase:s? 4:conditions:NodeCondition* 5:addresses:NodeAddress* 6:daemonEndpoints:NodeDaemonEndpoints 7:nodeInfo:NodeSystemInfo 8:images:- 9:volumesInUse:s* 10:volumesAttached:AttachedVolume* 11:config:NodeConfigStatus 12:runtimeHandlers:NodeRuntimeHandler* 13:features:NodeFeatures 14:declaredFeatures:s*',
+    '1:capacity:- 2:allocatable:- 3:phase:s? 4:conditions:NodeCondition* 5:addresses:NodeAddress* 6:daemonEndpoints:- 7:nodeInfo:NodeSystemInfo 8:images:- 9:volumesInUse:- 10:volumesAttached:- 11:config:- 12:runtimeHandlers:- 13:features:- 14:declaredFeatures:-',
   NodeSwapStatus: '1:capacity:i',
   NodeSystemInfo:
     '1:machineID:s 2:systemUUID:s 3:bootID:s 4:kernelVersion:s 5:osImage:s 6:containerRuntimeVersion:s 7:kubeletVersion:s 8:kubeProxyVersion:s 9:operatingSystem:s 10:architecture:s 11:swap:NodeSwapStatus 12:runningInUserNamespace:b',

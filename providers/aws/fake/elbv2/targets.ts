@@ -1,0 +1,156 @@
+/** Targets of a group, and how they fare. */
+import type { Operations } from '../../src/client/generated/elbv2.ts';
+import type { AwsAccount } from '../aws-account.ts';
+import { refused } from '../aws-error.ts';
+import { existingGroup } from './target-groups.ts';
+import type { Target } from './target-register.ts';
+import type { TargetGroup } from './things.ts';
+
+type Input<Name extends keyof Operations> = Operations[Name]['input'];
+type Descriptions = Input<'RegisterTargets'>['Targets'];
+
+const MOST_TARGETS = 1_000;
+
+export const targetOperations = {
+  RegisterTargets: (
+    { TargetGroupArn: arn, Targets: targets }: Input<'RegisterTargets'>,
+    account: AwsAccount,
+  ): object => {
+    const group = existingGroup(account, arn);
+    for (const { Id: id } of targets) checkTarget(account, group, id);
+    const wanted = targets.map(({ Id: id, Port: port = group.port }) => ({ id, port }));
+    const had = account.targets.of(arn).filter(({ drainsUntil }) => drainsUntil === undefined);
+    const all = new Set([...had, ...wanted].map(({ id, port }) => `${id}:${port}`));
+    if (all.size > MOST_TARGETS)
+      throw refused('TooManyTargets', `The maximum number of targets of '${arn}' is reached`);
+    account.targets.register(arn, wanted);
+    return {};
+  },
+
+  DeregisterTargets: (
+    { TargetGroupArn: arn, Targets: targets }: Input<'DeregisterTargets'>,
+    account: AwsAccount,
+  ): object => {
+    const { attributes } = existingGroup(account, arn);
+    const delayMs = Number(attributes['deregistration_delay.timeout_seconds'] ?? '300') * 1_000;
+    account.targets.deregister(
+      arn,
+      targets.map(({ Id: id, Port: port }) => ({ id, port })),
+      delayMs,
+    );
+    return {};
+  },
+
+  DescribeTargetHealth: (
+    { TargetGroupArn: arn, Targets: asked }: Input<'DescribeTargetHealth'>,
+    account: AwsAccount,
+  ): object => {
+    const group = existingGroup(account, arn, 'seen');
+    // What is terminated is deregistered by the service itself.
+    const targets = account.targets
+      .of(arn)
+      .filter(({ id }) => group.targetType !== 'instance' || stateOf(account, id) !== 'terminated');
+    const zones = zonesOf(account, group);
+    const views = targets.map((target) => view(account, group, target, zones));
+    if (!asked) return { TargetHealthDescriptions: views };
+    return { TargetHealthDescriptions: asked.map((one) => askedView(group, targets, views, one)) };
+  },
+};
+
+function stateOf(account: AwsAccount, id: string): string {
+  return account.instances.get(id)?.state ?? 'terminated';
+}
+
+function checkTarget(account: AwsAccount, { targetType, vpcId }: TargetGroup, id: string): void {
+  if (targetType !== 'instance') return;
+  const instance = account.instances.get(id);
+  if (!instance) throw refused('InvalidTarget', `The following targets are not valid instances: '${id}'`);
+  // https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_RegisterTargets.html
+  if (instance.state !== 'running')
+    throw refused(
+      'InvalidTarget',
+      `The following targets are not in a running state and cannot be registered: '${id}'`,
+    );
+  if (account.vpcOf(instance.subnetId) !== vpcId)
+    throw refused('InvalidTarget', `The following targets are not in the target group VPC '${vpcId}': '${id}'`);
+}
+
+/** Of the load balancer that uses the group; `undefined`: none does. */
+function zonesOf(account: AwsAccount, { id }: TargetGroup): ReadonlySet<string> | undefined {
+  const listener = account.listeners.all().find(({ targetGroupIds }) => targetGroupIds.includes(id));
+  const balancer = listener && account.balancers.get(listener.balancerId);
+  return balancer && new Set(balancer.subnets.map(({ subnetId }) => account.subnets.get(subnetId)?.zone ?? ''));
+}
+
+function askedView(
+  group: TargetGroup,
+  targets: readonly Target[],
+  views: readonly object[],
+  { Id: id, Port: port = group.port }: Descriptions[number],
+): object {
+  const at = targets.findIndex((one) => one.id === id && one.port === port);
+  const found = at === -1 ? undefined : views[at];
+  if (found) return found;
+  return {
+    Target: { Id: id, Port: port },
+    TargetHealth: {
+      State: 'unused',
+      Reason: 'Target.NotRegistered',
+      Description: 'Target is not registered to the target group',
+    },
+  };
+}
+
+function view(account: AwsAccount, group: TargetGroup, target: Target, zones: ReadonlySet<string> | undefined): object {
+  const { id, port } = target;
+  const { HealthCheckPort: checkPort } = group.health;
+  return {
+    Target: { Id: id, Port: port },
+    HealthCheckPort: checkPort === 'traffic-port' ? String(port) : checkPort,
+    TargetHealth: healthOf(account, group, target, zones),
+  };
+}
+
+/** https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_TargetHealth.html */
+function healthOf(
+  account: AwsAccount,
+  group: TargetGroup,
+  { drainsUntil, id, since }: Target,
+  zones: ReadonlySet<string> | undefined,
+): object {
+  if (drainsUntil !== undefined) {
+    return {
+      State: 'draining',
+      Reason: 'Target.DeregistrationInProgress',
+      Description: 'Target deregistration is in progress',
+    };
+  }
+  if (!zones) {
+    return {
+      State: 'unused',
+      Reason: 'Target.NotInUse',
+      Description: 'Target group is not configured to receive traffic from the load balancer',
+    };
+  }
+  if (group.targetType === 'instance') {
+    if (stateOf(account, id) !== 'running')
+      return { State: 'unused', Reason: 'Target.InvalidState', Description: 'Target is in the stopped state' };
+    const zone = account.subnets.get(account.instances.get(id)?.subnetId ?? '')?.zone ?? '';
+    if (!zones.has(zone)) {
+      return {
+        State: 'unused',
+        Reason: 'Target.NotInUse',
+        Description: 'Target is in an Availability Zone that is not enabled for the load balancer',
+      };
+    }
+  }
+  if (account.clock.monotonic() < since + account.knobs.targetInitialMs) {
+    return {
+      State: 'initial',
+      Reason: 'Elb.RegistrationInProgress',
+      Description: 'Target registration is in progress',
+    };
+  }
+  if (account.targets.healthOf(id) === 'healthy') return { State: 'healthy' };
+  return { State: 'unhealthy', Reason: 'Target.FailedHealthChecks', Description: 'Health checks failed' };
+}

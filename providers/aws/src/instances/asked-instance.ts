@@ -1,0 +1,43 @@
+/** Which machine of AWS a node is, by what the node says of itself. Pure. */
+import { CloudError, parseProviderID, type NodeRef } from '@outrigger/cloud-provider';
+
+export type AskedInstance =
+  | { readonly by: 'id'; readonly id: string }
+  /** A node of Fargate, which is a network interface with this address. */
+  | { readonly by: 'fargate'; readonly address: string }
+  /** It has no provider ID yet, and no ID of an instance for a name. */
+  | { readonly by: 'name'; readonly name: string }
+  /** Another's, such as `eks-hybrid:///…`. */
+  | { readonly by: 'nothing' }
+  | { readonly by: 'error'; readonly error: Error };
+
+const INSTANCE_ID = /^i-[\da-f]+$/u;
+
+export function askedInstance({ name, providerID = '' }: NodeRef, providerName: string): AskedInstance {
+  if (providerID === '') {
+    // Resource names: in subnets that are IPv6 only there are no others.
+    const [label = ''] = name.split('.');
+    return INSTANCE_ID.test(label) ? { by: 'id', id: label } : { by: 'name', name };
+  }
+  const isBare = !providerID.includes('://');
+  const rest = isBare ? providerID : parseProviderID(providerID, providerName);
+  if (rest === undefined) return { by: 'nothing' };
+  // `/<zone>/<id>`: only the last segment counts, with whatever before it.
+  const id = rest.replace(/\/+$/u, '').split('/').at(-1) ?? '';
+  if (INSTANCE_ID.test(id)) return { by: 'id', id };
+  const address = id.startsWith('fargate-') ? addressIn(id.slice('fargate-'.length)) : undefined;
+  if (address !== undefined) return { by: 'fargate', address };
+  const message = `the provider ID ${providerID} of node ${name} names no instance: it has to be ${providerName}:///<zone>/i-…`;
+  return { by: 'error', error: new CloudError('invalid', message) };
+}
+
+/** `10.0.1.2` of `ip-10-0-1-2` and `ip-10-0-1-2.eu-central-1.compute.internal`; `undefined` of other names. */
+export function addressInName(name: string): string | undefined {
+  const [, ...parts] = /^ip-(\d{1,3})-(\d{1,3})-(\d{1,3})-(\d{1,3})(?:\.|$)/u.exec(name) ?? [];
+  const address = parts.join('.');
+  return parts.length === 4 && parts.every((part) => Number(part) < 256) ? address : undefined;
+}
+
+function addressIn(text: string): string | undefined {
+  return addressInName(text) ?? (/^\d{1,3}(?:\.\d{1,3}){3}$/u.test(text) ? text : undefined);
+}

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aService } from '../annotations/a-service.suite.ts';
+import { CLUSTER, ClassicRig, type Given } from './classic-rig.suite.ts';
+
+const NAME = 'a0a1b2c3d000040008000000000000000'.slice(0, 32);
+const CERTIFICATE = 'arn:aws:acm:eu-central-1:123456789012:certificate/c-1';
+
+function rig() {
+  const site = new ClassicRig();
+  const bring = (given: Given = {}, nodes?: readonly number[]): Promise<readonly string[]> =>
+    site.bring(site.desired(aService(given), nodes));
+  return { site, bring };
+}
+
+test('a Service gets a load balancer as upstream makes it, and nothing more is to be done', async () => {
+  const { bring, site } = rig();
+  assert.deepEqual(await bring(), ['create security-group', 'create classic-load-balancer']);
+  const { classic, cluster } = site;
+  const [group] = site.aws.account.groups.all().filter(({ name }) => name === `k8s-elb-${NAME}`);
+  assert.deepEqual([classic.id, classic.scheme, classic.groupIds], [NAME, 'internet-facing', [group?.id]]);
+  assert.deepEqual(classic.subnets.map(({ id }) => id).toSorted(), cluster.publicSubnets.toSorted());
+  assert.deepEqual(classic.instanceIds.toSorted(), cluster.instances.map(({ id }) => id).toSorted());
+  assert.deepEqual(classic.health, {
+    Target: 'TCP:30080',
+    Interval: 10,
+    Timeout: 5,
+    UnhealthyThreshold: 6,
+    HealthyThreshold: 2,
+  });
+  assert.deepEqual(site.letIn(), [group?.id]);
+  const { 'outrigger.dev/attributes': _hash, ...tags } = classic.tags;
+  assert.deepEqual(tags, {
+    [`kubernetes.io/cluster/${cluster.clusterId}`]: 'owned',
+    'kubernetes.io/service-name': 'shop/web',
+    'outrigger.dev/cluster': CLUSTER.id,
+    'outrigger.dev/owner': aService().uid,
+  });
+  const { complete, ingress } = await site.plan(site.desired(aService()));
+  assert.deepEqual([complete, ingress], [true, [{ hostname: classic.dnsName }]]);
+  site.restart();
+  assert.deepEqual(await bring(), []);
+  assert.deepEqual(site.aws.takeProblems(), []);
+});
+
+test('each setting comes, and goes again with its annotation', async () => {
+  const { bring, site } = rig();
+  const ports = [
+    { name: 'https', port: 443, protocol: 'TCP', nodePort: 30_443 },
+    { name: 'http', port: 80, protocol: 'TCP', nodePort: 30_080 },
+  ] as const;
+  const set = {
+    certificate: CERTIFICATE,
+    tlsPorts: 'https',
+    tlsPolicy: 'ELBSecurityPolicy-TLS-1-2-2017-01',
+    backendProtocol: 'http',
+    proxyProtocol: '*',
+    crossZone: 'true',
+    idleTimeout: '120',
+    draining: 'true',
+    drainingTimeout: '30',
+    accessLog: 'true',
+    accessLogBucket: 'logs',
+    accessLogPrefix: 'web',
+    accessLogInterval: '5',
+    healthProtocol: 'http',
+    healthPath: '/up',
+    healthInterval: '20',
+    tags: 'team=shop',
+  };
+  await bring({ ports, set });
+  const attributes = {
+    CrossZoneLoadBalancing: { Enabled: true },
+    ConnectionSettings: { IdleTimeout: 120 },
+    ConnectionDraining: { Enabled: true, Timeout: 30 },
+    AccessLog: { Enabled: true, EmitInterval: 5, S3BucketName: 'logs', S3BucketPrefix: 'web' },
+  };
+  const { AdditionalAttributes: _more, ...shown } = site.classic.attributes;
+  assert.deepEqual(shown, attributes);
+  const listeners = (): readonly string[] =>
+    site.classic.listeners
+      .map(({ certificate, instanceProtocol, port, protocol }) =>
+        `${port} ${protocol} ${instanceProtocol} ${certificate ?? ''}`.trim(),
+      )
+      .toSorted();
+  assert.deepEqual(listeners(), [`443 HTTPS HTTP ${CERTIFICATE}`, '80 HTTP HTTP']);
+  assert.deepEqual(site.classic.listeners.find(({ port }) => port === 443)?.policies, [
+    'k8s-SSLNegotiationPolicy-ELBSecurityPolicy-TLS-1-2-2017-01',
+  ]);
+  assert.deepEqual(site.classic.backEndPolicies, {
+    30080: ['k8s-proxyprotocol-enabled'],
+    30443: ['k8s-proxyprotocol-enabled'],
+  });
+  assert.equal(site.classic.health.Target, 'HTTP:30443/up');
+  assert.equal(site.classic.tags['team'], 'shop');
+  assert.deepEqual(await bring({ ports, set }), []);
+  await bring({ ports });
+  assert.deepEqual(listeners(), ['443 TCP TCP', '80 TCP TCP']);
+  assert.equal(site.classic.health.Target, 'TCP:30443');
+  assert.equal(site.classic.tags['team'], undefined);
+  assert.deepEqual(Object.values(site.classic.backEndPolicies).flat(), []);
+  // Its time stays, and means nothing.
+  assert.partialDeepStrictEqual(site.classic.attributes.ConnectionDraining, { Enabled: false });
+  assert.deepEqual(await bring({ ports }), []);
+  assert.deepEqual(site.aws.takeProblems(), []);
+});
+
+test('a changed certificate and policy are set in place; of TLS that loses its policy the default comes back', async () => {
+  const { bring, site } = rig();
+  await bring({ set: { certificate: CERTIFICATE, tlsPolicy: 'ELBSecurityPolicy-TLS-1-2-2017-01' } });
+  const before = site.aws.calls.counts()['elb:DeleteLoadBalancerListeners'] ?? 0;
+  await bring({ set: { certificate: `${CERTIFICATE}2` } });
+  const [listener] = site.classic.listeners;
+  assert.deepEqual(
+    [listener?.certificate, listener?.policies],
+    [`${CERTIFICATE}2`, ['k8s-SSLNegotiationPolicy-ELBSecurityPolicy-2016-08']],
+  );
+  assert.equal(site.aws.calls.counts()['elb:DeleteLoadBalancerListeners'] ?? 0, before);
+});
+
+test('instances follow the nodes, also while the wish is refused', async () => {
+  const { bring, site } = rig();
+  await bring({}, [0, 1]);
+  assert.equal(site.classic.instanceIds.length, 2);
+  await bring({}, [1, 2]);
+  const [, second, third] = site.cluster.instances;
+  assert.deepEqual(site.classic.instanceIds.toSorted(), [`${second?.id}`, `${third?.id}`].toSorted());
+  const refused = site.desired(aService({ set: { healthTimeout: '70' } }), [0]);
+  const parts = await site.parts(refused.service);
+  assert.match(`${site.balancers.plan(refused, parts).refused?.message}`, /healthcheck-timeout/);
+  const { actions } = site.balancers.planMembers(refused, parts);
+  for (const action of actions) await site.balancers.apply(action, refused, site.call);
+  assert.deepEqual(site.classic.instanceIds, [site.cluster.instances[0]?.id]);
+});
+
+test('subnets are swapped in a zone, and none is left without', async () => {
+  const { bring, site } = rig();
+  const { privateSubnets, publicSubnets } = site.cluster;
+  await bring({ set: { internal: 'true' } });
+  const subnets = (): readonly string[] => site.classic.subnets.map(({ id }) => id).toSorted();
+  assert.deepEqual(subnets(), privateSubnets.toSorted());
+  await bring({ set: { internal: 'true', subnets: publicSubnets.join() } });
+  assert.deepEqual(subnets(), publicSubnets.toSorted());
+});
+
+test('internal becomes public by another load balancer of the same name', async () => {
+  const { bring, site } = rig();
+  await bring({ set: { internal: 'true' } });
+  const lines = await bring();
+  assert.ok(lines.includes('delete classic-load-balancer'), lines.join());
+  assert.equal(site.classic.scheme, 'internet-facing');
+});
+
+test('all of it goes, with what lets it in, and the group when AWS lets go of it', async () => {
+  const { bring, site } = rig();
+  await bring();
+  const lines = await site.bring({ ...site.desired(aService()), wanted: false });
+  assert.equal(lines[0], 'delete classic-load-balancer');
+  assert.deepEqual([site.aws.account.classics.all(), site.letIn()], [[], []]);
+  assert.deepEqual(
+    site.aws.account.groups.all().filter(({ name }) => name.startsWith('k8s-')),
+    [],
+  );
+  const { complete } = await site.plan({ ...site.desired(aService()), wanted: false });
+  assert.equal(complete, true);
+});
+
+test('one kind takes the place of the other, and the old one serves until the new one can', async () => {
+  const { bring, site } = rig();
+  await bring();
+  const toNlb = await bring({ set: { type: 'nlb' } });
+  assert.ok(toNlb.indexOf('create listener') < toNlb.indexOf('delete classic-load-balancer'), toNlb.join());
+  assert.deepEqual([site.aws.account.classics.all().length, site.aws.account.balancers.all().length], [0, 1]);
+  const back = await bring();
+  assert.ok(back.indexOf('create classic-load-balancer') < back.indexOf('delete load-balancer'), back.join());
+  assert.deepEqual([site.aws.account.classics.all().length, site.aws.account.balancers.all().length], [1, 0]);
+});
+
+test('groups that are named replace its own, nodes let in the first, and do so no more when the last one has gone', async () => {
+  const { bring, site } = rig();
+  const shared = site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name: 'shared' });
+  const tags = { 'outrigger.dev/namespaces': 'shop' };
+  const byHand = site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name: 'by-hand', tags });
+  site.elbSecurityGroup = shared;
+  await bring({ set: { extraSecurityGroups: byHand } });
+  assert.deepEqual([site.classic.groupIds.toSorted(), site.letIn()], [[shared, byHand].toSorted(), [shared]]);
+  const second = { uid: 'ffffffff-0000-4000-8000-000000000000', name: 'second' };
+  await bring(second);
+  await site.bring({ ...site.desired(aService()), wanted: false });
+  assert.deepEqual(site.letIn(), [shared]);
+  await site.bring({ ...site.desired(aService(second)), wanted: false });
+  assert.deepEqual(site.letIn(), []);
+  assert.ok(site.aws.account.groups.all().some(({ id }) => id === shared));
+});
+
+test('in whatever order AWS shows the groups, nodes let in its own alone', async () => {
+  const { bring, site } = rig();
+  const tags = { 'outrigger.dev/namespaces': '*' };
+  const extra = site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name: 'extra', tags });
+  const set = { extraSecurityGroups: extra };
+  await bring({ set });
+  const before = site.letIn();
+  site.aws.account.classics.seed({ ...site.classic, groupIds: site.classic.groupIds.toReversed() });
+  await site.clock.advance(60_000);
+  await site.bring(site.desired(aService({ set }), [0, 1]));
+  assert.deepEqual(site.letIn(), before);
+});
+
+test('a group that is named stays open for whoever has it, however many load balancers the account has', async () => {
+  const { bring, site } = rig();
+  site.elbSecurityGroup = site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name: 'shared' });
+  await bring({});
+  const others = site.classic;
+  for (let n = 0; n < 450; n++) {
+    const id = `b${`${n}`.padStart(4, '0')}`;
+    site.aws.account.classics.seed({ ...others, id, groupIds: n === 449 ? others.groupIds : [] });
+  }
+  await site.bring({ ...site.desired(aService()), wanted: false });
+  assert.deepEqual(site.letIn(), [site.elbSecurityGroup]);
+});
+
+test('what upstream made is taken over without a write but the owner’s tags and the hash of its attributes', async () => {
+  const { bring, site } = rig();
+  await bring();
+  const {
+    'outrigger.dev/attributes': _hash,
+    'outrigger.dev/cluster': _c,
+    'outrigger.dev/owner': _o,
+    ...tags
+  } = site.classic.tags;
+  site.aws.account.classics.seed({ ...site.classic, tags });
+  for (const group of site.aws.account.groups.all().filter(({ name }) => name.startsWith('k8s-elb-'))) {
+    const {
+      'kubernetes.io/service-name': _n,
+      'outrigger.dev/cluster': _gc,
+      'outrigger.dev/owner': _go,
+      ...left
+    } = group.tags;
+    site.aws.account.groups.seed({ ...group, tags: left });
+  }
+  site.restart();
+  const writes = await bring();
+  assert.deepEqual(writes, ['claim security-group', 'claim classic-load-balancer', 'update classic-load-balancer']);
+  assert.equal(site.classic.tags['outrigger.dev/owner'], aService().uid);
+});
+
+test('a rule of the nodes that somebody takes away comes back', async () => {
+  const { bring, site } = rig();
+  await bring();
+  const rule = site.aws.account.rules
+    .all()
+    .find(({ groupId, isEgress }) => groupId === site.cluster.nodeGroupId && !isEgress);
+  site.aws.account.rules.remove(`${rule?.id}`);
+  await site.clock.advance(60_000);
+  assert.deepEqual(await bring(), ['update classic-load-balancer']);
+  assert.equal(site.letIn().length, 1);
+});

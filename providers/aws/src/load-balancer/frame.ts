@@ -1,0 +1,57 @@
+/** What the kinds of parts of both APIs share: the setup, what was learned before a look, and what a Service asks for. */
+import type { CallContext, Clock, DesiredLoadBalancer } from '@outrigger/cloud-provider';
+import type { AwsClient } from '../client/aws-client.ts';
+import type { ServiceSettings } from './annotations/service-settings.ts';
+import type { Tags } from './ownership.ts';
+
+/** Kinds of parts, in the order in which they are made. */
+export const SECURITY_GROUP = 'security-group';
+export const TARGET_GROUP = 'target-group';
+export const LOAD_BALANCER = 'load-balancer';
+export const LISTENER = 'listener';
+export const CLASSIC = 'classic-load-balancer';
+
+/** In plans, and among the security groups of an observed load balancer: the cluster's shared back-end group, whatever its ID. */
+export const SHARED_GROUP = 'shared';
+
+/** What plans are made from, beside the parts. */
+export interface LoadBalancerFacts {
+  readonly clusterTags: Tags;
+  readonly vpcId: string;
+  /**
+   * The subnets that the Service gets: IDs, one of a zone, in the order of its addresses. `current`: where its load balancer is already.
+   * Throws a `CloudError`.
+   */
+  readonly subnetsFor: (settings: ServiceSettings, current?: readonly string[]) => readonly string[];
+}
+
+/** How nodes let in what comes from Network Load Balancers: by a group that all of these share, and one rule for it in each group of nodes. */
+export interface BackEndAccess {
+  /** `false`: the administrator opens the nodes, and there is no shared group. */
+  readonly usesShared: boolean;
+  /** Of the shared group, as the last look found it; `undefined`: there is none. */
+  readonly sharedId: string | undefined;
+  /** Its ID; made where there is none. */
+  ensureShared(call: CallContext): Promise<string>;
+  /** In a look, so that `isOpen` can tell. */
+  learn(instanceIds: readonly string[], call: CallContext): Promise<void>;
+  /** Whether these instances let the group in, as far as is known. */
+  isOpen(groupId: string, instanceIds: readonly string[]): boolean;
+  /** Lets in what comes from this group where these instances are. */
+  open(groupId: string, instanceIds: readonly string[], call: CallContext): Promise<void>;
+  /** Whether rules of cloud-provider-aws for the load balancer of this name are left in groups of nodes, as the last look found them. */
+  hasOld(loadBalancer: string): boolean;
+  /** Takes them away. Only where nodes let the shared group in. */
+  withdrawOld(loadBalancer: string, call: CallContext): Promise<void>;
+}
+
+/** Of all kinds. */
+export interface KindSetup {
+  readonly client: AwsClient;
+  readonly clock: Clock;
+  /** As of the last look. Throws a `CloudError` where they could not be found out. */
+  readonly facts: () => LoadBalancerFacts;
+  /** What the Service asks for. Throws a `CloudError` for what cannot be. */
+  readonly settingsOf: (desired: Pick<DesiredLoadBalancer, 'service'>) => ServiceSettings;
+  readonly access: BackEndAccess;
+}

@@ -1,0 +1,112 @@
+/**
+ * What a Service names by annotation and that may be another's: subnets, security groups, Elastic IPs. It may use one that the
+ * administrator of the account has set aside for its namespace by a tag, a subnet of the cluster, and what its load balancer has already.
+ */
+import {
+  CloudError,
+  type CallContext,
+  type DesiredLoadBalancer,
+  type ForeignThing,
+  type LoadBalancerPart,
+  type PartName,
+} from '@outrigger/cloud-provider';
+import type { AwsClient } from '../client/aws-client.ts';
+import type { ServiceSettings } from './annotations/service-settings.ts';
+import { GRANT_TAG, grantedIn } from './grants.ts';
+import type { NetworkFacts, SubnetFacts } from './subnets/network-facts.ts';
+
+type Named = Pick<ServiceSettings, 'subnets' | 'eipAllocations' | 'groups'>;
+
+export interface NamedThingsOptions {
+  readonly client: Pick<AwsClient, 'ec2'>;
+  readonly network: { readonly facts: NetworkFacts | undefined };
+}
+
+const SUBNET = 'subnet';
+const GROUP = 'security-group';
+const ADDRESS = 'elastic-ip';
+
+export class NamedThings {
+  readonly #options: NamedThingsOptions;
+
+  constructor(options: NamedThingsOptions) {
+    this.#options = options;
+  }
+
+  /** All that the Service names, with whom each is for. A request is made only where its load balancer does not have the thing yet. */
+  async othersOf(
+    settings: Named,
+    own: readonly Pick<LoadBalancerPart, 'attributes'>[],
+    call: CallContext,
+  ): Promise<readonly ForeignThing[]> {
+    const { client, network } = this.#options;
+    const inUse = textOf(own);
+    const asks = (ids: readonly string[]): boolean => ids.some((id) => !inUse.includes(JSON.stringify(id)));
+    const groups = groupsIn(settings);
+    const addresses = settings.eipAllocations;
+    const granted = new Map<string, readonly string[]>();
+    if (asks(groups)) {
+      const Filters = [{ Name: 'group-id', Values: groups }];
+      const { SecurityGroups = [] } = await client.ec2(call, 'DescribeSecurityGroups', { Filters });
+      for (const { GroupId = '', Tags } of SecurityGroups) granted.set(GroupId, grantedIn(Tags));
+    }
+    if (asks(addresses)) {
+      const Filters = [{ Name: 'allocation-id', Values: addresses }];
+      const { Addresses = [] } = await client.ec2(call, 'DescribeAddresses', { Filters });
+      for (const { AllocationId = '', Tags } of Addresses) granted.set(AllocationId, grantedIn(Tags));
+    }
+    const things = (kind: string, ids: readonly string[]): readonly ForeignThing[] =>
+      ids.map((id) => ({ kind, id, allowed: granted.get(id) ?? [] }));
+    return [
+      ...subnetsNamed(network.facts, settings.subnets).map((one) => ({
+        kind: SUBNET,
+        id: one.id,
+        allowed: one.cluster === 'own' ? ['*'] : one.allowed,
+      })),
+      ...things(GROUP, groups),
+      ...things(ADDRESS, addresses),
+    ];
+  }
+}
+
+/**
+ * What the load balancer would get that it does not have yet, of what the Service names. Pure. Throws `not-owned` for what it may not
+ * use: one text for what is another's and for what there is not, since who asks may not find out which.
+ */
+export function touchesOf(
+  { others = [], service }: Pick<DesiredLoadBalancer, 'others' | 'service'>,
+  settings: Named,
+  present: Pick<LoadBalancerPart, 'attributes'> | undefined,
+  subnetIds: readonly string[],
+): readonly PartName[] {
+  const inUse = textOf(present);
+  const named = [
+    ...(settings.subnets.length === 0 ? [] : subnetIds.map((id) => ({ kind: SUBNET, id }))),
+    ...groupsIn(settings).map((id) => ({ kind: GROUP, id })),
+    ...settings.eipAllocations.map((id) => ({ kind: ADDRESS, id })),
+  ];
+  const touched = named.filter(({ id }) => !inUse.includes(JSON.stringify(id)));
+  const refused = others.find(
+    (one) => !one.mayUse && touched.some(({ id, kind }) => one.id === id && one.kind === kind),
+  );
+  if (refused) {
+    const message = `${refused.kind} ${refused.id} does not exist, or may not be used by Services of the namespace ${service.namespace}; choose another, or have the administrator of the account set it aside with the tag ${GRANT_TAG}=${service.namespace}`;
+    throw new CloudError('not-owned', message);
+  }
+  return touched;
+}
+
+/** Without tags: a Service writes these as it likes. */
+const textOf = (parts: unknown): string =>
+  JSON.stringify([parts], (key, value: unknown) => (key === 'tags' ? undefined : value));
+
+/** The one of the cloud config needs no leave: the administrator has named it. */
+const groupsIn = ({ groups }: Pick<Named, 'groups'>): readonly string[] => [
+  ...new Set([...(groups.isOfConfig ? [] : groups.named), ...groups.extra]),
+];
+
+function subnetsNamed(facts: NetworkFacts | undefined, names: readonly string[]): readonly SubnetFacts[] {
+  return (facts?.subnets ?? []).filter(
+    ({ id, name }) => names.includes(id) || (name !== undefined && names.includes(name)),
+  );
+}

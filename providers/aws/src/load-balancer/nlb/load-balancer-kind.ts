@@ -1,0 +1,351 @@
+/** The Network Load Balancer itself: scheme, zones, addresses, security groups, attributes. */
+import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { Attributes, ListedPart, PartKind, PartRequest, ThereParts } from '@outrigger/provider-kit';
+import type { LoadBalancer, SubnetMapping } from '../../client/generated/elbv2.ts';
+import type { ServiceSettings } from '../annotations/service-settings.ts';
+import { LOAD_BALANCER, SECURITY_GROUP, SHARED_GROUP, TARGET_GROUP } from '../frame.ts';
+import { touchesOf } from '../named-things.ts';
+import { loadBalancerName } from '../names.ts';
+import { arnOf } from '../observe/elbv2-look.ts';
+import { readTags } from '../observe/read-tags.ts';
+import type { Tagged } from '../observe/recent-changes.ts';
+import { SETTINGS_TAG, settingsHash, type Settings } from '../observe/settings-memory.ts';
+import { hasTags, ownerIn, tagList, type Tags } from '../ownership.ts';
+import {
+  claim,
+  deletion,
+  isMadeByPredecessor,
+  made,
+  readSurely,
+  sameSet,
+  tagsOfRequest,
+  wantedOf,
+  type NlbSetup,
+} from './nlb-setup.ts';
+import { instanceIdsOf } from './instance-ids.ts';
+import { targetGroupKey } from './target-group-kind.ts';
+import { writeSettings, writeTags } from './write-settings.ts';
+
+/** A subnet that it is in, with the address that the Service has asked for there. */
+interface Zone {
+  readonly subnet: string;
+  readonly eip?: string;
+  readonly address?: string;
+}
+
+interface Shape {
+  readonly scheme: 'internet-facing' | 'internal';
+  readonly ipAddressType: 'ipv4' | 'dualstack';
+  readonly zones: readonly Zone[];
+  /** Of UDP over IPv6. */
+  readonly sourceNat: 'on' | 'off';
+  readonly securityGroups: readonly string[] | undefined;
+  /** Of cloud-provider-aws, in the groups of nodes: they go once nodes let the shared group in. */
+  readonly oldRules: boolean;
+  readonly settings: Settings;
+  readonly tags: Tags;
+}
+
+const ARN = /^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\d+:loadbalancer\/net\/[\w-]+\/\w+$/u;
+/** Those of AWS: what a new one has. */
+const USUAL: Settings = {
+  'load_balancing.cross_zone.enabled': 'false',
+  'access_logs.s3.enabled': 'false',
+};
+
+export function loadBalancerKind(setup: NlbSetup): PartKind {
+  const { client, look } = setup;
+  const calls = new LoadBalancerCalls(setup);
+  return {
+    kind: LOAD_BALANCER,
+    needs: [SECURITY_GROUP],
+    takesRequestsWhilePending: true,
+    fixed: ['scheme'],
+    compare: {
+      zones: (there, wanted) => sameSet(subnetsOf(there), subnetsOf(wanted)),
+      securityGroups: sameSet,
+      settings: (there, wanted) => there === settingsHash(wanted as Settings),
+      tags: (there, wanted) => hasTags(there as Tags, wanted as Tags),
+      // Without UDP over IPv6 it may stay on.
+      sourceNat: (there, wanted) => there === wanted || wanted === 'off',
+    },
+    isPredecessors: ({ attributes }, service) => isMadeByPredecessor(setup, attributes, service),
+    wanted: (desired, there) =>
+      wantedOf(setup, desired, there, (settings) => {
+        const groups = groupsOf(settings, there(SECURITY_GROUP)?.id, setup.access.usesShared);
+        if (!groups) return undefined;
+        const present = there(LOAD_BALANCER)?.attributes;
+        const zones = zonesOf(settings, setup.facts().subnetsFor(settings, present && subnetsOf(present['zones'])));
+        refuseOtherAddresses(zones, present);
+        if (hasNoGroups(present) && setup.access.usesShared) refuseUnopened(settings, there);
+        const shape: Shape = {
+          scheme: settings.isInternal ? 'internal' : 'internet-facing',
+          ipAddressType: settings.families.includes('IPv6') ? 'dualstack' : 'ipv4',
+          zones,
+          sourceNat: needsSourceNat(settings) ? 'on' : 'off',
+          // One that was made without any can never get one.
+          securityGroups: hasNoGroups(present) ? undefined : groups,
+          oldRules: false,
+          settings: attributesOf(settings),
+          tags: settings.tags,
+        };
+        const touches = touchesOf(
+          desired,
+          settings,
+          there(LOAD_BALANCER),
+          zones.map(({ subnet }) => subnet),
+        );
+        return [{ attributes: { ...shape }, touches }];
+      }),
+    list: async (call, services) => {
+      const { loadBalancers } = await look.things(call, services);
+      return Promise.all(loadBalancers.map((one) => calls.partOf(one, call)));
+    },
+    read: async (id, call) => {
+      if (!ARN.test(id)) throw new CloudError('invalid', `${LOAD_BALANCER}: this is no ARN of a Network Load Balancer`);
+      const thing = await readSurely(id, look.loadBalancers.isYoung(id), async () => {
+        const { LoadBalancers } = await client.elbv2(call, 'DescribeLoadBalancers', { LoadBalancerArns: [id] });
+        return LoadBalancers;
+      });
+      const tags = (await readTags(client, [id], call)).get(id) ?? {};
+      return shownAs({ thing, tags: look.loadBalancers.tagsOf(id, tags) }, undefined, setup.access);
+    },
+    create: (request, call) => calls.create(request, call),
+    update: (id, request, call) => calls.update(id, request, call),
+    delete: (id, call) =>
+      deletion(id, async () => {
+        await client.elbv2(call, 'DeleteLoadBalancer', { LoadBalancerArn: id });
+        look.loadBalancers.deleted(id);
+        setup.settings.forget(id);
+      }),
+    claim: (id, owner, call) => claim(setup, id, owner, look.loadBalancers, call),
+  };
+}
+
+class LoadBalancerCalls {
+  readonly #setup: NlbSetup;
+
+  constructor(setup: NlbSetup) {
+    this.#setup = setup;
+  }
+
+  async partOf(one: Tagged<LoadBalancer>, call: CallContext): Promise<ListedPart> {
+    const { access, client, look, settings } = this.#setup;
+    const arn = arnOf(one.thing);
+    const read = async (): Promise<Settings> => {
+      const { Attributes = [] } = await client.elbv2(call, 'DescribeLoadBalancerAttributes', { LoadBalancerArn: arn });
+      return managedOf(Object.fromEntries(Attributes.map(({ Key = '', Value = '' }) => [Key, Value])));
+    };
+    const isOwn = look.isOwn(one.tags) && !one.isDeleted;
+    const hash = isOwn ? await settings.of(arn, one.tags, read, call) : undefined;
+    return shownAs(one, hash, access);
+  }
+
+  async create(request: PartRequest, call: CallContext): Promise<{ readonly id: string }> {
+    const { client, look } = this.#setup;
+    const { ipAddressType, scheme, securityGroups, settings, sourceNat, zones } = shapeIn(request.attributes);
+    const isUsual = settingsHash(settings) === settingsHash(USUAL);
+    const tags = {
+      ...tagsOfRequest(this.#setup, request),
+      ...(isUsual && { [SETTINGS_TAG]: settingsHash(settings) }),
+    };
+    const { LoadBalancers } = await client.elbv2(call, 'CreateLoadBalancer', {
+      Name: loadBalancerName(request.owner.uid),
+      Type: 'network',
+      Scheme: scheme,
+      IpAddressType: ipAddressType,
+      SubnetMappings: zones.map(mappingOf),
+      SecurityGroups: await this.#groupIds(securityGroups ?? [], call),
+      ...(sourceNat === 'on' && { EnablePrefixForIpv6SourceNat: sourceNat }),
+      Tags: tagList(tags),
+    });
+    const thing = made('CreateLoadBalancer', LoadBalancers);
+    look.loadBalancers.created(arnOf(thing), thing, tags);
+    return { id: arnOf(thing) };
+  }
+
+  async update(
+    id: string,
+    { attributes, changed, desired, owner }: PartRequest & { readonly changed: readonly string[] },
+    call: CallContext,
+  ): Promise<void> {
+    const { access, client, look } = this.#setup;
+    const { ipAddressType, securityGroups, settings, sourceNat, tags, zones } = shapeIn(attributes);
+    const arn = { LoadBalancerArn: id };
+    if (changed.includes('securityGroups') && securityGroups) {
+      const SecurityGroups = await this.#groupIds(securityGroups, call);
+      // Before the group is there: what comes from it is let in at once.
+      if (access.usesShared) await access.open(await access.ensureShared(call), instanceIdsOf(desired.backEnds), call);
+      await client.elbv2(call, 'SetSecurityGroups', { ...arn, SecurityGroups });
+    }
+    if (changed.includes('oldRules')) {
+      await access.open(await access.ensureShared(call), instanceIdsOf(desired.backEnds), call);
+      await access.withdrawOld(loadBalancerName(owner.uid), call);
+    }
+    if (changed.includes('zones') || changed.includes('sourceNat')) {
+      await client.elbv2(call, 'SetSubnets', {
+        ...arn,
+        SubnetMappings: zones.map(mappingOf),
+        ...(changed.includes('sourceNat') && { IpAddressType: ipAddressType, EnablePrefixForIpv6SourceNat: sourceNat }),
+      });
+    }
+    if (changed.includes('ipAddressType') && !changed.includes('sourceNat')) {
+      await client.elbv2(call, 'SetIpAddressType', { ...arn, IpAddressType: ipAddressType });
+    }
+    const target = { arn: id, recent: look.loadBalancers };
+    if (changed.includes('settings')) {
+      const write = (Attributes: readonly { readonly Key: string; readonly Value: string }[]): Promise<unknown> =>
+        client.elbv2(call, 'ModifyLoadBalancerAttributes', { ...arn, Attributes });
+      await writeSettings(this.#setup, target, settings, write, call);
+    }
+    if (changed.includes('tags')) {
+      const there = (await readTags(client, [id], call)).get(id) ?? {};
+      await writeTags(this.#setup, { ...target, tags: look.loadBalancers.tagsOf(id, there) }, tags, call);
+    }
+  }
+
+  async #groupIds(groups: readonly string[], call: CallContext): Promise<readonly string[]> {
+    const { access } = this.#setup;
+    if (!groups.includes(SHARED_GROUP)) return groups;
+    const shared = await access.ensureShared(call);
+    return groups.map((group) => (group === SHARED_GROUP ? shared : group));
+  }
+}
+
+/** What `wanted` has said. */
+function shapeIn(attributes: Attributes): Shape {
+  return attributes as unknown as Shape;
+}
+
+function shownAs(
+  { isDeleted, tags, thing }: Tagged<LoadBalancer>,
+  hash: string | undefined,
+  access: Pick<NlbSetup['access'], 'hasOld' | 'sharedId'>,
+): ListedPart {
+  const {
+    AvailabilityZones = [],
+    DNSName,
+    EnablePrefixForIpv6SourceNat = 'off',
+    IpAddressType,
+    Scheme,
+    SecurityGroups = [],
+  } = thing;
+  const zones = AvailabilityZones.map(({ LoadBalancerAddresses: [address] = [], SubnetId = '' }): Zone => ({
+    subnet: SubnetId,
+    ...(address?.AllocationId && { eip: address.AllocationId }),
+    ...(address?.PrivateIPv4Address && { address: address.PrivateIPv4Address }),
+  }));
+  const code = thing.State?.Code;
+  const groups = SecurityGroups.map((id) => (id === access.sharedId ? SHARED_GROUP : id)).toSorted();
+  return {
+    id: arnOf(thing),
+    owner: ownerIn(tags),
+    state: isDeleted ? 'deleting' : code === 'provisioning' ? 'pending' : code === 'failed' ? 'failed' : 'ready',
+    attributes: {
+      dnsName: DNSName,
+      scheme: Scheme,
+      ipAddressType: IpAddressType,
+      sourceNat: EnablePrefixForIpv6SourceNat,
+      zones: zones.toSorted((a, b) => (a.subnet < b.subnet ? -1 : 1)),
+      securityGroups: groups,
+      oldRules: groups.includes(SHARED_GROUP) && access.hasOld(thing.LoadBalancerName ?? ''),
+      settings: hash,
+      tags,
+    },
+  };
+}
+
+function hasNoGroups(present: Attributes | undefined): boolean {
+  const groups = present?.['securityGroups'];
+  return Array.isArray(groups) && groups.length === 0;
+}
+
+/** `undefined`: its own group is not there yet. */
+function groupsOf(
+  { groups }: ServiceSettings,
+  own: string | undefined,
+  usesShared: boolean,
+): readonly string[] | undefined {
+  const shared = usesShared ? [SHARED_GROUP] : [];
+  if (groups.named.length > 0) return [...groups.named, ...shared].toSorted();
+  return own === undefined ? undefined : [own, ...groups.extra, ...shared].toSorted();
+}
+
+/** UDP of IPv6 clients goes to targets of IPv6, and that needs addresses for the translation of theirs. */
+function needsSourceNat({ families, listeners }: ServiceSettings): boolean {
+  return families.includes('IPv6') && listeners.some(({ protocol }) => protocol === 'UDP' || protocol === 'TCP_UDP');
+}
+
+function zonesOf({ eipAllocations, privateAddresses }: ServiceSettings, subnets: readonly string[]): readonly Zone[] {
+  for (const [what, addresses] of Object.entries({
+    'elastic IPs': eipAllocations,
+    'private addresses': privateAddresses,
+  })) {
+    if (addresses.length > 0 && addresses.length !== subnets.length) {
+      const message = `${addresses.length} ${what} for ${subnets.length} subnets: name one for each of ${subnets.join(', ')}`;
+      throw new CloudError('invalid', message);
+    }
+  }
+  return subnets.map((subnet, i) => {
+    const [eip, address] = [eipAllocations[i], privateAddresses[i]];
+    return { subnet, ...(eip !== undefined && { eip }), ...(address !== undefined && { address }) };
+  });
+}
+
+/** AWS gives a load balancer its addresses when it comes into a zone, and no others after that. */
+function refuseOtherAddresses(zones: readonly Zone[], present: Attributes | undefined): void {
+  const there = (present?.['zones'] ?? []) as readonly Zone[];
+  for (const { address, eip, subnet } of zones) {
+    const now = there.find((zone) => zone.subnet === subnet);
+    const isOther = (asked: string | undefined, has: string | undefined): boolean =>
+      asked !== undefined && has !== undefined && asked !== has;
+    if (!now || !(isOther(eip, now.eip) || isOther(address, now.address))) continue;
+    const message = `the load balancer has another address in subnet ${subnet}, and AWS changes none: ask for that one, or create the Service again`;
+    throw new CloudError('unsupported', message);
+  }
+}
+
+/** Nodes let a load balancer without a group in by rules of cloud-provider-aws for each node port, and there is none for another. */
+function refuseUnopened(settings: ServiceSettings, there: ThereParts): void {
+  const closed = settings.listeners.find((one) => !there(TARGET_GROUP, targetGroupKey(one, settings)));
+  if (!closed) return;
+  const message = `port ${closed.port}: cloud-provider-aws has made the load balancer without a security group, so nodes let in the ports from then alone: create the Service again for others`;
+  throw new CloudError('unsupported', message);
+}
+
+function attributesOf({ accessLogs, crossZone }: ServiceSettings): Settings {
+  return {
+    'load_balancing.cross_zone.enabled': `${crossZone}`,
+    'access_logs.s3.enabled': `${accessLogs !== undefined}`,
+    // Without logs AWS takes no empty bucket, and what stands there does nothing.
+    ...(accessLogs && {
+      'access_logs.s3.bucket': accessLogs.bucket,
+      'access_logs.s3.prefix': accessLogs.prefix,
+    }),
+  };
+}
+
+/** Of all that AWS shows, what a Service can set. */
+function managedOf(all: Settings): Settings {
+  const isLogged = all['access_logs.s3.enabled'] === 'true';
+  const names = [...Object.keys(USUAL), ...(isLogged ? ['access_logs.s3.bucket', 'access_logs.s3.prefix'] : [])];
+  return Object.fromEntries(names.map((name) => [name, all[name] ?? '']));
+}
+
+function mappingOf({ address, eip, subnet }: Zone): SubnetMapping {
+  return {
+    SubnetId: subnet,
+    ...(eip !== undefined && { AllocationId: eip }),
+    ...(address !== undefined && { PrivateIPv4Address: address }),
+  };
+}
+
+function subnetsOf(zones: unknown): readonly string[] {
+  return ((zones ?? []) as readonly Zone[]).map(({ subnet }) => subnet);
+}
+
+/** Where clients reach it, of both APIs. */
+export function dnsNameOf({ attributes }: { readonly attributes: Attributes }): string | undefined {
+  const { dnsName } = attributes;
+  return typeof dnsName === 'string' && dnsName !== '' ? dnsName : undefined;
+}

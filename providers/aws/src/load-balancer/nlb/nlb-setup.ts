@@ -1,0 +1,119 @@
+/** What the kinds of a Network Load Balancer share. */
+import {
+  CloudError,
+  isCloudError,
+  type DesiredLoadBalancer,
+  type LoadBalancerService,
+} from '@outrigger/cloud-provider';
+import type { Begun, PartRequest, ThereParts } from '@outrigger/provider-kit';
+import { awsCodeOf } from '../../client/aws-errors.ts';
+import type { ServiceSettings } from '../annotations/service-settings.ts';
+import { CLASSIC, type KindSetup } from '../frame.ts';
+import type { Elbv2Look } from '../observe/elbv2-look.ts';
+import type { SettingsMemory } from '../observe/settings-memory.ts';
+import { isPredecessors, ownerTags, tagsFor, type Tags } from '../ownership.ts';
+import type { TargetMemory } from './target-memory.ts';
+
+export interface NlbSetup extends KindSetup {
+  readonly look: Elbv2Look;
+  readonly settings: SettingsMemory;
+  readonly targets: TargetMemory;
+}
+
+/** AWS lets go of what was in use some seconds after its user has gone. */
+const RELEASE_MS = 5_000;
+
+/**
+ * What the Service gets where it asks for a Network Load Balancer. Where it asks for a Classic one: nothing, once that one is there,
+ * so that the old one serves until then (`undefined`).
+ */
+export function wantedOf<Wanted>(
+  { settingsOf }: Pick<KindSetup, 'settingsOf'>,
+  desired: DesiredLoadBalancer,
+  there: ThereParts,
+  wanted: (settings: ServiceSettings) => readonly Wanted[] | undefined,
+): readonly Wanted[] | undefined {
+  const settings = settingsOf(desired);
+  if (settings.type === 'nlb') return wanted(settings);
+  return there(CLASSIC) ? [] : undefined;
+}
+
+export function tagsOfRequest(setup: KindSetup, { desired, owner }: PartRequest): Tags {
+  const { tags: additional } = setup.settingsOf(desired);
+  return tagsFor({ owner, service: desired.service, clusterTags: setup.facts().clusterTags, additional });
+}
+
+/** Puts the owner onto what cloud-provider-aws has made. */
+export async function claim(
+  { client }: Pick<KindSetup, 'client'>,
+  arn: string,
+  owner: PartRequest['owner'],
+  recent: { tagged(id: string, set: Tags): void },
+  call: Parameters<KindSetup['client']['elbv2']>[0],
+): Promise<void> {
+  const set = ownerTags(owner);
+  await client.elbv2(call, 'AddTags', {
+    ResourceArns: [arn],
+    Tags: Object.entries(set).map(([Key, Value]) => ({ Key, Value })),
+  });
+  recent.tagged(arn, set);
+}
+
+/** By its tags, which are an attribute of each part. Where the cluster's are not known, nobody's things are left alone. */
+export function isMadeByPredecessor(
+  { facts }: Pick<KindSetup, 'facts'>,
+  attributes: Readonly<Record<string, unknown>>,
+  service: LoadBalancerService,
+): boolean {
+  try {
+    return isPredecessors(attributes['tags'] as Tags, service, facts().clusterTags);
+  } catch (error) {
+    if (!isCloudError(error)) throw error;
+    return false;
+  }
+}
+
+/** A deletion that has to wait for another one to be over in all of AWS. */
+export async function deletion(id: string, send: () => Promise<unknown>): Promise<Begun | undefined> {
+  try {
+    await send();
+    return undefined;
+  } catch (error) {
+    if (awsCodeOf(error) !== 'ResourceInUse') throw error;
+    return { handle: id, pollAfterMs: RELEASE_MS };
+  }
+}
+
+/** A "not found" about what was just made proves nothing: ELBv2 is eventually consistent. */
+export async function readSurely<Thing>(
+  id: string,
+  isYoung: boolean,
+  read: () => Promise<readonly Thing[] | undefined>,
+): Promise<Thing> {
+  let found: Thing | undefined;
+  try {
+    [found] = (await read()) ?? [];
+  } catch (error) {
+    if (isYoung && isCloudError(error, 'not-found')) throw notYet(id, error);
+    throw error;
+  }
+  if (found !== undefined) return found;
+  throw new CloudError('unavailable', `${id}: AWS answered without it, and without an error`);
+}
+
+function notYet(id: string, cause: Error): CloudError {
+  const message = `${id} is not found, but it may have been made too short a time ago to be known everywhere`;
+  return new CloudError('retry-after', message, { retryAfterMs: 30_000, cause });
+}
+
+/** What AWS answers a creation with. */
+export function made<Thing>(operation: string, things: readonly Thing[] | undefined): Thing {
+  const [thing] = things ?? [];
+  if (thing === undefined) throw new CloudError('unavailable', `${operation}: AWS answered without what it has made`);
+  return thing;
+}
+
+export function sameSet(a: unknown, b: unknown): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return false;
+  return new Set(a).symmetricDifference(new Set(b)).size === 0;
+}

@@ -1,0 +1,280 @@
+/** Target groups: one a node port, with the machines behind it. What AWS cannot change is in the key, so that another one is there before the old one goes. */
+import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { Attributes, ListedPart, PartKind, PartRequest } from '@outrigger/provider-kit';
+import type { TargetGroup } from '../../client/generated/elbv2.ts';
+import type { Listener } from '../annotations/listeners.ts';
+import type { ServiceSettings } from '../annotations/service-settings.ts';
+import { TARGET_GROUP } from '../frame.ts';
+import { targetGroupName } from '../names.ts';
+import { groupArnOf } from '../observe/elbv2-look.ts';
+import { readTags } from '../observe/read-tags.ts';
+import type { Tagged } from '../observe/recent-changes.ts';
+import { SETTINGS_TAG, settingsHash, type Settings } from '../observe/settings-memory.ts';
+import { hasTags, ownerIn, tagList, type Tags } from '../ownership.ts';
+import {
+  claim,
+  deletion,
+  isMadeByPredecessor,
+  made,
+  readSurely,
+  sameSet,
+  tagsOfRequest,
+  wantedOf,
+  type NlbSetup,
+} from './nlb-setup.ts';
+import { changeTargets } from './change-targets.ts';
+import { instanceIdsOf } from './instance-ids.ts';
+import { settingsFor, usualSettings } from './target-group-settings.ts';
+import { writeSettings, writeTags } from './write-settings.ts';
+
+type Protocol = NonNullable<TargetGroup['Protocol']>;
+type CheckProtocol = NonNullable<TargetGroup['HealthCheckProtocol']>;
+
+/** Of the key. */
+interface Fixed {
+  readonly protocol: Protocol;
+  readonly nodePort: number;
+  readonly ipAddressType: 'ipv4' | 'ipv6';
+  readonly checkProtocol: CheckProtocol;
+}
+
+interface Check {
+  /** `traffic-port`, or a number. */
+  readonly port: string;
+  readonly path: string | null;
+  readonly interval: number;
+  /** `null`: that of AWS, whatever it is. */
+  readonly timeout: number | null;
+  readonly healthy: number;
+  readonly unhealthy: number;
+}
+
+interface Shape extends Fixed {
+  readonly check: Check;
+  readonly settings: Settings;
+  readonly tags: Tags;
+  /** IDs of instances, sorted. */
+  readonly targets: readonly string[];
+  /** The instances let the load balancers in. */
+  readonly isOpen: boolean;
+}
+
+const ARN = /^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\d+:targetgroup\/[\w-]+\/\w+$/u;
+
+export function targetGroupKind(setup: NlbSetup): PartKind {
+  const { client, look, settings: memory, targets } = setup;
+  const calls = new TargetGroupCalls(setup);
+  return {
+    kind: TARGET_GROUP,
+    compare: {
+      check: sameCheck,
+      settings: (there, wanted) => there === settingsHash(wanted as Settings),
+      tags: (there, wanted) => hasTags(there as Tags, wanted as Tags),
+      targets: sameSet,
+    },
+    isPredecessors: ({ attributes }, service) => isMadeByPredecessor(setup, attributes, service),
+    wanted: (desired, there) =>
+      wantedOf(setup, desired, there, (settings) =>
+        settings.listeners.map((listener) => {
+          const { checkProtocol, ...fixed } = fixedOf(listener, settings);
+          const shape: Omit<Shape, 'targets'> = {
+            ...fixed,
+            checkProtocol,
+            check: checkOf(settings),
+            settings: settingsFor(fixed.protocol, desired.service),
+            tags: settings.tags,
+            isOpen: true,
+          };
+          return { key: targetGroupKey(listener, settings), attributes: { ...shape } };
+        }),
+      ),
+    members: ({ backEnds }) => ({ targets: instanceIdsOf(backEnds) }),
+    list: async (call, services) => {
+      const { targetGroups } = await look.things(call, services);
+      const isRead = services !== undefined;
+      return Promise.all(targetGroups.map((one) => calls.partOf(one, isRead, call)));
+    },
+    read: async (id, call) => {
+      if (!ARN.test(id)) throw new CloudError('invalid', `${TARGET_GROUP}: this is no ARN of a target group`);
+      const thing = await readSurely(id, look.targetGroups.isYoung(id), async () => {
+        const { TargetGroups } = await client.elbv2(call, 'DescribeTargetGroups', { TargetGroupArns: [id] });
+        return TargetGroups;
+      });
+      const tags = (await readTags(client, [id], call)).get(id) ?? {};
+      return shownAs({ thing, tags: look.targetGroups.tagsOf(id, tags) }, undefined, undefined);
+    },
+    create: (request, call) => calls.create(request, call),
+    update: (id, request, call) => calls.update(id, request, call),
+    delete: (id, call) =>
+      deletion(id, async () => {
+        await client.elbv2(call, 'DeleteTargetGroup', { TargetGroupArn: id });
+        look.targetGroups.deleted(id);
+        memory.forget(id);
+        targets.forget(id);
+      }),
+    claim: (id, owner, call) => claim(setup, id, owner, look.targetGroups, call),
+  };
+}
+
+class TargetGroupCalls {
+  readonly #setup: NlbSetup;
+
+  constructor(setup: NlbSetup) {
+    this.#setup = setup;
+  }
+
+  async partOf(one: Tagged<TargetGroup>, isRead: boolean, call: CallContext): Promise<ListedPart> {
+    const { access, client, look, settings, targets } = this.#setup;
+    const arn = groupArnOf(one.thing);
+    if (!isRead || one.isDeleted || !look.isOwn(one.tags)) return shownAs(one, undefined, undefined);
+    const read = async (): Promise<Settings> => {
+      const { Attributes = [] } = await client.elbv2(call, 'DescribeTargetGroupAttributes', { TargetGroupArn: arn });
+      const all = Object.fromEntries(Attributes.map(({ Key = '', Value = '' }) => [Key, Value]));
+      return Object.fromEntries(
+        Object.keys(usualSettings(one.thing.Protocol ?? 'TCP')).map((name) => [name, all[name] ?? '']),
+      );
+    };
+    const [hash, ids] = await Promise.all([settings.of(arn, one.tags, read, call), targets.of(arn, call)]);
+    const { sharedId, usesShared } = access;
+    if (usesShared && ids.length > 0) await access.learn(ids, call);
+    const isOpen = !usesShared || ids.length === 0 || (sharedId !== undefined && access.isOpen(sharedId, ids));
+    return shownAs(one, hash, { ids, isOpen });
+  }
+
+  async create(request: PartRequest, call: CallContext): Promise<{ readonly id: string }> {
+    const { client, facts, look, targets } = this.#setup;
+    const { check, checkProtocol, ipAddressType, nodePort, protocol, settings } = shapeIn(request.attributes);
+    const hash = settingsHash(settings);
+    const isUsual = hash === settingsHash(usualSettings(protocol));
+    const tags = { ...tagsOfRequest(this.#setup, request), ...(isUsual && { [SETTINGS_TAG]: hash }) };
+    const { TargetGroups } = await client.elbv2(call, 'CreateTargetGroup', {
+      Name: targetGroupName(request.owner.uid, request.key),
+      Protocol: protocol,
+      Port: nodePort,
+      VpcId: facts().vpcId,
+      TargetType: 'instance',
+      IpAddressType: ipAddressType,
+      HealthCheckEnabled: true,
+      HealthCheckProtocol: checkProtocol,
+      ...checkInput(check),
+      Tags: tagList(tags),
+    });
+    const thing = made('CreateTargetGroup', TargetGroups);
+    const arn = groupArnOf(thing);
+    look.targetGroups.created(arn, thing, tags);
+    // Of one that was there already, from a process that has just died, some may be left for as long as that is believed.
+    targets.changed(arn, []);
+    return { id: arn };
+  }
+
+  async update(
+    id: string,
+    { attributes, changed }: PartRequest & { readonly changed: readonly string[] },
+    call: CallContext,
+  ): Promise<void> {
+    const { access, client, look } = this.#setup;
+    const { check, checkProtocol, settings, tags, targets } = shapeIn(attributes);
+    const arn = { TargetGroupArn: id };
+    const target = { arn: id, recent: look.targetGroups };
+    if (changed.includes('check')) {
+      await client.elbv2(call, 'ModifyTargetGroup', {
+        ...arn,
+        HealthCheckProtocol: checkProtocol,
+        ...checkInput(check),
+      });
+    }
+    if (changed.includes('settings')) {
+      const write = (Attributes: readonly { readonly Key: string; readonly Value: string }[]): Promise<unknown> =>
+        client.elbv2(call, 'ModifyTargetGroupAttributes', { ...arn, Attributes });
+      await writeSettings(this.#setup, target, settings, write, call);
+    }
+    if (changed.includes('tags')) {
+      const there = (await readTags(client, [id], call)).get(id) ?? {};
+      await writeTags(this.#setup, { ...target, tags: look.targetGroups.tagsOf(id, there) }, tags, call);
+    }
+    if (changed.includes('isOpen') && access.usesShared)
+      await access.open(await access.ensureShared(call), targets, call);
+    if (changed.includes('targets')) await changeTargets(this.#setup, id, targets, call);
+  }
+}
+
+/** What `wanted` and `members` have said. */
+function shapeIn(attributes: Attributes): Shape {
+  return attributes as unknown as Shape;
+}
+
+function fixedOf({ nodePort, targetProtocol }: Listener, { families, health }: ServiceSettings): Fixed {
+  const isUdp = targetProtocol === 'UDP' || targetProtocol === 'TCP_UDP';
+  const isV6 = !families.includes('IPv4') || (isUdp && families.includes('IPv6'));
+  return {
+    protocol: targetProtocol as Protocol,
+    nodePort,
+    ipAddressType: isV6 ? 'ipv6' : 'ipv4',
+    checkProtocol: health.protocol as CheckProtocol,
+  };
+}
+
+export function targetGroupKey(listener: Listener, settings: ServiceSettings): string {
+  return keyOf(fixedOf(listener, settings));
+}
+
+function keyOf({ checkProtocol, ipAddressType, nodePort, protocol }: Fixed): string {
+  return `${protocol}-${nodePort}-${ipAddressType}-${checkProtocol}`;
+}
+
+function checkOf({ health }: ServiceSettings): Check {
+  return {
+    port: health.port === undefined ? 'traffic-port' : `${health.port}`,
+    path: health.path ?? null,
+    interval: health.interval,
+    timeout: health.timeout ?? null,
+    healthy: health.healthyThreshold,
+    unhealthy: health.unhealthyThreshold,
+  };
+}
+
+function sameCheck(there: unknown, wanted: unknown): boolean {
+  const [a, b] = [there as Check, wanted as Check];
+  const isSame = (name: 'port' | 'path' | 'interval' | 'healthy' | 'unhealthy'): boolean => a[name] === b[name];
+  const timeout = b.timeout === null || a.timeout === b.timeout;
+  return timeout && isSame('port') && isSame('path') && isSame('interval') && isSame('healthy') && isSame('unhealthy');
+}
+
+function checkInput({ healthy, interval, path, port, timeout, unhealthy }: Check): object {
+  return {
+    HealthCheckPort: port,
+    HealthCheckIntervalSeconds: interval,
+    HealthyThresholdCount: healthy,
+    UnhealthyThresholdCount: unhealthy,
+    ...(path !== null && { HealthCheckPath: path }),
+    ...(timeout !== null && { HealthCheckTimeoutSeconds: timeout }),
+  };
+}
+
+function shownAs(
+  { isDeleted, tags, thing }: Tagged<TargetGroup>,
+  hash: string | undefined,
+  targets: { readonly ids: readonly string[]; readonly isOpen: boolean } | undefined,
+): ListedPart {
+  const fixed: Fixed = {
+    protocol: thing.Protocol ?? 'TCP',
+    nodePort: thing.Port ?? 0,
+    ipAddressType: thing.IpAddressType ?? 'ipv4',
+    checkProtocol: thing.HealthCheckProtocol ?? 'TCP',
+  };
+  const check: Check = {
+    port: thing.HealthCheckPort ?? 'traffic-port',
+    path: thing.HealthCheckPath || null,
+    interval: thing.HealthCheckIntervalSeconds ?? 0,
+    timeout: thing.HealthCheckTimeoutSeconds ?? null,
+    healthy: thing.HealthyThresholdCount ?? 0,
+    unhealthy: thing.UnhealthyThresholdCount ?? 0,
+  };
+  return {
+    id: groupArnOf(thing),
+    key: keyOf(fixed),
+    owner: ownerIn(tags),
+    state: isDeleted ? 'deleting' : 'ready',
+    attributes: { ...fixed, check, settings: hash, tags, targets: targets?.ids, isOpen: targets?.isOpen },
+  };
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { desiredOf, NlbRig, serviceOf } from './nlb-rig.suite.ts';
+
+const instances = (from: number, to: number): readonly string[] =>
+  Array.from({ length: to - from }, (_, i) => `i-${(from + i).toString(16).padStart(4, '0')}`);
+
+test('250 nodes come in three requests, and a node that leaves or joins is one', async () => {
+  const rig = new NlbRig();
+  await rig.bring(desiredOf(serviceOf(), instances(0, 250)));
+  assert.equal(rig.elbv2.counts()['RegisterTargets'], 3);
+  rig.elbv2.calls.length = 0;
+  assert.deepEqual(await rig.bring(desiredOf(serviceOf(), instances(1, 251))), ['update target-group']);
+  assert.deepEqual(rig.elbv2.writes(), ['RegisterTargets', 'DeregisterTargets']);
+  assert.equal(rig.elbv2.counts()['DescribeTargetHealth'], undefined, 'what it has written it knows');
+  const [[group] = []] = rig.elbv2.targetGroups;
+  assert.deepEqual(rig.elbv2.targetsOf(group!).toSorted(), instances(1, 251));
+});
+
+test('a target that drains is none: it is registered when its node comes back', async () => {
+  const rig = new NlbRig();
+  await rig.bring(desiredOf(serviceOf(), ['i-0a', 'i-0b']));
+  await rig.bring(desiredOf(serviceOf(), ['i-0a']));
+  const [[group] = []] = rig.elbv2.targetGroups;
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a']);
+  rig.started();
+  await rig.bring(desiredOf(serviceOf(), ['i-0a', 'i-0b']));
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a', 'i-0b']);
+});
+
+test('a machine that AWS does not take keeps no other out, and the Service says so until it is taken', async () => {
+  const rig = new NlbRig();
+  rig.elbv2.stopped.add('i-0b');
+  const desired = desiredOf(serviceOf(), ['i-0a', 'i-0b', 'i-0c']);
+  await assert.rejects(rig.bring(desired), { code: 'conflict', message: /i-0b/u });
+  const [[group] = []] = rig.elbv2.targetGroups;
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a', 'i-0c']);
+  rig.elbv2.stopped.clear();
+  await rig.bring(desired);
+  assert.deepEqual(rig.elbv2.targetsOf(group!).toSorted(), ['i-0a', 'i-0b', 'i-0c']);
+});
+
+test('where AWS takes none of the machines that are to be targets, those that are stay', async () => {
+  const rig = new NlbRig();
+  await rig.bring(desiredOf(serviceOf(), ['i-0a']));
+  rig.elbv2.stopped.add('i-0b');
+  await assert.rejects(rig.bring(desiredOf(serviceOf(), ['i-0b'])), { code: 'conflict', message: /i-0b/u });
+  const [[group] = []] = rig.elbv2.targetGroups;
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a']);
+  rig.elbv2.stopped.clear();
+  await rig.bring(desiredOf(serviceOf(), ['i-0b']));
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0b']);
+});
+
+test('what others took out by hand is back within ten minutes', async () => {
+  const rig = new NlbRig();
+  const desired = desiredOf(serviceOf());
+  await rig.bring(desired);
+  const [[group] = []] = rig.elbv2.targetGroups;
+  rig.elbv2.targets.get(group!)?.delete('i-0a');
+  assert.deepEqual(await rig.bring(desired), []);
+  await rig.clock.advance(600_000);
+  assert.deepEqual(await rig.bring(desired), ['update target-group']);
+  assert.deepEqual(rig.elbv2.targetsOf(group!).toSorted(), ['i-0a', 'i-0b']);
+});
+
+test('nodes that are no instances are no targets, and labels narrow them', () => {
+  const { balancers } = new NlbRig();
+  const [one, two] = desiredOf(serviceOf()).backEnds;
+  const fargate = { ...one!, node: { ...one!.node, providerID: 'aws:///eu-1a/0123-abc/fargate-10.0.0.1' } };
+  const other = { ...one!, node: { ...one!.node, providerID: 'eks-hybrid:///x/i-0d' } };
+  const labelled = { ...two!, node: { ...two!.node, labels: { pool: 'edge', zone: 'a' } } };
+  const all = [one!, fargate, other, labelled];
+  assert.deepEqual(balancers.selectBackEnds(serviceOf(), all), [one, labelled]);
+  const narrowed = serviceOf({ 'target-node-labels': 'pool=edge,zone=' });
+  assert.deepEqual(balancers.selectBackEnds(narrowed, all), [labelled]);
+  assert.deepEqual(balancers.selectBackEnds(serviceOf({ 'healthcheck-interval': 'x' }), all), [one, labelled]);
+});

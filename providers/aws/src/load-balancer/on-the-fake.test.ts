@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DesiredLoadBalancer } from '@outrigger/cloud-provider';
+import { FakeRig } from './fake-rig.suite.ts';
+import { serviceOf } from './nlb/nlb-rig.suite.ts';
+
+const SLOW = { provisioningMs: 120_000, interfaceReleaseMs: 60_000, elbLagMs: 15_000, ec2LagMs: 2_000 };
+
+function left({ aws }: FakeRig): Readonly<Record<string, number>> {
+  const { balancers, listeners, targetGroups } = aws.account;
+  return {
+    balancers: balancers.all().length,
+    listeners: listeners.all().length,
+    targetGroups: targetGroups.all().length,
+  };
+}
+
+/** The stages in the life of a Service. */
+function stagesOf(rig: FakeRig): readonly DesiredLoadBalancer[] {
+  const [, ...others] = rig.instances;
+  return [
+    rig.desired(serviceOf({ 'additional-resource-tags': 'a=1' }, {}, [80, 443])),
+    rig.desired(serviceOf({ internal: 'true', 'cross-zone-load-balancing-enabled': 'true' }, {}, [443, 8080]), others),
+    rig.desired(serviceOf(), [], false),
+  ];
+}
+
+test('on the fake AWS, whose lists are behind and which takes minutes: made, changed, and gone without a rest', async () => {
+  const rig = new FakeRig({ knobs: SLOW });
+  const [made, changed, gone] = stagesOf(rig);
+  assert.deepEqual(await rig.bring(made!), [
+    'create security-group',
+    'create target-group',
+    'create target-group',
+    'update target-group',
+    'update target-group',
+    'create load-balancer',
+    'create listener',
+    'create listener',
+  ]);
+  const { ingress } = rig.balancers.plan(made!, await rig.parts(made!.service));
+  assert.match(ingress[0]?.hostname ?? '', /\.elb\.eu-central-1\.amazonaws\.com$/u);
+  await rig.bring(changed!);
+  assert.deepEqual(left(rig), { balancers: 1, listeners: 2, targetGroups: 2 });
+  await rig.bring(gone!);
+  assert.deepEqual(left(rig), { balancers: 0, listeners: 0, targetGroups: 0 });
+  assert.deepEqual(rig.aws.takeProblems(), []);
+});
+
+/** Every third write, to keep it short. */
+const STEP = 3;
+
+for (const takesEffect of [false, true]) {
+  test(`on the fake AWS, killed at each write, ${takesEffect ? 'after' : 'before'} it took effect: nothing is left over`, async () => {
+    const clean = new FakeRig({}, 2);
+    for (const stage of stagesOf(clean)) await clean.bring(stage);
+    assert.ok(clean.writes > 20, `${clean.writes} writes`);
+    for (let at = takesEffect ? 1 : 0; at < clean.writes; at += STEP) {
+      const rig = new FakeRig({ knobs: { elbLagMs: 3_000, ec2LagMs: 2_000 } }, 2);
+      rig.fault = { after: at, takesEffect };
+      for (const stage of stagesOf(rig)) await rig.persist(stage);
+      assert.deepEqual(left(rig), { balancers: 0, listeners: 0, targetGroups: 0 }, `write ${at}`);
+      // Of security groups that of the nodes, and the shared one for a while.
+      const owned = rig.aws.account.groups.all().filter(({ tags }) => 'outrigger.dev/owner' in tags);
+      assert.deepEqual(owned, [], `write ${at}`);
+    }
+  });
+}
+
+test('from Classic to Network and back: the new one is there before the old one goes, and nothing is left over', async () => {
+  const rig = new FakeRig({ knobs: { provisioningMs: 60_000, interfaceReleaseMs: 30_000 } });
+  const service = serviceOf();
+  const [classic, network] = [{ ...service, annotations: {} }, service].map((one) => rig.desired(one));
+  const { balancers, classics } = rig.aws.account;
+  const kinds = (): readonly number[] => [classics.all().length, balancers.all().length];
+  await rig.bring(classic!);
+  assert.deepEqual(kinds(), [1, 0]);
+  const there = await rig.bring(network!);
+  assert.ok(there.indexOf('create listener') < there.indexOf('delete classic-load-balancer'), there.join(', '));
+  assert.deepEqual(kinds(), [0, 1]);
+  const back = await rig.bring(classic!);
+  assert.ok(back.indexOf('create classic-load-balancer') < back.indexOf('delete load-balancer'), back.join(', '));
+  assert.deepEqual(kinds(), [1, 0]);
+  await rig.bring({ ...classic!, wanted: false });
+  assert.deepEqual([kinds(), left(rig)], [[0, 0], { balancers: 0, listeners: 0, targetGroups: 0 }]);
+  assert.deepEqual(rig.aws.takeProblems(), []);
+});

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isCloudError } from '@outrigger/cloud-provider';
+import { FakeClock } from '@outrigger/testing';
+import { aCall } from '../scripted-aws.suite.ts';
+import { Ec2Groups } from './ec2-groups.suite.ts';
+import { GroupLook } from './group-look.ts';
+import { NodeAccess, type NodeAccessOptions } from './node-access.ts';
+
+const CLUSTER = 'kubernetes.io/cluster/c1';
+
+function rig(config: Partial<ReturnType<NodeAccessOptions['config']>> = {}) {
+  const cloud = new Ec2Groups();
+  const clock = new FakeClock();
+  const known = { vpcId: 'vpc-1', tags: { id: 'c1', isLegacy: false } };
+  const groups = new GroupLook({ client: cloud.client, clock, cluster: { id: 'uid-1', name: 'blue' }, own: { known } });
+  const access = new NodeAccess({ look: groups, config: () => ({ nodeSecurityGroups: [], ...config }) });
+  const look = (): Promise<void> => access.refresh({ ...aCall });
+  const nodes = cloud.put('nodes', { [CLUSTER]: 'owned' });
+  for (const id of ['i-1', 'i-2']) cloud.instances.set(id, [nodes]);
+  return { access, clock, cloud, look, nodes };
+}
+
+test('nodes let the shared group in by one rule, however many load balancers there are', async () => {
+  const { access, cloud, look, nodes } = rig();
+  await look();
+  const [shared, again] = await Promise.all([access.ensureShared(aCall), access.ensureShared(aCall)]);
+  assert.equal(shared, again);
+  assert.equal(cloud.groups.get(shared)?.tags.get('outrigger.dev/shared-by'), 'uid-1');
+  await access.open(shared, ['i-1', 'i-2'], aCall);
+  await access.open(shared, ['i-2'], aCall);
+  assert.deepEqual(cloud.rules(nodes), [`all ${shared}`]);
+  assert.equal(cloud.calls('DescribeInstances').length, 1);
+  assert.equal(cloud.calls('AuthorizeSecurityGroupIngress').length, 1);
+  assert.ok(access.isOpen(shared, ['i-1', 'i-2']));
+});
+
+test('another process finds the shared group by its tag, and one that no look shows yet by its name', async () => {
+  const first = rig();
+  const shared = await first.access.ensureShared(aCall);
+  await first.look();
+  assert.equal(first.access.sharedId, shared);
+  const second = rig();
+  for (const [id, group] of first.cloud.groups) second.cloud.groups.set(id, group);
+  assert.equal(await second.access.ensureShared(aCall), shared);
+  first.cloud.groups.get(shared)?.tags.clear();
+  const third = rig();
+  for (const [id, group] of first.cloud.groups) third.cloud.groups.set(id, group);
+  await assert.rejects(third.access.ensureShared(aCall), (error) => isCloudError(error, 'conflict'));
+});
+
+test('a rule that somebody takes away is missed by the next look, and a young one is believed until looks can show it', async () => {
+  const { access, clock, cloud, look, nodes } = rig();
+  await access.open('sg-000000aa', ['i-1'], aCall);
+  cloud.groups.get(nodes)?.rules.clear();
+  await look();
+  assert.ok(access.isOpen('sg-000000aa', ['i-1']));
+  await clock.advance(60_000);
+  await look();
+  assert.equal(access.isOpen('sg-000000aa', ['i-1']), false);
+});
+
+test('a node has the group of the config, else the only one with the cluster’s tag, else its only one', async () => {
+  const { access, cloud, look, nodes } = rig();
+  const other = cloud.put('other');
+  const second = cloud.put('second', { [CLUSTER]: 'shared' });
+  cloud.instances.set('i-3', [other, nodes]);
+  cloud.instances.set('i-4', [other]);
+  cloud.instances.set('i-5', [nodes, second]);
+  await look();
+  await access.open('sg-000000aa', ['i-3', 'i-4'], aCall);
+  assert.deepEqual([cloud.rules(nodes), cloud.rules(other)], [['all sg-000000aa'], ['all sg-000000aa']]);
+  await assert.rejects(access.open('sg-000000aa', ['i-5'], aCall), /i-5 has 2 security groups .* NodeSecurityGroups/);
+  assert.equal(access.isOpen('sg-000000aa', ['i-5']), false);
+  const named = rig({ nodeSecurityGroups: ['sg-0000ffff', second] });
+  for (const [id, group] of cloud.groups) named.cloud.groups.set(id, group);
+  named.cloud.instances.set('i-5', [nodes, second]);
+  await named.look();
+  await named.access.open('sg-000000bb', ['i-5'], aCall);
+  assert.deepEqual(named.cloud.rules(second), ['all sg-000000bb']);
+});
+
+test('groups of load balancers are no node’s, though they have the cluster’s tag', async () => {
+  const { access, cloud, look, nodes } = rig();
+  const ours = cloud.put('k8s-elb-a1', { [CLUSTER]: 'owned', 'outrigger.dev/cluster': 'uid-1' });
+  cloud.instances.set('i-6', [ours, nodes]);
+  await look();
+  await access.open('sg-000000aa', ['i-6'], aCall);
+  assert.deepEqual([cloud.rules(nodes), cloud.rules(ours)], [['all sg-000000aa'], []]);
+});
+
+test('an instance that there is not costs one more request, and nothing else', async () => {
+  const { access, cloud, look, nodes } = rig();
+  await look();
+  await access.open('sg-000000aa', ['i-1', 'i-99', 'i-2'], aCall);
+  assert.deepEqual(cloud.rules(nodes), ['all sg-000000aa']);
+  assert.equal(cloud.calls('DescribeInstances').length, 2);
+});
+
+test('a full group says what to do', async () => {
+  const { access, cloud } = rig();
+  cloud.most = 0;
+  await assert.rejects(access.open('sg-000000aa', ['i-1'], aCall), /as many rules as AWS allows .* raise the quota/);
+});
+
+test('with DisableSecurityGroupIngress nothing is asked and nothing is done', async () => {
+  const { access, cloud } = rig({ disableSecurityGroupIngress: true });
+  assert.equal(access.usesShared, false);
+  await access.open('sg-000000aa', ['i-1'], aCall);
+  assert.ok(access.isOpen('sg-000000aa', ['i-1']));
+  assert.deepEqual(cloud.calls(), []);
+});
+
+test('rules of upstream for an NLB go alone, by their description', async () => {
+  const { access, cloud, look, nodes } = rig();
+  const rule = 'kubernetes.io/rule/nlb';
+  const all = {
+    'tcp 30080-30080 0.0.0.0/0': `${rule}/client=a1`,
+    'tcp 30081-30081 10.0.0.0/16': `${rule}/health=a1`,
+    'tcp 30082-30082 0.0.0.0/0': `${rule}/client=a12`,
+    'icmp 3-4 0.0.0.0/0': `${rule}/mtu`,
+    'tcp 22-22 10.0.0.0/8': 'by hand',
+  };
+  for (const [text, description] of Object.entries(all)) cloud.groups.get(nodes)?.rules.set(text, description);
+  await look();
+  assert.deepEqual([access.hasOld('a1'), access.hasOld('a2')], [true, false]);
+  await access.withdrawOld('a1', aCall);
+  assert.deepEqual(cloud.rules(nodes), ['icmp 3-4 0.0.0.0/0', 'tcp 22-22 10.0.0.0/8', 'tcp 30082-30082 0.0.0.0/0']);
+});
+
+test('the shared group goes when no load balancer has it, and not while one may be on its way', async () => {
+  const { access, clock, cloud, look, nodes } = rig();
+  const shared = await access.ensureShared(aCall);
+  await access.open(shared, ['i-1'], aCall);
+  await access.releaseShared(aCall);
+  await clock.advance(60_000);
+  cloud.inUse.add(shared);
+  await look();
+  await access.releaseShared(aCall);
+  assert.deepEqual(cloud.rules(nodes), [`all ${shared}`]);
+  cloud.inUse.clear();
+  await access.releaseShared(aCall);
+  assert.deepEqual([cloud.groups.has(shared), cloud.rules(nodes), access.sharedId], [false, [], undefined]);
+});
+
+test('a node that EC2 does not show yet is asked about again, and its group lets load balancers in', async () => {
+  const { access, clock, cloud, look } = rig();
+  await look();
+  await access.open('sg-000000aa', ['i-7'], aCall);
+  const group = cloud.put('pool', { [CLUSTER]: 'owned' });
+  cloud.instances.set('i-7', [group]);
+  await clock.advance(60_000);
+  await look();
+  await access.learn(['i-7'], aCall);
+  assert.equal(access.isOpen('sg-000000aa', ['i-7']), false);
+  await access.open('sg-000000aa', ['i-7'], aCall);
+  assert.deepEqual(cloud.rules(group), ['all sg-000000aa']);
+});
+
+test('rules of a group that is not the cluster’s are left to whoever made them', async () => {
+  const { access, cloud, look, nodes } = rig();
+  const database = cloud.put('database', {}, { 'tcp 5432-5432 sg-000000aa': 'by hand' });
+  await look();
+  await access.open('sg-000000aa', ['i-1'], aCall);
+  await assert.rejects(access.close('sg-000000aa', aCall), (error) => {
+    return isCloudError(error, 'conflict') && error.message.includes(database);
+  });
+  assert.deepEqual(cloud.rules(database), ['tcp 5432-5432 sg-000000aa']);
+  cloud.groups.get(database)?.rules.clear();
+  await access.close('sg-000000aa', aCall);
+  assert.deepEqual(cloud.rules(nodes), []);
+});
+
+test('the shared group stays open for a load balancer of a process before, of which no interface is there yet', async () => {
+  const { access, clock, cloud, look, nodes } = rig();
+  const shared = await access.ensureShared(aCall);
+  await access.open(shared, ['i-1'], aCall);
+  await clock.advance(60_000);
+  cloud.ofBalancers.add(shared);
+  await look();
+  await access.releaseShared(aCall);
+  assert.deepEqual([cloud.rules(nodes), access.sharedId], [[`all ${shared}`], shared]);
+});
+
+test('the only group of a node, which has no tag of the cluster and is in no look, is not asked to let in each minute', async () => {
+  const { access, clock, cloud, look } = rig();
+  const plain = cloud.put('plain');
+  cloud.instances.set('i-8', [plain]);
+  await access.open('sg-000000aa', ['i-8'], aCall);
+  for (let minute = 0; minute < 9; minute++) {
+    await clock.advance(60_000);
+    await look();
+    assert.ok(access.isOpen('sg-000000aa', ['i-8']), `after ${minute + 1} min`);
+  }
+  await clock.advance(60_000);
+  await look();
+  await access.open('sg-000000aa', ['i-8'], aCall);
+  assert.equal(cloud.calls('AuthorizeSecurityGroupIngress').length, 2);
+});

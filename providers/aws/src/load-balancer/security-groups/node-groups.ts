@@ -1,0 +1,89 @@
+/** Which security group of a node lets its load balancers in. */
+import { CloudError, isCloudError, type CallContext, type Clock } from '@outrigger/cloud-provider';
+import type { AwsClient } from '../../client/aws-client.ts';
+import { awsCodeOf, namedIn } from '../../client/aws-errors.ts';
+import type { GroupIdentifier } from '../../client/generated/ec2.ts';
+
+export interface NodeGroupsOptions {
+  readonly client: Pick<AwsClient, 'ec2'>;
+  readonly clock: Clock;
+  /** Of the cloud config: of several, the one that counts. */
+  readonly named: () => readonly string[];
+}
+
+const CHUNK = 500;
+/** The groups of an instance seldom change. */
+const BELIEVED_MS = 600_000;
+/** One that is not found may be too young to be known everywhere. */
+const YOUNG_MS = 30_000;
+
+interface Known {
+  readonly groups: readonly string[];
+  readonly at: number;
+}
+
+export class NodeGroups {
+  readonly #options: NodeGroupsOptions;
+  readonly #known = new Map<string, Known>();
+
+  constructor(options: NodeGroupsOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the groups of instances of which they are not known: one request for 500. Instances that there are not have none. */
+  async learn(instanceIds: readonly string[], call: CallContext): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    for (const [id, { at }] of this.#known) if (now - at >= BELIEVED_MS) this.#known.delete(id);
+    const unknown = [...new Set(instanceIds)].filter((id) => !this.#known.has(id));
+    for (let i = 0; i < unknown.length; i += CHUNK) {
+      const chunk = unknown.slice(i, i + CHUNK);
+      const found = await this.#read(chunk, call);
+      for (const id of chunk) {
+        const groups = found.get(id);
+        this.#known.set(id, { groups: groups ?? [], at: groups ? now : now - BELIEVED_MS + YOUNG_MS });
+      }
+    }
+  }
+
+  /**
+   * The group of a node: the one of the cloud config, or the only one with the cluster's tag, or its only one. `undefined`: its groups
+   * are not known, or it has none. Throws `invalid` where several could be meant.
+   */
+  groupOf(instanceId: string, tagged: ReadonlySet<string>): string | undefined {
+    const { groups } = this.#known.get(instanceId) ?? { groups: [] };
+    const named = this.#options.named();
+    for (const narrowed of [groups.filter((id) => named.includes(id)), groups.filter((id) => tagged.has(id)), groups]) {
+      const [only, second] = narrowed;
+      if (only !== undefined && second === undefined) return only;
+      if (second !== undefined) throw severalGroups(instanceId, narrowed);
+    }
+    return undefined;
+  }
+
+  async #read(ids: readonly string[], call: CallContext): Promise<ReadonlyMap<string, readonly string[]>> {
+    const { client } = this.#options;
+    const there = ids.length === 0 ? {} : await this.#describe(client, ids, call);
+    const instances = (there.Reservations ?? []).flatMap(({ Instances = [] }) => Instances);
+    return new Map(instances.map(({ InstanceId = '', SecurityGroups }) => [InstanceId, idsOf(SecurityGroups)]));
+  }
+
+  /** The error names those that there are not: without them once more. */
+  async #describe({ ec2 }: Pick<AwsClient, 'ec2'>, ids: readonly string[], call: CallContext) {
+    try {
+      return await ec2(call, 'DescribeInstances', { InstanceIds: ids });
+    } catch (error) {
+      const gone = namedIn(error, /\bi-[0-9a-f]+\b/gu);
+      if (awsCodeOf(error) !== 'InvalidInstanceID.NotFound' || gone.length === 0 || !isCloudError(error)) throw error;
+      const rest = ids.filter((id) => !gone.includes(id));
+      return rest.length === 0 ? {} : ec2(call, 'DescribeInstances', { InstanceIds: rest });
+    }
+  }
+}
+
+const idsOf = (groups: readonly GroupIdentifier[] = []): readonly string[] =>
+  groups.map(({ GroupId }) => GroupId).filter((id) => id !== undefined);
+
+function severalGroups(instanceId: string, groups: readonly string[]): CloudError {
+  const message = `instance ${instanceId} has ${groups.length} security groups of which any may be its node's (${groups.join(', ')}): give the cluster's tag to one alone, or name it with NodeSecurityGroups in the cloud config`;
+  return new CloudError('invalid', message);
+}

@@ -1,0 +1,79 @@
+/**
+ * Rules of security groups as texts, `tcp 80-80 10.0.0.0/8`: a plan is JSON, and two lists of texts are compared as they are. `all` stands
+ * for every protocol and port; of `icmp` and `icmpv6` the numbers are type and code.
+ */
+import { parseCidr } from '@outrigger/cloud-provider';
+import type { IpPermission } from '../../client/generated/ec2.ts';
+import type { ServiceSettings } from '../annotations/service-settings.ts';
+
+export type RuleText = string;
+
+/** Who may reach the load balancer: its ports, and what path MTU discovery needs. Sorted. */
+export function rulesOf({
+  listeners,
+  sourceRanges,
+}: Pick<ServiceSettings, 'listeners' | 'sourceRanges'>): readonly RuleText[] {
+  const ports = listeners.flatMap(({ port, protocol }) => {
+    const protocols = protocol === 'TCP_UDP' ? ['tcp', 'udp'] : [protocol === 'UDP' ? 'udp' : 'tcp'];
+    return protocols.map((one) => `${one} ${port}-${port}`);
+  });
+  const all = sourceRanges.flatMap((range) => {
+    const isIPv6 = parseCidr(range)?.family === 6;
+    return [...ports, isIPv6 ? 'icmpv6 2-0' : 'icmp 3-4'].map((port) => `${port} ${range}`);
+  });
+  return [...new Set(all)].toSorted();
+}
+
+/** Each source of a permission is a rule. Sorted. */
+export function rulesIn(permissions: readonly IpPermission[] | undefined): readonly RuleText[] {
+  const all = (permissions ?? []).flatMap((permission) =>
+    sourcesOf(permission).map((source) => textOf(permission, source)),
+  );
+  return [...new Set(all)].toSorted();
+}
+
+export function sourcesOf(permission: IpPermission): readonly string[] {
+  const { IpRanges = [], Ipv6Ranges = [], PrefixListIds = [], UserIdGroupPairs = [] } = permission;
+  return [
+    ...IpRanges.map(({ CidrIp }) => CidrIp),
+    ...Ipv6Ranges.map(({ CidrIpv6 }) => canonical(CidrIpv6)),
+    ...PrefixListIds.map(({ PrefixListId }) => PrefixListId),
+    ...UserIdGroupPairs.map(({ GroupId }) => GroupId),
+  ].filter((source) => source !== undefined);
+}
+
+const canonical = (range: string | undefined): string | undefined =>
+  range === undefined ? undefined : (parseCidr(range)?.text ?? range);
+
+function textOf({ FromPort, IpProtocol, ToPort }: IpPermission, source: string): RuleText {
+  const protocol = NAMES.get(IpProtocol ?? '') ?? IpProtocol ?? 'all';
+  return protocol === 'all' ? `all ${source}` : `${protocol} ${FromPort ?? -1}-${ToPort ?? -1} ${source}`;
+}
+
+/** EC2 shows some protocols by number. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['-1', 'all'],
+  ['6', 'tcp'],
+  ['17', 'udp'],
+  ['1', 'icmp'],
+  ['58', 'icmpv6'],
+]);
+
+const RULE = /^(?:all|(?<protocol>\S+) (?<from>-?\d+)-(?<to>-?\d+)) (?<source>\S+)$/u;
+
+/** As EC2 takes it. Throws an `Error` for what is no text of a rule. */
+export function permissionOf(text: RuleText, description?: string): IpPermission {
+  const { from, protocol = '-1', source = '', to } = RULE.exec(text)?.groups ?? {};
+  if (source === '') throw new Error(`${text} is no rule`);
+  const ports = protocol === '-1' ? {} : { FromPort: Number(from), ToPort: Number(to) };
+  return { IpProtocol: protocol, ...ports, ...sourceOf(source, description) };
+}
+
+function sourceOf(source: string, description: string | undefined): Partial<IpPermission> {
+  const said = description === undefined ? {} : { Description: description };
+  if (source.startsWith('sg-')) return { UserIdGroupPairs: [{ GroupId: source, ...said }] };
+  if (source.startsWith('pl-')) return { PrefixListIds: [{ PrefixListId: source, ...said }] };
+  return source.includes(':')
+    ? { Ipv6Ranges: [{ CidrIpv6: source, ...said }] }
+    : { IpRanges: [{ CidrIp: source, ...said }] };
+}

@@ -1,0 +1,204 @@
+/** The security group that a load balancer has for itself: who may reach its ports. A part like any other. */
+import { CloudError, isCloudError, type CallContext, type LoadBalancerService } from '@outrigger/cloud-provider';
+import type { Begun, ListedPart, PartKind } from '@outrigger/provider-kit';
+import { awsCodeOf } from '../../client/aws-errors.ts';
+import type { SecurityGroup } from '../../client/generated/ec2.ts';
+import { SECURITY_GROUP, type KindSetup } from '../frame.ts';
+import { loadBalancerName } from '../names.ts';
+import type { Tagged } from '../observe/recent-changes.ts';
+import { hasTags, ownerIn, ownerTags, tagChanges, tagList, tagsFor, tagsIn, type Tags } from '../ownership.ts';
+import { SHARED_TAG, type GroupLook } from './group-look.ts';
+import { classicGroupName, nlbGroupName } from './group-names.ts';
+import type { NodeAccess } from './node-access.ts';
+import { permissionOf, rulesIn, rulesOf, type RuleText } from './rules.ts';
+
+export interface SecurityGroupSetup extends Pick<KindSetup, 'client' | 'facts' | 'settingsOf'> {
+  readonly look: GroupLook;
+  readonly access: NodeAccess;
+}
+
+interface GroupAttributes extends Readonly<Record<string, unknown>> {
+  readonly rules: readonly RuleText[];
+  /** Those that the Service asks for; of a group that is there, all. */
+  readonly tags: Tags;
+  /** Of a group that is there. */
+  readonly name?: string;
+}
+
+/** While the network interfaces of a load balancer go: minutes. */
+const IN_USE_MS = 10_000;
+const GROUP_ID = /^sg-[0-9a-f]+$/u;
+
+export function securityGroupKind(setup: SecurityGroupSetup): PartKind {
+  return new SecurityGroupKind(setup);
+}
+
+class SecurityGroupKind implements PartKind {
+  readonly kind = SECURITY_GROUP;
+  readonly compare = { tags: (there: unknown, wanted: unknown): boolean => hasTags(there as Tags, wanted as Tags) };
+  readonly #setup: SecurityGroupSetup;
+
+  constructor(setup: SecurityGroupSetup) {
+    this.#setup = setup;
+  }
+
+  readonly wanted: PartKind['wanted'] = (desired) => {
+    const settings = this.#setup.settingsOf(desired);
+    if (settings.groups.named.length > 0) return [];
+    return [{ attributes: { rules: rulesOf(settings), tags: settings.tags } satisfies GroupAttributes }];
+  };
+
+  readonly isPredecessors: NonNullable<PartKind['isPredecessors']> = ({ attributes }, service) =>
+    this.#namesFor(service).includes(String(attributes['name']));
+
+  readonly list: PartKind['list'] = async (call) => {
+    const groups = await this.#setup.look.groups(call);
+    return groups.flatMap((group) => this.#partOf(group) ?? []);
+  };
+
+  readonly read: NonNullable<PartKind['read']> = async (id, call) => {
+    const { client, look } = this.#setup;
+    if (!GROUP_ID.test(id)) throw new CloudError('invalid', `${SECURITY_GROUP}: this is no ID of one`);
+    const { SecurityGroups = [] } = await client
+      .ec2(call, 'DescribeSecurityGroups', { GroupIds: [id] })
+      .catch((error: unknown) => {
+        if (!look.recent.isYoung(id) || !isCloudError(error, 'not-found')) throw error;
+        const message = `${id} is not found, but it was made too short a time ago to be known everywhere`;
+        throw new CloudError('retry-after', message, { retryAfterMs: 30_000, cause: error });
+      });
+    const [group] = SecurityGroups;
+    const part = group && this.#partOf({ thing: group, tags: look.recent.tagsOf(id, tagsIn(group.Tags)) });
+    if (part) return part;
+    throw new CloudError('unavailable', `DescribeSecurityGroups: the answer has no group ${id}`);
+  };
+
+  readonly create: PartKind['create'] = async ({ attributes, desired, owner }, call) => {
+    const { rules, tags: additional } = attributes as GroupAttributes;
+    const { client, facts, look, settingsOf } = this.#setup;
+    const { service } = desired;
+    const { clusterTags, vpcId: VpcId } = facts();
+    const [forClassic, forNlb] = this.#namesFor(service);
+    const isNlb = settingsOf(desired).type === 'nlb';
+    const GroupName = isNlb ? forNlb : forClassic;
+    const description = isNlb
+      ? '[k8s] Managed SecurityGroup for LoadBalancer'
+      : `Security group for Kubernetes ELB ${loadBalancerName(service.uid)} (${service.namespace}/${service.name})`;
+    const tags = tagsFor({ owner, service, clusterTags, additional });
+    const { GroupId: id } = await client.ec2(call, 'CreateSecurityGroup', {
+      GroupName,
+      Description: description.slice(0, 255),
+      VpcId,
+      TagSpecifications: [{ ResourceType: 'security-group', Tags: tagList(tags) }],
+    });
+    if (id === undefined) throw new CloudError('unavailable', 'CreateSecurityGroup: the answer names no group');
+    let IpPermissions = rules.map((rule) => permissionOf(rule));
+    try {
+      await this.#authorize(id, rules, call);
+    } catch {
+      // EC2 may not know the group everywhere yet; the next look finds it without rules, and says what is wrong with them.
+      IpPermissions = [];
+    }
+    look.recent.created(id, { GroupId: id, GroupName, IpPermissions }, tags);
+    return { id };
+  };
+
+  readonly update: NonNullable<PartKind['update']> = async (id, { attributes, changed }, call) => {
+    const { rules, tags } = attributes as GroupAttributes;
+    if (changed.includes('tags')) await this.#setTags(id, tags, call);
+    if (changed.includes('rules')) await this.#setRules(id, rules, call);
+  };
+
+  readonly claim: NonNullable<PartKind['claim']> = async (id, owner, call) => {
+    const { client, look } = this.#setup;
+    const tags = ownerTags(owner);
+    await client.ec2(call, 'CreateTags', { Resources: [id], Tags: tagList(tags) });
+    look.recent.tagged(id, tags);
+  };
+
+  /** First whoever lets it in: EC2 keeps a group that rules refer to, and one that network interfaces have, of a load balancer for minutes. */
+  readonly delete: PartKind['delete'] = async (id, call): Promise<Begun | void> => {
+    const { access, client, look } = this.#setup;
+    await access.close(id, call);
+    try {
+      await client.ec2(call, 'DeleteSecurityGroup', { GroupId: id });
+    } catch (error) {
+      if (awsCodeOf(error) !== 'DependencyViolation') throw error;
+      return { handle: `security group ${id}: still in use`, pollAfterMs: IN_USE_MS };
+    }
+    look.recent.deleted(id);
+    await access.releaseShared(call);
+  };
+
+  async #setTags(id: string, wanted: Tags, call: CallContext): Promise<void> {
+    const { client, look } = this.#setup;
+    const { SecurityGroups = [] } = await client.ec2(call, 'DescribeSecurityGroups', { GroupIds: [id] });
+    const { remove, set } = tagChanges(look.recent.tagsOf(id, tagsIn(SecurityGroups[0]?.Tags)), wanted);
+    const Resources = [id];
+    if (Object.keys(set).length > 0) await client.ec2(call, 'CreateTags', { Resources, Tags: tagList(set) });
+    if (remove.length > 0) await client.ec2(call, 'DeleteTags', { Resources, Tags: remove.map((Key) => ({ Key })) });
+    look.recent.tagged(id, set, remove);
+  }
+
+  /** New ones first: nobody who stays is shut out in between. Of a full group the old ones have to go before. */
+  async #setRules(id: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
+    const { ec2 } = this.#setup.client;
+    const { SecurityGroups = [] } = await ec2(call, 'DescribeSecurityGroups', { GroupIds: [id] });
+    const there = rulesIn(SecurityGroups[0]?.IpPermissions);
+    const missing = rules.filter((rule) => !there.includes(rule));
+    const extra = there.filter((rule) => !rules.includes(rule));
+    try {
+      await this.#authorize(id, missing, call);
+      await this.#revoke(id, extra, call);
+    } catch (error) {
+      if (awsCodeOf(error) !== 'RulesPerSecurityGroupLimitExceeded' || extra.length === 0)
+        throw this.#told(error, rules);
+      await this.#revoke(id, extra, call);
+      await this.#authorize(id, missing, call).catch((again: unknown) => {
+        throw this.#told(again, rules);
+      });
+    }
+  }
+
+  #told(error: unknown, rules: readonly RuleText[]): unknown {
+    if (awsCodeOf(error) !== 'RulesPerSecurityGroupLimitExceeded') return error;
+    const message = `ports and source ranges need ${rules.length} rules, and AWS allows 60 of a family in a security group unless raised: fewer ranges or ports, or raise the quota "Inbound or outbound rules per security group"`;
+    return new CloudError('quota', message, { cause: error });
+  }
+
+  async #authorize(GroupId: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
+    if (rules.length === 0) return;
+    try {
+      const IpPermissions = rules.map((rule) => permissionOf(rule));
+      await this.#setup.client.ec2(call, 'AuthorizeSecurityGroupIngress', { GroupId, IpPermissions });
+    } catch (error) {
+      if (awsCodeOf(error) !== 'InvalidPermission.Duplicate' || rules.length === 1) throw error;
+      // One of them is there already, and EC2 has taken none.
+      for (const rule of rules) await this.#authorize(GroupId, [rule], call).catch(unlessDuplicate);
+    }
+  }
+
+  async #revoke(GroupId: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
+    if (rules.length === 0) return;
+    const IpPermissions = rules.map((rule) => permissionOf(rule));
+    try {
+      await this.#setup.client.ec2(call, 'RevokeSecurityGroupIngress', { GroupId, IpPermissions });
+    } catch (error) {
+      // A look may be behind: what is left the next one shows.
+      if (awsCodeOf(error) !== 'InvalidPermission.NotFound') throw error;
+    }
+  }
+
+  #namesFor(service: LoadBalancerService): readonly [classic: string, nlb: string] {
+    return [classicGroupName(service), nlbGroupName(service, this.#setup.look.options.cluster.name)];
+  }
+
+  #partOf({ tags, thing }: Tagged<SecurityGroup>): ListedPart | undefined {
+    const { GroupId: id, GroupName: name = '', IpPermissions } = thing;
+    if (id === undefined || SHARED_TAG in tags) return undefined;
+    return { id, owner: ownerIn(tags), state: 'ready', attributes: { name, rules: rulesIn(IpPermissions), tags } };
+  }
+}
+
+function unlessDuplicate(error: unknown): void {
+  if (awsCodeOf(error) !== 'InvalidPermission.Duplicate') throw error;
+}
