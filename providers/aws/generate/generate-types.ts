@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { services, type ServiceSubset } from './operations.ts';
-import type { ServiceModel, Shape, ShapeReference } from './service-model.ts';
+import type { Operation, ServiceModel, Shape, ShapeReference } from './service-model.ts';
 
 if (import.meta.main) {
   for (const service of services)
@@ -17,24 +17,49 @@ export function readModel(name: string): ServiceModel {
   return JSON.parse(readFileSync(join(import.meta.dirname, `../models/${name}.json`), 'utf8')) as ServiceModel;
 }
 
-/** The model, without the operations that the provider never calls. */
-export function calledModel(model: ServiceModel, { uncalled }: Pick<ServiceSubset, 'uncalled'>): ServiceModel {
-  const called = Object.entries(model.operations).filter(([name]) => !uncalled.includes(name));
-  return { ...model, operations: Object.fromEntries(called) };
+/** The model as far as the provider goes: without the operations that it never calls, and without what it reads of no answer. */
+export function calledModel(
+  model: ServiceModel,
+  { answered, read, uncalled }: Pick<ServiceSubset, 'answered' | 'read' | 'uncalled'>,
+): ServiceModel {
+  const operations = Object.entries(model.operations)
+    .filter(([name]) => !uncalled.includes(name))
+    .map(([name, { output, ...operation }]): [string, Operation] => {
+      const isRead = name.startsWith('Describe') || answered.includes(name);
+      return [name, { ...operation, ...(output && isRead && { output }) }];
+    });
+  const asked = shapesOf(
+    model,
+    operations.map(([, { input }]) => input),
+  );
+  const shapes = Object.entries(model.shapes).map(([name, shape]): [string, Shape] => {
+    const members = read[name];
+    if (!members) return [name, shape];
+    if (asked.has(name)) throw new Error(`${name} is in requests too: they need all of it`);
+    const unknown = members.filter((member) => !shape.members?.[member]);
+    if (unknown.length > 0) throw new Error(`${name} has no member ${unknown.join(', ')}`);
+    const kept = Object.entries(shape.members ?? {}).filter(([member]) => members.includes(member));
+    return [name, { ...shape, members: Object.fromEntries(kept) }];
+  });
+  return { ...model, operations: Object.fromEntries(operations), shapes: Object.fromEntries(shapes) };
 }
 
-/** Of one service: an interface of each structure, and what each operation takes and answers: `CalledOperations`, and with those that are never called `Operations`. */
-export function typesOf(
-  { metadata, operations, shapes }: ServiceModel,
-  { uncalled }: Pick<ServiceSubset, 'uncalled'>,
-): string {
-  const asked = new Set<string>();
-  const ask = (name: string): void => {
-    if (asked.has(name)) return;
-    asked.add(name);
-    for (const { shape } of innerOf(shapes[name])) ask(shape);
-  };
-  for (const { input } of Object.values(operations)) if (input) ask(input.shape);
+/**
+ * Of one service: an interface of each structure, and what each operation that the provider calls takes and answers, `CalledOperations`. `Operations`
+ * are those of the fake: all, by what they take.
+ */
+export function typesOf(model: ServiceModel, service: ServiceSubset): string {
+  const { metadata } = model;
+  const { operations: called, shapes } = calledModel(model, service);
+  const all = Object.values(model.operations);
+  const asked = shapesOf(
+    model,
+    all.map(({ input }) => input),
+  );
+  const answered = shapesOf(
+    { shapes },
+    Object.values(called).map(({ output }) => output),
+  );
   const type = ({ shape: name }: ShapeReference): string => {
     const shape = shapes[name];
     switch (shape?.type) {
@@ -59,7 +84,7 @@ export function typesOf(
     }
   };
   const interfaces = Object.entries(shapes)
-    .filter(([, shape]) => shape.type === 'structure' && shape.exception !== true)
+    .filter(([name, { type: kind }]) => kind === 'structure' && (asked.has(name) || answered.has(name)))
     .map(([name, { members = {}, required = [] }]) => {
       const lines = Object.entries(members).map(
         ([member, of]) => `  readonly ${member}${required.includes(member) ? '' : '?'}: ${type(of)};\n`,
@@ -68,25 +93,38 @@ export function typesOf(
         ? `export type ${name} = Readonly<Record<string, never>>;\n`
         : `export interface ${name} {\n${lines.join('')}}\n`;
     });
-  const tableOf = (isCalled: boolean): string =>
-    Object.values(operations)
-      .filter(({ name }) => uncalled.includes(name) !== isCalled)
-      .map(
-        ({ input, name, output }) =>
-          `  readonly ${name}: { readonly input: ${input?.shape ?? 'Nothing'}; readonly output: ${output?.shape ?? 'Nothing'} };\n`,
-      )
-      .join('');
-  const [called, others] = [tableOf(true), tableOf(false)];
-  const nothing = `${called}${others}`.includes('Nothing')
+  const calledRows = Object.values(called).map(
+    ({ input, name, output }) =>
+      `  readonly ${name}: { readonly input: ${input?.shape ?? 'Nothing'}; readonly output: ${output?.shape ?? 'Nothing'} };\n`,
+  );
+  const otherRows = all
+    .filter(({ name }) => !Object.hasOwn(called, name))
+    .map(({ input, name }) => `  readonly ${name}: { readonly input: ${input?.shape ?? 'Nothing'} };\n`);
+  const rows = calledRows.join('');
+  const nothing = `${rows}${otherRows.join('')}`.includes('Nothing')
     ? 'export type Nothing = Readonly<Record<string, never>>;\n\n'
     : '';
-  return `/** Generated by generate/generate-types.ts from models/: ${metadata.serviceId}, ${metadata.apiVersion}. */\n\n${nothing}${interfaces.join('\n')}\nexport interface CalledOperations {\n${called}}\n\nexport ${others === '' ? 'type Operations = CalledOperations;' : `interface Operations extends CalledOperations {\n${others}}`}\n`;
+  const operations =
+    otherRows.length === 0
+      ? 'type Operations = CalledOperations;'
+      : `interface Operations extends CalledOperations {\n${otherRows.join('')}}`;
+  return `/** Generated by generate/generate-types.ts from models/: ${metadata.serviceId}, ${metadata.apiVersion}. */\n\n${nothing}${interfaces.join('\n')}\nexport interface CalledOperations {\n${rows}}\n\nexport ${operations}\n`;
 }
 
-function innerOf(shape: Shape | undefined): readonly ShapeReference[] {
-  return [...Object.values(shape?.members ?? {}), shape?.member, shape?.key, shape?.value].filter(
-    (one) => one !== undefined,
-  );
+/** All that is inside of these. */
+function shapesOf(
+  { shapes }: Pick<ServiceModel, 'shapes'>,
+  roots: readonly (ShapeReference | undefined)[],
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  const add = (reference: ShapeReference | undefined): void => {
+    if (!reference || found.has(reference.shape)) return;
+    found.add(reference.shape);
+    const { key, member, members = {}, value } = shapes[reference.shape] ?? {};
+    for (const inner of [...Object.values(members), member, key, value]) add(inner);
+  };
+  for (const root of roots) add(root);
+  return found;
 }
 
 function asElement(type: string): string {

@@ -12,8 +12,12 @@ export interface ServiceSubset {
   readonly operations: readonly string[];
   /** Of these, those that the fake answers to cloud-provider-aws, and the provider never calls: its client has no tables for them. */
   readonly uncalled: readonly string[];
-  /** Of these shapes, only these members. */
+  /** Of these shapes, only these members are in the model. */
   readonly members: Readonly<Record<string, readonly string[]>>;
+  /** Of the operations that change something, those whose answer the provider reads; it reads those of all others. */
+  readonly answered: readonly string[];
+  /** Of these shapes in answers, the provider reads these members alone. */
+  readonly read: Readonly<Record<string, readonly string[]>>;
 }
 
 export const services: readonly ServiceSubset[] = [
@@ -129,6 +133,83 @@ export const services: readonly ServiceSubset[] = [
         'Tags',
       ],
     },
+    answered: ['CreateSecurityGroup'],
+    read: {
+      Address: ['AllocationId', 'Tags'],
+      AvailabilityZone: ['ZoneId', 'ZoneName', 'ZoneType'],
+      CreateSecurityGroupResult: ['GroupId'],
+      Instance: [
+        'InstanceId',
+        'InstanceType',
+        'NetworkInterfaces',
+        'Placement',
+        'PrivateDnsName',
+        'PrivateIpAddress',
+        'PublicDnsName',
+        'PublicIpAddress',
+        'SecurityGroups',
+        'State',
+        'Tags',
+        'VpcId',
+      ],
+      InstanceIpv6Address: ['Ipv6Address'],
+      InstanceNetworkInterface: [
+        'Attachment',
+
+        'Ipv4Prefixes',
+        'Ipv6Addresses',
+        'Ipv6Prefixes',
+        'NetworkInterfaceId',
+        'PrivateIpAddresses',
+        'SourceDestCheck',
+        'Status',
+      ],
+      InstanceNetworkInterfaceAttachment: ['DeviceIndex', 'NetworkCardIndex'],
+      InstancePrivateIpAddress: ['PrivateIpAddress'],
+      InstanceState: ['Name'],
+      InstanceTopology: ['InstanceId', 'NetworkNodes'],
+      NetworkInterface: [
+        'Attachment',
+        'AvailabilityZone',
+        'Ipv6Addresses',
+        'NetworkInterfaceId',
+        'PrivateDnsName',
+        'PrivateIpAddress',
+        'SourceDestCheck',
+      ],
+      NetworkInterfaceAttachment: ['DeviceIndex', 'InstanceId', 'NetworkCardIndex'],
+      NetworkInterfaceIpv6Address: ['Ipv6Address'],
+      Placement: ['AvailabilityZone', 'AvailabilityZoneId'],
+      ReferencedSecurityGroup: ['GroupId'],
+      Reservation: ['Instances'],
+      Route: [
+        'DestinationCidrBlock',
+        'DestinationIpv6CidrBlock',
+        'EgressOnlyInternetGatewayId',
+        'GatewayId',
+        'InstanceId',
+        'NatGatewayId',
+        'NetworkInterfaceId',
+        'State',
+        'TransitGatewayId',
+        'VpcPeeringConnectionId',
+      ],
+      RouteTable: ['Associations', 'RouteTableId', 'Routes', 'Tags', 'VpcId'],
+      RouteTableAssociation: ['Main', 'SubnetId'],
+      SecurityGroup: ['GroupId', 'GroupName', 'IpPermissions', 'Tags'],
+      SecurityGroupRule: ['GroupId', 'ReferencedGroupInfo', 'SecurityGroupRuleId'],
+      Subnet: [
+        'AvailabilityZone',
+        'AvailableIpAddressCount',
+        'Ipv6CidrBlockAssociationSet',
+        'Ipv6Native',
+        'SubnetId',
+        'Tags',
+      ],
+      SubnetCidrBlockState: ['State'],
+      SubnetIpv6CidrBlockAssociation: ['Ipv6CidrBlockState'],
+      Volume: ['AvailabilityZone', 'VolumeId'],
+    },
   },
   {
     name: 'elbv2',
@@ -166,6 +247,44 @@ export const services: readonly ServiceSubset[] = [
     members: {
       Action: ['ForwardConfig', 'Order', 'TargetGroupArn', 'Type'],
     },
+    answered: ['CreateListener', 'CreateLoadBalancer', 'CreateTargetGroup'],
+    read: {
+      AvailabilityZone: ['LoadBalancerAddresses', 'SubnetId'],
+      Listener: ['Certificates', 'DefaultActions', 'ListenerArn', 'LoadBalancerArn', 'Port', 'Protocol', 'SslPolicy'],
+      LoadBalancer: [
+        'AvailabilityZones',
+        'DNSName',
+        'EnablePrefixForIpv6SourceNat',
+        'IpAddressType',
+        'LoadBalancerArn',
+        'LoadBalancerName',
+        'Scheme',
+        'SecurityGroups',
+        'State',
+        'Type',
+        'VpcId',
+      ],
+      LoadBalancerAddress: ['AllocationId', 'PrivateIPv4Address'],
+      LoadBalancerState: ['Code'],
+      TargetGroup: [
+        'HealthCheckIntervalSeconds',
+        'HealthCheckPath',
+        'HealthCheckPort',
+        'HealthCheckProtocol',
+        'HealthCheckTimeoutSeconds',
+        'HealthyThresholdCount',
+        'IpAddressType',
+        'LoadBalancerArns',
+        'Port',
+        'Protocol',
+        'TargetGroupArn',
+        'TargetGroupName',
+        'UnhealthyThresholdCount',
+        'VpcId',
+      ],
+      TargetHealth: ['State'],
+      TargetHealthDescription: ['Target', 'TargetHealth'],
+    },
   },
   {
     name: 'elb',
@@ -197,6 +316,21 @@ export const services: readonly ServiceSubset[] = [
     ],
     uncalled: ['DeleteLoadBalancerPolicy', 'DescribeInstanceHealth', 'DescribeLoadBalancerPolicies'],
     members: {},
+    answered: ['CreateLoadBalancer'],
+    read: {
+      BackendServerDescription: ['InstancePort', 'PolicyNames'],
+      LoadBalancerDescription: [
+        'BackendServerDescriptions',
+        'DNSName',
+        'HealthCheck',
+        'Instances',
+        'ListenerDescriptions',
+        'LoadBalancerName',
+        'Scheme',
+        'SecurityGroups',
+        'Subnets',
+      ],
+    },
   },
   {
     name: 'sts',
@@ -204,5 +338,11 @@ export const services: readonly ServiceSubset[] = [
     operations: ['AssumeRole', 'AssumeRoleWithWebIdentity', 'GetCallerIdentity'],
     uncalled: [],
     members: {},
+    answered: ['AssumeRole', 'AssumeRoleWithWebIdentity', 'GetCallerIdentity'],
+    read: {
+      AssumeRoleResponse: ['Credentials'],
+      AssumeRoleWithWebIdentityResponse: ['Credentials'],
+      GetCallerIdentityResponse: ['Account'],
+    },
   },
 ];

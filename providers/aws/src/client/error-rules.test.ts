@@ -99,7 +99,7 @@ test('an answer that is cut off, or none of AWS, is never an empty one', async (
     '<html></html>',
     '<DescribeInstancesResponse><reservationSet><item>',
     '<DescribeInstancesResponse><reservationSet><item></DescribeInstancesResponse>',
-    '<DescribeInstancesResponse><reservationSet><item><instancesSet><item><launchTime>x</launchTime></item></instancesSet></item></reservationSet></DescribeInstancesResponse>',
+    '<DescribeInstancesResponse><reservationSet><item><instancesSet><item><networkInterfaceSet><item><attachment><deviceIndex>x</deviceIndex></attachment></item></networkInterfaceSet></item></instancesSet></item></reservationSet></DescribeInstancesResponse>',
     '<!DOCTYPE x [<!ENTITY a "b">]><DescribeInstancesResponse></DescribeInstancesResponse>',
   ])
     await assert.rejects(rig.client.ec2(rig.call, 'DescribeInstances', {}), { code: 'unavailable' }, text);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { answerOf } from '../../fake/model-answer.ts';
 import { calledModel, readModel } from '../../generate/generate-types.ts';
 import { services } from '../../generate/operations.ts';
 import type { ServiceModel, ShapeReference } from '../../generate/service-model.ts';
@@ -95,13 +96,16 @@ function plain(value: unknown): unknown {
 const pairsOf = (form: string): readonly string[] => form.split('&').toSorted();
 
 for (const service of SERVICES) {
-  const { uncalled } = services.find(({ name }) => name === service) ?? { uncalled: [] };
-  const model = calledModel(readModel(service), { uncalled });
+  const model = readModel(service);
+  const subset = services.find(({ name }) => name === service);
+  assert.ok(subset);
+  const called = calledModel(model, subset);
   const { apiVersion, protocol, xmlNamespace } = model.metadata;
   const decoder = new AnswerDecoder(APIS[service]);
   test(`${service}, ${apiVersion}: each operation is written and read as by the official SDK`, async () => {
     using sdk = new OfficialSdk(service);
     for (const [operation, { input, output }] of Object.entries(model.operations)) {
+      if (!Object.hasOwn(called.operations, operation)) continue;
       const outputs = output ? values(model, output, 0) : fc.constant({});
       const cases = fc.record({
         asked: input ? values(model, input, protocol === 'ec2' ? 1 : 0) : fc.constant({}),
@@ -118,7 +122,8 @@ for (const service of SERVICES) {
           const judged = await sdk.ask(operation, asked as object, answer);
           const sent = encodeRequest(APIS[service], operation, asked as object);
           assert.deepEqual(pairsOf(sent), pairsOf(judged.sent.body), operation);
-          assert.deepEqual(plain(decoder.decode(operation, answer)), plain(judged.output), operation);
+          const read = answerOf(called, operation, plain(judged.output) as object);
+          assert.deepEqual(plain(decoder.decode(operation, answer)), read, operation);
         }),
         { numRuns: RUNS },
       );

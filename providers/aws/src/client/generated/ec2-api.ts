@@ -31,63 +31,44 @@ export const ec2: ServiceApi = {
     Groups: 'SecurityGroupId',
   },
   answers: {
-    AuthorizeSecurityGroupIngress: 'return? securityGroupRuleSet:SecurityGroupRules[SecurityGroupRule',
-    SecurityGroupRule:
-      'securityGroupRuleId groupId groupOwnerId isEgress? ipProtocol fromPort# toPort# cidrIpv4 cidrIpv6 prefixListId referencedGroupInfo=ReferencedSecurityGroup description tagSet:Tags[Tag securityGroupRuleArn',
-    ReferencedSecurityGroup: 'groupId peeringStatus userId vpcId vpcPeeringConnectionId',
-    Tag: 'key value',
-    CreateRoute: 'return?',
-    CreateSecurityGroup: 'groupId tagSet:Tags[Tag securityGroupArn',
-    DeleteSecurityGroup: 'return? groupId',
+    CreateSecurityGroup: 'groupId',
     DescribeAddresses: 'addressesSet:Addresses[Address',
-    Address:
-      'allocationId associationId instanceId networkInterfaceId networkInterfaceOwnerId publicIp tagSet:Tags[Tag',
+    Address: 'allocationId tagSet:Tags[Tag',
+    Tag: 'key value',
     DescribeAvailabilityZones: 'availabilityZoneInfo:AvailabilityZones[AvailabilityZone',
-    AvailabilityZone: 'groupName networkBorderGroup regionName zoneState:State zoneId zoneName zoneType',
+    AvailabilityZone: 'zoneId zoneName zoneType',
     DescribeInstanceTopology: 'instanceSet:Instances[InstanceTopology nextToken',
-    InstanceTopology:
-      'instanceId instanceType groupName networkNodeSet:NetworkNodes[ availabilityZone zoneId capacityBlockId',
+    InstanceTopology: 'instanceId networkNodeSet:NetworkNodes[',
     DescribeInstances: 'nextToken reservationSet:Reservations[Reservation',
-    Reservation: 'ownerId instancesSet:Instances[Instance',
+    Reservation: 'instancesSet:Instances[Instance',
     Instance:
-      'instanceId instanceType ipv6Address launchTime@ networkInterfaceSet:NetworkInterfaces[InstanceNetworkInterface placement= privateDnsName privateIpAddress dnsName:PublicDnsName ipAddress:PublicIpAddress groupSet:SecurityGroups[GroupIdentifier sourceDestCheck? instanceState:State=InstanceState subnetId tagSet:Tags[Tag vpcId',
+      'instanceId instanceType networkInterfaceSet:NetworkInterfaces[InstanceNetworkInterface placement= privateDnsName privateIpAddress dnsName:PublicDnsName ipAddress:PublicIpAddress groupSet:SecurityGroups[GroupIdentifier instanceState:State=InstanceState tagSet:Tags[Tag vpcId',
     InstanceNetworkInterface:
-      'attachment=InstanceNetworkInterfaceAttachment groupSet:Groups[GroupIdentifier ipv4PrefixSet:Ipv4Prefixes[InstanceIpv4Prefix ipv6AddressesSet:Ipv6Addresses[InstanceIpv6Address ipv6PrefixSet:Ipv6Prefixes[InstanceIpv6Prefix networkInterfaceId privateDnsName privateIpAddress privateIpAddressesSet:PrivateIpAddresses[InstancePrivateIpAddress sourceDestCheck? status subnetId vpcId',
-    InstanceNetworkInterfaceAttachment: 'attachmentId deviceIndex# networkCardIndex# status',
-    GroupIdentifier: 'groupId groupName',
+      'attachment=InstanceNetworkInterfaceAttachment ipv4PrefixSet:Ipv4Prefixes[InstanceIpv4Prefix ipv6AddressesSet:Ipv6Addresses[InstanceIpv6Address ipv6PrefixSet:Ipv6Prefixes[InstanceIpv6Prefix networkInterfaceId privateIpAddressesSet:PrivateIpAddresses[InstancePrivateIpAddress sourceDestCheck? status',
+    InstanceNetworkInterfaceAttachment: 'deviceIndex# networkCardIndex#',
     InstanceIpv4Prefix: 'ipv4Prefix',
-    InstanceIpv6Address: 'ipv6Address isPrimaryIpv6?',
+    InstanceIpv6Address: 'ipv6Address',
     InstanceIpv6Prefix: 'ipv6Prefix',
-    InstancePrivateIpAddress:
-      'association=InstanceNetworkInterfaceAssociation primary? privateDnsName privateIpAddress',
-    InstanceNetworkInterfaceAssociation: 'carrierIp customerOwnedIp ipOwnerId publicDnsName publicIp',
-    Placement: 'availabilityZone availabilityZoneId tenancy',
-    InstanceState: 'code# name',
+    InstancePrivateIpAddress: 'privateIpAddress',
+    Placement: 'availabilityZone availabilityZoneId',
+    GroupIdentifier: 'groupId groupName',
+    InstanceState: 'name',
     DescribeNetworkInterfaces: 'networkInterfaceSet:NetworkInterfaces[NetworkInterface nextToken',
     NetworkInterface:
-      'attachment=NetworkInterfaceAttachment availabilityZone description groupSet:Groups[GroupIdentifier interfaceType ipv6AddressesSet:Ipv6Addresses[NetworkInterfaceIpv6Address networkInterfaceId privateDnsName privateIpAddress privateIpAddressesSet:PrivateIpAddresses[NetworkInterfacePrivateIpAddress requesterId sourceDestCheck? status subnetId tagSet[Tag vpcId',
-    NetworkInterfaceAttachment:
-      'attachTime@ attachmentId deleteOnTermination? deviceIndex# networkCardIndex# instanceId instanceOwnerId status enaSrdSpecification=AttachmentEnaSrdSpecification enaQueueCount#',
-    AttachmentEnaSrdSpecification: 'enaSrdEnabled? enaSrdUdpSpecification=AttachmentEnaSrdUdpSpecification',
-    AttachmentEnaSrdUdpSpecification: 'enaSrdUdpEnabled?',
-    NetworkInterfaceIpv6Address: 'ipv6Address publicIpv6DnsName isPrimaryIpv6?',
-    NetworkInterfacePrivateIpAddress:
-      'association=NetworkInterfaceAssociation primary? privateDnsName privateIpAddress',
-    NetworkInterfaceAssociation:
-      'allocationId associationId ipOwnerId publicDnsName publicIp customerOwnedIp carrierIp',
+      'attachment=NetworkInterfaceAttachment availabilityZone ipv6AddressesSet:Ipv6Addresses[NetworkInterfaceIpv6Address networkInterfaceId privateDnsName privateIpAddress sourceDestCheck?',
+    NetworkInterfaceAttachment: 'deviceIndex# networkCardIndex# instanceId',
+    NetworkInterfaceIpv6Address: 'ipv6Address',
     DescribeRouteTables: 'routeTableSet:RouteTables[RouteTable nextToken',
     RouteTable:
-      'associationSet:Associations[RouteTableAssociation propagatingVgwSet:PropagatingVgws[PropagatingVgw routeTableId routeSet:Routes[Route tagSet:Tags[Tag vpcId ownerId',
-    RouteTableAssociation:
-      'main? routeTableAssociationId routeTableId subnetId gatewayId publicIpv4Pool associationState=RouteTableAssociationState',
-    RouteTableAssociationState: 'state statusMessage',
-    PropagatingVgw: 'gatewayId',
+      'associationSet:Associations[RouteTableAssociation routeTableId routeSet:Routes[Route tagSet:Tags[Tag vpcId',
+    RouteTableAssociation: 'main? subnetId',
     Route:
-      'destinationCidrBlock destinationIpv6CidrBlock destinationPrefixListId egressOnlyInternetGatewayId gatewayId instanceId instanceOwnerId natGatewayId transitGatewayId localGatewayId carrierGatewayId networkInterfaceId origin state vpcPeeringConnectionId coreNetworkArn odbNetworkArn ipAddress',
+      'destinationCidrBlock destinationIpv6CidrBlock egressOnlyInternetGatewayId gatewayId instanceId natGatewayId transitGatewayId networkInterfaceId state vpcPeeringConnectionId',
     DescribeSecurityGroupRules: 'securityGroupRuleSet:SecurityGroupRules[SecurityGroupRule nextToken',
+    SecurityGroupRule: 'securityGroupRuleId groupId referencedGroupInfo=ReferencedSecurityGroup',
+    ReferencedSecurityGroup: 'groupId',
     DescribeSecurityGroups: 'nextToken securityGroupInfo:SecurityGroups[SecurityGroup',
-    SecurityGroup:
-      'groupId ipPermissionsEgress[IpPermission tagSet:Tags[Tag vpcId securityGroupArn ownerId groupName groupDescription:Description ipPermissions[IpPermission',
+    SecurityGroup: 'groupId tagSet:Tags[Tag groupName ipPermissions[IpPermission',
     IpPermission:
       'ipProtocol fromPort# toPort# groups:UserIdGroupPairs[UserIdGroupPair ipRanges[IpRange ipv6Ranges[Ipv6Range prefixListIds[PrefixListId',
     UserIdGroupPair: 'description userId groupName groupId vpcId vpcPeeringConnectionId peeringStatus',
@@ -96,15 +77,10 @@ export const ec2: ServiceApi = {
     PrefixListId: 'description prefixListId',
     DescribeSubnets: 'nextToken subnetSet:Subnets[Subnet',
     Subnet:
-      'assignIpv6AddressOnCreation? availabilityZone availabilityZoneId availableIpAddressCount# cidrBlock ipv6CidrBlockAssociationSet[SubnetIpv6CidrBlockAssociation ipv6Native? ownerId state subnetId tagSet:Tags[Tag vpcId',
-    SubnetIpv6CidrBlockAssociation:
-      'associationId ipv6CidrBlock ipv6CidrBlockState=SubnetCidrBlockState ipv6AddressAttribute ipSource',
-    SubnetCidrBlockState: 'state statusMessage',
+      'availabilityZone availableIpAddressCount# ipv6CidrBlockAssociationSet[SubnetIpv6CidrBlockAssociation ipv6Native? subnetId tagSet:Tags[Tag',
+    SubnetIpv6CidrBlockAssociation: 'ipv6CidrBlockState=SubnetCidrBlockState',
+    SubnetCidrBlockState: 'state',
     DescribeVolumes: 'nextToken volumeSet:Volumes[Volume',
-    Volume: 'availabilityZone availabilityZoneId status:State tagSet:Tags[Tag volumeId volumeType',
-    RevokeSecurityGroupIngress:
-      'return? unknownIpPermissionSet:UnknownIpPermissions[IpPermission revokedSecurityGroupRuleSet:RevokedSecurityGroupRules[RevokedSecurityGroupRule',
-    RevokedSecurityGroupRule:
-      'securityGroupRuleId groupId isEgress? ipProtocol fromPort# toPort# cidrIpv4 cidrIpv6 prefixListId referencedGroupId description',
+    Volume: 'availabilityZone volumeId',
   },
 };

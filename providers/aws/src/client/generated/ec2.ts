@@ -4,11 +4,6 @@ export type Nothing = Readonly<Record<string, never>>;
 
 export interface Address {
   readonly AllocationId?: string;
-  readonly AssociationId?: string;
-  readonly InstanceId?: string;
-  readonly NetworkInterfaceId?: string;
-  readonly NetworkInterfaceOwnerId?: string;
-  readonly PublicIp?: string;
   readonly Tags?: readonly Tag[];
 }
 
@@ -18,21 +13,6 @@ export interface AssignIpv6AddressesRequest {
   readonly NetworkInterfaceId: string;
   readonly Ipv6Addresses?: readonly string[];
   readonly Ipv6AddressCount?: number;
-}
-
-export interface AssignIpv6AddressesResult {
-  readonly AssignedIpv6Addresses?: readonly string[];
-  readonly AssignedIpv6Prefixes?: readonly string[];
-  readonly NetworkInterfaceId?: string;
-}
-
-export interface AttachmentEnaSrdSpecification {
-  readonly EnaSrdEnabled?: boolean;
-  readonly EnaSrdUdpSpecification?: AttachmentEnaSrdUdpSpecification;
-}
-
-export interface AttachmentEnaSrdUdpSpecification {
-  readonly EnaSrdUdpEnabled?: boolean;
 }
 
 export interface AttributeBooleanValue {
@@ -57,16 +37,7 @@ export interface AuthorizeSecurityGroupIngressRequest {
   readonly DryRun?: boolean;
 }
 
-export interface AuthorizeSecurityGroupIngressResult {
-  readonly Return?: boolean;
-  readonly SecurityGroupRules?: readonly SecurityGroupRule[];
-}
-
 export interface AvailabilityZone {
-  readonly GroupName?: string;
-  readonly NetworkBorderGroup?: string;
-  readonly RegionName?: string;
-  readonly State?: string;
   readonly ZoneId?: string;
   readonly ZoneName?: string;
   readonly ZoneType?: string;
@@ -98,10 +69,6 @@ export interface CreateRouteRequest {
   readonly NatGatewayId?: string;
 }
 
-export interface CreateRouteResult {
-  readonly Return?: boolean;
-}
-
 export interface CreateSecurityGroupRequest {
   readonly Description: string;
   readonly GroupName: string;
@@ -112,8 +79,6 @@ export interface CreateSecurityGroupRequest {
 
 export interface CreateSecurityGroupResult {
   readonly GroupId?: string;
-  readonly Tags?: readonly Tag[];
-  readonly SecurityGroupArn?: string;
 }
 
 export interface CreateTagsRequest {
@@ -134,11 +99,6 @@ export interface DeleteSecurityGroupRequest {
   readonly GroupId?: string;
   readonly GroupName?: string;
   readonly DryRun?: boolean;
-}
-
-export interface DeleteSecurityGroupResult {
-  readonly Return?: boolean;
-  readonly GroupId?: string;
 }
 
 export interface DeleteTagsRequest {
@@ -287,11 +247,6 @@ export interface DescribeVpcsRequest {
   readonly DryRun?: boolean;
 }
 
-export interface DescribeVpcsResult {
-  readonly NextToken?: string;
-  readonly Vpcs?: readonly Vpc[];
-}
-
 export interface EnaSrdSpecification {
   readonly EnaSrdEnabled?: boolean;
   readonly EnaSrdUdpSpecification?: EnaSrdUdpSpecification;
@@ -314,8 +269,6 @@ export interface GroupIdentifier {
 export interface Instance {
   readonly InstanceId?: string;
   readonly InstanceType?: string;
-  readonly Ipv6Address?: string;
-  readonly LaunchTime?: Date;
   readonly NetworkInterfaces?: readonly InstanceNetworkInterface[];
   readonly Placement?: Placement;
   readonly PrivateDnsName?: string;
@@ -323,9 +276,7 @@ export interface Instance {
   readonly PublicDnsName?: string;
   readonly PublicIpAddress?: string;
   readonly SecurityGroups?: readonly GroupIdentifier[];
-  readonly SourceDestCheck?: boolean;
   readonly State?: InstanceState;
-  readonly SubnetId?: string;
   readonly Tags?: readonly Tag[];
   readonly VpcId?: string;
 }
@@ -336,7 +287,6 @@ export interface InstanceIpv4Prefix {
 
 export interface InstanceIpv6Address {
   readonly Ipv6Address?: string;
-  readonly IsPrimaryIpv6?: boolean;
 }
 
 export interface InstanceIpv6Prefix {
@@ -345,55 +295,31 @@ export interface InstanceIpv6Prefix {
 
 export interface InstanceNetworkInterface {
   readonly Attachment?: InstanceNetworkInterfaceAttachment;
-  readonly Groups?: readonly GroupIdentifier[];
   readonly Ipv4Prefixes?: readonly InstanceIpv4Prefix[];
   readonly Ipv6Addresses?: readonly InstanceIpv6Address[];
   readonly Ipv6Prefixes?: readonly InstanceIpv6Prefix[];
   readonly NetworkInterfaceId?: string;
-  readonly PrivateDnsName?: string;
-  readonly PrivateIpAddress?: string;
   readonly PrivateIpAddresses?: readonly InstancePrivateIpAddress[];
   readonly SourceDestCheck?: boolean;
   readonly Status?: string;
-  readonly SubnetId?: string;
-  readonly VpcId?: string;
-}
-
-export interface InstanceNetworkInterfaceAssociation {
-  readonly CarrierIp?: string;
-  readonly CustomerOwnedIp?: string;
-  readonly IpOwnerId?: string;
-  readonly PublicDnsName?: string;
-  readonly PublicIp?: string;
 }
 
 export interface InstanceNetworkInterfaceAttachment {
-  readonly AttachmentId?: string;
   readonly DeviceIndex?: number;
   readonly NetworkCardIndex?: number;
-  readonly Status?: string;
 }
 
 export interface InstancePrivateIpAddress {
-  readonly Association?: InstanceNetworkInterfaceAssociation;
-  readonly Primary?: boolean;
-  readonly PrivateDnsName?: string;
   readonly PrivateIpAddress?: string;
 }
 
 export interface InstanceState {
-  readonly Code?: number;
   readonly Name?: string;
 }
 
 export interface InstanceTopology {
   readonly InstanceId?: string;
-  readonly InstanceType?: string;
-  readonly GroupName?: string;
   readonly NetworkNodes?: readonly string[];
-  readonly AvailabilityZone?: string;
-  readonly ZoneId?: string;
-  readonly CapacityBlockId?: string;
 }
 
 export interface IpPermission {
@@ -439,43 +365,17 @@ export interface ModifyNetworkInterfaceAttributeRequest {
 export interface NetworkInterface {
   readonly Attachment?: NetworkInterfaceAttachment;
   readonly AvailabilityZone?: string;
-  readonly Description?: string;
-  readonly Groups?: readonly GroupIdentifier[];
-  readonly InterfaceType?: string;
   readonly Ipv6Addresses?: readonly NetworkInterfaceIpv6Address[];
   readonly NetworkInterfaceId?: string;
   readonly PrivateDnsName?: string;
   readonly PrivateIpAddress?: string;
-  readonly PrivateIpAddresses?: readonly NetworkInterfacePrivateIpAddress[];
-  readonly RequesterId?: string;
   readonly SourceDestCheck?: boolean;
-  readonly Status?: string;
-  readonly SubnetId?: string;
-  readonly TagSet?: readonly Tag[];
-  readonly VpcId?: string;
-}
-
-export interface NetworkInterfaceAssociation {
-  readonly AllocationId?: string;
-  readonly AssociationId?: string;
-  readonly IpOwnerId?: string;
-  readonly PublicDnsName?: string;
-  readonly PublicIp?: string;
-  readonly CustomerOwnedIp?: string;
-  readonly CarrierIp?: string;
 }
 
 export interface NetworkInterfaceAttachment {
-  readonly AttachTime?: Date;
-  readonly AttachmentId?: string;
-  readonly DeleteOnTermination?: boolean;
   readonly DeviceIndex?: number;
   readonly NetworkCardIndex?: number;
   readonly InstanceId?: string;
-  readonly InstanceOwnerId?: string;
-  readonly Status?: string;
-  readonly EnaSrdSpecification?: AttachmentEnaSrdSpecification;
-  readonly EnaQueueCount?: number;
 }
 
 export interface NetworkInterfaceAttachmentChanges {
@@ -487,21 +387,11 @@ export interface NetworkInterfaceAttachmentChanges {
 
 export interface NetworkInterfaceIpv6Address {
   readonly Ipv6Address?: string;
-  readonly PublicIpv6DnsName?: string;
-  readonly IsPrimaryIpv6?: boolean;
-}
-
-export interface NetworkInterfacePrivateIpAddress {
-  readonly Association?: NetworkInterfaceAssociation;
-  readonly Primary?: boolean;
-  readonly PrivateDnsName?: string;
-  readonly PrivateIpAddress?: string;
 }
 
 export interface Placement {
   readonly AvailabilityZone?: string;
   readonly AvailabilityZoneId?: string;
-  readonly Tenancy?: string;
 }
 
 export interface PrefixListId {
@@ -509,16 +399,8 @@ export interface PrefixListId {
   readonly PrefixListId?: string;
 }
 
-export interface PropagatingVgw {
-  readonly GatewayId?: string;
-}
-
 export interface ReferencedSecurityGroup {
   readonly GroupId?: string;
-  readonly PeeringStatus?: string;
-  readonly UserId?: string;
-  readonly VpcId?: string;
-  readonly VpcPeeringConnectionId?: string;
 }
 
 export interface ReplaceRouteRequest {
@@ -543,7 +425,6 @@ export interface ReplaceRouteRequest {
 }
 
 export interface Reservation {
-  readonly OwnerId?: string;
   readonly Instances?: readonly Instance[];
 }
 
@@ -561,127 +442,60 @@ export interface RevokeSecurityGroupIngressRequest {
   readonly DryRun?: boolean;
 }
 
-export interface RevokeSecurityGroupIngressResult {
-  readonly Return?: boolean;
-  readonly UnknownIpPermissions?: readonly IpPermission[];
-  readonly RevokedSecurityGroupRules?: readonly RevokedSecurityGroupRule[];
-}
-
-export interface RevokedSecurityGroupRule {
-  readonly SecurityGroupRuleId?: string;
-  readonly GroupId?: string;
-  readonly IsEgress?: boolean;
-  readonly IpProtocol?: string;
-  readonly FromPort?: number;
-  readonly ToPort?: number;
-  readonly CidrIpv4?: string;
-  readonly CidrIpv6?: string;
-  readonly PrefixListId?: string;
-  readonly ReferencedGroupId?: string;
-  readonly Description?: string;
-}
-
 export interface Route {
   readonly DestinationCidrBlock?: string;
   readonly DestinationIpv6CidrBlock?: string;
-  readonly DestinationPrefixListId?: string;
   readonly EgressOnlyInternetGatewayId?: string;
   readonly GatewayId?: string;
   readonly InstanceId?: string;
-  readonly InstanceOwnerId?: string;
   readonly NatGatewayId?: string;
   readonly TransitGatewayId?: string;
-  readonly LocalGatewayId?: string;
-  readonly CarrierGatewayId?: string;
   readonly NetworkInterfaceId?: string;
-  readonly Origin?: string;
   readonly State?: string;
   readonly VpcPeeringConnectionId?: string;
-  readonly CoreNetworkArn?: string;
-  readonly OdbNetworkArn?: string;
-  readonly IpAddress?: string;
 }
 
 export interface RouteTable {
   readonly Associations?: readonly RouteTableAssociation[];
-  readonly PropagatingVgws?: readonly PropagatingVgw[];
   readonly RouteTableId?: string;
   readonly Routes?: readonly Route[];
   readonly Tags?: readonly Tag[];
   readonly VpcId?: string;
-  readonly OwnerId?: string;
 }
 
 export interface RouteTableAssociation {
   readonly Main?: boolean;
-  readonly RouteTableAssociationId?: string;
-  readonly RouteTableId?: string;
   readonly SubnetId?: string;
-  readonly GatewayId?: string;
-  readonly PublicIpv4Pool?: string;
-  readonly AssociationState?: RouteTableAssociationState;
-}
-
-export interface RouteTableAssociationState {
-  readonly State?: string;
-  readonly StatusMessage?: string;
 }
 
 export interface SecurityGroup {
   readonly GroupId?: string;
-  readonly IpPermissionsEgress?: readonly IpPermission[];
   readonly Tags?: readonly Tag[];
-  readonly VpcId?: string;
-  readonly SecurityGroupArn?: string;
-  readonly OwnerId?: string;
   readonly GroupName?: string;
-  readonly Description?: string;
   readonly IpPermissions?: readonly IpPermission[];
 }
 
 export interface SecurityGroupRule {
   readonly SecurityGroupRuleId?: string;
   readonly GroupId?: string;
-  readonly GroupOwnerId?: string;
-  readonly IsEgress?: boolean;
-  readonly IpProtocol?: string;
-  readonly FromPort?: number;
-  readonly ToPort?: number;
-  readonly CidrIpv4?: string;
-  readonly CidrIpv6?: string;
-  readonly PrefixListId?: string;
   readonly ReferencedGroupInfo?: ReferencedSecurityGroup;
-  readonly Description?: string;
-  readonly Tags?: readonly Tag[];
-  readonly SecurityGroupRuleArn?: string;
 }
 
 export interface Subnet {
-  readonly AssignIpv6AddressOnCreation?: boolean;
   readonly AvailabilityZone?: string;
-  readonly AvailabilityZoneId?: string;
   readonly AvailableIpAddressCount?: number;
-  readonly CidrBlock?: string;
   readonly Ipv6CidrBlockAssociationSet?: readonly SubnetIpv6CidrBlockAssociation[];
   readonly Ipv6Native?: boolean;
-  readonly OwnerId?: string;
-  readonly State?: string;
   readonly SubnetId?: string;
   readonly Tags?: readonly Tag[];
-  readonly VpcId?: string;
 }
 
 export interface SubnetCidrBlockState {
   readonly State?: string;
-  readonly StatusMessage?: string;
 }
 
 export interface SubnetIpv6CidrBlockAssociation {
-  readonly AssociationId?: string;
-  readonly Ipv6CidrBlock?: string;
   readonly Ipv6CidrBlockState?: SubnetCidrBlockState;
-  readonly Ipv6AddressAttribute?: string;
-  readonly IpSource?: string;
 }
 
 export interface Tag {
@@ -820,59 +634,22 @@ export interface UserIdGroupPair {
 
 export interface Volume {
   readonly AvailabilityZone?: string;
-  readonly AvailabilityZoneId?: string;
-  readonly State?: string;
-  readonly Tags?: readonly Tag[];
   readonly VolumeId?: string;
-  readonly VolumeType?: string;
-}
-
-export interface Vpc {
-  readonly CidrBlock?: string;
-  readonly CidrBlockAssociationSet?: readonly VpcCidrBlockAssociation[];
-  readonly Ipv6CidrBlockAssociationSet?: readonly VpcIpv6CidrBlockAssociation[];
-  readonly OwnerId?: string;
-  readonly Tags?: readonly Tag[];
-  readonly VpcId?: string;
-}
-
-export interface VpcCidrBlockAssociation {
-  readonly AssociationId?: string;
-  readonly CidrBlock?: string;
-  readonly CidrBlockState?: VpcCidrBlockState;
-}
-
-export interface VpcCidrBlockState {
-  readonly State?: string;
-  readonly StatusMessage?: string;
-}
-
-export interface VpcIpv6CidrBlockAssociation {
-  readonly AssociationId?: string;
-  readonly Ipv6CidrBlock?: string;
-  readonly Ipv6CidrBlockState?: VpcCidrBlockState;
-  readonly NetworkBorderGroup?: string;
-  readonly Ipv6Pool?: string;
-  readonly Ipv6AddressAttribute?: string;
-  readonly IpSource?: string;
 }
 
 export interface CalledOperations {
   readonly AuthorizeSecurityGroupIngress: {
     readonly input: AuthorizeSecurityGroupIngressRequest;
-    readonly output: AuthorizeSecurityGroupIngressResult;
+    readonly output: Nothing;
   };
-  readonly CreateRoute: { readonly input: CreateRouteRequest; readonly output: CreateRouteResult };
+  readonly CreateRoute: { readonly input: CreateRouteRequest; readonly output: Nothing };
   readonly CreateSecurityGroup: {
     readonly input: CreateSecurityGroupRequest;
     readonly output: CreateSecurityGroupResult;
   };
   readonly CreateTags: { readonly input: CreateTagsRequest; readonly output: Nothing };
   readonly DeleteRoute: { readonly input: DeleteRouteRequest; readonly output: Nothing };
-  readonly DeleteSecurityGroup: {
-    readonly input: DeleteSecurityGroupRequest;
-    readonly output: DeleteSecurityGroupResult;
-  };
+  readonly DeleteSecurityGroup: { readonly input: DeleteSecurityGroupRequest; readonly output: Nothing };
   readonly DeleteTags: { readonly input: DeleteTagsRequest; readonly output: Nothing };
   readonly DescribeAddresses: { readonly input: DescribeAddressesRequest; readonly output: DescribeAddressesResult };
   readonly DescribeAvailabilityZones: {
@@ -907,17 +684,11 @@ export interface CalledOperations {
     readonly output: Nothing;
   };
   readonly ReplaceRoute: { readonly input: ReplaceRouteRequest; readonly output: Nothing };
-  readonly RevokeSecurityGroupIngress: {
-    readonly input: RevokeSecurityGroupIngressRequest;
-    readonly output: RevokeSecurityGroupIngressResult;
-  };
+  readonly RevokeSecurityGroupIngress: { readonly input: RevokeSecurityGroupIngressRequest; readonly output: Nothing };
 }
 
 export interface Operations extends CalledOperations {
-  readonly AssignIpv6Addresses: {
-    readonly input: AssignIpv6AddressesRequest;
-    readonly output: AssignIpv6AddressesResult;
-  };
-  readonly DescribeVpcs: { readonly input: DescribeVpcsRequest; readonly output: DescribeVpcsResult };
-  readonly ModifyInstanceAttribute: { readonly input: ModifyInstanceAttributeRequest; readonly output: Nothing };
+  readonly AssignIpv6Addresses: { readonly input: AssignIpv6AddressesRequest };
+  readonly DescribeVpcs: { readonly input: DescribeVpcsRequest };
+  readonly ModifyInstanceAttribute: { readonly input: ModifyInstanceAttributeRequest };
 }

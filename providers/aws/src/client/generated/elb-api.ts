@@ -9,13 +9,7 @@ export const elb: ServiceApi = {
   signing: 'elasticloadbalancing',
   requests: {},
   answers: {
-    ApplySecurityGroupsToLoadBalancer: 'SecurityGroups[',
-    AttachLoadBalancerToSubnets: 'Subnets[',
-    ConfigureHealthCheck: 'HealthCheck=',
-    HealthCheck: 'Target Interval# Timeout# UnhealthyThreshold# HealthyThreshold#',
     CreateLoadBalancer: 'DNSName',
-    DeregisterInstancesFromLoadBalancer: 'Instances[Instance',
-    Instance: 'InstanceId',
     DescribeLoadBalancerAttributes: 'LoadBalancerAttributes=',
     LoadBalancerAttributes:
       'CrossZoneLoadBalancing= AccessLog= ConnectionDraining= ConnectionSettings= AdditionalAttributes[AdditionalAttribute',
@@ -26,20 +20,14 @@ export const elb: ServiceApi = {
     AdditionalAttribute: 'Key Value',
     DescribeLoadBalancers: 'LoadBalancerDescriptions[LoadBalancerDescription NextMarker',
     LoadBalancerDescription:
-      'LoadBalancerName DNSName CanonicalHostedZoneName CanonicalHostedZoneNameID ListenerDescriptions[ListenerDescription Policies= BackendServerDescriptions[BackendServerDescription AvailabilityZones[ Subnets[ VPCId Instances[Instance HealthCheck= SourceSecurityGroup= SecurityGroups[ CreatedTime@ Scheme',
+      'LoadBalancerName DNSName ListenerDescriptions[ListenerDescription BackendServerDescriptions[BackendServerDescription Subnets[ Instances[Instance HealthCheck= SecurityGroups[ Scheme',
     ListenerDescription: 'Listener= PolicyNames[',
     Listener: 'Protocol LoadBalancerPort# InstanceProtocol InstancePort# SSLCertificateId',
-    Policies:
-      'AppCookieStickinessPolicies[AppCookieStickinessPolicy LBCookieStickinessPolicies[LBCookieStickinessPolicy OtherPolicies[',
-    AppCookieStickinessPolicy: 'PolicyName CookieName',
-    LBCookieStickinessPolicy: 'PolicyName CookieExpirationPeriod#',
     BackendServerDescription: 'InstancePort# PolicyNames[',
-    SourceSecurityGroup: 'OwnerAlias GroupName',
+    Instance: 'InstanceId',
+    HealthCheck: 'Target Interval# Timeout# UnhealthyThreshold# HealthyThreshold#',
     DescribeTags: 'TagDescriptions[TagDescription',
     TagDescription: 'LoadBalancerName Tags[Tag',
     Tag: 'Key Value',
-    DetachLoadBalancerFromSubnets: 'Subnets[',
-    ModifyLoadBalancerAttributes: 'LoadBalancerName LoadBalancerAttributes=',
-    RegisterInstancesWithLoadBalancer: 'Instances[Instance',
   },
 };

@@ -9,12 +9,9 @@ export const sts: ServiceApi = {
   signing: 'sts',
   requests: {},
   answers: {
-    AssumeRole:
-      'Credentials= AssumedRoleUser= PackedPolicySize# SourceIdentity SessionTokenUtilization# SessionTokenSize#',
+    AssumeRole: 'Credentials=',
     Credentials: 'AccessKeyId SecretAccessKey SessionToken Expiration@',
-    AssumedRoleUser: 'AssumedRoleId Arn',
-    AssumeRoleWithWebIdentity:
-      'Credentials= SubjectFromWebIdentityToken AssumedRoleUser= PackedPolicySize# Provider Audience SourceIdentity SessionTokenUtilization# SessionTokenSize#',
-    GetCallerIdentity: 'UserId Account Arn',
+    AssumeRoleWithWebIdentity: 'Credentials=',
+    GetCallerIdentity: 'Account',
   },
 };

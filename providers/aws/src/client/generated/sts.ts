@@ -18,11 +18,6 @@ export interface AssumeRoleRequest {
 
 export interface AssumeRoleResponse {
   readonly Credentials?: Credentials;
-  readonly AssumedRoleUser?: AssumedRoleUser;
-  readonly PackedPolicySize?: number;
-  readonly SourceIdentity?: string;
-  readonly SessionTokenUtilization?: number;
-  readonly SessionTokenSize?: number;
 }
 
 export interface AssumeRoleWithWebIdentityRequest {
@@ -38,19 +33,6 @@ export interface AssumeRoleWithWebIdentityRequest {
 
 export interface AssumeRoleWithWebIdentityResponse {
   readonly Credentials?: Credentials;
-  readonly SubjectFromWebIdentityToken?: string;
-  readonly AssumedRoleUser?: AssumedRoleUser;
-  readonly PackedPolicySize?: number;
-  readonly Provider?: string;
-  readonly Audience?: string;
-  readonly SourceIdentity?: string;
-  readonly SessionTokenUtilization?: number;
-  readonly SessionTokenSize?: number;
-}
-
-export interface AssumedRoleUser {
-  readonly AssumedRoleId: string;
-  readonly Arn: string;
 }
 
 export interface Credentials {
@@ -63,9 +45,7 @@ export interface Credentials {
 export type GetCallerIdentityRequest = Readonly<Record<string, never>>;
 
 export interface GetCallerIdentityResponse {
-  readonly UserId?: string;
   readonly Account?: string;
-  readonly Arn?: string;
 }
 
 export interface PolicyDescriptorType {

@@ -42,7 +42,6 @@ function predecessor(
       HealthCheckIntervalSeconds: 30,
       HealthyThresholdCount: 3,
       UnhealthyThresholdCount: 3,
-      TargetType: 'instance',
       IpAddressType: 'ipv4',
     },
   });
