@@ -10,6 +10,7 @@ import {
   systemClock,
   type Client,
   type Node,
+  type Selectors,
   type Service,
 } from '@outrigger/kube';
 import { hollowNode, startHollowNodes, type HollowNodeOptions, type HollowNodes } from '@outrigger/testing';
@@ -56,6 +57,7 @@ export class HonestCluster implements AsyncDisposable {
   readonly #project: SeededProject;
   readonly #services: ReturnType<typeof openStore<Service>>;
   readonly #nodes: ReturnType<typeof openStore<Node>>;
+  readonly #selectors: Selectors;
   readonly #machines = new Map<string, Machine>();
   #byIndex: readonly Machine[] = [];
   #kubelets: HollowNodes | undefined;
@@ -63,15 +65,19 @@ export class HonestCluster implements AsyncDisposable {
   /** Of machines that load balancers lead to, or have led to. */
   readonly #edgeAddresses = new Set<string>();
 
-  constructor(client: Client, cloud: FakeOpenStack, project: SeededProject) {
+  /** `others`: nodes that are not watched, as others write them, large and often: who looks must not be delayed by them. */
+  constructor(client: Client, cloud: FakeOpenStack, project: SeededProject, others: readonly string[]) {
     this.#client = client;
     this.#cloud = cloud;
     this.#project = project;
+    this.#selectors = { fieldSelector: others.map((name) => `metadata.name!=${name}`).join() };
     const common = { client, clock: systemClock, logger: silentLogger, metrics: noMetrics };
     this.#services = this.#owned.use(
       openStore<Service>({ ...common, resource: resources.services, namespace: HONEST_NAMESPACE }),
     );
-    this.#nodes = this.#owned.use(openStore<Node>({ ...common, resource: resources.nodes }));
+    this.#nodes = this.#owned.use(
+      openStore<Node>({ ...common, resource: resources.nodes, selectors: this.#selectors }),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -108,6 +114,7 @@ export class HonestCluster implements AsyncDisposable {
         count: 0,
         node: (index) => this.#byIndex[index] ?? { name: `unexpected-${index}` },
         heartbeats: { leaseMs: 60_000, statusMs: 60_000 },
+        selectors: this.#selectors,
       }),
     );
     const times = noTimes();

@@ -12,7 +12,7 @@ import {
   type ResourceClient,
   type Node,
 } from '@outrigger/kube';
-import { hollowNode, type ControlPlane, type HollowNodeOptions } from '@outrigger/testing';
+import { hollowNode, type HollowNodeOptions } from '@outrigger/testing';
 import { Pacer } from './pacer.ts';
 
 /** How much the two do together. */
@@ -22,19 +22,23 @@ const EXCLUDED = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const ZONES = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region', 'node.kubernetes.io/instance-type'];
 
 export interface HostileKubeletsOptions {
-  readonly controlPlane: ControlPlane;
   readonly random: () => number;
-  /** The one with a machine. */
-  readonly own: HollowNodeOptions;
+  /** The one with a machine; the file with which it signs in. */
+  readonly own: HollowNodeOptions & { readonly kubeconfig: string };
   /** The one without: its name, and the provider ID of an honest node. */
-  readonly twin: { readonly name: string; readonly providerID: string };
+  readonly twin: { readonly name: string; readonly providerID: string; readonly kubeconfig: string };
   /** Those of honest machines, of Services, and of nobody. */
   readonly addresses: readonly string[];
   readonly providerIDs: readonly string[];
 }
 
+export interface KubeletCounts {
+  written: number;
+  refused: number;
+}
+
 export class HostileKubelets implements AsyncDisposable {
-  readonly counts = { written: 0, refused: 0 };
+  readonly counts: KubeletCounts = { written: 0, refused: 0 };
   readonly #owned = new AsyncDisposableStack();
   readonly #options: HostileKubeletsOptions;
   #pacer: Pacer | undefined;
@@ -48,10 +52,10 @@ export class HostileKubelets implements AsyncDisposable {
     const hostile = new HostileKubelets(options);
     const { own, twin } = options;
     const now = systemClock.now();
-    const nodes = await hostile.#nodesAs(own.name);
+    const nodes = await hostile.#nodesAs(own.kubeconfig);
     await nodes.create(hollowNode({ ...own, now }));
     const claimed = hollowNode({ name: twin.name, now });
-    const twins = await hostile.#nodesAs(twin.name);
+    const twins = await hostile.#nodesAs(twin.kubeconfig);
     await twins.create({ ...claimed, spec: { ...claimed.spec, providerID: twin.providerID } });
     const writers = [
       { nodes, name: own.name },
@@ -69,10 +73,8 @@ export class HostileKubelets implements AsyncDisposable {
     await this.#owned.disposeAsync();
   }
 
-  async #nodesAs(name: string): Promise<ResourceClient<Node>> {
-    const user = `system:node:${name}`;
-    const { path } = await this.#options.controlPlane.kubeconfigFor({ user, groups: ['system:nodes'] });
-    const transport = this.#owned.use(createTransport(await loadConfig({ kubeconfig: path })));
+  async #nodesAs(kubeconfig: string): Promise<ResourceClient<Node>> {
+    const transport = this.#owned.use(createTransport(await loadConfig({ kubeconfig })));
     return createClient(transport).of(resources.nodes);
   }
 

@@ -12,12 +12,11 @@ import {
   type ResourceClient,
   type Service,
 } from '@outrigger/kube';
-import type { ControlPlane } from '@outrigger/testing';
 import { HOSTILE_NAMESPACE, HostileServices, type Patch, type Targets } from './hostile-services.ts';
 import { Pacer } from './pacer.ts';
 import { rbacResource } from './rbac-resource.ts';
 
-const USER = 'hostile-tenant';
+export const TENANT_USER = 'hostile-tenant';
 /** How much it does. */
 export const TENANT = {
   /** That it makes, deletes and makes again: so many Services at a time at most. */
@@ -25,6 +24,13 @@ export const TENANT = {
   /** 20 a second: more than this is the API server's and etcd's to bear, and measures them. */
   pace: { perSecond: 20, atOnce: 4 },
 } as const;
+
+export interface HostileTenantOptions {
+  /** Of `TENANT_USER`: the file. */
+  readonly kubeconfig: string;
+  readonly random: () => number;
+  readonly targets: Targets;
+}
 
 /** How often each was carried out, and how often the API server refused one. */
 export interface TenantCounts {
@@ -36,7 +42,7 @@ export interface TenantCounts {
 
 /** Makes the namespace and who may write its Services there, and read its Events. */
 export async function allowTenant(admin: Client): Promise<void> {
-  const metadata = { name: USER, namespace: HOSTILE_NAMESPACE };
+  const metadata = { name: TENANT_USER, namespace: HOSTILE_NAMESPACE };
   await admin.of(resources.namespaces).create({ metadata: { name: HOSTILE_NAMESPACE } });
   const rules = [
     { apiGroups: [''], resources: ['services'], verbs: ['*'] },
@@ -44,8 +50,8 @@ export async function allowTenant(admin: Client): Promise<void> {
   ];
   await admin.of(rbacResource('Role')).create({ metadata, rules } as object);
   const { group } = rbacResource('Role');
-  const subjects = [{ apiGroup: group, kind: 'User', name: USER }];
-  const roleRef = { apiGroup: group, kind: 'Role', name: USER };
+  const subjects = [{ apiGroup: group, kind: 'User', name: TENANT_USER }];
+  const roleRef = { apiGroup: group, kind: 'Role', name: TENANT_USER };
   await admin.of(rbacResource('RoleBinding')).create({ metadata, subjects, roleRef } as object);
 }
 
@@ -58,27 +64,18 @@ export class HostileTenant implements AsyncDisposable {
   readonly #there = new Set<string>();
   readonly #pacer: Pacer;
 
-  private constructor(
-    owned: AsyncDisposableStack,
-    client: Client,
-    options: { readonly random: () => number; readonly targets: Targets },
-  ) {
+  private constructor(owned: AsyncDisposableStack, client: Client, { random, targets }: HostileTenantOptions) {
     this.#owned = owned;
     this.#services = client.of(resources.services);
-    this.#random = options.random;
-    this.#hostile = new HostileServices(options.random, options.targets);
+    this.#random = random;
+    this.#hostile = new HostileServices(random, targets);
     this.#pacer = new Pacer({ ...TENANT.pace, act: () => this.#act() });
   }
 
   /** Begins. */
-  static async start(options: {
-    readonly controlPlane: ControlPlane;
-    readonly random: () => number;
-    readonly targets: Targets;
-  }): Promise<HostileTenant> {
+  static async start(options: HostileTenantOptions): Promise<HostileTenant> {
     const owned = new AsyncDisposableStack();
-    const { path } = await options.controlPlane.kubeconfigFor({ user: USER });
-    const transport = owned.use(createTransport(await loadConfig({ kubeconfig: path })));
+    const transport = owned.use(createTransport(await loadConfig({ kubeconfig: options.kubeconfig })));
     const tenant = new HostileTenant(owned, createClient(transport), options);
     tenant.#pacer.start();
     return tenant;

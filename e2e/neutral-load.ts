@@ -15,7 +15,6 @@ import {
   type ConfigMap,
   type ResourceClient,
 } from '@outrigger/kube';
-import type { ControlPlane } from '@outrigger/testing';
 import { KUBELETS } from './hostile-kubelets.ts';
 import { TENANT } from './hostile-tenant.ts';
 import { Pacer } from './pacer.ts';
@@ -26,7 +25,8 @@ const LARGE_TEXT = 'x'.repeat(240_000);
 const IMAGES_TEXT = 'x'.repeat(200_000);
 
 export interface NeutralLoadOptions {
-  readonly controlPlane: ControlPlane;
+  /** Of somebody who may write everything: the file. */
+  readonly kubeconfig: string;
   readonly random: () => number;
 }
 
@@ -49,10 +49,9 @@ export class NeutralLoad implements AsyncDisposable {
   }
 
   /** Begins. */
-  static async start({ controlPlane, random }: NeutralLoadOptions): Promise<NeutralLoad> {
+  static async start({ kubeconfig, random }: NeutralLoadOptions): Promise<NeutralLoad> {
     const owned = new AsyncDisposableStack();
-    const { path } = await controlPlane.kubeconfigFor({ user: 'neutral', groups: ['system:masters'] });
-    const client = createClient(owned.use(createTransport(await loadConfig({ kubeconfig: path }))));
+    const client = createClient(owned.use(createTransport(await loadConfig({ kubeconfig }))));
     await client
       .of(resources.namespaces)
       .create({ metadata: { name: NAMESPACE } })

@@ -27,11 +27,11 @@ import { createFakeOpenStack, type FakeOpenStack } from '../providers/openstack/
 import { seedProject, type SeededProject } from '../providers/openstack/fake/seed-project.ts';
 import { serveFakeOpenStack } from '../providers/openstack/fake/serve-fake-openstack.ts';
 import { EDGE_LABEL, HONEST_NAMESPACE, HonestCluster, noTimes, type Step, type Times } from './honest-cluster.ts';
-import { HostileKubelets } from './hostile-kubelets.ts';
+import type { KubeletCounts } from './hostile-kubelets.ts';
 import { HOSTILE_NAMESPACE, type Targets } from './hostile-services.ts';
-import { allowTenant, HostileTenant, type TenantCounts } from './hostile-tenant.ts';
+import { allowTenant, TENANT_USER, type TenantCounts } from './hostile-tenant.ts';
+import { LoadProcess } from './load-process.ts';
 import { Manager } from './manager.ts';
-import { NeutralLoad } from './neutral-load.ts';
 import { PeakMemory } from './peak-memory.ts';
 import { LEASE } from './replica.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -92,7 +92,7 @@ export interface TenantReport {
   readonly neutral: Times;
   readonly attacked: Times;
   readonly tenant: TenantCounts;
-  readonly kubelets: { readonly written: number; readonly refused: number };
+  readonly kubelets: KubeletCounts;
   readonly events: number;
   readonly aloneMiB: number;
   readonly attackedMiB: number;
@@ -144,7 +144,7 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   const memory = new PeakMemory(pid ?? 0);
   const mark = await controlPlane.auditLog.mark();
 
-  const honest = owned.use(new HonestCluster(client, cloud, project));
+  const honest = owned.use(new HonestCluster(client, cloud, project, [OWN_NODE, TWIN_NODE]));
   await honest.fill(options.nodes, options.services);
   const own = honest.addMachine(OWN_NODE, true);
   const machines = [...honest.machines.values()];
@@ -156,45 +156,49 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   const alone = noTimes();
   await turnOver(honest, alone, options.quietTurns);
   const neutral = noTimes();
-  await turnOverBesideWrites(honest, neutral, options, random);
+  await turnOverBesideWrites(honest, neutral, options);
   const aloneMiB = memory.take();
 
   const problems: string[] = [];
   const began = systemClock.monotonic();
   const attacked = noTimes();
   const addresses = [...honest.services.flatMap((service) => addressOf(service) ?? []), foreign.address];
-  const tenant = await HostileTenant.start({ controlPlane, random, targets: targetsOf(cloud, foreign, addresses) });
-  const kubelets = await HostileKubelets.start({
-    controlPlane,
-    random,
-    own,
-    twin: { name: TWIN_NODE, providerID: `openstack:///${twinned.serverId}` },
-    addresses: [...addresses, plain.address, '192.0.2.1', '10.0.255.254', 'fd20::dead'],
-    providerIDs: [...honest.machines.values()].slice(0, 20).map(({ serverId }) => `openstack:///${serverId}`),
-  });
-  try {
-    while (systemClock.monotonic() < began + durationMs) {
-      await honest.turnOver(attacked);
-      problems.push(...honest.strangeMembers());
-    }
-  } finally {
-    await tenant[Symbol.asyncDispose]();
-    await kubelets[Symbol.asyncDispose]();
+  const kubeconfigOf = async (user: string, groups: readonly string[] = []): Promise<string> =>
+    (await controlPlane.kubeconfigFor({ user, groups })).path;
+  const kubeletOf = (name: string): Promise<string> => kubeconfigOf(`system:node:${name}`, ['system:nodes']);
+  const twinID = `openstack:///${twinned.serverId}`;
+  const attack = owned.use(
+    await LoadProcess.start({
+      kind: 'hostile',
+      seed,
+      tenant: { kubeconfig: await kubeconfigOf(TENANT_USER), targets: targetsOf(cloud, foreign, addresses) },
+      kubelets: {
+        own: { ...own, kubeconfig: await kubeletOf(OWN_NODE) },
+        twin: { name: TWIN_NODE, providerID: twinID, kubeconfig: await kubeletOf(TWIN_NODE) },
+        addresses: [...addresses, plain.address, '192.0.2.1', '10.0.255.254', 'fd20::dead'],
+        providerIDs: machines.slice(0, 20).map(({ serverId }) => `openstack:///${serverId}`),
+      },
+    }),
+  );
+  while (systemClock.monotonic() < began + durationMs) {
+    await honest.turnOver(attacked);
+    problems.push(...honest.strangeMembers());
   }
+  const { kubelets, tenant } = await attack.stop();
   const seconds = (systemClock.monotonic() - began) / 1_000;
   const attackedMiB = memory.take();
   problems.push(...(await capturesOf(client, cloud, honest, foreign)));
   const events = (await client.of(resources.coreEvents).list()).items.length;
-  const attack = { ...tenant.counts, written: kubelets.counts.written };
+  const done = { ...tenant, written: kubelets.written };
   // Changes and deletions are of what was created: on a slow machine there may be none in a short round.
   for (const what of ['created', 'written'] as const)
-    if (attack[what] === 0) problems.push(`there was no attack to speak of: nothing was ${what}`);
-  const writes = attack.created + attack.changed + attack.written;
+    if (done[what] === 0) problems.push(`there was no attack to speak of: nothing was ${what}`);
+  const writes = done.created + done.changed + done.written;
   if (events > EVENTS_A_WRITE * (writes + options.services + options.nodes))
     problems.push(`there are ${events} Events`);
 
   await removeTenant(client, problems);
-  await turnOverBesideWrites(honest, neutral, options, random);
+  await turnOverBesideWrites(honest, neutral, options);
   await turnOver(honest, alone, options.quietTurns);
   const faults = (): readonly string[] => [...honest.faults(), ...leakedIn(cloud, honest, foreign)];
   const settling = systemClock.monotonic() + GONE_MS;
@@ -225,8 +229,8 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
     alone,
     neutral,
     attacked,
-    tenant: tenant.counts,
-    kubelets: kubelets.counts,
+    tenant,
+    kubelets,
     events,
     aloneMiB,
     attackedMiB,
@@ -242,12 +246,13 @@ async function turnOver(honest: HonestCluster, times: Times, turns: number): Pro
 async function turnOverBesideWrites(
   honest: HonestCluster,
   times: Times,
-  { controlPlane, quietTurns }: TenantRoundOptions,
-  random: () => number,
+  { controlPlane, quietTurns, seed }: TenantRoundOptions,
 ): Promise<void> {
   if (quietTurns === 0) return;
-  await using _load = await NeutralLoad.start({ controlPlane, random });
+  const { path: kubeconfig } = await controlPlane.kubeconfigFor({ user: 'neutral', groups: ['system:masters'] });
+  await using load = await LoadProcess.start({ kind: 'neutral', seed, options: { kubeconfig } });
   await turnOver(honest, times, quietTurns);
+  await load.stop();
 }
 
 /** Some lines. */

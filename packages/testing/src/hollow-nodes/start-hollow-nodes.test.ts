@@ -21,6 +21,8 @@ class FakeCluster {
   readonly statuses: { readonly name: string; readonly ready: string | undefined }[] = [];
   /** Errors for the next requests. */
   readonly failures: Error[] = [];
+  /** Of the watches of nodes. */
+  readonly fieldSelectors: (string | undefined)[] = [];
   inFlight = 0;
   maxInFlight = 0;
   readonly client: Client = {
@@ -68,9 +70,18 @@ class FakeCluster {
     pages: async function* (): AsyncGenerator<{ items: Node[]; resourceVersion: string }> {
       yield { items: [], resourceVersion: '1' };
     },
-    watch: ({ signal, sendInitialEvents }: { signal?: AbortSignal; sendInitialEvents?: boolean } = {}): AsyncIterable<
-      WatchEvent<Node>
-    > => this.#watch(signal, sendInitialEvents ?? false),
+    watch: ({
+      fieldSelector,
+      signal,
+      sendInitialEvents,
+    }: {
+      fieldSelector?: string;
+      signal?: AbortSignal;
+      sendInitialEvents?: boolean;
+    } = {}): AsyncIterable<WatchEvent<Node>> => {
+      this.fieldSelectors.push(fieldSelector);
+      return this.#watch(signal, sendInitialEvents ?? false);
+    },
   };
 
   readonly #leases = {
@@ -122,6 +133,15 @@ test('nodes register with bounded concurrency and turn Ready only when the taint
   await clock.settle();
   assert.deepEqual(cluster.statuses, [{ name: 'hollow-00007', ready: 'True' }]);
   assert.equal(nodes.ready, 1);
+});
+
+test('the watch is of the nodes that the selectors choose', async () => {
+  const cluster = new FakeCluster();
+  const clock = new FakeClock();
+  const selectors = { fieldSelector: 'metadata.name!=other' };
+  await using _nodes = await startHollowNodes({ client: cluster.client, clock, random, count: 1, selectors });
+  await clock.settle();
+  assert.deepEqual(cluster.fieldSelectors, ['metadata.name!=other']);
 });
 
 test('a Lease is renewed every 10 s and the status every 5 min, until the kubelet stops', async () => {

@@ -8,6 +8,7 @@ import {
   type Client,
   type Clock,
   type Node,
+  type Selectors,
 } from '@outrigger/kube';
 import { HollowKubelet, type Heartbeats, type KubeletContext } from './hollow-kubelet.ts';
 import { hollowNode, type HollowNodeOptions } from './hollow-node.ts';
@@ -24,6 +25,8 @@ export interface HollowNodesOptions {
   readonly heartbeats?: Heartbeats | false;
   /** Turn Ready when the taint is gone; needs one watch of all nodes. Default: true. */
   readonly becomeReady?: boolean;
+  /** Of that watch. Default: all nodes; where others write large ones, these need not be read. */
+  readonly selectors?: Selectors;
   /** Told of every error, which the kubelets deal with themselves. Default: nobody is told. */
   readonly onError?: (error: unknown) => void;
   readonly clock?: Clock;
@@ -147,6 +150,7 @@ class Fleet implements HollowNodes {
   async #watch(): Promise<void> {
     const { client, clock, random, signal } = this.#context;
     const events = reflector(client.of(resources.nodes), {
+      ...this.#options.selectors,
       clock,
       random,
       signal,
