@@ -68,6 +68,7 @@ function factsOf(cluster: AwsSetup['cluster'], access: NodeAccess, network: Netw
         vpcId: known.vpcId,
         subnetsFor: ({ families, isInternal, subnets }, current) =>
           chooseSubnets(facts, { families, isInternal, subnets, current }).map(({ id }) => id),
+        rangesOf: (ids) => facts.subnets.flatMap(({ id, ranges }) => (ids.includes(id) ? ranges : [])),
       };
     },
   };

@@ -14,7 +14,7 @@ import type { Fetch } from '@outrigger/provider-kit';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { createFakeAws, type FakeAws, type FakeAwsOptions } from '../../fake/fake-aws.ts';
-import { createAwsClient } from '../client/aws-client.ts';
+import { createAwsClient, type AwsClient } from '../client/aws-client.ts';
 import { OwnCluster } from '../cluster/own-cluster.ts';
 import { readAwsConfig } from '../config/read-aws-config.ts';
 import { createAwsLoadBalancers } from './create-load-balancers.ts';
@@ -27,6 +27,8 @@ export class FakeRig {
   readonly vpcId: string;
   readonly instances: readonly string[];
   balancers: LoadBalancers;
+  /** The provider's own. */
+  client!: AwsClient;
 
   constructor(options: Partial<FakeAwsOptions> = {}, nodes: number = 3) {
     this.aws = createFakeAws({ clock: this.clock, ...options });
@@ -67,12 +69,12 @@ export class FakeRig {
       capabilitiesChanged: () => {},
       redact: () => {},
     };
-    const client = createAwsClient({
+    const client = (this.client = createAwsClient({
       host,
       region: 'eu-central-1',
       credentials: { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'secret' },
       fetch: this.#fetch,
-    });
+    }));
     const text = `[Global]\nKubernetesClusterID = kubernetes\nVPC = ${this.vpcId}\n`;
     const config = readAwsConfig({ text, fileName: 'aws.conf' }, () => {});
     const place = new ClusterPlace({ what: 'account', setBy: 'the credentials' });

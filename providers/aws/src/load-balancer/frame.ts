@@ -3,6 +3,7 @@ import type { CallContext, Clock, DesiredLoadBalancer } from '@outrigger/cloud-p
 import type { AwsClient } from '../client/aws-client.ts';
 import type { ServiceSettings } from './annotations/service-settings.ts';
 import type { Tags } from './ownership.ts';
+import type { NodeRules, SeenNodeRules } from './security-groups/node-rules.ts';
 
 /** Kinds of parts, in the order in which they are made. */
 export const SECURITY_GROUP = 'security-group';
@@ -23,6 +24,8 @@ export interface LoadBalancerFacts {
    * Throws a `CloudError`.
    */
   readonly subnetsFor: (settings: ServiceSettings, current?: readonly string[]) => readonly string[];
+  /** Address ranges of these subnets, of both families. */
+  readonly rangesOf: (subnets: readonly string[]) => readonly string[];
 }
 
 /** How nodes let in what comes from Network Load Balancers: by a group that all of these share, and one rule for it in each group of nodes. */
@@ -39,10 +42,12 @@ export interface BackEndAccess {
   isOpen(groupId: string, instanceIds: readonly string[]): boolean;
   /** Lets in what comes from this group where these instances are. */
   open(groupId: string, instanceIds: readonly string[], call: CallContext): Promise<void>;
-  /** Whether rules of cloud-provider-aws for the load balancer of this name are left in groups of nodes, as the last look found them. */
-  hasOld(loadBalancer: string): boolean;
-  /** Takes them away. Only where nodes let the shared group in. */
-  withdrawOld(loadBalancer: string, call: CallContext): Promise<void>;
+  /** What the last look has found of rules for the NLB of this name alone, which cloud-provider-aws makes. `instanceIds`: its targets. */
+  rulesFor(loadBalancer: string, instanceIds: readonly string[]): SeenNodeRules;
+  /** Where these instances are, nodes have exactly these for it; elsewhere none. */
+  setRules(loadBalancer: string, rules: NodeRules, instanceIds: readonly string[], call: CallContext): Promise<void>;
+  /** What other nodes have for it, these have too. */
+  spreadRules(loadBalancer: string, instanceIds: readonly string[], call: CallContext): Promise<void>;
 }
 
 /** Of all kinds. */

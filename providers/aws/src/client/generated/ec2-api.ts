@@ -77,8 +77,8 @@ export const ec2: ServiceApi = {
     PrefixListId: 'description prefixListId',
     DescribeSubnets: 'nextToken subnetSet:Subnets[Subnet',
     Subnet:
-      'availabilityZone availableIpAddressCount# ipv6CidrBlockAssociationSet[SubnetIpv6CidrBlockAssociation ipv6Native? subnetId tagSet:Tags[Tag',
-    SubnetIpv6CidrBlockAssociation: 'ipv6CidrBlockState=SubnetCidrBlockState',
+      'availabilityZone availableIpAddressCount# cidrBlock ipv6CidrBlockAssociationSet[SubnetIpv6CidrBlockAssociation ipv6Native? subnetId tagSet:Tags[Tag',
+    SubnetIpv6CidrBlockAssociation: 'ipv6CidrBlock ipv6CidrBlockState=SubnetCidrBlockState',
     SubnetCidrBlockState: 'state',
     DescribeVolumes: 'nextToken volumeSet:Volumes[Volume',
     Volume: 'availabilityZone volumeId',

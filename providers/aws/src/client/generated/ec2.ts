@@ -484,6 +484,7 @@ export interface SecurityGroupRule {
 export interface Subnet {
   readonly AvailabilityZone?: string;
   readonly AvailableIpAddressCount?: number;
+  readonly CidrBlock?: string;
   readonly Ipv6CidrBlockAssociationSet?: readonly SubnetIpv6CidrBlockAssociation[];
   readonly Ipv6Native?: boolean;
   readonly SubnetId?: string;
@@ -495,6 +496,7 @@ export interface SubnetCidrBlockState {
 }
 
 export interface SubnetIpv6CidrBlockAssociation {
+  readonly Ipv6CidrBlock?: string;
   readonly Ipv6CidrBlockState?: SubnetCidrBlockState;
 }
 

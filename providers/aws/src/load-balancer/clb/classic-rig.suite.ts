@@ -91,6 +91,7 @@ export class ClassicRig {
         current: () => ({
           clusterTags: ownedTags(known.tags),
           vpcId: known.vpcId,
+          rangesOf: () => [],
           subnetsFor: (settings, current) =>
             chooseSubnets(network.facts ?? { subnets: [] }, { ...settings, current }).map(({ id }) => id),
         }),

@@ -1,6 +1,7 @@
 /** Targets in and out, in chunks; the new ones first, so that a group is never emptied on the way. */
-import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import { CloudError, type CallContext, type Owner } from '@outrigger/cloud-provider';
 import { awsCodeOf, namedIn } from '../../client/aws-errors.ts';
+import { loadBalancerName } from '../names.ts';
 import type { NlbSetup } from './nlb-setup.ts';
 
 /** `RegisterTargets` and `DeregisterTargets` take no more. */
@@ -12,12 +13,15 @@ type Needs = Pick<NlbSetup, 'access' | 'client' | 'targets'>;
 export async function changeTargets(
   { access, client, targets }: Needs,
   arn: string,
-  wanted: readonly string[],
+  { owner, wanted }: { readonly owner: Owner; readonly wanted: readonly string[] },
   call: CallContext,
 ): Promise<void> {
   const there = await targets.of(arn, call);
   const coming = wanted.filter((id) => !there.includes(id));
-  if (coming.length > 0 && access.usesShared) await access.open(await access.ensureShared(call), coming, call);
+  if (coming.length > 0 && access.usesShared) {
+    await access.open(await access.ensureShared(call), coming, call);
+    await access.spreadRules(loadBalancerName(owner.uid), coming, call);
+  }
   const refused: string[] = [];
   let taken: readonly string[];
   try {

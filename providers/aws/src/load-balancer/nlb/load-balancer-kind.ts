@@ -1,16 +1,17 @@
 /** The Network Load Balancer itself: scheme, zones, addresses, security groups, attributes. */
 import { CloudError, type CallContext } from '@outrigger/cloud-provider';
-import type { Attributes, ListedPart, PartKind, PartRequest, ThereParts } from '@outrigger/provider-kit';
+import type { Attributes, ListedPart, PartKind, PartRequest } from '@outrigger/provider-kit';
 import type { LoadBalancer, SubnetMapping } from '../../client/generated/elbv2.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
-import { LOAD_BALANCER, SECURITY_GROUP, SHARED_GROUP, TARGET_GROUP } from '../frame.ts';
+import { LOAD_BALANCER, SECURITY_GROUP, SHARED_GROUP } from '../frame.ts';
 import { touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
-import { arnOf } from '../observe/elbv2-look.ts';
+import { arnOf, groupArnOf } from '../observe/elbv2-look.ts';
 import { readTags } from '../observe/read-tags.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
 import { SETTINGS_TAG, settingsHash, type Settings } from '../observe/settings-memory.ts';
 import { hasTags, ownerIn, tagList, type Tags } from '../ownership.ts';
+import { hasNodeRules, nodeRulesOf, type NodeRules, type SeenNodeRules } from '../security-groups/node-rules.ts';
 import {
   claim,
   deletion,
@@ -23,7 +24,6 @@ import {
   type NlbSetup,
 } from './nlb-setup.ts';
 import { instanceIdsOf } from './instance-ids.ts';
-import { targetGroupKey } from './target-group-kind.ts';
 import { writeSettings, writeTags } from './write-settings.ts';
 
 /** A subnet that it is in, with the address that the Service has asked for there. */
@@ -40,8 +40,11 @@ interface Shape {
   /** Of UDP over IPv6. */
   readonly sourceNat: 'on' | 'off';
   readonly securityGroups: readonly string[] | undefined;
-  /** Of cloud-provider-aws, in the groups of nodes: they go once nodes let the shared group in. */
-  readonly oldRules: boolean;
+  /**
+   * For it alone, in the groups of nodes, where it has no security group; else none: those of cloud-provider-aws go once nodes let the
+   * shared group in. `null`: nodes are left alone.
+   */
+  readonly nodeRules: NodeRules | null;
   readonly settings: Settings;
   readonly tags: Tags;
 }
@@ -66,6 +69,7 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
       securityGroups: sameSet,
       settings: (there, wanted) => there === settingsHash(wanted as Settings),
       tags: (there, wanted) => hasTags(there as Tags, wanted as Tags),
+      nodeRules: (there, wanted) => wanted === null || hasNodeRules(there as SeenNodeRules, wanted as NodeRules),
       // Without UDP over IPv6 it may stay on.
       sourceNat: (there, wanted) => there === wanted || wanted === 'off',
     },
@@ -77,7 +81,6 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
         const present = there(LOAD_BALANCER)?.attributes;
         const zones = zonesOf(settings, setup.facts().subnetsFor(settings, present && subnetsOf(present['zones'])));
         refuseOtherAddresses(zones, present);
-        if (hasNoGroups(present) && setup.access.usesShared) refuseUnopened(settings, there);
         const shape: Shape = {
           scheme: settings.isInternal ? 'internal' : 'internet-facing',
           ipAddressType: settings.families.includes('IPv6') ? 'dualstack' : 'ipv4',
@@ -85,7 +88,7 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
           sourceNat: needsSourceNat(settings) ? 'on' : 'off',
           // One that was made without any can never get one.
           securityGroups: hasNoGroups(present) ? undefined : groups,
-          oldRules: false,
+          nodeRules: nodeRulesFor(setup, settings, zones, present),
           settings: attributesOf(settings),
           tags: settings.tags,
         };
@@ -108,12 +111,13 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
         return LoadBalancers;
       });
       const tags = (await readTags(client, [id], call)).get(id) ?? {};
-      return shownAs({ thing, tags: look.loadBalancers.tagsOf(id, tags) }, undefined, setup.access);
+      return shownAs({ thing, tags: look.loadBalancers.tagsOf(id, tags) }, undefined, setup.access, []);
     },
     create: (request, call) => calls.create(request, call),
     update: (id, request, call) => calls.update(id, request, call),
     delete: (id, call) =>
       deletion(id, async () => {
+        await setup.access.setRules(nameIn(id), {}, [], call);
         await client.elbv2(call, 'DeleteLoadBalancer', { LoadBalancerArn: id });
         look.loadBalancers.deleted(id);
         setup.settings.forget(id);
@@ -138,7 +142,18 @@ class LoadBalancerCalls {
     };
     const isOwn = look.isOwn(one.tags) && !one.isDeleted;
     const hash = isOwn ? await settings.of(arn, one.tags, read, call) : undefined;
-    return shownAs(one, hash, access);
+    const instances = isOwn && !one.thing.SecurityGroups?.length ? await this.#targetsOf(arn, call) : [];
+    return shownAs(one, hash, access, instances);
+  }
+
+  /** With the groups that they have: nodes let in by them a load balancer that has none. */
+  async #targetsOf(arn: string, call: CallContext): Promise<readonly string[]> {
+    const { access, look, targets } = this.#setup;
+    const { targetGroups } = await look.things(call);
+    const own = targetGroups.filter(({ thing }) => thing.LoadBalancerArns?.includes(arn));
+    const ids = (await Promise.all(own.map(({ thing }) => targets.of(groupArnOf(thing), call)))).flat();
+    await access.learn(ids, call);
+    return ids;
   }
 
   async create(request: PartRequest, call: CallContext): Promise<{ readonly id: string }> {
@@ -166,21 +181,23 @@ class LoadBalancerCalls {
 
   async update(
     id: string,
-    { attributes, changed, desired, owner }: PartRequest & { readonly changed: readonly string[] },
+    { attributes, changed, desired }: PartRequest & { readonly changed: readonly string[] },
     call: CallContext,
   ): Promise<void> {
     const { access, client, look } = this.#setup;
-    const { ipAddressType, securityGroups, settings, sourceNat, tags, zones } = shapeIn(attributes);
+    const { ipAddressType, nodeRules, securityGroups, settings, sourceNat, tags, zones } = shapeIn(attributes);
     const arn = { LoadBalancerArn: id };
+    const instances = instanceIdsOf(desired.backEnds);
     if (changed.includes('securityGroups') && securityGroups) {
       const SecurityGroups = await this.#groupIds(securityGroups, call);
       // Before the group is there: what comes from it is let in at once.
-      if (access.usesShared) await access.open(await access.ensureShared(call), instanceIdsOf(desired.backEnds), call);
+      if (access.usesShared) await access.open(await access.ensureShared(call), instances, call);
       await client.elbv2(call, 'SetSecurityGroups', { ...arn, SecurityGroups });
     }
-    if (changed.includes('oldRules')) {
-      await access.open(await access.ensureShared(call), instanceIdsOf(desired.backEnds), call);
-      await access.withdrawOld(loadBalancerName(owner.uid), call);
+    if (changed.includes('nodeRules') && nodeRules) {
+      // It has a group: its own rules go.
+      if (securityGroups) await access.open(await access.ensureShared(call), instances, call);
+      await access.setRules(nameIn(id), nodeRules, securityGroups ? [] : instances, call);
     }
     if (changed.includes('zones') || changed.includes('sourceNat')) {
       await client.elbv2(call, 'SetSubnets', {
@@ -220,7 +237,8 @@ function shapeIn(attributes: Attributes): Shape {
 function shownAs(
   { isDeleted, tags, thing }: Tagged<LoadBalancer>,
   hash: string | undefined,
-  access: Pick<NlbSetup['access'], 'hasOld' | 'sharedId'>,
+  access: Pick<NlbSetup['access'], 'rulesFor' | 'sharedId'>,
+  instances: readonly string[],
 ): ListedPart {
   const {
     AvailabilityZones = [],
@@ -248,7 +266,7 @@ function shownAs(
       sourceNat: EnablePrefixForIpv6SourceNat,
       zones: zones.toSorted((a, b) => (a.subnet < b.subnet ? -1 : 1)),
       securityGroups: groups,
-      oldRules: groups.includes(SHARED_GROUP) && access.hasOld(thing.LoadBalancerName ?? ''),
+      nodeRules: access.rulesFor(thing.LoadBalancerName ?? '', instances),
       settings: hash,
       tags,
     },
@@ -305,13 +323,25 @@ function refuseOtherAddresses(zones: readonly Zone[], present: Attributes | unde
   }
 }
 
-/** Nodes let a load balancer without a group in by rules of cloud-provider-aws for each node port, and there is none for another. */
-function refuseUnopened(settings: ServiceSettings, there: ThereParts): void {
-  const closed = settings.listeners.find((one) => !there(TARGET_GROUP, targetGroupKey(one, settings)));
-  if (!closed) return;
-  const message = `port ${closed.port}: cloud-provider-aws has made the load balancer without a security group, so nodes let in the ports from then alone: create the Service again for others`;
-  throw new CloudError('unsupported', message);
+/** With a group that is not the shared one yet, those of cloud-provider-aws stay until it has that one. */
+function nodeRulesFor(
+  { access, facts }: Pick<NlbSetup, 'access' | 'facts'>,
+  settings: ServiceSettings,
+  zones: readonly Zone[],
+  present: Attributes | undefined,
+): NodeRules | null {
+  if (!access.usesShared) return null;
+  if (hasNoGroups(present)) {
+    const ranges = facts().rangesOf(zones.map(({ subnet }) => subnet));
+    const served = ranges.filter((range) => settings.families.includes(range.includes(':') ? 'IPv6' : 'IPv4'));
+    return nodeRulesOf(settings, served);
+  }
+  const groups = present?.['securityGroups'] as readonly string[] | undefined;
+  return groups?.includes(SHARED_GROUP) ? {} : null;
 }
+
+/** `arn:…:loadbalancer/net/<name>/<hash>`. */
+const nameIn = (arn: string): string => arn.split('/').at(-2) ?? '';
 
 function attributesOf({ accessLogs, crossZone }: ServiceSettings): Settings {
   return {

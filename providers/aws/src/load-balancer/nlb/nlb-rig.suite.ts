@@ -14,6 +14,7 @@ import { FakeClock } from '@outrigger/testing';
 import { AwsLoadBalancers } from '../aws-load-balancers.ts';
 import { bringToItsEnd } from '../bring-to-its-end.suite.ts';
 import { SECURITY_GROUP, type BackEndAccess, type KindSetup } from '../frame.ts';
+import type { NodeRules } from '../security-groups/node-rules.ts';
 import { Elbv2Stub } from './elbv2-stub.suite.ts';
 
 const CLUSTER = 'cluster-uid';
@@ -25,8 +26,8 @@ export class NlbRig {
   readonly elbv2: Elbv2Stub = new Elbv2Stub(this.clock);
   /** Instances that were let in. */
   readonly opened: Set<string> = new Set();
-  /** Names of load balancers that nodes let in as cloud-provider-aws does it. */
-  readonly oldRules: Set<string> = new Set();
+  /** By names of load balancers that nodes let in as cloud-provider-aws does it. */
+  readonly nodeRules: Map<string, NodeRules> = new Map();
   readonly groups: Map<string, Owner> = new Map();
   subnets: readonly string[] = ['subnet-1', 'subnet-2'];
   balancers: AwsLoadBalancers;
@@ -47,11 +48,15 @@ export class NlbRig {
       },
       learn: () => Promise.resolve(),
       isOpen: (_group, ids) => ids.every((id) => this.opened.has(id)),
-      hasOld: (name) => this.oldRules.has(name),
-      withdrawOld: (name) => {
-        this.oldRules.delete(name);
+      rulesFor: (name) => {
+        const rules = Object.keys(this.nodeRules.get(name) ?? {});
+        return { everywhere: rules, own: rules };
+      },
+      setRules: (name, rules) => {
+        this.nodeRules.set(name, rules);
         return Promise.resolve();
       },
+      spreadRules: () => Promise.resolve(),
     };
     this.balancers = new AwsLoadBalancers({
       name: 'aws',
@@ -61,7 +66,12 @@ export class NlbRig {
       access,
       facts: {
         refresh: () => Promise.resolve(),
-        current: () => ({ clusterTags: CLUSTER_TAGS, vpcId: 'vpc-1', subnetsFor: () => this.subnets }),
+        current: () => ({
+          clusterTags: CLUSTER_TAGS,
+          vpcId: 'vpc-1',
+          subnetsFor: () => this.subnets,
+          rangesOf: () => [],
+        }),
       },
       otherKinds: (setup) => [groupKind(this.groups, setup)],
     });

@@ -169,7 +169,7 @@ class TargetGroupCalls {
 
   async update(
     id: string,
-    { attributes, changed }: PartRequest & { readonly changed: readonly string[] },
+    { attributes, changed, owner }: PartRequest & { readonly changed: readonly string[] },
     call: CallContext,
   ): Promise<void> {
     const { access, client, look } = this.#setup;
@@ -194,7 +194,7 @@ class TargetGroupCalls {
     }
     if (changed.includes('isOpen') && access.usesShared)
       await access.open(await access.ensureShared(call), targets, call);
-    if (changed.includes('targets')) await changeTargets(this.#setup, id, targets, call);
+    if (changed.includes('targets')) await changeTargets(this.#setup, id, { owner, wanted: targets }, call);
   }
 }
 

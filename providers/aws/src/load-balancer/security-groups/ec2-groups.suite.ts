@@ -2,7 +2,7 @@
 import { CloudError } from '@outrigger/cloud-provider';
 import type { IpPermission, SecurityGroup, Tag } from '../../client/generated/ec2.ts';
 import { scriptedAws, type ScriptedAws } from '../scripted-aws.suite.ts';
-import { permissionOf, rulesIn, sourcesOf, type RuleText } from './rules.ts';
+import { describedRulesIn, permissionOf, type RuleText } from './rules.ts';
 
 interface Group {
   readonly id: string;
@@ -142,11 +142,5 @@ function shown({ id, name, rules, tags }: Group): SecurityGroup {
 }
 
 function texts(permissions: unknown): readonly (readonly [RuleText, string])[] {
-  return (permissions as readonly IpPermission[]).flatMap((permission) => {
-    const { IpRanges = [], Ipv6Ranges = [], UserIdGroupPairs = [] } = permission;
-    const [first] = [...IpRanges, ...Ipv6Ranges, ...UserIdGroupPairs];
-    return sourcesOf(permission).length === 0
-      ? []
-      : rulesIn([permission]).map((rule) => [rule, first?.Description ?? ''] as const);
-  });
+  return describedRulesIn(permissions as readonly IpPermission[]).map(({ description, rule }) => [rule, description]);
 }

@@ -6,6 +6,7 @@ import { aCall } from '../scripted-aws.suite.ts';
 import { Ec2Groups } from './ec2-groups.suite.ts';
 import { GroupLook } from './group-look.ts';
 import { NodeAccess, type NodeAccessOptions } from './node-access.ts';
+import { hasNodeRules } from './node-rules.ts';
 
 const CLUSTER = 'kubernetes.io/cluster/c1';
 
@@ -116,16 +117,40 @@ test('rules of upstream for an NLB go alone, by their description', async () => 
   const rule = 'kubernetes.io/rule/nlb';
   const all = {
     'tcp 30080-30080 0.0.0.0/0': `${rule}/client=a1`,
-    'tcp 30081-30081 10.0.0.0/16': `${rule}/health=a1`,
+    'tcp 30080-30080 10.0.0.0/16': `${rule}/health=a1`,
     'tcp 30082-30082 0.0.0.0/0': `${rule}/client=a12`,
     'icmp 3-4 0.0.0.0/0': `${rule}/mtu`,
     'tcp 22-22 10.0.0.0/8': 'by hand',
   };
   for (const [text, description] of Object.entries(all)) cloud.groups.get(nodes)?.rules.set(text, description);
   await look();
-  assert.deepEqual([access.hasOld('a1'), access.hasOld('a2')], [true, false]);
-  await access.withdrawOld('a1', aCall);
+  const own = (name: string): readonly string[] => access.rulesFor(name, []).own;
+  assert.deepEqual([own('a1'), own('a2')], [['tcp 30080-30080 0.0.0.0/0', 'tcp 30080-30080 10.0.0.0/16'], []]);
+  await access.setRules('a1', {}, [], aCall);
   assert.deepEqual(cloud.rules(nodes), ['icmp 3-4 0.0.0.0/0', 'tcp 22-22 10.0.0.0/8', 'tcp 30082-30082 0.0.0.0/0']);
+});
+
+test('a rule of the port that answers for the health of all is handed on, and goes with the last who needs it', async () => {
+  const { access, cloud, look, nodes } = rig();
+  const health = 'tcp 10256-10256 10.0.0.0/20';
+  const all = {
+    'tcp 30080-30080 192.0.2.0/24': 'client=a1',
+    [health]: 'health=a1',
+    'tcp 30081-30081 192.0.2.0/24': 'client=a2',
+    'icmp 3-4 192.0.2.0/24': 'mtu',
+  };
+  const rules = cloud.groups.get(nodes)?.rules;
+  for (const [text, said] of Object.entries(all)) rules?.set(text, `kubernetes.io/rule/nlb/${said}`);
+  const wanted = { [health]: 'health', 'tcp 30081-30081 192.0.2.0/24': 'client' } as const;
+  await look();
+  await access.learn(['i-1'], aCall);
+  assert.ok(hasNodeRules(access.rulesFor('a2', ['i-1']), wanted), 'it has the rule of another');
+  await access.setRules('a1', {}, [], aCall);
+  assert.deepEqual(rules?.get(health), 'kubernetes.io/rule/nlb/health=a2');
+  await look();
+  assert.ok(hasNodeRules(access.rulesFor('a2', ['i-1']), wanted));
+  await access.setRules('a2', {}, [], aCall);
+  assert.deepEqual(cloud.rules(nodes), []);
 });
 
 test('the shared group goes when no load balancer has it, and not while one may be on its way', async () => {

@@ -14,7 +14,8 @@ import { CLUSTER_TAG, tagList } from '../ownership.ts';
 import { SHARED_TAG, type GroupLook, type GroupLookOptions } from './group-look.ts';
 import { sharedGroupName } from './group-names.ts';
 import { NodeGroups } from './node-groups.ts';
-import { permissionOf, rulesIn, sourcesOf } from './rules.ts';
+import { ownRulesIn, ruleChanges, seenNodeRules, type NodeRules, type SeenNodeRules } from './node-rules.ts';
+import { permissionOf, rulesIn, type DescribedRule, type RuleText } from './rules.ts';
 
 export interface NodeAccessOptions {
   readonly look: GroupLook;
@@ -31,13 +32,12 @@ const BELIEVED_MS = 60_000;
 /** Of a group that no look shows, as it has no tag of the cluster. */
 const UNSHOWN_MS = 600_000;
 const DESCRIPTION = 'load balancers of Kubernetes';
-/** Upstream's rules for one NLB: `kubernetes.io/rule/nlb/client=<name>`, `…/health=<name>`. */
-const OLD_RULE = /^kubernetes\.io\/rule\/nlb\/(?:client|health)=(?<name>\S+)$/u;
 
 export class NodeAccess implements BackEndAccess {
   readonly #options: GroupLookOptions & NodeAccessOptions;
   readonly #nodes: NodeGroups;
   #groups: readonly SecurityGroup[] = [];
+  #ofNodes: readonly SecurityGroup[] = [];
   /** `<node group> <source group>`: opened by this process, and when. */
   readonly #opened = new Map<string, number>();
   #sharedId: string | undefined;
@@ -65,6 +65,9 @@ export class NodeAccess implements BackEndAccess {
   /** Before the lists of a look, with its call. */
   async refresh(call: CallContext): Promise<void> {
     this.#groups = (await this.#options.look.groups(call)).map(({ thing }: Tagged<SecurityGroup>) => thing);
+    this.#ofNodes = this.#groups.filter(
+      ({ Tags }) => tagValue(Tags, CLUSTER_TAG) === undefined && tagValue(Tags, SHARED_TAG) === undefined,
+    );
     const seen = this.#groups.find(({ Tags }) => tagValue(Tags, SHARED_TAG) === this.#options.cluster.id)?.GroupId;
     if (seen !== undefined) this.#sharedId = seen;
     const now = this.#options.clock.monotonic();
@@ -135,11 +138,9 @@ export class NodeAccess implements BackEndAccess {
       const message = `rules of ${others.join(', ')} let in security group ${sourceId}, which EC2 keeps as long, and are not the cluster's: remove them`;
       throw new CloudError('conflict', message, { effect: 'none' });
     }
-    for (const { GroupId, IpPermissions = [] } of SecurityGroups) {
-      const permissions = IpPermissions.filter((one) => sourcesOf(one).includes(sourceId)).map((one) =>
-        onlyFrom(one, sourceId),
-      );
-      if (GroupId !== undefined && GroupId !== sourceId) await this.#revoke(GroupId, permissions, call);
+    for (const { GroupId, IpPermissions } of SecurityGroups) {
+      const rules = rulesIn(IpPermissions).filter((rule) => rule.endsWith(` ${sourceId}`));
+      if (GroupId !== undefined && GroupId !== sourceId) await this.#revoke(GroupId, rules, call);
       this.#opened.delete(`${GroupId} ${sourceId}`);
     }
   }
@@ -157,16 +158,55 @@ export class NodeAccess implements BackEndAccess {
     }
   }
 
-  /** Whether rules of cloud-provider-aws for this NLB are left in groups of nodes. Pure. */
-  hasOld(loadBalancer: string): boolean {
-    return this.#groups.some((group) => oldRulesIn(group, loadBalancer).length > 0);
+  /** What groups of nodes have for this NLB itself, as cloud-provider-aws would. `instanceIds`: its targets. Pure. */
+  rulesFor(loadBalancer: string, instanceIds: readonly string[]): SeenNodeRules {
+    const all = this.#ofNodes.map(({ IpPermissions = [] }) => IpPermissions);
+    let ids: readonly string[] = [];
+    try {
+      ids = this.#groupsOf(instanceIds);
+    } catch {
+      // `setRules` says what is wrong.
+    }
+    // One that no look shows is believed to have what it was given.
+    const shown = ids.filter(
+      (id) => !this.#opened.has(`${id} ${loadBalancer}`) || this.#permissionsOf(id) !== undefined,
+    );
+    return seenNodeRules(
+      shown.map((id) => this.#permissionsOf(id) ?? []),
+      all,
+      loadBalancer,
+    );
   }
 
-  /** Takes them away: only where nodes let the NLB in by its group already (`isOpen`). */
-  async withdrawOld(loadBalancer: string, call: CallContext): Promise<void> {
-    for (const group of this.#groups) {
-      const permissions = oldRulesIn(group, loadBalancer);
-      if (group.GroupId !== undefined) await this.#revoke(group.GroupId, permissions, call);
+  /** In the groups of these instances exactly these rules are for this NLB, in others none. Throws `invalid` where it is not clear which groups. */
+  async setRules(
+    loadBalancer: string,
+    rules: NodeRules,
+    instanceIds: readonly string[],
+    call: CallContext,
+  ): Promise<void> {
+    if (!this.usesShared) return;
+    await this.#nodes.learn(instanceIds, call);
+    const ofNodes = this.#groupsOf(instanceIds);
+    for (const id of new Set([...this.#tagged(), ...ofNodes])) {
+      const wanted = ofNodes.includes(id) ? rules : {};
+      const { add, remove } = ruleChanges(this.#permissionsOf(id) ?? [], loadBalancer, wanted);
+      // One that is handed on to another load balancer has to go first.
+      if (ofNodes.length === 0) await this.#revoke(id, remove, call);
+      await this.#admit(id, loadBalancer, add, call);
+      if (ofNodes.length > 0) await this.#revoke(id, remove, call);
+    }
+  }
+
+  /** What other nodes have for this NLB, those that join have too. */
+  async spreadRules(loadBalancer: string, instanceIds: readonly string[], call: CallContext): Promise<void> {
+    const all = this.#ofNodes.flatMap(({ IpPermissions = [] }) => IpPermissions);
+    const rules = ownRulesIn(all, loadBalancer);
+    if (!this.usesShared || Object.keys(rules).length === 0) return;
+    await this.#nodes.learn(instanceIds, call);
+    for (const id of this.#groupsOf(instanceIds)) {
+      const { add } = ruleChanges(this.#permissionsOf(id) ?? [], loadBalancer, rules);
+      await this.#admit(id, loadBalancer, add, call);
     }
   }
 
@@ -201,36 +241,60 @@ export class NodeAccess implements BackEndAccess {
 
   /** With the cluster's tag, and no load balancer's. */
   #tagged(): ReadonlySet<string> {
-    const isOfNodes = ({ Tags }: SecurityGroup): boolean =>
-      tagValue(Tags, CLUSTER_TAG) === undefined && tagValue(Tags, SHARED_TAG) === undefined;
-    return new Set(this.#groups.filter(isOfNodes).map(({ GroupId = '' }) => GroupId));
+    return new Set(this.#ofNodes.map(({ GroupId = '' }) => GroupId));
   }
 
   #lets(groupId: string, sourceId: string): boolean {
     if (this.#opened.has(`${groupId} ${sourceId}`)) return true;
+    return rulesIn(this.#permissionsOf(groupId)).includes(`all ${sourceId}`);
+  }
+
+  /** `undefined`: no look shows the group. */
+  #permissionsOf(groupId: string): readonly IpPermission[] | undefined {
     const group = this.#groups.find(({ GroupId }) => GroupId === groupId);
-    return rulesIn(group?.IpPermissions).includes(`all ${sourceId}`);
+    return group && (group.IpPermissions ?? []);
   }
 
   async #authorize(GroupId: string, sourceId: string, call: CallContext): Promise<void> {
-    const { client, clock, cluster } = this.#options;
+    const { clock, cluster } = this.#options;
     const at = clock.monotonic();
+    const description = `${DESCRIPTION} ${cluster.name}`.slice(0, 255);
+    await this.#allow(GroupId, [{ rule: `all ${sourceId}`, description }], call);
+    this.#opened.set(`${GroupId} ${sourceId}`, at);
+  }
+
+  async #admit(
+    GroupId: string,
+    loadBalancer: string,
+    rules: readonly DescribedRule[],
+    call: CallContext,
+  ): Promise<void> {
+    if (rules.length === 0) return;
+    const at = this.#options.clock.monotonic();
+    await this.#allow(GroupId, rules, call);
+    this.#opened.set(`${GroupId} ${loadBalancer}`, at);
+  }
+
+  async #allow(GroupId: string, rules: readonly DescribedRule[], call: CallContext): Promise<void> {
+    const { client, cluster } = this.#options;
     try {
       await client.ec2(call, 'AuthorizeSecurityGroupIngress', {
         GroupId,
-        IpPermissions: [permissionOf(`all ${sourceId}`, `${DESCRIPTION} ${cluster.name}`.slice(0, 255))],
+        IpPermissions: rules.map(({ description, rule }) => permissionOf(rule, description)),
         TagSpecifications: [{ ResourceType: 'security-group-rule', Tags: tagList({ [CLUSTER_TAG]: cluster.id }) }],
       });
     } catch (error) {
       const code = awsCodeOf(error);
-      if (code === 'RulesPerSecurityGroupLimitExceeded') throw fullGroup(GroupId, error);
+      if (code === 'RulesPerSecurityGroupLimitExceeded') throw fullGroup(GroupId, rules.length, error);
       if (code !== 'InvalidPermission.Duplicate') throw error;
+      // One of them is there already, and EC2 has taken none.
+      if (rules.length > 1) for (const rule of rules) await this.#allow(GroupId, [rule], call);
     }
-    this.#opened.set(`${GroupId} ${sourceId}`, at);
   }
 
-  async #revoke(GroupId: string, IpPermissions: readonly IpPermission[], call: CallContext): Promise<void> {
-    if (IpPermissions.length === 0) return;
+  async #revoke(GroupId: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
+    if (rules.length === 0) return;
+    const IpPermissions = rules.map((rule) => permissionOf(rule));
     try {
       await this.#options.client.ec2(call, 'RevokeSecurityGroupIngress', { GroupId, IpPermissions });
     } catch (error) {
@@ -278,35 +342,7 @@ export class NodeAccess implements BackEndAccess {
   }
 }
 
-/** The rest of a permission is others'. */
-function onlyFrom({ FromPort, IpProtocol, ToPort }: IpPermission, GroupId: string): IpPermission {
-  return {
-    ...(IpProtocol !== undefined && { IpProtocol }),
-    ...(FromPort !== undefined && { FromPort }),
-    ...(ToPort !== undefined && { ToPort }),
-    UserIdGroupPairs: [{ GroupId }],
-  };
-}
-
-function oldRulesIn({ IpPermissions = [] }: SecurityGroup, loadBalancer: string): readonly IpPermission[] {
-  const isOld = ({ Description = '' }: { readonly Description?: string }): boolean =>
-    OLD_RULE.exec(Description)?.groups?.['name'] === loadBalancer;
-  return IpPermissions.map(
-    ({ IpRanges = [], Ipv6Ranges = [], UserIdGroupPairs: _pairs, PrefixListIds: _lists, ...ports }) => ({
-      ...ports,
-      IpRanges: IpRanges.filter(isOld),
-      Ipv6Ranges: Ipv6Ranges.filter(isOld),
-    }),
-  )
-    .filter(({ IpRanges, Ipv6Ranges }) => IpRanges.length + Ipv6Ranges.length > 0)
-    .map(({ IpRanges, Ipv6Ranges, ...ports }) => ({
-      ...ports,
-      ...(IpRanges.length > 0 && { IpRanges }),
-      ...(Ipv6Ranges.length > 0 && { Ipv6Ranges }),
-    }));
-}
-
-function fullGroup(groupId: string, cause: unknown): CloudError {
-  const message = `security group ${groupId} of the nodes has as many rules as AWS allows (60 unless raised), and one is needed for load balancers: remove rules, or raise the quota "Inbound or outbound rules per security group"`;
+function fullGroup(groupId: string, count: number, cause: unknown): CloudError {
+  const message = `security group ${groupId} of the nodes has as many rules as AWS allows (60 unless raised), and a load balancer needs ${count} of them: remove rules, or raise the quota "Inbound or outbound rules per security group"`;
   return new CloudError('quota', message, { cause, effect: 'none' });
 }

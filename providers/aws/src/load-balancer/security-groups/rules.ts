@@ -26,20 +26,27 @@ export function rulesOf({
 
 /** Each source of a permission is a rule. Sorted. */
 export function rulesIn(permissions: readonly IpPermission[] | undefined): readonly RuleText[] {
-  const all = (permissions ?? []).flatMap((permission) =>
-    sourcesOf(permission).map((source) => textOf(permission, source)),
-  );
-  return [...new Set(all)].toSorted();
+  return [...new Set(describedRulesIn(permissions).map(({ rule }) => rule))].toSorted();
 }
 
-export function sourcesOf(permission: IpPermission): readonly string[] {
-  const { IpRanges = [], Ipv6Ranges = [], PrefixListIds = [], UserIdGroupPairs = [] } = permission;
-  return [
-    ...IpRanges.map(({ CidrIp }) => CidrIp),
-    ...Ipv6Ranges.map(({ CidrIpv6 }) => canonical(CidrIpv6)),
-    ...PrefixListIds.map(({ PrefixListId }) => PrefixListId),
-    ...UserIdGroupPairs.map(({ GroupId }) => GroupId),
-  ].filter((source) => source !== undefined);
+/** A rule, and what is said of it. */
+export interface DescribedRule {
+  readonly rule: RuleText;
+  readonly description: string;
+}
+
+export function describedRulesIn(permissions: readonly IpPermission[] = []): readonly DescribedRule[] {
+  return permissions.flatMap((permission) => {
+    const { IpRanges = [], Ipv6Ranges = [], PrefixListIds = [], UserIdGroupPairs = [] } = permission;
+    const said = (source: string | undefined, description = ''): readonly DescribedRule[] =>
+      source === undefined ? [] : [{ rule: textOf(permission, source), description }];
+    return [
+      ...IpRanges.flatMap(({ CidrIp, Description }) => said(CidrIp, Description)),
+      ...Ipv6Ranges.flatMap(({ CidrIpv6, Description }) => said(canonical(CidrIpv6), Description)),
+      ...PrefixListIds.flatMap(({ Description, PrefixListId }) => said(PrefixListId, Description)),
+      ...UserIdGroupPairs.flatMap(({ Description, GroupId }) => said(GroupId, Description)),
+    ];
+  });
 }
 
 const canonical = (range: string | undefined): string | undefined =>

@@ -26,7 +26,7 @@ function rig() {
     client: cloud.client as unknown as AwsClient,
     look,
     access,
-    facts: () => ({ clusterTags: { [CLUSTER]: 'owned' }, vpcId: 'vpc-1', subnetsFor: () => [] }),
+    facts: () => ({ clusterTags: { [CLUSTER]: 'owned' }, vpcId: 'vpc-1', subnetsFor: () => [], rangesOf: () => [] }),
     settingsOf: (desired) => settingsOf(desired.service, {}),
   });
   const wanted = (given: Parameters<typeof aService>[0] = {}) => {

@@ -11,6 +11,7 @@ const usual: Omit<SubnetFacts, 'id' | 'zone'> = {
   isRegular: true,
   families: ['IPv4'],
   freeAddresses: 200,
+  ranges: [],
   allowed: [],
 };
 

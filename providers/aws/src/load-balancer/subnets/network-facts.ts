@@ -15,6 +15,8 @@ export interface SubnetFacts {
   /** Not one of a local zone, a Wavelength zone or an Outpost, where there is no load balancer of these kinds. */
   readonly isRegular: boolean;
   readonly families: readonly IPFamily[];
+  /** `10.0.0.0/20`: of these families. */
+  readonly ranges: readonly string[];
   readonly freeAddresses: number;
   /** Namespaces that it is set aside for; `*` stands for all. */
   readonly allowed: readonly string[];

@@ -1,5 +1,5 @@
 /** The VPC's subnets as they are now: three reads, for all Services. */
-import type { CallContext } from '@outrigger/cloud-provider';
+import type { CallContext, IPFamily } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../../client/aws-client.ts';
 import type { AvailabilityZone, RouteTable, Subnet, Tag } from '../../client/generated/ec2.ts';
 import { pages } from '../../client/pages.ts';
@@ -30,6 +30,7 @@ export async function readNetwork(
   const zoneTypes = new Map((zones.AvailabilityZones ?? []).map(({ ZoneName, ZoneType }) => [ZoneName, ZoneType]));
   const facts = subnets.map((subnet): SubnetFacts => {
     const { AvailabilityZone: zone = '', AvailableIpAddressCount, SubnetId: id = '', Tags = [] } = subnet;
+    const families = familiesOf(subnet);
     const tag = (key: string): string | undefined => Tags.find(({ Key }) => Key === key)?.Value;
     const roles = (['elb', 'internal-elb'] as const).filter((role) => tag(`kubernetes.io/role/${role}`) !== undefined);
     return {
@@ -40,7 +41,8 @@ export async function readNetwork(
       roles,
       isPublic: routes.isPublic(id),
       isRegular: isRegular(zoneTypes.get(zone)),
-      families: familiesOf(subnet),
+      families: families.map(([family]) => family),
+      ranges: families.flatMap(([, ranges]) => ranges),
       freeAddresses: AvailableIpAddressCount ?? 0,
       allowed: grantedIn(Tags),
     };
@@ -58,11 +60,17 @@ function isRegular(type: AvailabilityZone['ZoneType']): boolean {
   return type === undefined || type === 'availability-zone';
 }
 
-function familiesOf({ Ipv6CidrBlockAssociationSet = [], Ipv6Native }: Subnet): SubnetFacts['families'] {
-  const hasIPv6 = Ipv6CidrBlockAssociationSet.some(
-    ({ Ipv6CidrBlockState }) => Ipv6CidrBlockState?.State === 'associated',
-  );
-  return [...(Ipv6Native ? [] : (['IPv4'] as const)), ...(hasIPv6 ? (['IPv6'] as const) : [])];
+function familiesOf({
+  CidrBlock,
+  Ipv6CidrBlockAssociationSet = [],
+  Ipv6Native,
+}: Subnet): readonly (readonly [IPFamily, ranges: readonly string[]])[] {
+  const v6 = Ipv6CidrBlockAssociationSet.filter(({ Ipv6CidrBlockState }) => Ipv6CidrBlockState?.State === 'associated');
+  const ranges = v6.flatMap(({ Ipv6CidrBlock }) => Ipv6CidrBlock ?? []);
+  return [
+    ...(Ipv6Native ? [] : ([['IPv4', CidrBlock === undefined ? [] : [CidrBlock]]] as const)),
+    ...(v6.length > 0 ? ([['IPv6', ranges]] as const) : []),
+  ];
 }
 
 /** A subnet that no table names has the main one. */

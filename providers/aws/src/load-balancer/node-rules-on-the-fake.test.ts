@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LoadBalancerService } from '@outrigger/cloud-provider';
+import { FakeRig } from './fake-rig.suite.ts';
+import { loadBalancerName } from './names.ts';
+import { serviceOf } from './nlb/nlb-rig.suite.ts';
+import { describedRulesIn } from './security-groups/rules.ts';
+
+const PREFIX = 'kubernetes.io/rule/nlb/';
+
+/** Rules of cloud-provider-aws in the group of nodes, without the beginning of their descriptions. */
+async function rulesIn(rig: FakeRig, group: string): Promise<readonly string[]> {
+  const { SecurityGroups = [] } = await rig.client.ec2(rig.call, 'DescribeSecurityGroups', { GroupIds: [group] });
+  return describedRulesIn(SecurityGroups[0]?.IpPermissions)
+    .filter(({ description }) => description.startsWith(PREFIX))
+    .map(({ description, rule }) => `${rule} ${description.slice(PREFIX.length)}`)
+    .toSorted();
+}
+
+async function groupOf(rig: FakeRig, instance: string): Promise<string> {
+  const { Reservations = [] } = await rig.client.ec2(rig.call, 'DescribeInstances', { InstanceIds: [instance] });
+  return Reservations[0]?.Instances?.[0]?.SecurityGroups?.[0]?.GroupId ?? '';
+}
+
+/** As cloud-provider-aws makes it by default: a load balancer without a security group, and rules in the group of the nodes. */
+async function predecessor(rig: FakeRig, { name, namespace, ports, uid }: LoadBalancerService): Promise<void> {
+  const { call, client, instances, vpcId } = rig;
+  const Tags = [
+    { Key: 'kubernetes.io/cluster/kubernetes', Value: 'owned' },
+    { Key: 'kubernetes.io/service-name', Value: `${namespace}/${name}` },
+  ];
+  const subnets = await client.ec2(call, 'DescribeSubnets', { Filters: [{ Name: 'vpc-id', Values: [vpcId] }] });
+  const [subnet] = subnets.Subnets ?? [];
+  const balancer = await client.elbv2(call, 'CreateLoadBalancer', {
+    Name: loadBalancerName(uid),
+    Type: 'network',
+    SubnetMappings: [{ SubnetId: subnet?.SubnetId ?? '' }],
+    Tags,
+  });
+  for (const { nodePort = 0, port } of ports) {
+    const group = await client.elbv2(call, 'CreateTargetGroup', {
+      Name: `k8s-${namespace}-${name}-${`${nodePort}`.padStart(10, '0')}`,
+      Protocol: 'TCP',
+      Port: nodePort,
+      VpcId: vpcId,
+      TargetType: 'instance',
+      HealthCheckIntervalSeconds: 10,
+      Tags,
+    });
+    const TargetGroupArn = group.TargetGroups?.[0]?.TargetGroupArn ?? '';
+    await client.elbv2(call, 'RegisterTargets', { TargetGroupArn, Targets: instances.map((Id) => ({ Id })) });
+    await client.elbv2(call, 'CreateListener', {
+      LoadBalancerArn: balancer.LoadBalancers?.[0]?.LoadBalancerArn ?? '',
+      Port: port,
+      Protocol: 'TCP',
+      DefaultActions: [{ Type: 'forward', TargetGroupArn }],
+      Tags,
+    });
+    await allow(rig, `tcp ${nodePort}`, '0.0.0.0/0', `client=${loadBalancerName(uid)}`);
+  }
+}
+
+async function allow(rig: FakeRig, ports: string, range: string, description: string): Promise<void> {
+  const [IpProtocol = '', port] = ports.split(' ');
+  const GroupId = await groupOf(rig, rig.instances[0] ?? '');
+  const IpRanges = [{ CidrIp: range, Description: PREFIX + description }];
+  const IpPermissions = [{ IpProtocol, FromPort: Number(port), ToPort: Number(port), IpRanges }];
+  await rig.client.ec2(rig.call, 'AuthorizeSecurityGroupIngress', { GroupId, IpPermissions });
+}
+
+async function rigOf(service: LoadBalancerService): Promise<FakeRig> {
+  const rig = new FakeRig({});
+  await predecessor(rig, service);
+  return rig;
+}
+
+test('nodes let in a load balancer without security groups by its ports, source ranges and subnets, as these change, and no more when it goes', async () => {
+  const service = serviceOf();
+  const rig = await rigOf(service);
+  const nodes = await groupOf(rig, rig.instances[0] ?? '');
+  const name = loadBalancerName(service.uid);
+  await rig.bring(rig.desired(service));
+  assert.deepEqual(await rulesIn(rig, nodes), [`tcp 30080-30080 0.0.0.0/0 client=${name}`]);
+  await rig.bring(rig.desired(serviceOf({}, { sourceRanges: ['192.0.2.0/24'] }, [80, 443])));
+  const found = await rulesIn(rig, nodes);
+  const { Subnets = [] } = await rig.client.ec2(rig.call, 'DescribeSubnets', {});
+  const [thing] = rig.aws.account.balancers.all();
+  const { AvailabilityZones = [] } =
+    (await rig.client.elbv2(rig.call, 'DescribeLoadBalancers', {})).LoadBalancers?.[0] ?? {};
+  assert.ok(thing);
+  const ranges = Subnets.filter(({ SubnetId }) => AvailabilityZones.some((zone) => zone.SubnetId === SubnetId)).map(
+    ({ CidrBlock = '' }) => CidrBlock,
+  );
+  assert.ok(ranges.length > 0);
+  const ports = [30080, 30443];
+  assert.deepEqual(
+    found,
+    [
+      'icmp 3-4 192.0.2.0/24 mtu',
+      ...ports.map((port) => `tcp ${port}-${port} 192.0.2.0/24 client=${name}`),
+      ...ports.flatMap((port) => ranges.map((range) => `tcp ${port}-${port} ${range} health=${name}`)),
+    ].toSorted(),
+  );
+  await rig.bring(rig.desired(service, [], false));
+  assert.deepEqual(await rulesIn(rig, nodes), []);
+  assert.deepEqual(rig.aws.takeProblems(), []);
+});
+
+test('a node that joins with another security group lets it in before it is a target', async () => {
+  const service = serviceOf();
+  const rig = await rigOf(service);
+  const [first, second, third = ''] = rig.instances;
+  await rig.bring(rig.desired(service, [first ?? '', second ?? '']));
+  const other = await rig.client.ec2(rig.call, 'CreateSecurityGroup', {
+    GroupName: 'pool',
+    Description: 'pool',
+    VpcId: rig.vpcId,
+    TagSpecifications: [
+      { ResourceType: 'security-group', Tags: [{ Key: 'kubernetes.io/cluster/kubernetes', Value: 'owned' }] },
+    ],
+  });
+  const pool = other.GroupId ?? '';
+  const { interfaces } = rig.aws.account;
+  const own = interfaces.all().find(({ attachment }) => attachment?.instanceId === third);
+  assert.ok(own);
+  interfaces.put({ ...own, groupIds: [pool] });
+  rig.started();
+  const desired = rig.desired(service);
+  const done: string[] = [];
+  const plan = rig.balancers.planMembers?.(desired, await rig.parts(service));
+  for (const action of plan?.actions ?? []) {
+    done.push(`${action.kind} ${action.part}`);
+    await rig.balancers.apply(action, desired, rig.call);
+  }
+  assert.deepEqual(done, ['update target-group']);
+  assert.deepEqual(await rulesIn(rig, pool), [
+    'icmp 3-4 0.0.0.0/0 mtu',
+    `tcp 30080-30080 0.0.0.0/0 client=${loadBalancerName(service.uid)}`,
+  ]);
+  await rig.bring(rig.desired(service, [], false));
+  assert.deepEqual(await rulesIn(rig, pool), []);
+});

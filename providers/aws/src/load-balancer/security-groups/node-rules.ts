@@ -1,0 +1,134 @@
+/**
+ * The rules by which nodes let in a Network Load Balancer that has no security group, described as cloud-provider-aws does it: who may reach a node
+ * port, from where health is asked, and what path MTU discovery needs of each client, which all load balancers share. Pure.
+ */
+import { parseCidr } from '@outrigger/cloud-provider';
+import type { IpPermission } from '../../client/generated/ec2.ts';
+import type { ServiceSettings } from '../annotations/service-settings.ts';
+import { describedRulesIn, type DescribedRule, type RuleText } from './rules.ts';
+
+/** What one load balancer needs in each group of nodes. */
+export type NodeRules = Readonly<Record<RuleText, 'client' | 'health'>>;
+
+/** What the groups of nodes have for one load balancer. */
+export interface SeenNodeRules {
+  /** Those that every group of its targets has, whosever they are. */
+  readonly everywhere: readonly RuleText[];
+  /** Those that any group has for it. */
+  readonly own: readonly RuleText[];
+}
+
+interface RuleChanges {
+  readonly add: readonly DescribedRule[];
+  readonly remove: readonly RuleText[];
+}
+
+const PREFIX = 'kubernetes.io/rule/nlb/';
+const MTU = `${PREFIX}mtu`;
+
+/** `subnetRanges`: of the subnets that it is in. */
+export function nodeRulesOf(
+  {
+    health,
+    listeners,
+    sourceRanges,
+    targetGroupAttributes,
+  }: Pick<ServiceSettings, 'health' | 'listeners' | 'sourceRanges' | 'targetGroupAttributes'>,
+  subnetRanges: readonly string[],
+): NodeRules {
+  const isHidden = targetGroupAttributes['preserve_client_ip.enabled'] === 'false';
+  const rules: Record<RuleText, 'client' | 'health'> = {};
+  for (const { nodePort, targetProtocol } of listeners) {
+    const port = health.port ?? nodePort;
+    for (const range of subnetRanges) rules[`tcp ${port}-${port} ${range}`] ??= 'health';
+    for (const protocol of targetProtocol === 'TCP_UDP' ? ['tcp', 'udp'] : [targetProtocol === 'UDP' ? 'udp' : 'tcp'])
+      for (const range of isHidden ? [...sourceRanges, ...subnetRanges] : sourceRanges)
+        rules[`${protocol} ${nodePort}-${nodePort} ${range}`] = 'client';
+  }
+  // Whoever may be a client may ask about health too.
+  const isOpen = (rule: RuleText): boolean =>
+    ['0.0.0.0/0', '::/0'].some((all) => rules[`${portsOf(rule)} ${all}`] === 'client' && sameFamily(rule, all));
+  return Object.fromEntries(Object.entries(rules).filter(([rule, kind]) => kind === 'client' || !isOpen(rule)));
+}
+
+/** Whether nodes have what it needs, and nothing else for it. */
+export function hasNodeRules({ everywhere, own }: SeenNodeRules, wanted: NodeRules): boolean {
+  return Object.keys(wanted).every((rule) => everywhere.includes(rule)) && own.every((rule) => rule in wanted);
+}
+
+export function seenNodeRules(
+  groups: readonly (readonly IpPermission[])[],
+  all: readonly (readonly IpPermission[])[],
+  loadBalancer: string,
+): SeenNodeRules {
+  const [first = [], ...others] = groups.map((one) => describedRulesIn(one).map(({ rule }) => rule));
+  return {
+    everywhere: first.filter((rule) => others.every((rules) => rules.includes(rule))).toSorted(),
+    own: Object.keys(ownRulesIn(all.flat(), loadBalancer)).toSorted(),
+  };
+}
+
+export function ownRulesIn(permissions: readonly IpPermission[], loadBalancer: string): NodeRules {
+  const rules = describedRulesIn(permissions).map(({ description, rule }) => ({ ...ownerOf(description), rule }));
+  return Object.fromEntries(
+    rules.flatMap(({ kind, name, rule }) => (kind && name === loadBalancer ? [[rule, kind]] : [])),
+  );
+}
+
+/** Of one group of nodes. */
+export function ruleChanges(
+  permissions: readonly IpPermission[],
+  loadBalancer: string,
+  wanted: NodeRules,
+): RuleChanges {
+  const there = describedRulesIn(permissions).map((one) => ({ ...one, ...ownerOf(one.description) }));
+  const add = Object.entries(wanted)
+    .filter(([rule]) => there.every((one) => one.rule !== rule))
+    .map(([rule, kind]) => ({ rule, description: `${PREFIX}${kind}=${loadBalancer}` }));
+  const gone = there.filter(({ name, rule }) => name === loadBalancer && !(rule in wanted));
+  if (add.length + gone.length === 0) return { add, remove: [] };
+  const clients = there.filter(({ kind, name }) => kind === 'client' && name !== loadBalancer);
+  const own = Object.keys(wanted).filter((rule) => wanted[rule] === 'client');
+  const needed = new Set([...clients.map(({ rule }) => rule), ...own].map(mtuRuleFor));
+  const mtu = [...needed].filter((rule) => there.every((one) => one.rule !== rule));
+  const idle = there.filter(({ description, rule }) => description === MTU && !needed.has(rule));
+  return {
+    add: [...add, ...mtu.map((rule) => ({ rule, description: MTU })), ...inherited(there, loadBalancer, wanted)],
+    remove: [...gone, ...idle].map(({ rule }) => rule),
+  };
+}
+
+/** A port that is asked about the health of all (kube-proxy's) has one rule, of the load balancer that came first: with it, the next one gets it. */
+function inherited(
+  there: readonly (DescribedRule & RuleOwner)[],
+  loadBalancer: string,
+  wanted: NodeRules,
+): readonly DescribedRule[] {
+  const heir = there.find(({ kind, name }) => kind === 'client' && name !== loadBalancer)?.name;
+  if (heir === undefined || Object.keys(wanted).length > 0) return [];
+  const own = there.filter(({ name }) => name === loadBalancer);
+  const ports = own.filter(({ kind }) => kind === 'client').map(({ rule }) => rule.split(' ')[1]);
+  return own
+    .filter(({ kind, rule }) => kind === 'health' && !ports.includes(rule.split(' ')[1]))
+    .map(({ rule }) => ({ rule, description: `${PREFIX}health=${heir}` }));
+}
+
+interface RuleOwner {
+  readonly kind?: 'client' | 'health';
+  readonly name?: string;
+}
+
+function ownerOf(description: string): RuleOwner {
+  const [kind = '', name] = description.startsWith(PREFIX) ? description.slice(PREFIX.length).split('=') : [];
+  return name !== undefined && (kind === 'client' || kind === 'health') ? { kind, name } : {};
+}
+
+const sourceOf = (rule: RuleText): string => rule.split(' ').at(-1) ?? '';
+const portsOf = (rule: RuleText): string => rule.split(' ').slice(0, 2).join(' ');
+const isIPv6 = (range: string): boolean => parseCidr(range)?.family === 6;
+const sameFamily = (rule: RuleText, range: string): boolean => isIPv6(sourceOf(rule)) === isIPv6(range);
+
+function mtuRuleFor(rule: RuleText): RuleText {
+  const source = sourceOf(rule);
+  return `${isIPv6(source) ? 'icmpv6 2-0' : 'icmp 3-4'} ${source}`;
+}
