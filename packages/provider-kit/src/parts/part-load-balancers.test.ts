@@ -368,6 +368,32 @@ test('a child goes with the part that takes it along, and alone where that one s
   );
 });
 
+test('what goes with a part that is taken over comes with it, and what goes with another does not', async () => {
+  const cloud = new PartCloud(false);
+  const desired = desiredOf(serviceOf([80]));
+  await bring(loadBalancersOf(cloud, { kinds: kindsOf(cloud) }), desired);
+  const stranger = cloud.add('load-balancer', { ...ME, uid: 'other' }, { pools: [] });
+  cloud.add('dns', undefined, { name: 'web', target: stranger.id });
+  const mine = [...cloud.parts.values()].filter(({ owner }) => owner?.uid === ME.uid);
+  for (const part of mine) part.owner = undefined;
+  const kinds = kindsOf(cloud).map((kind): PartKind =>
+    kind.kind === 'dns'
+      ? { ...without(kind, 'claim'), goesWith: 'load-balancer' }
+      : { ...kind, isPredecessors: () => true },
+  );
+  const balancers = loadBalancersOf(cloud, { kinds });
+  const parts = await partsOf(balancers);
+  assert.deepEqual(new Set(parts.map(({ id }) => id)), new Set(mine.map(({ id }) => id)));
+  const claimed = mine.filter(({ kind }) => kind !== 'dns').map(({ id }) => id);
+  const { actions } = balancers.plan(desired, parts);
+  assert.deepEqual(
+    [new Set(actions.map(({ kind }) => kind)), actions.map(({ id }) => id)],
+    [new Set(['claim']), claimed],
+  );
+  const taken = parts.map((part) => ({ ...part, owner: ME }));
+  assert.deepEqual(balancers.plan(desired, taken).actions, [], 'nothing is to be made beside what is taken over');
+});
+
 test('what takes requests while it is pending holds up nothing but the status', async () => {
   const cloud = new PartCloud(false);
   const kinds = kindsOf(cloud).map((kind) =>

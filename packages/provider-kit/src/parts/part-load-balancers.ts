@@ -26,7 +26,7 @@ import {
   sameOwner,
 } from '@outrigger/cloud-provider';
 import type { Begun, ListedPart, PartKind, PartRequest } from './part-kind.ts';
-import { inOrder, isInTheWay, planMembersOf, planParts, type KeyedPart, type PlanOptions } from './plan-parts.ts';
+import { inOrder, isInTheWay, planMembersOf, planParts, uses, type KeyedPart, type PlanOptions } from './plan-parts.ts';
 
 export interface PartLoadBalancersOptions extends Pick<
   LoadBalancers,
@@ -158,10 +158,14 @@ class PartLoadBalancers implements LoadBalancers {
         const own = (byUid.get(service.uid) ?? []).filter(({ owner }) => owner?.clusterId === host.cluster.id);
         const owner = { clusterId: host.cluster.id, uid: service.uid };
         for (const { id } of own) place?.sawPart(id);
-        const parts = [
-          ...own,
+        const claimed = [
           ...unowned.filter((part) => (this.#kind(part.kind).isPredecessors ?? isReachedAt)(part, service)),
           ...adopted(claimable, service),
+        ];
+        const parts = [
+          ...own,
+          ...claimed,
+          ...this.#childrenOf(claimed, all).map((part) => ({ ...part, owner })),
           ...nameable.filter((part) => isInTheWay(this.#plan, part, service, owner)),
         ];
         try {
@@ -172,6 +176,15 @@ class PartLoadBalancers implements LoadBalancers {
         }
       }),
     );
+  }
+
+  /** What goes with a part that is taken over comes with it, too: whose it is the cloud knows by that part alone. */
+  #childrenOf(claimed: readonly KeyedPart[], all: readonly KeyedPart[]): readonly KeyedPart[] {
+    return all.filter((child) => {
+      const { claim, goesWith } = this.#kind(child.kind);
+      if (claim || child.owner !== undefined) return false;
+      return claimed.some((part) => part.kind === goesWith && uses(this.#plan, child, part));
+    });
   }
 
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {

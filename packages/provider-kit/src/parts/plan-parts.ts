@@ -252,14 +252,14 @@ function takesRequests({ takesRequestsWhilePending = false }: PartKind, { state 
   return state === 'ready' || (state === 'pending' && takesRequestsWhilePending);
 }
 
-function kindOf({ kinds }: PlanOptions, part: LoadBalancerPart): PartKind {
+function kindOf({ kinds }: Pick<PlanOptions, 'kinds'>, part: LoadBalancerPart): PartKind {
   const found = kinds.find(({ kind }) => kind === part.kind);
   if (!found) throw new Error(`${part.kind} is no kind of part that was declared`);
   return found;
 }
 
 /** With what its needs need. */
-function needsOf({ kinds }: PlanOptions, kind: string): ReadonlySet<string> {
+function needsOf({ kinds }: Pick<PlanOptions, 'kinds'>, kind: string): ReadonlySet<string> {
   const all = new Set<string>();
   const add = (one: string): void => {
     for (const need of kinds.find((each) => each.kind === one)?.needs ?? []) {
@@ -272,7 +272,7 @@ function needsOf({ kinds }: PlanOptions, kind: string): ReadonlySet<string> {
 }
 
 /** What does not need the kind of the part may name it all the same: an address says which load balancer has it. */
-function uses(options: PlanOptions, other: LoadBalancerPart, part: LoadBalancerPart): boolean {
+export function uses(options: Pick<PlanOptions, 'kinds'>, other: LoadBalancerPart, part: LoadBalancerPart): boolean {
   const kind = kindOf(options, part);
   if (other === part) return false;
   if (kind.uses) return kind.uses(other, part);

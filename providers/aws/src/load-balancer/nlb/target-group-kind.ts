@@ -126,7 +126,8 @@ class TargetGroupCalls {
   async partOf(one: Tagged<TargetGroup>, isRead: boolean, call: CallContext): Promise<ListedPart> {
     const { access, client, look, settings, targets } = this.#setup;
     const arn = groupArnOf(one.thing);
-    if (!isRead || one.isDeleted || !look.isOwn(one.tags)) return shownAs(one, undefined, undefined);
+    if (!isRead || one.isDeleted || (ownerIn(one.tags) && !look.isOwn(one.tags)))
+      return shownAs(one, undefined, undefined);
     const read = async (): Promise<Settings> => {
       const { Attributes = [] } = await client.elbv2(call, 'DescribeTargetGroupAttributes', { TargetGroupArn: arn });
       const all = Object.fromEntries(Attributes.map(({ Key = '', Value = '' }) => [Key, Value]));

@@ -23,7 +23,7 @@ import { readTags } from './read-tags.ts';
 export interface Elbv2Things {
   readonly loadBalancers: readonly Tagged<LoadBalancer>[];
   readonly targetGroups: readonly Tagged<TargetGroup>[];
-  /** Of load balancers that the Services, or the cluster, own. */
+  /** Of load balancers that the Services, or the cluster, own; and of those that the Services may take over. */
   readonly listeners: readonly Listener[];
 }
 
@@ -83,7 +83,8 @@ export class Elbv2Look {
     const tags = await readTags(client, [...arns, ...namedGroups.keys()], call);
     const seenBalancers = this.#lay(namedBalancers, tags, this.loadBalancers, (one) => mayBe.loadBalancer(one));
     const seenGroups = this.#lay(namedGroups, tags, this.targetGroups, (one) => mayBe.targetGroup(one, arns));
-    const own = seenBalancers.filter((one) => this.isOwn(one.tags, services) && !one.isDeleted);
+    const isOwn = (tags: Tags): boolean => this.isOwn(tags, services) || (services !== undefined && !ownerIn(tags));
+    const own = seenBalancers.filter(({ isDeleted, tags: its }) => isOwn(its) && !isDeleted);
     const listeners = await Promise.all(own.map(({ thing }) => this.#listenersOf(arnOf(thing), call)));
     return { loadBalancers: seenBalancers, targetGroups: seenGroups, listeners: listeners.flat() };
   }
