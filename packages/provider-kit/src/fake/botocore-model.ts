@@ -15,17 +15,13 @@ import { jsonAnswer, readJson } from './json-wire.ts';
 import { QueryWire } from './query-wire.ts';
 import { restProtocol, mostWantedFirst } from './rest-protocol.ts';
 import { checkNames, type ModelOptions } from './rest-model.ts';
-import { closed, type JsonSchema, type SchemaCheck, type SchemaChecks } from './schema-check.ts';
+import { closed, SchemaChecks, type JsonSchema, type SchemaCheck } from './schema-check.ts';
 
 /** Each operation needs a behaviour: from paths alone nobody can tell what one does. */
-export function botocoreModel(
-  document: BotocoreDocument,
-  { behaviours, checks }: Omit<ModelOptions, 'table'>,
-): FakeModel {
+export function botocoreModel(document: BotocoreDocument, { behaviours }: Pick<ModelOptions, 'behaviours'>): FakeModel {
   const service = readBotocore(document);
   checkNames(behaviours, service.operations);
-  const root = definitionsOf(service);
-  checks.addDocument('shapes', root);
+  const checks = checksOf(document, service);
   const protocol = protocolOf(service);
   const answer = (operation: BotocoreOperation | undefined, result: FakeResult): FakeAnswer => {
     const { body, headers, status = 200 } = result;
@@ -37,8 +33,8 @@ export function botocoreModel(
     answer: (result) => answer(undefined, result),
     operations: mostWantedFirst(service).map((operation): FakeOperation => {
       const { http, input, name, output } = operation;
-      const isInput = checkOf(checks, 'input', input);
-      const isOutput = checkOf(checks, 'output', output);
+      const isInput = checks.of('input', input);
+      const isOutput = checks.of('output', output);
       const own = behaviours[name];
       const matches = protocol.matches(operation);
       return {
@@ -64,6 +60,31 @@ export function botocoreModel(
       };
     }),
   };
+}
+
+const known = new WeakMap<BotocoreDocument, DocumentChecks>();
+
+/** One of a document, however many fakes have it: what is compiled takes longer than many a test. */
+function checksOf(document: BotocoreDocument, service: BotocoreService): DocumentChecks {
+  const checks = known.get(document) ?? new DocumentChecks(service);
+  known.set(document, checks);
+  return checks;
+}
+
+class DocumentChecks {
+  readonly #checks = new SchemaChecks();
+  readonly #compiled = new Map<string, SchemaCheck>();
+
+  constructor(service: BotocoreService) {
+    this.#checks.addDocument('shapes', definitionsOf(service));
+  }
+
+  of(what: 'input' | 'output', ref: BotocoreRef | undefined): SchemaCheck {
+    const key = `${what} ${ref?.shape ?? ''}`;
+    const check = this.#compiled.get(key) ?? checkOf(this.#checks, what, ref);
+    this.#compiled.set(key, check);
+    return check;
+  }
 }
 
 function checkOf(checks: SchemaChecks, what: string, ref: BotocoreRef | undefined): SchemaCheck {

@@ -90,7 +90,7 @@ function partsOf({
   const model = (checks: SchemaChecks): FakeModel => {
     if (openapi) return restModel(readOpenApi(openapi, openapiFiles), { table, behaviours, checks });
     if (discovery) return restModel(readDiscovery(discovery), { table, behaviours, checks });
-    if (botocore) return botocoreModel(botocore, { behaviours, checks });
+    if (botocore) return botocoreModel(botocore, { behaviours });
     checkNames(behaviours, []);
     return tableModel(table, checks);
   };
