@@ -84,6 +84,10 @@ ${rows.join('\n')}
 \`sts:GetCallerIdentity\` needs no permission. With \`RoleARN\` the program's own role needs \`sts:AssumeRole\` for that role, which has the policy above.
 Beside the policy of cloud-provider-aws, the actions of Auto Scaling, of KMS, and those that attach and delete volumes are gone: nothing calls them.
 
+A test gives each line of the table, and nothing more, to a fake AWS that refuses all other actions: nodes, load balancers of both kinds in all their changes, routes and
+volumes come and go. With any one action taken away something of that fails. The fake knows actions alone, no \`Resource\` and no \`Condition\`, and no
+\`iam:CreateServiceLinkedRole\`.
+
 ## Nodes
 
 The program runs on none of them. Kubelets that pull images of a private ECR by [the image credential plugin](../../../docs/guides/image-credentials.md):
