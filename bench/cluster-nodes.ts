@@ -66,7 +66,7 @@ export async function joinNodesWithPodCidr(rig: Rig, names: readonly string[]): 
 }
 
 /** Default: all. */
-export async function makeReady({ client }: Rig, names?: readonly string[]): Promise<void> {
+export async function makeReady({ client }: Pick<Rig, 'client'>, names?: readonly string[]): Promise<void> {
   const at = new Date().toISOString();
   const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastTransitionTime: at };
   const patch = { type: 'strategic', body: { status: { conditions: [ready] } } } as const;

@@ -37,6 +37,8 @@ export interface FakeAwsKnobs {
   /** Quotas of the region. Defaults: 50 and 20, as of a new account. */
   mostNetworkLoadBalancers: number;
   mostClassicLoadBalancers: number;
+  /** Inbound, of each family, of a security group; one that names a group counts in both. Default: 60, as of a new account. */
+  mostRules: number;
   /** True: AWS' buckets of requests are in force. Default: false. */
   throttles: boolean;
 }
@@ -50,6 +52,7 @@ export const DEFAULT_KNOBS: FakeAwsKnobs = {
   interfaceReleaseMs: 0,
   mostNetworkLoadBalancers: 50,
   mostClassicLoadBalancers: 20,
+  mostRules: 60,
   throttles: false,
 };
 

@@ -11,8 +11,6 @@ type Input<Name extends keyof Operations> = Operations[Name]['input'];
 type Permission = NonNullable<Input<'AuthorizeSecurityGroupIngress'>['IpPermissions']>[number];
 type NewRule = Omit<SecurityGroupRule, 'id' | 'tags'>;
 
-/** https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html: inbound, of each family; one that names a group counts in both. */
-const MOST_RULES = 60;
 const DESCRIPTION = /^[\w .:/()#,@[\]+=&;{}!$*-]{0,255}$/u;
 const PROTOCOLS: Readonly<Record<string, string>> = { '6': 'tcp', '17': 'udp', '1': 'icmp', '58': 'icmpv6' };
 
@@ -120,7 +118,8 @@ export const securityGroupOperations = {
       ['ipv4', 'IPv6'],
     ] as const) {
       const count = [...had, ...wanted].filter((rule) => rule[other] === undefined).length;
-      if (count > MOST_RULES) {
+      // https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
+      if (count > account.knobs.mostRules) {
         throw refused(
           'RulesPerSecurityGroupLimitExceeded',
           `The maximum number of ${what} rules per security group has been reached.`,
