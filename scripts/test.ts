@@ -2,34 +2,16 @@
  * `make test`: runs the stages below in order, all of them even when one fails, and ends with one line
  * `N passed, N failed`. `node scripts/test.ts unit lint` runs only those.
  */
-import { spawn } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { whyNoLab } from '../e2e/openstack/why-no-lab.ts';
 import { whyNoMoto } from '../providers/aws/lab/moto.ts';
 import { findBrowser } from '../packages/ui/browser/find-browser.ts';
+import { add, check, ci, counted, execute, type Stage, type Totals } from './test/stage.ts';
+import { tests } from './test/test-files.ts';
 
-interface Totals {
-  passed: number;
-  failed: number;
-  skipped: number;
-}
-
-interface Stage {
-  readonly name: string;
-  /** Part of a run without arguments. */
-  readonly always: boolean;
-  readonly run: () => Promise<Totals>;
-}
-
-const ci = process.env['CI'] === 'true';
-/** Lines of the packages and providers that the unit, contract and integration tests must reach, in per cent. Only ever raised. */
-const COVERAGE_FLOOR = 95;
 /** The oldest Kubernetes release that is supported: the current one and three before. */
 const OLDEST_KUBERNETES = '1.34';
-/** No stage may hang CI: each is ended after this many minutes. */
-const STAGE_LIMIT_MINUTES = 40;
+/** Unit tests of so many files share a process: some five seconds of work, far from the limit of a process on a busy machine. */
+const FILES_PER_PROCESS = 16;
 
 const UNIT =
   '{packages,providers,distribution,scripts,bench,e2e}/**/!(*.browser|*.contract|*.integration|*.control-plane|*.lab|*.packages).test.ts';
@@ -87,55 +69,6 @@ const ONE_RELEASE: readonly string[] = [
 /** Files of e2e/openstack that fit into 15 minutes together with building the lab; `make e2e-openstack` has them all. */
 const OPENSTACK_IN_CI: readonly string[] = ['credentials', 'nodes', 'one-service', 'routes'];
 
-/**
- * Where Node keeps what it compiled of the sources: each test file, and each program that one starts, loads hundreds of them. V8 reports what
- * it takes from there less precisely, and the coverage is then a lower bound, about a percent below.
- */
-const COMPILE_CACHE = join(process.cwd(), 'node_modules', '.cache', 'node-compile-cache');
-
-/** No test may hang a stage. Not a bound of any test: a machine may be busy. */
-const TEST_LIMIT_MINUTES = 10;
-
-async function execute(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
-  const child = spawn(command, args, {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
-  });
-  const limit = setTimeout(() => {
-    console.error(`${command} took longer than ${STAGE_LIMIT_MINUTES} minutes and was ended`);
-    child.kill('SIGKILL');
-  }, STAGE_LIMIT_MINUTES * 60_000);
-  try {
-    return await new Promise<number>((resolve, reject) => {
-      child.on('error', reject);
-      child.on('exit', (code) => resolve(code ?? 1));
-    });
-  } finally {
-    clearTimeout(limit);
-  }
-}
-
-interface CheckOptions {
-  readonly always?: boolean;
-  readonly env?: NodeJS.ProcessEnv;
-}
-
-function check(
-  name: string,
-  command: string,
-  args: readonly string[],
-  { always = true, env }: CheckOptions = {},
-): Stage {
-  return {
-    name,
-    always,
-    run: async () => {
-      const ok = (await execute(command, args, env)) === 0;
-      return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
-    },
-  };
-}
-
 /** Finds or makes the real control plane before the tests that need it, so that none of them waits for a build. */
 function controlPlane(): Stage {
   const releases = ci
@@ -156,79 +89,6 @@ function controlPlane(): Stage {
       return totals;
     },
   };
-}
-
-interface TestOptions {
-  readonly pattern: string;
-  /** Only the files that hold this text. */
-  readonly holding?: string;
-  /** Files that match the pattern and are left out. */
-  readonly except?: readonly string[];
-  readonly always?: boolean;
-  readonly coverage?: boolean;
-  readonly isolation?: 'none';
-  readonly concurrency?: number;
-  readonly env?: NodeJS.ProcessEnv;
-}
-
-function tests(name: string, options: TestOptions): Stage {
-  return {
-    name,
-    always: options.always ?? true,
-    run: async () => {
-      const found = globSync(options.pattern, { exclude: (path) => path.includes('node_modules') }).sort();
-      const { except = [] } = options;
-      for (const path of except) {
-        if (found.includes(path)) continue;
-        console.error(
-          `${name}: ${path} is to be left out, and there is no such test: correct the list in scripts/test.ts`,
-        );
-        return { passed: 0, failed: 1, skipped: 0 };
-      }
-      const files = found.filter(
-        (path) => !except.includes(path) && readFileSync(path, 'utf8').includes(options.holding ?? ''),
-      );
-      if (files.length === 0) return { passed: 0, failed: 0, skipped: 0 };
-      const args = [
-        '--test',
-        '--import=./scripts/property-seed.ts',
-        '--test-reporter=./scripts/test-reporter.ts',
-        '--test-reporter-destination=stdout',
-        `--test-timeout=${TEST_LIMIT_MINUTES * 60_000}`,
-        ...(options.isolation ? [`--test-isolation=${options.isolation}`] : []),
-        ...(options.concurrency ? [`--test-concurrency=${options.concurrency}`] : []),
-        ...(options.coverage
-          ? [
-              '--experimental-test-coverage',
-              `--test-coverage-lines=${COVERAGE_FLOOR}`,
-              '--test-coverage-include=packages/*/src/**/*.ts',
-              '--test-coverage-include=providers/*/{src,fake}/**/*.ts',
-              '--test-coverage-exclude=**/*.test.ts',
-              '--test-coverage-exclude=**/*.suite.ts',
-              '--test-coverage-exclude=**/generated/**',
-            ]
-          : []),
-        ...files,
-      ];
-      return counted(name, args, options.env);
-    },
-  };
-}
-
-/** Runs tests that are reported by scripts/test-reporter.ts. */
-async function counted(name: string, args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Totals> {
-  const directory = mkdtempSync(join(tmpdir(), 'outrigger-test-'));
-  const counts = join(directory, 'counts');
-  const code = await execute('node', args, { OUTRIGGER_TEST_COUNTS: counts, ...env });
-  const totals = readTotals(counts);
-  rmSync(directory, { recursive: true, force: true });
-  // A run that fails without a failed test: the coverage floor, a crash, the time limit.
-  if (code !== 0 && totals.failed === 0) totals.failed = 1;
-  if (ci && totals.skipped > 0) {
-    console.error(`${name}: ${totals.skipped} tests were skipped, and CI skips none`);
-    totals.failed += totals.skipped;
-  }
-  return totals;
 }
 
 /** The program against a real OpenStack, where the machine can bring one up: it is said where not, and nothing fails for it. */
@@ -278,6 +138,7 @@ function properties(): Stage {
   const round = tests('properties', {
     pattern: FAST,
     holding: "from 'fast-check'",
+    perProcess: FILES_PER_PROCESS,
     env: { OUTRIGGER_PROPERTY_SEED: process.env['OUTRIGGER_PROPERTY_SEED'] ?? 'random' },
   });
   return {
@@ -296,23 +157,6 @@ function properties(): Stage {
   };
 }
 
-function add(sum: Totals, more: Totals): void {
-  sum.passed += more.passed;
-  sum.failed += more.failed;
-  sum.skipped += more.skipped;
-}
-
-function readTotals(file: string): Totals {
-  try {
-    const counts = JSON.parse(readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? '') as Totals & {
-      cancelled: number;
-    };
-    return { passed: counts.passed, failed: counts.failed + counts.cancelled, skipped: counts.skipped };
-  } catch {
-    return { passed: 0, failed: 1, skipped: 0 };
-  }
-}
-
 const stages: readonly Stage[] = [
   check('lint', 'oxlint', []),
   check('format', 'oxfmt', ['--check']),
@@ -323,10 +167,10 @@ const stages: readonly Stage[] = [
   check('signatures', 'node', ['scripts/signatures.ts']),
   check('site', 'node', ['scripts/site.ts']),
   controlPlane(),
-  tests('unit', { pattern: UNIT, always: false, isolation: 'none' }),
+  tests('unit', { pattern: UNIT, always: false, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
   properties(),
   tests('packages', { pattern: PACKAGES, concurrency: 2 }),
-  tests('fast', { pattern: FAST, coverage: true, concurrency: 2 }),
+  tests('fast', { pattern: FAST, coverage: true, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
   // The same texts each time; `make fuzz` draws others.
   check('fuzz', 'node', ['e2e/fuzz/run.ts'], { always: ci, env: { MINUTES: '1', SEED: '1' } }),
   tests('control-plane', { pattern: CONTROL_PLANE, except: CURRENT_RELEASE_ONLY, concurrency: 2 }),

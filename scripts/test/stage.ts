@@ -1,0 +1,103 @@
+/** What a stage of `make test` is, and how it runs a program: a check, or tests that are counted. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface Totals {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+export interface Stage {
+  readonly name: string;
+  /** Part of a run without arguments. */
+  readonly always: boolean;
+  readonly run: () => Promise<Totals>;
+}
+
+/** No stage may hang CI: each is ended after this many minutes. */
+const STAGE_LIMIT_MINUTES = 40;
+
+/**
+ * Where Node keeps what it compiled of the sources: each test file, and each program that one starts, loads hundreds of them. V8 reports what
+ * it takes from there less precisely, and the coverage is then a lower bound, about a percent below.
+ */
+const COMPILE_CACHE = join(process.cwd(), 'node_modules', '.cache', 'node-compile-cache');
+
+/** In CI nothing is skipped. */
+export const ci: boolean = process.env['CI'] === 'true';
+
+export async function execute(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
+  });
+  const limit = setTimeout(() => {
+    console.error(`${command} took longer than ${STAGE_LIMIT_MINUTES} minutes and was ended`);
+    child.kill('SIGKILL');
+  }, STAGE_LIMIT_MINUTES * 60_000);
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child.on('error', reject);
+      child.on('exit', (code) => resolve(code ?? 1));
+    });
+  } finally {
+    clearTimeout(limit);
+  }
+}
+
+interface CheckOptions {
+  readonly always?: boolean;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+export function check(
+  name: string,
+  command: string,
+  args: readonly string[],
+  { always = true, env }: CheckOptions = {},
+): Stage {
+  return {
+    name,
+    always,
+    run: async () => {
+      const ok = (await execute(command, args, env)) === 0;
+      return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+    },
+  };
+}
+
+/** Runs tests that are reported by scripts/test-reporter.ts. */
+export async function counted(name: string, args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Totals> {
+  const directory = mkdtempSync(join(tmpdir(), 'outrigger-test-'));
+  const counts = join(directory, 'counts');
+  const code = await execute('node', args, { OUTRIGGER_TEST_COUNTS: counts, ...env });
+  const totals = readTotals(counts);
+  rmSync(directory, { recursive: true, force: true });
+  // A run that fails without a failed test: the coverage floor, a crash, the time limit.
+  if (code !== 0 && totals.failed === 0) totals.failed = 1;
+  if (ci && totals.skipped > 0) {
+    console.error(`${name}: ${totals.skipped} tests were skipped, and CI skips none`);
+    totals.failed += totals.skipped;
+  }
+  return totals;
+}
+
+export function add(sum: Totals, more: Totals): void {
+  sum.passed += more.passed;
+  sum.failed += more.failed;
+  sum.skipped += more.skipped;
+}
+
+function readTotals(file: string): Totals {
+  try {
+    const counts = JSON.parse(readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? '') as Totals & {
+      cancelled: number;
+    };
+    return { passed: counts.passed, failed: counts.failed + counts.cancelled, skipped: counts.skipped };
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
