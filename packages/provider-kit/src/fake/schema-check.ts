@@ -10,8 +10,10 @@ export type SchemaCheck = (value: unknown) => readonly string[];
 
 const MOST_PROBLEMS = 10;
 
-export class SchemaChecks {
-  readonly #ajv = new Ajv2020({
+type Compiled = ReturnType<Ajv2020['compile']>;
+
+function newAjv(): Ajv2020 {
+  return new Ajv2020({
     strict: false,
     logger: false,
     allErrors: true,
@@ -19,10 +21,18 @@ export class SchemaChecks {
     verbose: true,
     code: { regExp: Object.assign(patternOf, { code: 'patternOf' }) },
   });
+}
+
+/** Compiled schemas by their text: most tests start a fake of the same table, and to compile it takes longer than many of them. */
+const compiledByText = new Map<string, Compiled>();
+const sharedAjv = newAjv();
+
+export class SchemaChecks {
+  readonly #ajv = newAjv();
 
   /** `what` stands before the place in a problem: `body`. Compiled when it is first asked. */
   check(what: string, schema: JsonSchema): SchemaCheck {
-    return this.#checkBy(what, () => this.#ajv.compile(closed(schema, schema)));
+    return this.#checkBy(what, () => this.#compile(closed(schema, schema)));
   }
 
   /** Makes schemas known that refer to each other within one document. As they are: `closed` closes them. */
@@ -35,8 +45,17 @@ export class SchemaChecks {
     return this.#checkBy(what, () => this.#ajv.compile({ $ref: place }));
   }
 
-  #checkBy(what: string, compile: () => ReturnType<Ajv2020['compile']>): SchemaCheck {
-    let compiled: ReturnType<Ajv2020['compile']> | undefined;
+  #compile(schema: JsonSchema): Compiled {
+    const text = JSON.stringify(schema);
+    // What names itself or others is of this object alone: another one may use the name for something else.
+    if (/"\$(?:id|ref|anchor|dynamicRef|dynamicAnchor)":/u.test(text)) return this.#ajv.compile(schema);
+    const compiled = compiledByText.get(text) ?? sharedAjv.compile(schema);
+    compiledByText.set(text, compiled);
+    return compiled;
+  }
+
+  #checkBy(what: string, compile: () => Compiled): SchemaCheck {
+    let compiled: Compiled | undefined;
     return (value) => {
       compiled ??= compile();
       if (compiled(value)) return [];
