@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -54,4 +54,16 @@ test('a group runs the tests of all its files, and a failure names the file and 
   const { passed, failed } = JSON.parse(readFileSync(counts, 'utf8')) as { passed: number; failed: number };
   assert.deepEqual({ passed, failed }, { passed: 2, failed: 1 });
   assert.match(stdout, /^FAIL bad\n +bad\.test\.ts:3$/m);
+});
+
+test('no file has a hook for each test at its top level: there it would be run for the other files of the process too', () => {
+  const found = globSync('{packages,providers,distribution,scripts,bench,e2e}/**/*.test.ts', {
+    exclude: (path) => path.includes('node_modules'),
+  });
+  const [files = []] = groupFiles(found, found.length).groups;
+  assert.ok(files.length > 100, 'the tests run where the repository is');
+  assert.deepEqual(
+    files.filter((path) => /^(?:beforeEach|afterEach)\(/mu.test(readFileSync(path, 'utf8'))),
+    [],
+  );
 });
