@@ -84,7 +84,7 @@ export function createAwsClient(options: AwsClientOptions): AwsClient {
     return made;
   };
   const signedBy = (source: CredentialSource): SendSts => client('sts', new RequestSigner(host, source)).send;
-  const roles = new RoleSource(client('sts').send, signedBy);
+  const roles = new RoleSource(host, client('sts').send, signedBy);
   const { credentials } = options;
   const base: CredentialSource = credentials
     ? () => Promise.resolve(credentials)

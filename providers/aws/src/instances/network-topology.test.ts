@@ -112,6 +112,18 @@ test('what fails is asked again after a minute; no node waits', async () => {
   assert.deepEqual(await site.labels(node), [{ ...LABELS, ...ZONE }]);
 });
 
+test('a batch that always fails holds up no other', async () => {
+  using site = new TopologySite({ nodes: 0, zones: 1 });
+  const first = Array.from({ length: 100 }, () => site.add('p5.48xlarge'));
+  await site.labels(...first);
+  const other = site.add('p5.48xlarge');
+  await site.labels(other);
+  site.aws.faults.set({ operation: 'DescribeInstanceTopology', status: 500, code: 'InternalError', times: 1 });
+  site.follow();
+  await site.clock.advance(60_000);
+  assert.deepEqual(await site.labels(other), [{ ...LABELS, ...ZONE }]);
+});
+
 test('an instance that goes meanwhile holds up none of the others', async () => {
   using site = new TopologySite({ nodes: 0, zones: 1 });
   const [gone, stays] = [site.add('p5.48xlarge'), site.add('p5.48xlarge')];

@@ -78,6 +78,8 @@ export class NetworkTopology {
       } catch (error) {
         call.signal.throwIfAborted();
         pause = AFTER_ERROR_MS;
+        // The others come first now: one of these may be what fails.
+        for (const one of batch) if (this.#waiting.delete(one.id)) this.#waiting.set(one.id, one);
         call.logger.verbose(2, 'EC2 did not say where in the network instances are; it is asked again', { error });
       }
       await clock.sleep(pause, call.signal);

@@ -1,5 +1,5 @@
 /** Credentials of a role: by other credentials, or by a token of the cluster. */
-import { asError, CloudError, type CallContext } from '@outrigger/cloud-provider';
+import { asError, CloudError, type CallContext, type ProviderHost } from '@outrigger/cloud-provider';
 import { readFile } from 'node:fs/promises';
 import type { AssumeRoleResponse } from '../generated/sts.ts';
 import type { CredentialSource } from '../request-signer.ts';
@@ -25,11 +25,13 @@ export type SendSts = (
 
 /** Asks STS for credentials of roles. */
 export class RoleSource {
+  readonly #host: Pick<ProviderHost, 'redact'>;
   readonly #unsigned: SendSts;
   readonly #signedBy: (source: CredentialSource) => SendSts;
 
   /** `signedBy`: requests that are signed with these credentials. */
-  constructor(unsigned: SendSts, signedBy: (source: CredentialSource) => SendSts) {
+  constructor(host: Pick<ProviderHost, 'redact'>, unsigned: SendSts, signedBy: (source: CredentialSource) => SendSts) {
+    this.#host = host;
     this.#unsigned = unsigned;
     this.#signedBy = signedBy;
   }
@@ -69,6 +71,7 @@ export class RoleSource {
         { cause: error },
       );
     }
+    this.#host.redact(token, { rotating: true });
     const answer = await this.#unsigned(call, 'AssumeRoleWithWebIdentity', {
       RoleArn: arn,
       RoleSessionName: sessionName || SESSION,

@@ -180,6 +180,7 @@ test('a role by a token of the cluster: unsigned, and the token is read anew', a
       [null, null, 'ASIA2'],
     ],
   );
+  assert.equal(rig.opened.redact('the token jwt-2, t-ASIA2'), 'the token [redacted], [redacted]');
 });
 
 test('the role of the cloud config is assumed with the credentials that there are, for a source that is signed too', async () => {
