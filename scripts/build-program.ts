@@ -94,6 +94,10 @@ const onlySignatures: Plugin = {
     builder.onLoad({ filter: /@smithy\/signature-v4\/dist-es\/HeaderFormatter\.js$/ }, () => ({
       contents: 'export class HeaderFormatter {}',
     }));
+    // Of URLs that are signed in advance.
+    builder.onLoad({ filter: /@smithy\/signature-v4\/dist-es\/moveHeadersToQuery\.js$/ }, () => ({
+      contents: 'export function moveHeadersToQuery() {}',
+    }));
   },
 };
 

@@ -330,6 +330,7 @@ export const services: readonly ServiceSubset[] = [
         'Scheme',
         'SecurityGroups',
         'Subnets',
+        'VPCId',
       ],
     },
   },

@@ -41,3 +41,7 @@ export async function pages<Operations extends object, Name extends keyof Operat
     next = NextToken === undefined ? { Marker: token } : { NextToken: token };
   }
 }
+
+export function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
+}

@@ -3,7 +3,7 @@ import { asError, CloudError, type CallContext } from '@outrigger/cloud-provider
 import type { AwsClient } from '../client/aws-client.ts';
 import { awsCodeOf, namedIn } from '../client/aws-errors.ts';
 import type { DescribeInstancesRequest, Filter, Instance } from '../client/generated/ec2.ts';
-import { pages } from '../client/pages.ts';
+import { chunks, pages } from '../client/pages.ts';
 import { CLUSTER_TAG_PREFIX, hasClusterTag, LEGACY_CLUSTER_TAG, tagValue } from '../cluster/cluster-tags.ts';
 import type { ClusterFacts } from '../cluster/own-cluster.ts';
 import { addressInName } from './asked-instance.ts';
@@ -158,8 +158,4 @@ function matchedBy({ filter, of, valueOf }: Way, names: readonly string[], insta
 async function described(ec2: Ec2, input: DescribeInstancesRequest, call: CallContext): Promise<readonly Instance[]> {
   const reservations = await pages(ec2, call, 'DescribeInstances', input);
   return reservations.flatMap(({ Instances = [] }) => Instances);
-}
-
-function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
 }

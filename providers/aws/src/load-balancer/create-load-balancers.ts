@@ -42,7 +42,6 @@ export function createAwsLoadBalancers(setup: AwsSetup): LoadBalancers {
         access,
         look: new ClassicLook({ client, clock }),
         settings: new SettingsMemory(clock),
-        name,
       }),
     ],
   });

@@ -46,8 +46,8 @@ export interface BackEndAccess {
   rulesFor(loadBalancer: string, instanceIds: readonly string[]): SeenNodeRules;
   /** Where these instances are, nodes have exactly these for it; elsewhere none. */
   setRules(loadBalancer: string, rules: NodeRules, instanceIds: readonly string[], call: CallContext): Promise<void>;
-  /** What other nodes have for it, these have too. */
-  spreadRules(loadBalancer: string, instanceIds: readonly string[], call: CallContext): Promise<void>;
+  /** What other nodes have for it, these have too. `false`: they have nothing for it. */
+  spreadRules(loadBalancer: string, instanceIds: readonly string[], call: CallContext): Promise<boolean>;
 }
 
 /** Of all kinds. */

@@ -85,3 +85,22 @@ test('from Classic to Network and back: the new one is there before the old one 
   assert.deepEqual([kinds(), left(rig)], [[0, 0], { balancers: 0, listeners: 0, targetGroups: 0 }]);
   assert.deepEqual(rig.aws.takeProblems(), []);
 });
+
+test('a Classic one serves until its Network one has a healthy target, and ten minutes at most', async () => {
+  const rig = new FakeRig({ knobs: { targetInitialMs: 90_000 } });
+  const { classics } = rig.aws.account;
+  const service = serviceOf();
+  const classic = { ...service, annotations: {} };
+  await rig.bring(rig.desired(classic));
+  const started = rig.clock.monotonic();
+  const lines = await rig.bring(rig.desired(service));
+  assert.equal(lines.filter((line) => line === 'delete classic-load-balancer').length, 1);
+  assert.ok(rig.clock.monotonic() - started >= 90_000, 'it went before');
+  await rig.bring(rig.desired(classic));
+  rig.aws.account.knobs.targetInitialMs = 3_600_000;
+  await assert.rejects(rig.bring(rig.desired(service)), /it comes to no end/);
+  assert.equal(classics.all().length, 1);
+  await rig.clock.advance(600_000);
+  await rig.bring(rig.desired(service));
+  assert.equal(classics.all().length, 0);
+});

@@ -2,7 +2,7 @@
 import type { CallContext } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../client/aws-client.ts';
 import type { NetworkInterface } from '../client/generated/ec2.ts';
-import { pages } from '../client/pages.ts';
+import { chunks, pages } from '../client/pages.ts';
 
 /** Values that one filter takes. */
 const FILTER_VALUES = 200;
@@ -44,8 +44,8 @@ async function interfacesBy(
 ): Promise<readonly InstanceInterface[]> {
   const wanted = [...new Set(values)];
   const found: InstanceInterface[] = [];
-  for (let at = 0; at < wanted.length; at += FILTER_VALUES) {
-    const Filters = [{ Name: filter, Values: wanted.slice(at, at + FILTER_VALUES) }];
+  for (const Values of chunks(wanted, FILTER_VALUES)) {
+    const Filters = [{ Name: filter, Values }];
     const items = await pages(client.ec2, call, 'DescribeNetworkInterfaces', { Filters, MaxResults: 1000 });
     found.push(...items.flatMap(interfaceOf));
   }

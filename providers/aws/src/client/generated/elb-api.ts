@@ -20,7 +20,7 @@ export const elb: ServiceApi = {
     AdditionalAttribute: 'Key Value',
     DescribeLoadBalancers: 'LoadBalancerDescriptions[LoadBalancerDescription NextMarker',
     LoadBalancerDescription:
-      'LoadBalancerName DNSName ListenerDescriptions[ListenerDescription BackendServerDescriptions[BackendServerDescription Subnets[ Instances[Instance HealthCheck= SecurityGroups[ Scheme',
+      'LoadBalancerName DNSName ListenerDescriptions[ListenerDescription BackendServerDescriptions[BackendServerDescription Subnets[ VPCId Instances[Instance HealthCheck= SecurityGroups[ Scheme',
     ListenerDescription: 'Listener= PolicyNames[',
     Listener: 'Protocol LoadBalancerPort# InstanceProtocol InstancePort# SSLCertificateId',
     BackendServerDescription: 'InstancePort# PolicyNames[',

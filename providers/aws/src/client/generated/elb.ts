@@ -178,6 +178,7 @@ export interface LoadBalancerDescription {
   readonly ListenerDescriptions?: readonly ListenerDescription[];
   readonly BackendServerDescriptions?: readonly BackendServerDescription[];
   readonly Subnets?: readonly string[];
+  readonly VPCId?: string;
   readonly Instances?: readonly Instance[];
   readonly HealthCheck?: HealthCheck;
   readonly SecurityGroups?: readonly string[];

@@ -1,12 +1,15 @@
 /** The Classic Load Balancer: one part, with its listeners, policies, health check, attributes and instances inside. */
-import { CloudError, parseProviderID, type CallContext, type DesiredLoadBalancer } from '@outrigger/cloud-provider';
+import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ListedPart, PartKind, PartRequest } from '@outrigger/provider-kit';
 import type { LoadBalancerDescription } from '../../client/generated/elb.ts';
 import { pages } from '../../client/pages.ts';
+import { annotationRows } from '../annotations/annotation-rows.ts';
 import { CLASSIC, LISTENER, LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from '../frame.ts';
 import { touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
+import { instanceIdsOf } from '../nlb/instance-ids.ts';
 import { isMadeByPredecessor, readSurely, sameSet, tagsOfRequest } from '../nlb/nlb-setup.ts';
+import { readClassicTags } from '../observe/read-tags.ts';
 import { SETTINGS_TAG, settingsHash, type Settings, type SettingsMemory } from '../observe/settings-memory.ts';
 import { hasTags, ownerIn, ownerTags, tagChanges, tagList, type Tags } from '../ownership.ts';
 import type { NodeAccess } from '../security-groups/node-access.ts';
@@ -18,8 +21,6 @@ export interface ClassicSetup extends Omit<KindSetup, 'access'> {
   readonly access: NodeAccess;
   readonly look: ClassicLook;
   readonly settings: SettingsMemory;
-  /** The provider's: the prefix of its nodes' provider IDs. */
-  readonly name: string;
 }
 
 interface Members {
@@ -29,6 +30,8 @@ interface Members {
   readonly access: boolean;
 }
 
+/** Targets may never be healthy: of a Service without endpoints, whose traffic policy is `Local`. */
+const HEALTHY_MS = 600_000;
 const NAME = /^[A-Za-z0-9-]{1,32}$/u;
 
 export function classicKind(setup: ClassicSetup): PartKind {
@@ -48,9 +51,9 @@ export function classicKind(setup: ClassicSetup): PartKind {
     wanted: (desired, there) => {
       const settings = settingsOf(desired);
       if (settings.type === 'nlb') {
-        // The old one serves until the new one can.
-        const key = `${settings.listeners[0]?.port}`;
-        return there(LOAD_BALANCER)?.state === 'ready' && there(LISTENER, key) ? [] : undefined;
+        // The old one serves until the new one does.
+        const isThere = there(LOAD_BALANCER)?.state === 'ready' && there(LISTENER, `${settings.listeners[0]?.port}`);
+        return isThere && there(CLASSIC)?.attributes['isReplaced'] !== false ? [] : undefined;
       }
       const { extra, named } = settings.groups;
       const own = named.length > 0 ? named : there(SECURITY_GROUP)?.id;
@@ -61,14 +64,16 @@ export function classicKind(setup: ClassicSetup): PartKind {
       const touches = touchesOf(desired, settings, there(CLASSIC), subnets);
       return [{ attributes: { ...shapeOf(settings, { securityGroups, subnets }) }, touches }];
     },
-    members: (desired) => ({ ...membersOf(setup.name, desired) }),
+    members: ({ backEnds }) => ({ instances: instanceIdsOf(backEnds), access: true }),
     list: async (call, services) => {
       const things = await look.things(call, services);
+      const leaving = (services ?? []).filter(({ annotations }) => annotations[annotationRows.type.name] === 'nlb');
+      const names = new Set(leaving.map(({ uid }) => loadBalancerName(uid)));
       await access.learn(
         things.flatMap(({ thing }) => instancesIn(thing)),
         call,
       );
-      return Promise.all(things.map((one) => calls.partOf(one, call)));
+      return Promise.all(things.map((one) => calls.partOf(one, names.has(nameOf(one.thing)), call)));
     },
     read: async (id, call) => {
       if (!NAME.test(id)) throw new CloudError('invalid', `${CLASSIC}: this is no name of one`);
@@ -76,7 +81,7 @@ export function classicKind(setup: ClassicSetup): PartKind {
         const answer = await client.elb(call, 'DescribeLoadBalancers', { LoadBalancerNames: [id] });
         return answer.LoadBalancerDescriptions;
       });
-      const tags = (await look.tags([id], call)).get(id) ?? {};
+      const tags = (await readClassicTags(client, [id], call)).get(id) ?? {};
       return calls.shown({ thing, tags: look.recent.tagsOf(id, tags) }, undefined);
     },
     create: (request, call) => calls.create(request, call),
@@ -92,13 +97,9 @@ export function classicKind(setup: ClassicSetup): PartKind {
       await client.elb(call, 'DeleteLoadBalancer', { LoadBalancerName: id });
       look.recent.deleted(id);
       memory.forget(id);
+      calls.forget(id);
     },
   };
-}
-
-function membersOf(provider: string, { backEnds }: DesiredLoadBalancer): Members {
-  const ids = backEnds.flatMap(({ node }) => parseProviderID(node.providerID, provider)?.split('/').at(-1) ?? []);
-  return { instances: [...new Set(ids)].toSorted(), access: true };
 }
 
 /** What `wanted` and `members` have made: a plan is JSON. */
@@ -108,18 +109,48 @@ const shapeFrom = (attributes: PartRequest['attributes']): ClassicShape & Member
 class ClassicCalls {
   readonly #setup: ClassicSetup;
 
+  /** Since when Network Load Balancers that come in the place of Classic ones are active, as far as this process has seen. */
+  readonly #successors = new Map<string, number>();
+
   constructor(setup: ClassicSetup) {
     this.#setup = setup;
   }
 
-  async partOf(one: ClassicThing, call: CallContext): Promise<ListedPart> {
+  async partOf(one: ClassicThing, isLeaving: boolean, call: CallContext): Promise<ListedPart> {
     const { client, settings } = this.#setup;
     const name = nameOf(one.thing);
     const read = async (): Promise<Settings> => {
       const answer = await client.elb(call, 'DescribeLoadBalancerAttributes', { LoadBalancerName: name });
       return settingsIn(answer.LoadBalancerAttributes ?? {});
     };
-    return this.shown(one, await settings.of(name, one.tags, read, call));
+    const { attributes, ...part } = this.shown(one, await settings.of(name, one.tags, read, call));
+    const isReplaced = isLeaving ? await this.#isReplaced(name, call) : undefined;
+    return { ...part, attributes: { ...attributes, isReplaced } };
+  }
+
+  /** Whether each target group of the Network Load Balancer of its name has a healthy target, or has had ten minutes for that. */
+  async #isReplaced(name: string, call: CallContext): Promise<boolean> {
+    const { client, clock } = this.#setup;
+    try {
+      const { LoadBalancers: [successor] = [] } = await client.elbv2(call, 'DescribeLoadBalancers', { Names: [name] });
+      const { LoadBalancerArn, State } = successor ?? {};
+      if (LoadBalancerArn === undefined || State?.Code !== 'active') return false;
+      const now = clock.monotonic();
+      const since = this.#successors.get(name) ?? now;
+      this.#successors.set(name, since);
+      if (now - since >= HEALTHY_MS) return true;
+      const groups = await pages(client.elbv2, call, 'DescribeTargetGroups', { LoadBalancerArn });
+      const health = await Promise.all(
+        groups.map(({ TargetGroupArn = '' }) => client.elbv2(call, 'DescribeTargetHealth', { TargetGroupArn })),
+      );
+      return health.every(
+        ({ TargetHealthDescriptions: all = [] }) =>
+          all.length === 0 || all.some(({ TargetHealth }) => TargetHealth?.State === 'healthy'),
+      );
+    } catch (error) {
+      if (!isCloudError(error, 'not-found')) throw error;
+      return false;
+    }
   }
 
   shown({ isYoung = false, tags, thing }: ClassicThing, hash: string | undefined): ListedPart {
@@ -128,7 +159,15 @@ class ClassicCalls {
     const { access } = this.#setup;
     const source = access.sourceOf(shape.securityGroups);
     const isOpen = source === undefined || access.isOpen(source, instances);
-    const attributes = { ...shape, tags, settings: hash, instances, access: isOpen, dnsName: thing.DNSName };
+    const attributes = {
+      ...shape,
+      vpcId: thing.VPCId,
+      tags,
+      settings: hash,
+      instances,
+      access: isOpen,
+      dnsName: thing.DNSName,
+    };
     return { id: nameOf(thing), owner: ownerIn(tags), state: isYoung ? 'pending' : 'ready', attributes };
   }
 
@@ -182,14 +221,23 @@ class ClassicCalls {
     if (has('instances') || has('access')) {
       await change.instances(there, shape.instances, this.#setup.access.sourceOf(shape.securityGroups));
     }
+    const { securityGroups: before } = shapeIn(there);
+    const isLeft = !shape.securityGroups.includes(this.#setup.access.sourceOf(before) ?? '');
+    if (has('securityGroups') && isLeft) await this.closeNamed(id, call, before);
+  }
+
+  forget(id: string): void {
+    this.#successors.delete(id);
   }
 
   /** A group that the Service or the config has named stays: that nodes let it in goes with the last load balancer that has it. */
-  async closeNamed(id: string, call: CallContext): Promise<void> {
+  async closeNamed(id: string, call: CallContext, groups?: readonly string[]): Promise<void> {
     const { access, client } = this.#setup;
     const all = await pages(client.elb, call, 'DescribeLoadBalancers', { PageSize: 400 });
-    const source = all.find((one) => nameOf(one) === id)?.SecurityGroups?.[0];
-    const isUsed = all.some((one) => nameOf(one) !== id && one.SecurityGroups?.[0] === source);
+    const sourceOf = (one: LoadBalancerDescription | undefined): string | undefined =>
+      access.sourceOf(one?.SecurityGroups ?? []);
+    const source = groups ? access.sourceOf(groups) : sourceOf(all.find((one) => nameOf(one) === id));
+    const isUsed = all.some((one) => nameOf(one) !== id && sourceOf(one) === source);
     if (source !== undefined && !isUsed) await access.withdraw(source, call);
   }
 
@@ -210,7 +258,7 @@ class ClassicCalls {
 
   async #setTags(id: string, wanted: Tags, call: CallContext): Promise<void> {
     const { client, look } = this.#setup;
-    const there = look.recent.tagsOf(id, (await look.tags([id], call)).get(id) ?? {});
+    const there = look.recent.tagsOf(id, (await readClassicTags(client, [id], call)).get(id) ?? {});
     const { remove, set } = tagChanges(there, wanted);
     const LoadBalancerNames = [id];
     if (Object.keys(set).length > 0) await client.elb(call, 'AddTags', { LoadBalancerNames, Tags: tagList(set) });

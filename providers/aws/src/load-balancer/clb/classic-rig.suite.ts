@@ -101,7 +101,7 @@ export class ClassicRig {
         const settings = new SettingsMemory(clock);
         return [
           securityGroupKind({ ...kinds, look: groups, access }),
-          classicKind({ ...kinds, access, look, settings, name: 'aws' }),
+          classicKind({ ...kinds, access, look, settings }),
         ];
       },
     });

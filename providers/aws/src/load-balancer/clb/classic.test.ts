@@ -193,6 +193,21 @@ test('groups that are named replace its own, nodes let in the first, and do so n
   assert.ok(site.aws.account.groups.all().some(({ id }) => id === shared));
 });
 
+test('a named group that the Service drops is let in no more, one that another load balancer has stays', async () => {
+  const { bring, site } = rig();
+  const tags = { 'outrigger.dev/namespaces': 'shop' };
+  const [one, two] = ['one', 'two'].map((name) =>
+    site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name, tags }),
+  ) as [string, string];
+  const second = { uid: 'ffffffff-0000-4000-8000-000000000000', name: 'second' };
+  await bring({ set: { securityGroups: one } });
+  await bring({ ...second, set: { securityGroups: one } });
+  await bring({ set: { securityGroups: two } });
+  assert.deepEqual(site.letIn().toSorted(), [one, two].toSorted());
+  await bring({ ...second, set: { securityGroups: two } });
+  assert.deepEqual(site.letIn(), [two]);
+});
+
 test('in whatever order AWS shows the groups, nodes let in its own alone', async () => {
   const { bring, site } = rig();
   const tags = { 'outrigger.dev/namespaces': '*' };

@@ -1,6 +1,7 @@
 /** Targets in and out, in chunks; the new ones first, so that a group is never emptied on the way. */
 import { CloudError, type CallContext, type Owner } from '@outrigger/cloud-provider';
 import { awsCodeOf, namedIn } from '../../client/aws-errors.ts';
+import { chunks } from '../../client/pages.ts';
 import { loadBalancerName } from '../names.ts';
 import type { NlbSetup } from './nlb-setup.ts';
 
@@ -19,17 +20,20 @@ export async function changeTargets(
   const there = await targets.of(arn, call);
   const coming = wanted.filter((id) => !there.includes(id));
   if (coming.length > 0 && access.usesShared) {
-    await access.open(await access.ensureShared(call), coming, call);
-    await access.spreadRules(loadBalancerName(owner.uid), coming, call);
+    const isOwn = await access.spreadRules(loadBalancerName(owner.uid), coming, call);
+    if (!isOwn) await access.open(await access.ensureShared(call), coming, call);
   }
   const refused: string[] = [];
   let taken: readonly string[];
   try {
-    for (const ids of chunksOf(coming)) refused.push(...(await register({ client }, arn, ids, call)));
+    for (const ids of chunks(coming, MOST)) refused.push(...(await register({ client }, arn, ids, call)));
     taken = wanted.filter((id) => !refused.includes(id));
     // Where AWS takes none of those that are to be, those that are serve on.
     if (refused.length > 0 && taken.length === 0) taken = there;
-    for (const ids of chunksOf(there.filter((id) => !taken.includes(id)))) {
+    for (const ids of chunks(
+      there.filter((id) => !taken.includes(id)),
+      MOST,
+    )) {
       await client.elbv2(call, 'DeregisterTargets', { TargetGroupArn: arn, Targets: ids.map((Id) => ({ Id })) });
     }
   } catch (error) {
@@ -67,8 +71,4 @@ function refusal(ids: readonly string[]): CloudError {
   const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} others` : '';
   const message = `AWS takes no traffic to ${ids.slice(0, SHOWN).join(', ')}${more}: not running, or in another VPC; the other nodes are targets`;
   return new CloudError('conflict', message, { effect: 'unknown' });
-}
-
-function chunksOf(ids: readonly string[]): readonly (readonly string[])[] {
-  return Array.from({ length: Math.ceil(ids.length / MOST) }, (_, i) => ids.slice(i * MOST, (i + 1) * MOST));
 }

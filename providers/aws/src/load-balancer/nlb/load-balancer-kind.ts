@@ -10,11 +10,12 @@ import { arnOf, groupArnOf } from '../observe/elbv2-look.ts';
 import { readTags } from '../observe/read-tags.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
 import { SETTINGS_TAG, settingsHash, type Settings } from '../observe/settings-memory.ts';
-import { hasTags, ownerIn, tagList, type Tags } from '../ownership.ts';
+import { hasTags, ownerIn, tagList, tagsIn, type Tags } from '../ownership.ts';
 import { hasNodeRules, nodeRulesOf, type NodeRules, type SeenNodeRules } from '../security-groups/node-rules.ts';
 import {
   claim,
   deletion,
+  hasNoGroups,
   isMadeByPredecessor,
   made,
   readSurely,
@@ -76,9 +77,9 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
     isPredecessors: ({ attributes }, service) => isMadeByPredecessor(setup, attributes, service),
     wanted: (desired, there) =>
       wantedOf(setup, desired, there, (settings) => {
-        const groups = groupsOf(settings, there(SECURITY_GROUP)?.id, setup.access.usesShared);
-        if (!groups) return undefined;
         const present = there(LOAD_BALANCER)?.attributes;
+        const groups = groupsOf(settings, there(SECURITY_GROUP)?.id, setup.access.usesShared);
+        if (!groups && !hasNoGroups(present)) return undefined;
         const zones = zonesOf(settings, setup.facts().subnetsFor(settings, present && subnetsOf(present['zones'])));
         refuseOtherAddresses(zones, present);
         const shape: Shape = {
@@ -138,7 +139,7 @@ class LoadBalancerCalls {
     const arn = arnOf(one.thing);
     const read = async (): Promise<Settings> => {
       const { Attributes = [] } = await client.elbv2(call, 'DescribeLoadBalancerAttributes', { LoadBalancerArn: arn });
-      return managedOf(Object.fromEntries(Attributes.map(({ Key = '', Value = '' }) => [Key, Value])));
+      return managedOf(tagsIn(Attributes));
     };
     const isOwn = look.isOwn(one.tags) && !one.isDeleted;
     const hash = isOwn ? await settings.of(arn, one.tags, read, call) : undefined;
@@ -211,14 +212,15 @@ class LoadBalancerCalls {
     }
     const target = { arn: id, recent: look.loadBalancers };
     if (changed.includes('settings')) {
-      const write = (Attributes: readonly { readonly Key: string; readonly Value: string }[]): Promise<unknown> =>
-        client.elbv2(call, 'ModifyLoadBalancerAttributes', { ...arn, Attributes });
-      await writeSettings(this.#setup, target, settings, write, call);
+      await writeSettings(
+        this.#setup,
+        target,
+        settings,
+        (Attributes) => client.elbv2(call, 'ModifyLoadBalancerAttributes', { ...arn, Attributes }),
+        call,
+      );
     }
-    if (changed.includes('tags')) {
-      const there = (await readTags(client, [id], call)).get(id) ?? {};
-      await writeTags(this.#setup, { ...target, tags: look.loadBalancers.tagsOf(id, there) }, tags, call);
-    }
+    if (changed.includes('tags')) await writeTags(this.#setup, target, tags, call);
   }
 
   async #groupIds(groups: readonly string[], call: CallContext): Promise<readonly string[]> {
@@ -261,6 +263,7 @@ function shownAs(
     state: isDeleted ? 'deleting' : code === 'provisioning' ? 'pending' : code === 'failed' ? 'failed' : 'ready',
     attributes: {
       dnsName: DNSName,
+      vpcId: thing.VpcId,
       scheme: Scheme,
       ipAddressType: IpAddressType,
       sourceNat: EnablePrefixForIpv6SourceNat,
@@ -271,11 +274,6 @@ function shownAs(
       tags,
     },
   };
-}
-
-function hasNoGroups(present: Attributes | undefined): boolean {
-  const groups = present?.['securityGroups'];
-  return Array.isArray(groups) && groups.length === 0;
 }
 
 /** `undefined`: its own group is not there yet. */

@@ -56,7 +56,7 @@ export class NlbRig {
         this.nodeRules.set(name, rules);
         return Promise.resolve();
       },
-      spreadRules: () => Promise.resolve(),
+      spreadRules: (name) => Promise.resolve(Object.keys(this.nodeRules.get(name) ?? {}).length > 0),
     };
     this.balancers = new AwsLoadBalancers({
       name: 'aws',

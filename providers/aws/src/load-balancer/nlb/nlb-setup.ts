@@ -5,13 +5,13 @@ import {
   type DesiredLoadBalancer,
   type LoadBalancerService,
 } from '@outrigger/cloud-provider';
-import type { Begun, PartRequest, ThereParts } from '@outrigger/provider-kit';
+import type { Attributes, Begun, PartRequest, ThereParts } from '@outrigger/provider-kit';
 import { awsCodeOf } from '../../client/aws-errors.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
 import { CLASSIC, type KindSetup } from '../frame.ts';
 import type { Elbv2Look } from '../observe/elbv2-look.ts';
 import type { SettingsMemory } from '../observe/settings-memory.ts';
-import { isPredecessors, ownerTags, tagsFor, type Tags } from '../ownership.ts';
+import { isPredecessors, ownerTags, tagList, tagsFor, type Tags } from '../ownership.ts';
 import type { TargetMemory } from './target-memory.ts';
 
 export interface NlbSetup extends KindSetup {
@@ -54,7 +54,7 @@ export async function claim(
   const set = ownerTags(owner);
   await client.elbv2(call, 'AddTags', {
     ResourceArns: [arn],
-    Tags: Object.entries(set).map(([Key, Value]) => ({ Key, Value })),
+    Tags: tagList(set),
   });
   recent.tagged(arn, set);
 }
@@ -66,11 +66,20 @@ export function isMadeByPredecessor(
   service: LoadBalancerService,
 ): boolean {
   try {
-    return isPredecessors(attributes['tags'] as Tags, service, facts().clusterTags);
+    const { clusterTags, vpcId } = facts();
+    // A cluster of the same name, in another VPC of the account, may have a Service of the same name.
+    const isHere = (attributes['vpcId'] ?? vpcId) === vpcId;
+    return isHere && isPredecessors(attributes['tags'] as Tags, service, clusterTags);
   } catch (error) {
     if (!isCloudError(error)) throw error;
     return false;
   }
+}
+
+/** Of a Network Load Balancer that is there: it was made without any security group, and AWS gives it none later. */
+export function hasNoGroups(present: Attributes | undefined): boolean {
+  const groups = present?.['securityGroups'];
+  return Array.isArray(groups) && groups.length === 0;
 }
 
 /** A deletion that has to wait for another one to be over in all of AWS. */

@@ -92,6 +92,14 @@ test('one of a Service that goes is claimed, and goes', async () => {
   assert.deepEqual([rig.elbv2.loadBalancers.size, rig.elbv2.targetGroups.size], [0, 0]);
 });
 
+test('one of a cluster of the same name in another VPC is not touched, though its Service has the same name', async () => {
+  const rig = new NlbRig();
+  const arn = predecessor(rig, UPSTREAM, { VpcId: 'vpc-2' });
+  for (const { thing } of rig.elbv2.targetGroups.values()) Object.assign(thing, { VpcId: 'vpc-2' });
+  await rig.bring(desiredOf(serviceOf(), [], false));
+  assert.deepEqual([rig.elbv2.loadBalancers.has(arn), rig.elbv2.writes()], [true, []]);
+});
+
 for (const [what, tags] of Object.entries({
   'has no tags': {},
   'is another cluster’s': {

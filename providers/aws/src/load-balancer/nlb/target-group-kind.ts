@@ -4,16 +4,17 @@ import type { Attributes, ListedPart, PartKind, PartRequest } from '@outrigger/p
 import type { TargetGroup } from '../../client/generated/elbv2.ts';
 import type { Listener } from '../annotations/listeners.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
-import { TARGET_GROUP } from '../frame.ts';
+import { LOAD_BALANCER, TARGET_GROUP } from '../frame.ts';
 import { targetGroupName } from '../names.ts';
 import { groupArnOf } from '../observe/elbv2-look.ts';
 import { readTags } from '../observe/read-tags.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
 import { SETTINGS_TAG, settingsHash, type Settings } from '../observe/settings-memory.ts';
-import { hasTags, ownerIn, tagList, type Tags } from '../ownership.ts';
+import { hasTags, ownerIn, tagList, tagsIn, type Tags } from '../ownership.ts';
 import {
   claim,
   deletion,
+  hasNoGroups,
   isMadeByPredecessor,
   made,
   readSurely,
@@ -56,7 +57,7 @@ interface Shape extends Fixed {
   /** IDs of instances, sorted. */
   readonly targets: readonly string[];
   /** The instances let the load balancers in. */
-  readonly isOpen: boolean;
+  readonly isOpen: boolean | undefined;
 }
 
 const ARN = /^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\d+:targetgroup\/[\w-]+\/\w+$/u;
@@ -83,7 +84,8 @@ export function targetGroupKind(setup: NlbSetup): PartKind {
             check: checkOf(settings),
             settings: settingsFor(fixed.protocol, desired.service),
             tags: settings.tags,
-            isOpen: true,
+            // Of a load balancer without a group, rules of its own let it in.
+            isOpen: hasNoGroups(there(LOAD_BALANCER)?.attributes) ? undefined : true,
           };
           return { key: targetGroupKey(listener, settings), attributes: { ...shape } };
         }),
@@ -130,7 +132,7 @@ class TargetGroupCalls {
       return shownAs(one, undefined, undefined);
     const read = async (): Promise<Settings> => {
       const { Attributes = [] } = await client.elbv2(call, 'DescribeTargetGroupAttributes', { TargetGroupArn: arn });
-      const all = Object.fromEntries(Attributes.map(({ Key = '', Value = '' }) => [Key, Value]));
+      const all = tagsIn(Attributes);
       return Object.fromEntries(
         Object.keys(usualSettings(one.thing.Protocol ?? 'TCP')).map((name) => [name, all[name] ?? '']),
       );
@@ -185,14 +187,15 @@ class TargetGroupCalls {
       });
     }
     if (changed.includes('settings')) {
-      const write = (Attributes: readonly { readonly Key: string; readonly Value: string }[]): Promise<unknown> =>
-        client.elbv2(call, 'ModifyTargetGroupAttributes', { ...arn, Attributes });
-      await writeSettings(this.#setup, target, settings, write, call);
+      await writeSettings(
+        this.#setup,
+        target,
+        settings,
+        (Attributes) => client.elbv2(call, 'ModifyTargetGroupAttributes', { ...arn, Attributes }),
+        call,
+      );
     }
-    if (changed.includes('tags')) {
-      const there = (await readTags(client, [id], call)).get(id) ?? {};
-      await writeTags(this.#setup, { ...target, tags: look.targetGroups.tagsOf(id, there) }, tags, call);
-    }
+    if (changed.includes('tags')) await writeTags(this.#setup, target, tags, call);
     if (changed.includes('isOpen') && access.usesShared)
       await access.open(await access.ensureShared(call), targets, call);
     if (changed.includes('targets')) await changeTargets(this.#setup, id, { owner, wanted: targets }, call);
@@ -276,6 +279,14 @@ function shownAs(
     key: keyOf(fixed),
     owner: ownerIn(tags),
     state: isDeleted ? 'deleting' : 'ready',
-    attributes: { ...fixed, check, settings: hash, tags, targets: targets?.ids, isOpen: targets?.isOpen },
+    attributes: {
+      ...fixed,
+      vpcId: thing.VpcId,
+      check,
+      settings: hash,
+      tags,
+      targets: targets?.ids,
+      isOpen: targets?.isOpen,
+    },
   };
 }

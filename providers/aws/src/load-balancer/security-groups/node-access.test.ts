@@ -101,7 +101,10 @@ test('an instance that there is not costs one more request, and nothing else', a
 test('a full group says what to do', async () => {
   const { access, cloud } = rig();
   cloud.most = 0;
-  await assert.rejects(access.open('sg-000000aa', ['i-1'], aCall), /as many rules as AWS allows .* raise the quota/);
+  await assert.rejects(
+    access.open('sg-000000aa', ['i-1'], aCall),
+    /is full, and 1 more would be needed .* raise the quota/,
+  );
 });
 
 test('with DisableSecurityGroupIngress nothing is asked and nothing is done', async () => {

@@ -11,11 +11,12 @@ import { tagValue } from '../../cluster/cluster-tags.ts';
 import type { BackEndAccess } from '../frame.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
 import { CLUSTER_TAG, tagList } from '../ownership.ts';
+import { authorize, revoke } from './change-rules.ts';
 import { SHARED_TAG, type GroupLook, type GroupLookOptions } from './group-look.ts';
 import { sharedGroupName } from './group-names.ts';
 import { NodeGroups } from './node-groups.ts';
 import { ownRulesIn, ruleChanges, seenNodeRules, type NodeRules, type SeenNodeRules } from './node-rules.ts';
-import { permissionOf, rulesIn, type DescribedRule, type RuleText } from './rules.ts';
+import { rulesIn, type DescribedRule, type RuleText } from './rules.ts';
 
 export interface NodeAccessOptions {
   readonly look: GroupLook;
@@ -198,16 +199,17 @@ export class NodeAccess implements BackEndAccess {
     }
   }
 
-  /** What other nodes have for this NLB, those that join have too. */
-  async spreadRules(loadBalancer: string, instanceIds: readonly string[], call: CallContext): Promise<void> {
+  /** What other nodes have for this NLB, those that join have too. `false`: they have nothing for it. */
+  async spreadRules(loadBalancer: string, instanceIds: readonly string[], call: CallContext): Promise<boolean> {
     const all = this.#ofNodes.flatMap(({ IpPermissions = [] }) => IpPermissions);
     const rules = ownRulesIn(all, loadBalancer);
-    if (!this.usesShared || Object.keys(rules).length === 0) return;
+    if (!this.usesShared || Object.keys(rules).length === 0) return false;
     await this.#nodes.learn(instanceIds, call);
     for (const id of this.#groupsOf(instanceIds)) {
       const { add } = ruleChanges(this.#permissionsOf(id) ?? [], loadBalancer, rules);
       await this.#admit(id, loadBalancer, add, call);
     }
+    return true;
   }
 
   /**
@@ -269,37 +271,18 @@ export class NodeAccess implements BackEndAccess {
     rules: readonly DescribedRule[],
     call: CallContext,
   ): Promise<void> {
-    if (rules.length === 0) return;
     const at = this.#options.clock.monotonic();
     await this.#allow(GroupId, rules, call);
-    this.#opened.set(`${GroupId} ${loadBalancer}`, at);
+    if (rules.length > 0) this.#opened.set(`${GroupId} ${loadBalancer}`, at);
   }
 
-  async #allow(GroupId: string, rules: readonly DescribedRule[], call: CallContext): Promise<void> {
+  #allow(GroupId: string, rules: readonly DescribedRule[], call: CallContext): Promise<void> {
     const { client, cluster } = this.#options;
-    try {
-      await client.ec2(call, 'AuthorizeSecurityGroupIngress', {
-        GroupId,
-        IpPermissions: rules.map(({ description, rule }) => permissionOf(rule, description)),
-        TagSpecifications: [{ ResourceType: 'security-group-rule', Tags: tagList({ [CLUSTER_TAG]: cluster.id }) }],
-      });
-    } catch (error) {
-      const code = awsCodeOf(error);
-      if (code === 'RulesPerSecurityGroupLimitExceeded') throw fullGroup(GroupId, rules.length, error);
-      if (code !== 'InvalidPermission.Duplicate') throw error;
-      // One of them is there already, and EC2 has taken none.
-      if (rules.length > 1) for (const rule of rules) await this.#allow(GroupId, [rule], call);
-    }
+    return authorize(client, GroupId, rules, call, { [CLUSTER_TAG]: cluster.id });
   }
 
-  async #revoke(GroupId: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
-    if (rules.length === 0) return;
-    const IpPermissions = rules.map((rule) => permissionOf(rule));
-    try {
-      await this.#options.client.ec2(call, 'RevokeSecurityGroupIngress', { GroupId, IpPermissions });
-    } catch (error) {
-      if (!['InvalidPermission.NotFound', 'InvalidGroup.NotFound'].includes(awsCodeOf(error) ?? '')) throw error;
-    }
+  #revoke(GroupId: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
+    return revoke(this.#options.client, GroupId, rules, call);
   }
 
   async #makeShared(call: CallContext): Promise<string> {
@@ -340,9 +323,4 @@ export class NodeAccess implements BackEndAccess {
     this.#sharedId = id;
     return id;
   }
-}
-
-function fullGroup(groupId: string, count: number, cause: unknown): CloudError {
-  const message = `security group ${groupId} of the nodes has as many rules as AWS allows (60 unless raised), and a load balancer needs ${count} of them: remove rules, or raise the quota "Inbound or outbound rules per security group"`;
-  return new CloudError('quota', message, { cause, effect: 'none' });
 }

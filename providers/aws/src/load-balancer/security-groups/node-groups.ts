@@ -1,8 +1,8 @@
 /** Which security group of a node lets its load balancers in. */
-import { CloudError, isCloudError, type CallContext, type Clock } from '@outrigger/cloud-provider';
+import { CloudError, type CallContext, type Clock } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../../client/aws-client.ts';
-import { awsCodeOf, namedIn } from '../../client/aws-errors.ts';
-import type { GroupIdentifier } from '../../client/generated/ec2.ts';
+import type { GroupIdentifier, Instance } from '../../client/generated/ec2.ts';
+import { instancesByIds } from '../../instances/described-instances.ts';
 
 export interface NodeGroupsOptions {
   readonly client: Pick<AwsClient, 'ec2'>;
@@ -11,7 +11,6 @@ export interface NodeGroupsOptions {
   readonly named: () => readonly string[];
 }
 
-const CHUNK = 500;
 /** The groups of an instance seldom change. */
 const BELIEVED_MS = 600_000;
 /** One that is not found may be too young to be known everywhere. */
@@ -35,13 +34,12 @@ export class NodeGroups {
     const now = this.#options.clock.monotonic();
     for (const [id, { at }] of this.#known) if (now - at >= BELIEVED_MS) this.#known.delete(id);
     const unknown = [...new Set(instanceIds)].filter((id) => !this.#known.has(id));
-    for (let i = 0; i < unknown.length; i += CHUNK) {
-      const chunk = unknown.slice(i, i + CHUNK);
-      const found = await this.#read(chunk, call);
-      for (const id of chunk) {
-        const groups = found.get(id);
-        this.#known.set(id, { groups: groups ?? [], at: groups ? now : now - BELIEVED_MS + YOUNG_MS });
-      }
+    const found = await instancesByIds(this.#options.client.ec2, unknown, call);
+    for (const one of found.values()) if (one instanceof Error) throw one;
+    for (const [id, one] of found) {
+      const isThere = typeof one === 'object';
+      const groups = isThere ? idsOf((one as Instance).SecurityGroups) : [];
+      this.#known.set(id, { groups, at: isThere ? now : now - BELIEVED_MS + YOUNG_MS });
     }
   }
 
@@ -58,25 +56,6 @@ export class NodeGroups {
       if (second !== undefined) throw severalGroups(instanceId, narrowed);
     }
     return undefined;
-  }
-
-  async #read(ids: readonly string[], call: CallContext): Promise<ReadonlyMap<string, readonly string[]>> {
-    const { client } = this.#options;
-    const there = ids.length === 0 ? {} : await this.#describe(client, ids, call);
-    const instances = (there.Reservations ?? []).flatMap(({ Instances = [] }) => Instances);
-    return new Map(instances.map(({ InstanceId = '', SecurityGroups }) => [InstanceId, idsOf(SecurityGroups)]));
-  }
-
-  /** The error names those that there are not: without them once more. */
-  async #describe({ ec2 }: Pick<AwsClient, 'ec2'>, ids: readonly string[], call: CallContext) {
-    try {
-      return await ec2(call, 'DescribeInstances', { InstanceIds: ids });
-    } catch (error) {
-      const gone = namedIn(error, /\bi-[0-9a-f]+\b/gu);
-      if (awsCodeOf(error) !== 'InvalidInstanceID.NotFound' || gone.length === 0 || !isCloudError(error)) throw error;
-      const rest = ids.filter((id) => !gone.includes(id));
-      return rest.length === 0 ? {} : ec2(call, 'DescribeInstances', { InstanceIds: rest });
-    }
   }
 }
 

@@ -88,7 +88,7 @@ test('where the group is too full for both, the old ones go first; what never fi
     async () => kind.update?.(id, many, aCall),
     (error) => {
       assert.ok(isCloudError(error, 'quota'));
-      return /need 4 rules/.test(error.message);
+      return /is full, and \d more would be needed/.test(error.message);
     },
   );
 });

@@ -3,10 +3,12 @@ import { CloudError, isCloudError, type CallContext, type LoadBalancerService } 
 import type { Begun, ListedPart, PartKind } from '@outrigger/provider-kit';
 import { awsCodeOf } from '../../client/aws-errors.ts';
 import type { SecurityGroup } from '../../client/generated/ec2.ts';
-import { SECURITY_GROUP, type KindSetup } from '../frame.ts';
+import { LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from '../frame.ts';
 import { loadBalancerName } from '../names.ts';
+import { hasNoGroups } from '../nlb/nlb-setup.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
 import { hasTags, ownerIn, ownerTags, tagChanges, tagList, tagsFor, tagsIn, type Tags } from '../ownership.ts';
+import { authorize, revoke } from './change-rules.ts';
 import { SHARED_TAG, type GroupLook } from './group-look.ts';
 import { classicGroupName, nlbGroupName } from './group-names.ts';
 import type { NodeAccess } from './node-access.ts';
@@ -42,9 +44,10 @@ class SecurityGroupKind implements PartKind {
     this.#setup = setup;
   }
 
-  readonly wanted: PartKind['wanted'] = (desired) => {
+  readonly wanted: PartKind['wanted'] = (desired, there) => {
     const settings = this.#setup.settingsOf(desired);
     if (settings.groups.named.length > 0) return [];
+    if (settings.type === 'nlb' && hasNoGroups(there(LOAD_BALANCER)?.attributes)) return [];
     return [{ attributes: { rules: rulesOf(settings), tags: settings.tags } satisfies GroupAttributes }];
   };
 
@@ -150,42 +153,23 @@ class SecurityGroupKind implements PartKind {
       await this.#authorize(id, missing, call);
       await this.#revoke(id, extra, call);
     } catch (error) {
-      if (awsCodeOf(error) !== 'RulesPerSecurityGroupLimitExceeded' || extra.length === 0)
-        throw this.#told(error, rules);
+      if (!isCloudError(error, 'quota') || extra.length === 0) throw error;
       await this.#revoke(id, extra, call);
-      await this.#authorize(id, missing, call).catch((again: unknown) => {
-        throw this.#told(again, rules);
-      });
+      await this.#authorize(id, missing, call);
     }
   }
 
-  #told(error: unknown, rules: readonly RuleText[]): unknown {
-    if (awsCodeOf(error) !== 'RulesPerSecurityGroupLimitExceeded') return error;
-    const message = `ports and source ranges need ${rules.length} rules, and AWS allows 60 of a family in a security group unless raised: fewer ranges or ports, or raise the quota "Inbound or outbound rules per security group"`;
-    return new CloudError('quota', message, { cause: error });
+  #authorize(id: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
+    return authorize(
+      this.#setup.client,
+      id,
+      rules.map((rule) => ({ rule })),
+      call,
+    );
   }
 
-  async #authorize(GroupId: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
-    if (rules.length === 0) return;
-    try {
-      const IpPermissions = rules.map((rule) => permissionOf(rule));
-      await this.#setup.client.ec2(call, 'AuthorizeSecurityGroupIngress', { GroupId, IpPermissions });
-    } catch (error) {
-      if (awsCodeOf(error) !== 'InvalidPermission.Duplicate' || rules.length === 1) throw error;
-      // One of them is there already, and EC2 has taken none.
-      for (const rule of rules) await this.#authorize(GroupId, [rule], call).catch(unlessDuplicate);
-    }
-  }
-
-  async #revoke(GroupId: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
-    if (rules.length === 0) return;
-    const IpPermissions = rules.map((rule) => permissionOf(rule));
-    try {
-      await this.#setup.client.ec2(call, 'RevokeSecurityGroupIngress', { GroupId, IpPermissions });
-    } catch (error) {
-      // A look may be behind: what is left the next one shows.
-      if (awsCodeOf(error) !== 'InvalidPermission.NotFound') throw error;
-    }
+  #revoke(id: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
+    return revoke(this.#setup.client, id, rules, call);
   }
 
   #namesFor(service: LoadBalancerService): readonly [classic: string, nlb: string] {
@@ -197,8 +181,4 @@ class SecurityGroupKind implements PartKind {
     if (id === undefined || SHARED_TAG in tags) return undefined;
     return { id, owner: ownerIn(tags), state: 'ready', attributes: { name, rules: rulesIn(IpPermissions), tags } };
   }
-}
-
-function unlessDuplicate(error: unknown): void {
-  if (awsCodeOf(error) !== 'InvalidPermission.Duplicate') throw error;
 }

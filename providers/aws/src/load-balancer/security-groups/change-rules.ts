@@ -1,0 +1,51 @@
+/** Rules into security groups and out of them; what is so already is no error. */
+import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { AwsClient } from '../../client/aws-client.ts';
+import { awsCodeOf } from '../../client/aws-errors.ts';
+import { tagList, type Tags } from '../ownership.ts';
+import { permissionOf, type DescribedRule, type RuleText } from './rules.ts';
+
+/** `tags`: of the rules. Default: none. Rejects with `quota` where the group is full. */
+export async function authorize(
+  client: Pick<AwsClient, 'ec2'>,
+  GroupId: string,
+  rules: readonly (Pick<DescribedRule, 'rule'> & Partial<DescribedRule>)[],
+  call: CallContext,
+  tags?: Tags,
+): Promise<void> {
+  if (rules.length === 0) return;
+  try {
+    await client.ec2(call, 'AuthorizeSecurityGroupIngress', {
+      GroupId,
+      IpPermissions: rules.map(({ description, rule }) => permissionOf(rule, description)),
+      ...(tags && { TagSpecifications: [{ ResourceType: 'security-group-rule', Tags: tagList(tags) }] }),
+    });
+  } catch (error) {
+    const code = awsCodeOf(error);
+    if (code === 'RulesPerSecurityGroupLimitExceeded') throw fullGroup(GroupId, rules.length, error);
+    if (code !== 'InvalidPermission.Duplicate') throw error;
+    // One of them is there already, and EC2 has taken none.
+    if (rules.length > 1) for (const rule of rules) await authorize(client, GroupId, [rule], call, tags);
+  }
+}
+
+/** A look may be behind: what is left the next one shows. */
+export async function revoke(
+  client: Pick<AwsClient, 'ec2'>,
+  GroupId: string,
+  rules: readonly RuleText[],
+  call: CallContext,
+): Promise<void> {
+  if (rules.length === 0) return;
+  const IpPermissions = rules.map((rule) => permissionOf(rule));
+  try {
+    await client.ec2(call, 'RevokeSecurityGroupIngress', { GroupId, IpPermissions });
+  } catch (error) {
+    if (!['InvalidPermission.NotFound', 'InvalidGroup.NotFound'].includes(awsCodeOf(error) ?? '')) throw error;
+  }
+}
+
+function fullGroup(groupId: string, count: number, cause: unknown): CloudError {
+  const message = `security group ${groupId} is full, and ${count} more would be needed (AWS allows 60 rules of a family unless raised): ask for fewer ports or source ranges, remove other rules, or raise the quota "Inbound or outbound rules per security group"`;
+  return new CloudError('quota', message, { cause });
+}
