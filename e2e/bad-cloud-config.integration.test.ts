@@ -56,7 +56,7 @@ for (const { provider, says, text } of [
   {
     provider: 'memory',
     text: '{ "endpont": 1 }',
-    says: 'cloud.conf: unknown key endpont; known are endpoint, hints, instances and loadBalancerParts',
+    says: 'cloud.conf: unknown key endpont; known are endpoint, hints, instances, loadBalancerParts and nodeTags',
   },
   { provider: 'memory', text: '{ "endpoint": "far" }', says: 'cloud.conf: endpoint must be an http:// URL' },
   {

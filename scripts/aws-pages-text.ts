@@ -56,6 +56,7 @@ const MEANING: Readonly<Record<keyof typeof permissions, string>> = {
   volumes: 'labels of PersistentVolumes',
   clusters: 'names of clusters',
   podRanges: 'ranges of pods',
+  nodeTags: 'tags on the instances of nodes',
 };
 
 export function iamPage(): string {

@@ -4,6 +4,7 @@ import type { Clock, Logger } from './clock.ts';
 import type { Clusters } from './clusters.ts';
 import type { Instances } from './instances.ts';
 import type { LoadBalancers } from './load-balancers.ts';
+import type { NodeTags } from './node-tags.ts';
 import type { PodRanges } from './pod-ranges.ts';
 import type { Routes } from './routes.ts';
 import type { VolumeTopology } from './volume-topology.ts';
@@ -99,6 +100,7 @@ export interface Capabilities {
   readonly clusters?: Clusters | undefined;
   readonly volumes?: VolumeTopology | undefined;
   readonly podRanges?: PodRanges | undefined;
+  readonly nodeTags?: NodeTags | undefined;
 }
 
 /** For each capability what has to be granted for it, in the words of the cloud's administrator: a role, an action of a policy. */

@@ -77,6 +77,7 @@ export { adaptLoadBalancers, type AdaptLoadBalancersOptions, type OpaqueLoadBala
 // Routes, clusters, volumes
 export type { Route, RouteList, RouteRequest, RouteResult, Routes } from './routes.ts';
 export type { PodRangeRequest, PodRangeResult, PodRanges } from './pod-ranges.ts';
+export type { NodeTagResult, NodeTags } from './node-tags.ts';
 export type { Clusters } from './clusters.ts';
 export type { VolumeRef, VolumeResult, VolumeTopology } from './volume-topology.ts';
 

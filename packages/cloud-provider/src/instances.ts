@@ -78,6 +78,11 @@ export interface Instance {
    * as conditions of the node with `--node-maintenance-conditions`; nothing is drained or tainted.
    */
   readonly maintenance?: InstanceMaintenance | undefined;
+  /**
+   * Tags that the cloud config asks for on the machines of nodes, and that this one lacks, or has with another value: they are put on it by
+   * `NodeTags.put`. Only of a machine that the cloud shows to be this cluster's: a node chooses its provider ID itself. Absent or empty: none, or not known.
+   */
+  readonly missingTags?: Readonly<Record<string, string>> | undefined;
   /** More labels for the node. Ignored under kubernetes.io and k8s.io, and where the node has the label already. */
   readonly labels?: Readonly<Record<string, string>>;
   /**

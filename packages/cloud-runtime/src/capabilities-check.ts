@@ -8,6 +8,7 @@ const METHODS: Readonly<Record<keyof Capabilities, readonly string[]>> = {
   clusters: ['list', 'controlPlaneAddress'],
   volumes: ['lookUp'],
   podRanges: ['assign'],
+  nodeTags: ['put'],
 };
 const BATCHED: ReadonlySet<string> = new Set(['instances', 'loadBalancers', 'routes', 'volumes', 'podRanges']);
 

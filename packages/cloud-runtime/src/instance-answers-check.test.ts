@@ -37,3 +37,13 @@ test('whose word addresses are is one of two, or the answer for its node fails',
   const kinds = [undefined, 'cloud', 'guest', null, 'Guest', true].map((by) => kindOf(undefined, by));
   assert.deepEqual(kinds, ['found', 'found', 'found', 'failed', 'failed', 'failed']);
 });
+
+test('labels, annotations and tags are text by name, or the answer for its node fails', () => {
+  for (const name of ['labels', 'annotations', 'missingTags']) {
+    const kinds = [undefined, {}, { a: '' }, null, ['a'], { a: 1 }, 'a'].map((given) => {
+      const instance = { providerID: 'fake://1', state: 'running', [name]: given };
+      return checkAnswers([NODE], [{ result: { kind: 'found', instance } }], 0, 0)[0]?.result.kind;
+    });
+    assert.deepEqual(kinds, ['found', 'found', 'found', 'failed', 'failed', 'failed', 'failed'], name);
+  }
+});

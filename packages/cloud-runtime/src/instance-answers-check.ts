@@ -78,7 +78,7 @@ function problemOfMetadata(instance: Record<string, unknown>): string | undefine
   for (const name of ['name', 'type', 'zone', 'region']) {
     if (!['undefined', 'string'].includes(typeof instance[name])) return `has a ${name} that is no text`;
   }
-  const { addresses, addressesBy, annotations, labels, maintenance, podCidrs } = instance;
+  const { addresses, addressesBy, annotations, labels, maintenance, missingTags, podCidrs } = instance;
   if (addresses !== undefined && !(Array.isArray(addresses) && addresses.every(isAddress))) {
     return 'has addresses that are not a list of {type, address}';
   }
@@ -90,7 +90,7 @@ function problemOfMetadata(instance: Record<string, unknown>): string | undefine
   if (maintenance !== undefined && !isMaintenance(maintenance)) {
     return 'has a maintenance that is not {state: planned or in-progress, notBefore?: a time, reason?: text}';
   }
-  for (const [what, texts] of Object.entries({ labels, annotations }))
+  for (const [what, texts] of Object.entries({ labels, annotations, missingTags }))
     if (texts !== undefined && !isTextByName(texts)) return `has ${what} that are not text by name`;
   return undefined;
 }

@@ -12,6 +12,7 @@ const READS: Readonly<Record<keyof Capabilities, readonly string[]>> = {
   clusters: ['list', 'controlPlaneAddress'],
   volumes: ['lookUp'],
   podRanges: [],
+  nodeTags: [],
 };
 
 /** By original: a capability that stays the same object stays the same here too. */

@@ -36,7 +36,7 @@ export async function awsFixture(): Promise<AwsFixture> {
     clock,
     config: {
       fileName: 'aws.conf',
-      text: `[Global]\nKubernetesClusterID = ${clusterId}\nVPC = ${vpcId}\n`,
+      text: `[Global]\nKubernetesClusterID = ${clusterId}\nVPC = ${vpcId}\nNodeTags = team=infra, stage=test\n`,
     },
     provider: () => withNetworkLoadBalancers(createAwsProvider({ env: ENV, fetch: aws.fetch })),
     createMachine: async (name) => {

@@ -22,6 +22,7 @@ import { readAwsConfig } from './config/read-aws-config.ts';
 import { CurrentClient } from './current-client.ts';
 import { AwsInstances } from './instances/aws-instances.ts';
 import { createAwsLoadBalancers } from './load-balancer/create-load-balancers.ts';
+import { createAwsNodeTags } from './node-tags/aws-node-tags.ts';
 import { permissions } from './permissions.ts';
 import { createAwsRoutes } from './routes/aws-routes.ts';
 import { createAwsVolumes } from './volumes/aws-volumes.ts';
@@ -101,6 +102,7 @@ class AwsProvider implements CloudProvider {
       loadBalancers: createAwsLoadBalancers(setup),
       routes: createAwsRoutes(setup),
       volumes: createAwsVolumes(setup),
+      nodeTags: createAwsNodeTags(setup),
     };
   }
 

@@ -10,6 +10,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   loadBalancers: ['load-balancer', 'cluster'],
   routes: ['routes', 'cluster'],
   volumes: ['volumes'],
+  nodeTags: ['node-tags'],
 };
 
 /** What is needed beside the operation itself. */

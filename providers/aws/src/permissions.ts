@@ -82,4 +82,5 @@ export const permissions: CloudPermissions = {
     'ReplaceRoute',
   ),
   volumes: ec2('DescribeVolumes'),
+  nodeTags: ec2('CreateTags'),
 };

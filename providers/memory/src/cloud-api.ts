@@ -4,6 +4,8 @@ import { Refusal } from './cloud-request.ts';
 import type { MemoryInstance, MemoryPart, NewRoute } from './cloud-model.ts';
 import type { MemoryCloud } from './memory-cloud.ts';
 
+type Tags = MemoryInstance['tags'];
+
 const MOST_IN_A_BATCH = 500;
 
 interface Operation {
@@ -80,6 +82,12 @@ function findOperation(cloud: MemoryCloud, { method, path, body }: CloudRequest)
       };
     case 'GET /instances/{id}':
       return { name: 'GET /instances/{id}', run: () => oneOf('instance', id, cloud.instance(id)) };
+    // Its tags, beside those of other names.
+    case 'PATCH /instances/{id}': {
+      const run = (): CloudResponse =>
+        ok(cloud.updateInstance(id, { tags: { ...cloud.instance(id)?.tags, ...(input as Tags) } }));
+      return { name: 'PATCH /instances/{id}', run };
+    }
     case 'GET /changes': {
       const given = url.searchParams.get('since');
       const since = given === null ? undefined : Number(given);

@@ -9,11 +9,14 @@ export class CloudClient {
     machine: 'instance',
     setBy: 'endpoint in the cloud config',
   });
+  /** What instances of nodes are to have, by the config that leads here. */
+  readonly nodeTags: Readonly<Record<string, string>>;
   readonly #send: SendToCloud;
 
-  constructor(send: SendToCloud, place: string) {
+  constructor(send: SendToCloud, place: string, nodeTags: Readonly<Record<string, string>> = {}) {
     this.home.admit(place);
     this.#send = send;
+    this.nodeTags = nodeTags;
   }
 
   /** The answer's body. `name` is the metric label: no IDs in it. */

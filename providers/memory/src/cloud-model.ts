@@ -12,6 +12,8 @@ export interface MemoryInstance {
   readonly region: string;
   readonly addresses: readonly NodeAddress[];
   readonly labels: Readonly<Record<string, string>>;
+  /** Of whoever pays for it, or looks for it. */
+  readonly tags: Readonly<Record<string, string>>;
   /** What its firmware says: nodes without a provider ID are found by it, whatever their name. Default: none. */
   readonly systemUUID?: string | undefined;
   /** Default, and `null` over HTTP: none. */

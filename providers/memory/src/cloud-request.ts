@@ -1,7 +1,7 @@
 /** Requests to the cloud: the same shape in process and over HTTP. */
 
 export interface CloudRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With query, without host. */
   readonly path: string;
   readonly body?: unknown;

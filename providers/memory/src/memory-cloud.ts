@@ -103,6 +103,7 @@ export class MemoryCloud {
       state: 'running',
       type: 'memory.small',
       labels: {},
+      tags: {},
       podCidrs: [],
       addresses: [
         { type: 'InternalIP', address: internalIP(number) },

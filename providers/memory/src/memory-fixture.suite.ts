@@ -8,20 +8,22 @@ export interface MemoryFixture extends ProviderFixture {
   readonly cloud: MemoryCloud;
 }
 
+const WISHES = { hints: true, nodeTags: { team: 'infra', stage: 'test' } };
+
 export async function memoryFixture(over: 'process' | 'http'): Promise<MemoryFixture> {
   const clock = new FakeClock();
   const cloud = createMemoryCloud({ clock, random: () => 0 });
   const served = over === 'http' ? await serveMemoryCloud(cloud) : undefined;
   const configOf = (endpoint: string): { fileName: string; text: string } => ({
     fileName: 'cloud.json',
-    text: JSON.stringify({ endpoint, hints: true }),
+    text: JSON.stringify({ endpoint, ...WISHES }),
   });
   return {
     cloud,
     clock,
     ...(served
       ? { config: configOf(served.endpoint), http: { root: served.endpoint, config: configOf } }
-      : { config: { fileName: 'cloud.json', text: '{"hints":true}' } }),
+      : { config: { fileName: 'cloud.json', text: JSON.stringify(WISHES) } }),
     createMachine: async (name) => {
       cloud.createInstance({ name });
       return { name, uid: `uid-${name}`, labels: {}, annotations: {} };

@@ -1,5 +1,6 @@
 /** Instances of the memory cloud: 500 a look-up, and a direct read that proves absence. */
 import {
+  asError,
   isCloudError,
   parseProviderID,
   type CallContext,
@@ -9,6 +10,8 @@ import {
   type InstanceNeed,
   type Instances,
   type NodeRef,
+  type NodeTagResult,
+  type NodeTags,
 } from '@outrigger/cloud-provider';
 import type { CloudClient } from './cloud-client.ts';
 import type { MemoryInstance } from './cloud-model.ts';
@@ -16,7 +19,7 @@ import { named } from './provider-name.ts';
 
 const REST = /^[^/]*\/([^/]+)$/;
 
-export class MemoryInstances implements Instances {
+export class MemoryInstances implements Instances, NodeTags {
   readonly batchSize = 500;
   readonly #client: () => CloudClient;
   readonly #name: string;
@@ -86,6 +89,22 @@ export class MemoryInstances implements Instances {
     }
   }
 
+  /** One by one: the cloud has nothing for many. */
+  put(nodes: readonly NodeRef[], call: CallContext): Promise<readonly NodeTagResult[]> {
+    return Promise.all(
+      nodes.map(async (node): Promise<NodeTagResult> => {
+        const client = this.#client();
+        const path = `/instances/${this.#idOf(node)}`;
+        try {
+          await client.request(call, 'PATCH /instances/{id}', { method: 'PATCH', path, body: client.nodeTags });
+          return { kind: 'done' };
+        } catch (error) {
+          return { kind: 'failed', error: asError(error) };
+        }
+      }),
+    );
+  }
+
   /** The cloud keeps the names of those that were deleted. */
   async #hadIt(id: string, call: CallContext): Promise<boolean> {
     const path = `/deletedInstances/${encodeURIComponent(id)}`;
@@ -122,7 +141,9 @@ export class MemoryInstances implements Instances {
   }
 
   #given(instance: MemoryInstance, need: InstanceNeed): Instance {
-    return instanceOf({ ...instance, providerID: named(instance.providerID, this.#name) }, need);
+    const given = instanceOf({ ...instance, providerID: named(instance.providerID, this.#name) }, need);
+    const missing = Object.entries(this.#client().nodeTags).filter(([key, value]) => instance.tags[key] !== value);
+    return need === 'state' || missing.length === 0 ? given : { ...given, missingTags: Object.fromEntries(missing) };
   }
 }
 

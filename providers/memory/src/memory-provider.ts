@@ -9,7 +9,7 @@ import {
 } from '@outrigger/cloud-provider';
 import { handleRequest } from './cloud-api.ts';
 import { CloudClient, sendOverHttp } from './cloud-client.ts';
-import type { NewInstance } from './cloud-model.ts';
+import type { MemoryInstance, NewInstance } from './cloud-model.ts';
 import { createMemoryCloud, type MemoryCloud } from './memory-cloud.ts';
 import { MemoryInstances } from './memory-instances.ts';
 import { loadBalancerParts, MemoryLoadBalancers, type PartKind } from './memory-load-balancers.ts';
@@ -27,6 +27,8 @@ interface Config {
   readonly loadBalancerParts?: readonly PartKind[];
   /** Whether it hints which instances have changed, by a long poll. Default: false. */
   readonly hints?: boolean;
+  /** What instances of nodes get. Default: nothing. */
+  readonly nodeTags?: MemoryInstance['tags'];
 }
 
 export interface MemoryProviderOptions {
@@ -45,12 +47,14 @@ export function createMemoryProvider({ cloud, name = 'memory' }: MemoryProviderO
   const open = async ({ clock, cluster, config }: ProviderHost): Promise<Capabilities> => {
     const parsed = parseConfig(config);
     const own = cloud ?? createOwnCloud(parsed, clock);
-    client = own ? inProcess(own) : overHttp(parsed);
+    client = own ? inProcess(own, parsed) : overHttp(parsed);
+    const instances = new MemoryInstances(current, name, parsed);
     return {
-      instances: new MemoryInstances(current, name, parsed),
+      instances,
       routes: new MemoryRoutes(current, cluster, name),
       volumes: new MemoryVolumes(current),
       podRanges: new MemoryPodRanges(current),
+      nodeTags: instances,
       loadBalancers: new MemoryLoadBalancers(current, cluster, name, partsOf(parsed)),
     };
   };
@@ -73,8 +77,8 @@ export function createMemoryProvider({ cloud, name = 'memory' }: MemoryProviderO
   };
 }
 
-function inProcess(cloud: MemoryCloud): CloudClient {
-  const client = new CloudClient((request, signal) => handleRequest(cloud, request, signal), 'in process');
+function inProcess(cloud: MemoryCloud, { nodeTags }: Config): CloudClient {
+  const client = new CloudClient((request, signal) => handleRequest(cloud, request, signal), 'in process', nodeTags);
   // There is no other that a mistake could lead to.
   client.home.sawById();
   return client;
@@ -89,7 +93,7 @@ function createOwnCloud(config: Config, clock: ProviderHost['clock']): MemoryClo
 
 function overHttp(config: Config): CloudClient {
   const endpoint = endpointOf(config);
-  return new CloudClient(sendOverHttp(endpoint), endpoint);
+  return new CloudClient(sendOverHttp(endpoint), endpoint, config.nodeTags);
 }
 
 function endpointOf({ endpoint = '' }: Config): string {
@@ -107,10 +111,17 @@ function parseConfig(config: ConfigText | undefined): Config {
     throw refuse('the memory cloud config must be JSON', error);
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refuse('must be a JSON object');
-  const { endpoint, hints, instances, loadBalancerParts: parts, ...others } = parsed as Record<string, unknown>;
+  const {
+    endpoint,
+    hints,
+    instances,
+    loadBalancerParts: parts,
+    nodeTags,
+    ...others
+  } = parsed as Record<string, unknown>;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    throw refuse(`unknown key ${unknown}; known are endpoint, hints, instances and loadBalancerParts`);
+    throw refuse(`unknown key ${unknown}; known are endpoint, hints, instances, loadBalancerParts and nodeTags`);
   if (
     endpoint !== undefined &&
     !(typeof endpoint === 'string' && /^https?:\/\//.test(endpoint) && URL.canParse(endpoint))
@@ -124,6 +135,7 @@ function parseConfig(config: ConfigText | undefined): Config {
     throw refuse('instances must be a list of objects with a name');
   }
   if (hints !== undefined && typeof hints !== 'boolean') throw refuse('hints must be true or false');
+  if (typeof (nodeTags ?? {}) !== 'object') throw refuse('nodeTags must be an object');
   const ids = ((instances ?? []) as readonly NewInstance[]).map(({ id, name }) => id ?? name);
   const twice = ids.find((id, i) => ids.indexOf(id) < i);
   if (twice !== undefined) throw refuse(`instances: ${twice} is there twice`);

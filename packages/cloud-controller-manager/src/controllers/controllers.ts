@@ -32,7 +32,7 @@ export const defaultControllers: readonly CloudController[] = [
     aliases: ['cloud-node'],
     account: 'node-controller',
     rules: nodeControllerRules,
-    uses: ['instances'],
+    uses: ['instances', 'nodeTags'],
     build: buildNodeController,
   },
   {

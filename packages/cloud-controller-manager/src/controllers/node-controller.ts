@@ -29,6 +29,7 @@ export function buildNodeController(context: LeaderContext): Omit<RunningControl
               ...dependencies,
               store: nodes,
               lookups,
+              provider,
               options: {
                 providerName: provider.name,
                 unmanaged: options.cloud.unmanagedNodes,

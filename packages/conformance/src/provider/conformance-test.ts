@@ -3,7 +3,14 @@ import type { Capabilities } from '@outrigger/cloud-provider';
 import type { FixtureHook, ProviderFixture } from './provider-fixture.ts';
 import type { ProviderRig } from './provider-rig.ts';
 
-export type ProviderFeature = 'provider' | 'instances' | 'load-balancers' | 'routes' | 'volumes' | 'pod-ranges';
+export type ProviderFeature =
+  | 'provider'
+  | 'instances'
+  | 'load-balancers'
+  | 'routes'
+  | 'volumes'
+  | 'pod-ranges'
+  | 'node-tags';
 
 export interface ConformanceTest {
   /** Stable: `instances / a stopped machine is there`. */

@@ -6,6 +6,7 @@ import { loadBalancerCrashTests } from './load-balancer-crash-tests.ts';
 import { loadBalancerFeatureTests } from './load-balancer-feature-tests.ts';
 import { loadBalancerOwnerTests } from './load-balancer-owner-tests.ts';
 import { loadBalancerTests } from './load-balancer-tests.ts';
+import { nodeTagTests } from './node-tag-tests.ts';
 import { podRangeTests } from './pod-range-tests.ts';
 import { routeTests } from './route-tests.ts';
 import { volumeTests } from './volume-tests.ts';
@@ -20,4 +21,5 @@ export const providerTests: readonly ConformanceTest[] = [
   ...routeTests,
   ...volumeTests,
   ...podRangeTests,
+  ...nodeTagTests,
 ];

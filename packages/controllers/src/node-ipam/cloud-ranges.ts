@@ -3,7 +3,7 @@
  * machine together, in the one direction or the other. Entry point: `createCloudRanges`. The cloud's answers are the shared
  * look-ups': what the node controller has just been told is not asked for again.
  */
-import type { PodRanges } from '@outrigger/cloud-provider';
+import type { PodRangeRequest, PodRangeResult, PodRanges } from '@outrigger/cloud-provider';
 import type { DatedAnswer, InstanceLookups, MakeCallContext } from '@outrigger/cloud-runtime';
 import {
   createWorkQueue,
@@ -29,6 +29,7 @@ import { standingOf, type Explains, type Finding, type Standing } from '../findi
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
 import { refOfNode } from '../node-ref.ts';
+import { RequestBatches } from '../request-batches.ts';
 import { statusPatch } from '../node/node-patch.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import { hasRouteCondition, routeCondition } from '../route/network-condition.ts';
@@ -51,7 +52,6 @@ import { listUntilComplete } from './list-until-complete.ts';
 import { NodeRanges } from './node-ranges.ts';
 import { FIELD_MANAGER } from './other-allocator.ts';
 import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
-import { PodRangeBatches } from './pod-range-batches.ts';
 import { RangeIndex } from './range-index.ts';
 import { ownerOfNode, type UnmanagedRule } from '../unmanaged-nodes.ts';
 import { tellSetAside } from '../set-aside.ts';
@@ -105,7 +105,7 @@ class Run {
   readonly #nodes: ResourceClient<Node>;
   readonly #ranges = new NodeRanges([new RangeIndex()]);
   readonly #rounds: LookUpRounds;
-  readonly #batches: PodRangeBatches | undefined;
+  readonly #batches: RequestBatches<PodRangeRequest, PodRangeResult> | undefined;
   readonly #told: ToldEvents;
   readonly #metrics: IpamMetrics;
   readonly #journal: ControllerJournal;
@@ -143,7 +143,16 @@ class Run {
       },
       onAnswer: (key) => this.#queue.add(key),
     });
-    this.#batches = podRanges && new PodRangeBatches({ podRanges, callContext: deps.callContext, clock, signal });
+    this.#batches =
+      podRanges &&
+      new RequestBatches({
+        what: 'assigning pod CIDRs to',
+        batchSize: podRanges.batchSize,
+        send: (requests, call) => podRanges.assign(requests, call),
+        callContext: deps.callContext,
+        clock,
+        signal,
+      });
   }
 
   async run(): Promise<void> {
@@ -331,7 +340,7 @@ class Run {
   async #write(node: Node, action: CloudRangesAction, patch: Patch | undefined, signal: AbortSignal): Promise<true> {
     const { name = '' } = node.metadata ?? {};
     if (action.kind === 'assign-in-cloud') {
-      const result = await this.#batches?.assign({ node: refOfNode(node), podCidrs: action.podCidrs });
+      const result = await this.#batches?.add({ node: refOfNode(node), podCidrs: action.podCidrs });
       if (result?.kind === 'failed') throw result.error;
     }
     if (!patch) return true;

@@ -34,7 +34,15 @@ export interface TellEvent {
   readonly differences?: readonly LabelDifference[];
 }
 
-export type NodeAction = PatchStatus | PatchObject | TellEvent;
+/** One write to the cloud, after all others. */
+export interface TagMachine {
+  readonly kind: 'tag-machine';
+  readonly providerID: string;
+  /** That it lacks; one at least. */
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+export type NodeAction = PatchStatus | PatchObject | TagMachine | TellEvent;
 
 /** Why a tainted node has to wait. */
 export type WaitReason =

@@ -9,7 +9,7 @@ import { initialLabels } from './labels.ts';
 import type { Observed } from './observed.ts';
 import { ownerOf } from '../provider-id.ts';
 import { olderTwin } from './twins.ts';
-import { invalidLabelsNote } from './refresh.ts';
+import { invalidLabelsNote, tagMachine } from './refresh.ts';
 
 /** A machine that was made a moment ago is often not listed yet, and a cloud may fail for a moment: no reason to tell anybody. */
 const PATIENT = 3;
@@ -101,6 +101,7 @@ function planFound(observed: Observed, instance: Instance): NodePlan {
   if (options.nodeSyncedEvents) {
     actions.push({ kind: 'event', note: { type: 'Normal', reason: 'Synced', message: 'Node synced successfully' } });
   }
+  actions.push(...tagMachine(instance));
   return { kind: 'act', actions };
 }
 

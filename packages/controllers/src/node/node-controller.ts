@@ -27,6 +27,7 @@ import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import type { IdleReason, NodeAction, NodePlan } from './actions.ts';
 import { applyWrites } from './apply.ts';
+import { MachineTags } from './machine-tags.ts';
 import type { NodeControllerDependencies } from './node-dependencies.ts';
 import { createNodeMetrics, watchUninitialized, type NodeMetrics } from './node-metrics.ts';
 import { factsOfNode, factsOfNodePlan, notedWrites, plannedWrites } from './node-words.ts';
@@ -76,6 +77,7 @@ class Run {
   readonly #metrics: NodeMetrics;
   readonly #journal: ControllerJournal;
   readonly #planOptions: PlanOptions;
+  readonly #tags: MachineTags | undefined;
 
   constructor(deps: NodeControllerDependencies, signal: AbortSignal) {
     const { client, clock, events, logger, lookups, metrics, random, options } = deps;
@@ -98,6 +100,8 @@ class Run {
       signal,
     );
     this.#journal = deps.journal ?? noJournal;
+    const { provider } = deps;
+    this.#tags = provider && new MachineTags({ clock, journal: this.#journal, provider, signal, told: this.#told });
     this.#planOptions = {
       providerName: options.providerName,
       unmanaged: options.unmanaged,
@@ -200,6 +204,7 @@ class Run {
     this.#deferred.delete(key);
     this.#took.delete(key);
     this.#told.forget(uid);
+    this.#tags?.forget(uid);
     this.#deps.lookups.snapshot.forget(uid);
   }
 
@@ -349,6 +354,7 @@ class Run {
     });
     if (actions.some((action) => action.kind === 'patch-object' && action.removeTaint)) this.#initialised(node, logger);
     for (const action of actions) {
+      if (action.kind === 'tag-machine') void this.#tags?.put(node, action);
       if (action.kind !== 'event' || !this.#told.tell(node, action.note)) continue;
       for (const { key: label } of action.differences ?? []) this.#metrics.labelDifferences.inc({ label });
     }

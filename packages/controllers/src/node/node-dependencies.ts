@@ -1,5 +1,5 @@
 /** What the node controller is given. */
-import type { InstanceLookups } from '@outrigger/cloud-runtime';
+import type { InstanceLookups, OpenedProvider } from '@outrigger/cloud-runtime';
 import type { Node, Store } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
 import type { UnmanagedRule } from '../unmanaged-nodes.ts';
@@ -26,5 +26,7 @@ export interface NodeControllerOptions {
 export interface NodeControllerDependencies extends ControllerDependencies {
   readonly store: Store<Node>;
   readonly lookups: Pick<InstanceLookups, 'lookUp' | 'snapshot' | 'hints'>;
+  /** Puts tags on machines, where it can. Default: none are put. */
+  readonly provider?: Pick<OpenedProvider, 'callContext' | 'capabilities'>;
   readonly options: NodeControllerOptions;
 }

@@ -6,7 +6,7 @@ import { uninitializedTaints } from './taints.ts';
 
 /** `undefined`: there is nothing to write. `seen`: what the write before it was answered with. Default: the metadata of the node. */
 export function patchOf(node: Node, action: NodeAction, seen?: SeenMetadata): Patch | undefined {
-  if (action.kind === 'event') return undefined;
+  if (action.kind === 'event' || action.kind === 'tag-machine') return undefined;
   if (action.kind === 'patch-status') return statusPatch(node, action);
   const { annotations, labels, resourceVersion } = seen ?? node.metadata ?? {};
   return objectPatch(node, action, { annotations, labels, resourceVersion });

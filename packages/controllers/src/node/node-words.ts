@@ -2,7 +2,8 @@
 import type { Node } from '@outrigger/kube';
 import type { Fact } from '../finding.ts';
 import type { NotedAction } from '../journal.ts';
-import type { IdleReason, NodeAction, NodePlan, PatchObject, PatchStatus } from './actions.ts';
+import type { IdleReason, NodeAction, NodePlan, TellEvent } from './actions.ts';
+import type { LabelSet } from './labels.ts';
 import { patchOf } from './node-patch.ts';
 import { isUninitialized } from './taints.ts';
 
@@ -30,21 +31,28 @@ export function plannedWrites(node: Node, actions: readonly NodeAction[]): reado
   );
 }
 
-function wordsOf(action: PatchStatus | PatchObject): string {
+function wordsOf(action: Exclude<NodeAction, TellEvent>): string {
+  if (action.kind === 'tag-machine') return `put the tags ${listOf(action.tags)} on its machine`;
   const parts: string[] = [];
   if (action.kind === 'patch-status') {
     const { addresses, conditions = [] } = action;
     if (addresses) parts.push(`set its addresses: ${addresses.map((one) => `${one.type} ${one.address}`).join(', ')}`);
     for (const { type, status, reason } of conditions) parts.push(`set its condition ${type} to ${status} (${reason})`);
   } else {
-    const labels = Object.entries({ ...action.addLabels, ...action.setLabels });
+    const labels = listOf({ ...action.addLabels, ...action.setLabels });
     if (action.providerID !== undefined) parts.push(`set its provider ID to ${action.providerID}`);
-    if (labels.length > 0) parts.push(`set its labels ${labels.map(([key, value]) => `${key}=${value}`).join(', ')}`);
-    const annotations = Object.entries(action.setAnnotations ?? {}).map(([key, value]) => `${key}=${value}`);
-    if (annotations.length > 0) parts.push(`set its annotations ${annotations.join(', ')}`);
+    if (labels) parts.push(`set its labels ${labels}`);
+    const annotations = listOf(action.setAnnotations ?? {});
+    if (annotations) parts.push(`set its annotations ${annotations}`);
     if (action.removeTaint) parts.push('remove the uninitialized taint');
   }
   return parts.join('; ');
+}
+
+function listOf(texts: LabelSet): string {
+  return Object.entries(texts)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ');
 }
 
 /** `inMs`: when the cloud will be asked again, if it waits for that. */

@@ -61,7 +61,12 @@ export function planRefresh(
   actions.push(...maintenance.notes.map((note) => ({ kind: 'event', note }) as const));
   if (labels.invalid.length > 0) actions.push({ kind: 'event', note: invalidLabelsNote(name, labels.invalid) });
 
+  actions.push(...tagMachine(instance));
   return actions.length > 0 ? { kind: 'act', actions } : { kind: 'nothing', reason: 'up-to-date' };
+}
+
+export function tagMachine({ missingTags: tags = {}, providerID }: Instance): readonly NodeAction[] {
+  return Object.keys(tags).length > 0 ? [{ kind: 'tag-machine', providerID, tags }] : [];
 }
 
 export function invalidLabelsNote(name: string, invalid: readonly string[]): EventNote {

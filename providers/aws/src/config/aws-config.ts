@@ -49,6 +49,8 @@ export interface AwsConfig {
   readonly nlbSecurityGroupMode: 'Managed' | undefined;
   /** Of a node's security groups the one that gets the rules for load balancers, where several are tagged. Empty: found by tags. */
   readonly nodeSecurityGroups: readonly string[];
+  /** What instances of nodes get. Empty: nothing. */
+  readonly nodeTags: Readonly<Record<string, string>>;
   /** Of the addresses of nodes, the preferred first; one at least. */
   readonly nodeIpFamilies: readonly IpFamily[];
   readonly clusterHealthProbe: ClusterHealthProbe;

@@ -60,6 +60,19 @@ const service: ValueKind<readonly AwsService[]> = {
   read: (value) => (typeof value === 'string' ? services[value.trim().toLowerCase()] : undefined),
 };
 
+type Tag = readonly [key: string, value: string];
+
+/** Not with the keys of AWS, nor with those by which a cluster or this program knows what is its own. */
+const tag: ValueKind<Tag> = {
+  name: 'key=value, with a key of your own',
+  read: (value) => {
+    const [, key = '', text = ''] = /^([^=]{1,128})=(.{0,256})$/u.exec(String(value)) ?? [];
+    return !key || /^(?:aws:|kubernetes\.io\/cluster|KubernetesCluster$|outrigger\.dev\/)/iu.test(key)
+      ? undefined
+      : [key, text];
+  },
+};
+
 const FROM_METADATA = "Default: what the own instance's metadata service says";
 
 type GlobalKeys = {
@@ -81,6 +94,7 @@ type GlobalKeys = {
   readonly supportedTopologyInstanceTypePattern: Optional<RegExp>;
   readonly nlbSecurityGroupMode: Optional<'Managed'>;
   readonly nodeSecurityGroups: ConfigKey<readonly string[]>;
+  readonly nodeTags: ConfigKey<readonly Tag[]>;
 };
 
 export const keys: {
@@ -143,6 +157,11 @@ export const keys: {
     nodeSecurityGroups: optional(
       listOf(text),
       'Not of cloud-provider-aws: of the security groups of a node, the one that gets the rules for load balancers, where several have the tag of the cluster',
+      [],
+    ),
+    nodeTags: optional(
+      listOf(tag),
+      'Not of cloud-provider-aws, which has `--tags`: tags that instances of nodes get where they have the tag of the cluster; repeated, or with commas',
       [],
     ),
   },

@@ -56,6 +56,7 @@ NLBSecurityGroupMode = Managed
     elbSecurityGroup: 'sg-1',
     nlbSecurityGroupMode: 'Managed',
     nodeSecurityGroups: [],
+    nodeTags: {},
     nodeIpFamilies: ['ipv6', 'ipv4'],
     clusterHealthProbe: { mode: 'Shared', port: 8080, path: '/live' },
     topologyTypes: /^p5/u,
@@ -65,6 +66,23 @@ NLBSecurityGroupMode = Managed
 
 test('the key of ours', () => {
   assert.deepEqual(read('[Global]\nNodeSecurityGroups = sg-9, sg-8\n').config.nodeSecurityGroups, ['sg-9', 'sg-8']);
+});
+
+test('tags of instances: repeated, or with commas', () => {
+  const text = '[Global]\nNodeTags = team=infra, empty=\nNodeTags = "a b=c = d"\nNodeTags = team=other\n';
+  assert.deepEqual(read(text).config.nodeTags, { team: 'other', empty: '', 'a b': 'c = d' });
+  const long = (length: number): string => 'x'.repeat(length);
+  for (const tag of [
+    'team',
+    '=infra',
+    'aws:team=infra',
+    'kubernetes.io/cluster/other=owned',
+    'KubernetesCluster=other',
+    'outrigger.dev/cluster=uid',
+    `${long(129)}=`,
+    `a=${long(257)}`,
+  ])
+    refused(`[Global]\nNodeTags = ${tag}\n`, /aws\.conf:2: .*nodeTags/iu);
 });
 
 test('an unknown key is named, with the one that it may mean; the program starts', () => {

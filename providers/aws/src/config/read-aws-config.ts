@@ -34,6 +34,7 @@ export function readAwsConfig(text: ConfigText | undefined, warn: (message: stri
     elbSecurityGroup: global.elbSecurityGroup,
     nlbSecurityGroupMode: global.nlbSecurityGroupMode,
     nodeSecurityGroups: global.nodeSecurityGroups,
+    nodeTags: Object.fromEntries(global.nodeTags),
     nodeIpFamilies: [...new Set(global.nodeIpFamilies)],
     clusterHealthProbe: {
       mode: global.clusterServiceLoadBalancerHealthProbeMode,

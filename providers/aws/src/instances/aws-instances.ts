@@ -16,7 +16,7 @@ import type { AwsSetup } from '../cluster/aws-setup.ts';
 import { askedInstance, type AskedInstance } from './asked-instance.ts';
 import { instancesByFilter, instancesByIds, instancesByNames, type ByKey } from './described-instances.ts';
 import { fargateInterfaces } from './fargate.ts';
-import { fargateMetadata, metadataOf, providerIDOf, stateOf } from './instance-metadata.ts';
+import { fargateMetadata, metadataOf, providerIDOf, stateOf, type MetadataOptions } from './instance-metadata.ts';
 import { KnownInstances } from './known-instances.ts';
 import { NetworkTopology } from './network-topology.ts';
 import { ZoneIds } from './zone-ids.ts';
@@ -168,9 +168,13 @@ export class AwsInstances implements Instances {
     const isMetadata = need === 'metadata' && found.some(({ kind }) => kind === 'instance' || kind === 'fargate');
     const region = isMetadata ? await this.#setup.client.region(call) : '';
     if (isMetadata) await this.#zones.learn(instances, call);
+    const { cluster, config } = this.#setup;
+    const hasTags = isMetadata && Object.keys(config().nodeTags).length > 0;
+    // Where it cannot be known, no instance is known to be the cluster's, and none lacks tags.
+    const facts = hasTags ? await cluster.learn(call).catch(() => undefined) : undefined;
     return nodes.map((node, at) => {
       const one = found[at] ?? { kind: 'missing' };
-      const result = this.#result(node, one, { need, region });
+      const result = this.#result(node, one, { cluster: facts?.tags, need, region });
       const { place } = this.#setup.place;
       return { asOf, result, ...(place !== undefined && { place }) };
     });
@@ -179,10 +183,10 @@ export class AwsInstances implements Instances {
   #result(
     node: NodeRef,
     found: Found,
-    { need, region }: { readonly need: InstanceNeed; readonly region: string },
+    { cluster, need, region }: Pick<MetadataOptions, 'cluster' | 'region'> & { readonly need: InstanceNeed },
   ): InstanceResult {
     const { config, name } = this.#setup;
-    const families = config().nodeIpFamilies;
+    const { nodeIpFamilies: families, nodeTags: tags } = config();
     switch (found.kind) {
       case 'not-found':
         return { kind: 'missing' };
@@ -205,7 +209,8 @@ export class AwsInstances implements Instances {
           const providerID = providerIDOf(node, instance, name);
           const zoneId = this.#zones.of(instance);
           const labels = need === 'metadata' ? this.#topology.labelsOf(instance, providerID, node.labels) : {};
-          const metadata = need === 'metadata' ? metadataOf(node, instance, { families, labels, region, zoneId }) : {};
+          const options = { cluster, families, labels, region, tags, zoneId };
+          const metadata = need === 'metadata' ? metadataOf(node, instance, options) : {};
           return { kind: 'found', instance: { providerID, state: stateOf(instance), ...metadata } };
         } catch (error) {
           return { kind: 'failed', error: asError(error) };

@@ -36,6 +36,7 @@ export class AwsSite {
   config: AwsConfig;
   place!: ClusterPlace;
   instances!: Instances;
+  setup!: AwsSetup;
 
   constructor(seed: ClusterSeed = {}, options: Partial<FakeAwsOptions> = {}) {
     this.aws = createFakeAws({ clock: this.clock, ...options });
@@ -66,7 +67,7 @@ export class AwsSite {
     });
     const config = (): AwsConfig => this.config;
     this.place = placeOf(client);
-    const setup: AwsSetup = {
+    this.setup = {
       name: 'aws',
       host,
       client,
@@ -74,7 +75,7 @@ export class AwsSite {
       cluster: new OwnCluster({ client: { ...client, metadata: () => assert.fail('asked') }, config }),
       place: this.place,
     };
-    this.instances = new AwsInstances(setup);
+    this.instances = new AwsInstances(this.setup);
   }
 
   /** The node of a seeded instance, as the host asks about it; it came long ago. */

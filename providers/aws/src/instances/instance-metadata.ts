@@ -2,7 +2,7 @@
 import { formatProviderID, type Instance, type NodeRef } from '@outrigger/cloud-provider';
 import type { IpFamily } from '@outrigger/provider-kit';
 import type { Instance as Ec2Instance, NetworkInterface } from '../client/generated/ec2.ts';
-import { tagValue } from '../cluster/cluster-tags.ts';
+import { hasClusterTag, tagValue, type ClusterTags } from '../cluster/cluster-tags.ts';
 import { fargateAddresses, interfacesOf, nodeAddresses } from './node-addresses.ts';
 
 export interface MetadataOptions {
@@ -11,6 +11,10 @@ export interface MetadataOptions {
   readonly zoneId: string | undefined;
   /** Of the network topology, as far as it is known. */
   readonly labels: Readonly<Record<string, string>>;
+  /** What instances of the cluster should have besides. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** `undefined`: not known, or not needed. */
+  readonly cluster: ClusterTags | undefined;
 }
 
 /** A node keeps the ID that it has; all but the instance's own ID in it is for people. */
@@ -27,10 +31,13 @@ export function stateOf({ State }: Ec2Instance): Instance['state'] {
 export function metadataOf(
   node: NodeRef,
   instance: Ec2Instance,
-  { families, labels, region, zoneId }: MetadataOptions,
+  { cluster, families, labels, region, tags, zoneId }: MetadataOptions,
 ): Omit<Instance, 'providerID' | 'state'> {
-  const { InstanceType, Placement } = instance;
+  const { InstanceType, Placement, Tags } = instance;
   const addresses = nodeAddresses(instance, families);
+  // Of the cluster's own alone: a kubelet chooses the provider ID of its node, and with it the instance.
+  const isOwn = cluster !== undefined && hasClusterTag(Tags, cluster);
+  const missing = Object.entries(isOwn ? tags : {}).filter(([key, value]) => tagValue(Tags, key) !== value);
   return {
     ...(isCalled(instance, node.name) && { name: node.name }),
     ...(InstanceType && { type: InstanceType }),
@@ -38,13 +45,14 @@ export function metadataOf(
     region,
     ...(addresses.length > 0 && { addresses }),
     podCidrs: podCidrsOf(instance),
+    ...(missing.length > 0 && { missingTags: Object.fromEntries(missing) }),
     labels: { ...labels, ...zoneLabel(zoneId) },
   };
 }
 
 export function fargateMetadata(
   { AvailabilityZone, ...rest }: NetworkInterface,
-  { families, region, zoneId }: Omit<MetadataOptions, 'labels'>,
+  { families, region, zoneId }: Pick<MetadataOptions, 'families' | 'region' | 'zoneId'>,
 ): Omit<Instance, 'providerID' | 'state'> {
   const addresses = fargateAddresses(rest, families);
   return {

@@ -5,6 +5,7 @@ import type {
   CloudProvider,
   Instances,
   LoadBalancers,
+  NodeTags,
   PodRanges,
   ProviderHost,
   Routes,
@@ -71,6 +72,12 @@ export const ofPodRanges = (name: string, killedBy: string, part: Part<PodRanges
   name,
   killedBy: `pod-ranges / ${killedBy}`,
   change: ({ podRanges }, world) => (podRanges ? { podRanges: withMembers(podRanges, part(podRanges, world)) } : {}),
+});
+
+export const ofNodeTags = (name: string, killedBy: string, part: Part<NodeTags>): Mutant => ({
+  name,
+  killedBy: `node-tags / ${killedBy}`,
+  change: ({ nodeTags }, world) => (nodeTags ? { nodeTags: withMembers(nodeTags, part(nodeTags, world)) } : {}),
 });
 
 /** Goes on for a while after it was told to stop. */

@@ -1,6 +1,6 @@
 /** Wrong about routes, volumes and pod ranges. */
 import { CloudError } from '@outrigger/cloud-provider';
-import { ofPodRanges, ofRoutes, ofVolumes, type Mutant } from './mutant.suite.ts';
+import { ofNodeTags, ofPodRanges, ofRoutes, ofVolumes, type Mutant } from './mutant.suite.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
 
@@ -163,4 +163,36 @@ export const otherMutants: readonly Mutant[] = [
         ),
     }),
   ),
+  ofNodeTags('no tag is put', 'machines get what they lack, and lack nothing then', () => ({
+    put: async (nodes) => nodes.map(() => ({ kind: 'done' })),
+  })),
+  ofNodeTags(
+    'a tag that is there is a conflict',
+    'what is there already is put once more without harm',
+    (own, { cloud }) => ({
+      put: async (nodes, call) => {
+        const had = nodes.map(({ name }) => Object.keys(cloud.instance(name)?.tags ?? {}).length > 0);
+        const results = await own.put(nodes, call);
+        return results.map((result, i) =>
+          had[i] ? { kind: 'failed', error: new CloudError('conflict', 'it is there') } : result,
+        );
+      },
+    }),
+  ),
+  ofNodeTags('all machines are tagged', 'machines that are not named get nothing', (own, { cloud }) => ({
+    put: async (nodes, call) => {
+      const all = cloud
+        .instances()
+        .map(({ name, providerID }) => ({ name, uid: '', providerID, labels: {}, annotations: {} }));
+      await own.put(all, call);
+      return own.put(nodes, call);
+    },
+  })),
+  ofNodeTags('one that is gone fails all', 'a machine that is gone fails alone', (own) => ({
+    put: async (nodes, call) => {
+      const results = await own.put(nodes, call);
+      const failed = results.find(({ kind }) => kind === 'failed');
+      return failed ? results.map(() => failed) : results;
+    },
+  })),
 ];

@@ -1,41 +1,46 @@
-/** Ranges are given to machines in batches: requests gather while one batch is under way. */
-import {
-  asError,
-  CloudError,
-  type PodRangeRequest,
-  type PodRangeResult,
-  type PodRanges,
-} from '@outrigger/cloud-provider';
+/** What a cloud is asked to do for machines is asked in batches: requests gather while one batch is under way. */
+import { asError, CloudError, type CallContext, type NodeRef } from '@outrigger/cloud-provider';
 import { batchSizeOf, callInTime, type MakeCallContext } from '@outrigger/cloud-runtime';
 import type { Clock } from '@outrigger/kube';
 
 /** One batch. A request that takes longer holds up those behind it. */
 const DEADLINE_MS = 60_000;
 
-interface Waiting {
-  readonly request: PodRangeRequest;
-  readonly resolve: (result: PodRangeResult) => void;
+/** What came of a request of which nothing better is known. */
+interface Failed {
+  readonly kind: 'failed';
+  readonly error: Error;
 }
 
-export interface PodRangeBatchesOptions {
-  readonly podRanges: PodRanges;
+interface Waiting<Q, A> {
+  readonly request: Q;
+  readonly resolve: (result: A | Failed) => void;
+}
+
+export interface RequestBatchesOptions<Q, A> {
+  /** For errors: `assigning pod CIDRs to`. */
+  readonly what: string;
+  /** Most that one `send` takes. Default: 100. */
+  readonly batchSize?: number | undefined;
+  /** One result for each request, in the same order. */
+  readonly send: (requests: readonly Q[], call: CallContext) => Promise<readonly A[]>;
   readonly callContext: MakeCallContext;
   readonly clock: Clock;
   /** Ends the calls; those who wait are told `failed`. */
   readonly signal: AbortSignal;
 }
 
-export class PodRangeBatches {
-  readonly #options: PodRangeBatchesOptions;
-  #waiting: Waiting[] = [];
+export class RequestBatches<Q extends { readonly node: NodeRef }, A extends { readonly kind: string }> {
+  readonly #options: RequestBatchesOptions<Q, A>;
+  #waiting: Waiting<Q, A>[] = [];
   #isSending = false;
 
-  constructor(options: PodRangeBatchesOptions) {
+  constructor(options: RequestBatchesOptions<Q, A>) {
     this.#options = options;
   }
 
   /** Never rejects: whatever goes wrong is `failed`. */
-  assign(request: PodRangeRequest): Promise<PodRangeResult> {
+  add(request: Q): Promise<A | Failed> {
     return new Promise((resolve) => {
       this.#waiting.push({ request, resolve });
       void this.#send();
@@ -48,21 +53,21 @@ export class PodRangeBatches {
     // In the next turn: those that are asked for in this one go together.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, batchSizeOf(this.#options.podRanges));
+      const batch = this.#waiting.splice(0, batchSizeOf(this.#options));
       const results = await this.#results(batch.map(({ request }) => request));
       for (const [i, { resolve }] of batch.entries()) resolve(results[i] ?? noResult);
     }
     this.#isSending = false;
   }
 
-  async #results(requests: readonly PodRangeRequest[]): Promise<readonly PodRangeResult[]> {
-    const { callContext, clock, podRanges, signal } = this.#options;
-    const what = `assigning pod CIDRs to ${requests.length} machines`;
+  async #results(requests: readonly Q[]): Promise<readonly (A | Failed)[]> {
+    const { callContext, clock, send, signal } = this.#options;
+    const what = `${this.#options.what} ${requests.length} machines`;
     const late = `${what}: the cloud has not answered within ${DEADLINE_MS} ms`;
     const about = requests.map(({ node }) => node.uid);
     try {
       const results = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
-        podRanges.assign(requests, callContext({ signal: either, priority: 'normal', about })),
+        send(requests, callContext({ signal: either, priority: 'normal', about })),
       );
       // A wrong count would shift them to other nodes.
       return results.length === requests.length ? results : [];
@@ -73,7 +78,7 @@ export class PodRangeBatches {
   }
 }
 
-const noResult: PodRangeResult = {
+const noResult: Failed = {
   kind: 'failed',
   error: new CloudError(
     'invalid',

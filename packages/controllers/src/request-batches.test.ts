@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCloudError, type PodRangeRequest, type PodRangeResult, type PodRanges } from '@outrigger/cloud-provider';
 import { FakeClock } from '@outrigger/testing';
-import { callContext } from '../load-balancer/memory-provider.suite.ts';
-import { PodRangeBatches } from './pod-range-batches.ts';
+import { callContext } from './load-balancer/memory-provider.suite.ts';
+import { RequestBatches } from './request-batches.ts';
 
 function requestOf(name: string): PodRangeRequest {
   return { node: { name, uid: name, labels: {}, annotations: {} }, podCidrs: ['10.0.0.0/24'] };
@@ -12,7 +12,7 @@ function requestOf(name: string): PodRangeRequest {
 interface Rig {
   readonly clock: FakeClock;
   readonly ended: AbortController;
-  readonly batches: PodRangeBatches;
+  readonly batches: RequestBatches<PodRangeRequest, PodRangeResult>;
   /** Nodes for which the cloud was asked. */
   readonly asked: readonly string[];
 }
@@ -30,8 +30,10 @@ function setUp(): Rig {
       return Promise.resolve(requests.map((): PodRangeResult => ({ kind: 'done' })));
     },
   };
-  const batches = new PodRangeBatches({
-    podRanges,
+  const batches = new RequestBatches<PodRangeRequest, PodRangeResult>({
+    what: 'assigning pod CIDRs to',
+    batchSize: podRanges.batchSize,
+    send: (requests, call) => podRanges.assign(requests, call),
     callContext: ({ signal, priority }) => callContext(signal, priority),
     clock,
     signal: ended.signal,
@@ -41,7 +43,7 @@ function setUp(): Rig {
 
 test('a request that hangs is given up after the time of a call, and those behind it are sent', async () => {
   const { batches, clock } = setUp();
-  const results = ['stuck', 'well'].map((name) => batches.assign(requestOf(name)));
+  const results = ['stuck', 'well'].map((name) => batches.add(requestOf(name)));
   await clock.advance(60_000);
   const [stuck, well] = await Promise.all(results);
   assert.ok(stuck?.kind === 'failed' && isCloudError(stuck.error, 'timeout'));
@@ -50,7 +52,7 @@ test('a request that hangs is given up after the time of a call, and those behin
 
 test('at the end nobody waits for it, and nothing more is sent', async () => {
   const { asked, batches, clock, ended } = setUp();
-  const results = ['stuck', 'well'].map((name) => batches.assign(requestOf(name)));
+  const results = ['stuck', 'well'].map((name) => batches.add(requestOf(name)));
   await clock.settle();
   ended.abort(new Error('the end'));
   assert.deepEqual(
