@@ -77,7 +77,8 @@ test('keys gather while a look-up is in flight, and none of them joins it', asyn
   const { clock, instances, lookups } = setUp();
   const first = lookups.lookUp(nodeRef('a'), ask());
   await clock.settle();
-  const later = [lookups.lookUp(nodeRef('a'), ask()), lookups.lookUp(nodeRef('b'), ask({ need: 'metadata' }))];
+  const refreshed = ask({ need: 'metadata', priority: 'background' });
+  const later = [lookups.lookUp(nodeRef('a'), ask()), lookups.lookUp(nodeRef('b'), refreshed)];
   await clock.settle();
   assert.equal(instances.lookUps.length, 1);
   instances.lookUps[0]!.answer([foundAt(clock, nodeRef('a'))]);
@@ -90,6 +91,26 @@ test('keys gather while a look-up is in flight, and none of them joins it', asyn
   assert.equal(instances.lookUps[1]!.need, 'metadata');
   instances.lookUps[1]!.answer(instances.lookUps[1]!.nodes.map((node) => foundAt(clock, node)));
   await Promise.all(later);
+});
+
+test('a node that joins waits neither for the refresh of all nodes nor for the states of nodes that flap', async () => {
+  const { clock, instances, lookups } = setUp();
+  const refreshed = lookups.lookUp(nodeRef('refreshed'), ask({ need: 'metadata', priority: 'background' }));
+  await clock.settle();
+  const flaps = lookups.lookUp(nodeRef('flaps'), ask());
+  const joins = [lookups.lookUp(nodeRef('joins'), ask({ need: 'metadata' }))];
+  await clock.settle();
+  const asked = (): unknown => instances.lookUps.map(({ nodes }) => nodes.map(({ name }) => name));
+  assert.deepEqual(asked(), [['refreshed'], ['joins']]);
+  joins.push(lookups.lookUp(nodeRef('joins-later'), ask({ need: 'metadata' })));
+  await clock.settle();
+  assert.equal(instances.mostInFlight, 2);
+  for (const at of [1, 2, 0, 3]) {
+    instances.lookUps[at]!.answer(instances.lookUps[at]!.nodes.map((node) => foundAt(clock, node)));
+    await clock.settle();
+  }
+  assert.deepEqual(asked(), [['refreshed'], ['joins'], ['joins-later'], ['flaps']]);
+  await Promise.all([refreshed, flaps, ...joins]);
 });
 
 test('equal questions share an answer, and a critical one does not wait behind the others', async () => {

@@ -26,7 +26,10 @@ export interface LookUpOptions {
   readonly signal: AbortSignal;
   /** `clock.monotonic()`: an answer that rests on a request sent before this is `failed`, code `unavailable`. Default: none is. */
   readonly notBefore?: number;
-  /** Default: `normal`. `critical` ones travel in batches of their own, beside the others. */
+  /**
+   * Default: `normal`. A `normal` one that needs `metadata` is that of a node which joins: with the `critical` ones it travels in batches
+   * beside those of the others, and does not wait for them.
+   */
   readonly priority?: CallPriority;
 }
 
@@ -80,7 +83,10 @@ class BatchedLookups implements InstanceLookups {
   readonly hints: InstanceHints | undefined;
   readonly #options: InstanceLookupsOptions;
   readonly #answers: InstanceAnswers;
-  /** Two at most: a deletion decision does not wait behind a refresh of the whole cluster. */
+  /**
+   * Two calls at most. A node that joins waits neither behind a refresh of the whole cluster nor behind the states of nodes that stop being
+   * Ready and become so again: a kubelet may do that every second.
+   */
   readonly #urgent: LookUpLane;
   readonly #others: LookUpLane;
   readonly #closed = new AbortController();
@@ -116,7 +122,7 @@ class BatchedLookups implements InstanceLookups {
         reject((signal.aborted ? signal.reason : this.#closed.signal.reason) as Error);
         return;
       }
-      const lane = priority === 'critical' ? this.#urgent : this.#others;
+      const lane = isUrgent(need, priority) ? this.#urgent : this.#others;
       const giveUp = (reason: Error): void => {
         stop();
         lane.leave(entry, waiter);
@@ -252,6 +258,10 @@ class BatchedLookups implements InstanceLookups {
       }
     }
   }
+}
+
+function isUrgent(need: InstanceNeed, priority: CallPriority): boolean {
+  return priority === 'critical' || (priority === 'normal' && need === 'metadata');
 }
 
 function failed(error: unknown, asOf: number): DatedAnswer {
