@@ -38,7 +38,7 @@ test: $(SETUP) ## Run every check and test (KUBERNETES=1.34 for another release 
 	@node scripts/test.ts
 
 .PHONY: unit
-unit: $(SETUP) ## Run the unit tests only: seconds
+unit: $(SETUP) ## Run the unit tests only: three minutes
 	@node scripts/test.ts unit
 
 .PHONY: properties
