@@ -1,5 +1,5 @@
 /** Bundles each of the two programs into one file and puts its launcher beside it. `make build` runs this through `build.ts`. */
-import { chmod, copyFile, mkdir, stat } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
@@ -94,9 +94,12 @@ const onlySignatures: Plugin = {
     builder.onLoad({ filter: /@smithy\/signature-v4\/dist-es\/HeaderFormatter\.js$/ }, () => ({
       contents: 'export class HeaderFormatter {}',
     }));
-    // Of URLs that are signed in advance.
-    builder.onLoad({ filter: /@smithy\/signature-v4\/dist-es\/moveHeadersToQuery\.js$/ }, () => ({
-      contents: 'export function moveHeadersToQuery() {}',
+    // URLs that are signed in advance, events and texts: a method of a class is never cut as not used.
+    builder.onLoad({ filter: /@smithy\/signature-v4\/dist-es\/SignatureV4\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replaceAll(
+        /^ {4}async (?:presign|signEvent|signMessage|signString)\([\s\S]*?^ {4}\}\n/gmu,
+        '',
+      ),
     }));
   },
 };

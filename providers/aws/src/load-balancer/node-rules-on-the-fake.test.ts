@@ -81,6 +81,10 @@ test('nodes let in a load balancer without security groups by its ports, source 
   const name = loadBalancerName(service.uid);
   await rig.bring(rig.desired(service));
   assert.deepEqual(await rulesIn(rig, nodes), [`tcp 30080-30080 0.0.0.0/0 client=${name}`]);
+  const ours = rig.aws.account.groups
+    .all()
+    .filter(({ tags }) => Object.keys(tags).some((key) => key.startsWith('outrigger.dev/')));
+  assert.deepEqual(ours, [], 'a group that it can never have is not made');
   await rig.bring(rig.desired(serviceOf({}, { sourceRanges: ['192.0.2.0/24'] }, [80, 443])));
   const found = await rulesIn(rig, nodes);
   const { Subnets = [] } = await rig.client.ec2(rig.call, 'DescribeSubnets', {});
