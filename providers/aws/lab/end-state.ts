@@ -21,6 +21,7 @@ import {
   DescribeTargetHealthCommand,
   ElasticLoadBalancingV2Client,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
+import type { AccountState } from './account-state.ts';
 import { LAB_KEYS, LAB_REGION, labEc2 } from './seed-account.ts';
 
 export interface AwsReaders {
@@ -39,24 +40,16 @@ export function labReaders(url: string): AwsReaders {
   };
 }
 
-export interface EndState {
-  readonly networkLoadBalancers: readonly object[];
-  readonly targetGroups: readonly object[];
-  readonly classicLoadBalancers: readonly object[];
-  readonly securityGroups: readonly object[];
-  readonly routes: readonly object[];
-}
-
-/** IDs are replaced by `<vpc-1>`, and what is made of a random part by a word: two accounts that are alike give the same. */
-export async function endStateOf(readers: AwsReaders, vpcId: string): Promise<EndState> {
-  const state: EndState = {
+/** IDs are replaced by `<vpc-1>`, and the names of load balancers, which are UIDs, by `<load-balancer-1>`: two accounts that are alike give the same. */
+export async function endStateOf(readers: AwsReaders, vpcId: string): Promise<AccountState> {
+  const state = {
     networkLoadBalancers: await networkLoadBalancersOf(readers.elbv2),
     targetGroups: await targetGroupsOf(readers.elbv2),
     classicLoadBalancers: await classicLoadBalancersOf(readers.elb),
     securityGroups: await securityGroupsOf(readers.ec2, vpcId),
     routes: await routesOf(readers.ec2, vpcId),
   };
-  return JSON.parse(withoutChance(JSON.stringify(state))) as EndState;
+  return JSON.parse(withoutChance(JSON.stringify(state))) as AccountState;
 }
 
 const byJson = (a: object, b: object): number => JSON.stringify(a).localeCompare(JSON.stringify(b));
@@ -85,10 +78,12 @@ async function networkLoadBalancersOf(elbv2: ElasticLoadBalancingV2Client): Prom
       attributes: tagsOf(attributes),
       tags: await tagsByArn(elbv2, arn),
       listeners: await Promise.all(
-        listeners.map(async ({ DefaultActions, ListenerArn, Port, Protocol }) => ({
+        listeners.map(async ({ Certificates, DefaultActions, ListenerArn, Port, Protocol, SslPolicy }) => ({
           port: Port,
           protocol: Protocol,
           targetGroup: nameOf(DefaultActions?.[0]?.TargetGroupArn),
+          certificate: Certificates?.[0]?.CertificateArn,
+          tlsPolicy: SslPolicy,
           tags: await tagsByArn(elbv2, ListenerArn),
         })),
       ),
@@ -144,6 +139,7 @@ async function classicLoadBalancersOf(elb: ElasticLoadBalancingClient): Promise<
       subnets: one.Subnets?.toSorted(),
       securityGroups: one.SecurityGroups?.toSorted(),
       listeners: one.ListenerDescriptions?.map(({ Listener, PolicyNames }) => ({ ...Listener, policies: PolicyNames })),
+      backEnds: one.BackendServerDescriptions?.toSorted(byJson),
       healthCheck: one.HealthCheck,
       instances: one.Instances?.map(({ InstanceId }) => InstanceId ?? '').toSorted(),
       attributes: attributes.LoadBalancerAttributes,
@@ -212,6 +208,5 @@ function withoutChance(json: string): string {
   };
   return json
     .replaceAll(/\b(?<kind>vpc|subnet|sg|i|eni|rtb|igw)-[0-9a-f]{8,17}\b/gu, (id, kind: string) => place(id, kind))
-    .replaceAll(/\ba[0-9a-f]{31}\b/gu, (name) => place(name, 'load-balancer'))
-    .replaceAll(/\b(?<name>k8s-[a-z0-9]+-[a-z0-9]+)-[0-9a-f]{10}\b/gu, '$<name>-<hash>');
+    .replaceAll(/\ba[0-9a-f]{31}\b/gu, (name) => place(name, 'load-balancer'));
 }

@@ -1,9 +1,12 @@
 /** The fake of AWS' models, for scenarios: in this process. */
 import { EC2Client } from '@aws-sdk/client-ec2';
+import { ElasticLoadBalancingClient } from '@aws-sdk/client-elastic-load-balancing';
+import { ElasticLoadBalancingV2Client } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { Clock } from '@outrigger/cloud-provider';
 import { FakeClock } from '@outrigger/testing';
 import { createFakeAws, type FakeAws } from '../fake/fake-aws.ts';
 import { sdkOptions } from '../fake/sdk-options.suite.ts';
+import type { AwsReaders } from './end-state.ts';
 import type { LabCloud } from './scenario-cloud.ts';
 import { LAB_CLUSTER, LAB_REGION, type SeededInstance } from './seed-account.ts';
 
@@ -41,6 +44,16 @@ export function fakeLabCloud(nodes: number, clock: Clock = new FakeClock()): Fak
     addWideInstance: async () => add(2),
     addVolume: async (zone) => aws.addVolume({ zone }),
     terminate: async (id) => aws.changeInstance(id, { state: 'terminated' }),
+  };
+}
+
+/** The official SDK in this process. */
+export function fakeReaders(aws: FakeAws): AwsReaders {
+  const options = sdkOptions(aws);
+  return {
+    ec2: new EC2Client(options),
+    elb: new ElasticLoadBalancingClient(options),
+    elbv2: new ElasticLoadBalancingV2Client(options),
   };
 }
 

@@ -1,7 +1,8 @@
-/** What is written to golden/: what cloud-provider-aws v1.37.0 made of an account on moto. */
+/** What is written to golden/: what cloud-provider-aws v1.37.0 made of an account on moto, and of one on the fake. */
 import { readFileSync } from 'node:fs';
+import type { ServiceSpec } from '@outrigger/kube';
+import type { AccountState } from './account-state.ts';
 import type { CallCounts } from './counted-endpoint.ts';
-import type { EndState } from './end-state.ts';
 
 export interface GoldenNode {
   readonly name: string;
@@ -14,14 +15,16 @@ export interface GoldenNode {
 
 export interface GoldenService {
   readonly name: string;
+  /** A part of the name of a load balancer; the hash in the name of a security group is of it, too. */
+  readonly uid: string;
   readonly annotations: Readonly<Record<string, string>>;
-  readonly spec: object;
+  readonly spec: ServiceSpec;
   /** Of the account, while it is the only Service. */
-  readonly made: EndState;
+  readonly made: AccountState;
   /** What it had asked for by then. */
   readonly calls: CallCounts;
   /** After the Service has gone; what differs from before it came was left behind. */
-  readonly left: EndState;
+  readonly left: AccountState;
   readonly callsToRemove: CallCounts;
 }
 
@@ -30,7 +33,7 @@ export interface Golden {
   /** Lines of `[Global]` beside the network's. */
   readonly config: readonly string[];
   readonly nodes: readonly GoldenNode[];
-  readonly before: EndState;
+  readonly before: AccountState;
   readonly callsOfNodes: CallCounts;
   readonly services: readonly GoldenService[];
 }

@@ -1,9 +1,9 @@
 /**
  * Records what cloud-provider-aws makes of nodes, routes and Services, on moto, on the fake and on a real control plane:
  *
- *     node providers/aws/lab/record-goldens.ts
+ *     node providers/aws/lab/record-goldens.ts [moto] [fake]
  *
- * writes golden/cloud-provider-aws.json. It takes three minutes, and ten more where cloud-provider-aws has to be built first.
+ * writes golden/cloud-provider-aws.json: of the clouds that are named, or of both. It takes six minutes, and ten more where cloud-provider-aws has to be built first.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,13 +15,14 @@ import {
   systemClock,
   type Client,
   type Node,
-  type Service,
+  type ServicePort,
+  type ServiceSpec,
 } from '@outrigger/kube';
 import { freePort, hollowNode, ProcessGroup, startControlPlane, UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { countedEndpoint } from './counted-endpoint.ts';
 import { endStateOf, labReaders } from './end-state.ts';
 import { fakeLabCloud } from './fake-cloud.suite.ts';
-import { GOLDEN_FILE, type Golden, type GoldenNode, type GoldenService } from './golden.ts';
+import { GOLDEN_FILE, goldens, type Golden, type GoldenNode, type GoldenService } from './golden.ts';
 import { Moto } from './moto.ts';
 import { buildOfficial, officialConfig } from './official.ts';
 import { LAB_KEYS, LAB_REGION, seedAccount, type SeededAccount } from './seed-account.ts';
@@ -34,12 +35,12 @@ const PREFIX = 'service.beta.kubernetes.io/aws-load-balancer-';
 const CLOUD_LABELS =
   /^(?:node\.kubernetes\.io\/instance-type|beta\.kubernetes\.io\/instance-type|(?:failure-domain\.beta|topology)\.k.*|topology\.k8s\.aws\/.*)$/u;
 
-const PORTS = [{ name: 'http', port: 80, targetPort: 8080, nodePort: 30080, protocol: 'TCP' }];
+const PORTS: ServicePort[] = [{ name: 'http', port: 80, targetPort: 8080, nodePort: 30080, protocol: 'TCP' }];
 
 interface Case {
   readonly name: string;
   readonly annotations: Readonly<Record<string, string>>;
-  readonly spec?: object;
+  readonly spec?: ServiceSpec;
 }
 
 const NLB = { [`${PREFIX}type`]: 'nlb' };
@@ -60,6 +61,17 @@ const CASES: readonly Case[] = [
     spec: { ports: [{ name: 'dns', port: 53, targetPort: 53, nodePort: 30053, protocol: 'UDP' }] },
   },
 ];
+const CERTIFICATE = 'arn:aws:acm:us-east-1:123456789012:certificate/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0';
+const TLS = {
+  [`${PREFIX}ssl-cert`]: CERTIFICATE,
+  [`${PREFIX}ssl-ports`]: 'https',
+  [`${PREFIX}ssl-negotiation-policy`]: 'ELBSecurityPolicy-TLS-1-2-2017-01',
+};
+const HTTPS: ServicePort = { name: 'https', port: 443, targetPort: 8443, nodePort: 30443, protocol: 'TCP' };
+/** On the fake alone: moto knows no such certificate. */
+const TLS_CASES: readonly Case[] = [
+  { name: 'encrypted', annotations: { ...NLB, ...TLS }, spec: { ports: [...PORTS, HTTPS] } },
+];
 /** On the fake alone: moto answers a new one without its health check, and cloud-provider-aws panics then (nil pointer). */
 const CLASSIC_CASES: readonly Case[] = [
   { name: 'classic', annotations: {} },
@@ -67,6 +79,25 @@ const CLASSIC_CASES: readonly Case[] = [
     name: 'proxied',
     annotations: { [`${PREFIX}proxy-protocol`]: '*', [`${PREFIX}connection-draining-enabled`]: 'true' },
     spec: { loadBalancerSourceRanges: ['192.0.2.0/24', '198.51.100.0/24'] },
+  },
+  {
+    name: 'classic-internal',
+    annotations: {
+      [`${PREFIX}internal`]: 'true',
+      [`${PREFIX}cross-zone-load-balancing-enabled`]: 'true',
+      [`${PREFIX}connection-idle-timeout`]: '120',
+      [`${PREFIX}additional-resource-tags`]: 'team=shop',
+    },
+  },
+  {
+    name: 'classic-encrypted',
+    annotations: { ...TLS, [`${PREFIX}backend-protocol`]: 'http' },
+    spec: { ports: [...PORTS, HTTPS] },
+  },
+  {
+    name: 'classic-local',
+    annotations: { [`${PREFIX}healthcheck-healthy-threshold`]: '3' },
+    spec: { externalTrafficPolicy: 'Local', healthCheckNodePort: 32000 },
   },
 ];
 
@@ -107,16 +138,21 @@ async function makeNodes(client: Client, account: SeededAccount): Promise<void> 
 }
 
 const official = await buildOfficial();
-await using moto = await Moto.start();
+const clouds = process.argv.slice(2);
+const isAsked = (cloud: Golden['cloud']): boolean => clouds.length === 0 || clouds.includes(cloud);
+const kept = goldens().filter(({ cloud }) => !isAsked(cloud));
+await using moto = isAsked('moto') ? await Moto.start() : undefined;
 await using controlPlane = await startControlPlane({ auditLog: false });
 await using group = new ProcessGroup();
 await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
 const client = createClient(transport);
 const log = join(controlPlane.directory, 'official.log');
 
-async function onMoto(): Promise<Recorded> {
+async function onMoto(config: readonly string[], cases: readonly Case[]): Promise<readonly Golden[]> {
+  if (!moto) return [];
   await moto.reset();
-  return { cloud: 'moto', url: moto.url, account: await seedAccount(labReaders(moto.url).ec2, NODES) };
+  const account = await seedAccount(labReaders(moto.url).ec2, NODES);
+  return [await record({ cloud: 'moto', url: moto.url, account }, config, cases)];
 }
 
 async function record(
@@ -169,7 +205,7 @@ async function record(
       kind: 'Service',
       metadata: { name, namespace: 'default', annotations: { ...annotations } },
       spec: { type: 'LoadBalancer', selector: { app: name }, ports: PORTS, ...spec },
-    } as Service);
+    });
     const key = { name, namespace: 'default' };
     const one = () => client.of(resources.services).get(key);
     await until(`${name} has its address`, async () => (await one()).status?.loadBalancer?.ingress !== undefined);
@@ -184,6 +220,7 @@ async function record(
     await systemClock.sleep(QUIET_MS);
     services.push({
       name,
+      uid: made.metadata?.uid ?? '',
       annotations,
       spec: { ports: PORTS, ...spec },
       made: after,
@@ -210,13 +247,22 @@ async function record(
   };
 }
 
-const fake = fakeLabCloud(NODES, systemClock);
-await using server = await fake.aws.listen();
 const MANAGED = ['NLBSecurityGroupMode = Managed'];
-const goldens = [
-  await record(await onMoto(), [], CASES),
-  await record(await onMoto(), MANAGED, CASES),
-  await record({ cloud: 'fake', url: server.endpoint, account: fake.account }, [], [...CASES, ...CLASSIC_CASES]),
+
+async function onFake(config: readonly string[], cases: readonly Case[]): Promise<readonly Golden[]> {
+  if (!isAsked('fake')) return [];
+  const fake = fakeLabCloud(NODES, systemClock);
+  await using server = await fake.aws.listen();
+  return [await record({ cloud: 'fake', url: server.endpoint, account: fake.account }, config, cases)];
+}
+
+const recorded = [
+  ...(await onMoto([], CASES)),
+  ...(await onMoto(MANAGED, CASES)),
+  ...(await onFake([], [...CASES, ...TLS_CASES, ...CLASSIC_CASES])),
+  // With TLS it comes to no end then: it asks EC2 for a rule of the protocol `tls`, which there is not.
+  ...(await onFake(MANAGED, CASES)),
 ];
+const all = clouds.includes('moto') ? [...recorded, ...kept] : [...kept, ...recorded];
 await mkdir(new URL('.', GOLDEN_FILE), { recursive: true });
-await writeFile(GOLDEN_FILE, `${JSON.stringify(goldens, undefined, 2)}\n`);
+await writeFile(GOLDEN_FILE, `${JSON.stringify(all, undefined, 2)}\n`);

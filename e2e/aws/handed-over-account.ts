@@ -1,0 +1,145 @@
+/** An account on the fake with what cloud-provider-aws left there of a Service, and the provider that takes it over. */
+import assert from 'node:assert/strict';
+import type {
+  CallContext,
+  DesiredLoadBalancer,
+  LoadBalancerPart,
+  LoadBalancers,
+  LoadBalancerService,
+} from '@outrigger/cloud-provider';
+import { openProvider, type OpenedProvider } from '@outrigger/cloud-runtime';
+import { silentLogger, type Service } from '@outrigger/kube';
+import { createAwsProvider } from '@outrigger/provider-aws';
+import { FakeClock } from '@outrigger/testing';
+import { loadBalancerServiceOf } from '../../packages/controllers/src/service/load-balancer-service.ts';
+import type { AccountState } from '../../providers/aws/lab/account-state.ts';
+import { endStateOf, type AwsReaders } from '../../providers/aws/lab/end-state.ts';
+import { fakeLabCloud, fakeReaders, type FakeLabCloud } from '../../providers/aws/lab/fake-cloud.suite.ts';
+import type { Golden, GoldenService } from '../../providers/aws/lab/golden.ts';
+import { restoreGolden } from '../../providers/aws/lab/restore-golden.suite.ts';
+import { LAB_CLUSTER, LAB_KEYS, LAB_REGION } from '../../providers/aws/lab/seed-account.ts';
+
+/** Default of `--cluster-name`, which cloud-provider-aws ran with. */
+const CLUSTER = { id: 'uid-of-kube-system', name: 'kubernetes' };
+const ROUNDS = 60;
+
+export class HandedOverAccount implements AsyncDisposable {
+  readonly cloud: FakeLabCloud;
+  readonly sdk: AwsReaders;
+  readonly service: LoadBalancerService;
+  readonly #clock: FakeClock;
+  readonly #opened: OpenedProvider;
+  readonly #balancers: LoadBalancers;
+
+  private constructor(parts: {
+    cloud: FakeLabCloud;
+    clock: FakeClock;
+    opened: OpenedProvider;
+    service: Service;
+    balancers: LoadBalancers;
+  }) {
+    ({ cloud: this.cloud, clock: this.#clock, opened: this.#opened, balancers: this.#balancers } = parts);
+    this.sdk = fakeReaders(this.cloud.aws);
+    this.service = loadBalancerServiceOf(parts.service, this.#balancers.annotations);
+  }
+
+  /** `config`: more of `[Global]`. Nothing is there yet: see {@link restore}. */
+  static async open(golden: GoldenService, config: readonly string[] = []): Promise<HandedOverAccount> {
+    const clock = new FakeClock();
+    const cloud = fakeLabCloud(3, clock);
+    const env = {
+      AWS_ACCESS_KEY_ID: LAB_KEYS.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: LAB_KEYS.secretAccessKey,
+      AWS_REGION: LAB_REGION,
+    };
+    const own = [`KubernetesClusterID = ${LAB_CLUSTER}`, `VPC = ${cloud.account.vpcId}`];
+    const text = `[Global]\n${[...own, ...config].join('\n')}\n`;
+    const opened = await openProvider(createAwsProvider({ env, fetch: cloud.fetch }), {
+      cluster: CLUSTER,
+      config: { fileName: 'aws.conf', text },
+      clock,
+      logger: silentLogger,
+      random: () => 0,
+    });
+    const { loadBalancers } = opened.capabilities;
+    assert.ok(loadBalancers);
+    return new HandedOverAccount({ cloud, clock, opened, balancers: loadBalancers, service: serviceOf(golden) });
+  }
+
+  async restore(golden: GoldenService): Promise<void> {
+    await restoreGolden(this.sdk, this.cloud.account, golden);
+    this.takeWrites();
+  }
+
+  /** Of the load balancers, as the official SDK reads them. */
+  async state(): Promise<AccountState> {
+    return endStateOf(this.sdk, this.cloud.account.vpcId);
+  }
+
+  /** `elbv2:AddTags`, in order, since it was asked last. */
+  takeWrites(): readonly string[] {
+    const { aws } = this.cloud;
+    const writes = aws.calls.all().filter(({ operation }) => !/:(?:Describe|Get)/u.test(operation));
+    aws.calls.clear();
+    return writes.map(({ operation }) => operation);
+  }
+
+  /** As the host does it, until there is nothing more to do; gives back what was done, as `claim load-balancer`. */
+  async bring(wanted: boolean, service: LoadBalancerService = this.service): Promise<readonly string[]> {
+    const desired = this.#desired(service, wanted);
+    const done: string[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const { actions, complete, refused } = this.#balancers.plan(desired, await this.#parts(service));
+      if (refused) throw refused;
+      if (actions.length === 0 && complete) return done;
+      await this.#clock.advance(2_000);
+      for (const action of actions) {
+        done.push(`${action.kind} ${action.part}`);
+        const result = await this.#balancers.apply(action, desired, this.#call());
+        if (result.kind === 'pending') await this.#clock.advance(result.pollAfterMs);
+      }
+    }
+    throw new Error(`it comes to no end: ${done.slice(-4).join(', ')}`);
+  }
+
+  /** When no look is behind any more, and what was made lately counts as there. */
+  async later(): Promise<void> {
+    await this.#clock.advance(120_000);
+  }
+
+  async #parts(service: LoadBalancerService): Promise<readonly LoadBalancerPart[]> {
+    const [look] = await this.#balancers.observe([service], this.#call());
+    if (look?.kind !== 'parts') throw look?.error ?? new Error('no answer');
+    return look.parts;
+  }
+
+  #desired(service: LoadBalancerService, wanted: boolean): DesiredLoadBalancer {
+    const backEnds = this.cloud.account.instances.map(({ address, id, name, zone }) => ({
+      node: { name, uid: `uid-${id}`, providerID: `aws:///${zone}/${id}`, labels: {}, annotations: {} },
+      addresses: [{ type: 'InternalIP' as const, address }],
+    }));
+    return { service, wanted, owner: { clusterId: CLUSTER.id, uid: service.uid }, backEnds };
+  }
+
+  #call(): CallContext {
+    return this.#opened.callContext({ signal: new AbortController().signal, priority: 'normal' });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const client of Object.values(this.sdk)) client.destroy();
+    await this.#opened[Symbol.asyncDispose]();
+  }
+}
+
+/** As it was when it was recorded. */
+export function serviceOf({ annotations, name, spec, uid }: GoldenService): Service {
+  return {
+    metadata: { name, namespace: 'default', uid, annotations: { ...annotations } },
+    spec: { type: 'LoadBalancer', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack', ...spec },
+  };
+}
+
+/** `fake, NLBSecurityGroupMode = Managed: network`. */
+export function titleOf({ cloud, config }: Golden, { name }: GoldenService): string {
+  return `${[cloud, ...config].join(', ')}: ${name}`;
+}
