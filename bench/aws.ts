@@ -1,10 +1,11 @@
 /**
  * `make bench SCENARIO=aws`: Outrigger beside cloud-provider-aws on the same fake of AWS, with AWS' own buckets of requests, and a real control
- * plane, in turn: how long and by which calls nodes are initialised, Services of two ports are made, follow a node and go, and how many nodes each
- * program deletes whose machines are there. Fails when Outrigger deletes one, leaves something behind, asks for more than its aim, or does not come
+ * plane, in turn: how long and by which calls nodes are initialised, Services of two ports are made, follow a node and go, how many nodes each
+ * program deletes whose machines are there, and what the provider adds to the manager's memory. Fails when Outrigger deletes one, leaves something behind, asks for more than its aim, or does not come
  * to the end.
  *
- *     node bench/aws.ts [--parts=initialise,services,faults] [--nodes=3,100,1000] [--services=100] [--official=PATH] [--alone] [--json=FILE]
+ *     node bench/aws.ts [--parts=initialise,services,faults,rss] [--nodes=3,100,1000] [--services=100] [--rounds=3] [--subjects=outrigger,official]
+ *         [--official=PATH] [--json=FILE]
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -13,27 +14,31 @@ import { startControlPlane } from '@outrigger/testing';
 import { LAB_KEYS, LAB_REGION } from '../providers/aws/lab/seed-account.ts';
 import { faults, initialise, services, UNFINISHED, type Record, type Row } from './aws/aws-parts.ts';
 import { AwsRig } from './aws/aws-rig.ts';
-import { official, OURS, outrigger } from './aws/aws-subjects.ts';
+import { OFFICIAL, official, OURS, outrigger } from './aws/aws-subjects.ts';
+import { ADDED, rssBesideMemory } from './aws/rss-beside-memory.ts';
 import { connect } from './connect.ts';
 import type { Subject } from './subjects.ts';
 
 /** Until all are initialised, however many they are. */
 const AIM_CALLS = 5;
+/** To the manager's resident memory, with 1,000 instances. */
+const AIM_ADDED_MIB = 15;
 
 const { values } = parseArgs({
   options: {
-    parts: { type: 'string', default: 'initialise,services,faults' },
+    parts: { type: 'string', default: 'initialise,services,faults,rss' },
     nodes: { type: 'string', default: '3,100,1000' },
     services: { type: 'string', default: '100' },
+    rounds: { type: 'string', default: '3' },
     official: { type: 'string' },
-    alone: { type: 'boolean', default: false },
+    subjects: { type: 'string', default: 'outrigger,official' },
     json: { type: 'string' },
   },
 });
 const sizes = values.nodes.split(',').map(Number);
-const count = Number(values.services);
-if (![count, ...sizes].every((number) => Number.isInteger(number) && number > 0 && number <= 5_000)) {
-  console.error('--nodes and --services take whole numbers from 1 to 5000');
+const [count, rounds] = [Number(values.services), Number(values.rounds)];
+if (![count, rounds, ...sizes].every((number) => Number.isInteger(number) && number > 0 && number <= 5_000)) {
+  console.error('--nodes, --services and --rounds take whole numbers from 1 to 5000');
   process.exit(1);
 }
 
@@ -53,8 +58,10 @@ function recorder({ name: subject }: Subject): Record {
   };
 }
 
-const beside = values.alone ? undefined : await official(values.official);
-const subjects = [outrigger(), ...(beside ? [beside] : [])];
+const wanted = values.subjects.split(',');
+const ours = wanted.includes(OURS) ? outrigger() : undefined;
+const beside = wanted.includes(OFFICIAL) ? await official(values.official) : undefined;
+const subjects = [ours, beside].filter((subject) => subject !== undefined);
 {
   await using controlPlane = await startControlPlane({ auditLog: false });
   await using connection = await connect(controlPlane.kubeconfig.path);
@@ -68,6 +75,7 @@ const subjects = [outrigger(), ...(beside ? [beside] : [])];
     for (const subject of subjects) await services(rig, subject, count, recorder(subject));
   }
   if (parts.includes('faults')) for (const subject of subjects) await faults(rig, subject, recorder(subject));
+  if (ours && parts.includes('rss')) await rssBesideMemory(rig, ours, rounds, recorder(ours));
 }
 console.log(`\n${tableOf(rows)}`);
 if (values.json) writeFileSync(values.json, JSON.stringify(rows, undefined, 2));
@@ -77,6 +85,7 @@ process.exitCode = missed.length === 0 ? 0 : 1;
 
 function mostOf(what: string): number {
   if (/live nodes deleted|leaked/u.test(what) || what.includes(UNFINISHED)) return 0;
+  if (what.startsWith(ADDED)) return AIM_ADDED_MIB;
   return /^\d+ nodes: calls until then$/u.test(what) ? AIM_CALLS : Number.POSITIVE_INFINITY;
 }
 

@@ -25,11 +25,11 @@ export type Record = (row: Omit<Row, 'subject'>) => void;
 /** Asked late, in the background: no node waits for it. */
 const LATE = 'ec2:DescribeInstanceTopology';
 const INITIALISE_LIMIT_SECONDS = 240;
-const SERVICES_LIMIT_SECONDS = 2_400;
+const SERVICES_LIMIT_SECONDS = 1_200;
 const SERVICE_NODES = 10;
 const PORTS = [80, 443];
 const QUIET_MS = 20_000;
-const FAULT_MS = 20_000;
+const FAULT_MS = 40_000;
 /** Of each fault. */
 const AFFECTED = 8;
 

@@ -37,17 +37,22 @@ export interface Account extends AsyncDisposable {
 
 export class AwsRig {
   readonly client: Client;
-  readonly #controlPlane: ControlPlane;
+  readonly controlPlane: ControlPlane;
 
   constructor(controlPlane: ControlPlane, client: Client) {
-    this.#controlPlane = controlPlane;
+    this.controlPlane = controlPlane;
     this.client = client;
+  }
+
+  /** Of Services and nodes. */
+  async empty(): Promise<void> {
+    await removeServices(this.client);
+    await removeNodes(this.client);
   }
 
   /** A new account and an empty cluster: with so many instances, whose nodes are registered and Ready. */
   async account(nodes: number): Promise<Account> {
-    await removeServices(this.client);
-    await removeNodes(this.client);
+    await this.empty();
     const cloud = fakeLabCloud(nodes, systemClock);
     Object.assign(cloud.aws.knobs, DELAYS, QUOTAS, { throttles: true });
     await this.register(cloud.account.instances);
@@ -56,12 +61,12 @@ export class AwsRig {
     return {
       cloud,
       surroundings: async () => {
-        const cloudConfig = join(this.#controlPlane.directory, 'aws.conf');
+        const cloudConfig = join(this.controlPlane.directory, 'aws.conf');
         const sts = `[ServiceOverride "9"]\nService = STS\nRegion = ${LAB_REGION}\nURL = ${server.endpoint}\nSigningRegion = ${LAB_REGION}\n`;
         writeFileSync(cloudConfig, `${officialConfig(cloud.account, server.endpoint)}${sts}`);
-        const kubeconfig = this.#controlPlane.kubeconfig.path;
+        const kubeconfig = this.controlPlane.kubeconfig.path;
         const port = await freePort();
-        return { controlPlane: this.#controlPlane, certificateAuthorityFile: '', cloudConfig, kubeconfig, port };
+        return { controlPlane: this.controlPlane, certificateAuthorityFile: '', cloudConfig, kubeconfig, port };
       },
       takeCalls: () => {
         const { buckets, calls } = cloud.aws;

@@ -16,6 +16,7 @@ function flagsOf({ cloudConfig, kubeconfig, port }: Surroundings): readonly stri
 }
 
 export const OURS: string = memoryOutrigger.name;
+export const OFFICIAL = 'official';
 
 /** Builds it. `flags`: beside those that say where everything is. */
 export function outrigger(): Subject {
@@ -47,7 +48,7 @@ export async function official(path: string | undefined): Promise<Subject | unde
   const program = path ?? (await built());
   if (program === undefined) return undefined;
   return {
-    name: 'official',
+    name: OFFICIAL,
     mostNodes: Number.POSITIVE_INFINITY,
     usesCloud: true,
     command: (given) => [
