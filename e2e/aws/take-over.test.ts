@@ -15,9 +15,6 @@ const WITH_TAGS = ['ec2:CreateTags', 'elb:AddTags'];
 /** What cuts no traffic. */
 const HARMLESS =
   /^(?:ec2:(?:CreateTags|CreateSecurityGroup|AuthorizeSecurityGroupIngress|RevokeSecurityGroupIngress)|elbv2:(?:AddTags|SetSecurityGroups|Modify(?:LoadBalancer|TargetGroup)Attributes))$/u;
-/** Rules of cloud-provider-aws for load balancers: see ../../providers/aws/docs/migrate.md for those that stay. */
-const OLD_RULE = /^kubernetes\.io\/rule\/nlb\//u;
-
 /** With only what traffic goes by. */
 function trafficIn({ classicLoadBalancers, networkLoadBalancers, targetGroups }: AccountState): object {
   return {
@@ -46,14 +43,6 @@ const nodesIn = ({ securityGroups }: AccountState): GroupState =>
 function openings(state: AccountState, groups: readonly string[]): readonly RuleState[] {
   return nodesIn(state).ingress.filter(({ source }) => groups.includes(source) || source.includes('/'));
 }
-
-const withoutOldRules = ({ securityGroups, ...rest }: AccountState): object => ({
-  ...rest,
-  securityGroups: securityGroups.map((group) => ({
-    ...group,
-    ingress: group.ingress.filter(({ description = '' }) => !OLD_RULE.test(description)),
-  })),
-});
 
 function assertStillServes(state: AccountState): void {
   const { classicLoadBalancers, networkLoadBalancers } = state;
@@ -105,7 +94,7 @@ for (const golden of goldens().filter(({ cloud }) => cloud === 'fake')) {
 
       await account.later();
       await account.bring(false);
-      assert.deepEqual(withoutOldRules(await account.state()), empty);
+      assert.deepEqual(await account.state(), empty);
       assert.deepEqual(account.cloud.aws.takeProblems(), []);
     });
 

@@ -103,6 +103,13 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       remedy: 'Rename them in the cloud.',
     },
     {
+      reason: 'FailedToTagMachine',
+      type: 'Warning',
+      on: 'Node',
+      means: 'The tags that the cloud config asks for could not be put on the machine. It is tried again in 5 minutes.',
+      remedy: 'Read the reason: often the credentials may not write tags.',
+    },
+    {
       reason: 'MaintenancePlanned',
       type: 'Normal',
       on: 'Node',

@@ -59,7 +59,7 @@ export class ClusterLife {
     const host: ProviderHost = {
       cluster: CLUSTER,
       clock: this.clock,
-      config: undefined,
+      config: { fileName: 'aws.conf', text: '[Global]\nNodeTags = team=infra\n' },
       logger: silentLogger,
       callContext: () => this.call,
       capabilitiesChanged: () => undefined,
@@ -265,12 +265,20 @@ const volumes: Stage = async (life) => {
   return life.provider.volumes?.lookUp(asked, life.call);
 };
 
+const nodeTags: Stage = async (life) => {
+  const { id = '' } = life.cluster.instances[0] ?? {};
+  const results = await life.provider.nodeTags?.put([life.node(id, 'a')], life.call);
+  for (const result of results ?? []) if (result.kind === 'failed') throw result.error;
+  return life.aws.account.instances.get(id)?.tags['team'];
+};
+
 /** Each runs in an account of its own. */
 export const stages: Readonly<Record<string, readonly Stage[]>> = {
   instances: [nodes],
   loadBalancers: [networkLoadBalancer, classicLoadBalancer],
   routes: [routes],
   volumes: [volumes],
+  nodeTags: [nodeTags],
 };
 
 function targetsOf({ aws: { account } }: ClusterLife): readonly number[] {

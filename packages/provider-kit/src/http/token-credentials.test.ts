@@ -174,3 +174,12 @@ test('who gives up hears its own reason, and takes the token from nobody else', 
   await other;
   assert.deepEqual([acme.fetched(), acme.sent], [1, ['token-late-of-acme']]);
 });
+
+test('a call that has ended before it asks asks for no token, whose failure nobody would hear of', async () => {
+  await using acme = await rig();
+  acme.answer = () => Promise.reject(new CloudError('unavailable', 'no token'));
+  const call = { ...acme.host.callContext(), signal: AbortSignal.abort(new Error('given up')) };
+  await assert.rejects(acme.client.request(call, 'GET /a'), /given up/u);
+  await acme.clock.settle();
+  assert.equal(acme.fetched(), 0);
+});

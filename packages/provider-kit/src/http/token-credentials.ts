@@ -80,7 +80,7 @@ export function tokenCredentials({
     const now = host.clock.now();
     // Whoever was refused with an older one than there is by now finds the newer one.
     if (refused && token && last && isSame(headers(token.value), last)) token = undefined;
-    if (!token || now >= (token.expiresAt ?? Infinity)) return headers((await untilAborted(renew(), call)).value);
+    if (!token || now >= (token.expiresAt ?? Infinity)) return headers((await untilAborted(renew, call)).value);
     if (now >= token.renewAt && now >= earlyAgainAt) {
       earlyAgainAt = now + EARLY_AGAIN_MS;
       renew().catch(() => {});
@@ -94,7 +94,8 @@ function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, 
 }
 
 /** The answer, or the call's own reason when it ends first. */
-async function untilAborted<T>(answer: Promise<T>, { signal }: CallContext): Promise<T> {
+async function untilAborted<T>(ask: () => Promise<T>, { signal }: CallContext): Promise<T> {
+  // Before it is asked: nobody would hear that it failed.
   signal.throwIfAborted();
   let end: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
@@ -102,7 +103,7 @@ async function untilAborted<T>(answer: Promise<T>, { signal }: CallContext): Pro
     signal.addEventListener('abort', end, { once: true });
   });
   try {
-    return await Promise.race([answer, aborted]);
+    return await Promise.race([ask(), aborted]);
   } finally {
     if (end) signal.removeEventListener('abort', end);
   }
