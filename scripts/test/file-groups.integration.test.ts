@@ -56,6 +56,21 @@ test('a group runs the tests of all its files, and a failure names the file and 
   assert.match(stdout, /^FAIL bad\n +bad\.test\.ts:3$/m);
 });
 
+test('a group of which a test ends the process has failed, as the tests behind it were not run', (t) => {
+  const directory = folder(t);
+  const ends = join(directory, 'ends.test.ts');
+  const bad = join(directory, 'bad.test.ts');
+  writeFileSync(ends, "import { test } from 'node:test';\ntest('ends', () => process.exit(0));\n");
+  writeFileSync(bad, "import { test } from 'node:test';\ntest('bad', () => { throw new Error('not hidden'); });\n");
+  const { status, stdout } = spawnSync(process.execPath, ['--test', ...writeGroups([[ends, bad]], directory)], {
+    encoding: 'utf8',
+    cwd: directory,
+    env: { PATH: process.env['PATH'] },
+  });
+  assert.equal(status, 1, stdout);
+  assert.match(stdout, /has ended the process/);
+});
+
 test('no file has a hook for each test at its top level: there it would be run for the other files of the process too', () => {
   const found = globSync('{packages,providers,distribution,scripts,bench,e2e}/**/*.test.ts', {
     exclude: (path) => path.includes('node_modules'),

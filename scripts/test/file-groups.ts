@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const OWN_PROCESS = /\.(browser|contract|control-plane|integration|lab|packages)\.test\.ts$/;
+const GROUP_END = join(import.meta.dirname, 'group-end.ts');
 
 /** Files for one process each, in their order. Neighbours share most of what they load, so a group is a run of neighbours. */
 export function groupFiles(
@@ -25,7 +26,9 @@ export function groupFiles(
 export function writeGroups(groups: readonly (readonly string[])[], directory: string): readonly string[] {
   return groups.map((files, index) => {
     const path = join(directory, `unit-${index + 1}-of-${groups.length}.mjs`);
-    const imports = files.map((file) => `import ${JSON.stringify(pathToFileURL(resolve(file)).href)};\n`);
+    const imports = [GROUP_END, ...files].map(
+      (file) => `import ${JSON.stringify(pathToFileURL(resolve(file)).href)};\n`,
+    );
     writeFileSync(path, imports.join(''));
     return path;
   });
