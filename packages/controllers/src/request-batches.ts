@@ -80,8 +80,5 @@ export class RequestBatches<Q extends { readonly node: NodeRef }, A extends { re
 
 const noResult: Failed = {
   kind: 'failed',
-  error: new CloudError(
-    'invalid',
-    'the provider returned fewer or more results than there were requests; they are ignored',
-  ),
+  error: new CloudError('invalid', 'the provider returned fewer or more results than requests; they are ignored'),
 };

@@ -11,10 +11,10 @@ import type { TagMachine } from './actions.ts';
 import { notedWrites } from './node-words.ts';
 
 /**
- * From one try of a machine to the next, whatever the cloud shows: what it shows may be from before, and another program may set the same
- * tags.
+ * From the answer of one try of a machine to the next, whatever the cloud shows: what it shows may be from before, and another program may
+ * set the same tags. Less than the default `--node-status-update-frequency`, so that each refresh tries again.
  */
-const AGAIN_MS = 300_000;
+const AGAIN_MS = 240_000;
 
 export interface MachineTagsOptions {
   readonly provider: Pick<OpenedProvider, 'callContext' | 'capabilities'>;
@@ -27,39 +27,45 @@ export interface MachineTagsOptions {
 export class MachineTags {
   readonly #options: MachineTagsOptions;
   readonly #batches: RequestBatches<{ readonly node: NodeRef }, NodeTagResult>;
-  /** By UID of the node: before when its machine is not tried again; monotonic. */
-  readonly #notBefore = new Map<string, number>();
+  /** By UID of the node: from when on its machine is tried again; monotonic. `Infinity`: a try is under way. */
+  readonly #again = new Map<string, number>();
 
   constructor(options: MachineTagsOptions) {
-    const { provider } = options;
     this.#options = options;
     this.#batches = new RequestBatches({
       ...options,
-      what: 'putting tags on',
+      what: 'tagging',
       send: async (asked, call) =>
-        (await provider.capabilities.nodeTags?.put(
+        (await options.provider.capabilities.nodeTags?.put(
           asked.map(({ node }) => node),
           call,
         )) ?? [],
-      callContext: (wanted) => provider.callContext(wanted),
+      callContext: (wanted) => options.provider.callContext(wanted),
     });
   }
 
   async put(node: Node, action: TagMachine): Promise<void> {
     const { clock, journal, signal, told } = this.#options;
     const ref = { ...refOfNode(node), providerID: action.providerID };
-    const now = clock.monotonic();
-    if (now < (this.#notBefore.get(ref.uid) ?? 0)) return;
-    this.#notBefore.set(ref.uid, now + AGAIN_MS);
+    if (clock.monotonic() < (this.#again.get(ref.uid) ?? 0)) return;
+    // A slow cloud may take longer for those before it.
+    this.#again.set(ref.uid, Infinity);
     const result = await this.#batches.add({ node: ref });
-    if (signal.aborted) return;
-    journal.note(subjectOf('Node', node), notedWrites([action]), result.kind === 'failed' ? result : undefined);
-    if (result.kind === 'done') return;
-    const message = `The machine was not given its tags: ${reasonOf(result.error)}. The next try is in 5 minutes.`;
-    told.tell(node, { type: 'Warning', reason: 'FailedToTagMachine', message });
+    // The end, or the node is gone.
+    if (signal.aborted || !this.#again.has(ref.uid)) return;
+    this.#again.set(ref.uid, clock.monotonic() + AGAIN_MS);
+    const failed = result.kind === 'failed' ? result : undefined;
+    journal.note(subjectOf('Node', node), notedWrites([action]), failed);
+    if (failed) {
+      told.tell(node, {
+        type: 'Warning',
+        reason: 'FailedToTagMachine',
+        message: `The machine was not tagged: ${reasonOf(failed.error)}. A later refresh tries again.`,
+      });
+    }
   }
 
   forget(uid: string): void {
-    this.#notBefore.delete(uid);
+    this.#again.delete(uid);
   }
 }
