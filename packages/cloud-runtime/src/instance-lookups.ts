@@ -27,8 +27,8 @@ export interface LookUpOptions {
   /** `clock.monotonic()`: an answer that rests on a request sent before this is `failed`, code `unavailable`. Default: none is. */
   readonly notBefore?: number;
   /**
-   * Default: `normal`. A `normal` one that needs `metadata` is that of a node which joins: with the `critical` ones it travels in batches
-   * beside those of the others, and does not wait for them.
+   * Default: `normal`. A `normal` one that needs `metadata` is that of a node which joins, or whose machine the cloud says has changed: with the
+   * `critical` ones it travels in batches beside those of the others, and does not wait for them.
    */
   readonly priority?: CallPriority;
 }
