@@ -104,3 +104,18 @@ test('a Classic one serves until its Network one has a healthy target, and ten m
   await rig.bring(rig.desired(service));
   assert.equal(classics.all().length, 0);
 });
+
+test('a Classic one serves as long as its Network one has no target at all', async () => {
+  const rig = new FakeRig();
+  const { classics } = rig.aws.account;
+  const service = serviceOf();
+  await rig.bring(rig.desired({ ...service, annotations: {} }));
+  rig.aws.faults.set({ operation: 'RegisterTargets', status: 500, code: 'InternalFailure', times: 1_000 });
+  const desired = rig.desired(service);
+  for (let round = 0; round < 10; round++) {
+    const { actions } = rig.balancers.plan(desired, await rig.parts(service));
+    for (const action of actions) await rig.balancers.apply(action, desired, rig.call).catch(() => {});
+    await rig.clock.advance(120_000);
+  }
+  assert.equal(classics.all().length, 1);
+});

@@ -124,13 +124,17 @@ class ClassicCalls {
       return settingsIn(answer.LoadBalancerAttributes ?? {});
     };
     const { attributes, ...part } = this.shown(one, await settings.of(name, one.tags, read, call));
-    const isReplaced = isLeaving ? await this.#isReplaced(name, call) : undefined;
+    const isReplaced = isLeaving ? await this.#isReplaced(one.thing, call) : undefined;
     return { ...part, attributes: { ...attributes, isReplaced } };
   }
 
-  /** Whether each target group of the Network Load Balancer of its name has a healthy target, or has had ten minutes for that. */
-  async #isReplaced(name: string, call: CallContext): Promise<boolean> {
+  /**
+   * Whether each target group of the Network Load Balancer of its name has targets, where it has instances itself, and a healthy one among
+   * them, or has had ten minutes for that.
+   */
+  async #isReplaced(thing: LoadBalancerDescription, call: CallContext): Promise<boolean> {
     const { client, clock } = this.#setup;
+    const name = nameOf(thing);
     try {
       const { LoadBalancers: [successor] = [] } = await client.elbv2(call, 'DescribeLoadBalancers', { Names: [name] });
       const { LoadBalancerArn, State } = successor ?? {};
@@ -138,15 +142,16 @@ class ClassicCalls {
       const now = clock.monotonic();
       const since = this.#successors.get(name) ?? now;
       this.#successors.set(name, since);
-      if (now - since >= HEALTHY_MS) return true;
+      const isLate = now - since >= HEALTHY_MS;
       const groups = await pages(client.elbv2, call, 'DescribeTargetGroups', { LoadBalancerArn });
       const health = await Promise.all(
         groups.map(({ TargetGroupArn = '' }) => client.elbv2(call, 'DescribeTargetHealth', { TargetGroupArn })),
       );
-      return health.every(
-        ({ TargetHealthDescriptions: all = [] }) =>
-          all.length === 0 || all.some(({ TargetHealth }) => TargetHealth?.State === 'healthy'),
-      );
+      const isServed = ({ TargetHealthDescriptions: all = [] }: (typeof health)[number]): boolean =>
+        all.length === 0
+          ? instancesIn(thing).length === 0
+          : isLate || all.some(({ TargetHealth }) => TargetHealth?.State === 'healthy');
+      return health.length > 0 && health.every(isServed);
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
       return false;
