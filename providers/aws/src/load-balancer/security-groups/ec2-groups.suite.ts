@@ -25,6 +25,8 @@ export class Ec2Groups {
   readonly inUse: Set<string> = new Set();
   /** Groups that Network Load Balancers are to have, whose interfaces may not be there yet. */
   readonly ofBalancers: Set<string> = new Set();
+  /** Operations that the account may not use. */
+  readonly mayNotRead: Set<string> = new Set();
   most: number = 60;
   readonly client: ScriptedAws = scriptedAws({
     CreateSecurityGroup: ({ GroupName, TagSpecifications }) => {
@@ -90,6 +92,7 @@ export class Ec2Groups {
     },
     DescribeLoadBalancers: () => ({ LoadBalancers: [{ SecurityGroups: [...this.ofBalancers] }] }),
     DescribeNetworkInterfaces: ({ Filters }) => {
+      if (this.mayNotRead.has('DescribeNetworkInterfaces')) throw awsError('UnauthorizedOperation');
       const [{ Values }] = Filters as readonly [{ readonly Values: readonly string[] }];
       return { NetworkInterfaces: Values.filter((id) => this.inUse.has(id)).map((id) => ({ NetworkInterfaceId: id })) };
     },

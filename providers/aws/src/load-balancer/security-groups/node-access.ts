@@ -212,17 +212,24 @@ export class NodeAccess implements BackEndAccess {
     return true;
   }
 
+  /** Whether network interfaces have this group. */
+  async isInUse(id: string, call: CallContext): Promise<boolean> {
+    const Filters = [{ Name: 'group-id', Values: [id] }];
+    const { NetworkInterfaces = [] } = await this.#options.client.ec2(call, 'DescribeNetworkInterfaces', { Filters });
+    return NetworkInterfaces.length > 0;
+  }
+
   /**
-   * Removes the shared group where no network interface and no NLB has it: with the last one. Not where one may be on its way: the group of a
-   * load balancer that is being made is on no interface yet, for minutes.
+   * Removes the shared group where no network interface and no NLB has it: with the last group of a load balancer. Not where one may be on its
+   * way: the group of a load balancer that is being made is on no interface yet, for minutes.
    */
   async releaseShared(call: CallContext): Promise<void> {
     const { client, clock, look } = this.#options;
     const id = this.#sharedId;
     if (id === undefined || this.#making || clock.monotonic() - this.#askedAt < BELIEVED_MS) return;
-    const Filters = [{ Name: 'group-id', Values: [id] }];
-    const { NetworkInterfaces = [] } = await client.ec2(call, 'DescribeNetworkInterfaces', { Filters });
-    if (NetworkInterfaces.length > 0) return;
+    if (this.#groups.some(({ GroupId = '', Tags }) => tagValue(Tags, CLUSTER_TAG) && !look.recent.wasDeleted(GroupId)))
+      return;
+    if (await this.isInUse(id, call)) return;
     const balancers = await pages(client.elbv2, call, 'DescribeLoadBalancers', { PageSize: 400 });
     if (balancers.some(({ SecurityGroups }) => SecurityGroups?.includes(id))) return;
     await this.close(id, call);

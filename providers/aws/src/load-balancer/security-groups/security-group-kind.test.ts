@@ -125,13 +125,55 @@ test('one goes with the rules that refer to it, and waits while it is in use', a
   const { id } = await kind.create(wanted(), aCall);
   await access.open(id, ['i-1'], aCall);
   cloud.inUse.add(id);
+  const before = cloud.calls().length;
   const begun = await kind.delete(id, aCall);
-  assert.deepEqual([begun?.pollAfterMs, cloud.rules(nodes)], [10_000, []]);
+  assert.deepEqual([begun?.pollAfterMs, cloud.calls().slice(before)], [20_000, ['DescribeNetworkInterfaces']]);
   cloud.inUse.clear();
   assert.equal(await kind.delete(id, aCall), undefined);
+  assert.deepEqual(cloud.rules(nodes), []);
   assert.equal(cloud.groups.has(id), false);
   await assert.rejects(async () => kind.delete(id, aCall), /InvalidGroup.NotFound/);
   await clock.advance(1);
+});
+
+test('one that nobody refers to goes by two requests, and one of whose interfaces there is no answer as well', async () => {
+  const { cloud, kind, wanted } = rig();
+  const { id } = await kind.create(wanted(), aCall);
+  const before = cloud.calls().length;
+  assert.equal(await kind.delete(id, aCall), undefined);
+  assert.deepEqual(cloud.calls().slice(before), ['DescribeNetworkInterfaces', 'DeleteSecurityGroup']);
+  const second = await kind.create(wanted(), aCall);
+  cloud.mayNotRead.add('DescribeNetworkInterfaces');
+  cloud.inUse.add(second.id);
+  assert.equal((await kind.delete(second.id, aCall))?.pollAfterMs, 20_000);
+  assert.ok(cloud.groups.has(second.id));
+  cloud.inUse.clear();
+  assert.equal(await kind.delete(second.id, aCall), undefined);
+  assert.equal(cloud.groups.has(second.id), false);
+});
+
+test('one that rules of others let in stays, and it is said whose', async () => {
+  const { cloud, kind, wanted } = rig();
+  const { id } = await kind.create(wanted(), aCall);
+  const database = cloud.put('database', {}, { [`tcp 5432-5432 ${id}`]: 'by hand' });
+  await assert.rejects(async () => kind.delete(id, aCall), new RegExp(`rules of ${database} let in`));
+  assert.ok(cloud.groups.has(id));
+});
+
+test('only with the last group the shared one is asked about, and goes', async () => {
+  const { access, clock, cloud, kind, list, wanted } = rig();
+  const shared = await access.ensureShared(aCall);
+  const first = await kind.create(wanted(), aCall);
+  const second = await kind.create(wanted({ set: { type: 'nlb' } }), aCall);
+  await clock.advance(120_000);
+  await access.refresh({ ...aCall });
+  const before = cloud.calls().length;
+  await kind.delete(first.id, aCall);
+  assert.deepEqual(cloud.calls().slice(before), ['DescribeNetworkInterfaces', 'DeleteSecurityGroup']);
+  assert.ok(cloud.groups.has(shared));
+  await kind.delete(second.id, aCall);
+  assert.deepEqual([...cloud.groups], []);
+  assert.deepEqual(await list(), []);
 });
 
 test('what EC2 does not show yet is there, and what it still shows is not', async () => {

@@ -28,7 +28,8 @@ interface GroupAttributes extends Readonly<Record<string, unknown>> {
 }
 
 /** While the network interfaces of a load balancer go: minutes. */
-const IN_USE_MS = 10_000;
+const IN_USE_MS = 20_000;
+const isDependency = (error: unknown): boolean => awsCodeOf(error) === 'DependencyViolation';
 const GROUP_ID = /^sg-[0-9a-f]+$/u;
 
 export function securityGroupKind(setup: SecurityGroupSetup): PartKind {
@@ -118,15 +119,22 @@ class SecurityGroupKind implements PartKind {
     look.recent.tagged(id, tags);
   };
 
-  /** First whoever lets it in: EC2 keeps a group that rules refer to, and one that network interfaces have, of a load balancer for minutes. */
+  /** EC2 keeps a group that network interfaces have, of a load balancer for minutes, and one that rules refer to: those are looked for then. */
   readonly delete: PartKind['delete'] = async (id, call): Promise<Begun | void> => {
     const { access, client, look } = this.#setup;
-    await access.close(id, call);
+    const inUse = { handle: `security group ${id}: still in use`, pollAfterMs: IN_USE_MS };
+    const remove = (): Promise<unknown> => client.ec2(call, 'DeleteSecurityGroup', { GroupId: id });
+    // Who may not ask, or has no answer, learns it from the deletion.
+    if (await access.isInUse(id, call).catch(() => false)) return inUse;
     try {
-      await client.ec2(call, 'DeleteSecurityGroup', { GroupId: id });
+      await remove().catch(async (error: unknown) => {
+        if (!isDependency(error)) throw error;
+        await access.close(id, call);
+        await remove();
+      });
     } catch (error) {
-      if (awsCodeOf(error) !== 'DependencyViolation') throw error;
-      return { handle: `security group ${id}: still in use`, pollAfterMs: IN_USE_MS };
+      if (!isDependency(error)) throw error;
+      return inUse;
     }
     look.recent.deleted(id);
     await access.releaseShared(call);
