@@ -19,6 +19,8 @@ interface Shape {
 }
 
 const ARN = /^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\d+:listener\/net\/[\w-]+\/\w+\/\w+$/u;
+/** AWS takes minutes for a new load balancer. */
+const PROVISIONING_MS = 20_000;
 /** What its API gives to one that names none. */
 const USUAL_TLS_POLICY = 'ELBSecurityPolicy-2016-08';
 
@@ -65,16 +67,21 @@ export function listenerKind(setup: NlbSetup): PartKind {
     },
     create: async (request, call) => {
       const tags = tagsOfRequest(setup, request);
+      const { loadBalancer } = shapeIn(request.attributes);
       const input: CreateListenerInput = {
-        LoadBalancerArn: shapeIn(request.attributes).loadBalancer,
+        LoadBalancerArn: loadBalancer,
         Port: Number(request.key),
         ...inputOf(request.attributes),
         Tags: tagList(tags),
       };
+      // After what is pending, actions may have to wait.
+      const isLast = setup.settingsOf(request.desired).listeners.at(-1)?.port === input.Port;
       const { Listeners } = await client.elbv2(call, 'CreateListener', input);
       const one = made('CreateListener', Listeners);
       look.listeners.created(one.ListenerArn ?? '', one, tags);
-      return { id: one.ListenerArn ?? '' };
+      const id = one.ListenerArn ?? '';
+      if (!isLast || !look.isProvisioning(loadBalancer)) return { id };
+      return { id, begun: { handle: `${loadBalancer}: provisioning`, pollAfterMs: PROVISIONING_MS } };
     },
     update: async (id, { attributes, key }, call) => {
       const input = { ListenerArn: id, Port: Number(key), ...inputOf(attributes) };

@@ -41,6 +41,7 @@ export class Elbv2Look {
   readonly listeners: RecentChanges<Listener>;
   readonly #options: Elbv2LookOptions;
   readonly #looks = new WeakMap<CallContext, Promise<Elbv2Things>>();
+  #serving: ReadonlySet<string> = new Set();
 
   constructor(options: Elbv2LookOptions) {
     const { clock } = options;
@@ -66,12 +67,18 @@ export class Elbv2Look {
     return !services || services.some(({ uid }) => uid === owner.uid);
   }
 
+  /** As of the last look, which may not show it yet. */
+  isProvisioning(arn: string): boolean {
+    return !this.#serving.has(arn);
+  }
+
   async #read(call: CallContext, services?: readonly LoadBalancerService[]): Promise<Elbv2Things> {
     const { client } = this.#options;
     const [balancers, groups] = await Promise.all([
       pages(client.elbv2, call, 'DescribeLoadBalancers', { PageSize: PAGE }),
       pages(client.elbv2, call, 'DescribeTargetGroups', { PageSize: PAGE }),
     ]);
+    this.#serving = new Set(balancers.filter(({ State }) => State?.Code !== 'provisioning').map(arnOf));
     const mayBe = candidatesOf(services);
     const namedBalancers = new Map(
       balancers.filter((one) => one.Type === 'network' && mayBe.loadBalancer(one)).map((one) => [arnOf(one), one]),
@@ -84,8 +91,10 @@ export class Elbv2Look {
     const seenBalancers = this.#lay(namedBalancers, tags, this.loadBalancers, (one) => mayBe.loadBalancer(one));
     const seenGroups = this.#lay(namedGroups, tags, this.targetGroups, (one) => mayBe.targetGroup(one, arns));
     const isOwn = (tags: Tags): boolean => this.isOwn(tags, services) || (services !== undefined && !ownerIn(tags));
-    const own = seenBalancers.filter(({ isDeleted, tags: its }) => isOwn(its) && !isDeleted);
-    const listeners = await Promise.all(own.map(({ thing }) => this.#listenersOf(arnOf(thing), call)));
+    const own = seenBalancers
+      .filter(({ isDeleted, tags: its }) => isOwn(its) && !isDeleted)
+      .map(({ thing }) => arnOf(thing));
+    const listeners = await Promise.all(own.map((arn) => this.#listenersOf(arn, arns.has(arn), call)));
     return { loadBalancers: seenBalancers, targetGroups: seenGroups, listeners: listeners.flat() };
   }
 
@@ -109,8 +118,9 @@ export class Elbv2Look {
     return [...seen, ...young];
   }
 
-  async #listenersOf(arn: string, call: CallContext): Promise<readonly Listener[]> {
-    const listed = await this.#listListeners(arn, call);
+  /** Of one that is not listed yet AWS knows no listeners either. */
+  async #listenersOf(arn: string, isListed: boolean, call: CallContext): Promise<readonly Listener[]> {
+    const listed = isListed ? await this.#listListeners(arn, call) : [];
     const ids = new Set(listed.map(({ ListenerArn = '' }) => ListenerArn));
     const young = this.listeners
       .missing(ids)
