@@ -106,7 +106,8 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       reason: 'FailedToTagMachine',
       type: 'Warning',
       on: 'Node',
-      means: 'The tags that the cloud config asks for could not be put on the machine. It is tried again in 5 minutes.',
+      means:
+        'The tags that the cloud config asks for could not be put on the machine. It is tried again by the next refresh of the node that is at least 4 minutes later (`--node-status-update-frequency`).',
       remedy: 'Read the reason: often the credentials may not write tags.',
     },
     {
