@@ -52,7 +52,7 @@ const GLOBAL =
   '[Global]\nauth-url = {keystone}\nusername = u\npassword = hush-hush\ntenant-name = p\ndomain-name = d\n';
 
 for (const { provider, says, text } of [
-  { provider: 'memory', text: '{', says: 'cloud.conf: the memory cloud config must be JSON' },
+  { provider: 'memory', text: '{', says: 'cloud.conf: must be JSON' },
   {
     provider: 'memory',
     text: '{ "endpont": 1 }',

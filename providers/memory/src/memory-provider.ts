@@ -108,7 +108,7 @@ function parseConfig(config: ConfigText | undefined): Config {
   try {
     parsed = JSON.parse(config.text);
   } catch (error) {
-    throw refuse('the memory cloud config must be JSON', error);
+    throw refuse('must be JSON', error);
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refuse('must be a JSON object');
   const {
