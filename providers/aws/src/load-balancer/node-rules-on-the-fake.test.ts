@@ -144,3 +144,35 @@ test('a node that joins with another security group lets it in before it is a ta
   await rig.bring(rig.desired(service, [], false));
   assert.deepEqual(await rulesIn(rig, pool), []);
 });
+
+test('with nodes whose group no look shows, as it has no tag of the cluster, it comes to an end', async () => {
+  const service = serviceOf({}, { sourceRanges: ['192.0.2.0/24'] });
+  const rig = await rigOf(service);
+  const nodes = await groupOf(rig, rig.instances[0] ?? '');
+  const group = rig.aws.account.groups.all().find(({ id }) => id === nodes);
+  assert.ok(group);
+  rig.aws.account.groups.put({ ...group, tags: {} });
+  await rig.bring(rig.desired(service));
+  assert.ok((await rulesIn(rig, nodes)).includes('icmp 3-4 192.0.2.0/24 mtu'));
+});
+
+test('where AWS does not change its subnets, nodes let in still what asks about health from those that it has', async () => {
+  const service = serviceOf({}, { sourceRanges: ['192.0.2.0/24'] });
+  const rig = await rigOf(service);
+  const nodes = await groupOf(rig, rig.instances[0] ?? '');
+  await rig.bring(rig.desired(service));
+  const healthRules = async (): Promise<readonly string[]> =>
+    (await rulesIn(rig, nodes)).filter((rule) => rule.includes(' health='));
+  const before = await healthRules();
+  assert.ok(before.length > 0);
+  const [thing] = (await rig.client.elbv2(rig.call, 'DescribeLoadBalancers', {})).LoadBalancers ?? [];
+  const [one, ...others] = thing?.AvailabilityZones ?? [];
+  assert.ok(others.length > 0);
+  rig.aws.faults.set({ operation: 'SetSubnets', status: 400, code: 'ResourceInUse' });
+  const moved = serviceOf({ subnets: `${one?.SubnetId}` }, { sourceRanges: ['192.0.2.0/24'] });
+  await assert.rejects(rig.bring(rig.desired(moved)));
+  assert.deepEqual(await healthRules(), before);
+  rig.aws.faults.set();
+  await rig.bring(rig.desired(moved));
+  assert.deepEqual((await healthRules()).length, 1);
+});

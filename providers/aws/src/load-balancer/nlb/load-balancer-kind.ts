@@ -195,11 +195,6 @@ class LoadBalancerCalls {
       if (access.usesShared) await access.open(await access.ensureShared(call), instances, call);
       await client.elbv2(call, 'SetSecurityGroups', { ...arn, SecurityGroups });
     }
-    if (changed.includes('nodeRules') && nodeRules) {
-      // It has a group: its own rules go.
-      if (securityGroups) await access.open(await access.ensureShared(call), instances, call);
-      await access.setRules(nameIn(id), nodeRules, securityGroups ? [] : instances, call);
-    }
     if (changed.includes('zones') || changed.includes('sourceNat')) {
       await client.elbv2(call, 'SetSubnets', {
         ...arn,
@@ -209,6 +204,12 @@ class LoadBalancerCalls {
     }
     if (changed.includes('ipAddressType') && !changed.includes('sourceNat')) {
       await client.elbv2(call, 'SetIpAddressType', { ...arn, IpAddressType: ipAddressType });
+    }
+    // After its subnets: where AWS gives it no others, what asks about health from the old ones is let in still.
+    if (changed.includes('nodeRules') && nodeRules) {
+      // It has a group: its own rules go.
+      if (securityGroups) await access.open(await access.ensureShared(call), instances, call);
+      await access.setRules(nameIn(id), nodeRules, securityGroups ? [] : instances, call);
     }
     const target = { arn: id, recent: look.loadBalancers };
     if (changed.includes('settings')) {

@@ -172,11 +172,8 @@ export class NodeAccess implements BackEndAccess {
     const shown = ids.filter(
       (id) => !this.#opened.has(`${id} ${loadBalancer}`) || this.#permissionsOf(id) !== undefined,
     );
-    return seenNodeRules(
-      shown.map((id) => this.#permissionsOf(id) ?? []),
-      all,
-      loadBalancer,
-    );
+    const groups = shown.map((id) => this.#permissionsOf(id) ?? []);
+    return seenNodeRules(groups, all, loadBalancer, ids.length > groups.length);
   }
 
   /** In the groups of these instances exactly these rules are for this NLB, in others none. Throws `invalid` where it is not clear which groups. */

@@ -12,8 +12,8 @@ export type NodeRules = Readonly<Record<RuleText, 'client' | 'health'>>;
 
 /** What the groups of nodes have for one load balancer. */
 export interface SeenNodeRules {
-  /** Those that every group of its targets has, whosever they are. */
-  readonly everywhere: readonly RuleText[];
+  /** Those that every group of its targets has, whosever they are; `null`: all that it needs, as no look shows any of these groups. */
+  readonly everywhere: readonly RuleText[] | null;
   /** Those that any group has for it. */
   readonly own: readonly RuleText[];
 }
@@ -53,17 +53,22 @@ export function nodeRulesOf(
 
 /** Whether nodes have what it needs, and nothing else for it. */
 export function hasNodeRules({ everywhere, own }: SeenNodeRules, wanted: NodeRules): boolean {
-  return Object.keys(wanted).every((rule) => everywhere.includes(rule)) && own.every((rule) => rule in wanted);
+  return Object.keys(wanted).every((rule) => everywhere?.includes(rule) ?? true) && own.every((rule) => rule in wanted);
 }
 
+/** `hasBelieved`: its targets have groups besides, which no look shows, and which have what they were given. */
 export function seenNodeRules(
   groups: readonly (readonly IpPermission[])[],
   all: readonly (readonly IpPermission[])[],
   loadBalancer: string,
+  hasBelieved: boolean,
 ): SeenNodeRules {
   const [first = [], ...others] = groups.map((one) => describedRulesIn(one).map(({ rule }) => rule));
   return {
-    everywhere: first.filter((rule) => others.every((rules) => rules.includes(rule))).toSorted(),
+    everywhere:
+      hasBelieved && groups.length === 0
+        ? null
+        : first.filter((rule) => others.every((rules) => rules.includes(rule))).toSorted(),
     own: Object.keys(ownRulesIn(all.flat(), loadBalancer)).toSorted(),
   };
 }
