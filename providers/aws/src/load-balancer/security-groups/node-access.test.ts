@@ -156,6 +156,28 @@ test('a rule of the port that answers for the health of all is handed on, and go
   assert.deepEqual(cloud.rules(nodes), []);
 });
 
+test('a rule of the port that answers for the health of all stays when the one that has it asks another port, until nobody may need it', async () => {
+  const { access, cloud, look, nodes } = rig();
+  const [health, own] = ['tcp 10256-10256 10.0.0.0/20', 'tcp 31000-31000 10.0.0.0/20'];
+  const [first, second] = ['tcp 30080-30080 192.0.2.0/24', 'tcp 30081-30081 192.0.2.0/24'];
+  const all = { [first]: 'client=a1', [health]: 'health=a1', [second]: 'client=a2', 'icmp 3-4 192.0.2.0/24': 'mtu' };
+  const rules = cloud.groups.get(nodes)?.rules;
+  for (const [text, said] of Object.entries(all)) rules?.set(text, `kubernetes.io/rule/nlb/${said}`);
+  const wanted = { [own]: 'health', [first]: 'client' } as const;
+  await look();
+  await access.learn(['i-1'], aCall);
+  await access.setRules('a1', wanted, ['i-1'], aCall);
+  assert.ok(rules?.has(health), 'the other one needs it');
+  await look();
+  assert.ok(hasNodeRules(access.rulesFor('a1', ['i-1']), wanted), 'it is not asked for again');
+  assert.ok(hasNodeRules(access.rulesFor('a2', ['i-1']), { [health]: 'health', [second]: 'client' }));
+  await access.setRules('a2', {}, [], aCall);
+  await look();
+  assert.equal(hasNodeRules(access.rulesFor('a1', ['i-1']), wanted), false);
+  await access.setRules('a1', wanted, ['i-1'], aCall);
+  assert.equal(rules?.has(health), false);
+});
+
 test('the shared group goes when no load balancer has it, and not while one may be on its way', async () => {
   const { access, clock, cloud, look, nodes } = rig();
   const shared = await access.ensureShared(aCall);

@@ -14,7 +14,7 @@ export type NodeRules = Readonly<Record<RuleText, 'client' | 'health'>>;
 export interface SeenNodeRules {
   /** Those that every group of its targets has, whosever they are; `null`: all that it needs, as no look shows any of these groups. */
   readonly everywhere: readonly RuleText[] | null;
-  /** Those that any group has for it. */
+  /** Those that any group has for it alone. */
   readonly own: readonly RuleText[];
 }
 
@@ -25,6 +25,7 @@ interface RuleChanges {
 
 const PREFIX = 'kubernetes.io/rule/nlb/';
 const MTU = `${PREFIX}mtu`;
+const KUBE_PROXY = 'tcp 10256-';
 
 /** `subnetRanges`: of the subnets that it is in. */
 export function nodeRulesOf(
@@ -69,14 +70,13 @@ export function seenNodeRules(
       hasBelieved && groups.length === 0
         ? null
         : first.filter((rule) => others.every((rules) => rules.includes(rule))).toSorted(),
-    own: Object.keys(ownRulesIn(all.flat(), loadBalancer)).toSorted(),
+    own: [...new Set(all.flatMap((one) => goingIn(ownedRulesIn(one), loadBalancer)))].toSorted(),
   };
 }
 
 export function ownRulesIn(permissions: readonly IpPermission[], loadBalancer: string): NodeRules {
-  const rules = describedRulesIn(permissions).map(({ description, rule }) => ({ ...ownerOf(description), rule }));
   return Object.fromEntries(
-    rules.flatMap(({ kind, name, rule }) => (kind && name === loadBalancer ? [[rule, kind]] : [])),
+    ownedRulesIn(permissions).flatMap(({ kind, name, rule }) => (kind && name === loadBalancer ? [[rule, kind]] : [])),
   );
 }
 
@@ -86,11 +86,15 @@ export function ruleChanges(
   loadBalancer: string,
   wanted: NodeRules,
 ): RuleChanges {
-  const there = describedRulesIn(permissions).map((one) => ({ ...one, ...ownerOf(one.description) }));
+  const there = ownedRulesIn(permissions);
+  const isGone = Object.keys(wanted).length === 0;
   const add = Object.entries(wanted)
     .filter(([rule]) => there.every((one) => one.rule !== rule))
     .map(([rule, kind]) => ({ rule, description: `${PREFIX}${kind}=${loadBalancer}` }));
-  const gone = there.filter(({ name, rule }) => name === loadBalancer && !(rule in wanted));
+  const going = goingIn(there, loadBalancer);
+  const gone = there.filter(
+    ({ name, rule }) => name === loadBalancer && (isGone || (going.includes(rule) && !(rule in wanted))),
+  );
   if (add.length + gone.length === 0) return { add, remove: [] };
   const clients = there.filter(({ kind, name }) => kind === 'client' && name !== loadBalancer);
   const own = Object.keys(wanted).filter((rule) => wanted[rule] === 'client');
@@ -98,25 +102,47 @@ export function ruleChanges(
   const mtu = [...needed].filter((rule) => there.every((one) => one.rule !== rule));
   const idle = there.filter(({ description, rule }) => description === MTU && !needed.has(rule));
   return {
-    add: [...add, ...mtu.map((rule) => ({ rule, description: MTU })), ...inherited(there, loadBalancer, wanted)],
+    add: [
+      ...add,
+      ...mtu.map((rule) => ({ rule, description: MTU })),
+      ...(isGone ? inherited(there, loadBalancer) : []),
+    ],
     remove: [...gone, ...idle].map(({ rule }) => rule),
   };
 }
 
 /** A port that is asked about the health of all (kube-proxy's) has one rule, of the load balancer that came first: with it, the next one gets it. */
-function inherited(
-  there: readonly (DescribedRule & RuleOwner)[],
-  loadBalancer: string,
-  wanted: NodeRules,
-): readonly DescribedRule[] {
-  const heir = there.find(({ kind, name }) => kind === 'client' && name !== loadBalancer)?.name;
-  if (heir === undefined || Object.keys(wanted).length > 0) return [];
+function inherited(there: readonly OwnedRule[], loadBalancer: string): readonly DescribedRule[] {
+  const heir = heirOf(there, loadBalancer);
+  return sharedIn(there, loadBalancer).map((rule) => ({ rule, description: `${PREFIX}health=${heir}` }));
+}
+
+/** Rules for it that nobody else can need. Of ports that are not kube-proxy's none stays: a Service may name one after the other. */
+function goingIn(there: readonly OwnedRule[], loadBalancer: string): readonly RuleText[] {
+  const shared = sharedIn(there, loadBalancer).filter((rule) => rule.startsWith(KUBE_PROXY));
+  return there.filter(({ name, rule }) => name === loadBalancer && !shared.includes(rule)).map(({ rule }) => rule);
+}
+
+/** Rules for its health that another one may need too: not those of its own node ports. */
+function sharedIn(there: readonly OwnedRule[], loadBalancer: string): readonly RuleText[] {
+  if (heirOf(there, loadBalancer) === undefined) return [];
   const own = there.filter(({ name }) => name === loadBalancer);
   const ports = own.filter(({ kind }) => kind === 'client').map(({ rule }) => rule.split(' ')[1]);
   return own
     .filter(({ kind, rule }) => kind === 'health' && !ports.includes(rule.split(' ')[1]))
-    .map(({ rule }) => ({ rule, description: `${PREFIX}health=${heir}` }));
+    .map(({ rule }) => rule);
 }
+
+/** Another one that has no rule for health itself. */
+function heirOf(there: readonly OwnedRule[], loadBalancer: string): string | undefined {
+  const served = new Set(there.map(({ kind, name }) => (kind === 'health' ? name : loadBalancer)));
+  return there.find(({ kind, name }) => kind === 'client' && name !== loadBalancer && !served.has(name))?.name;
+}
+
+type OwnedRule = DescribedRule & RuleOwner;
+
+const ownedRulesIn = (permissions: readonly IpPermission[]): readonly OwnedRule[] =>
+  describedRulesIn(permissions).map((one) => ({ ...one, ...ownerOf(one.description) }));
 
 interface RuleOwner {
   readonly kind?: 'client' | 'health';
