@@ -61,7 +61,8 @@ async function withMemory(rig: AwsRig): Promise<ProcessUsage> {
       return [program, ...others, ...flags];
     },
   };
-  return used(rig, subject, given);
+  // Awaited here: the cloud serves until then.
+  return await used(rig, subject, given);
 }
 
 async function used(rig: AwsRig, subject: Subject, given: Surroundings): Promise<ProcessUsage> {
