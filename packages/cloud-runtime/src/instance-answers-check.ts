@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { CloudError, type InstanceAnswer, type NodeAddressType, type NodeRef } from '@outrigger/cloud-provider';
 import type { DatedAnswer } from './answer-defaults.ts';
+import { isTextByName } from './text-by-name.ts';
 
 /** They are kept as long as the answer is, of each node. */
 const MOST_NOTES = 32;
@@ -93,11 +94,6 @@ function problemOfMetadata(instance: Record<string, unknown>): string | undefine
   for (const [what, texts] of Object.entries({ labels, annotations, missingTags }))
     if (texts !== undefined && !isTextByName(texts)) return `has ${what} that are not text by name`;
   return undefined;
-}
-
-function isTextByName(value: unknown): boolean {
-  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isRecord && Object.values(value).every((one) => typeof one === 'string');
 }
 
 const ADDRESS_TYPES: ReadonlySet<unknown> = new Set<NodeAddressType>([

@@ -14,6 +14,7 @@ import type { Clock } from '@outrigger/kube';
 import { batchSizeOf } from './answer-defaults.ts';
 import type { MakeCallContext } from './make-call-context.ts';
 import { callInTime } from './call-in-time.ts';
+import { isTextByName } from './text-by-name.ts';
 
 export interface VolumeLookUpsOptions {
   readonly volumes: VolumeTopology;
@@ -108,9 +109,6 @@ function checked(results: unknown, volumes: readonly VolumeRef[]): readonly Volu
 
 function isResult(result: unknown): result is VolumeResult {
   const { kind, labels, error } = (result ?? {}) as { kind?: unknown; labels?: unknown; error?: unknown };
-  if (kind === 'found') {
-    const isRecord = typeof labels === 'object' && labels !== null && !Array.isArray(labels);
-    return isRecord && Object.values(labels).every((value) => typeof value === 'string');
-  }
+  if (kind === 'found') return isTextByName(labels);
   return kind === 'unknown' || (kind === 'failed' && error instanceof Error);
 }

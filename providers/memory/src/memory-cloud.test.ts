@@ -217,6 +217,10 @@ test('a cloud config that is wrong is named, with its file', async () => {
     ['{"endpont":""}', /unknown key endpont/],
     ['{"endpoint":"127.0.0.1"}', /endpoint must be/],
     ['{"instances":[1]}', /instances must be/],
+    ['{"nodeTags":null}', /nodeTags must be/],
+    ['{"nodeTags":["a"]}', /nodeTags must be/],
+    ['{"nodeTags":{"team":1}}', /nodeTags must be/],
+    ['{"nodeTags":"team"}', /nodeTags must be/],
     ['{"loadBalancerParts":["dns"]}', /load-balancer is never left out/],
     ['{"loadBalancerParts":["load-balancer","magic"]}', /must be a list of address, load-balancer/],
   ] as const) {

@@ -110,15 +110,8 @@ function parseConfig(config: ConfigText | undefined): Config {
   } catch (error) {
     throw refuse('must be JSON', error);
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refuse('must be a JSON object');
-  const {
-    endpoint,
-    hints,
-    instances,
-    loadBalancerParts: parts,
-    nodeTags,
-    ...others
-  } = parsed as Record<string, unknown>;
+  if (!isObject(parsed)) throw refuse('must be a JSON object');
+  const { endpoint, hints, instances, loadBalancerParts: parts, nodeTags = {}, ...others } = parsed;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
     throw refuse(`unknown key ${unknown}; known are endpoint, hints, instances, loadBalancerParts and nodeTags`);
@@ -135,7 +128,8 @@ function parseConfig(config: ConfigText | undefined): Config {
     throw refuse('instances must be a list of objects with a name');
   }
   if (hints !== undefined && typeof hints !== 'boolean') throw refuse('hints must be true or false');
-  if (typeof (nodeTags ?? {}) !== 'object') throw refuse('nodeTags must be an object');
+  if (!(isObject(nodeTags) && Object.values(nodeTags).every((one) => typeof one === 'string')))
+    throw refuse('nodeTags must be an object of strings');
   const ids = ((instances ?? []) as readonly NewInstance[]).map(({ id, name }) => id ?? name);
   const twice = ids.find((id, i) => ids.indexOf(id) < i);
   if (twice !== undefined) throw refuse(`instances: ${twice} is there twice`);
@@ -147,6 +141,10 @@ function parseConfig(config: ConfigText | undefined): Config {
     throw refuse(`loadBalancerParts must be a list of ${kinds.join(', ')}; load-balancer is never left out`);
   }
   return parsed;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function partsOf({ loadBalancerParts: wanted = loadBalancerParts }: Config): readonly PartKind[] {
