@@ -11,7 +11,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startControlPlane } from '@outrigger/testing';
-import { LAB_KEYS, LAB_REGION } from '../providers/aws/lab/seed-account.ts';
+import { LAB_ENV } from '../providers/aws/lab/seed-account.ts';
 import { faults, initialise, services, UNFINISHED, type Record, type Row } from './aws/aws-parts.ts';
 import { AwsRig } from './aws/aws-rig.ts';
 import { OFFICIAL, official, OURS, outrigger } from './aws/aws-subjects.ts';
@@ -19,6 +19,7 @@ import { ADDED, rssBesideMemory } from './aws/rss-beside-memory.ts';
 import { connect } from './connect.ts';
 import type { Subject } from './subjects.ts';
 
+const PARTS = ['initialise', 'services', 'faults', 'rss'];
 /** Until all are initialised, however many they are. */
 const AIM_CALLS = 5;
 /** To the manager's resident memory, with 1,000 instances. */
@@ -26,7 +27,7 @@ const AIM_ADDED_MIB = 15;
 
 const { values } = parseArgs({
   options: {
-    parts: { type: 'string', default: 'initialise,services,faults,rss' },
+    parts: { type: 'string', default: PARTS.join() },
     nodes: { type: 'string', default: '3,100,1000' },
     services: { type: 'string', default: '100' },
     rounds: { type: 'string', default: '3' },
@@ -43,11 +44,9 @@ if (![count, rounds, ...sizes].every((number) => Number.isInteger(number) && num
 }
 
 // For both programs, which inherit it.
-process.env['AWS_ACCESS_KEY_ID'] = LAB_KEYS.accessKeyId;
-process.env['AWS_SECRET_ACCESS_KEY'] = LAB_KEYS.secretAccessKey;
-process.env['AWS_REGION'] = LAB_REGION;
-process.env['AWS_EC2_METADATA_DISABLED'] = 'true';
+Object.assign(process.env, LAB_ENV);
 
+const [parts, wanted] = [chosen('parts', PARTS), chosen('subjects', [OURS, OFFICIAL])];
 const rows: Row[] = [];
 function recorder({ name: subject }: Subject): Record {
   return (row) => {
@@ -58,7 +57,6 @@ function recorder({ name: subject }: Subject): Record {
   };
 }
 
-const wanted = values.subjects.split(',');
 const ours = wanted.includes(OURS) ? outrigger() : undefined;
 const beside = wanted.includes(OFFICIAL) ? await official(values.official) : undefined;
 const subjects = [ours, beside].filter((subject) => subject !== undefined);
@@ -67,7 +65,6 @@ const subjects = [ours, beside].filter((subject) => subject !== undefined);
   await using connection = await connect(controlPlane.kubeconfig.path);
   console.log(`Kubernetes ${controlPlane.kubernetes}, ${cpus().length} processors, everything on one machine\n`);
   const rig = new AwsRig(controlPlane, connection.client);
-  const parts = values.parts.split(',');
   if (parts.includes('initialise')) {
     for (const nodes of sizes) for (const subject of subjects) await initialise(rig, subject, nodes, recorder(subject));
   }
@@ -82,6 +79,16 @@ if (values.json) writeFileSync(values.json, JSON.stringify(rows, undefined, 2));
 const missed = rows.filter(({ subject, what, value }) => subject === OURS && value > mostOf(what));
 for (const { value, what } of missed) console.log(`missed: ${what}: ${value}`);
 process.exitCode = missed.length === 0 ? 0 : 1;
+
+/** Nothing measured must not pass for all in order. */
+function chosen(option: 'parts' | 'subjects', known: readonly string[]): readonly string[] {
+  const names = values[option].split(',');
+  if (!names.every((name) => known.includes(name))) {
+    console.error(`--${option} takes ${known.join(', ')}, with commas between them`);
+    process.exit(1);
+  }
+  return names;
+}
 
 function mostOf(what: string): number {
   if (/live nodes deleted|leaked/u.test(what) || what.includes(UNFINISHED)) return 0;

@@ -16,10 +16,11 @@ import {
 import { hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
 import { fakeLabCloud } from '../providers/aws/lab/fake-cloud.suite.ts';
 import { officialConfig } from '../providers/aws/lab/official.ts';
-import { LAB_KEYS, LAB_REGION, type SeededInstance } from '../providers/aws/lab/seed-account.ts';
+import { LAB_ENV, type SeededInstance } from '../providers/aws/lab/seed-account.ts';
 import { buildProgram } from '../scripts/build-program.ts';
 import { isInitialised } from './initialised-node.ts';
 import { Manager } from './manager.ts';
+import { setEnv } from './set-env.ts';
 import { waitUntil } from './wait-until.ts';
 
 const NODES = 1_000;
@@ -34,15 +35,6 @@ const PREFIX = 'service.beta.kubernetes.io/aws-load-balancer-';
 const LIMITS = ['ec2', 'ec2-write', 'elb', 'elbv2', 'elbv2-write', 'elbv2-create', 'elbv2-targets'].map(
   (bucket) => `aws/${bucket}=1000:1000`,
 );
-
-const ENV = {
-  AWS_ACCESS_KEY_ID: LAB_KEYS.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: LAB_KEYS.secretAccessKey,
-  AWS_REGION: LAB_REGION,
-  AWS_EC2_METADATA_DISABLED: 'true',
-  AWS_CONFIG_FILE: '/nowhere',
-  AWS_SHARED_CREDENTIALS_FILE: '/nowhere',
-};
 
 function nodeOf({ address: ip, name }: SeededInstance, i: number): Node {
   const node = hollowNode({ name, ip, images: 0, ...(i < POOL && { labels: { pool: 'edge' } }) });
@@ -87,18 +79,12 @@ test('1,000 nodes and 200 Services at once on AWS', { timeout: 540_000 }, async 
     join(directory, 'kubeconfig'),
     join(directory, 'log'),
   ];
-  const sts = `[ServiceOverride "9"]\nService = STS\nRegion = ${LAB_REGION}\nURL = ${cloud.endpoint}\nSigningRegion = ${LAB_REGION}\n`;
-  await writeFile(config, `${officialConfig(account, cloud.endpoint)}${sts}`);
+  await writeFile(config, officialConfig(account, cloud.endpoint));
   await using server = await startEmbeddedApiServer();
   await writeFile(kubeconfig, server.kubeconfig().yaml, { mode: 0o600 });
   await using transport = createTransport(await loadConfig({ kubeconfig, env: {} }));
   const client = createClient(transport);
-  const before = { ...process.env };
-  Object.assign(process.env, ENV);
-  t.after(() => {
-    for (const key of Object.keys(ENV)) delete process.env[key];
-    Object.assign(process.env, before);
-  });
+  setEnv(t, { ...LAB_ENV, AWS_CONFIG_FILE: '/nowhere', AWS_SHARED_CREDENTIALS_FILE: '/nowhere' });
   await using manager = new Manager(
     [
       '--cloud-provider=aws',

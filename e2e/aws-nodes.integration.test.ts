@@ -10,6 +10,7 @@ import { createFakeAws } from '../providers/aws/fake/fake-aws.ts';
 import { buildProgram } from '../scripts/build-program.ts';
 import { isInitialised } from './initialised-node.ts';
 import { Manager } from './manager.ts';
+import { setEnv } from './set-env.ts';
 
 const ENV = {
   AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
@@ -43,12 +44,7 @@ test('the program finds its cluster by the instance that it runs on, and initial
     const ip = /^ip-([\d-]+)/u.exec(name)?.[1]?.replaceAll('-', '.') ?? '';
     server.store.put(hollowNode({ name, ip }) as Parameters<typeof server.store.put>[0]);
   }
-  const before = { ...process.env };
-  Object.assign(process.env, ENV);
-  t.after(() => {
-    for (const key of Object.keys(ENV)) delete process.env[key];
-    Object.assign(process.env, before);
-  });
+  setEnv(t, ENV);
   await using manager = new Manager(
     [
       '--cloud-provider=aws',

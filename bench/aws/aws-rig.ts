@@ -6,7 +6,7 @@ import { freePort, hollowNode, UNINITIALIZED_TAINT, type ControlPlane } from '@o
 import type { FakeAwsCall } from '../../providers/aws/fake/fake-aws.ts';
 import { fakeLabCloud, type FakeLabCloud } from '../../providers/aws/lab/fake-cloud.suite.ts';
 import { officialConfig } from '../../providers/aws/lab/official.ts';
-import { LAB_CLUSTER, LAB_REGION, type SeededInstance } from '../../providers/aws/lab/seed-account.ts';
+import { LAB_CLUSTER, type SeededInstance } from '../../providers/aws/lab/seed-account.ts';
 import { hasTaint, listNodes, makeReady } from '../cluster-nodes.ts';
 import { inParallel, removeNodes, removeServices } from '../fleet.ts';
 import type { Surroundings } from '../subjects.ts';
@@ -62,8 +62,7 @@ export class AwsRig {
       cloud,
       surroundings: async () => {
         const cloudConfig = join(this.controlPlane.directory, 'aws.conf');
-        const sts = `[ServiceOverride "9"]\nService = STS\nRegion = ${LAB_REGION}\nURL = ${server.endpoint}\nSigningRegion = ${LAB_REGION}\n`;
-        writeFileSync(cloudConfig, `${officialConfig(cloud.account, server.endpoint)}${sts}`);
+        writeFileSync(cloudConfig, officialConfig(cloud.account, server.endpoint));
         const kubeconfig = this.controlPlane.kubeconfig.path;
         const port = await freePort();
         return { controlPlane: this.controlPlane, certificateAuthorityFile: '', cloudConfig, kubeconfig, port };

@@ -17,7 +17,7 @@ import { endStateOf, type AwsReaders } from '../../providers/aws/lab/end-state.t
 import { fakeLabCloud, fakeReaders, type FakeLabCloud } from '../../providers/aws/lab/fake-cloud.suite.ts';
 import type { Golden, GoldenService } from '../../providers/aws/lab/golden.ts';
 import { restoreGolden } from '../../providers/aws/lab/restore-golden.suite.ts';
-import { LAB_CLUSTER, LAB_KEYS, LAB_REGION } from '../../providers/aws/lab/seed-account.ts';
+import { LAB_CLUSTER, LAB_ENV } from '../../providers/aws/lab/seed-account.ts';
 
 /** Default of `--cluster-name`, which cloud-provider-aws ran with. */
 const CLUSTER = { id: 'uid-of-kube-system', name: 'kubernetes' };
@@ -47,14 +47,9 @@ export class HandedOverAccount implements AsyncDisposable {
   static async open(golden: GoldenService, config: readonly string[] = []): Promise<HandedOverAccount> {
     const clock = new FakeClock();
     const cloud = fakeLabCloud(3, clock);
-    const env = {
-      AWS_ACCESS_KEY_ID: LAB_KEYS.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: LAB_KEYS.secretAccessKey,
-      AWS_REGION: LAB_REGION,
-    };
     const own = [`KubernetesClusterID = ${LAB_CLUSTER}`, `VPC = ${cloud.account.vpcId}`];
     const text = `[Global]\n${[...own, ...config].join('\n')}\n`;
-    const opened = await openProvider(createAwsProvider({ env, fetch: cloud.fetch }), {
+    const opened = await openProvider(createAwsProvider({ env: LAB_ENV, fetch: cloud.fetch }), {
       cluster: CLUSTER,
       config: { fileName: 'aws.conf', text },
       clock,

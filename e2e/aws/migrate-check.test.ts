@@ -12,14 +12,9 @@ import type { Environment } from '../../packages/cloud-controller-manager/src/pr
 import { fakeLabCloud, fakeReaders } from '../../providers/aws/lab/fake-cloud.suite.ts';
 import { goldens } from '../../providers/aws/lab/golden.ts';
 import { restoreGolden } from '../../providers/aws/lab/restore-golden.suite.ts';
-import { LAB_CLUSTER, LAB_KEYS, LAB_REGION } from '../../providers/aws/lab/seed-account.ts';
+import { LAB_CLUSTER, LAB_ENV } from '../../providers/aws/lab/seed-account.ts';
 import { serviceOf } from './handed-over-account.ts';
 
-const ENV = {
-  AWS_ACCESS_KEY_ID: LAB_KEYS.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: LAB_KEYS.secretAccessKey,
-  AWS_REGION: LAB_REGION,
-};
 const PREFIX = 'service.beta.kubernetes.io/aws-load-balancer-';
 const NETWORK = [
   'claim security-group',
@@ -76,7 +71,7 @@ test('Services that are taken over, would be made, or would be refused', async (
   const environment = {
     builtInProviders: {
       aws: async () => ({
-        default: (options: object) => createAwsProvider({ ...options, env: ENV, fetch: cloud.fetch }),
+        default: (options: object) => createAwsProvider({ ...options, env: LAB_ENV, fetch: cloud.fetch }),
       }),
     },
     env: {},

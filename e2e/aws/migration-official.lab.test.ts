@@ -18,9 +18,10 @@ import { countedEndpoint, type CountedEndpoint } from '../../providers/aws/lab/c
 import { endStateOf, labReaders, type AwsReaders } from '../../providers/aws/lab/end-state.ts';
 import { fakeLabCloud, type FakeLabCloud } from '../../providers/aws/lab/fake-cloud.suite.ts';
 import { buildOfficial, officialConfig } from '../../providers/aws/lab/official.ts';
-import { LAB_KEYS, LAB_REGION } from '../../providers/aws/lab/seed-account.ts';
+import { LAB_ENV } from '../../providers/aws/lab/seed-account.ts';
 import { isInitialised } from '../initialised-node.ts';
 import { Manager } from '../manager.ts';
+import { setEnv } from '../set-env.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const NODES = 3;
@@ -31,12 +32,6 @@ const NLB = { 'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb' };
 /** Which cut traffic, or would make a second one. */
 const HARMFUL =
   /:(?:Delete|Deregister|Detach|Create(?:LoadBalancer|Listener|TargetGroup|Route$)|ModifyListener|ReplaceRoute|SetSubnets)/u;
-const ENV = {
-  AWS_ACCESS_KEY_ID: LAB_KEYS.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: LAB_KEYS.secretAccessKey,
-  AWS_REGION: LAB_REGION,
-  AWS_EC2_METADATA_DISABLED: 'true',
-};
 
 class Migration implements AsyncDisposable {
   readonly controlPlane: ControlPlane;
@@ -71,7 +66,7 @@ class Migration implements AsyncDisposable {
   async official(program: string): Promise<void> {
     await this.#end?.();
     const log = join(this.controlPlane.directory, 'official.log');
-    const env = Object.entries(ENV).map(([name, value]) => `${name}=${value}`);
+    const env = Object.entries(LAB_ENV).map(([name, value]) => `${name}=${value}`);
     const args = [...env, program, ...this.#flags, `--secure-port=${await freePort()}`];
     const running = await this.#group.start({ name: 'official', command: '/usr/bin/env', args, log });
     this.#end = async () => {
@@ -181,13 +176,12 @@ test('nodes, routes and load balancers go to the program and back', { timeout: 6
   const controlPlane = await controlPlaneOrSkip(t);
   if (!controlPlane) return;
   const program = await buildOfficial();
-  Object.assign(process.env, ENV);
+  setEnv(t, LAB_ENV);
   const cloud = fakeLabCloud(NODES, systemClock);
   await using server = await cloud.aws.listen();
   await using counted = await countedEndpoint(server.endpoint);
   const config = join(controlPlane.directory, 'aws.conf');
-  const sts = `[ServiceOverride "sts"]\nService = STS\nRegion = ${LAB_REGION}\nURL = ${counted.url}\nSigningRegion = ${LAB_REGION}\n`;
-  await writeFile(config, officialConfig(cloud.account, counted.url, ['NLBSecurityGroupMode = Managed']) + sts);
+  await writeFile(config, officialConfig(cloud.account, counted.url, ['NLBSecurityGroupMode = Managed']));
   await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
   const client = createClient(transport);
   await using migration = new Migration(

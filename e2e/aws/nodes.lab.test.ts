@@ -10,9 +10,10 @@ import { goldens } from '../../providers/aws/lab/golden.ts';
 import { motoOrSkip } from '../../providers/aws/lab/moto-or-skip.suite.ts';
 import { labReaders, endStateOf } from '../../providers/aws/lab/end-state.ts';
 import { officialConfig } from '../../providers/aws/lab/official.ts';
-import { LAB_KEYS, LAB_REGION, seedAccount, type SeededInstance } from '../../providers/aws/lab/seed-account.ts';
+import { LAB_ENV, seedAccount, type SeededInstance } from '../../providers/aws/lab/seed-account.ts';
 import { isInitialised } from '../initialised-node.ts';
 import { Manager } from '../manager.ts';
+import { setEnv } from '../set-env.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const NODES = 100;
@@ -46,10 +47,7 @@ test('nodes are initialised and get their routes', { timeout: 300_000 }, async (
   await Promise.all(account.instances.map(register));
 
   const log = join(controlPlane.directory, 'manager.log');
-  process.env['AWS_ACCESS_KEY_ID'] = LAB_KEYS.accessKeyId;
-  process.env['AWS_SECRET_ACCESS_KEY'] = LAB_KEYS.secretAccessKey;
-  process.env['AWS_REGION'] = LAB_REGION;
-  process.env['AWS_EC2_METADATA_DISABLED'] = 'true';
+  setEnv(t, LAB_ENV);
   await using manager = new Manager(
     [
       '--cloud-provider=aws',
@@ -86,8 +84,11 @@ test('nodes are initialised and get their routes', { timeout: 300_000 }, async (
     'ec2:DescribeNetworkInterfaces': looks = 0,
     // moto has none of it (500): it is asked for late, in the background, and no node waits for it.
     'ec2:DescribeInstanceTopology': _topology,
+    // Whose account it is: once in a process, however many nodes there are.
+    'sts:GetCallerIdentity': asked = 0,
     ...ofNodes
   } = reads;
+  assert.ok(asked <= 1, JSON.stringify(calls));
   assert.ok(total(ofNodes) <= CALLS_TO_INITIALISE, JSON.stringify(calls));
   assert.ok(tables + looks <= NODES / 4, `routes are looked at in batches: ${JSON.stringify(calls)}`);
 

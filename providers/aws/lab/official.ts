@@ -5,8 +5,8 @@ import { LAB_CLUSTER, LAB_REGION, type SeededAccount } from './seed-account.ts';
 
 const MODULE = { module: 'k8s.io/cloud-provider-aws', version: 'v1.37.0' };
 const NAME = 'aws-cloud-controller-manager';
-/** As the SDK that it is built with names them. */
-const SERVICES = ['EC2', 'Elastic Load Balancing', 'Elastic Load Balancing v2'];
+/** As the SDK that it is built with names them; the last is asked by ours alone. */
+const SERVICES = ['EC2', 'Elastic Load Balancing', 'Elastic Load Balancing v2', 'STS'];
 
 const telling: Logger = { ...silentLogger, info: (message) => void process.stderr.write(`${message}\n`) };
 

@@ -25,7 +25,7 @@ import { fakeLabCloud } from './fake-cloud.suite.ts';
 import { GOLDEN_FILE, goldens, type Golden, type GoldenNode, type GoldenService } from './golden.ts';
 import { Moto } from './moto.ts';
 import { buildOfficial, officialConfig } from './official.ts';
-import { LAB_KEYS, LAB_REGION, seedAccount, type SeededAccount } from './seed-account.ts';
+import { LAB_ENV, seedAccount, type SeededAccount } from './seed-account.ts';
 
 const NODES = 3;
 const LIMIT_MS = 60_000;
@@ -170,10 +170,7 @@ async function record(
     name: `official ${cloud} ${config.join(' ')}`,
     command: '/usr/bin/env',
     args: [
-      `AWS_ACCESS_KEY_ID=${LAB_KEYS.accessKeyId}`,
-      `AWS_SECRET_ACCESS_KEY=${LAB_KEYS.secretAccessKey}`,
-      `AWS_REGION=${LAB_REGION}`,
-      'AWS_EC2_METADATA_DISABLED=true',
+      ...Object.entries(LAB_ENV).map(([name, value]) => `${name}=${value}`),
       official,
       '--cloud-provider=aws',
       `--cloud-config=${file}`,

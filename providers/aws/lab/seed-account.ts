@@ -21,6 +21,13 @@ export const LAB_KEYS: { readonly accessKeyId: string; readonly secretAccessKey:
   accessKeyId: 'AKIALABLABLABLABLAB',
   secretAccessKey: 'lab-secret',
 };
+/** For a program that is to use these keys, there, and nothing of the machine that it runs on. */
+export const LAB_ENV: Readonly<Record<string, string>> = {
+  AWS_ACCESS_KEY_ID: LAB_KEYS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: LAB_KEYS.secretAccessKey,
+  AWS_REGION: LAB_REGION,
+  AWS_EC2_METADATA_DISABLED: 'true',
+};
 const ZONES = ['a', 'b'].map((letter) => LAB_REGION + letter);
 
 export interface SeededInstance {
