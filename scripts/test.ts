@@ -1,11 +1,13 @@
 /**
- * `make test`: runs the stages below in order, all of them even when one fails, and ends with one line
- * `N passed, N failed`. `node scripts/test.ts unit lint` runs only those.
+ * `make test`: runs the stages below, all of them even when one fails, and ends with one line `N passed, N failed`.
+ * `node scripts/test.ts unit lint` runs only those.
  */
 import { whyNoLab } from '../e2e/openstack/why-no-lab.ts';
 import { whyNoMoto } from '../providers/aws/lab/moto.ts';
 import { findBrowser } from '../packages/ui/browser/find-browser.ts';
-import { add, check, ci, counted, execute, type Stage, type Totals } from './test/stage.ts';
+import { DEFAULT_KUBERNETES } from '@outrigger/testing';
+import { runStages } from './test/run-stages.ts';
+import { add, check, ci, counted, say, unless, type Stage, type Totals } from './test/stage.ts';
 import { tests } from './test/test-files.ts';
 
 /** The oldest Kubernetes release that is supported: the current one and three before. */
@@ -73,93 +75,51 @@ const ONE_RELEASE: readonly string[] = [
 const OPENSTACK_IN_CI: readonly string[] = ['credentials', 'nodes', 'one-service', 'routes'];
 
 /** Finds or makes the real control plane before the tests that need it, so that none of them waits for a build. */
-function controlPlane(): Stage {
-  const releases = ci
-    ? [process.env['KUBERNETES'] || undefined, OLDEST_KUBERNETES]
-    : [process.env['KUBERNETES'] || undefined];
-  return {
-    name: 'binaries',
-    always: true,
-    run: async () => {
-      const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
-      for (const release of releases) {
-        const version = release === undefined ? [] : ['--kubernetes', release];
-        const found = (await execute('node', ['scripts/control-plane.ts', 'path', ...version])) === 0;
-        // Without it, a laptop skips the tests that need it; CI does not.
-        if (found) totals.passed++;
-        else if (ci) totals.failed++;
-      }
-      return totals;
-    },
-  };
+function controlPlane(name: string, release: string, always: boolean): Stage {
+  const found = check(name, 'node', ['scripts/control-plane.ts', 'path', '--kubernetes', release], {
+    lane: 'builds',
+    always,
+  });
+  // Without it, a laptop skips the tests that need it; CI does not.
+  return { ...found, run: async (output) => ({ ...(await found.run(output)), ...(!ci && { failed: 0 }) }) };
 }
 
-/** The program against a real OpenStack, where the machine can bring one up: it is said where not, and nothing fails for it. */
-function openstack(): Stage {
-  return {
-    name: 'openstack',
-    always: ci,
-    run: async () => {
-      const why = await whyNoLab();
-      if (why === undefined) return counted('openstack', ['e2e/openstack/run.ts', ...OPENSTACK_IN_CI]);
-      console.error(`openstack: left out: ${why}`);
-      return { passed: 0, failed: 0, skipped: 0 };
-    },
-  };
-}
-
-/** The page in a browser, where one is or can be had: it is said where not, and nothing fails for it. */
-function ui(): Stage {
-  const judged = tests('ui', { pattern: BROWSER, concurrency: 1, always: ci });
-  return {
-    ...judged,
-    run: async () => {
-      const { why } = findBrowser();
-      if (why === undefined) return judged.run();
-      console.error(`ui: left out: ${why}`);
-      return { passed: 0, failed: 0, skipped: 0 };
-    },
-  };
-}
-
-/** The provider of AWS on moto, where Python can install it: it is said where not, and nothing fails for it. */
-function aws(): Stage {
-  const judged = tests('aws', { pattern: AWS, except: ci ? AWS_NOT_IN_CI : [], concurrency: 1, always: ci });
-  return {
-    ...judged,
-    run: async () => {
-      const why = await whyNoMoto();
-      if (why === undefined) return judged.run();
-      console.error(`aws: left out: ${why}`);
-      return { passed: 0, failed: 0, skipped: 0 };
-    },
-  };
-}
+/** The program against a real OpenStack. */
+const openstack: Stage = {
+  name: 'openstack',
+  lane: 'labs',
+  always: ci,
+  run: (output) => counted('openstack', output, ['e2e/openstack/run.ts', ...OPENSTACK_IN_CI]),
+};
 
 /** The property tests alone, each round with seeds of its own. */
 function properties(): Stage {
   const round = tests('properties', {
     pattern: FAST,
     holding: "from 'fast-check'",
+    lane: 'checks',
     perProcess: FILES_PER_PROCESS,
     env: { OUTRIGGER_PROPERTY_SEED: process.env['OUTRIGGER_PROPERTY_SEED'] ?? 'random' },
   });
   return {
     ...round,
     always: false,
-    run: async () => {
+    run: async (output) => {
       const rounds = Number(process.env['ROUNDS'] || '1');
       const sum: Totals = { passed: 0, failed: 0, skipped: 0 };
       if (!Number.isInteger(rounds) || rounds < 1) {
-        console.error(`properties: ROUNDS=${process.env['ROUNDS']} is no whole number of at least 1`);
+        say(output, `properties: ROUNDS=${process.env['ROUNDS']} is no whole number of at least 1`);
         return { ...sum, failed: 1 };
       }
-      for (let n = 0; n < rounds; n++) add(sum, await round.run());
+      for (let n = 0; n < rounds; n++) add(sum, await round.run(output));
       return sum;
     },
   };
 }
 
+const CURRENT_KUBERNETES = process.env['KUBERNETES'] || DEFAULT_KUBERNETES;
+
+/** Lanes run beside each other: while the tests of clusters wait for what they have started, the others compute. */
 const stages: readonly Stage[] = [
   check('lint', 'oxlint', []),
   check('format', 'oxfmt', ['--check']),
@@ -169,28 +129,57 @@ const stages: readonly Stage[] = [
   check('advisories', 'node', ['scripts/advisories.ts']),
   check('signatures', 'node', ['scripts/signatures.ts']),
   check('site', 'node', ['scripts/site.ts']),
-  controlPlane(),
-  tests('unit', { pattern: UNIT, always: false, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
+  controlPlane('binaries', CURRENT_KUBERNETES, true),
+  controlPlane('binaries-oldest', OLDEST_KUBERNETES, ci),
+  // A laptop builds them when a test needs them.
+  check('programs', 'node', ['scripts/test/build-programs.ts'], { lane: 'builds', always: ci }),
+  tests('unit', { pattern: UNIT, lane: 'checks', always: false, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
   properties(),
-  tests('packages', { pattern: PACKAGES, concurrency: 2 }),
-  tests('fast', { pattern: FAST, coverage: true, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
+  tests('packages', { pattern: PACKAGES, lane: 'checks', concurrency: 2 }),
+  tests('fast', { pattern: FAST, lane: 'checks', coverage: true, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
   // The same texts each time; `make fuzz` draws others.
   check('fuzz', 'node', ['e2e/fuzz/run.ts'], { always: ci, env: { MINUTES: '1', SEED: '1' } }),
-  tests('control-plane', { pattern: CONTROL_PLANE, except: CURRENT_RELEASE_ONLY, concurrency: 2 }),
-  // These fill the machine, and measure how long the program takes on it.
-  tests('control-plane-long', { pattern: `{${CURRENT_RELEASE_ONLY.join(',')}}`, concurrency: 1 }),
+  tests('control-plane', {
+    pattern: CONTROL_PLANE,
+    except: CURRENT_RELEASE_ONLY,
+    lane: 'clusters',
+    after: ['binaries'],
+    concurrency: 3,
+  }),
   tests('control-plane-oldest', {
     pattern: CONTROL_PLANE,
     except: [...CURRENT_RELEASE_ONLY, ...ONE_RELEASE],
-    concurrency: 2,
+    lane: 'clusters',
+    after: ['binaries-oldest'],
+    concurrency: 3,
     always: ci,
     env: { KUBERNETES: OLDEST_KUBERNETES },
   }),
+  // Left out, with one line, where the machine cannot bring one up, or where Python or a browser cannot be had.
+  unless(whyNoLab, openstack),
+  unless(() => findBrowser().why, tests('ui', { pattern: BROWSER, lane: 'labs', concurrency: 1, always: ci })),
+  unless(
+    whyNoMoto,
+    tests('aws', {
+      pattern: AWS,
+      except: ci ? AWS_NOT_IN_CI : [],
+      lane: 'labs',
+      after: ['binaries'],
+      concurrency: 1,
+      always: ci,
+    }),
+  ),
   // Skipped with one line where there is no Go; in CI it fails then.
-  tests('vsphere', { pattern: VSPHERE, except: ci ? VSPHERE_NOT_IN_CI : [], concurrency: 1, always: ci }),
-  aws(),
-  ui(),
-  openstack(),
+  tests('vsphere', {
+    pattern: VSPHERE,
+    except: ci ? VSPHERE_NOT_IN_CI : [],
+    lane: 'labs',
+    after: ['programs'],
+    concurrency: 1,
+    always: ci,
+  }),
+  // These fill the machine, and measure how long the program takes on it.
+  tests('control-plane-long', { pattern: `{${CURRENT_RELEASE_ONLY.join(',')}}`, lane: 'alone', concurrency: 1 }),
 ];
 
 const wanted = process.argv.slice(2);
@@ -200,21 +189,8 @@ for (const name of wanted) {
     process.exit(1);
   }
 }
-const sum: Totals = { passed: 0, failed: 0, skipped: 0 };
-const rows: string[] = [];
-for (const stage of stages) {
-  if (wanted.length > 0 ? !wanted.includes(stage.name) : !stage.always) continue;
-  console.log(`\n== ${stage.name}`);
-  const started = performance.now();
-  const totals = await stage.run();
-  add(sum, totals);
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : '';
-  rows.push(
-    `${stage.name.padEnd(22)} ${seconds.padStart(7)} s  ${totals.passed} passed, ${totals.failed} failed${skipped}`,
-  );
-  console.log(rows.at(-1));
-}
-console.log(`\n${rows.join('\n')}\n`);
-console.log(`${sum.passed} passed, ${sum.failed} failed`);
-process.exit(sum.failed === 0 && sum.passed > 0 ? 0 : 1);
+const { failed, passed } = await runStages(
+  stages.filter((stage) => (wanted.length > 0 ? wanted.includes(stage.name) : stage.always)),
+);
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);

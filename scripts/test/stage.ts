@@ -1,6 +1,6 @@
 /** What a stage of `make test` is, and how it runs a program: a check, or tests that are counted. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,11 +10,20 @@ export interface Totals {
   skipped: number;
 }
 
+/** File descriptor of what a stage and its programs print: a file of its own while other stages run beside it. */
+export type Output = number;
+
+/** Stages of one lane follow each other, and the lanes run beside each other; stages that are `alone` come after them all. */
+export type Lane = 'checks' | 'builds' | 'clusters' | 'labs' | 'alone';
+
 export interface Stage {
   readonly name: string;
+  readonly lane: Lane;
   /** Part of a run without arguments. */
   readonly always: boolean;
-  readonly run: () => Promise<Totals>;
+  /** Stages of other lanes that end before it begins, where they are part of the run. Default: none. */
+  readonly after?: readonly string[];
+  readonly run: (output: Output) => Promise<Totals>;
 }
 
 /** No stage may hang CI: each is ended after this many minutes. */
@@ -29,13 +38,28 @@ const COMPILE_CACHE = join(process.cwd(), 'node_modules', '.cache', 'node-compil
 /** In CI nothing is skipped. */
 export const ci: boolean = process.env['CI'] === 'true';
 
-export async function execute(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
+/** Standard output: of a stage that runs by itself, and so prints as it goes. */
+export const SCREEN: Output = 1;
+
+export function say(output: Output, line: string): void {
+  // Node may have made a pipe one that does not block: its stream waits until a slow reader has taken all.
+  if (output === SCREEN) process.stdout.write(`${line}\n`);
+  else writeSync(output, `${line}\n`);
+}
+
+/** Resolves with the exit code. */
+async function execute(
+  output: Output,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<number> {
   const child = spawn(command, args, {
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', output, output],
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
   });
   const limit = setTimeout(() => {
-    console.error(`${command} took longer than ${STAGE_LIMIT_MINUTES} minutes and was ended`);
+    say(output, `${command} took longer than ${STAGE_LIMIT_MINUTES} minutes and was ended`);
     child.kill('SIGKILL');
   }, STAGE_LIMIT_MINUTES * 60_000);
   try {
@@ -50,6 +74,7 @@ export async function execute(command: string, args: readonly string[], env: Nod
 
 interface CheckOptions {
   readonly always?: boolean;
+  readonly lane?: Lane;
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -57,29 +82,48 @@ export function check(
   name: string,
   command: string,
   args: readonly string[],
-  { always = true, env }: CheckOptions = {},
+  { always = true, lane = 'checks', env }: CheckOptions = {},
 ): Stage {
   return {
     name,
+    lane,
     always,
-    run: async () => {
-      const ok = (await execute(command, args, env)) === 0;
+    run: async (output) => {
+      const ok = (await execute(output, command, args, env)) === 0;
       return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
     },
   };
 }
 
+/** Tests that only some machines can run, each for a reason that is said elsewhere: nothing fails for it. */
+export function unless(why: () => string | undefined | Promise<string | undefined>, stage: Stage): Stage {
+  return {
+    ...stage,
+    run: async (output) => {
+      const reason = await why();
+      if (reason === undefined) return stage.run(output);
+      say(output, `${stage.name}: left out: ${reason}`);
+      return { passed: 0, failed: 0, skipped: 0 };
+    },
+  };
+}
+
 /** Runs tests that are reported by scripts/test-reporter.ts. */
-export async function counted(name: string, args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Totals> {
+export async function counted(
+  name: string,
+  output: Output,
+  args: readonly string[],
+  env?: NodeJS.ProcessEnv,
+): Promise<Totals> {
   const directory = mkdtempSync(join(tmpdir(), 'outrigger-test-'));
   const counts = join(directory, 'counts');
-  const code = await execute('node', args, { OUTRIGGER_TEST_COUNTS: counts, ...env });
+  const code = await execute(output, 'node', args, { OUTRIGGER_TEST_COUNTS: counts, ...env });
   const totals = readTotals(counts);
   rmSync(directory, { recursive: true, force: true });
   // A run that fails without a failed test: the coverage floor, a crash, the time limit.
   if (code !== 0 && totals.failed === 0) totals.failed = 1;
   if (ci && totals.skipped > 0) {
-    console.error(`${name}: ${totals.skipped} tests were skipped, and CI skips none`);
+    say(output, `${name}: ${totals.skipped} tests were skipped, and CI skips none`);
     totals.failed += totals.skipped;
   }
   return totals;

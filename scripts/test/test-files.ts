@@ -3,7 +3,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { groupFiles, writeGroups } from './file-groups.ts';
-import { counted, type Stage } from './stage.ts';
+import { counted, say, type Lane, type Stage } from './stage.ts';
 
 /** Lines of the packages and providers that the unit, contract and integration tests must reach, in per cent. Only ever raised. */
 const COVERAGE_FLOOR = 95;
@@ -12,6 +12,8 @@ const TEST_LIMIT_MINUTES = 10;
 
 interface TestOptions {
   readonly pattern: string;
+  readonly lane: Lane;
+  readonly after?: readonly string[];
   /** Only the files that hold this text. */
   readonly holding?: string;
   /** Files that match the pattern and are left out. */
@@ -27,13 +29,16 @@ interface TestOptions {
 export function tests(name: string, options: TestOptions): Stage {
   return {
     name,
+    lane: options.lane,
     always: options.always ?? true,
-    run: async () => {
+    after: options.after ?? [],
+    run: async (output) => {
       const found = globSync(options.pattern, { exclude: (path) => path.includes('node_modules') }).sort();
       const { except = [] } = options;
       for (const path of except) {
         if (found.includes(path)) continue;
-        console.error(
+        say(
+          output,
           `${name}: ${path} is to be left out, and there is no such test: correct the list in scripts/test.ts`,
         );
         return { passed: 0, failed: 1, skipped: 0 };
@@ -48,7 +53,7 @@ export function tests(name: string, options: TestOptions): Stage {
       const directory = mkdtempSync(join(tmpdir(), 'outrigger-test-'));
       try {
         const paths = [...writeGroups(groups, directory), ...alone];
-        return await counted(name, [...runnerArguments(options), ...paths], options.env);
+        return await counted(name, output, [...runnerArguments(options), ...paths], options.env);
       } finally {
         rmSync(directory, { recursive: true, force: true });
       }

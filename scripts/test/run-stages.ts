@@ -1,0 +1,70 @@
+/** Runs stages in their lanes, and prints what each has printed and a row of it. Entry point: `runStages`. */
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { add, say, SCREEN, type Output, type Stage, type Totals } from './stage.ts';
+
+/** Resolves with the sum of all. A stage that throws has failed, and the others go on. */
+export async function runStages(stages: readonly Stage[]): Promise<Totals> {
+  const rows = new Map<Stage, string>();
+  const sum: Totals = { passed: 0, failed: 0, skipped: 0 };
+  const ended = new Map(stages.map(({ name }) => [name, Promise.withResolvers<void>()]));
+  const started = performance.now();
+
+  const runStage = async (stage: Stage, beside: boolean): Promise<void> => {
+    await Promise.all((stage.after ?? []).flatMap((name) => ended.get(name)?.promise ?? []));
+    say(SCREEN, beside ? `${stage.name} …` : `\n== ${stage.name}`);
+    const begun = performance.now();
+    const totals = beside ? await runApart(stage) : await run(stage, SCREEN);
+    const row = `${stage.name.padEnd(22)} ${secondsSince(begun)}  ${inWords(totals)}`;
+    say(SCREEN, row);
+    rows.set(stage, row);
+    add(sum, totals);
+    ended.get(stage.name)!.resolve();
+  };
+
+  const { alone = [], ...lanes } = Object.groupBy(stages, ({ lane }) => lane);
+  const beside = Object.keys(lanes).length > 1;
+  await Promise.all(
+    Object.values(lanes).map(async (lane) => {
+      for (const stage of lane) await runStage(stage, beside);
+    }),
+  );
+  for (const stage of alone) await runStage(stage, false);
+  say(SCREEN, `\n${stages.map((stage) => rows.get(stage)).join('\n')}`);
+  say(SCREEN, `${'all'.padEnd(22)} ${secondsSince(started)}\n`);
+  return sum;
+}
+
+/** Prints what the stage has printed when it has ended. */
+async function runApart(stage: Stage): Promise<Totals> {
+  // A file, not a pipe: what a stage has left behind may hold it open.
+  const directory = mkdtempSync(join(tmpdir(), 'outrigger-stage-'));
+  const path = join(directory, 'output');
+  const output = openSync(path, 'a');
+  try {
+    return await run(stage, output);
+  } finally {
+    closeSync(output);
+    say(SCREEN, `\n== ${stage.name}\n${readFileSync(path, 'utf8').trimEnd()}`);
+    rmSync(directory, { recursive: true });
+  }
+}
+
+async function run(stage: Stage, output: Output): Promise<Totals> {
+  try {
+    return await stage.run(output);
+  } catch (error) {
+    say(output, `${stage.name}: ${inspect(error)}`);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
+
+function secondsSince(started: number): string {
+  return `${((performance.now() - started) / 1000).toFixed(1).padStart(7)} s`;
+}
+
+function inWords({ failed, passed, skipped }: Totals): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
