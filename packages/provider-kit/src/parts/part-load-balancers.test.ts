@@ -392,6 +392,13 @@ test('what goes with a part that is taken over comes with it, and what goes with
   );
   const taken = parts.map((part) => ({ ...part, owner: ME }));
   assert.deepEqual(balancers.plan(desired, taken).actions, [], 'nothing is to be made beside what is taken over');
+  const adopting = { ...desired.service, adopt: [{ kind: 'load-balancer', id: stranger.id }] };
+  const shown = (await partsOf(balancers, adopting)).filter(({ id }) => mine.every((part) => part.id !== id));
+  assert.deepEqual(
+    shown.map(({ id, owner }) => [id, owner?.uid]),
+    [[stranger.id, 'other']],
+    'what goes with another Service’s part is not claimed by naming that part',
+  );
 });
 
 test('what takes requests while it is pending holds up nothing but the status', async () => {

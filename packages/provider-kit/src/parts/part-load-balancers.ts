@@ -165,7 +165,7 @@ class PartLoadBalancers implements LoadBalancers {
         const parts = [
           ...own,
           ...claimed,
-          ...this.#childrenOf(claimed, all).map((part) => ({ ...part, owner })),
+          ...this.#childrenOf(claimed, all, owner).map((part) => ({ ...part, owner })),
           ...nameable.filter((part) => isInTheWay(this.#plan, part, service, owner)),
         ];
         try {
@@ -179,11 +179,12 @@ class PartLoadBalancers implements LoadBalancers {
   }
 
   /** What goes with a part that is taken over comes with it, too: whose it is the cloud knows by that part alone. */
-  #childrenOf(claimed: readonly KeyedPart[], all: readonly KeyedPart[]): readonly KeyedPart[] {
+  #childrenOf(claimed: readonly KeyedPart[], all: readonly KeyedPart[], owner: Owner): readonly KeyedPart[] {
+    const free = claimed.filter((part) => sameOwner(part.owner ?? owner, owner));
     return all.filter((child) => {
       const { claim, goesWith } = this.#kind(child.kind);
       if (claim || child.owner !== undefined) return false;
-      return claimed.some((part) => part.kind === goesWith && uses(this.#plan, child, part));
+      return free.some((part) => part.kind === goesWith && uses(this.#plan, child, part));
     });
   }
 
