@@ -57,8 +57,8 @@ export class FakeRig {
     return { signal, priority: 'normal', logger: silentLogger, call: (_operation, send) => send(signal) };
   }
 
-  /** Another process. */
-  started(): LoadBalancers {
+  /** Another process; without a config, it does not know which cluster this is. */
+  started(text: string = `[Global]\nKubernetesClusterID = kubernetes\nVPC = ${this.vpcId}\n`): LoadBalancers {
     const { clock } = this;
     const host: ProviderHost = {
       clock,
@@ -75,7 +75,6 @@ export class FakeRig {
       credentials: { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'secret' },
       fetch: this.#fetch,
     }));
-    const text = `[Global]\nKubernetesClusterID = kubernetes\nVPC = ${this.vpcId}\n`;
     const config = readAwsConfig({ text, fileName: 'aws.conf' }, () => {});
     const place = new ClusterPlace({ what: 'account', setBy: 'the credentials' });
     this.balancers = createAwsLoadBalancers({

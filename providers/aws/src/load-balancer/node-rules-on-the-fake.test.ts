@@ -74,6 +74,49 @@ async function rigOf(service: LoadBalancerService): Promise<FakeRig> {
   return rig;
 }
 
+test('one without security groups and without any node is complete, and nodes that come let it in', async () => {
+  const service = serviceOf();
+  const rig = await rigOf(service);
+  const [first = ''] = rig.instances;
+  const nodes = await groupOf(rig, first);
+  const isRule = ({ groupId, isEgress }: { readonly groupId: string; readonly isEgress: boolean }): boolean =>
+    groupId === nodes && !isEgress;
+  for (const { id } of rig.aws.account.rules.all().filter(isRule)) rig.aws.account.rules.remove(id);
+  await rig.bring(rig.desired(service, []));
+  const { actions, complete } = rig.balancers.plan(rig.desired(service, []), await rig.parts(service));
+  assert.deepEqual([actions, complete], [[], true]);
+  await rig.bring(rig.desired(service, [first]));
+  assert.deepEqual(await rulesIn(rig, nodes), [
+    'icmp 3-4 0.0.0.0/0 mtu',
+    `tcp 30080-30080 0.0.0.0/0 client=${loadBalancerName(service.uid)}`,
+  ]);
+});
+
+test('while it is not known which cluster this is, one without security groups stays, and goes with its rules afterwards', async () => {
+  const service = serviceOf();
+  const rig = await rigOf(service);
+  await rig.bring(rig.desired(service));
+  const nodes = await groupOf(rig, rig.instances[0] ?? '');
+  const rules = await rulesIn(rig, nodes);
+  rig.aws.metadata.isServed = false;
+  rig.started('');
+  await assert.rejects(rig.bring(rig.desired(service, [], false)), /it is not known which cluster this is/);
+  assert.deepEqual([await rulesIn(rig, nodes), rig.aws.account.balancers.all().length], [rules, 1]);
+  rig.started();
+  await rig.bring(rig.desired(service, [], false));
+  assert.deepEqual([await rulesIn(rig, nodes), rig.aws.account.balancers.all().length], [[], 0]);
+});
+
+test('while it is not known which cluster this is, one with security groups goes', async () => {
+  const rig = new FakeRig({});
+  const service = serviceOf();
+  await rig.bring(rig.desired(service));
+  rig.aws.metadata.isServed = false;
+  rig.started('');
+  await rig.bring(rig.desired(service, [], false));
+  assert.equal(rig.aws.account.balancers.all().length, 0);
+});
+
 test('nodes let in a load balancer without security groups by its ports, source ranges and subnets, as these change, and no more when it goes', async () => {
   const service = serviceOf();
   const rig = await rigOf(service);

@@ -118,6 +118,8 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
     update: (id, request, call) => calls.update(id, request, call),
     delete: (id, call) =>
       deletion(id, async () => {
+        // Rules for it alone are in groups that are found by the cluster's tag: while that is not known, it has to stay.
+        if (look.hasNoGroups(id)) setup.facts();
         await setup.access.setRules(nameIn(id), {}, [], call);
         await client.elbv2(call, 'DeleteLoadBalancer', { LoadBalancerArn: id });
         look.loadBalancers.deleted(id);

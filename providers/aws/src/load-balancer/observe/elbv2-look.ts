@@ -41,7 +41,8 @@ export class Elbv2Look {
   readonly listeners: RecentChanges<Listener>;
   readonly #options: Elbv2LookOptions;
   readonly #looks = new WeakMap<CallContext, Promise<Elbv2Things>>();
-  #serving: ReadonlySet<string> = new Set();
+  /** By the last look. */
+  #listed: readonly LoadBalancer[] = [];
 
   constructor(options: Elbv2LookOptions) {
     const { clock } = options;
@@ -69,7 +70,12 @@ export class Elbv2Look {
 
   /** As of the last look, which may not show it yet. */
   isProvisioning(arn: string): boolean {
-    return !this.#serving.has(arn);
+    return !this.#listed.some((one) => arnOf(one) === arn && one.State?.Code !== 'provisioning');
+  }
+
+  /** As of the last look. */
+  hasNoGroups(arn: string): boolean {
+    return this.#listed.some((one) => arnOf(one) === arn && !one.SecurityGroups?.length);
   }
 
   async #read(call: CallContext, services?: readonly LoadBalancerService[]): Promise<Elbv2Things> {
@@ -78,7 +84,7 @@ export class Elbv2Look {
       pages(client.elbv2, call, 'DescribeLoadBalancers', { PageSize: PAGE }),
       pages(client.elbv2, call, 'DescribeTargetGroups', { PageSize: PAGE }),
     ]);
-    this.#serving = new Set(balancers.filter(({ State }) => State?.Code !== 'provisioning').map(arnOf));
+    this.#listed = balancers;
     const mayBe = candidatesOf(services);
     const namedBalancers = new Map(
       balancers.filter((one) => one.Type === 'network' && mayBe.loadBalancer(one)).map((one) => [arnOf(one), one]),

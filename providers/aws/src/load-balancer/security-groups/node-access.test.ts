@@ -221,6 +221,21 @@ test('rules of a group that is not the cluster’s are left to whoever made them
   assert.deepEqual(cloud.rules(nodes), []);
 });
 
+test('of a group that is not the cluster’s only rules of this program go, and those of others hold up the group', async () => {
+  const { access, cloud, look } = rig();
+  const plain = cloud.put('plain', {}, { 'tcp 5432-5432 sg-000000aa': 'by hand' });
+  cloud.instances.set('i-8', [plain]);
+  await look();
+  await access.open('sg-000000aa', ['i-8'], aCall);
+  await assert.rejects(access.close('sg-000000aa', aCall), (error) => {
+    return isCloudError(error, 'conflict') && error.message.includes(plain);
+  });
+  assert.ok(cloud.rules(plain).includes('tcp 5432-5432 sg-000000aa'));
+  cloud.groups.get(plain)?.rules.delete('tcp 5432-5432 sg-000000aa');
+  await access.close('sg-000000aa', aCall);
+  assert.deepEqual(cloud.rules(plain), []);
+});
+
 test('the shared group stays open for a load balancer of a process before, of which no interface is there yet', async () => {
   const { access, clock, cloud, look, nodes } = rig();
   const shared = await access.ensureShared(aCall);

@@ -16,7 +16,7 @@ import { SHARED_TAG, type GroupLook, type GroupLookOptions } from './group-look.
 import { sharedGroupName } from './group-names.ts';
 import { NodeGroups } from './node-groups.ts';
 import { ownRulesIn, ruleChanges, seenNodeRules, type NodeRules, type SeenNodeRules } from './node-rules.ts';
-import { rulesIn, type DescribedRule, type RuleText } from './rules.ts';
+import { describedRulesIn, rulesIn, type DescribedRule, type RuleText } from './rules.ts';
 
 export interface NodeAccessOptions {
   readonly look: GroupLook;
@@ -128,20 +128,26 @@ export class NodeAccess implements BackEndAccess {
   async close(sourceId: string, call: CallContext): Promise<void> {
     const Filters = [{ Name: 'ip-permission.group-id', Values: [sourceId] }];
     const { SecurityGroups = [] } = await this.#options.client.ec2(call, 'DescribeSecurityGroups', { Filters });
-    const isOthers = ({ GroupId, IpPermissions }: SecurityGroup): boolean =>
-      GroupId !== sourceId &&
-      !this.#groups.some((one) => one.GroupId === GroupId) &&
-      !(IpPermissions ?? []).some(({ UserIdGroupPairs = [] }) =>
-        UserIdGroupPairs.some((one) => one.GroupId === sourceId && one.Description?.startsWith(DESCRIPTION)),
-      );
-    const others = SecurityGroups.filter(isOthers).map(({ GroupId }) => GroupId);
+    const rules = SecurityGroups.flatMap(({ GroupId = '', IpPermissions }) =>
+      GroupId === sourceId
+        ? []
+        : describedRulesIn(IpPermissions)
+            .filter(({ rule }) => rule.endsWith(` ${sourceId}`))
+            .map((one) => ({ ...one, GroupId })),
+    );
+    const others = rules
+      .filter((one) => !this.#permissionsOf(one.GroupId) && !one.description.startsWith(DESCRIPTION))
+      .map(({ GroupId }) => GroupId);
     if (others.length > 0) {
-      const message = `rules of ${others.join(', ')} let in security group ${sourceId}, which EC2 keeps as long, and are not the cluster's: remove them`;
+      const message = `rules of ${[...new Set(others)].join(', ')} let in security group ${sourceId}, which EC2 keeps as long, and are not the cluster's: remove them`;
       throw new CloudError('conflict', message, { effect: 'none' });
     }
-    for (const { GroupId, IpPermissions } of SecurityGroups) {
-      const rules = rulesIn(IpPermissions).filter((rule) => rule.endsWith(` ${sourceId}`));
-      if (GroupId !== undefined && GroupId !== sourceId) await this.#revoke(GroupId, rules, call);
+    for (const [GroupId, ofGroup] of Map.groupBy(rules, (one) => one.GroupId)) {
+      await this.#revoke(
+        GroupId,
+        ofGroup.map(({ rule }) => rule),
+        call,
+      );
       this.#opened.delete(`${GroupId} ${sourceId}`);
     }
   }
@@ -173,7 +179,7 @@ export class NodeAccess implements BackEndAccess {
       (id) => !this.#opened.has(`${id} ${loadBalancer}`) || this.#permissionsOf(id) !== undefined,
     );
     const groups = shown.map((id) => this.#permissionsOf(id) ?? []);
-    return seenNodeRules(groups, all, loadBalancer, ids.length > groups.length);
+    return seenNodeRules(groups, all, loadBalancer);
   }
 
   /** In the groups of these instances exactly these rules are for this NLB, in others none. Throws `invalid` where it is not clear which groups. */

@@ -12,7 +12,7 @@ export type NodeRules = Readonly<Record<RuleText, 'client' | 'health'>>;
 
 /** What the groups of nodes have for one load balancer. */
 export interface SeenNodeRules {
-  /** Those that every group of its targets has, whosever they are; `null`: all that it needs, as no look shows any of these groups. */
+  /** Those that every group of its targets has, whosever they are; `null`: all that it needs, as it has no target, or no look shows any of these groups. */
   readonly everywhere: readonly RuleText[] | null;
   /** Those that any group has for it alone. */
   readonly own: readonly RuleText[];
@@ -57,19 +57,16 @@ export function hasNodeRules({ everywhere, own }: SeenNodeRules, wanted: NodeRul
   return Object.keys(wanted).every((rule) => everywhere?.includes(rule) ?? true) && own.every((rule) => rule in wanted);
 }
 
-/** `hasBelieved`: its targets have groups besides, which no look shows, and which have what they were given. */
+/** `groups`: of its targets, those that a look shows. */
 export function seenNodeRules(
   groups: readonly (readonly IpPermission[])[],
   all: readonly (readonly IpPermission[])[],
   loadBalancer: string,
-  hasBelieved: boolean,
 ): SeenNodeRules {
   const [first = [], ...others] = groups.map((one) => describedRulesIn(one).map(({ rule }) => rule));
   return {
     everywhere:
-      hasBelieved && groups.length === 0
-        ? null
-        : first.filter((rule) => others.every((rules) => rules.includes(rule))).toSorted(),
+      groups.length === 0 ? null : first.filter((rule) => others.every((rules) => rules.includes(rule))).toSorted(),
     own: [...new Set(all.flatMap((one) => goingIn(ownedRulesIn(one), loadBalancer)))].toSorted(),
   };
 }
