@@ -65,11 +65,11 @@ test('Services that are made and deleted together ask for little that AWS refuse
     'ec2:DescribeSecurityGroups',
     'ec2:RevokeSecurityGroupIngress',
   );
-  // Each group is asked about until its interfaces are gone, after a minute, and the shared one once.
+  // Each group is asked about until its interfaces are gone, after a minute, and the shared one by both target groups of the last Service.
   assert.deepEqual(gone, {
     'ec2:DeleteSecurityGroup': [SERVICES + 1, 0],
-    'ec2:DescribeNetworkInterfaces': [5 * SERVICES + 1, 0],
-    'ec2:DescribeSecurityGroups': [7, 0],
+    'ec2:DescribeNetworkInterfaces': [5 * SERVICES + 9, 0],
+    'ec2:DescribeSecurityGroups': [8, 0],
     'ec2:RevokeSecurityGroupIngress': [1, 0],
   });
   assert.deepEqual(

@@ -15,6 +15,9 @@ export const CLASSIC = 'classic-load-balancer';
 /** In plans, and among the security groups of an observed load balancer: the cluster's shared back-end group, whatever its ID. */
 export const SHARED_GROUP = 'shared';
 
+/** While the network interfaces of a load balancer go, which hold its security groups: minutes. */
+export const IN_USE_MS = 20_000;
+
 /** What plans are made from, beside the parts. */
 export interface LoadBalancerFacts {
   readonly clusterTags: Tags;
@@ -36,6 +39,8 @@ export interface BackEndAccess {
   readonly sharedId: string | undefined;
   /** Its ID; made where there is none. */
   ensureShared(call: CallContext): Promise<string>;
+  /** Removes the shared group, which no load balancer has any more. `false`: network interfaces of one that has gone hold it still. */
+  releaseShared(call: CallContext): Promise<boolean>;
   /** In a look, so that `isOpen` can tell. */
   learn(instanceIds: readonly string[], call: CallContext): Promise<void>;
   /** Whether these instances let the group in, as far as is known. */

@@ -60,8 +60,8 @@ for (const takesEffect of [false, true]) {
       rig.fault = { after: at, takesEffect };
       for (const stage of stagesOf(rig)) await rig.persist(stage);
       assert.deepEqual(left(rig), { balancers: 0, listeners: 0, targetGroups: 0 }, `write ${at}`);
-      // Of security groups that of the nodes, and the shared one for a while.
-      const owned = rig.aws.account.groups.all().filter(({ tags }) => 'outrigger.dev/owner' in tags);
+      const isMade = (tag: string): boolean => tag.startsWith('outrigger.dev/');
+      const owned = rig.aws.account.groups.all().filter(({ tags }) => Object.keys(tags).some(isMade));
       assert.deepEqual(owned, [], `write ${at}`);
     }
   });

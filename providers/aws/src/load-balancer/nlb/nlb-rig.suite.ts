@@ -39,6 +39,7 @@ export class NlbRig {
   /** Another process, which knows nothing of what the one before has done. */
   started(): AwsLoadBalancers {
     const access: BackEndAccess = {
+      releaseShared: () => Promise.resolve(true),
       usesShared: true,
       sharedId: 'sg-5a4ed',
       ensureShared: () => Promise.resolve('sg-5a4ed'),

@@ -4,7 +4,7 @@ import type { Attributes, ListedPart, PartKind, PartRequest } from '@outrigger/p
 import type { TargetGroup } from '../../client/generated/elbv2.ts';
 import type { Listener } from '../annotations/listeners.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
-import { LOAD_BALANCER, TARGET_GROUP } from '../frame.ts';
+import { IN_USE_MS, LOAD_BALANCER, TARGET_GROUP } from '../frame.ts';
 import { targetGroupName } from '../names.ts';
 import { groupArnOf } from '../observe/elbv2-look.ts';
 import { readTags } from '../observe/read-tags.ts';
@@ -63,7 +63,7 @@ interface Shape extends Fixed {
 const ARN = /^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\d+:targetgroup\/[\w-]+\/\w+$/u;
 
 export function targetGroupKind(setup: NlbSetup): PartKind {
-  const { client, look, settings: memory, targets } = setup;
+  const { access, client, look, settings: memory, targets } = setup;
   const calls = new TargetGroupCalls(setup);
   return {
     kind: TARGET_GROUP,
@@ -107,13 +107,19 @@ export function targetGroupKind(setup: NlbSetup): PartKind {
     },
     create: (request, call) => calls.create(request, call),
     update: (id, request, call) => calls.update(id, request, call),
-    delete: (id, call) =>
-      deletion(id, async () => {
+    delete: async (id, call) => {
+      // The last of the cluster stays until the shared group has gone: by it the next process finds what is left to do.
+      const { sharedId } = access;
+      const isLast = sharedId !== undefined && !look.usesGroup(sharedId);
+      if (isLast && !(await access.releaseShared(call)))
+        return { handle: `${id}: ${sharedId}`, pollAfterMs: IN_USE_MS };
+      return deletion(id, async () => {
         await client.elbv2(call, 'DeleteTargetGroup', { TargetGroupArn: id });
         look.targetGroups.deleted(id);
         memory.forget(id);
         targets.forget(id);
-      }),
+      });
+    },
     claim: (id, owner, call) => claim(setup, id, owner, look.targetGroups, call),
   };
 }

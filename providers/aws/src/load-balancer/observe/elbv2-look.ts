@@ -73,6 +73,14 @@ export class Elbv2Look {
     return !this.#listed.some((one) => arnOf(one) === arn && one.State?.Code !== 'provisioning');
   }
 
+  /** Whether a load balancer has this security group, as of the last look and what was done since. */
+  usesGroup(id: string): boolean {
+    const made = this.loadBalancers.missing(new Set(this.#listed.map(arnOf))).map(([, { thing }]) => thing);
+    return [...this.#listed, ...made].some(
+      (one) => one.SecurityGroups?.includes(id) && !this.loadBalancers.wasDeleted(arnOf(one)),
+    );
+  }
+
   /** As of the last look. */
   hasNoGroups(arn: string): boolean {
     return this.#listed.some((one) => arnOf(one) === arn && !one.SecurityGroups?.length);

@@ -23,8 +23,6 @@ export class Ec2Groups {
   readonly instances: Map<string, readonly string[]> = new Map();
   /** Groups that network interfaces of load balancers have. */
   readonly inUse: Set<string> = new Set();
-  /** Groups that Network Load Balancers are to have, whose interfaces may not be there yet. */
-  readonly ofBalancers: Set<string> = new Set();
   /** Operations that the account may not use. */
   readonly mayNotRead: Set<string> = new Set();
   most: number = 60;
@@ -90,7 +88,6 @@ export class Ec2Groups {
       }));
       return { Reservations: [{ Instances }] };
     },
-    DescribeLoadBalancers: () => ({ LoadBalancers: [{ SecurityGroups: [...this.ofBalancers] }] }),
     DescribeNetworkInterfaces: ({ Filters }) => {
       if (this.mayNotRead.has('DescribeNetworkInterfaces')) throw awsError('UnauthorizedOperation');
       const [{ Values }] = Filters as readonly [{ readonly Values: readonly string[] }];

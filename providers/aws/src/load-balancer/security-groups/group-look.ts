@@ -12,7 +12,7 @@ import { CLUSTER_TAG, tagsIn } from '../ownership.ts';
 export const SHARED_TAG = 'outrigger.dev/shared-by';
 
 export interface GroupLookOptions {
-  readonly client: Pick<AwsClient, 'ec2' | 'elbv2'>;
+  readonly client: Pick<AwsClient, 'ec2'>;
   readonly clock: Clock;
   readonly cluster: Pick<ClusterIdentity, 'id' | 'name'>;
   /** As far as it is known: without it, only what has our own tags is seen. */

@@ -178,18 +178,16 @@ test('a rule of the port that answers for the health of all stays when the one t
   assert.equal(rules?.has(health), false);
 });
 
-test('the shared group goes when no load balancer has it, and not while one may be on its way', async () => {
-  const { access, clock, cloud, look, nodes } = rig();
+test('the shared group goes with the rules that let it in, and not while network interfaces have it', async () => {
+  const { access, cloud, look, nodes } = rig();
   const shared = await access.ensureShared(aCall);
   await access.open(shared, ['i-1'], aCall);
-  await access.releaseShared(aCall);
-  await clock.advance(60_000);
   cloud.inUse.add(shared);
   await look();
-  await access.releaseShared(aCall);
+  assert.equal(await access.releaseShared(aCall), false);
   assert.deepEqual(cloud.rules(nodes), [`all ${shared}`]);
   cloud.inUse.clear();
-  await access.releaseShared(aCall);
+  assert.equal(await access.releaseShared(aCall), true);
   assert.deepEqual([cloud.groups.has(shared), cloud.rules(nodes), access.sharedId], [false, [], undefined]);
 });
 
@@ -234,17 +232,6 @@ test('of a group that is not the cluster’s only rules of this program go, and 
   cloud.groups.get(plain)?.rules.delete('tcp 5432-5432 sg-000000aa');
   await access.close('sg-000000aa', aCall);
   assert.deepEqual(cloud.rules(plain), []);
-});
-
-test('the shared group stays open for a load balancer of a process before, of which no interface is there yet', async () => {
-  const { access, clock, cloud, look, nodes } = rig();
-  const shared = await access.ensureShared(aCall);
-  await access.open(shared, ['i-1'], aCall);
-  await clock.advance(60_000);
-  cloud.ofBalancers.add(shared);
-  await look();
-  await access.releaseShared(aCall);
-  assert.deepEqual([cloud.rules(nodes), access.sharedId], [[`all ${shared}`], shared]);
 });
 
 test('the only group of a node, which has no tag of the cluster and is in no look, is not asked to let in each minute', async () => {

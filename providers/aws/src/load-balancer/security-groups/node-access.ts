@@ -42,8 +42,6 @@ export class NodeAccess implements BackEndAccess {
   /** `<node group> <source group>`: opened by this process, and when. */
   readonly #opened = new Map<string, number>();
   #sharedId: string | undefined;
-  /** When somebody last asked for the shared group, to give it to a load balancer. */
-  #askedAt: number = Number.NEGATIVE_INFINITY;
   #making: Promise<string> | undefined;
 
   constructor(options: NodeAccessOptions) {
@@ -80,7 +78,6 @@ export class NodeAccess implements BackEndAccess {
 
   /** Makes the shared group where there is none. All who ask meanwhile get one. */
   async ensureShared(call: CallContext): Promise<string> {
-    this.#askedAt = this.#options.clock.monotonic();
     if (this.#sharedId !== undefined) return this.#sharedId;
     this.#making ??= this.#makeShared(call).finally(() => {
       this.#making = undefined;
@@ -222,27 +219,21 @@ export class NodeAccess implements BackEndAccess {
     return NetworkInterfaces.length > 0;
   }
 
-  /**
-   * Removes the shared group where no network interface and no NLB has it: with the last group of a load balancer. Not where one may be on its
-   * way: the group of a load balancer that is being made is on no interface yet, for minutes.
-   */
-  async releaseShared(call: CallContext): Promise<void> {
-    const { client, clock, look } = this.#options;
+  async releaseShared(call: CallContext): Promise<boolean> {
+    const { client, look } = this.#options;
     const id = this.#sharedId;
-    if (id === undefined || this.#making || clock.monotonic() - this.#askedAt < BELIEVED_MS) return;
-    if (this.#groups.some(({ GroupId = '', Tags }) => tagValue(Tags, CLUSTER_TAG) && !look.recent.wasDeleted(GroupId)))
-      return;
-    if (await this.isInUse(id, call)) return;
-    const balancers = await pages(client.elbv2, call, 'DescribeLoadBalancers', { PageSize: 400 });
-    if (balancers.some(({ SecurityGroups }) => SecurityGroups?.includes(id))) return;
+    if (id === undefined || this.#making) return true;
+    if (await this.isInUse(id, call)) return false;
     await this.close(id, call);
-    this.#sharedId = undefined;
     try {
       await client.ec2(call, 'DeleteSecurityGroup', { GroupId: id });
-      look.recent.deleted(id);
     } catch (error) {
-      if (!['InvalidGroup.NotFound', 'DependencyViolation'].includes(awsCodeOf(error) ?? '')) throw error;
+      if (awsCodeOf(error) === 'DependencyViolation') return false;
+      if (awsCodeOf(error) !== 'InvalidGroup.NotFound') throw error;
     }
+    this.#sharedId = undefined;
+    look.recent.deleted(id);
+    return true;
   }
 
   #groupsOf(instanceIds: readonly string[]): readonly string[] {

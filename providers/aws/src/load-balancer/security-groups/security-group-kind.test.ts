@@ -160,22 +160,6 @@ test('one that rules of others let in stays, and it is said whose', async () => 
   assert.ok(cloud.groups.has(id));
 });
 
-test('only with the last group the shared one is asked about, and goes', async () => {
-  const { access, clock, cloud, kind, list, wanted } = rig();
-  const shared = await access.ensureShared(aCall);
-  const first = await kind.create(wanted(), aCall);
-  const second = await kind.create(wanted({ set: { type: 'nlb' } }), aCall);
-  await clock.advance(120_000);
-  await access.refresh({ ...aCall });
-  const before = cloud.calls().length;
-  await kind.delete(first.id, aCall);
-  assert.deepEqual(cloud.calls().slice(before), ['DescribeNetworkInterfaces', 'DeleteSecurityGroup']);
-  assert.ok(cloud.groups.has(shared));
-  await kind.delete(second.id, aCall);
-  assert.deepEqual([...cloud.groups], []);
-  assert.deepEqual(await list(), []);
-});
-
 test('what EC2 does not show yet is there, and what it still shows is not', async () => {
   const { cloud, kind, list, wanted } = rig();
   const { id } = await kind.create(wanted(), aCall);

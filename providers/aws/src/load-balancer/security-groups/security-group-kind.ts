@@ -3,7 +3,7 @@ import { CloudError, isCloudError, type CallContext, type LoadBalancerService } 
 import type { Begun, ListedPart, PartKind } from '@outrigger/provider-kit';
 import { awsCodeOf } from '../../client/aws-errors.ts';
 import type { SecurityGroup } from '../../client/generated/ec2.ts';
-import { LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from '../frame.ts';
+import { IN_USE_MS, LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from '../frame.ts';
 import { loadBalancerName } from '../names.ts';
 import { hasNoGroups } from '../nlb/nlb-setup.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
@@ -27,8 +27,6 @@ interface GroupAttributes extends Readonly<Record<string, unknown>> {
   readonly name?: string;
 }
 
-/** While the network interfaces of a load balancer go: minutes. */
-const IN_USE_MS = 20_000;
 const isDependency = (error: unknown): boolean => awsCodeOf(error) === 'DependencyViolation';
 const GROUP_ID = /^sg-[0-9a-f]+$/u;
 
@@ -137,7 +135,6 @@ class SecurityGroupKind implements PartKind {
       return inUse;
     }
     look.recent.deleted(id);
-    await access.releaseShared(call);
   };
 
   async #setTags(id: string, wanted: Tags, call: CallContext): Promise<void> {
