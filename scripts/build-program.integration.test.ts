@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readFile, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -195,6 +196,22 @@ test('each program is one file, small, with one byte a character; the commands a
   assert.ok(commands.libraryBytes < 1_900_000, `${commands.libraryBytes} bytes of libraries for the commands`);
   const commandsBytes = commands.bundleBytes - commands.libraryBytes;
   assert.ok(commandsBytes < 1_400_000, `${commandsBytes} bytes of ours for the commands`);
+});
+
+test('each provider is one module of the bundle, and the source map names the files it was written in', async () => {
+  const text = await readFile(bundle, 'utf8');
+  const wrapped = [...text.matchAll(/__esm\(\{"(providers\/[^"]+)"/gu)].map(([, path = '']) => path);
+  assert.deepEqual(
+    wrapped.toSorted(),
+    ['aws', 'memory', 'openstack', 'vsphere'].map((name) => `providers/${name}/src/index.ts`),
+  );
+  const { sources } = JSON.parse(await readFile(`${bundle}.map`, 'utf8')) as { readonly sources: readonly string[] };
+  const files = sources.map((source) => join(dirname(bundle), source)).filter((file) => file.includes('/providers/'));
+  assert.ok(files.length > 200, `${files.length} files of providers`);
+  assert.deepEqual(
+    files.filter((file) => !existsSync(file)),
+    [],
+  );
 });
 
 test('an API server that speaks HTTP/1.1 only is reached by what the bundle holds of undici', async () => {

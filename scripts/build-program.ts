@@ -104,6 +104,33 @@ const onlySignatures: Plugin = {
   },
 };
 
+/**
+ * A provider is bundled into one module before it goes into the program. It is imported lazily, and esbuild wraps each module of what is: a
+ * hundred names of files and calls of each other, some 10 % of a provider's text. What packages give it stays imported, and is there once.
+ */
+const wholeProviders: Plugin = {
+  name: 'whole-providers',
+  setup: (builder) => {
+    builder.onLoad({ filter: /\/providers\/[^/]+\/src\/index\.ts$/ }, async ({ path }) => {
+      const { outputFiles } = await build({
+        absWorkingDir: root,
+        entryPoints: [path],
+        // Not written; what a source map says is from here.
+        outdir: dirname(path),
+        write: false,
+        bundle: true,
+        packages: 'external',
+        platform: 'node',
+        format: 'esm',
+        target: 'node24',
+        sourcemap: 'inline',
+        logLevel: 'warning',
+      });
+      return { contents: outputFiles[0]?.contents ?? '', resolveDir: dirname(path) };
+    });
+  },
+};
+
 /** The page of `outrigger ui` is in the program, built. */
 const builtPage: Plugin = {
   name: 'built-page',
@@ -149,7 +176,7 @@ async function bundleOf(
     outfile: bundle,
     // One file, also what is imported lazily: that runs only when it is needed, though its text is read with the rest.
     bundle: true,
-    plugins: [onlyDispatchers, onlySignatures, builtPage],
+    plugins: [onlyDispatchers, onlySignatures, wholeProviders, builtPage],
     external: [...without],
     metafile: true,
     // ES modules can be cut to what is used; 'main' is CommonJS where a package has both.
@@ -167,6 +194,8 @@ async function bundleOf(
     legalComments: 'external',
     banner: { js: COMMONJS_NAMES },
     logLevel: 'warning',
+    // What a provider's module asks for and uses types of alone.
+    logOverride: { 'ignored-bare-import': 'silent' },
   });
   const inputs = Object.entries(metafile.outputs)
     .filter(([path]) => path.endsWith('.js'))
