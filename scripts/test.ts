@@ -58,17 +58,22 @@ const CURRENT_RELEASE_ONLY: readonly string[] = [
 
 /**
  * What judges the judge, a page, the benchmark's observer or others' definitions, what needs no cluster, what runs a kubelet's code of one release,
- * and a flag that changes no request: by one release it is known.
+ * a flag that changes no request, and what is put together of parts that have tests of their own on the oldest release: by one release it is known.
  */
 const ONE_RELEASE: readonly string[] = [
   'bench/protobuf-nodes.control-plane.test.ts',
+  'e2e/bundled-program.control-plane.test.ts',
   'e2e/conformance-cluster.control-plane.test.ts',
+  'e2e/dry-run.control-plane.test.ts',
   'e2e/image-credentials.control-plane.test.ts',
   'e2e/kubectl-plugin.control-plane.test.ts',
   'e2e/monitoring-objects.control-plane.test.ts',
   'e2e/node-flags.control-plane.test.ts',
   'e2e/node-guides.control-plane.test.ts',
+  'e2e/openstack/migrate-guide.control-plane.test.ts',
   'e2e/operators-day.control-plane.test.ts',
+  'e2e/several-providers.control-plane.test.ts',
+  'packages/testing/src/control-plane/control-plane.control-plane.test.ts',
 ];
 
 /** Files of e2e/openstack that fit into 15 minutes together with building the lab; `make e2e-openstack` has them all. */
@@ -82,6 +87,11 @@ function controlPlane(name: string, release: string, always: boolean): Stage {
   });
   // Without it, a laptop skips the tests that need it; CI does not.
   return { ...found, run: async (output) => ({ ...(await found.run(output)), ...(!ci && { failed: 0 }) }) };
+}
+
+/** What tests run beside the program. */
+function builds(name: string, programs: readonly string[]): Stage {
+  return check(name, 'node', ['scripts/test/build-programs.ts', ...programs], { lane: 'builds', always: ci });
 }
 
 /** The program against a real OpenStack. */
@@ -130,9 +140,10 @@ const stages: readonly Stage[] = [
   check('signatures', 'node', ['scripts/signatures.ts']),
   check('site', 'node', ['scripts/site.ts']),
   controlPlane('binaries', CURRENT_KUBERNETES, true),
+  // A laptop builds these when a test needs them.
+  builds('programs', ['kubelet-plugin', 'upstream']),
   controlPlane('binaries-oldest', OLDEST_KUBERNETES, ci),
-  // A laptop builds them when a test needs them.
-  check('programs', 'node', ['scripts/test/build-programs.ts'], { lane: 'builds', always: ci }),
+  builds('simulator', ['simulator']),
   tests('unit', { pattern: UNIT, lane: 'checks', always: false, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
   properties(),
   tests('packages', { pattern: PACKAGES, lane: 'checks', concurrency: 2 }),
@@ -143,14 +154,20 @@ const stages: readonly Stage[] = [
     pattern: CONTROL_PLANE,
     except: CURRENT_RELEASE_ONLY,
     lane: 'clusters',
-    after: ['binaries'],
+    after: ['binaries', 'programs'],
+    concurrency: 3,
+  }),
+  tests('control-plane-long', {
+    pattern: `{${CURRENT_RELEASE_ONLY.join(',')}}`,
+    lane: 'clusters',
+    after: ['binaries', 'programs'],
     concurrency: 3,
   }),
   tests('control-plane-oldest', {
     pattern: CONTROL_PLANE,
     except: [...CURRENT_RELEASE_ONLY, ...ONE_RELEASE],
     lane: 'clusters',
-    after: ['binaries-oldest'],
+    after: ['binaries-oldest', 'programs'],
     concurrency: 3,
     always: ci,
     env: { KUBERNETES: OLDEST_KUBERNETES },
@@ -174,12 +191,10 @@ const stages: readonly Stage[] = [
     pattern: VSPHERE,
     except: ci ? VSPHERE_NOT_IN_CI : [],
     lane: 'labs',
-    after: ['programs'],
+    after: ['binaries', 'simulator'],
     concurrency: 1,
     always: ci,
   }),
-  // These fill the machine, and measure how long the program takes on it.
-  tests('control-plane-long', { pattern: `{${CURRENT_RELEASE_ONLY.join(',')}}`, lane: 'alone', concurrency: 1 }),
 ];
 
 const wanted = process.argv.slice(2);

@@ -24,14 +24,12 @@ export async function runStages(stages: readonly Stage[]): Promise<Totals> {
     ended.get(stage.name)!.resolve();
   };
 
-  const { alone = [], ...lanes } = Object.groupBy(stages, ({ lane }) => lane);
-  const beside = Object.keys(lanes).length > 1;
+  const lanes = Object.values(Object.groupBy(stages, ({ lane }) => lane));
   await Promise.all(
-    Object.values(lanes).map(async (lane) => {
-      for (const stage of lane) await runStage(stage, beside);
+    lanes.map(async (lane) => {
+      for (const stage of lane) await runStage(stage, lanes.length > 1);
     }),
   );
-  for (const stage of alone) await runStage(stage, false);
   say(SCREEN, `\n${stages.map((stage) => rows.get(stage)).join('\n')}`);
   say(SCREEN, `${'all'.padEnd(22)} ${secondsSince(started)}\n`);
   return sum;
@@ -47,7 +45,7 @@ async function runApart(stage: Stage): Promise<Totals> {
     return await run(stage, output);
   } finally {
     closeSync(output);
-    say(SCREEN, `\n== ${stage.name}\n${readFileSync(path, 'utf8').trimEnd()}`);
+    say(SCREEN, `\n== ${stage.name}\n${readFileSync(path, 'utf8')}`.trimEnd());
     rmSync(directory, { recursive: true });
   }
 }

@@ -13,8 +13,8 @@ export interface Totals {
 /** File descriptor of what a stage and its programs print: a file of its own while other stages run beside it. */
 export type Output = number;
 
-/** Stages of one lane follow each other, and the lanes run beside each other; stages that are `alone` come after them all. */
-export type Lane = 'checks' | 'builds' | 'clusters' | 'labs' | 'alone';
+/** Stages of one lane follow each other, and the lanes run beside each other. */
+export type Lane = 'checks' | 'builds' | 'clusters' | 'labs';
 
 export interface Stage {
   readonly name: string;
