@@ -174,7 +174,10 @@ const stages: readonly Stage[] = [
   }),
   // Left out, with one line, where the machine cannot bring one up, or where Python or a browser cannot be had.
   unless(whyNoLab, openstack),
-  unless(() => findBrowser().why, tests('ui', { pattern: BROWSER, lane: 'labs', concurrency: 1, always: ci })),
+  unless(
+    () => findBrowser().why,
+    tests('ui', { pattern: BROWSER, lane: 'labs', after: ['site'], concurrency: 1, always: ci }),
+  ),
   unless(
     whyNoMoto,
     tests('aws', {
