@@ -9,7 +9,7 @@ export PATH := $(ROOT)/node_modules/.bin:$(PATH)
 # ONCE=1: make run ends when all has converged. CONTROL_PLANE=real: etcd and kube-apiserver instead of the embedded server.
 # CLOUD_PROVIDER, CLOUD_CONFIG, NODES: make run with a cloud of your own and machines in it.
 # KUBERNETES=1.34: the Kubernetes release of the real control plane.
-export ONCE CONTROL_PLANE CLOUD_PROVIDER CLOUD_CONFIG NODES KUBERNETES UPDATE MINUTES SEED TARGET INTO
+export ONCE CONTROL_PLANE CLOUD_PROVIDER CLOUD_CONFIG NODES KUBERNETES UPDATE MINUTES SEED TARGET INTO TEST_TIMES
 
 SETUP := node_modules/.outrigger-setup
 
@@ -34,7 +34,7 @@ run: $(SETUP) ## Start a small cluster and a cloud; watch nodes join, a Service 
 	@node $(if $(CLOUD_PROVIDER),scripts/run-own-cloud.ts,scripts/run.ts)
 
 .PHONY: test
-test: $(SETUP) ## Run every check and test (KUBERNETES=1.34 for another release of the real control plane)
+test: $(SETUP) ## Run every check and test (KUBERNETES=1.34 for another release of the real control plane, TEST_TIMES=1 for the time of each file)
 	@node scripts/test.ts
 
 .PHONY: unit

@@ -1,6 +1,7 @@
 /**
  * The node:test reporter of `make test`: prints failures and slow tests as they end, skips by reason and the coverage in
- * a few lines at the end, and appends one JSON line of totals to the file named by OUTRIGGER_TEST_COUNTS.
+ * a few lines at the end, and appends one JSON line of totals to the file named by OUTRIGGER_TEST_COUNTS. With TEST_TIMES=1 it lists the files
+ * by how long they took.
  */
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -28,6 +29,13 @@ interface Coverage {
   };
 }
 
+interface Summary {
+  /** Undefined: of all files. */
+  readonly file?: string;
+  readonly counts: unknown;
+  readonly duration_ms: number;
+}
+
 /** A test that takes longer is named, so that slowness is seen when it comes. */
 const SLOW_MS = 10_000;
 /** Files named below the total coverage. */
@@ -53,10 +61,18 @@ function coverageLines({ summary }: Coverage): string {
   ].join('\n');
 }
 
+function timeLines(times: readonly { readonly path: string; readonly ms: number }[]): string {
+  const lines = times
+    .toSorted((a, b) => b.ms - a.ms)
+    .map(({ ms, path }) => `${(ms / 1000).toFixed(1).padStart(7)} s  ${path}\n`);
+  return lines.join('');
+}
+
 export default async function* testReporter(
   source: AsyncIterable<{ readonly type: string; readonly data: unknown }>,
 ): AsyncGenerator<string, void> {
   const skipped = new Map<string, number>();
+  const times: { readonly path: string; readonly ms: number }[] = [];
   for await (const { type, data } of source) {
     switch (type) {
       case 'test:fail': {
@@ -85,9 +101,13 @@ export default async function* testReporter(
         break;
       }
       case 'test:summary': {
-        const { file, counts } = data as { readonly file?: string; readonly counts: unknown };
+        const { file, counts, duration_ms } = data as Summary;
         const target = process.env['OUTRIGGER_TEST_COUNTS'];
-        if (file !== undefined) break;
+        if (file !== undefined) {
+          times.push({ path: relative(process.cwd(), file), ms: duration_ms });
+          break;
+        }
+        if (process.env['TEST_TIMES']) yield timeLines(times);
         for (const [reason, count] of skipped) yield `skipped ${count} ${count === 1 ? 'test' : 'tests'}: ${reason}\n`;
         if (target) appendFileSync(target, `${JSON.stringify(counts)}\n`);
         break;

@@ -49,11 +49,16 @@ test('a group runs the tests of all its files, and a failure names the file and 
       '--test-reporter-destination=stdout',
       ...writeGroups([[late, bad, good]], directory),
     ],
-    { encoding: 'utf8', cwd: directory, env: { PATH: process.env['PATH'], OUTRIGGER_TEST_COUNTS: counts } },
+    {
+      encoding: 'utf8',
+      cwd: directory,
+      env: { PATH: process.env['PATH'], OUTRIGGER_TEST_COUNTS: counts, TEST_TIMES: '1' },
+    },
   );
   const { passed, failed } = JSON.parse(readFileSync(counts, 'utf8')) as { passed: number; failed: number };
   assert.deepEqual({ passed, failed }, { passed: 2, failed: 1 });
   assert.match(stdout, /^FAIL bad\n +bad\.test\.ts:3$/m);
+  assert.match(stdout, /^ +\d+\.\d s {2}unit-1-of-1\.mjs$/m);
 });
 
 test('a group of which a test ends the process has failed, as the tests behind it were not run', (t) => {
