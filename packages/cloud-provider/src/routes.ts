@@ -4,7 +4,7 @@ import type { NodeRef, NodeAddress } from './instances.ts';
 
 /** A route that the cloud has. */
 export interface Route {
-  /** The cloud's own ID or name of it. */
+  /** The cloud's own ID or name of it. Of an `unmarked` one to a machine: never that of a route which leads elsewhere, now or later. */
   readonly id: string;
   /** In canonical form: `10.0.1.0/24`, `fd00:1::/64`. */
   readonly destination: string;
@@ -27,7 +27,7 @@ export interface Route {
    * - `foreign`: anything else. Never touched.
    * - `unmarked`: the cloud keeps no owner with a route. The host decides, by `destination` and `nextHops`, which must be there:
    *   it is this cluster's when its destination is the pod CIDR of a node and its next hop an address of the same node, or its machine, or
-   *   when both were so by the host's record. What the host calls its own comes to `delete` as `owned`.
+   *   when both were so by the host's record, or its destination and `id` where it is a black hole to a machine that is forgotten. What the host calls its own comes to `delete` as `owned`.
    */
   readonly ownership: 'owned' | 'foreign' | 'unmarked';
 }
@@ -71,7 +71,7 @@ export interface Routes {
   readonly nextHop?: 'address' | 'instance' | undefined;
   /**
    * All routes of the network, foreign ones included (so that a clash is seen). Called at start, once a resync period, before
-   * routes are deleted and after an outcome that is not known. All pages or an error, never a part. Upstream: `ListRoutes`.
+   * routes are deleted, after an outcome that is not known and, where next hops are machines, after routes were made. All pages or an error, never a part. Upstream: `ListRoutes`.
    */
   list(call: CallContext): Promise<RouteList>;
   /**

@@ -69,7 +69,7 @@ export class RouteMaker {
   }
 
   #created(create: CreateRoute, result: RouteResult): void {
-    const { clock, journal, known, logger, metrics, nextHop, retries, stored, told } = this.#work;
+    const { clock, journal, known, listIn, logger, metrics, nextHop, retries, stored, told } = this.#work;
     metrics.operations.inc({ operation: 'create', result: result.kind });
     journal.note(subjectOfCreate(create), [notedCreate(create)], result.kind === 'failed' ? result : undefined);
     if (result.kind !== 'failed') {
@@ -77,6 +77,8 @@ export class RouteMaker {
       // Only by its addresses is such a route known to lead to the node.
       const nextHops = stored && nextHop !== 'instance' ? addressesOf(create.node) : undefined;
       known.made(create, clock.monotonic(), nextHops);
+      // The record is to have its ID before its machine may be forgotten.
+      if (nextHop === 'instance') listIn(SUSPECT_MS);
       logger.info('Route created', { node: create.node.metadata?.name, destination: create.destination });
       return;
     }

@@ -21,7 +21,7 @@ export interface Released {
 export class RemovalBreaker {
   readonly #clock: Clock;
   /** By what it leads from and to, as the ID of a new one is not known yet: since when it belongs to nobody (monotonic). */
-  readonly #since = new Map<string, number>();
+  #since: ReadonlyMap<string, number> = new Map();
   /** Of the last release: until when each is held (monotonic). */
   #held: ReadonlyMap<string, number> = new Map();
 
@@ -37,9 +37,7 @@ export class RemovalBreaker {
     const now = this.#clock.monotonic();
     this.#held = new Map();
     const orphans = deletes.filter(({ reason }) => reason === 'node-gone');
-    const keys = new Set(orphans.map(keyOfRoute));
-    for (const key of this.#since.keys()) if (!keys.has(key)) this.#since.delete(key);
-    for (const key of keys) if (!this.#since.has(key)) this.#since.set(key, now);
+    this.#since = new Map(orphans.map(keyOfRoute).map((key) => [key, this.#since.get(key) ?? now]));
     // A blackhole has no traffic to lose.
     const risky = orphans.filter(({ route }) => !route.blackhole);
     // A server that has lost its nodes, or not loaded them yet, answers with an empty list.
@@ -47,9 +45,8 @@ export class RemovalBreaker {
     if (risky.length <= most) return { deletes, held: 0 };
     const heldUntil = (one: DeleteRoute): number => (this.#since.get(keyOfRoute(one)) ?? now) + HOLD_MS;
     const held = new Set(risky.filter((one) => heldUntil(one) > now));
-    if (held.size === 0) return { deletes, held: 0 };
     this.#held = new Map(Array.from(held, (one) => [keyOfRoute(one), heldUntil(one)]));
-    const nextInMs = Math.min(...Array.from(held, heldUntil)) - now;
+    const nextInMs = Math.min(...this.#held.values()) - now;
     return { deletes: deletes.filter((one) => !held.has(one)), held: held.size, nextInMs };
   }
 

@@ -39,7 +39,7 @@ import { Retries } from './retries.ts';
 import { RouteConditions } from './route-conditions.ts';
 import type { RouteControllerDependencies } from './route-dependencies.ts';
 import { createRouteMetrics, type RouteMetrics } from './route-metrics.ts';
-import { hopsOf } from './route-owners.ts';
+import { linesOf } from './route-owners.ts';
 import { notedCreate, notedDelete, subjectOfCreate, subjectOfDelete } from './route-words.ts';
 import { keyOfDelete, SUSPECT_MS, type RouteWork } from './route-work.ts';
 import { StoredRouteRecord } from './stored-route-record.ts';
@@ -326,9 +326,8 @@ class Run {
   #remember(owned: Iterable<Route>, now: number): number {
     const stored = this.#stored;
     if (!stored || this.#journal.dryRun) return Number.POSITIVE_INFINITY;
-    for (const route of owned) stored.record.note(parseCidr(route.destination)?.text ?? '', hopsOf(route), now);
-    if (!stored.isBehind) return Number.POSITIVE_INFINITY;
-    const waitMs = this.#listRetries.waitMs(RECORD);
+    for (const route of owned) stored.record.note(parseCidr(route.destination)?.text ?? '', linesOf(route), now);
+    const waitMs = stored.isBehind && this.#listRetries.waitMs(RECORD);
     if (waitMs === 0) this.#inFlight.start(this.#saveRecord(stored));
     return waitMs || Number.POSITIVE_INFINITY;
   }

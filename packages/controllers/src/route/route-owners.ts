@@ -82,11 +82,19 @@ export function asOwned(route: Route): Route {
   return route.ownership === 'unmarked' ? { ...route, ownership: 'owned' } : route;
 }
 
-/** Its next hops: addresses in canonical form, or the machine where the cloud routes to machines. */
-export const hopsOf: (route: Route) => readonly string[] = rememberEach(({ nextHops = [], targetProviderID }) => {
-  if (nextHops.length === 0) return hopOfMachine(targetProviderID);
+/**
+ * Its next hops: addresses in canonical form, or the machine where the cloud routes to machines. Of a machine that the cloud has forgotten only
+ * the ID of the route is left, by which the record has it too.
+ */
+export const hopsOf: (route: Route) => readonly string[] = rememberEach(({ id, nextHops = [], targetProviderID }) => {
+  if (nextHops.length === 0) return hopOfMachine(targetProviderID || id);
   return nextHops.map((hop) => canonicalIp(hop) ?? hop);
 });
+
+/** What the record has of it beside its destination, a line each. */
+export function linesOf(route: Route): readonly string[] {
+  return route.targetProviderID ? [...hopsOf(route), ...hopOfMachine(route.id)] : hopsOf(route);
+}
 
 /** Its pod CIDRs, in canonical form where they have one. */
 const destinationsOf = rememberEach((node: Node): readonly string[] =>

@@ -4,7 +4,7 @@
  * longer have it: one may lack what is there.
  */
 import { parseCidr, type Route } from '@outrigger/cloud-provider';
-import { hopsOf, type KnownHops } from './route-owners.ts';
+import { linesOf, type KnownHops } from './route-owners.ts';
 
 export class RouteRecord implements KnownHops {
   /** By `destination hop`: when it was noted last; monotonic. */
@@ -45,7 +45,7 @@ export class RouteRecord implements KnownHops {
     const there = new Set<string>();
     for (const route of routes) {
       const destination = parseCidr(route.destination)?.text ?? route.destination;
-      for (const hop of hopsOf(route)) there.add(entryOf(destination, hop));
+      for (const hop of linesOf(route)) there.add(entryOf(destination, hop));
     }
     for (const [entry, at] of this.#entries) {
       if (at >= asOf) continue;

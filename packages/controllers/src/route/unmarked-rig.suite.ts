@@ -39,6 +39,8 @@ export class UnmarkedCloud implements Routes {
   readonly nextHop: 'address' | 'instance';
   /** Said of routes to machines besides. */
   addressBeside: string | undefined;
+  /** Machines of which the cloud knows nothing any more: their routes are black holes. */
+  readonly forgotten: Set<string> = new Set();
 
   constructor(clock: FakeClock, nextHop: 'address' | 'instance' = 'address') {
     this.#clock = clock;
@@ -50,11 +52,13 @@ export class UnmarkedCloud implements Routes {
     this.before('list');
     const routes = Array.from(this.routes, (id): Route => {
       const [destination = '', hop = ''] = id.split(' via ');
-      const target =
-        this.nextHop === 'instance'
+      const blackhole = this.forgotten.has(hop);
+      const target = blackhole
+        ? {}
+        : this.nextHop === 'instance'
           ? { targetProviderID: hop, ...(this.addressBeside && { nextHops: [this.addressBeside] }) }
           : { nextHops: [hop] };
-      return { id, destination, ...target, blackhole: false, ownership: 'unmarked' };
+      return { id, destination, ...target, blackhole, ownership: 'unmarked' };
     });
     await Promise.resolve();
     return { asOf, routes };
@@ -126,6 +130,8 @@ export class UnmarkedRig implements AsyncDisposable {
   /** The record, as stored; `undefined`: there is no ConfigMap. */
   configMap: ConfigMap | undefined;
   recordWrites: number = 0;
+  /** The prefix of the nodes' provider IDs. */
+  readonly providerName: string;
   /** What is observed and planned for a node, in words. */
   explain: (key: string) => readonly string[] = () => [];
   /** Before each request of the ConfigMap; throw to fail it. */
@@ -133,17 +139,19 @@ export class UnmarkedRig implements AsyncDisposable {
   #ended = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(nextHop: 'address' | 'instance' = 'address') {
+  constructor(nextHop: 'address' | 'instance' = 'address', providerName: string = 'cloud') {
     this.cloud = new UnmarkedCloud(this.clock, nextHop);
+    this.providerName = providerName;
   }
 
-  async start(): Promise<void> {
+  /** `routes`: of a provider. Default: of `cloud`. */
+  async start(routes: Routes = this.cloud): Promise<void> {
     this.#ended = new AbortController();
     const { signal } = this.#ended;
     const controller = createRouteController({
       client: this.#client,
       store: this.api.store,
-      routes: this.cloud,
+      routes,
       callContext: ({ signal: given, priority }) => ({
         signal: given,
         priority,
@@ -155,7 +163,11 @@ export class UnmarkedRig implements AsyncDisposable {
       logger: silentLogger,
       metrics: noMetrics,
       random: () => 0,
-      options: { providerName: 'cloud', clusterId: CLUSTER, clusterCidrs: parseClusterCidrs('10.0.0.0/16,fd00::/48') },
+      options: {
+        providerName: this.providerName,
+        clusterId: CLUSTER,
+        clusterCidrs: parseClusterCidrs('10.0.0.0/16,fd00::/48'),
+      },
     });
     this.explain = (key) => {
       const { observed = [], planned = [] } = controller.explain(key) ?? {};
@@ -182,7 +194,7 @@ export class UnmarkedRig implements AsyncDisposable {
   }
 
   get recorded(): readonly string[] {
-    return (this.configMap?.data?.cloud ?? '').split('\n').filter((line) => line !== '');
+    return (this.configMap?.data?.[this.providerName] ?? '').split('\n').filter((line) => line !== '');
   }
 
   /** The status of NetworkUnavailable. */

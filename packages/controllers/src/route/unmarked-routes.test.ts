@@ -399,6 +399,31 @@ test('routes to machines, without owners, that say an address too: the machine c
   assert.deepEqual(rig.routes, []);
 });
 
+test('routes whose machines were forgotten while nothing ran: those that were seen to be ours go, also for a node that is back; others stay', async () => {
+  await using rig = new UnmarkedRig('instance');
+  await rig.start();
+  for (const [i, name] of ['gone', 'back', 'stays'].entries()) rig.api.put(machineNode(name, [`10.0.${i}.0/24`]));
+  await rig.settle();
+  // It is not known by which name the cloud calls them before it has listed them.
+  await rig.advance(MINUTE);
+  await rig.stop();
+  rig.api.remove('gone');
+  const back = machineNode('back', ['10.0.1.0/24'], 'cloud:///again');
+  rig.api.put({ ...back, metadata: { ...back.metadata, uid: 'uid-again' } });
+  // Somebody else's, in the place of ours and beside it.
+  rig.cloud.routes.delete('10.0.2.0/24 via cloud:///stays');
+  for (const id of ['10.0.2.0/24 via cloud:///x', '10.0.9.0/24 via cloud:///gone']) rig.cloud.routes.add(id);
+  for (const machine of ['gone', 'back', 'x']) rig.cloud.forgotten.add(`cloud:///${machine}`);
+  await rig.start();
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.routes, [
+    '10.0.1.0/24 via cloud:///again',
+    '10.0.2.0/24 via cloud:///x',
+    '10.0.9.0/24 via cloud:///gone',
+  ]);
+  assert.deepEqual([rig.condition('back'), rig.condition('stays')], ['False', 'True']);
+});
+
 test('a provider ID that would be two lines of the record is one', async () => {
   await using rig = new UnmarkedRig('instance');
   await rig.start();
