@@ -30,7 +30,7 @@ export interface FakeAwsKnobs {
   writesLag: boolean;
   /** How long a new load balancer is `provisioning`. Default: 0. */
   provisioningMs: number;
-  /** How long a new target is `initial`. Default: 0. */
+  /** How long a new target is `initial`, and a new instance of a Classic Load Balancer out of service. Default: 0. */
   targetInitialMs: number;
   /** How long the network interfaces of a load balancer outlive it, and hold its security groups. Default: 0. */
   interfaceReleaseMs: number;

@@ -315,11 +315,12 @@ export const services: readonly ServiceSubset[] = [
       'SetLoadBalancerPoliciesForBackendServer',
       'SetLoadBalancerPoliciesOfListener',
     ],
-    uncalled: ['DeleteLoadBalancerPolicy', 'DescribeInstanceHealth', 'DescribeLoadBalancerPolicies'],
+    uncalled: ['DeleteLoadBalancerPolicy', 'DescribeLoadBalancerPolicies'],
     members: {},
     answered: ['CreateLoadBalancer'],
     read: {
       BackendServerDescription: ['InstancePort', 'PolicyNames'],
+      InstanceState: ['State'],
       LoadBalancerDescription: [
         'BackendServerDescriptions',
         'DNSName',

@@ -231,6 +231,14 @@ const classicLoadBalancer: Stage = async (life) => {
   return [there.instanceIds.length, there.attributes, there.health, left(life)];
 };
 
+/** One takes the place of the other. */
+const fromNetworkToClassic: Stage = async (life) => {
+  await life.bring({ ports: PORTS, set: { type: 'nlb' } }, life.nodes());
+  await life.bring({ ports: PORTS }, life.nodes());
+  await life.bring({ ports: PORTS }, [], false);
+  return left(life);
+};
+
 const routes: Stage = async (life) => {
   const { routes: own } = life.provider;
   assert.ok(own);
@@ -275,7 +283,7 @@ const nodeTags: Stage = async (life) => {
 /** Each runs in an account of its own. */
 export const stages: Readonly<Record<string, readonly Stage[]>> = {
   instances: [nodes],
-  loadBalancers: [networkLoadBalancer, classicLoadBalancer],
+  loadBalancers: [networkLoadBalancer, classicLoadBalancer, fromNetworkToClassic],
   routes: [routes],
   volumes: [volumes],
   nodeTags: [nodeTags],

@@ -48,6 +48,7 @@ export const permissions: CloudPermissions = {
       'DeleteTargetGroup',
       'DeregisterInstancesFromLoadBalancer',
       'DeregisterTargets',
+      'DescribeInstanceHealth',
       'DescribeListeners',
       'DescribeLoadBalancerAttributes',
       'DescribeLoadBalancers',

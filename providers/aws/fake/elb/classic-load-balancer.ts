@@ -47,6 +47,8 @@ export interface ClassicLoadBalancer {
   readonly health: ClassicHealthCheck;
   readonly attributes: ClassicAttributes;
   readonly instanceIds: readonly string[];
+  /** When they were registered, by ID, by the monotonic clock. Default: long ago. */
+  readonly registeredAt: Readonly<Record<string, number>>;
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number;
   readonly tags: Tags;

@@ -84,6 +84,7 @@ export const classicOperations = {
       },
       attributes: DEFAULT_ATTRIBUTES,
       instanceIds: [],
+      registeredAt: {},
       createdAt: account.clock.now(),
       tags,
     };
@@ -166,7 +167,7 @@ export const classicOperations = {
     account: AwsAccount,
   ): object => {
     const { Instances: instances, LoadBalancerName: name } = input;
-    const { instanceIds, vpcId } = existingClassic(account, name);
+    const { instanceIds, registeredAt, vpcId } = existingClassic(account, name);
     const ids = instances.map(({ InstanceId: id = '' }) => id);
     for (const id of ids) {
       const instance = account.instances.get(id);
@@ -176,7 +177,12 @@ export const classicOperations = {
         throw refused('InvalidInstance', `EC2 instance ${id} is not in the same VPC as ELB.`);
     }
     const all = [...new Set([...instanceIds, ...ids])];
-    changeBalancer(account, name, { instanceIds: all });
+    const now = account.clock.monotonic();
+    const added = ids.filter((id) => !instanceIds.includes(id)).map((id) => [id, now]);
+    changeBalancer(account, name, {
+      instanceIds: all,
+      registeredAt: { ...registeredAt, ...Object.fromEntries(added) },
+    });
     return { Instances: all.map((InstanceId) => ({ InstanceId })) };
   },
 
@@ -192,14 +198,15 @@ export const classicOperations = {
   },
 
   DescribeInstanceHealth: (input: Input<'DescribeInstanceHealth'>, account: AwsAccount): object => {
-    const { instanceIds } = existingClassic(account, input.LoadBalancerName, 'seen');
+    const { instanceIds, registeredAt } = existingClassic(account, input.LoadBalancerName, 'seen');
     const asked = input.Instances?.map(({ InstanceId: id = '' }) => id) ?? instanceIds;
     return {
       InstanceStates: asked.map((id) => {
         if (!account.instances.get(id)) throw refused('InvalidInstance', `Could not find EC2 instance ${id}.`);
         const isRegistered = instanceIds.includes(id);
         const isRunning = account.instances.get(id)?.state === 'running';
-        const serves = isRegistered && isRunning && account.targets.healthOf(id) === 'healthy';
+        const isYoung = account.clock.monotonic() < (registeredAt[id] ?? -Infinity) + account.knobs.targetInitialMs;
+        const serves = isRegistered && isRunning && !isYoung && account.targets.healthOf(id) === 'healthy';
         const why = isRegistered
           ? 'Instance has failed at least the UnhealthyThreshold number of health checks consecutively.'
           : 'Instance is not currently registered with the LoadBalancer.';

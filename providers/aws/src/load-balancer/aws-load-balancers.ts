@@ -84,10 +84,10 @@ export class AwsLoadBalancers implements LoadBalancers {
       access,
       facts: () => this.#facts(facts),
       settingsOf: ({ service }) => settingsOf(service, config()),
+      look: new Elbv2Look({ client, clock, clusterId: cluster.id }),
     };
     const nlb = {
       ...setup,
-      look: new Elbv2Look({ client, clock, clusterId: cluster.id }),
       settings: new SettingsMemory(clock),
       targets: new TargetMemory(client, clock),
     };

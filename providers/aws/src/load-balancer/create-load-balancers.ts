@@ -40,7 +40,7 @@ export function createAwsLoadBalancers(setup: AwsSetup): LoadBalancers {
       classicKind({
         ...kinds,
         access,
-        look: new ClassicLook({ client, clock }),
+        classics: new ClassicLook({ client, clock }),
         settings: new SettingsMemory(clock),
       }),
     ],

@@ -2,6 +2,7 @@
 import type { CallContext, Clock, DesiredLoadBalancer } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../client/aws-client.ts';
 import type { ServiceSettings } from './annotations/service-settings.ts';
+import type { Elbv2Look } from './observe/elbv2-look.ts';
 import type { Tags } from './ownership.ts';
 import type { NodeRules, SeenNodeRules } from './security-groups/node-rules.ts';
 
@@ -64,4 +65,5 @@ export interface KindSetup {
   /** What the Service asks for. Throws a `CloudError` for what cannot be. */
   readonly settingsOf: (desired: Pick<DesiredLoadBalancer, 'service'>) => ServiceSettings;
   readonly access: BackEndAccess;
+  readonly look: Elbv2Look;
 }

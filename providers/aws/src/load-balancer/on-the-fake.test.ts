@@ -119,3 +119,76 @@ test('a Classic one serves as long as its Network one has no target at all', asy
   }
   assert.equal(classics.all().length, 1);
 });
+
+test('a Network one serves until its Classic one has an instance in service, and ten minutes at most', async () => {
+  const rig = new FakeRig({ knobs: { targetInitialMs: 90_000 } });
+  const { balancers } = rig.aws.account;
+  const service = serviceOf();
+  const classic = { ...service, annotations: {} };
+  await rig.bring(rig.desired(service));
+  const started = rig.clock.monotonic();
+  const lines = await rig.bring(rig.desired(classic));
+  assert.equal(lines.filter((line) => line === 'delete load-balancer').length, 1);
+  assert.ok(rig.clock.monotonic() - started >= 90_000, 'it went before');
+  await rig.bring(rig.desired(service));
+  rig.aws.account.knobs.targetInitialMs = 3_600_000;
+  await assert.rejects(rig.bring(rig.desired(classic)), /it comes to no end/);
+  assert.equal(balancers.all().length, 1);
+  await rig.clock.advance(600_000);
+  await rig.bring(rig.desired(classic));
+  assert.equal(balancers.all().length, 0);
+});
+
+test('a Network one serves as long as its Classic one has no instance at all', async () => {
+  const rig = new FakeRig();
+  const { balancers } = rig.aws.account;
+  await rig.bring(rig.desired(serviceOf()));
+  rig.aws.faults.set({
+    operation: 'RegisterInstancesWithLoadBalancer',
+    status: 500,
+    code: 'InternalFailure',
+    times: 1_000,
+  });
+  const desired = rig.desired({ ...serviceOf(), annotations: {} });
+  for (let round = 0; round < 10; round++) {
+    const { actions } = rig.balancers.plan(desired, await rig.parts(desired.service));
+    for (const action of actions) await rig.balancers.apply(action, desired, rig.call).catch(() => {});
+    await rig.clock.advance(120_000);
+  }
+  assert.equal(balancers.all().length, 1);
+});
+
+test('without nodes, one kind takes the place of the other at once', async () => {
+  const rig = new FakeRig();
+  const { balancers, classics } = rig.aws.account;
+  const [network, classic] = [serviceOf(), { ...serviceOf(), annotations: {} }].map((one) => rig.desired(one, []));
+  for (const [desired, kinds] of [
+    [network!, [0, 1]],
+    [classic!, [1, 0]],
+    [network!, [0, 1]],
+  ] as const) {
+    await rig.bring(desired);
+    assert.deepEqual([classics.all().length, balancers.all().length], kinds);
+  }
+});
+
+test('an adopted Classic one of another name serves until the Network one has healthy targets', async () => {
+  const rig = new FakeRig({ knobs: { targetInitialMs: 90_000 } });
+  const { classics } = rig.aws.account;
+  const classic = { ...serviceOf(), annotations: {} };
+  await rig.bring(rig.desired(classic));
+  const [made] = classics.all();
+  assert.ok(made);
+  classics.remove(made.id);
+  classics.seed({ ...made, id: 'by-hand', tags: {} });
+  const adopt = [{ kind: 'classic-load-balancer', id: 'by-hand' }];
+  await rig.bring(rig.desired({ ...classic, adopt }));
+  assert.deepEqual(
+    classics.all().map(({ id }) => id),
+    ['by-hand'],
+  );
+  const started = rig.clock.monotonic();
+  await rig.bring(rig.desired({ ...serviceOf(), adopt }));
+  assert.ok(rig.clock.monotonic() - started >= 90_000, 'it went before');
+  assert.equal(classics.all().length, 0);
+});

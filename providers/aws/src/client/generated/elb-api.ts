@@ -10,6 +10,8 @@ export const elb: ServiceApi = {
   requests: {},
   answers: {
     CreateLoadBalancer: 'DNSName',
+    DescribeInstanceHealth: 'InstanceStates[InstanceState',
+    InstanceState: 'State',
     DescribeLoadBalancerAttributes: 'LoadBalancerAttributes=',
     LoadBalancerAttributes:
       'CrossZoneLoadBalancing= AccessLog= ConnectionDraining= ConnectionSettings= AdditionalAttributes[AdditionalAttribute',

@@ -113,6 +113,10 @@ export interface DescribeEndPointStateInput {
   readonly Instances?: readonly Instance[];
 }
 
+export interface DescribeEndPointStateOutput {
+  readonly InstanceStates?: readonly InstanceState[];
+}
+
 export interface DescribeLoadBalancerAttributesInput {
   readonly LoadBalancerName: string;
 }
@@ -149,6 +153,10 @@ export interface HealthCheck {
 
 export interface Instance {
   readonly InstanceId?: string;
+}
+
+export interface InstanceState {
+  readonly State?: string;
 }
 
 export interface Listener {
@@ -251,6 +259,10 @@ export interface CalledOperations {
   readonly DeleteLoadBalancer: { readonly input: DeleteAccessPointInput; readonly output: Nothing };
   readonly DeleteLoadBalancerListeners: { readonly input: DeleteLoadBalancerListenerInput; readonly output: Nothing };
   readonly DeregisterInstancesFromLoadBalancer: { readonly input: DeregisterEndPointsInput; readonly output: Nothing };
+  readonly DescribeInstanceHealth: {
+    readonly input: DescribeEndPointStateInput;
+    readonly output: DescribeEndPointStateOutput;
+  };
   readonly DescribeLoadBalancerAttributes: {
     readonly input: DescribeLoadBalancerAttributesInput;
     readonly output: DescribeLoadBalancerAttributesOutput;
@@ -286,6 +298,5 @@ export interface CalledOperations {
 
 export interface Operations extends CalledOperations {
   readonly DeleteLoadBalancerPolicy: { readonly input: DeleteLoadBalancerPolicyInput };
-  readonly DescribeInstanceHealth: { readonly input: DescribeEndPointStateInput };
   readonly DescribeLoadBalancerPolicies: { readonly input: DescribeLoadBalancerPoliciesInput };
 }

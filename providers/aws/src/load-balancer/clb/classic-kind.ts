@@ -1,25 +1,26 @@
 /** The Classic Load Balancer: one part, with its listeners, policies, health check, attributes and instances inside. */
-import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import { CloudError, type CallContext, type LoadBalancerService } from '@outrigger/cloud-provider';
 import type { ListedPart, PartKind, PartRequest } from '@outrigger/provider-kit';
 import type { LoadBalancerDescription } from '../../client/generated/elb.ts';
 import { pages } from '../../client/pages.ts';
-import { annotationRows } from '../annotations/annotation-rows.ts';
 import { CLASSIC, LISTENER, LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from '../frame.ts';
 import { touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
 import { instanceIdsOf } from '../nlb/instance-ids.ts';
 import { isMadeByPredecessor, readSurely, sameSet, tagsOfRequest } from '../nlb/nlb-setup.ts';
 import { readClassicTags } from '../observe/read-tags.ts';
-import { SETTINGS_TAG, settingsHash, type Settings, type SettingsMemory } from '../observe/settings-memory.ts';
-import { hasTags, ownerIn, ownerTags, tagChanges, tagList, type Tags } from '../ownership.ts';
+import { settingsHash, type Settings, type SettingsMemory } from '../observe/settings-memory.ts';
+import { Tagging } from '../observe/tagging.ts';
+import { hasTags, ownerIn, tagList, type Tags } from '../ownership.ts';
 import type { NodeAccess } from '../security-groups/node-access.ts';
 import { ClassicChange, instancesIn, wireOf } from './change-classic.ts';
 import { nameOf, type ClassicLook, type ClassicThing } from './classic-look.ts';
+import { SwitchOver } from './switch-over.ts';
 import { attributesFor, settingsIn, shapeIn, shapeOf, type ClassicShape } from './classic-shape.ts';
 
 export interface ClassicSetup extends Omit<KindSetup, 'access'> {
   readonly access: NodeAccess;
-  readonly look: ClassicLook;
+  readonly classics: ClassicLook;
   readonly settings: SettingsMemory;
 }
 
@@ -30,12 +31,10 @@ interface Members {
   readonly access: boolean;
 }
 
-/** Targets may never be healthy: of a Service without endpoints, whose traffic policy is `Local`. */
-const HEALTHY_MS = 600_000;
 const NAME = /^[A-Za-z0-9-]{1,32}$/u;
 
 export function classicKind(setup: ClassicSetup): PartKind {
-  const { access, client, facts, look, settings: memory, settingsOf } = setup;
+  const { access, classics, client, facts, settings: memory, settingsOf } = setup;
   const calls = new ClassicCalls(setup);
   return {
     kind: CLASSIC,
@@ -53,7 +52,7 @@ export function classicKind(setup: ClassicSetup): PartKind {
       if (settings.type === 'nlb') {
         // The old one serves until the new one does.
         const isThere = there(LOAD_BALANCER)?.state === 'ready' && there(LISTENER, `${settings.listeners[0]?.port}`);
-        return isThere && there(CLASSIC)?.attributes['isReplaced'] !== false ? [] : undefined;
+        return isThere && there(CLASSIC)?.attributes['isServed'] !== false ? [] : undefined;
       }
       const { extra, named } = settings.groups;
       const own = named.length > 0 ? named : there(SECURITY_GROUP)?.id;
@@ -66,38 +65,30 @@ export function classicKind(setup: ClassicSetup): PartKind {
     },
     members: ({ backEnds }) => ({ instances: instanceIdsOf(backEnds), access: true }),
     list: async (call, services) => {
-      const things = await look.things(call, services);
-      const leaving = (services ?? []).filter(({ annotations }) => annotations[annotationRows.type.name] === 'nlb');
-      const names = new Set(leaving.map(({ uid }) => loadBalancerName(uid)));
+      const things = await classics.things(call, services);
       await access.learn(
         things.flatMap(({ thing }) => instancesIn(thing)),
         call,
       );
-      return Promise.all(things.map((one) => calls.partOf(one, names.has(nameOf(one.thing)), call)));
+      return Promise.all(things.map((one) => calls.partOf(one, services ?? [], call)));
     },
     read: async (id, call) => {
       if (!NAME.test(id)) throw new CloudError('invalid', `${CLASSIC}: this is no name of one`);
-      const thing = await readSurely(id, look.recent.isYoung(id), async () => {
+      const thing = await readSurely(id, classics.recent.isYoung(id), async () => {
         const answer = await client.elb(call, 'DescribeLoadBalancers', { LoadBalancerNames: [id] });
         return answer.LoadBalancerDescriptions;
       });
-      const tags = (await readClassicTags(client, [id], call)).get(id) ?? {};
-      return calls.shown({ thing, tags: look.recent.tagsOf(id, tags) }, undefined);
+      return calls.shown({ thing, tags: await calls.tagging.of(id, call) }, undefined);
     },
     create: (request, call) => calls.create(request, call),
     update: (id, { attributes, changed }, call) => calls.change(id, shapeFrom(attributes), changed, call),
-    claim: async (id, owner, call) => {
-      const tags = ownerTags(owner);
-      await client.elb(call, 'AddTags', { LoadBalancerNames: [id], Tags: tagList(tags) });
-      look.recent.tagged(id, tags);
-    },
+    claim: (id, owner, call) => calls.tagging.claim(id, owner, call),
     delete: async (id, call) => {
       await calls.closeNamed(id, call);
       // Of one that there is not, AWS says the same.
       await client.elb(call, 'DeleteLoadBalancer', { LoadBalancerName: id });
-      look.recent.deleted(id);
+      classics.recent.deleted(id);
       memory.forget(id);
-      calls.forget(id);
     },
   };
 }
@@ -108,15 +99,25 @@ const shapeFrom = (attributes: PartRequest['attributes']): ClassicShape & Member
 
 class ClassicCalls {
   readonly #setup: ClassicSetup;
-
-  /** Since when Network Load Balancers that come in the place of Classic ones are active, as far as this process has seen. */
-  readonly #successors = new Map<string, number>();
+  readonly #switchOver: SwitchOver;
+  readonly tagging: Tagging;
 
   constructor(setup: ClassicSetup) {
     this.#setup = setup;
+    this.#switchOver = new SwitchOver(setup);
+    const { classics, client } = setup;
+    this.tagging = new Tagging(
+      {
+        read: async (id, call) => (await readClassicTags(client, [id], call)).get(id),
+        set: (id, Tags, call) => client.elb(call, 'AddTags', { LoadBalancerNames: [id], Tags }),
+        remove: (id, keys, call) =>
+          client.elb(call, 'RemoveTags', { LoadBalancerNames: [id], Tags: keys.map((Key) => ({ Key })) }),
+      },
+      classics.recent,
+    );
   }
 
-  async partOf(one: ClassicThing, isLeaving: boolean, call: CallContext): Promise<ListedPart> {
+  async partOf(one: ClassicThing, services: readonly LoadBalancerService[], call: CallContext): Promise<ListedPart> {
     const { client, settings } = this.#setup;
     const name = nameOf(one.thing);
     const read = async (): Promise<Settings> => {
@@ -124,38 +125,8 @@ class ClassicCalls {
       return settingsIn(answer.LoadBalancerAttributes ?? {});
     };
     const { attributes, ...part } = this.shown(one, await settings.of(name, one.tags, read, call));
-    const isReplaced = isLeaving ? await this.#isReplaced(one.thing, call) : undefined;
-    return { ...part, attributes: { ...attributes, isReplaced } };
-  }
-
-  /**
-   * Whether each target group of the Network Load Balancer of its name has targets, where it has instances itself, and a healthy one among
-   * them, or has had ten minutes for that.
-   */
-  async #isReplaced(thing: LoadBalancerDescription, call: CallContext): Promise<boolean> {
-    const { client, clock } = this.#setup;
-    const name = nameOf(thing);
-    try {
-      const { LoadBalancers: [successor] = [] } = await client.elbv2(call, 'DescribeLoadBalancers', { Names: [name] });
-      const { LoadBalancerArn, State } = successor ?? {};
-      if (LoadBalancerArn === undefined || State?.Code !== 'active') return false;
-      const now = clock.monotonic();
-      const since = this.#successors.get(name) ?? now;
-      this.#successors.set(name, since);
-      const isLate = now - since >= HEALTHY_MS;
-      const groups = await pages(client.elbv2, call, 'DescribeTargetGroups', { LoadBalancerArn });
-      const health = await Promise.all(
-        groups.map(({ TargetGroupArn = '' }) => client.elbv2(call, 'DescribeTargetHealth', { TargetGroupArn })),
-      );
-      const isServed = ({ TargetHealthDescriptions: all = [] }: (typeof health)[number]): boolean =>
-        all.length === 0
-          ? instancesIn(thing).length === 0
-          : isLate || all.some(({ TargetHealth }) => TargetHealth?.State === 'healthy');
-      return health.length > 0 && health.every(isServed);
-    } catch (error) {
-      if (!isCloudError(error, 'not-found')) throw error;
-      return false;
-    }
+    const isServed = await this.#switchOver.isServed(one, services, call);
+    return { ...part, attributes: { ...attributes, isServed } };
   }
 
   shown({ isYoung = false, tags, thing }: ClassicThing, hash: string | undefined): ListedPart {
@@ -178,7 +149,7 @@ class ClassicCalls {
 
   /** What the creation cannot set follows at once; what fails of it the next look finds, and says. */
   async create(request: PartRequest, call: CallContext): Promise<{ readonly id: string }> {
-    const { client, look } = this.#setup;
+    const { classics, client } = this.#setup;
     const id = loadBalancerName(request.owner.uid);
     const shape = shapeFrom(request.attributes);
     const { scheme, securityGroups: SecurityGroups, subnets: Subnets } = shape;
@@ -194,7 +165,7 @@ class ClassicCalls {
     });
     const ListenerDescriptions = Listeners.map((Listener) => ({ Listener }));
     const thing = { LoadBalancerName: id, DNSName, ListenerDescriptions, Scheme: scheme, SecurityGroups, Subnets };
-    look.recent.created(id, thing, tags);
+    classics.recent.created(id, thing, tags);
     const rest = ['healthCheck', 'tlsPolicy', 'proxyPorts', 'settings', 'instances'];
     try {
       await this.change(id, shape, rest, call);
@@ -222,17 +193,13 @@ class ClassicCalls {
     if (has('proxyPorts')) await change.proxyPorts(there, shape.proxyPorts);
     if (has('healthCheck')) await change.healthCheck(shape.healthCheck);
     if (has('settings')) await this.#setSettings(id, shape.settings, call);
-    if (has('tags')) await this.#setTags(id, shape.tags, call);
+    if (has('tags')) await this.tagging.follow(id, shape.tags, call);
     if (has('instances') || has('access')) {
       await change.instances(there, shape.instances, this.#setup.access.sourceOf(shape.securityGroups));
     }
     const { securityGroups: before } = shapeIn(there);
     const isLeft = !shape.securityGroups.includes(this.#setup.access.sourceOf(before) ?? '');
     if (has('securityGroups') && isLeft) await this.closeNamed(id, call, before);
-  }
-
-  forget(id: string): void {
-    this.#successors.delete(id);
   }
 
   /** A group that the Service or the config has named stays: that nodes let it in goes with the last load balancer that has it. */
@@ -247,29 +214,14 @@ class ClassicCalls {
   }
 
   #read(id: string, change: ClassicChange): Promise<LoadBalancerDescription> {
-    return readSurely(id, this.#setup.look.recent.isYoung(id), () => change.read());
+    return readSurely(id, this.#setup.classics.recent.isYoung(id), () => change.read());
   }
 
   /** The attributes first: a hash that stands there says that they are so. */
   async #setSettings(LoadBalancerName: string, settings: Settings, call: CallContext): Promise<void> {
-    const { client, look, settings: memory } = this.#setup;
+    const { client } = this.#setup;
     const LoadBalancerAttributes = attributesFor(settings);
     await client.elb(call, 'ModifyLoadBalancerAttributes', { LoadBalancerName, LoadBalancerAttributes });
-    const tags = { [SETTINGS_TAG]: settingsHash(settings) };
-    await client.elb(call, 'AddTags', { LoadBalancerNames: [LoadBalancerName], Tags: tagList(tags) });
-    look.recent.tagged(LoadBalancerName, tags);
-    memory.written(LoadBalancerName);
-  }
-
-  async #setTags(id: string, wanted: Tags, call: CallContext): Promise<void> {
-    const { client, look } = this.#setup;
-    const there = look.recent.tagsOf(id, (await readClassicTags(client, [id], call)).get(id) ?? {});
-    const { remove, set } = tagChanges(there, wanted);
-    const LoadBalancerNames = [id];
-    if (Object.keys(set).length > 0) await client.elb(call, 'AddTags', { LoadBalancerNames, Tags: tagList(set) });
-    if (remove.length > 0) {
-      await client.elb(call, 'RemoveTags', { LoadBalancerNames, Tags: remove.map((Key) => ({ Key })) });
-    }
-    look.recent.tagged(id, set, remove);
+    await this.#setup.settings.written(LoadBalancerName, settings, this.tagging, call);
   }
 }

@@ -97,11 +97,11 @@ export class ClassicRig {
         }),
       },
       otherKinds: (kinds) => {
-        const look = new ClassicLook({ client, clock });
+        const classics = new ClassicLook({ client, clock });
         const settings = new SettingsMemory(clock);
         return [
           securityGroupKind({ ...kinds, look: groups, access }),
-          classicKind({ ...kinds, access, look, settings }),
+          classicKind({ ...kinds, access, classics, settings }),
         ];
       },
     });

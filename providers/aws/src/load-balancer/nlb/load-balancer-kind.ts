@@ -7,13 +7,12 @@ import { LOAD_BALANCER, SECURITY_GROUP, SHARED_GROUP } from '../frame.ts';
 import { touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
 import { arnOf, groupArnOf } from '../observe/elbv2-look.ts';
-import { readTags } from '../observe/read-tags.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
 import { SETTINGS_TAG, settingsHash, type Settings } from '../observe/settings-memory.ts';
+import { elbv2Tagging, type Tagging } from '../observe/tagging.ts';
 import { hasTags, ownerIn, tagList, tagsIn, type Tags } from '../ownership.ts';
 import { hasNodeRules, nodeRulesOf, type NodeRules, type SeenNodeRules } from '../security-groups/node-rules.ts';
 import {
-  claim,
   deletion,
   hasNoGroups,
   isMadeByPredecessor,
@@ -25,7 +24,6 @@ import {
   type NlbSetup,
 } from './nlb-setup.ts';
 import { instanceIdsOf } from './instance-ids.ts';
-import { writeSettings, writeTags } from './write-settings.ts';
 
 /** A subnet that it is in, with the address that the Service has asked for there. */
 interface Zone {
@@ -59,7 +57,8 @@ const USUAL: Settings = {
 
 export function loadBalancerKind(setup: NlbSetup): PartKind {
   const { client, look } = setup;
-  const calls = new LoadBalancerCalls(setup);
+  const tagging = elbv2Tagging(client, look.loadBalancers);
+  const calls = new LoadBalancerCalls(setup, tagging);
   return {
     kind: LOAD_BALANCER,
     needs: [SECURITY_GROUP],
@@ -111,8 +110,7 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
         const { LoadBalancers } = await client.elbv2(call, 'DescribeLoadBalancers', { LoadBalancerArns: [id] });
         return LoadBalancers;
       });
-      const tags = (await readTags(client, [id], call)).get(id) ?? {};
-      return shownAs({ thing, tags: look.loadBalancers.tagsOf(id, tags) }, undefined, setup.access, []);
+      return shownAs({ thing, tags: await tagging.of(id, call) }, undefined, setup.access, []);
     },
     create: (request, call) => calls.create(request, call),
     update: (id, request, call) => calls.update(id, request, call),
@@ -125,15 +123,17 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
         look.loadBalancers.deleted(id);
         setup.settings.forget(id);
       }),
-    claim: (id, owner, call) => claim(setup, id, owner, look.loadBalancers, call),
+    claim: (id, owner, call) => tagging.claim(id, owner, call),
   };
 }
 
 class LoadBalancerCalls {
   readonly #setup: NlbSetup;
+  readonly #tagging: Tagging;
 
-  constructor(setup: NlbSetup) {
+  constructor(setup: NlbSetup, tagging: Tagging) {
     this.#setup = setup;
+    this.#tagging = tagging;
   }
 
   async partOf(one: Tagged<LoadBalancer>, call: CallContext): Promise<ListedPart> {
@@ -187,7 +187,7 @@ class LoadBalancerCalls {
     { attributes, changed, desired }: PartRequest & { readonly changed: readonly string[] },
     call: CallContext,
   ): Promise<void> {
-    const { access, client, look } = this.#setup;
+    const { access, client } = this.#setup;
     const { ipAddressType, nodeRules, securityGroups, settings, sourceNat, tags, zones } = shapeIn(attributes);
     const arn = { LoadBalancerArn: id };
     const instances = instanceIdsOf(desired.backEnds);
@@ -213,17 +213,11 @@ class LoadBalancerCalls {
       if (securityGroups) await access.open(await access.ensureShared(call), instances, call);
       await access.setRules(nameIn(id), nodeRules, securityGroups ? [] : instances, call);
     }
-    const target = { arn: id, recent: look.loadBalancers };
     if (changed.includes('settings')) {
-      await writeSettings(
-        this.#setup,
-        target,
-        settings,
-        (Attributes) => client.elbv2(call, 'ModifyLoadBalancerAttributes', { ...arn, Attributes }),
-        call,
-      );
+      await client.elbv2(call, 'ModifyLoadBalancerAttributes', { ...arn, Attributes: tagList(settings) });
+      await this.#setup.settings.written(id, settings, this.#tagging, call);
     }
-    if (changed.includes('tags')) await writeTags(this.#setup, target, tags, call);
+    if (changed.includes('tags')) await this.#tagging.follow(id, tags, call);
   }
 
   async #groupIds(groups: readonly string[], call: CallContext): Promise<readonly string[]> {

@@ -9,13 +9,11 @@ import type { Attributes, Begun, PartRequest, ThereParts } from '@outrigger/prov
 import { awsCodeOf } from '../../client/aws-errors.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
 import { CLASSIC, type KindSetup } from '../frame.ts';
-import type { Elbv2Look } from '../observe/elbv2-look.ts';
 import type { SettingsMemory } from '../observe/settings-memory.ts';
-import { isPredecessors, ownerTags, tagList, tagsFor, type Tags } from '../ownership.ts';
+import { isPredecessors, tagsFor, type Tags } from '../ownership.ts';
 import type { TargetMemory } from './target-memory.ts';
 
 export interface NlbSetup extends KindSetup {
-  readonly look: Elbv2Look;
   readonly settings: SettingsMemory;
   readonly targets: TargetMemory;
 }
@@ -24,8 +22,8 @@ export interface NlbSetup extends KindSetup {
 const RELEASE_MS = 5_000;
 
 /**
- * What the Service gets where it asks for a Network Load Balancer. Where it asks for a Classic one: nothing, once that one is there,
- * so that the old one serves until then (`undefined`).
+ * What the Service gets where it asks for a Network Load Balancer. Where it asks for a Classic one: nothing, once that one serves; the
+ * old one serves until then (`undefined`).
  */
 export function wantedOf<Wanted>(
   { settingsOf }: Pick<KindSetup, 'settingsOf'>,
@@ -35,28 +33,13 @@ export function wantedOf<Wanted>(
 ): readonly Wanted[] | undefined {
   const settings = settingsOf(desired);
   if (settings.type === 'nlb') return wanted(settings);
-  return there(CLASSIC) ? [] : undefined;
+  const classic = there(CLASSIC);
+  return classic && classic.attributes['isServed'] !== false ? [] : undefined;
 }
 
 export function tagsOfRequest(setup: KindSetup, { desired, owner }: PartRequest): Tags {
   const { tags: additional } = setup.settingsOf(desired);
   return tagsFor({ owner, service: desired.service, clusterTags: setup.facts().clusterTags, additional });
-}
-
-/** Puts the owner onto what cloud-provider-aws has made. */
-export async function claim(
-  { client }: Pick<KindSetup, 'client'>,
-  arn: string,
-  owner: PartRequest['owner'],
-  recent: { tagged(id: string, set: Tags): void },
-  call: Parameters<KindSetup['client']['elbv2']>[0],
-): Promise<void> {
-  const set = ownerTags(owner);
-  await client.elbv2(call, 'AddTags', {
-    ResourceArns: [arn],
-    Tags: tagList(set),
-  });
-  recent.tagged(arn, set);
 }
 
 /** By its tags, which are an attribute of each part. Where the cluster's are not known, nobody's things are left alone. */

@@ -7,12 +7,11 @@ import type { ServiceSettings } from '../annotations/service-settings.ts';
 import { IN_USE_MS, LOAD_BALANCER, TARGET_GROUP } from '../frame.ts';
 import { targetGroupName } from '../names.ts';
 import { groupArnOf } from '../observe/elbv2-look.ts';
-import { readTags } from '../observe/read-tags.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
 import { SETTINGS_TAG, settingsHash, type Settings } from '../observe/settings-memory.ts';
+import { elbv2Tagging, type Tagging } from '../observe/tagging.ts';
 import { hasTags, ownerIn, tagList, tagsIn, type Tags } from '../ownership.ts';
 import {
-  claim,
   deletion,
   hasNoGroups,
   isMadeByPredecessor,
@@ -26,7 +25,6 @@ import {
 import { changeTargets } from './change-targets.ts';
 import { instanceIdsOf } from './instance-ids.ts';
 import { settingsFor, usualSettings } from './target-group-settings.ts';
-import { writeSettings, writeTags } from './write-settings.ts';
 
 type Protocol = NonNullable<TargetGroup['Protocol']>;
 type CheckProtocol = NonNullable<TargetGroup['HealthCheckProtocol']>;
@@ -64,7 +62,8 @@ const ARN = /^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\d+:targetgroup\/[\w-]
 
 export function targetGroupKind(setup: NlbSetup): PartKind {
   const { access, client, look, settings: memory, targets } = setup;
-  const calls = new TargetGroupCalls(setup);
+  const tagging = elbv2Tagging(client, look.targetGroups);
+  const calls = new TargetGroupCalls(setup, tagging);
   return {
     kind: TARGET_GROUP,
     compare: {
@@ -102,8 +101,7 @@ export function targetGroupKind(setup: NlbSetup): PartKind {
         const { TargetGroups } = await client.elbv2(call, 'DescribeTargetGroups', { TargetGroupArns: [id] });
         return TargetGroups;
       });
-      const tags = (await readTags(client, [id], call)).get(id) ?? {};
-      return shownAs({ thing, tags: look.targetGroups.tagsOf(id, tags) }, undefined, undefined);
+      return shownAs({ thing, tags: await tagging.of(id, call) }, undefined, undefined);
     },
     create: (request, call) => calls.create(request, call),
     update: (id, request, call) => calls.update(id, request, call),
@@ -120,15 +118,17 @@ export function targetGroupKind(setup: NlbSetup): PartKind {
         targets.forget(id);
       });
     },
-    claim: (id, owner, call) => claim(setup, id, owner, look.targetGroups, call),
+    claim: (id, owner, call) => tagging.claim(id, owner, call),
   };
 }
 
 class TargetGroupCalls {
   readonly #setup: NlbSetup;
+  readonly #tagging: Tagging;
 
-  constructor(setup: NlbSetup) {
+  constructor(setup: NlbSetup, tagging: Tagging) {
     this.#setup = setup;
+    this.#tagging = tagging;
   }
 
   async partOf(one: Tagged<TargetGroup>, isRead: boolean, call: CallContext): Promise<ListedPart> {
@@ -181,10 +181,9 @@ class TargetGroupCalls {
     { attributes, changed, owner }: PartRequest & { readonly changed: readonly string[] },
     call: CallContext,
   ): Promise<void> {
-    const { access, client, look } = this.#setup;
+    const { access, client } = this.#setup;
     const { check, checkProtocol, settings, tags, targets } = shapeIn(attributes);
     const arn = { TargetGroupArn: id };
-    const target = { arn: id, recent: look.targetGroups };
     if (changed.includes('check')) {
       await client.elbv2(call, 'ModifyTargetGroup', {
         ...arn,
@@ -193,15 +192,10 @@ class TargetGroupCalls {
       });
     }
     if (changed.includes('settings')) {
-      await writeSettings(
-        this.#setup,
-        target,
-        settings,
-        (Attributes) => client.elbv2(call, 'ModifyTargetGroupAttributes', { ...arn, Attributes }),
-        call,
-      );
+      await client.elbv2(call, 'ModifyTargetGroupAttributes', { ...arn, Attributes: tagList(settings) });
+      await this.#setup.settings.written(id, settings, this.#tagging, call);
     }
-    if (changed.includes('tags')) await writeTags(this.#setup, target, tags, call);
+    if (changed.includes('tags')) await this.#tagging.follow(id, tags, call);
     if (changed.includes('isOpen') && access.usesShared)
       await access.open(await access.ensureShared(call), targets, call);
     if (changed.includes('targets')) await changeTargets(this.#setup, id, { owner, wanted: targets }, call);

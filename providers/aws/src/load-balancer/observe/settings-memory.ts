@@ -5,6 +5,7 @@
 import type { CallContext, Clock } from '@outrigger/cloud-provider';
 import { hashOf } from '../names.ts';
 import type { Tags } from '../ownership.ts';
+import type { Tagging } from './tagging.ts';
 
 /** On what it is of. */
 export const SETTINGS_TAG = 'outrigger.dev/attributes';
@@ -46,7 +47,9 @@ export class SettingsMemory {
     return found;
   }
 
-  written(arn: string): void {
+  /** Attributes that were just written: a hash that stands there says that they are so. */
+  async written(arn: string, settings: Settings, tagging: Pick<Tagging, 'set'>, call: CallContext): Promise<void> {
+    await tagging.set(arn, { [SETTINGS_TAG]: settingsHash(settings) }, call);
     this.#readAt.set(arn, this.#clock.monotonic());
   }
 

@@ -5,9 +5,10 @@ import { awsCodeOf } from '../../client/aws-errors.ts';
 import type { SecurityGroup } from '../../client/generated/ec2.ts';
 import { IN_USE_MS, LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from '../frame.ts';
 import { loadBalancerName } from '../names.ts';
-import { hasNoGroups } from '../nlb/nlb-setup.ts';
+import { hasNoGroups, readSurely } from '../nlb/nlb-setup.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
-import { hasTags, ownerIn, ownerTags, tagChanges, tagList, tagsFor, tagsIn, type Tags } from '../ownership.ts';
+import { Tagging, type TagCalls } from '../observe/tagging.ts';
+import { hasTags, ownerIn, tagList, tagsFor, tagsIn, type Tags } from '../ownership.ts';
 import { authorize, revoke } from './change-rules.ts';
 import { SHARED_TAG, type GroupLook } from './group-look.ts';
 import { classicGroupName, nlbGroupName } from './group-names.ts';
@@ -38,9 +39,20 @@ class SecurityGroupKind implements PartKind {
   readonly kind = SECURITY_GROUP;
   readonly compare = { tags: (there: unknown, wanted: unknown): boolean => hasTags(there as Tags, wanted as Tags) };
   readonly #setup: SecurityGroupSetup;
+  readonly #tagging: Tagging;
 
   constructor(setup: SecurityGroupSetup) {
     this.#setup = setup;
+    const { ec2 } = setup.client;
+    const calls: TagCalls = {
+      read: async (id, call) => {
+        const { SecurityGroups = [] } = await ec2(call, 'DescribeSecurityGroups', { GroupIds: [id] });
+        return tagsIn(SecurityGroups[0]?.Tags);
+      },
+      set: (id, Tags, call) => ec2(call, 'CreateTags', { Resources: [id], Tags }),
+      remove: (id, keys, call) => ec2(call, 'DeleteTags', { Resources: [id], Tags: keys.map((Key) => ({ Key })) }),
+    };
+    this.#tagging = new Tagging(calls, setup.look.recent);
   }
 
   readonly wanted: PartKind['wanted'] = (desired, there) => {
@@ -61,17 +73,13 @@ class SecurityGroupKind implements PartKind {
   readonly read: NonNullable<PartKind['read']> = async (id, call) => {
     const { client, look } = this.#setup;
     if (!GROUP_ID.test(id)) throw new CloudError('invalid', `${SECURITY_GROUP}: this is no ID of one`);
-    const { SecurityGroups = [] } = await client
-      .ec2(call, 'DescribeSecurityGroups', { GroupIds: [id] })
-      .catch((error: unknown) => {
-        if (!look.recent.isYoung(id) || !isCloudError(error, 'not-found')) throw error;
-        const message = `${id} is not found, but it was made too short a time ago to be known everywhere`;
-        throw new CloudError('retry-after', message, { retryAfterMs: 30_000, cause: error });
-      });
-    const [group] = SecurityGroups;
-    const part = group && this.#partOf({ thing: group, tags: look.recent.tagsOf(id, tagsIn(group.Tags)) });
+    const group = await readSurely(id, look.recent.isYoung(id), async () => {
+      const { SecurityGroups } = await client.ec2(call, 'DescribeSecurityGroups', { GroupIds: [id] });
+      return SecurityGroups;
+    });
+    const part = this.#partOf({ thing: group, tags: look.recent.tagsOf(id, tagsIn(group.Tags)) });
     if (part) return part;
-    throw new CloudError('unavailable', `DescribeSecurityGroups: the answer has no group ${id}`);
+    throw new CloudError('invalid', `security group ${id} is shared by all load balancers of a cluster`);
   };
 
   readonly create: PartKind['create'] = async ({ attributes, desired, owner }, call) => {
@@ -106,16 +114,11 @@ class SecurityGroupKind implements PartKind {
 
   readonly update: NonNullable<PartKind['update']> = async (id, { attributes, changed }, call) => {
     const { rules, tags } = attributes as GroupAttributes;
-    if (changed.includes('tags')) await this.#setTags(id, tags, call);
+    if (changed.includes('tags')) await this.#tagging.follow(id, tags, call);
     if (changed.includes('rules')) await this.#setRules(id, rules, call);
   };
 
-  readonly claim: NonNullable<PartKind['claim']> = async (id, owner, call) => {
-    const { client, look } = this.#setup;
-    const tags = ownerTags(owner);
-    await client.ec2(call, 'CreateTags', { Resources: [id], Tags: tagList(tags) });
-    look.recent.tagged(id, tags);
-  };
+  readonly claim: NonNullable<PartKind['claim']> = (id, owner, call) => this.#tagging.claim(id, owner, call);
 
   /** EC2 keeps a group that network interfaces have, of a load balancer for minutes, and one that rules refer to: those are looked for then. */
   readonly delete: PartKind['delete'] = async (id, call): Promise<Begun | void> => {
@@ -136,16 +139,6 @@ class SecurityGroupKind implements PartKind {
     }
     look.recent.deleted(id);
   };
-
-  async #setTags(id: string, wanted: Tags, call: CallContext): Promise<void> {
-    const { client, look } = this.#setup;
-    const { SecurityGroups = [] } = await client.ec2(call, 'DescribeSecurityGroups', { GroupIds: [id] });
-    const { remove, set } = tagChanges(look.recent.tagsOf(id, tagsIn(SecurityGroups[0]?.Tags)), wanted);
-    const Resources = [id];
-    if (Object.keys(set).length > 0) await client.ec2(call, 'CreateTags', { Resources, Tags: tagList(set) });
-    if (remove.length > 0) await client.ec2(call, 'DeleteTags', { Resources, Tags: remove.map((Key) => ({ Key })) });
-    look.recent.tagged(id, set, remove);
-  }
 
   /** New ones first: nobody who stays is shut out in between. Of a full group the old ones have to go before. */
   async #setRules(id: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
