@@ -218,6 +218,25 @@ test('a wait that lasts names the parts that are waited for, in one write', asyn
   await rig.stop();
 });
 
+test('a wait of which the cloud says itself that it takes long names the parts at the first look', async () => {
+  const rig = await started((one) => {
+    one.cloud.configure({ loadBalancerDelayMs: 600_000 });
+    const { inner } = one.provider;
+    const apply = inner.apply.bind(inner);
+    inner.apply = async (...asked) => {
+      const result = await apply(...asked);
+      return result.kind === 'pending' ? { ...result, pollAfterMs: 20_000 } : result;
+    };
+    one.api.apply('web', webSpec);
+  });
+  await rig.clock.advance(19_000);
+  assert.equal(told(rig), 'False Provisioning');
+  const before = rig.provider.observes;
+  await rig.clock.advance(2_000);
+  assert.deepEqual([told(rig), rig.provider.observes], ['False WaitingForPart', before + 1]);
+  await rig.stop();
+});
+
 test('the parts that are waited for are named in one order, whatever that of the cloud is', () => {
   assert.deepEqual(
     waitingReadiness(['pool p1', 'listener l1'], true),

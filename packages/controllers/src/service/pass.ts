@@ -11,7 +11,7 @@ import { cleaned, letGo } from './let-go.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { annotationPatch, isWrittenDown, missingRecordOf, missingText } from './parts-record.ts';
 import { planLeftover, planService, releasedIfAsked } from './plan.ts';
-import { poll, spent } from './polling.ts';
+import { nextPollMs, poll, spent } from './polling.ts';
 import { endNote, failureNote, hiddenNote, missingNote, releasedNote, warningNote } from './service-events.ts';
 import { ELSEWHERE, PROVISIONING, settledReadiness, waitingReadiness } from './readiness.ts';
 import { asRecorded, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
@@ -27,8 +27,8 @@ import { wakingText } from './waking-text.ts';
 
 /** So long the cloud may leave out of a look what it has, before a person is told: lists lag. */
 const HIDDEN_TOLD_AFTER_MS = 30_000;
-/** A cloud that has been at work for so many looks is worth a write. */
-const LONG_AFTER_POLLS = 3;
+/** A cloud that is looked at so seldom is at work for long, which is worth a write: by its own measure, or after three looks. */
+const LONG_POLL_MS = 3_000;
 /** Each time costs a look at the cloud. */
 const UNCLAIMED_AGAIN_MS = 1_800_000;
 
@@ -245,7 +245,7 @@ function carryOutBring(state: ServiceState, bring: Bring, at: Surroundings): Ste
   // What is pending in the cloud goes on by itself.
   const there = state.look?.observation.kind === 'parts' ? state.look.observation.parts : [];
   const pending = there.filter((part) => part.state !== 'ready').map(({ id, kind }) => `${kind} ${id}`);
-  const isLong = state.polls >= LONG_AFTER_POLLS && state.work?.episode !== 'update';
+  const isLong = nextPollMs(state) >= LONG_POLL_MS && state.work?.episode !== 'update';
   const waits = isLong ? waiting(state, pending, at) : state;
   const isWorth = desired.wanted && !refused && plan.ingress.length > 0;
   const write = isWorth ? statusWrite(waits, bring, at, 'pending') : undefined;
