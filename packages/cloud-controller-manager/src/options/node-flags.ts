@@ -14,7 +14,7 @@ export const nodeFlags: FlagGroup<NodeOptions> = {
   flags: {
     concurrentNodeSyncs: {
       type: integer({ min: 1, max: 1_000 }),
-      default: 8,
+      default: 32,
       usage: 'Number of nodes that are written concurrently. Look-ups in the cloud are batched and not limited by it.',
     },
     concurrentNodeStatusUpdates: {

@@ -18,7 +18,7 @@ test('the defaults are those of upstream, but for what is faster or safer', () =
     leaderElectResourceName: 'cloud-controller-manager',
     leaderElectResourceNamespace: 'kube-system',
   });
-  assert.deepEqual([node.concurrentNodeSyncs, node.nodeStatusUpdateFrequency], [8, 300_000]);
+  assert.deepEqual([node.concurrentNodeSyncs, node.nodeStatusUpdateFrequency], [32, 300_000]);
   assert.deepEqual([serving.bindAddress, serving.securePort], ['0.0.0.0', 10_258]);
   assert.deepEqual(warnings, []);
 });

@@ -449,6 +449,22 @@ test('no more nodes are written at a time than allowed', async (t) => {
   assert.ok(most <= 3, String(most));
 });
 
+test('nodes that join together are written together: the last does not wait for several writes of the others', async (t) => {
+  const rig = setUp(t);
+  const NODES = 30;
+  const WRITE_MS = 100;
+  for (let i = 0; i < NODES; i++) rig.api.put(newNode(`n${i}`));
+  rig.api.writing = () => rig.clock.sleep(WRITE_MS);
+  await rig.start();
+  // Each is written twice: its status, and then the rest.
+  await settle(rig);
+  await rig.clock.advance(2 * WRITE_MS);
+  await settle(rig);
+  const waiting = [...rig.api.nodes.values()].filter((node) => isTainted(node)).length;
+  await rig.clock.advance(20 * WRITE_MS);
+  assert.equal(waiting, 0);
+});
+
 test('the refresh asks once a period about each of our nodes, in batches spread over the period, and writes nothing new', async (t) => {
   const rig = setUp(t);
   for (let i = 0; i < 10; i++) {

@@ -41,6 +41,11 @@ import { Twins } from './twins.ts';
 /** After a write that failed. A node is never given up. */
 const WRITE_BACKOFF = { baseMs: 50, maxMs: 300_000 };
 
+/**
+ * Nodes come in crowds, and a write takes as long as the API server is busy. With eight at a time, 25 that joined while others wrote much took
+ * four such times; with one each, about as long as a client that does nothing else.
+ */
+const DEFAULT_WORKERS = 32;
 const DEFAULT_PERIOD_MS = 300_000;
 const NAME = 'cloud-node-controller';
 
@@ -136,7 +141,7 @@ class Run {
           name: NAME,
           queue: this.#queue,
           reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
-          workers: options.concurrentNodeSyncs ?? 8,
+          workers: options.concurrentNodeSyncs ?? DEFAULT_WORKERS,
           clock,
           logger,
           metrics,

@@ -9,7 +9,7 @@ export interface NodeControllerOptions {
   readonly providerName: string;
   /** Nodes that are left alone. Default: none. */
   readonly unmanaged?: readonly UnmanagedRule[] | undefined;
-  /** `--concurrent-node-syncs`: nodes that are being written at a time. Default: 8. */
+  /** `--concurrent-node-syncs`: nodes that are being written at a time. Default: 32. */
   readonly concurrentNodeSyncs?: number;
   /** `--node-status-update-frequency`, in milliseconds. Default: 300,000. */
   readonly nodeStatusUpdateFrequencyMs?: number;
