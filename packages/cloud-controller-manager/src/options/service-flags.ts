@@ -14,9 +14,9 @@ export const serviceFlags: FlagGroup<ServiceOptions> = {
   flags: {
     concurrentServiceSyncs: {
       type: integer({ min: 1, max: 1_000 }),
-      default: 10,
+      default: 32,
       usage:
-        'Number of load balancers that are changed concurrently. Those for which the cloud is still carrying out a change are not counted, up to eight times this number. Their state is read in batches and not limited by it.',
+        'Number of load balancers that are changed concurrently. Those for which the cloud is still carrying out a change are not counted, up to three times this number. Their state is read in batches and not limited by it.',
     },
     loadBalancerSharing: {
       type: oneOf(loadBalancerSharings),

@@ -34,12 +34,13 @@ import { ruleOptionsOf, rulesOf, surroundingsOf } from './surroundings.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { wakingText } from './waking-text.ts';
 
-const DEFAULT_WORKERS = 10;
+/** As many as the call budget has requests in flight: who would send one does not wait for a worker, and the budget bounds what the cloud gets. */
+const DEFAULT_WORKERS = 32;
 /**
  * For each worker, so many passes may wait without one for a cloud that is at work. Each keeps its plan in memory; where there is no place, a
  * pass ends, and what is left of its plan costs another look.
  */
-const WAITING_A_WORKER = 8;
+const WAITING_A_WORKER = 3;
 /** Back ends that are gone through in one turn of the event loop: some milliseconds of work. */
 const BACK_ENDS_A_TURN = 20_000;
 

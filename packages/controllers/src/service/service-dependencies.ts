@@ -19,7 +19,7 @@ export interface ServiceControllerOptions extends Tenancy {
   readonly unmanaged?: readonly UnmanagedRule[] | undefined;
   /** Serves the Services without a `loadBalancerClass` too. Default: true. */
   readonly isDefault?: boolean;
-  /** `--concurrent-service-syncs`: load balancers that are being changed at a time. Default: 10. */
+  /** `--concurrent-service-syncs`: load balancers that are being changed at a time. Default: 32. */
   readonly concurrentServiceSyncs?: number;
 }
 

@@ -7,6 +7,8 @@ import { actionOn } from './told-cloud.suite.ts';
 /** The cloud is busy for so long with each change. */
 const BUSY_MS = 1_000;
 const STEPS = 30;
+/** By default. */
+const WORKERS = 32;
 
 interface BusyCloud {
   readonly rig: Rig;
@@ -65,16 +67,34 @@ test('the only worker serves others between the steps of a long plan, which is c
 
 test('beside as many long plans as there are workers, one that comes is begun at once', async () => {
   const { done, rig, servedAt } = await busyCloud();
-  for (let i = 0; i < 10; i++) rig.api.apply(`long${i}`, webSpec);
+  for (let i = 0; i < WORKERS; i++) rig.api.apply(`long${i}`, webSpec);
   await rig.start();
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < WORKERS; i++) {
     await rig.clock.advance(1_110);
     rig.api.apply(`web${i}`, webSpec);
     await rig.clock.advance(10);
     assert.equal(done.get(`web${i}`), 1, `web${i}`);
   }
   await rig.clock.advance(120_000);
-  assert.equal(servedAt.size, 20);
+  assert.equal(servedAt.size, 2 * WORKERS);
+  await rig.stop();
+});
+
+test('while 30 load balancers are written for which the cloud is slow to answer, one that comes waits for none of them', async () => {
+  const { done, rig } = await busyCloud();
+  const apply = rig.provider.apply.bind(rig.provider);
+  rig.provider.apply = async (action, desired, call) => {
+    if (desired.service.name.startsWith('slow')) await rig.clock.sleep(10_000);
+    return apply(action, desired, call);
+  };
+  for (let i = 0; i < 30; i++) rig.api.apply(`slow${i}`, webSpec);
+  await rig.start();
+  await rig.clock.advance(10);
+  rig.api.apply('web', webSpec);
+  await rig.clock.advance(10);
+  const begun = done.get('web');
+  await rig.clock.advance(60_000);
+  assert.equal(begun, 1);
   await rig.stop();
 });
 
