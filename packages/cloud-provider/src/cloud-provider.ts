@@ -21,7 +21,8 @@ export interface CloudProvider {
    */
   readonly buckets?: readonly string[];
   /**
-   * By bucket, what the cloud is known to bear: requests `qps` a second in the long run, and `burst` of them at once after a pause.
+   * By bucket, what the cloud is known to bear: requests `qps` a second in the long run, and `burst` of them at once after a pause. A
+   * request in `api.write` counts against the bucket `api` too, for clouds that limit an API as a whole and its parts besides.
    * `--cloud-call-limits` comes before. Default: no limit until the cloud answers `throttled`.
    */
   readonly callLimits?: Readonly<Record<string, { readonly qps: number; readonly burst: number }>>;

@@ -76,6 +76,32 @@ test('limits that change hold for those who wait already', async () => {
   assert.deepEqual([...asked], ['things']);
 });
 
+test('a part of a bucket counts against the whole one too, and does not take what the other parts may have', async () => {
+  const clock = new FakeClock();
+  const buckets = {
+    api: { qps: 2, burst: 4 },
+    'api.read': { qps: 1, burst: 3 },
+    'api.write': { qps: 10, burst: 10 },
+    other: { qps: 1, burst: 1 },
+  };
+  const budget = new CallBudget(clock, { buckets });
+  const sent = { 'api.read': 0, 'api.write': 0, other: 0 };
+  const ask = (bucket: keyof typeof sent): void =>
+    void budget.admit({ name: 'GET /things', bucket }, 'normal', always).then((admission) => {
+      sent[bucket]++;
+      admission.release();
+    });
+  for (let i = 0; i < 6; i++) ask('api.read');
+  for (let i = 0; i < 6; i++) ask('api.write');
+  ask('other');
+  await clock.settle();
+  assert.deepEqual(sent, { 'api.read': 3, 'api.write': 1, other: 1 });
+  await clock.advance(1_000);
+  assert.equal(sent['api.read'] + sent['api.write'], 6);
+  await clock.advance(3_000);
+  assert.deepEqual(sent, { 'api.read': 6, 'api.write': 6, other: 1 });
+});
+
 test('critical before normal before background, and each tenth to the class that waits', async () => {
   const clock = new FakeClock();
   const budget = new CallBudget(clock, { buckets: { default: { qps: 1, burst: 1 } } });

@@ -9,7 +9,7 @@ import { RateBucket, type BucketLimits } from './rate-bucket.ts';
 
 export interface CallBudgetOptions {
   /**
-   * Limits of buckets by name; `default` is the bucket of operations that name none. Where they may change, a function that is asked
+   * Limits of buckets by name: `api.write` counts against `api` too. `default` is the bucket of operations that name none. Where they may change, a function that is asked
    * each time: requests that wait already hear of it within a second.
    */
   readonly buckets?: Readonly<Record<string, BucketLimits>> | ((bucket: string) => BucketLimits);
@@ -40,6 +40,8 @@ interface Waiter {
 
 interface Line {
   readonly bucket: RateBucket;
+  /** Of the API that the bucket is a part of: a request takes from both. */
+  readonly whole: RateBucket | undefined;
   readonly waiting: Record<CallPriority, TurnsOfCalls<Waiter>>;
   readonly passedOver: Record<CallPriority, number>;
   timer: Timer | undefined;
@@ -117,8 +119,10 @@ export class CallBudget {
   #line(name: string): Line {
     let line = this.#lines.get(name);
     if (!line) {
+      const [api = name] = name.split('.');
       line = {
         bucket: new RateBucket(this.#clock, this.#limitsOf(name)),
+        whole: api === name ? undefined : this.#line(api).bucket,
         waiting: { critical: new TurnsOfCalls(), normal: new TurnsOfCalls(), background: new TurnsOfCalls() },
         passedOver: { critical: 0, normal: 0, background: 0 },
         timer: undefined,
@@ -153,13 +157,14 @@ export class CallBudget {
       for (const line of this.#lines.values()) {
         const candidate = this.#next(line);
         if (!candidate) continue;
-        const { waitMs } = line.bucket;
+        const waitMs = Math.max(line.bucket.waitMs, line.whole?.waitMs ?? 0);
         if (waitMs > 0) this.#wake(line, waitMs);
         else ready.push(candidate);
       }
       const first = ready.toSorted(inTurn)[0];
       if (!first) return;
       first.line.bucket.take();
+      first.line.whole?.take();
       this.#serve(first, ready);
     }
   }

@@ -12,6 +12,7 @@ export interface BucketLimits {
 }
 
 const SECOND_MS = 1000;
+const UNLIMITED = Number.POSITIVE_INFINITY;
 /** Never slower than this, however often the cloud complains. */
 const SLOWEST_QPS = 0.2;
 /**
@@ -30,7 +31,7 @@ export class RateBucket {
   #tokens: number;
   #refilledAt: number;
   /** What the cloud seems to bear; infinite while it has not complained. */
-  #learnedQps = Number.POSITIVE_INFINITY;
+  #learnedQps = UNLIMITED;
   /** The rate at which it last complained: the way back is measured by it. */
   #complainedAtQps = 0;
   #slowedAt = Number.NEGATIVE_INFINITY;
@@ -44,7 +45,7 @@ export class RateBucket {
   constructor(clock: Pick<Clock, 'monotonic'>, limits: BucketLimits | (() => BucketLimits) = {}) {
     this.#clock = clock;
     this.#limits = typeof limits === 'function' ? limits : () => limits;
-    const { qps = Number.POSITIVE_INFINITY, burst } = this.#limits();
+    const { qps = UNLIMITED, burst } = this.#limits();
     if (!(qps > 0)) throw new RangeError(`call budget: qps must be above 0, got ${qps}`);
     if (burst !== undefined && !(burst >= 1))
       throw new RangeError(`call budget: burst must be at least 1, got ${burst}`);
@@ -54,17 +55,21 @@ export class RateBucket {
   }
 
   get #qps(): number {
-    return this.#limits().qps ?? Number.POSITIVE_INFINITY;
+    return this.#limits().qps ?? UNLIMITED;
   }
 
   get #burst(): number {
     return this.#limits().burst ?? Math.max(1, this.#qps);
   }
 
+  get #rate(): number {
+    return Math.min(this.#qps, this.#learnedQps);
+  }
+
   /** Requests a second that are allowed now; infinite while there is no limit. */
   get qps(): number {
     this.#refill();
-    return Math.min(this.#qps, this.#learnedQps);
+    return this.#rate;
   }
 
   /** Milliseconds until there is a token; 0 when there is one. */
@@ -72,9 +77,9 @@ export class RateBucket {
     this.#refill();
     const now = this.#clock.monotonic();
     if (now < this.#closedUntil) return this.#closedUntil - now;
-    const rate = Math.min(this.#qps, this.#learnedQps);
+    const rate = this.#rate;
     // The tolerance keeps a rounding error from setting a timer of 10⁻¹³ ms, which would never move a clock on.
-    if (rate === Number.POSITIVE_INFINITY || this.#tokens >= 1 - 1e-9) return 0;
+    if (rate === UNLIMITED || this.#tokens >= 1 - 1e-9) return 0;
     return Math.max(0.01, ((1 - this.#tokens) / rate) * SECOND_MS);
   }
 
@@ -83,7 +88,7 @@ export class RateBucket {
     const { waitMs } = this;
     if (waitMs > 0) return waitMs;
     // Without a limit, tokens are not what is counted; they are full when a limit comes back.
-    if (Math.min(this.#qps, this.#learnedQps) !== Number.POSITIVE_INFINITY) {
+    if (this.#rate !== UNLIMITED) {
       this.#tokens = Math.max(0, this.#tokens - 1);
     }
     this.#sentInWindow++;
@@ -101,7 +106,7 @@ export class RateBucket {
     if (sentAt <= this.#slowedAt) return;
     this.#slowedAt = now;
     const measured = Math.max(this.#sentInWindow, this.#sentBefore, QUIET_QPS);
-    this.#complainedAtQps = Math.min(this.#qps, this.#learnedQps, measured);
+    this.#complainedAtQps = Math.min(this.#rate, measured);
     this.#learnedQps = Math.max(SLOWEST_QPS, this.#complainedAtQps / 2);
     this.#tokens = Math.min(this.#tokens, 1);
   }
@@ -116,18 +121,18 @@ export class RateBucket {
       this.#sentInWindow = 0;
       this.#windowAt = now;
     }
-    const rate = Math.min(this.#qps, this.#learnedQps);
-    if (rate === Number.POSITIVE_INFINITY) {
+    const rate = this.#rate;
+    if (rate === UNLIMITED) {
       this.#tokens = this.#burst;
       return;
     }
     const burst = this.#learnedQps < this.#qps ? Math.max(1, Math.min(this.#burst, this.#learnedQps)) : this.#burst;
     this.#tokens = Math.min(burst, this.#tokens + seconds * rate);
-    if (this.#learnedQps === Number.POSITIVE_INFINITY) return;
+    if (this.#learnedQps === UNLIMITED) return;
     // Time for which the bucket was closed says nothing about what the cloud bears.
     const openSeconds = Math.max(0, Math.min(seconds, (now - this.#closedUntil) / SECOND_MS));
     this.#learnedQps += openSeconds * Math.max(LEAST_STEP_QPS, this.#complainedAtQps / 20);
     const enough = 2 * Math.max(this.#complainedAtQps, QUIET_QPS);
-    if (this.#learnedQps >= Math.min(this.#qps, enough)) this.#learnedQps = Number.POSITIVE_INFINITY;
+    if (this.#learnedQps >= Math.min(this.#qps, enough)) this.#learnedQps = UNLIMITED;
   }
 }

@@ -23,7 +23,7 @@ const EC2_ACTIONS: Readonly<Record<string, readonly [burst: number, perSecond: n
   DescribeInstanceTopology: [1, 1],
   ModifyNetworkInterfaceAttribute: [100, 5],
 };
-/** https://docs.aws.amazon.com/elasticloadbalancing/latest/userguide/load-balancer-api-throttling.html */
+/** https://docs.aws.amazon.com/elasticloadbalancing/latest/userguide/elb-api-throttling.html: each API version has its own. */
 const SLOW_ELB: readonly string[] = [
   'AttachLoadBalancerToSubnets',
   'CreateLoadBalancer',

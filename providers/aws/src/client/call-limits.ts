@@ -7,34 +7,42 @@ interface CallLimit {
 
 /**
  * By bucket, AWS' own limits of an account in a region. EC2 counts each action by itself: all that read share here what it gives to each one, as do all
- * that write, which leaves room for others in the account. ELB counts all actions of one API together (40 at once, 10 a second), and most
- * kinds of them once more: what reads is kept below that, so that a crowd of reads never takes what the changes need.
+ * that write, which leaves room for others in the account (https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html). ELB counts all actions
+ * together, each of its two API versions by itself, and each kind of them once more
+ * (https://docs.aws.amazon.com/elasticloadbalancing/latest/userguide/elb-api-throttling.html). Reads are kept below what it gives them, so that a crowd of reads
+ * never takes what the changes need.
  */
 export const callLimits: Readonly<Record<Bucket, CallLimit>> = {
   ec2: { qps: 20, burst: 100 },
   'ec2-write': { qps: 5, burst: 50 },
   'ec2-tags': { qps: 10, burst: 100 },
   'ec2-topology': { qps: 1, burst: 1 },
-  elb: { qps: 6, burst: 30 },
-  'elb-write': { qps: 3, burst: 20 },
-  'elb-create': { qps: 0.2, burst: 10 },
-  'elb-targets': { qps: 4, burst: 20 },
-  elbv2: { qps: 6, burst: 30 },
-  'elbv2-write': { qps: 3, burst: 20 },
-  'elbv2-create': { qps: 0.2, burst: 10 },
-  'elbv2-targets': { qps: 4, burst: 20 },
+  ...limitsOfElb('elb'),
+  ...limitsOfElb('elbv2'),
   sts: { qps: 50, burst: 50 },
   metadata: { qps: 50, burst: 50 },
 };
+
+type ElbBucket<Api extends string> = Api | `${Api}.${'read' | 'write' | 'create' | 'targets'}`;
 
 export type Bucket =
   | 'ec2'
   | 'ec2-write'
   | 'ec2-tags'
   | 'ec2-topology'
-  | `${'elb' | 'elbv2'}${'' | '-write' | '-create' | '-targets'}`
+  | ElbBucket<'elb' | 'elbv2'>
   | 'sts'
   | 'metadata';
+
+function limitsOfElb<Api extends string>(api: Api): Readonly<Record<ElbBucket<Api>, CallLimit>> {
+  return {
+    [api]: { qps: 10, burst: 40 },
+    [`${api}.read`]: { qps: 6, burst: 30 },
+    [`${api}.write`]: { qps: 3, burst: 20 },
+    [`${api}.create`]: { qps: 0.2, burst: 10 },
+    [`${api}.targets`]: { qps: 4, burst: 20 },
+  } as Record<ElbBucket<Api>, CallLimit>;
+}
 
 /** Of ELB: those that AWS counts with `CreateLoadBalancer`. */
 const SLOWEST: ReadonlySet<string> = new Set([
@@ -63,10 +71,11 @@ export type ServiceName = 'ec2' | 'elb' | 'elbv2' | 'sts';
 export function bucketOf(service: ServiceName, operation: string): Bucket {
   if (service === 'sts') return 'sts';
   if (operation === 'DescribeInstanceTopology') return 'ec2-topology';
-  if (operation.startsWith('Describe')) return service;
-  if (service === 'ec2') return operation === 'CreateTags' ? 'ec2-tags' : 'ec2-write';
-  if (SLOWEST.has(operation)) return `${service}-create`;
-  return /^(?:Register|Deregister)/u.test(operation) ? `${service}-targets` : `${service}-write`;
+  const reads = operation.startsWith('Describe');
+  if (service === 'ec2') return reads ? service : operation === 'CreateTags' ? 'ec2-tags' : 'ec2-write';
+  if (reads) return `${service}.read`;
+  if (SLOWEST.has(operation)) return `${service}.create`;
+  return /^(?:Register|Deregister)/u.test(operation) ? `${service}.targets` : `${service}.write`;
 }
 
 /** Whether the host may send it again when its answer was lost. */
