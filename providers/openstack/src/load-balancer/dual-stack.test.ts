@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { LoadBalancerService } from '@outrigger/cloud-provider';
+import { isCloudError, type LoadBalancerService } from '@outrigger/cloud-provider';
 import { portOf } from './desired/tree-inputs.suite.ts';
 import { loadBalancerIn } from './observed-tree.ts';
 import { Rig, served, serviceNamed } from './rig.suite.ts';
@@ -125,5 +125,37 @@ test('a driver that has no second VIP (501) makes a load balancer with one', asy
   assert.deepEqual(
     plan.warnings?.map(({ reason }) => reason),
     ['NoSecondAddress'],
+  );
+});
+
+test('a subnet of the other family is refused before anything is made; it is asked about once', async () => {
+  const rig = await Rig.open({ loadBalancer: { allowAllNamedResources: true } });
+  rig.backEnds = withBoth(rig);
+  const { subnet, subnet6 } = rig.seeded;
+  const before = await rig.everything();
+  const placed = (name: string, family: 'IPv4' | 'IPv6', id: string): LoadBalancerService =>
+    serviceNamed(name, {
+      ipFamilies: [family],
+      ipFamilyPolicy: 'SingleStack',
+      annotations: { 'loadbalancer.openstack.org/subnet-id': id },
+    });
+  for (const [family, wrong] of [
+    ['IPv6', subnet],
+    ['IPv4', subnet6],
+  ] as const) {
+    const web = placed('web', family, wrong.id);
+    const { refused } = await rig.bring(web);
+    const text = `the subnet ${wrong.id} of subnet-id has ${family === 'IPv6' ? 'IPv4' : 'IPv6'} addresses, and the Service needs an ${family} address; set subnet-id to another, or ask for the other family`;
+    assert.ok(isCloudError(refused, 'invalid'));
+    assert.equal(refused.message, text);
+    assert.deepEqual(await rig.everything(), before);
+  }
+  const right = await rig.bring(placed('right', 'IPv6', subnet6.id));
+  assert.deepEqual([right.complete, right.ingress[0]?.ip?.startsWith('fd20::')], [true, true]);
+  const reads = Object.entries(rig.cloud.calls.counts()).filter(([name]) => /GET .*subnets\/./u.test(name));
+  assert.deepEqual(
+    reads.map(([, count]) => count),
+    [2],
+    JSON.stringify(rig.cloud.calls.counts()),
   );
 });

@@ -35,6 +35,7 @@ import { LearnedFacts } from './learned-facts.ts';
 import { identityOf, namedBy } from './service-identity.ts';
 import { ofKnownServers } from './desired/members.ts';
 import { Observer } from './observe/observe.ts';
+import { SubnetCidrs } from './observe/read-lists.ts';
 import { PartReader } from './observe/read-parts.ts';
 import { isLoadBalancer, loadBalancerIn } from './observed-tree.ts';
 import { choosePart } from './plan/begin.ts';
@@ -69,6 +70,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   readonly annotations: LoadBalancers['annotations'] = declaredAnnotations;
   readonly #options: OpenStackLoadBalancersOptions;
   readonly #facts: LearnedFacts;
+  readonly #subnets = new SubnetCidrs();
   readonly #turns = new PortTurns();
   readonly #observer: Observer;
   readonly #octavia: OctaviaChanges;
@@ -93,6 +95,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       cluster,
       previousClusterName,
       facts: this.#facts,
+      subnets: this.#subnets,
       config,
       floatingWish: (service, driver) => {
         const wish = this.#wishOf(service, [], withDriver(config(), driver));
@@ -137,6 +140,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     this.#apiVersion = (await this.#options.client().maxMicroversion(call, 'load-balancer')) ?? OLDEST;
     const startedAt = this.#options.clock.monotonic();
     const observations = await this.#observer.observe(services, call);
+    await this.#readSubnets(services, observations, call);
     for (const one of observations) {
       if (one.kind !== 'parts') continue;
       this.#note(one.parts);
@@ -144,6 +148,22 @@ export class OpenStackLoadBalancers implements LoadBalancers {
         if (isLoadBalancer(part)) this.#settling.saw(part.id, loadBalancerIn(part).status, startedAt);
     }
     return observations;
+  }
+
+  /** Those in which a load balancer is to be made, once each. Of one that cannot be read Octavia says so. */
+  async #readSubnets(
+    services: readonly LoadBalancerService[],
+    observations: readonly LoadBalancerObservation[],
+    call: CallContext,
+  ): Promise<void> {
+    const ids = services.flatMap((service, i) => {
+      const seen = observations[i];
+      if (seen?.kind !== 'parts' || seen.parts.some(isLoadBalancer)) return [];
+      const wish = this.#wishOf(service, [], this.#options.config());
+      return wish.kind === 'tree' ? [wish.tree.loadBalancer.vip.subnetId ?? ''] : [];
+    });
+    const asked = [...new Set(ids)].filter((id) => id !== '');
+    await Promise.allSettled(asked.map((id) => this.#subnets.read(this.#options.client(), [id], call)));
   }
 
   plan(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
@@ -208,7 +228,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   #wishOf(service: LoadBalancerService, backEnds: readonly BackEnd[], config: LoadBalancerSettings): DesiredTreeResult {
     try {
       const features = octaviaFeatures(this.#apiVersion ?? OLDEST, config.loadBalancer.lbProvider);
-      return desiredTree({ service, backEnds, clusterName: this.#options.cluster.name, config, features });
+      const cidrOf = (id: string): string | undefined => this.#subnets.of(id);
+      return desiredTree({ service, backEnds, clusterName: this.#options.cluster.name, config, features, cidrOf });
     } catch (error) {
       if (isCloudError(error)) return { kind: 'refused', error: new CloudError(error.code, error.message) };
       throw error;

@@ -33,6 +33,8 @@ export interface DesiredTreeInput {
   readonly clusterName: string;
   readonly config: LoadBalancerSettings;
   readonly features: OctaviaFeatures;
+  /** The range of a subnet, as far as it has been looked at. Default: of none. */
+  readonly cidrOf?: (subnetId: string) => string | undefined;
 }
 
 /** The same input gives the same goal, whatever the order of nodes, annotations and source ranges. */
@@ -79,7 +81,7 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
       provider: settings.lbProvider,
       ...(options.flavorId && { flavorId: options.flavorId }),
       ...(options.availabilityZone && { availabilityZone: options.availabilityZone }),
-      vip: vipOf(options, families, { address: requested.vip, nodes }),
+      vip: vipOf(options, families, { address: requested.vip, nodes, cidrOf: input.cidrOf }),
       additionalVips: families.second ? [{ family: families.second }] : [],
       serial: settings.providerRequiresSerialApiCalls,
       cascadeDelete: settings.cascadeDelete,
@@ -101,10 +103,25 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
 function vipOf(
   { vip }: ServiceOptions,
   { first: family }: AddressFamilies,
-  { address, nodes }: { readonly address: string | undefined; readonly nodes: readonly MemberNode[] },
+  {
+    address,
+    cidrOf,
+    nodes,
+  }: {
+    readonly address: string | undefined;
+    readonly cidrOf: DesiredTreeInput['cidrOf'];
+    readonly nodes: readonly MemberNode[];
+  },
 ): VipWish {
+  const cidr = vip.subnetId && cidrOf?.(vip.subnetId);
   const subnetOf = vip.portId || vip.subnetId || vip.networkId ? undefined : firstAddress(nodes, family);
-  return { family, ...vip, ...(address && { address }), ...(subnetOf && { subnetOf }) };
+  return {
+    family,
+    ...vip,
+    ...(cidr && { subnetFamily: cidr.includes(':') ? 'IPv6' : 'IPv4' }),
+    ...(address && { address }),
+    ...(subnetOf && { subnetOf }),
+  };
 }
 
 /** `loadBalancerIP` is the VIP's own of an internal or IPv6 load balancer, and the floating one of any other. */

@@ -60,6 +60,8 @@ export interface VipWish {
   /** Alone. */
   readonly portId?: string;
   readonly subnetId?: string;
+  /** Of `subnetId`, where that is known: of the other family, nothing is made in it. */
+  readonly subnetFamily?: IPFamily;
   /** With `subnetId`: the subnet's. */
   readonly networkId?: string;
   /** This very address (`loadBalancerIP` of an internal or IPv6 Service). */

@@ -6,6 +6,7 @@ import { LearnedFacts } from '../learned-facts.ts';
 import { ownerTag } from '../ownership.ts';
 import { configOf, idOf, serviceOf } from '../desired/tree-inputs.suite.ts';
 import { Observer } from './observe.ts';
+import { SubnetCidrs } from './read-lists.ts';
 
 const cluster = { id: 'cluster-1', name: 'kubernetes' };
 const still = { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() };
@@ -75,6 +76,7 @@ async function look(count: number): Promise<{ readonly reads: number; readonly w
     cluster,
     previousClusterName: undefined,
     facts: new LearnedFacts(still),
+    subnets: new SubnetCidrs(),
     config: () => configOf(),
     floatingWish: () => {
       wishes++;

@@ -35,7 +35,7 @@ import {
   readLoadBalancer,
   readPortsOfGroups,
   readSecurityGroups,
-  SubnetCidrs,
+  type SubnetCidrs,
   type Lists,
 } from './read-lists.ts';
 
@@ -43,6 +43,7 @@ export interface ObserverOptions extends ClusterNames {
   readonly client: () => ApiClient;
   readonly clock: Clock;
   readonly facts: LearnedFacts;
+  readonly subnets: SubnetCidrs;
   readonly config: () => LoadBalancerSettings;
   /** For a load balancer that this driver has made. Of a Service that is refused: none. */
   readonly floatingWish: (service: LoadBalancerService, driver: string | undefined) => FloatingIPWish;
@@ -69,7 +70,6 @@ interface Marks {
 export class Observer {
   readonly #options: ObserverOptions;
   readonly #lateness: LatenessTracker;
-  readonly #subnets = new SubnetCidrs();
   readonly #foreignThings: ForeignThings;
 
   constructor(options: ObserverOptions) {
@@ -246,7 +246,7 @@ export class Observer {
     const pools = [...children.loosePools, ...children.listeners.flatMap(({ pool }) => (pool ? [pool] : []))];
     const vips = [wire.vip_subnet_id, ...(wire.additional_vips ?? []).map((one) => one.subnet_id)];
     const ids = [...vips, ...pools.flatMap(({ members }) => members.map(({ subnetId }) => subnetId))];
-    const subnetCidrs = await this.#subnets.read(
+    const subnetCidrs = await this.#options.subnets.read(
       this.#options.client(),
       ids.filter((id) => id !== null),
       call,

@@ -156,6 +156,11 @@ export function listSubnets(client: ApiClient, query: Query, call: CallContext):
 export class SubnetCidrs {
   readonly #known = new Map<string, string>();
 
+  /** Of one that has been read. */
+  of(id: string): string | undefined {
+    return this.#known.get(id);
+  }
+
   async read(client: ApiClient, ids: Iterable<string>, call: CallContext): Promise<Readonly<Record<string, string>>> {
     const entries = [...new Set(ids)].toSorted().map(async (id) => [id, await this.#read(client, id, call)] as const);
     return Object.fromEntries(await Promise.all(entries));

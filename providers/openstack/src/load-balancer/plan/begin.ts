@@ -56,9 +56,13 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
       return refuse(new CloudError('not-found', text));
     }
     if (tree.loadBalancer.refusedAnew) return refuse(tree.loadBalancer.refusedAnew);
-    const { networkId, portId, subnetId, subnetOf } = tree.loadBalancer.vip;
+    const { family, networkId, portId, subnetFamily, subnetId, subnetOf } = tree.loadBalancer.vip;
     // Without a back end it is not known where: one will come.
     if (!networkId && !portId && !subnetId && !subnetOf) return wait;
+    if (subnetFamily && subnetFamily !== family) {
+      const text = `the subnet ${subnetId} of subnet-id has ${subnetFamily} addresses, and the Service needs an ${family} address; set subnet-id to another, or ask for the other family`;
+      return refuse(new CloudError('invalid', text));
+    }
     const request = loadBalancerRequest(tree, [ownerTag(desired.owner), names.loadBalancer]);
     const change = { op: 'create-load-balancer', request } as const;
     const places = placesOf(tree, desired);
