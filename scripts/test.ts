@@ -139,6 +139,8 @@ const stages: readonly Stage[] = [
   check('advisories', 'node', ['scripts/advisories.ts']),
   check('signatures', 'node', ['scripts/signatures.ts']),
   check('site', 'node', ['scripts/site.ts']),
+  // The same texts each time; `make fuzz` draws others.
+  check('fuzz', 'node', ['e2e/fuzz/run.ts'], { always: ci, env: { MINUTES: '1', SEED: '1' } }),
   controlPlane('binaries', CURRENT_KUBERNETES, true),
   // A laptop builds these when a test needs them.
   builds('programs', ['kubelet-plugin', 'upstream']),
@@ -148,8 +150,6 @@ const stages: readonly Stage[] = [
   properties(),
   tests('packages', { pattern: PACKAGES, lane: 'checks', concurrency: 2 }),
   tests('fast', { pattern: FAST, lane: 'checks', coverage: true, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
-  // The same texts each time; `make fuzz` draws others.
-  check('fuzz', 'node', ['e2e/fuzz/run.ts'], { always: ci, env: { MINUTES: '1', SEED: '1' } }),
   tests('control-plane', {
     pattern: CONTROL_PLANE,
     except: CURRENT_RELEASE_ONLY,
