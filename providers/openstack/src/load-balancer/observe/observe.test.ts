@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LoadBalancerService } from '@outrigger/cloud-provider';
-import type { ApiClient } from '../../client/api-client.ts';
+import type { ApiClient, Query } from '../../client/api-client.ts';
 import { LearnedFacts } from '../learned-facts.ts';
 import { ownerTag } from '../ownership.ts';
 import { configOf, idOf, serviceOf } from '../desired/tree-inputs.suite.ts';
@@ -20,11 +20,16 @@ const ownerOf = (i: number): { readonly clusterId: string; readonly uid: string 
 /** A project with one load balancer, one pool and one floating IP for each of 300 Services; it counts how often the marks of them are read. */
 class CountedProject {
   reads = 0;
+  /** That were asked for last, by what was listed. */
+  readonly columns = new Map<string, readonly string[]>();
 
   readonly client = {
     region: undefined,
-    list: <T>(_call: unknown, { collection }: { readonly collection: string }) =>
-      Promise.resolve(this.#items(collection) as readonly T[]),
+    list: <T>(_call: unknown, { collection, query = [] }: { readonly collection: string; readonly query?: Query }) => {
+      const fields = query.flatMap(([name, value]) => (name === 'fields' ? [value] : []));
+      this.columns.set(collection, fields);
+      return Promise.resolve(this.#items(collection) as readonly T[]);
+    },
     request: () => Promise.reject(new Error('nothing is asked for by its ID')),
     hasService: () => Promise.resolve(true),
     maxMicroversion: () => Promise.resolve('2.26'),
@@ -55,7 +60,10 @@ class CountedProject {
         case 'pools': {
           const pool = { id: idOf(`pool-${i}`), name: '', provisioning_status: 'ACTIVE', protocol: 'TCP', tags };
           const below = { lb_algorithm: 'ROUND_ROBIN', session_persistence: null, healthmonitor_id: null };
-          return counted({ ...pool, ...below, members: [], listeners: [] }, { loadbalancers: [{ id }] });
+          return counted(
+            { ...pool, ...below, members: [{ id: idOf(`m-${i}`) }], listeners: [] },
+            { loadbalancers: [{ id }] },
+          );
         }
         default:
           return {};
@@ -67,7 +75,13 @@ class CountedProject {
 const servicesOf = (count: number): readonly LoadBalancerService[] =>
   Array.from({ length: count }, (_, i) => serviceOf({ uid: ownerOf(i).uid, name: `web-${i}` }));
 
-async function look(count: number): Promise<{ readonly reads: number; readonly wishes: number }> {
+interface Looked {
+  readonly reads: number;
+  readonly wishes: number;
+  readonly columns: CountedProject['columns'];
+}
+
+async function look(count: number): Promise<Looked> {
   const project = new CountedProject();
   let wishes = 0;
   const observer = new Observer({
@@ -92,7 +106,7 @@ async function look(count: number): Promise<{ readonly reads: number; readonly w
       ['floating-ip', idOf(`fip-${i}`)],
     ]);
   }
-  return { reads: project.reads, wishes };
+  return { reads: project.reads, wishes, columns: project.columns };
 }
 
 test('what is listed is read once a look, and not once for each of its Services', async () => {
@@ -101,6 +115,23 @@ test('what is listed is read once a look, and not once for each of its Services'
   // Each Service reads the marks of its own parts some more times.
   assert.ok(few <= 3 * BALANCERS + 5 * 10, `${few} reads for 5 Services`);
   assert.ok(many <= 3 * BALANCERS + 100 * 10, `${many} reads for 100 Services`);
+});
+
+test('of what there may be many, the columns that are read are asked for, and no others', async () => {
+  const { columns } = await look(5);
+  assert.deepEqual([...columns.keys()].toSorted(), [
+    'floatingips',
+    'listeners',
+    'loadbalancers',
+    'members',
+    'pools',
+    'security_groups',
+  ]);
+  for (const [collection, names] of columns) {
+    assert.ok(names.includes('id') && names.includes('name') !== (collection === 'floatingips'), collection);
+    for (const unread of ['operating_status', 'updated_at', 'project_id', 'weight', 'security_group_rules'])
+      assert.ok(!names.includes(unread), `${collection}: ${unread}`);
+  }
 });
 
 test('what floating IP a Service wishes is not worked out where it has one and asks for none by its address', async () => {

@@ -2,12 +2,59 @@
 import { asError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../../client/api-client.ts';
 import { listOf, operation } from '../../client/operation.ts';
+import { asQuery } from '../../client/query-chunks.ts';
 import type { ObservedListener, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import type { WireListener, WireMember, WireMonitor, WirePool } from '../octavia-wire.ts';
 import type { LatenessTracker } from './lateness.ts';
 
 /** From so many load balancers, or Services, on, the project's lists are fewer requests than those of each. */
 export const LISTS_FROM = 3;
+
+/** What is read of each: statistics, times, weights and the like are half of what a pool of a hundred members answers. */
+const COLUMNS = {
+  listeners: [
+    'id',
+    'name',
+    'provisioning_status',
+    'tags',
+    'protocol',
+    'protocol_port',
+    'connection_limit',
+    'default_pool_id',
+    'default_tls_container_ref',
+    'insert_headers',
+    'allowed_cidrs',
+    'timeout_client_data',
+    'timeout_member_connect',
+    'timeout_member_data',
+    'timeout_tcp_inspect',
+    'loadbalancers',
+  ] satisfies readonly (keyof WireListener)[],
+  pools: [
+    'id',
+    'name',
+    'provisioning_status',
+    'tags',
+    'protocol',
+    'lb_algorithm',
+    'session_persistence',
+    'healthmonitor_id',
+    'members',
+    'loadbalancers',
+    'listeners',
+  ] satisfies readonly (keyof WirePool)[],
+  members: [
+    'id',
+    'name',
+    'provisioning_status',
+    'address',
+    'protocol_port',
+    'monitor_port',
+    'subnet_id',
+  ] satisfies readonly (keyof WireMember)[],
+};
+
+const columnsOf = (collection: keyof typeof COLUMNS): Query => asQuery('fields', COLUMNS[collection]);
 
 export interface Children {
   readonly listeners: readonly ObservedListener[];
@@ -76,8 +123,11 @@ async function listBelow<T>(
   ids: readonly string[],
   call: CallContext,
 ): Promise<readonly T[]> {
-  const list = (query: Query): Promise<readonly T[]> =>
-    client.list<T>(call, { ...listOf('load-balancer', `/v2.0/lbaas/${collection}`), query });
+  const list = (filter: Query): Promise<readonly T[]> =>
+    client.list<T>(call, {
+      ...listOf('load-balancer', `/v2.0/lbaas/${collection}`),
+      query: [...filter, ...columnsOf(collection)],
+    });
   if (ids.length >= LISTS_FROM) return list([]);
   return (await Promise.all(ids.map((id) => list([['loadbalancer_id', id]])))).flat();
 }
@@ -119,6 +169,7 @@ async function readPool(
           operation: 'GET /v2.0/lbaas/pools/{id}/members',
           path: `/v2.0/lbaas/pools/${encodeURIComponent(pool.id)}/members`,
           collection: 'members',
+          query: columnsOf('members'),
         });
   const monitor = pool.healthmonitor_id ? monitors.get(pool.healthmonitor_id) : undefined;
   return {
