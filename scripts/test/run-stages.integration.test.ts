@@ -71,3 +71,13 @@ test('a stage that throws has failed, with the reason, and the others go on', (t
   assert.match(stdout, /\n== throws\nthrows: Error: no such program\n/u);
   assert.match(stdout, /\{"passed":2,"failed":1,"skipped":0\}\n$/u);
 });
+
+test('a run that is ended prints what its stages have printed until then', (t) => {
+  const { stdout } = printed(
+    t,
+    `sh('first', 'checks', 'echo one; touch begun; sleep 1; echo never'),
+     sh('ends', 'labs', waitFor('begun') + 'kill -TERM $PPID; sleep 1')`,
+  );
+  assert.match(stdout, /\n== first\none\n/u);
+  assert.doesNotMatch(stdout, /never|\nall /u);
+});

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { add, say, SCREEN, type Output, type Stage, type Totals } from './stage.ts';
 
-/** Resolves with the sum of all. A stage that throws has failed, and the others go on. */
+/** Resolves with the sum of all. A stage that throws has failed, and the others go on. Who ends the process sees what its stages have printed. */
 export async function runStages(stages: readonly Stage[]): Promise<Totals> {
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const rows = new Map<Stage, string>();
   const sum: Totals = { passed: 0, failed: 0, skipped: 0 };
   const ended = new Map(stages.map(({ name }) => [name, Promise.withResolvers<void>()]));
@@ -35,19 +36,22 @@ export async function runStages(stages: readonly Stage[]): Promise<Totals> {
   return sum;
 }
 
-/** Prints what the stage has printed when it has ended. */
+/** Prints what the stage has printed when it has ended, or this process does. */
 async function runApart(stage: Stage): Promise<Totals> {
   // A file, not a pipe: what a stage has left behind may hold it open.
   const directory = mkdtempSync(join(tmpdir(), 'outrigger-stage-'));
   const path = join(directory, 'output');
   const output = openSync(path, 'a');
-  try {
-    return await run(stage, output);
-  } finally {
+  const print = (): void => {
     closeSync(output);
     say(SCREEN, `\n== ${stage.name}\n${readFileSync(path, 'utf8')}`.trimEnd());
     rmSync(directory, { recursive: true });
-  }
+  };
+  process.once('exit', print);
+  const totals = await run(stage, output);
+  process.off('exit', print);
+  print();
+  return totals;
 }
 
 async function run(stage: Stage, output: Output): Promise<Totals> {
