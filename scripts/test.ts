@@ -201,7 +201,7 @@ const stages: readonly Stage[] = [
 ];
 
 const wanted = process.argv.slice(2);
-for (const name of wanted) {
+for (const name of [...wanted, ...stages.flatMap(({ after = [] }) => after)]) {
   if (!stages.some((stage) => stage.name === name)) {
     console.error(`no stage ${name}; there are ${stages.map((stage) => stage.name).join(', ')}`);
     process.exit(1);
