@@ -171,6 +171,7 @@ export const services: readonly ServiceSubset[] = [
       NetworkInterface: [
         'Attachment',
         'AvailabilityZone',
+        'Groups',
         'Ipv6Addresses',
         'NetworkInterfaceId',
         'PrivateDnsName',

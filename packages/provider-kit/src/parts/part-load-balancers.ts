@@ -80,7 +80,9 @@ const LEAST: LoadBalancerFeatures = {
 };
 
 /** Throws an `Error` for kinds that need one another in a circle. */
-export function partLoadBalancers(options: PartLoadBalancersOptions): LoadBalancers {
+export function partLoadBalancers(
+  options: PartLoadBalancersOptions,
+): LoadBalancers & Required<Pick<LoadBalancers, 'planMembers' | 'selectBackEnds'>> {
   return new PartLoadBalancers(options);
 }
 
@@ -101,33 +103,18 @@ class PartLoadBalancers implements LoadBalancers {
   readonly #startedAt: number;
 
   constructor(options: PartLoadBalancersOptions) {
-    const {
-      annotations = [],
-      batchSize = DEFAULT_BATCH_SIZE,
-      classes = [],
-      consistency = 'eventual',
-      features,
-    } = options;
-    const {
-      ingress = addressesOf,
-      isAsync = false,
-      kinds,
-      listLagMs = 0,
-      lockKey,
-      takesForeignNodes = false,
-      warnings,
-    } = options;
-    const { validate } = options;
+    const { kinds, lockKey, validate } = options;
     this.#options = options;
     this.#startedAt = options.host.clock.monotonic();
+    const { ingress = addressesOf, isAsync = false, warnings } = options;
     this.#plan = { kinds: inOrder(kinds), isAsync, ingress, warnings };
-    this.features = { ...LEAST, ...features };
-    this.classes = classes;
-    this.annotations = annotations;
-    this.batchSize = batchSize;
-    this.consistency = consistency;
-    this.listLagMs = listLagMs;
-    this.takesForeignNodes = takesForeignNodes;
+    this.features = { ...LEAST, ...options.features };
+    this.classes = options.classes ?? [];
+    this.annotations = options.annotations ?? [];
+    this.batchSize = options.batchSize ?? DEFAULT_BATCH_SIZE;
+    this.consistency = options.consistency ?? 'eventual';
+    this.listLagMs = options.listLagMs ?? 0;
+    this.takesForeignNodes = options.takesForeignNodes ?? false;
     this.namedByOwner = kinds.every(({ readNamed }) => readNamed) ? kinds.map(({ kind }) => kind) : [];
     if (lockKey) this.lockKey = (service, parts) => lockKey.call(options, service, parts);
     if (validate) this.validate = (service, call) => validate.call(options, service, call);

@@ -3,13 +3,11 @@ import {
   asError,
   CloudError,
   isCloudError,
-  parseProviderID,
   sameOwner,
   type BackEnd,
   type CallContext,
   type ClusterPlace,
   type DesiredLoadBalancer,
-  type LoadBalancerAction,
   type LoadBalancerActionResult,
   type LoadBalancerObservation,
   type LoadBalancerPart,
@@ -33,6 +31,7 @@ import {
 } from './annotations/service-settings.ts';
 import { CLASSIC, LOAD_BALANCER, type BackEndAccess, type KindSetup, type LoadBalancerFacts } from './frame.ts';
 import type { NamedThings } from './named-things.ts';
+import { instanceIdsOf } from './nlb/instance-ids.ts';
 import { listenerKind } from './nlb/listener-kind.ts';
 import { dnsNameOf, loadBalancerKind } from './nlb/load-balancer-kind.ts';
 import { targetGroupKind } from './nlb/target-group-kind.ts';
@@ -70,7 +69,7 @@ export class AwsLoadBalancers implements LoadBalancers {
   readonly annotations: LoadBalancers['annotations'] = annotations.declared;
   /** Of what this process does itself, looks show all: see `RecentChanges`. */
   readonly consistency = 'eventual';
-  readonly #parts: LoadBalancers;
+  readonly #parts: ReturnType<typeof partLoadBalancers>;
   readonly #options: AwsLoadBalancersOptions;
   #factsError: Error | undefined;
 
@@ -124,11 +123,7 @@ export class AwsLoadBalancers implements LoadBalancers {
   }
 
   selectBackEnds(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
-    const { name } = this.#options;
-    // Fargate's and others' are no instances.
-    const isInstance = (id: string | undefined): boolean => id !== undefined && /(?:^|\/)i-[0-9a-f]+$/u.test(id);
-    const instances = backEnds.filter(({ node }) => isInstance(parseProviderID(node.providerID, name)));
-    return this.#parts.selectBackEnds?.(service, instances) ?? instances;
+    return this.#parts.selectBackEnds(service, backEnds);
   }
 
   async observe(
@@ -146,15 +141,11 @@ export class AwsLoadBalancers implements LoadBalancers {
   }
 
   planMembers(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
-    return this.#parts.planMembers?.(desired, parts) ?? { actions: [], complete: true, ingress: [] };
+    return this.#parts.planMembers(desired, parts);
   }
 
-  apply(
-    action: LoadBalancerAction,
-    desired: DesiredLoadBalancer,
-    call: CallContext,
-  ): Promise<LoadBalancerActionResult> {
-    return this.#parts.apply(action, desired, call);
+  apply(...asked: Parameters<LoadBalancers['apply']>): Promise<LoadBalancerActionResult> {
+    return this.#parts.apply(...asked);
   }
 
   async read(parts: readonly PartQuestion[], call: CallContext): Promise<readonly PartAnswer[]> {
@@ -209,8 +200,9 @@ function elsewhere({ owner }: DesiredLoadBalancer, parts: readonly LoadBalancerP
   return { actions: [], complete: false, ingress: [], refused: new CloudError('unsupported', message) };
 }
 
-/** A wish that cannot be read narrows nothing: the plan refuses it. */
-function labelled(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
+/** Instances, not Fargate's pods. A wish that cannot be read narrows nothing: the plan refuses it. */
+function labelled(service: LoadBalancerService, all: readonly BackEnd[]): readonly BackEnd[] {
+  const backEnds = all.filter((one) => instanceIdsOf([one]).length > 0);
   let labels: ReadonlyMap<string, string>;
   try {
     labels = targetLabelsOf(service);

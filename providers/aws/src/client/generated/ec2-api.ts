@@ -55,7 +55,7 @@ export const ec2: ServiceApi = {
     InstanceState: 'name',
     DescribeNetworkInterfaces: 'networkInterfaceSet:NetworkInterfaces[NetworkInterface nextToken',
     NetworkInterface:
-      'attachment=NetworkInterfaceAttachment availabilityZone ipv6AddressesSet:Ipv6Addresses[NetworkInterfaceIpv6Address networkInterfaceId privateDnsName privateIpAddress sourceDestCheck?',
+      'attachment=NetworkInterfaceAttachment availabilityZone groupSet:Groups[GroupIdentifier ipv6AddressesSet:Ipv6Addresses[NetworkInterfaceIpv6Address networkInterfaceId privateDnsName privateIpAddress sourceDestCheck?',
     NetworkInterfaceAttachment: 'deviceIndex# networkCardIndex# instanceId',
     NetworkInterfaceIpv6Address: 'ipv6Address',
     DescribeRouteTables: 'routeTableSet:RouteTables[RouteTable nextToken',

@@ -365,6 +365,7 @@ export interface ModifyNetworkInterfaceAttributeRequest {
 export interface NetworkInterface {
   readonly Attachment?: NetworkInterfaceAttachment;
   readonly AvailabilityZone?: string;
+  readonly Groups?: readonly GroupIdentifier[];
   readonly Ipv6Addresses?: readonly NetworkInterfaceIpv6Address[];
   readonly NetworkInterfaceId?: string;
   readonly PrivateDnsName?: string;

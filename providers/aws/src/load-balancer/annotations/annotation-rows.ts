@@ -82,9 +82,10 @@ const GROUP = /^sg-[0-9a-f]{8,17}$/u;
 const LABEL = /^[^=\s]{1,317}(?:=[^=\s]{0,63})?$/u;
 const BUCKET = 'sends the logs of its clients to a bucket of others';
 
-export const annotationRows: Rows = {
+/** By the ends of their names. */
+const rows: Rows = {
   type: {
-    name: `${ANNOTATION_PREFIX}type`,
+    name: 'type',
     values: 'string',
     form: { name: '`nlb`, `nlb-ip` or `external`', test: (text) => TYPES.includes(text) },
     orDefault: true,
@@ -92,53 +93,53 @@ export const annotationRows: Rows = {
       '`nlb`: a Network Load Balancer. `external`, `nlb-ip`: one of the AWS Load Balancer Controller, left to it. Default: a Classic Load Balancer.',
   },
   internal: {
-    name: `${ANNOTATION_PREFIX}internal`,
+    name: 'internal',
     values: 'string',
     meaning: 'Internal with any value but `false`, as upstream (`0.0.0.0/0` was usual once). Default: public.',
   },
   subnets: {
-    name: `${ANNOTATION_PREFIX}subnets`,
+    name: 'subnets',
     ...list(16, 'subnets (IDs, or values of their tag `Name`)', ANY),
     meaning: 'Its subnets, one of a zone. Default: found by their tags.',
     dangerous: 'puts a load balancer into a subnet that is meant for others',
   },
   eipAllocations: {
-    name: `${ANNOTATION_PREFIX}eip-allocations`,
+    name: 'eip-allocations',
     ...list(16, 'allocation IDs', /^eipalloc-[0-9a-f]{8,17}$/u),
     meaning: 'Elastic IPs of a public NLB, one for each subnet, in their order. Default: addresses of AWS.',
     dangerous: 'takes addresses of others',
   },
   privateAddresses: {
-    name: `${ANNOTATION_PREFIX}private-ipv4-addresses`,
+    name: 'private-ipv4-addresses',
     ...list(16, 'IPv4 addresses', /^\d{1,3}(?:\.\d{1,3}){3}$/u),
     meaning: 'Addresses of an internal NLB, one for each subnet, in their order. Default: chosen by AWS.',
     dangerous: 'takes addresses that are meant for others',
   },
   tags: {
-    name: `${ANNOTATION_PREFIX}additional-resource-tags`,
+    name: 'additional-resource-tags',
     values: 'string',
     maxLength: ANNOTATION_LENGTH,
     meaning: 'Tags for what is created, `key=value,key`; at most 40. Default: none.',
   },
   nodeLabels: {
-    name: `${ANNOTATION_PREFIX}target-node-labels`,
+    name: 'target-node-labels',
     ...list(32, 'labels `key=value`, or `key` for any value', LABEL),
     meaning: 'Only nodes with all these labels are targets. Default: all nodes.',
   },
   securityGroups: {
-    name: `${ANNOTATION_PREFIX}security-groups`,
+    name: 'security-groups',
     ...list(4, 'security groups', GROUP),
     meaning: 'These in place of a security group of its own; nothing in them is changed. Default: one of its own.',
     dangerous: 'joins a security group of others, and with it is let in where that one is',
   },
   extraSecurityGroups: {
-    name: `${ANNOTATION_PREFIX}extra-security-groups`,
+    name: 'extra-security-groups',
     ...list(3, 'security groups', GROUP),
     meaning: 'These beside its own. Default: none.',
     dangerous: 'joins a security group of others, and with it is let in where that one is',
   },
   certificate: {
-    name: `${ANNOTATION_PREFIX}ssl-cert`,
+    name: 'ssl-cert',
     values: 'string',
     maxLength: 2_048,
     form: {
@@ -149,88 +150,88 @@ export const annotationRows: Rows = {
     dangerous: 'serves with the certificate of others',
   },
   tlsPorts: {
-    name: `${ANNOTATION_PREFIX}ssl-ports`,
+    name: 'ssl-ports',
     ...list(100, 'ports (numbers or names), or `*`', /^(?:\*|[a-z0-9-]{1,15})$/iu),
     meaning: 'Which ports have TLS, with `ssl-cert`. Default: `*`, all.',
   },
   tlsPolicy: {
-    name: `${ANNOTATION_PREFIX}ssl-negotiation-policy`,
+    name: 'ssl-negotiation-policy',
     values: 'string',
     form: { name: 'the name of a security policy of AWS', test: (text) => /^[A-Za-z0-9-]{1,100}$/u.test(text) },
     meaning: 'Protocols and ciphers of TLS: `ELBSecurityPolicy-TLS13-1-2-2021-06`. Default: that of AWS.',
   },
   backendProtocol: {
-    name: `${ANNOTATION_PREFIX}backend-protocol`,
+    name: 'backend-protocol',
     values: 'string',
     form: { name: '`http`, `https`, `ssl` or `tcp`', test: (text) => ['http', 'https', 'ssl', 'tcp'].includes(text) },
     orDefault: true,
     meaning: 'What the nodes speak. An NLB knows `ssl` alone, with `ssl-cert`: TLS to them too. Default: `tcp`.',
   },
   crossZone: {
-    name: `${ANNOTATION_PREFIX}cross-zone-load-balancing-enabled`,
+    name: 'cross-zone-load-balancing-enabled',
     ...flag,
     meaning: 'Nodes of all zones get traffic from each. Default: `false`.',
   },
   accessLog: {
-    name: `${ANNOTATION_PREFIX}access-log-enabled`,
+    name: 'access-log-enabled',
     ...flag,
     meaning: 'Access logs, of an NLB those of TLS listeners. Default: `false`.',
   },
   accessLogBucket: {
-    name: `${ANNOTATION_PREFIX}access-log-s3-bucket-name`,
+    name: 'access-log-s3-bucket-name',
     values: 'string',
     form: { name: 'the name of a bucket', test: (text) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/u.test(text) },
     meaning: 'Bucket of S3 for them.',
     dangerous: BUCKET,
   },
   accessLogPrefix: {
-    name: `${ANNOTATION_PREFIX}access-log-s3-bucket-prefix`,
+    name: 'access-log-s3-bucket-prefix',
     values: 'string',
     meaning: 'Their prefix in the bucket. Default: none.',
     dangerous: BUCKET,
   },
   accessLogInterval: {
-    name: `${ANNOTATION_PREFIX}access-log-emit-interval`,
+    name: 'access-log-emit-interval',
     ...word('5', '60'),
     meaning: 'Minutes between two logs, 5 or 60. Default: 60.',
   },
   draining: {
-    name: `${ANNOTATION_PREFIX}connection-draining-enabled`,
+    name: 'connection-draining-enabled',
     ...flag,
     meaning: 'Connections to a node that leaves may end. Default: `false`.',
   },
   drainingTimeout: {
-    name: `${ANNOTATION_PREFIX}connection-draining-timeout`,
+    name: 'connection-draining-timeout',
     values: 'integer',
     range: [1, 3_600],
     meaning: 'For so many seconds. Default: 300.',
   },
   idleTimeout: {
-    name: `${ANNOTATION_PREFIX}connection-idle-timeout`,
+    name: 'connection-idle-timeout',
     values: 'integer',
     range: [1, 4_000],
     meaning: 'Seconds without data until a connection is closed. Default: 60.',
   },
   proxyProtocol: {
-    name: `${ANNOTATION_PREFIX}proxy-protocol`,
+    name: 'proxy-protocol',
     values: 'string',
     form: { name: '`*`', test: (text) => text === '*' },
     meaning: '`*`: PROXY protocol to all ports of the nodes. Default: none.',
   },
   targetGroupAttributes: {
-    name: `${ANNOTATION_PREFIX}target-group-attributes`,
+    name: 'target-group-attributes',
     values: 'string',
     maxLength: 1_024,
     meaning: 'Attributes of its target groups: `preserve_client_ip.enabled=false,proxy_protocol_v2.enabled=true`.',
   },
   healthProtocol: {
-    name: `${ANNOTATION_PREFIX}healthcheck-protocol`,
+    name: 'healthcheck-protocol',
     ...word('tcp', 'http', 'https', 'ssl'),
     meaning:
       'Of the health check; `ssl` of a Classic Load Balancer alone. Default: `tcp`; `http` with `externalTrafficPolicy: Local`.',
   },
   healthPort: {
-    name: `${ANNOTATION_PREFIX}healthcheck-port`,
+    name: 'healthcheck-port',
     values: 'string',
     form: {
       name: '`traffic-port` or a port',
@@ -240,37 +241,41 @@ export const annotationRows: Rows = {
     meaning: 'Its port. Default: `traffic-port`; `spec.healthCheckNodePort` with `externalTrafficPolicy: Local`.',
   },
   healthPath: {
-    name: `${ANNOTATION_PREFIX}healthcheck-path`,
+    name: 'healthcheck-path',
     values: 'string',
     maxLength: 1_024,
     form: { name: 'a path', test: (text) => /^\/\S*$/u.test(text) },
     meaning: 'Its path, of `http` and `https`. Default: `/`, `/healthz` with `externalTrafficPolicy: Local`.',
   },
   healthyThreshold: {
-    name: `${ANNOTATION_PREFIX}healthcheck-healthy-threshold`,
+    name: 'healthcheck-healthy-threshold',
     values: 'integer',
     range: [2, 10],
     meaning: 'Successes until a node is healthy. Default: 2; of an NLB 3, 2 with `externalTrafficPolicy: Local`.',
   },
   unhealthyThreshold: {
-    name: `${ANNOTATION_PREFIX}healthcheck-unhealthy-threshold`,
+    name: 'healthcheck-unhealthy-threshold',
     values: 'integer',
     range: [2, 10],
     meaning: 'Failures until it is not. Default: 6; of an NLB 3, 2 with `externalTrafficPolicy: Local`.',
   },
   healthTimeout: {
-    name: `${ANNOTATION_PREFIX}healthcheck-timeout`,
+    name: 'healthcheck-timeout',
     values: 'integer',
     range: [2, 120],
     meaning:
       'Seconds until a check has failed, of a Classic Load Balancer at most 60. Default: 5; of an NLB that of AWS.',
   },
   healthInterval: {
-    name: `${ANNOTATION_PREFIX}healthcheck-interval`,
+    name: 'healthcheck-interval',
     values: 'integer',
     range: [5, 300],
     meaning: 'Seconds between two checks. Default: 10; of an NLB 30, 10 with `externalTrafficPolicy: Local`.',
   },
 };
+
+export const annotationRows: Rows = Object.fromEntries(
+  Object.entries(rows).map(([key, row]) => [key, { ...row, name: ANNOTATION_PREFIX + row.name }]),
+) as unknown as Rows;
 
 export const annotations: AnnotationTable<Rows> = annotationTable(annotationRows);

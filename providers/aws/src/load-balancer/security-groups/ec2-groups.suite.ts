@@ -91,7 +91,8 @@ export class Ec2Groups {
     DescribeNetworkInterfaces: ({ Filters }) => {
       if (this.mayNotRead.has('DescribeNetworkInterfaces')) throw awsError('UnauthorizedOperation');
       const [{ Values }] = Filters as readonly [{ readonly Values: readonly string[] }];
-      return { NetworkInterfaces: Values.filter((id) => this.inUse.has(id)).map((id) => ({ NetworkInterfaceId: id })) };
+      const held = Values.filter((id) => this.inUse.has(id));
+      return { NetworkInterfaces: held.map((GroupId) => ({ Groups: [{ GroupId }] })) };
     },
   });
 

@@ -179,7 +179,7 @@ test('a rule of the port that answers for the health of all stays when the one t
 });
 
 test('the shared group goes with the rules that let it in, and not while network interfaces have it', async () => {
-  const { access, cloud, look, nodes } = rig();
+  const { access, clock, cloud, look, nodes } = rig();
   const shared = await access.ensureShared(aCall);
   await access.open(shared, ['i-1'], aCall);
   cloud.inUse.add(shared);
@@ -187,6 +187,7 @@ test('the shared group goes with the rules that let it in, and not while network
   assert.equal(await access.releaseShared(aCall), false);
   assert.deepEqual(cloud.rules(nodes), [`all ${shared}`]);
   cloud.inUse.clear();
+  await clock.advance(5_000);
   assert.equal(await access.releaseShared(aCall), true);
   assert.deepEqual([cloud.groups.has(shared), cloud.rules(nodes), access.sharedId], [false, [], undefined]);
 });

@@ -14,6 +14,7 @@ import { CLUSTER_TAG, tagList } from '../ownership.ts';
 import { authorize, revoke } from './change-rules.ts';
 import { SHARED_TAG, type GroupLook, type GroupLookOptions } from './group-look.ts';
 import { sharedGroupName } from './group-names.ts';
+import { HeldGroups } from './held-groups.ts';
 import { NodeGroups } from './node-groups.ts';
 import { ownRulesIn, ruleChanges, seenNodeRules, type NodeRules, type SeenNodeRules } from './node-rules.ts';
 import { describedRulesIn, rulesIn, type DescribedRule, type RuleText } from './rules.ts';
@@ -37,6 +38,7 @@ const DESCRIPTION = 'load balancers of Kubernetes';
 export class NodeAccess implements BackEndAccess {
   readonly #options: GroupLookOptions & NodeAccessOptions;
   readonly #nodes: NodeGroups;
+  readonly held: HeldGroups;
   #groups: readonly SecurityGroup[] = [];
   #ofNodes: readonly SecurityGroup[] = [];
   /** `<node group> <source group>`: opened by this process, and when. */
@@ -47,6 +49,7 @@ export class NodeAccess implements BackEndAccess {
   constructor(options: NodeAccessOptions) {
     this.#options = { ...options.look.options, ...options };
     const { client, clock } = this.#options;
+    this.held = new HeldGroups({ client, clock });
     const named = (): readonly string[] => options.config().nodeSecurityGroups;
     this.#nodes = new NodeGroups({ client, clock, named });
   }
@@ -212,18 +215,11 @@ export class NodeAccess implements BackEndAccess {
     return true;
   }
 
-  /** Whether network interfaces have this group. */
-  async isInUse(id: string, call: CallContext): Promise<boolean> {
-    const Filters = [{ Name: 'group-id', Values: [id] }];
-    const { NetworkInterfaces = [] } = await this.#options.client.ec2(call, 'DescribeNetworkInterfaces', { Filters });
-    return NetworkInterfaces.length > 0;
-  }
-
   async releaseShared(call: CallContext): Promise<boolean> {
     const { client, look } = this.#options;
     const id = this.#sharedId;
     if (id === undefined || this.#making) return true;
-    if (await this.isInUse(id, call)) return false;
+    if (await this.held.has(id, call)) return false;
     await this.close(id, call);
     try {
       await client.ec2(call, 'DeleteSecurityGroup', { GroupId: id });

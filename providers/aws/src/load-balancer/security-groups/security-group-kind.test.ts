@@ -129,6 +129,7 @@ test('one goes with the rules that refer to it, and waits while it is in use', a
   const begun = await kind.delete(id, aCall);
   assert.deepEqual([begun?.pollAfterMs, cloud.calls().slice(before)], [20_000, ['DescribeNetworkInterfaces']]);
   cloud.inUse.clear();
+  await clock.advance(5_000);
   assert.equal(await kind.delete(id, aCall), undefined);
   assert.deepEqual(cloud.rules(nodes), []);
   assert.equal(cloud.groups.has(id), false);
@@ -137,7 +138,7 @@ test('one goes with the rules that refer to it, and waits while it is in use', a
 });
 
 test('one that nobody refers to goes by two requests, and one of whose interfaces there is no answer as well', async () => {
-  const { cloud, kind, wanted } = rig();
+  const { clock, cloud, kind, wanted } = rig();
   const { id } = await kind.create(wanted(), aCall);
   const before = cloud.calls().length;
   assert.equal(await kind.delete(id, aCall), undefined);
@@ -148,6 +149,7 @@ test('one that nobody refers to goes by two requests, and one of whose interface
   assert.equal((await kind.delete(second.id, aCall))?.pollAfterMs, 20_000);
   assert.ok(cloud.groups.has(second.id));
   cloud.inUse.clear();
+  await clock.advance(5_000);
   assert.equal(await kind.delete(second.id, aCall), undefined);
   assert.equal(cloud.groups.has(second.id), false);
 });

@@ -126,7 +126,7 @@ class SecurityGroupKind implements PartKind {
     const inUse = { handle: `security group ${id}: still in use`, pollAfterMs: IN_USE_MS };
     const remove = (): Promise<unknown> => client.ec2(call, 'DeleteSecurityGroup', { GroupId: id });
     // Who may not ask, or has no answer, learns it from the deletion.
-    if (await access.isInUse(id, call).catch(() => false)) return inUse;
+    if (await access.held.has(id, call).catch(() => false)) return inUse;
     try {
       await remove().catch(async (error: unknown) => {
         if (!isDependency(error)) throw error;
