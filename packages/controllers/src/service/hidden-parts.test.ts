@@ -444,7 +444,7 @@ test('what is left to others is not left while more may be there: nobody would f
   await clock.advance(60_000);
   assert.deepEqual(provider.applied, []);
   told.parts = [partOf('address b'), partOf('load-balancer a')];
-  await clock.advance(20_000);
+  await clock.advance(25_000);
   assert.deepEqual(provider.applied, ['delete load-balancer a']);
   await told.rig.stop();
 });

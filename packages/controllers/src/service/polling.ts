@@ -10,6 +10,17 @@ export function nextPollMs({ pollMs = FIRST_POLL_MS, polls }: ServiceState): num
   return Math.min(LONGEST_POLL_MS, pollMs * 1.5 ** polls);
 }
 
+/**
+ * A long wait ends at one of these, so that Services that wait are looked at together: a look at many costs the cloud little more than one at
+ * a single Service.
+ */
+const GRID_MS = 5_000;
+
+/** `now`: monotonic. */
+export function onGrid(afterMs: number, now: number): number {
+  return afterMs < 2 * GRID_MS ? afterMs : Math.ceil((now + afterMs) / GRID_MS) * GRID_MS - now;
+}
+
 /** Looks again then. */
 export function poll(state: ServiceState, mostMs: number = Infinity): Step {
   const afterMs = Math.min(nextPollMs(state), mostMs);

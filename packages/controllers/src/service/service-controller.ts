@@ -24,6 +24,7 @@ import { explainService, standingOfService } from './explain-service.ts';
 import { identityOf } from './load-balancer-service.ts';
 import { NodeFollower } from './node-follower.ts';
 import { namespaceOf, Observations } from './observations.ts';
+import { onGrid } from './polling.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
 import { asAnswered, ServiceEffects, type Pass } from './service-effects.ts';
 import { roleOf } from './role.ts';
@@ -256,7 +257,7 @@ class Run {
       try {
         const { effects, next } = take(event);
         for (const effect of effects) await this.#effects.carryOut(effect, pass);
-        if (next.kind === 'wake') return { requeueAfterMs: next.afterMs };
+        if (next.kind === 'wake') return { requeueAfterMs: onGrid(next.afterMs, this.#deps.clock.monotonic()) };
         if (next.kind === 'look') return this.#observations.ask(key);
         event = await this.#effects.perform(next, pass);
         if (event) service = asAnswered(service, event);

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createRig, nodeOf, webSpec } from './rig.suite.ts';
+
+const SERVICES = 8;
+
+test('Services that wait long for the cloud are looked at together, whenever each of them began to wait', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.cloud.configure({ loadBalancerDelayMs: 600_000 });
+  const { inner } = rig.provider;
+  const apply = inner.apply.bind(inner);
+  inner.apply = async (...asked) => {
+    const result = await apply(...asked);
+    return result.kind === 'pending' ? { ...result, pollAfterMs: 20_000 } : result;
+  };
+  await rig.start();
+  for (let i = 0; i < SERVICES; i++) {
+    rig.api.apply(`web-${i}`, webSpec);
+    await rig.clock.advance(370);
+  }
+  // Each has its load balancer begun, and is looked at after 20 s, and then each 30 s.
+  await rig.clock.advance(10_000);
+  const before = rig.provider.observes;
+  await rig.clock.advance(120_000);
+  const looks = rig.provider.observes - before;
+  assert.ok(looks >= 4 && looks <= 2 * 5, `${looks} looks`);
+  await rig.stop();
+});
