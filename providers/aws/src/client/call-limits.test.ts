@@ -37,7 +37,7 @@ for (const service of ['elb', 'elbv2'] as const) {
     for (const [operation, count] of Object.entries(CROWD)) {
       for (let i = 0; i < count; i++) send(call, aws, { operation, sent, service }).catch(() => undefined);
     }
-    // 292 requests: 40 at once, and 10 a second.
+    // 292 requests: 36 at once, and 10 a second.
     for (let second = 0; second < 30; second++) await clock.advance(1_000);
     assert.deepEqual(Object.fromEntries(sent), CROWD);
     assert.equal(aws.refused, 0);

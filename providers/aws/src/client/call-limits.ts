@@ -10,7 +10,7 @@ interface CallLimit {
  * that write, which leaves room for others in the account (https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html). ELB counts all actions
  * together, each of its two API versions by itself, and each kind of them once more
  * (https://docs.aws.amazon.com/elasticloadbalancing/latest/userguide/elb-api-throttling.html). Reads are kept below what it gives them, so that a crowd of reads
- * never takes what the changes need.
+ * never takes what the changes need; and of what may be at once a tenth is left, as requests do not arrive as evenly as they are sent.
  */
 export const callLimits: Readonly<Record<Bucket, CallLimit>> = {
   ec2: { qps: 20, burst: 100 },
@@ -36,11 +36,11 @@ export type Bucket =
 
 function limitsOfElb<Api extends string>(api: Api): Readonly<Record<ElbBucket<Api>, CallLimit>> {
   return {
-    [api]: { qps: 10, burst: 40 },
+    [api]: { qps: 10, burst: 36 },
     [`${api}.read`]: { qps: 6, burst: 30 },
-    [`${api}.write`]: { qps: 3, burst: 20 },
-    [`${api}.create`]: { qps: 0.2, burst: 10 },
-    [`${api}.targets`]: { qps: 4, burst: 20 },
+    [`${api}.write`]: { qps: 3, burst: 18 },
+    [`${api}.create`]: { qps: 0.2, burst: 9 },
+    [`${api}.targets`]: { qps: 4, burst: 18 },
   } as Record<ElbBucket<Api>, CallLimit>;
 }
 
