@@ -24,16 +24,31 @@ interface Known {
 export class NodeGroups {
   readonly #options: NodeGroupsOptions;
   readonly #known = new Map<string, Known>();
+  #learning: Promise<void> = Promise.resolve();
 
   constructor(options: NodeGroupsOptions) {
     this.#options = options;
   }
 
-  /** Reads the groups of instances of which they are not known: one request for 500. Instances that there are not have none. */
+  /**
+   * Reads the groups of instances of which they are not known: one request for 500. Instances that there are not have none. One after the
+   * other: what is read for one Service is known to those that have waited.
+   */
   async learn(instanceIds: readonly string[], call: CallContext): Promise<void> {
+    if (this.#unknown(instanceIds).length === 0) return;
+    const learnt = this.#learning.then(() => this.#read(this.#unknown(instanceIds), call));
+    this.#learning = learnt.catch(() => undefined);
+    await learnt;
+  }
+
+  #unknown(instanceIds: readonly string[]): readonly string[] {
     const now = this.#options.clock.monotonic();
     for (const [id, { at }] of this.#known) if (now - at >= BELIEVED_MS) this.#known.delete(id);
-    const unknown = [...new Set(instanceIds)].filter((id) => !this.#known.has(id));
+    return [...new Set(instanceIds)].filter((id) => !this.#known.has(id));
+  }
+
+  async #read(unknown: readonly string[], call: CallContext): Promise<void> {
+    const now = this.#options.clock.monotonic();
     const found = await instancesByIds(this.#options.client.ec2, unknown, call);
     for (const one of found.values()) if (one instanceof Error) throw one;
     for (const [id, one] of found) {
