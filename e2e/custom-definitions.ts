@@ -28,6 +28,13 @@ export const CLUSTER_API: Definitions = {
   },
 };
 
+/** Of RKE2 and k3s; the version that RKE2 is built with. */
+export const HELM_CHARTS: Definitions = {
+  module: 'github.com/k3s-io/helm-controller',
+  version: 'v0.17.7',
+  files: { 'helmcharts.helm.cattle.io': 'pkg/crds/yaml/generated/helm.cattle.io_helmcharts.yaml' },
+};
+
 /** Into the cache; their folder. Rejects where they cannot be had. */
 export async function downloadDefinitions({ module, version }: Definitions): Promise<string> {
   const { directory } = await downloadGoModule(module, version);

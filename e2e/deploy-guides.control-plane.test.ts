@@ -8,9 +8,11 @@ import { resources } from '@outrigger/kube';
 import { controlPlaneOrSkip, freePort, hollowNode, type ControlPlane } from '@outrigger/testing';
 import { parse, parseAllDocuments } from 'yaml';
 import { CloudStory } from './cloud-story.ts';
-import { untilGranted } from './granted-program.ts';
+import { define, downloadDefinitions, HELM_CHARTS } from './custom-definitions.ts';
+import { kubectl, startGrantedProgram, untilGranted, type GrantedProgram } from './granted-program.ts';
 import { Manager } from './manager.ts';
 import { readGuide } from './guide-page.ts';
+import { rke2Node, type Rke2Role } from './rke2.ts';
 import { runGuide } from './run-guide.ts';
 
 const NAME = 'outrigger-cloud-controller-manager';
@@ -133,7 +135,7 @@ test('the guides to kubeadm and to static pods: with their settings, the program
   );
 });
 
-test('the guides to DaemonSet, Deployment and k3s: pods are made where they say, and all goes with delete', async (t) => {
+test('the guides to DaemonSet, Deployment, k3s and RKE2: pods are made where they say, and all goes with delete', async (t) => {
   const rig = await start(t);
   if (!rig) return;
   const { controlPlane, directory, story } = rig;
@@ -154,4 +156,77 @@ test('the guides to DaemonSet, Deployment and k3s: pods are made where they say,
     const { items } = await story.client.of(resources.nodes).list();
     for (const { metadata } of items) await story.client.of(resources.nodes).delete({ name: metadata?.name ?? '' });
   }
+  await rke2Guide(rig);
+  await judgeHelmChart(t, rig);
 });
+
+/** Its nodes register as RKE2 registers them with the page's settings, and the DaemonSet's program initialises them. */
+async function rke2Guide(rig: Rig): Promise<void> {
+  const { controlPlane, directory, story } = rig;
+  let program: GrantedProgram | undefined;
+  const config = (role: Rke2Role): Promise<string> =>
+    readFile(path.join(directory, role === 'agent' ? 'agent/config.yaml' : 'config.yaml'), 'utf8');
+  const act = async (action: string, who: string): Promise<void> => {
+    const role = who.includes('agent') ? 'agent' : 'server';
+    switch (action) {
+      case 'join': {
+        story.cloud.createInstance({ name: who });
+        const files = { config: await config(role), serverConfig: await config('server') };
+        await story.client.of(resources.nodes).create(rke2Node({ name: who, role, ...files }));
+        return;
+      }
+      case 'start':
+        program = await startDaemon(rig);
+        return;
+      case 'stop':
+        assert.equal(await program?.manager.end('SIGTERM'), 0);
+        return;
+      default:
+        assert.fail(`the page says: ${action} ${who}`);
+    }
+  };
+  const log = (): Promise<string> => (program ? readFile(program.log, 'utf8') : Promise.resolve(''));
+  try {
+    const { commands } = await runGuide({ page: page('rke2'), controlPlane, directory, act, log });
+    assert.ok(commands >= 5, `rke2.md has ${commands} commands only`);
+  } finally {
+    await program?.manager.end('SIGKILL');
+  }
+}
+
+/** As its pod on a node: with its flags and its account. */
+async function startDaemon({ controlPlane, story }: Rig): Promise<GrantedProgram> {
+  const found = await kubectl(controlPlane, ['get', 'daemonset', NAME, '--namespace=kube-system', '--output=json']);
+  const { spec } = JSON.parse(found) as {
+    readonly spec: { readonly template: { readonly spec: { readonly containers: readonly { args: string[] }[] } } };
+  };
+  const args = spec.template.spec.containers.flatMap((container) => container.args);
+  await untilGranted(controlPlane, NAME);
+  return startGrantedProgram({
+    controlPlane,
+    account: NAME,
+    args: args.map((arg) => arg.replace('/etc/outrigger/cloud.conf', story.cloudConfig)),
+  });
+}
+
+/** The definition that RKE2 brings takes the page's object, and refuses what it does not know. */
+async function judgeHelmChart(t: TestContext, { controlPlane, directory }: Rig): Promise<void> {
+  try {
+    await downloadDefinitions(HELM_CHARTS);
+  } catch (error) {
+    if (process.env['CI']) throw error;
+    t.diagnostic(`the definition of HelmCharts cannot be had: ${(error as Error).message}`);
+    return;
+  }
+  await define(controlPlane, HELM_CHARTS);
+  const chart = await readFile(path.join(directory, 'outrigger.yaml'), 'utf8');
+  const apply = (text: string): Promise<string> => {
+    const args = ['apply', '--dry-run=server', '--warnings-as-errors', '--validate=strict', '--output=name', '-f', '-'];
+    return kubectl(controlPlane, args, text);
+  };
+  assert.equal(await apply(chart), `helmchart.helm.cattle.io/${NAME}\n`);
+  await assert.rejects(apply(chart.replace('bootstrap:', 'bootstraps:')), /unknown field "spec\.bootstraps"/u);
+  const { spec } = parse(chart) as { readonly spec: { readonly valuesContent: string } };
+  const { nodeSelector } = parse(spec.valuesContent) as { readonly nodeSelector: object };
+  assert.deepEqual(nodeSelector, { [CONTROL_PLANE]: 'true' });
+}

@@ -9,7 +9,7 @@ import { readGuide } from './guide-page.ts';
 
 const PROGRAM = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
 /** Where pages have their files. */
-const HOMES = /\/etc\/(?:kubernetes|rancher\/k3s)\//gu;
+const HOMES = /\/etc\/(?:kubernetes|rancher\/(?:k3s|rke2))\//gu;
 const PATIENCE_MS = 60_000;
 
 export interface GuideRunOptions {
