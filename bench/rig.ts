@@ -53,12 +53,14 @@ export async function openRig(options: ControlPlaneOptions = {}): Promise<Rig> {
   const cloudConfig = join(directory, 'cloud.json');
   writeFileSync(certificateAuthorityFile, controlPlane.certificateAuthority);
   writeFileSync(cloudConfig, JSON.stringify({ endpoint: served.endpoint }));
+  // As in a cluster, where it is that of a service account. A client certificate would be verified anew for each request.
+  const { path: kubeconfig } = await controlPlane.kubeconfigFor({ user: 'admin', credential: 'token' });
   let configs = 0;
   const surroundings = async (): Promise<Surroundings> => ({
     controlPlane,
     certificateAuthorityFile,
     cloudConfig,
-    kubeconfig: controlPlane.kubeconfig.path,
+    kubeconfig,
     port: await freePort(),
   });
   const runBeside: Rig['runBeside'] = async (subject, flags, limitSeconds, body) => {

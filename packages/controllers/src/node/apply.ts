@@ -25,9 +25,14 @@ export async function applyWrites(node: Node, actions: readonly NodeAction[], op
     const patch = patchOf(node, action, seen);
     if (!patch) continue;
     signal.throwIfAborted();
-    const subresource = action.kind === 'patch-status' ? { subresource: 'status' } : {};
     try {
-      const { metadata } = await nodes.patch(ref, patch, { ...subresource, answer: 'metadata', signal });
+      const { metadata } = await nodes.patch(ref, patch, {
+        ...(action.kind === 'patch-status' && { subresource: 'status' }),
+        answer: 'metadata',
+        // Every server knows each field that is written here. Looking for others takes the API server 0.1 to 0.2 ms a write (ADR 0043).
+        fieldValidation: 'Ignore',
+        signal,
+      });
       const { annotations, labels, resourceVersion } = metadata;
       seen = { annotations, labels, resourceVersion };
       onWritten?.(metadata);
