@@ -1,7 +1,7 @@
 /** The Network Load Balancer itself: scheme, zones, addresses, security groups, attributes. */
 import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { Attributes, ListedPart, PartKind, PartRequest } from '@outrigger/provider-kit';
-import type { LoadBalancer, SubnetMapping } from '../../client/generated/elbv2.ts';
+import type { LoadBalancer } from '../../client/generated/elbv2.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
 import { LOAD_BALANCER, SECURITY_GROUP, SHARED_GROUP } from '../frame.ts';
 import { touchesOf } from '../named-things.ts';
@@ -24,37 +24,22 @@ import {
   type NlbSetup,
 } from './nlb-setup.ts';
 import { instanceIdsOf } from './instance-ids.ts';
-
-/** A subnet that it is in, with the address that the Service has asked for there. */
-interface Zone {
-  readonly subnet: string;
-  readonly eip?: string;
-  readonly address?: string;
-}
-
-interface Shape {
-  readonly scheme: 'internet-facing' | 'internal';
-  readonly ipAddressType: 'ipv4' | 'dualstack';
-  readonly zones: readonly Zone[];
-  /** Of UDP over IPv6. */
-  readonly sourceNat: 'on' | 'off';
-  readonly securityGroups: readonly string[] | undefined;
-  /**
-   * For it alone, in the groups of nodes, where it has no security group; else none: those of cloud-provider-aws go once nodes let the
-   * shared group in. `null`: nodes are left alone.
-   */
-  readonly nodeRules: NodeRules | null;
-  readonly settings: Settings;
-  readonly tags: Tags;
-}
+import {
+  attributesOf,
+  groupsOf,
+  managedOf,
+  mappingOf,
+  needsSourceNat,
+  refuseOtherAddresses,
+  shapeIn,
+  subnetsOf,
+  USUAL,
+  zonesOf,
+  type Shape,
+  type Zone,
+} from './load-balancer-shape.ts';
 
 const ARN = /^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\d+:loadbalancer\/net\/[\w-]+\/\w+$/u;
-/** Those of AWS: what a new one has. */
-const USUAL: Settings = {
-  'load_balancing.cross_zone.enabled': 'false',
-  'access_logs.s3.enabled': 'false',
-};
-
 export function loadBalancerKind(setup: NlbSetup): PartKind {
   const { client, look } = setup;
   const tagging = elbv2Tagging(client, look.loadBalancers);
@@ -228,11 +213,6 @@ class LoadBalancerCalls {
   }
 }
 
-/** What `wanted` has said. */
-function shapeIn(attributes: Attributes): Shape {
-  return attributes as unknown as Shape;
-}
-
 function shownAs(
   { isDeleted, tags, thing }: Tagged<LoadBalancer>,
   hash: string | undefined,
@@ -273,51 +253,6 @@ function shownAs(
   };
 }
 
-/** `undefined`: its own group is not there yet. */
-function groupsOf(
-  { groups }: ServiceSettings,
-  own: string | undefined,
-  usesShared: boolean,
-): readonly string[] | undefined {
-  const shared = usesShared ? [SHARED_GROUP] : [];
-  if (groups.named.length > 0) return [...groups.named, ...shared].toSorted();
-  return own === undefined ? undefined : [own, ...groups.extra, ...shared].toSorted();
-}
-
-/** UDP of IPv6 clients goes to targets of IPv6, and that needs addresses for the translation of theirs. */
-function needsSourceNat({ families, listeners }: ServiceSettings): boolean {
-  return families.includes('IPv6') && listeners.some(({ protocol }) => protocol === 'UDP' || protocol === 'TCP_UDP');
-}
-
-function zonesOf({ eipAllocations, privateAddresses }: ServiceSettings, subnets: readonly string[]): readonly Zone[] {
-  for (const [what, addresses] of Object.entries({
-    'elastic IPs': eipAllocations,
-    'private addresses': privateAddresses,
-  })) {
-    if (addresses.length > 0 && addresses.length !== subnets.length) {
-      const message = `${addresses.length} ${what} for ${subnets.length} subnets: name one for each of ${subnets.join(', ')}`;
-      throw new CloudError('invalid', message);
-    }
-  }
-  return subnets.map((subnet, i) => {
-    const [eip, address] = [eipAllocations[i], privateAddresses[i]];
-    return { subnet, ...(eip !== undefined && { eip }), ...(address !== undefined && { address }) };
-  });
-}
-
-/** AWS gives a load balancer its addresses when it comes into a zone, and no others after that. */
-function refuseOtherAddresses(zones: readonly Zone[], present: Attributes | undefined): void {
-  const there = (present?.['zones'] ?? []) as readonly Zone[];
-  for (const { address, eip, subnet } of zones) {
-    const now = there.find((zone) => zone.subnet === subnet);
-    const isOther = (asked: string | undefined, has: string | undefined): boolean =>
-      asked !== undefined && has !== undefined && asked !== has;
-    if (!now || !(isOther(eip, now.eip) || isOther(address, now.address))) continue;
-    const message = `the load balancer has another address in subnet ${subnet}, and AWS changes none: ask for that one, or create the Service again`;
-    throw new CloudError('unsupported', message);
-  }
-}
-
 /** With a group that is not the shared one yet, those of cloud-provider-aws stay until it has that one. */
 function nodeRulesFor(
   { access, facts }: Pick<NlbSetup, 'access' | 'facts'>,
@@ -337,37 +272,6 @@ function nodeRulesFor(
 
 /** `arn:…:loadbalancer/net/<name>/<hash>`. */
 const nameIn = (arn: string): string => arn.split('/').at(-2) ?? '';
-
-function attributesOf({ accessLogs, crossZone }: ServiceSettings): Settings {
-  return {
-    'load_balancing.cross_zone.enabled': `${crossZone}`,
-    'access_logs.s3.enabled': `${accessLogs !== undefined}`,
-    // Without logs AWS takes no empty bucket, and what stands there does nothing.
-    ...(accessLogs && {
-      'access_logs.s3.bucket': accessLogs.bucket,
-      'access_logs.s3.prefix': accessLogs.prefix,
-    }),
-  };
-}
-
-/** Of all that AWS shows, what a Service can set. */
-function managedOf(all: Settings): Settings {
-  const isLogged = all['access_logs.s3.enabled'] === 'true';
-  const names = [...Object.keys(USUAL), ...(isLogged ? ['access_logs.s3.bucket', 'access_logs.s3.prefix'] : [])];
-  return Object.fromEntries(names.map((name) => [name, all[name] ?? '']));
-}
-
-function mappingOf({ address, eip, subnet }: Zone): SubnetMapping {
-  return {
-    SubnetId: subnet,
-    ...(eip !== undefined && { AllocationId: eip }),
-    ...(address !== undefined && { PrivateIPv4Address: address }),
-  };
-}
-
-function subnetsOf(zones: unknown): readonly string[] {
-  return ((zones ?? []) as readonly Zone[]).map(({ subnet }) => subnet);
-}
 
 /** Where clients reach it, of both APIs. */
 export function dnsNameOf({ attributes }: { readonly attributes: Attributes }): string | undefined {

@@ -1,0 +1,122 @@
+/** What a Network Load Balancer is to be: from what the Service asks for, and as AWS takes and shows it. Pure. */
+import { CloudError } from '@outrigger/cloud-provider';
+import type { Attributes } from '@outrigger/provider-kit';
+import type { SubnetMapping } from '../../client/generated/elbv2.ts';
+import type { ServiceSettings } from '../annotations/service-settings.ts';
+import { SHARED_GROUP } from '../frame.ts';
+import type { Settings } from '../observe/settings-memory.ts';
+import type { Tags } from '../ownership.ts';
+import type { NodeRules } from '../security-groups/node-rules.ts';
+
+/** A subnet that it is in, with the address that the Service has asked for there. */
+export interface Zone {
+  readonly subnet: string;
+  readonly eip?: string;
+  readonly address?: string;
+}
+
+export interface Shape {
+  readonly scheme: 'internet-facing' | 'internal';
+  readonly ipAddressType: 'ipv4' | 'dualstack';
+  readonly zones: readonly Zone[];
+  /** Of UDP over IPv6. */
+  readonly sourceNat: 'on' | 'off';
+  readonly securityGroups: readonly string[] | undefined;
+  /**
+   * For it alone, in the groups of nodes, where it has no security group; else none: those of cloud-provider-aws go once nodes let the
+   * shared group in. `null`: nodes are left alone.
+   */
+  readonly nodeRules: NodeRules | null;
+  readonly settings: Settings;
+  readonly tags: Tags;
+}
+
+/** Those of AWS: what a new one has. */
+export const USUAL: Settings = {
+  'load_balancing.cross_zone.enabled': 'false',
+  'access_logs.s3.enabled': 'false',
+};
+
+/** What `wanted` has said. */
+export function shapeIn(attributes: Attributes): Shape {
+  return attributes as unknown as Shape;
+}
+
+/** `undefined`: its own group is not there yet. */
+export function groupsOf(
+  { groups }: ServiceSettings,
+  own: string | undefined,
+  usesShared: boolean,
+): readonly string[] | undefined {
+  const shared = usesShared ? [SHARED_GROUP] : [];
+  if (groups.named.length > 0) return [...groups.named, ...shared].toSorted();
+  return own === undefined ? undefined : [own, ...groups.extra, ...shared].toSorted();
+}
+
+/** UDP of IPv6 clients goes to targets of IPv6, and that needs addresses for the translation of theirs. */
+export function needsSourceNat({ families, listeners }: ServiceSettings): boolean {
+  return families.includes('IPv6') && listeners.some(({ protocol }) => protocol === 'UDP' || protocol === 'TCP_UDP');
+}
+
+export function zonesOf(
+  { eipAllocations, privateAddresses }: ServiceSettings,
+  subnets: readonly string[],
+): readonly Zone[] {
+  for (const [what, addresses] of Object.entries({
+    'elastic IPs': eipAllocations,
+    'private addresses': privateAddresses,
+  })) {
+    if (addresses.length > 0 && addresses.length !== subnets.length) {
+      const message = `${addresses.length} ${what} for ${subnets.length} subnets: name one for each of ${subnets.join(', ')}`;
+      throw new CloudError('invalid', message);
+    }
+  }
+  return subnets.map((subnet, i) => {
+    const [eip, address] = [eipAllocations[i], privateAddresses[i]];
+    return { subnet, ...(eip !== undefined && { eip }), ...(address !== undefined && { address }) };
+  });
+}
+
+/** AWS gives a load balancer its addresses when it comes into a zone, and no others after that. */
+export function refuseOtherAddresses(zones: readonly Zone[], present: Attributes | undefined): void {
+  const there = (present?.['zones'] ?? []) as readonly Zone[];
+  for (const { address, eip, subnet } of zones) {
+    const now = there.find((zone) => zone.subnet === subnet);
+    const isOther = (asked: string | undefined, has: string | undefined): boolean =>
+      asked !== undefined && has !== undefined && asked !== has;
+    if (!now || !(isOther(eip, now.eip) || isOther(address, now.address))) continue;
+    const message = `the load balancer has another address in subnet ${subnet}, and AWS changes none: ask for that one, or create the Service again`;
+    throw new CloudError('unsupported', message);
+  }
+}
+
+export function attributesOf({ accessLogs, crossZone }: ServiceSettings): Settings {
+  return {
+    'load_balancing.cross_zone.enabled': `${crossZone}`,
+    'access_logs.s3.enabled': `${accessLogs !== undefined}`,
+    // Without logs AWS takes no empty bucket, and what stands there does nothing.
+    ...(accessLogs && {
+      'access_logs.s3.bucket': accessLogs.bucket,
+      'access_logs.s3.prefix': accessLogs.prefix,
+    }),
+  };
+}
+
+/** Of all that AWS shows, what a Service can set. */
+export function managedOf(all: Settings): Settings {
+  const isLogged = all['access_logs.s3.enabled'] === 'true';
+  const names = [...Object.keys(USUAL), ...(isLogged ? ['access_logs.s3.bucket', 'access_logs.s3.prefix'] : [])];
+  return Object.fromEntries(names.map((name) => [name, all[name] ?? '']));
+}
+
+export function mappingOf({ address, eip, subnet }: Zone): SubnetMapping {
+  return {
+    SubnetId: subnet,
+    ...(eip !== undefined && { AllocationId: eip }),
+    ...(address !== undefined && { PrivateIPv4Address: address }),
+  };
+}
+
+export function subnetsOf(zones: unknown): readonly string[] {
+  return ((zones ?? []) as readonly Zone[]).map(({ subnet }) => subnet);
+}
