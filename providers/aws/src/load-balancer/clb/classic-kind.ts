@@ -7,7 +7,7 @@ import { CLASSIC, LISTENER, LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from
 import { touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
 import { instanceIdsOf } from '../nlb/instance-ids.ts';
-import { isMadeByPredecessor, readSurely, sameSet, tagsOfRequest } from '../nlb/nlb-setup.ts';
+import { isMadeByPredecessor, isServed, readSurely, sameSet, tagsOfRequest } from '../nlb/nlb-setup.ts';
 import { readClassicTags } from '../observe/read-tags.ts';
 import { settingsHash, type Settings, type SettingsMemory } from '../observe/settings-memory.ts';
 import { Tagging } from '../observe/tagging.ts';
@@ -51,8 +51,9 @@ export function classicKind(setup: ClassicSetup): PartKind {
       const settings = settingsOf(desired);
       if (settings.type === 'nlb') {
         // The old one serves until the new one does.
-        const isThere = there(LOAD_BALANCER)?.state === 'ready' && there(LISTENER, `${settings.listeners[0]?.port}`);
-        return isThere && there(CLASSIC)?.attributes['isServed'] !== false ? [] : undefined;
+        const hasListeners = settings.listeners.every(({ port }) => there(LISTENER, `${port}`));
+        const isThere = there(LOAD_BALANCER)?.state === 'ready' && hasListeners;
+        return isThere && isServed(there(CLASSIC)?.attributes ?? {}) ? [] : undefined;
       }
       const { extra, named } = settings.groups;
       const own = named.length > 0 ? named : there(SECURITY_GROUP)?.id;
@@ -66,6 +67,7 @@ export function classicKind(setup: ClassicSetup): PartKind {
     members: ({ backEnds }) => ({ instances: instanceIdsOf(backEnds), access: true }),
     list: async (call, services) => {
       const things = await classics.things(call, services);
+      calls.switchOver.forget(services ?? [], things);
       await access.learn(
         things.flatMap(({ thing }) => instancesIn(thing)),
         call,
@@ -99,12 +101,12 @@ const shapeFrom = (attributes: PartRequest['attributes']): ClassicShape & Member
 
 class ClassicCalls {
   readonly #setup: ClassicSetup;
-  readonly #switchOver: SwitchOver;
+  readonly switchOver: SwitchOver;
   readonly tagging: Tagging;
 
   constructor(setup: ClassicSetup) {
     this.#setup = setup;
-    this.#switchOver = new SwitchOver(setup);
+    this.switchOver = new SwitchOver(setup);
     const { classics, client } = setup;
     this.tagging = new Tagging(
       {
@@ -125,8 +127,8 @@ class ClassicCalls {
       return settingsIn(answer.LoadBalancerAttributes ?? {});
     };
     const { attributes, ...part } = this.shown(one, await settings.of(name, one.tags, read, call));
-    const isServed = await this.#switchOver.isServed(one, services, call);
-    return { ...part, attributes: { ...attributes, isServed } };
+    const served = await this.switchOver.isServed(one, services, call);
+    return { ...part, attributes: { ...attributes, isServed: served } };
   }
 
   shown({ isYoung = false, tags, thing }: ClassicThing, hash: string | undefined): ListedPart {

@@ -8,6 +8,7 @@ import {
 import type { Attributes, Begun, PartRequest, ThereParts } from '@outrigger/provider-kit';
 import { awsCodeOf } from '../../client/aws-errors.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
+import type { Served } from '../clb/switch-over.ts';
 import { CLASSIC, type KindSetup } from '../frame.ts';
 import type { SettingsMemory } from '../observe/settings-memory.ts';
 import { isPredecessors, tagsFor, type Tags } from '../ownership.ts';
@@ -34,7 +35,14 @@ export function wantedOf<Wanted>(
   const settings = settingsOf(desired);
   if (settings.type === 'nlb') return wanted(settings);
   const classic = there(CLASSIC);
-  return classic && classic.attributes['isServed'] !== false ? [] : undefined;
+  return classic && isServed(classic.attributes) ? [] : undefined;
+}
+
+/** Of a Classic one: whether the Service has a load balancer that serves, or never had another. Throws a `CloudError` where AWS did not tell. */
+export function isServed({ isServed: served }: Attributes): boolean {
+  if (typeof served !== 'object') return served !== false;
+  const { code, message } = served as Exclude<Served, boolean | undefined>;
+  throw new CloudError(code, `whether the new load balancer serves is not known, so the old one stays: ${message}`);
 }
 
 export function tagsOfRequest(setup: KindSetup, { desired, owner }: PartRequest): Tags {
