@@ -2,7 +2,7 @@
 import type { AuditEntry } from '@outrigger/testing';
 import { LEASE } from './replica.ts';
 
-/** A write of a node by a replica while the Lease was another's. */
+/** A write of a node, or of another resource, by a replica while the Lease was another's. */
 export interface StrayWrite {
   readonly user: string;
   readonly holder: string;
@@ -27,11 +27,11 @@ export interface LeadershipAudit {
 const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
 /**
- * `entries`: those of the replicas, each with a user of its own, in any order. A replica may have the Lease from when the
+ * `entries`: those of the replicas, each with a user of its own, in any order. `written`: the resource whose writes are looked at. A replica may have the Lease from when the
  * server receives its write of it, and has it no more when a write of another is over. The Lease given back is not told
  * from the Lease renewed.
  */
-export function auditLeadership(entries: readonly AuditEntry[]): LeadershipAudit {
+export function auditLeadership(entries: readonly AuditEntry[], written = 'nodes'): LeadershipAudit {
   const leaseWrites = entries
     .filter(({ objectRef, responseStatus, verb }) => {
       const isLease = objectRef?.resource === 'leases' && objectRef.namespace === LEASE.namespace;
@@ -45,7 +45,7 @@ export function auditLeadership(entries: readonly AuditEntry[]): LeadershipAudit
     .sort((a, b) => a.at - b.at);
   const takings = leaseWrites.filter(({ user }, index) => user !== leaseWrites[index - 1]?.user);
 
-  const writes = entries.filter(({ objectRef, verb }) => objectRef?.resource === 'nodes' && WRITES.has(verb));
+  const writes = entries.filter(({ objectRef, verb }) => objectRef?.resource === written && WRITES.has(verb));
   const strays: StrayWrite[] = [];
   for (const { objectRef, requestReceivedTimestamp, user } of writes) {
     const at = microseconds(requestReceivedTimestamp);
