@@ -7,7 +7,7 @@ import { whyNoMoto } from '../providers/aws/lab/moto.ts';
 import { findBrowser } from '../packages/ui/browser/find-browser.ts';
 import { DEFAULT_KUBERNETES } from '@outrigger/testing';
 import { runStages } from './test/run-stages.ts';
-import { add, check, ci, counted, say, unless, type Stage, type Totals } from './test/stage.ts';
+import { add, check, ci, counted, say, SCREEN, unless, type Stage, type Totals } from './test/stage.ts';
 import { tests } from './test/test-files.ts';
 
 /** The oldest Kubernetes release that is supported: the current one and three before. */
@@ -79,19 +79,21 @@ const ONE_RELEASE: readonly string[] = [
 /** Files of e2e/openstack that fit into 15 minutes together with building the lab; `make e2e-openstack` has them all. */
 const OPENSTACK_IN_CI: readonly string[] = ['credentials', 'nodes', 'one-service', 'routes'];
 
-/** Finds or makes the real control plane before the tests that need it, so that none of them waits for a build. */
-function controlPlane(name: string, release: string, always: boolean): Stage {
-  const found = check(name, 'node', ['scripts/control-plane.ts', 'path', '--kubernetes', release], {
-    lane: 'builds',
-    always,
-  });
+/** Finds or makes what tests run, before those that need it, so that none of them waits for a build. */
+function made(name: string, always: boolean, args: readonly string[]): Stage {
+  const stage = check(name, 'node', args, { lane: 'builds', always });
   // Without it, a laptop skips the tests that need it; CI does not.
-  return { ...found, run: async (output) => ({ ...(await found.run(output)), ...(!ci && { failed: 0 }) }) };
+  return { ...stage, run: async (output) => ({ ...(await stage.run(output)), ...(!ci && { failed: 0 }) }) };
+}
+
+/** The real control plane. */
+function controlPlane(name: string, release: string, always: boolean): Stage {
+  return made(name, always, ['scripts/control-plane.ts', 'path', '--kubernetes', release]);
 }
 
 /** What tests run beside the program. */
-function builds(name: string, programs: readonly string[]): Stage {
-  return check(name, 'node', ['scripts/test/build-programs.ts', ...programs], { lane: 'builds', always: ci });
+function builds(name: string, always: boolean, programs: readonly string[]): Stage {
+  return made(name, always, ['scripts/test/build-programs.ts', ...programs]);
 }
 
 /** The program against a real OpenStack. */
@@ -142,10 +144,9 @@ const stages: readonly Stage[] = [
   // The same texts each time; `make fuzz` draws others.
   check('fuzz', 'node', ['e2e/fuzz/run.ts'], { always: ci, env: { MINUTES: '1', SEED: '1' } }),
   controlPlane('binaries', CURRENT_KUBERNETES, true),
-  // A laptop builds these when a test needs them.
-  builds('programs', ['kubelet-plugin', 'upstream']),
+  builds('programs', true, ['kubelet-plugin', 'upstream']),
   controlPlane('binaries-oldest', OLDEST_KUBERNETES, ci),
-  builds('simulator', ['simulator']),
+  builds('simulator', ci, ['simulator']),
   tests('unit', { pattern: UNIT, lane: 'checks', always: false, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
   properties(),
   tests('packages', { pattern: PACKAGES, lane: 'checks', concurrency: 2 }),
@@ -210,5 +211,5 @@ for (const name of [...wanted, ...stages.flatMap(({ after = [] }) => after)]) {
 const { failed, passed } = await runStages(
   stages.filter((stage) => (wanted.length > 0 ? wanted.includes(stage.name) : stage.always)),
 );
-console.log(`${passed} passed, ${failed} failed`);
+say(SCREEN, `${passed} passed, ${failed} failed`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);

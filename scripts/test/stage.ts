@@ -1,5 +1,5 @@
 /** What a stage of `make test` is, and how it runs a program: a check, or tests that are counted. */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,8 +26,8 @@ export interface Stage {
   readonly run: (output: Output) => Promise<Totals>;
 }
 
-/** No stage may hang CI: each is ended after this many minutes. */
-const STAGE_LIMIT_MINUTES = 40;
+/** No stage may hang CI: each is ended after this many minutes. The longest is begun early and shares the machine with all others: it takes most of a run. */
+const STAGE_LIMIT_MINUTES = 90;
 
 /**
  * Where Node keeps what it compiled of the sources: each test file, and each program that one starts, loads hundreds of them. V8 reports what
@@ -41,10 +41,31 @@ export const ci: boolean = process.env['CI'] === 'true';
 /** Standard output: of a stage that runs by itself, and so prints as it goes. */
 export const SCREEN: Output = 1;
 
+/** Returns when all of it is written: what the stream of a pipe holds for a slow reader is lost when the process exits. */
 export function say(output: Output, line: string): void {
-  // Node may have made a pipe one that does not block: its stream waits until a slow reader has taken all.
-  if (output === SCREEN) process.stdout.write(`${line}\n`);
-  else writeSync(output, `${line}\n`);
+  let rest = Buffer.from(`${line}\n`);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(output, rest));
+    } catch (error) {
+      // A pipe that does not block, as Node makes it for its programs, is full.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+}
+
+/** What the programs of a stage have started ends with them, and they with this process. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => running.forEach((child) => signalGroup(child, 'SIGTERM')));
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // ESRCH: nobody is left.
+  }
 }
 
 /** Resolves with the exit code. */
@@ -56,11 +77,14 @@ async function execute(
 ): Promise<number> {
   const child = spawn(command, args, {
     stdio: ['ignore', output, output],
+    // A group of its own, which Ctrl-C does not reach: this process ends it.
+    detached: true,
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
   });
+  running.add(child);
   const limit = setTimeout(() => {
     say(output, `${command} took longer than ${STAGE_LIMIT_MINUTES} minutes and was ended`);
-    child.kill('SIGKILL');
+    signalGroup(child, 'SIGKILL');
   }, STAGE_LIMIT_MINUTES * 60_000);
   try {
     return await new Promise<number>((resolve, reject) => {
@@ -69,6 +93,8 @@ async function execute(
     });
   } finally {
     clearTimeout(limit);
+    running.delete(child);
+    signalGroup(child, 'SIGKILL');
   }
 }
 
