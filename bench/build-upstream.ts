@@ -1,6 +1,6 @@
 /** The Go program of `upstream/`. Built each time: Go itself knows when nothing has changed. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,9 +10,17 @@ export const UPSTREAM: string = fileURLToPath(new URL('../.outrigger/bench/upstr
 /** Throws when the Go toolchain is missing (`ENOENT`) or the build fails. */
 export function buildUpstream(): void {
   mkdirSync(path.dirname(UPSTREAM), { recursive: true });
-  execFileSync('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', UPSTREAM, '.'], {
-    cwd: fileURLToPath(new URL('upstream', import.meta.url)),
-    env: { ...process.env, CGO_ENABLED: '0' },
-    stdio: 'inherit',
-  });
+  // Beside it, from what is there: tests build it at the same time, and Go may write into a program that one of them is about to start.
+  const beside = `${UPSTREAM}.${process.pid}.partial`;
+  try {
+    if (existsSync(UPSTREAM)) copyFileSync(UPSTREAM, beside);
+    execFileSync('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', beside, '.'], {
+      cwd: fileURLToPath(new URL('upstream', import.meta.url)),
+      env: { ...process.env, CGO_ENABLED: '0' },
+      stdio: 'inherit',
+    });
+    renameSync(beside, UPSTREAM);
+  } finally {
+    rmSync(beside, { force: true });
+  }
 }
