@@ -548,7 +548,7 @@ test('a cloud is not asked again about nodes that wait minutes for a slow API se
   const rig = setUp(t);
   for (let i = 0; i < 500; i++) rig.api.put(newNode(`n${i}`));
   rig.api.writing = () => rig.clock.sleep(1_000);
-  await rig.start();
+  await rig.start({ concurrentNodeSyncs: 8 });
   // 1,000 writes, 8 at a time: two minutes.
   for (let s = 0; s < 150; s++) await rig.clock.advance(1_000);
   assert.ok([...rig.api.nodes.values()].every((node) => !isTainted(node)));
