@@ -41,10 +41,13 @@ export class FakeRig {
   /** A lost answer of the n-th write from now on, with or without effect. */
   fault: { after: number; readonly takesEffect: boolean } | undefined;
   writes = 0;
+  /** Before a write is sent, with its form. */
+  before: (body: string) => Promise<void> = () => Promise.resolve();
 
   readonly #fetch: Fetch = async (url, init) => {
     const isWrite = !/Action=Describe/u.test(String(init?.body));
     if (isWrite) this.writes++;
+    if (isWrite) await this.before(String(init?.body));
     if (!isWrite || !this.fault || this.fault.after-- > 0) return this.aws.fetch(url, init);
     const { takesEffect } = this.fault;
     this.fault = undefined;

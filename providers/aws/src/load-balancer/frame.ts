@@ -38,9 +38,9 @@ export interface BackEndAccess {
   readonly usesShared: boolean;
   /** Of the shared group, as the last look found it; `undefined`: there is none. */
   readonly sharedId: string | undefined;
-  /** Its ID; made where there is none. */
-  ensureShared(call: CallContext): Promise<string>;
-  /** Removes the shared group, which no load balancer has any more. `false`: network interfaces of one that has gone hold it still. */
+  /** With its ID; made where there is none. It stays while this is under way: no list shows yet what is being made with it. */
+  useShared<T>(use: (id: string) => Promise<T>, call: CallContext): Promise<T>;
+  /** Removes the shared group, which no load balancer has any more; not while `useShared` is under way. `false`: network interfaces of one that has gone hold it still. */
   releaseShared(call: CallContext): Promise<boolean>;
   /** In a look, so that `isOpen` can tell. */
   learn(instanceIds: readonly string[], call: CallContext): Promise<void>;

@@ -43,3 +43,58 @@ test('from Network to Classic, the shared group goes with the Network one', asyn
   await rig.bring(rig.desired({ ...serviceOf(), annotations: {} }));
   assert.equal(sharedGroups(rig), 0);
 });
+
+test('of a Service whose target groups AWS refuses, nothing is left over', async () => {
+  const rig = new FakeRig({ knobs: SLOW });
+  const named = rig.aws.addSecurityGroup({ vpcId: rig.vpcId, name: 'by-hand' });
+  for (const service of [serviceOf(), serviceOf({ 'security-groups': named })]) {
+    rig.aws.faults.set({ operation: 'CreateTargetGroup', status: 400, code: 'TooManyTargetGroups', times: 1_000 });
+    const desired = rig.desired(service);
+    for (let round = 0; round < 3; round++) {
+      const { actions } = rig.balancers.plan(desired, await rig.parts(service));
+      for (const action of actions) await rig.balancers.apply(action, desired, rig.call).catch(() => {});
+      await rig.clock.advance(20_000);
+    }
+    rig.aws.faults.set();
+    await rig.bring(rig.desired(service, [], false));
+    assert.equal(sharedGroups(rig), 0);
+  }
+});
+
+test('a shared group that somebody deletes with its load balancer is made again', async () => {
+  const rig = new FakeRig();
+  const { account } = rig.aws;
+  await rig.bring(rig.desired(serviceOf()));
+  await rig.clock.advance(600_000);
+  for (const { id } of account.listeners.all()) account.listeners.remove(id);
+  for (const { id } of account.balancers.all()) account.balancers.remove(id);
+  const before = account.groups.all().filter(({ tags }) => SHARED in tags);
+  for (const { id } of before) account.groups.remove(id);
+  for (const rule of account.rules.all()) if (rule.referencedGroupId === before[0]?.id) account.rules.remove(rule.id);
+  await rig.bring(rig.desired(serviceOf()));
+  assert.equal(sharedGroups(rig), 1);
+  assert.deepEqual(rig.aws.takeProblems(), []);
+});
+
+test('while a load balancer is being made with the shared group, the last deletion leaves it alone', async () => {
+  const rig = new FakeRig();
+  const [old, young] = ['1', '2'].map((digit) =>
+    serviceOf({}, { uid: `${digit}f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0`, name: `web-${digit}` }),
+  );
+  await rig.bring(rig.desired(old!));
+  const desired = rig.desired(young!);
+  const removed = rig.desired(old!, [], false);
+  let gone: Promise<unknown> | undefined;
+  rig.before = async (body) => {
+    if (!body.includes('Action=CreateLoadBalancer') || gone) return;
+    // All of the other one goes while this request waits for its turn.
+    gone = rig.bring(removed);
+    await gone;
+  };
+  await rig.bring(desired);
+  assert.ok(gone);
+  assert.equal(sharedGroups(rig), 1);
+  assert.equal(rig.aws.account.targetGroups.all().length, 1);
+  await rig.bring(rig.desired(young!, [], false));
+  assert.equal(sharedGroups(rig), 0);
+});

@@ -21,7 +21,7 @@ export async function changeTargets(
   const coming = wanted.filter((id) => !there.includes(id));
   if (coming.length > 0 && access.usesShared) {
     const isOwn = await access.spreadRules(loadBalancerName(owner.uid), coming, call);
-    if (!isOwn) await access.open(await access.ensureShared(call), coming, call);
+    if (!isOwn) await access.useShared((shared) => access.open(shared, coming, call), call);
   }
   const refused: string[] = [];
   let taken: readonly string[];

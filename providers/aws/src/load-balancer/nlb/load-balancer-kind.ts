@@ -3,7 +3,7 @@ import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { Attributes, ListedPart, PartKind, PartRequest } from '@outrigger/provider-kit';
 import type { LoadBalancer } from '../../client/generated/elbv2.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
-import { LOAD_BALANCER, SECURITY_GROUP, SHARED_GROUP } from '../frame.ts';
+import { LOAD_BALANCER, SECURITY_GROUP, SHARED_GROUP, TARGET_GROUP } from '../frame.ts';
 import { touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
 import { arnOf, groupArnOf } from '../observe/elbv2-look.ts';
@@ -46,7 +46,8 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
   const calls = new LoadBalancerCalls(setup, tagging);
   return {
     kind: LOAD_BALANCER,
-    needs: [SECURITY_GROUP],
+    // With the last target group the shared security group goes: there is none of a load balancer that has no target group.
+    needs: [SECURITY_GROUP, TARGET_GROUP],
     takesRequestsWhilePending: true,
     fixed: ['scheme'],
     compare: {
@@ -152,19 +153,21 @@ class LoadBalancerCalls {
       ...tagsOfRequest(this.#setup, request),
       ...(isUsual && { [SETTINGS_TAG]: settingsHash(settings) }),
     };
-    const { LoadBalancers } = await client.elbv2(call, 'CreateLoadBalancer', {
-      Name: loadBalancerName(request.owner.uid),
-      Type: 'network',
-      Scheme: scheme,
-      IpAddressType: ipAddressType,
-      SubnetMappings: zones.map(mappingOf),
-      SecurityGroups: await this.#groupIds(securityGroups ?? [], call),
-      ...(sourceNat === 'on' && { EnablePrefixForIpv6SourceNat: sourceNat }),
-      Tags: tagList(tags),
+    return this.#withGroups(securityGroups ?? [], call, async (SecurityGroups) => {
+      const { LoadBalancers } = await client.elbv2(call, 'CreateLoadBalancer', {
+        Name: loadBalancerName(request.owner.uid),
+        Type: 'network',
+        Scheme: scheme,
+        IpAddressType: ipAddressType,
+        SubnetMappings: zones.map(mappingOf),
+        SecurityGroups,
+        ...(sourceNat === 'on' && { EnablePrefixForIpv6SourceNat: sourceNat }),
+        Tags: tagList(tags),
+      });
+      const thing = made('CreateLoadBalancer', LoadBalancers);
+      look.loadBalancers.created(arnOf(thing), thing, tags);
+      return { id: arnOf(thing) };
     });
-    const thing = made('CreateLoadBalancer', LoadBalancers);
-    look.loadBalancers.created(arnOf(thing), thing, tags);
-    return { id: arnOf(thing) };
   }
 
   async update(
@@ -177,10 +180,11 @@ class LoadBalancerCalls {
     const arn = { LoadBalancerArn: id };
     const instances = instanceIdsOf(desired.backEnds);
     if (changed.includes('securityGroups') && securityGroups) {
-      const SecurityGroups = await this.#groupIds(securityGroups, call);
-      // Before the group is there: what comes from it is let in at once.
-      if (access.usesShared) await access.open(await access.ensureShared(call), instances, call);
-      await client.elbv2(call, 'SetSecurityGroups', { ...arn, SecurityGroups });
+      await this.#withGroups(securityGroups, call, async (SecurityGroups) => {
+        // Before the group is there: what comes from it is let in at once.
+        if (access.usesShared) await access.useShared((shared) => access.open(shared, instances, call), call);
+        await client.elbv2(call, 'SetSecurityGroups', { ...arn, SecurityGroups });
+      });
     }
     if (changed.includes('zones') || changed.includes('sourceNat')) {
       await client.elbv2(call, 'SetSubnets', {
@@ -195,7 +199,7 @@ class LoadBalancerCalls {
     // After its subnets: where AWS gives it no others, what asks about health from the old ones is let in still.
     if (changed.includes('nodeRules') && nodeRules) {
       // It has a group: its own rules go.
-      if (securityGroups) await access.open(await access.ensureShared(call), instances, call);
+      if (securityGroups) await access.useShared((shared) => access.open(shared, instances, call), call);
       await access.setRules(nameIn(id), nodeRules, securityGroups ? [] : instances, call);
     }
     if (changed.includes('settings')) {
@@ -205,11 +209,14 @@ class LoadBalancerCalls {
     if (changed.includes('tags')) await this.#tagging.follow(id, tags, call);
   }
 
-  async #groupIds(groups: readonly string[], call: CallContext): Promise<readonly string[]> {
+  async #withGroups<T>(
+    groups: readonly string[],
+    call: CallContext,
+    send: (ids: readonly string[]) => Promise<T>,
+  ): Promise<T> {
+    if (!groups.includes(SHARED_GROUP)) return send(groups);
     const { access } = this.#setup;
-    if (!groups.includes(SHARED_GROUP)) return groups;
-    const shared = await access.ensureShared(call);
-    return groups.map((group) => (group === SHARED_GROUP ? shared : group));
+    return access.useShared((shared) => send(groups.map((one) => (one === SHARED_GROUP ? shared : one))), call);
   }
 }
 

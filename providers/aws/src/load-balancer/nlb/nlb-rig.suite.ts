@@ -42,7 +42,7 @@ export class NlbRig {
       releaseShared: () => Promise.resolve(true),
       usesShared: true,
       sharedId: 'sg-5a4ed',
-      ensureShared: () => Promise.resolve('sg-5a4ed'),
+      useShared: (use) => use('sg-5a4ed'),
       open: (_group, ids) => {
         for (const id of ids) this.opened.add(id);
         return Promise.resolve();

@@ -197,7 +197,7 @@ class TargetGroupCalls {
     }
     if (changed.includes('tags')) await this.#tagging.follow(id, tags, call);
     if (changed.includes('isOpen') && access.usesShared)
-      await access.open(await access.ensureShared(call), targets, call);
+      await access.useShared((shared) => access.open(shared, targets, call), call);
     if (changed.includes('targets')) await changeTargets(this.#setup, id, { owner, wanted: targets }, call);
   }
 }

@@ -44,7 +44,12 @@ export class NodeAccess implements BackEndAccess {
   /** `<node group> <source group>`: opened by this process, and when. */
   readonly #opened = new Map<string, number>();
   #sharedId: string | undefined;
+  /** When it was seen or made last; monotonic. */
+  #sharedAt: number = 0;
   #making: Promise<string> | undefined;
+  #releasing: Promise<boolean> | undefined;
+  /** Requests under way that give it to something. */
+  #users: number = 0;
 
   constructor(options: NodeAccessOptions) {
     this.#options = { ...options.look.options, ...options };
@@ -71,8 +76,10 @@ export class NodeAccess implements BackEndAccess {
       ({ Tags }) => tagValue(Tags, CLUSTER_TAG) === undefined && tagValue(Tags, SHARED_TAG) === undefined,
     );
     const seen = this.#groups.find(({ Tags }) => tagValue(Tags, SHARED_TAG) === this.#options.cluster.id)?.GroupId;
-    if (seen !== undefined) this.#sharedId = seen;
     const now = this.#options.clock.monotonic();
+    if (seen !== undefined) this.#knowShared(seen);
+    // Somebody has deleted it: another one is made where it is needed.
+    else if (now - this.#sharedAt >= BELIEVED_MS) this.#sharedId = undefined;
     for (const [key, at] of this.#opened) {
       const isShown = this.#groups.some(({ GroupId }) => key.startsWith(`${GroupId} `));
       if (now - at >= (isShown ? BELIEVED_MS : UNSHOWN_MS)) this.#opened.delete(key);
@@ -81,11 +88,21 @@ export class NodeAccess implements BackEndAccess {
 
   /** Makes the shared group where there is none. All who ask meanwhile get one. */
   async ensureShared(call: CallContext): Promise<string> {
+    await this.#releasing?.catch(() => {});
     if (this.#sharedId !== undefined) return this.#sharedId;
     this.#making ??= this.#makeShared(call).finally(() => {
       this.#making = undefined;
     });
     return this.#making;
+  }
+
+  async useShared<T>(use: (id: string) => Promise<T>, call: CallContext): Promise<T> {
+    this.#users++;
+    try {
+      return await use(await this.ensureShared(call));
+    } finally {
+      this.#users--;
+    }
   }
 
   /** In a look, so that `isOpen` can tell. */
@@ -215,10 +232,18 @@ export class NodeAccess implements BackEndAccess {
     return true;
   }
 
-  async releaseShared(call: CallContext): Promise<boolean> {
-    const { client, look } = this.#options;
+  releaseShared(call: CallContext): Promise<boolean> {
     const id = this.#sharedId;
-    if (id === undefined || this.#making) return true;
+    // Whoever is about to use it has a target group, and with that it goes.
+    if (id === undefined || this.#users > 0) return Promise.resolve(true);
+    this.#releasing ??= this.#release(id, call).finally(() => {
+      this.#releasing = undefined;
+    });
+    return this.#releasing;
+  }
+
+  async #release(id: string, call: CallContext): Promise<boolean> {
+    const { client, look } = this.#options;
     if (await this.held.has(id, call)) return false;
     await this.close(id, call);
     try {
@@ -296,12 +321,17 @@ export class NodeAccess implements BackEndAccess {
         TagSpecifications: [{ ResourceType: 'security-group', Tags }],
       });
       if (GroupId === undefined) throw new CloudError('unavailable', 'CreateSecurityGroup: the answer names no group');
-      this.#sharedId = GroupId;
+      this.#knowShared(GroupId);
       return GroupId;
     } catch (error) {
       if (awsCodeOf(error) !== 'InvalidGroup.Duplicate') throw error;
       return this.#sharedByName(GroupName, known.vpcId, call);
     }
+  }
+
+  #knowShared(id: string): void {
+    this.#sharedId = id;
+    this.#sharedAt = this.#options.clock.monotonic();
   }
 
   /** One that no look has shown yet: its name is made of the cluster's ID. */
@@ -317,7 +347,7 @@ export class NodeAccess implements BackEndAccess {
       const message = `there is a security group ${name} without the tag ${SHARED_TAG}=${cluster.id}: delete it, or tag it`;
       throw new CloudError('conflict', message);
     }
-    this.#sharedId = id;
+    this.#knowShared(id);
     return id;
   }
 }
