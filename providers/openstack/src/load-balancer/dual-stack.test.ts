@@ -145,7 +145,7 @@ test('a subnet of the other family is refused before anything is made; it is ask
   ] as const) {
     const web = placed('web', family, wrong.id);
     const { refused } = await rig.bring(web);
-    const text = `the subnet ${wrong.id} of subnet-id has ${family === 'IPv6' ? 'IPv4' : 'IPv6'} addresses, and the Service needs an ${family} address; set subnet-id to another, or ask for the other family`;
+    const text = `the subnet that subnet-id names has ${family === 'IPv6' ? 'IPv4' : 'IPv6'} addresses, and the Service needs an ${family} address; set subnet-id to another, or ask for the other family`;
     assert.ok(isCloudError(refused, 'invalid'));
     assert.equal(refused.message, text);
     assert.deepEqual(await rig.everything(), before);

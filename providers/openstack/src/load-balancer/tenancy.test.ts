@@ -102,6 +102,8 @@ test('a port, a network and a subnet are used where the cloud config or a tag sa
     ['network', `/v2.0/networks/${network.id}`, annotated({ networkId: network.id })],
     ['subnet', `/v2.0/subnets/${subnet.id}`, annotated({ subnetId: subnet.id })],
     ['subnet', '', annotated({ memberSubnetId: rig.seeded.subnet6.id })],
+    // Nor is it said of which family it is.
+    ['subnet', '', annotated({ subnetId: rig.seeded.subnet6.id })],
     ['network', '', annotated({ networkId: '00000000-0000-4000-8000-00000000dead' })],
   ] as const;
   for (const [i, [what, path, annotations]] of asked.entries()) {

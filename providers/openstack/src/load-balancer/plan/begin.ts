@@ -59,15 +59,16 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
     const { family, networkId, portId, subnetFamily, subnetId, subnetOf } = tree.loadBalancer.vip;
     // Without a back end it is not known where: one will come.
     if (!networkId && !portId && !subnetId && !subnetOf) return wait;
-    if (subnetFamily && subnetFamily !== family) {
-      const text = `the subnet ${subnetId} of subnet-id has ${subnetFamily} addresses, and the Service needs an ${family} address; set subnet-id to another, or ask for the other family`;
-      return refuse(new CloudError('invalid', text));
-    }
     const request = loadBalancerRequest(tree, [ownerTag(desired.owner), names.loadBalancer]);
     const change = { op: 'create-load-balancer', request } as const;
     const places = placesOf(tree, desired);
     const denied = places.find(({ mayUse }) => !mayUse);
     if (denied) return refuse(notForThis(`the ${denied.kind} that an annotation names`, desired.service.namespace));
+    // Of a subnet that it may not use, nothing is said.
+    if (subnetFamily && subnetFamily !== family) {
+      const text = `the subnet that subnet-id names has ${subnetFamily} addresses, and the Service needs an ${family} address; set subnet-id to another, or ask for the other family`;
+      return refuse(new CloudError('invalid', text));
+    }
     const ports = tree.listeners.map(({ port, protocol }) => `${protocol} ${port}`).join(', ');
     const summary = `create the load balancer ${names.loadBalancer}: ${ports}`;
     return act(touching(actionOf('create', { kind: 'load-balancer' }, summary, change), places));
