@@ -113,6 +113,22 @@ test('a node that joins waits neither for the refresh of all nodes nor for the s
   await Promise.all([refreshed, flaps, ...joins]);
 });
 
+test('a node that joins is asked about as a critical call, which has places that writes of load balancers cannot take', async () => {
+  const { clock, instances, lookups } = setUp();
+  const joins = lookups.lookUp(nodeRef('joins'), ask({ need: 'metadata' }));
+  const stays = lookups.lookUp(nodeRef('stays'), ask({ need: 'state' }));
+  await clock.settle();
+  assert.deepEqual(
+    instances.lookUps.map(({ nodes, call }) => [nodes.map(({ name }) => name), call.priority]),
+    [
+      [['joins'], 'critical'],
+      [['stays'], 'normal'],
+    ],
+  );
+  for (const lookUp of instances.lookUps) lookUp.answer(lookUp.nodes.map((node) => foundAt(clock, node)));
+  await Promise.all([joins, stays]);
+});
+
 test('equal questions share an answer, and a critical one does not wait behind the others', async () => {
   const { clock, instances, lookups } = setUp();
   const both = [lookups.lookUp(nodeRef('a'), ask()), lookups.lookUp(nodeRef('a'), ask())];

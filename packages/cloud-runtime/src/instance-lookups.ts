@@ -27,8 +27,8 @@ export interface LookUpOptions {
   /** `clock.monotonic()`: an answer that rests on a request sent before this is `failed`, code `unavailable`. Default: none is. */
   readonly notBefore?: number;
   /**
-   * Default: `normal`. A `normal` one that needs `metadata` is that of a node which joins, or whose machine the cloud says has changed: with the
-   * `critical` ones it travels in batches beside those of the others, and does not wait for them.
+   * Default: `normal`. A `normal` one that needs `metadata` is that of a node which joins, or whose machine the cloud says has changed: it counts as
+   * `critical`. Those travel in batches beside the others', and wait neither for them nor behind slow writes for a place in the call budget.
    */
   readonly priority?: CallPriority;
 }
@@ -122,7 +122,8 @@ class BatchedLookups implements InstanceLookups {
         reject((signal.aborted ? signal.reason : this.#closed.signal.reason) as Error);
         return;
       }
-      const lane = isUrgent(need, priority) ? this.#urgent : this.#others;
+      const urgent = isUrgent(need, priority);
+      const lane = urgent ? this.#urgent : this.#others;
       const giveUp = (reason: Error): void => {
         stop();
         lane.leave(entry, waiter);
@@ -139,7 +140,7 @@ class BatchedLookups implements InstanceLookups {
           resolve(refuseOlder(node, answer, notBefore));
         },
       };
-      const entry = lane.add(node, need, priority, waiter);
+      const entry = lane.add(node, need, urgent ? 'critical' : priority, waiter);
     });
   }
 
