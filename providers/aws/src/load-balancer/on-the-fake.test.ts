@@ -86,24 +86,30 @@ test('from Classic to Network and back: the new one is there before the old one 
   assert.deepEqual(rig.aws.takeProblems(), []);
 });
 
-test('a Classic one serves until its Network one has a healthy target, and ten minutes at most', async () => {
-  const rig = new FakeRig({ knobs: { targetInitialMs: 90_000 } });
-  const { classics } = rig.aws.account;
-  const service = serviceOf();
-  const classic = { ...service, annotations: {} };
-  await rig.bring(rig.desired(classic));
-  const started = rig.clock.monotonic();
-  const lines = await rig.bring(rig.desired(service));
-  assert.equal(lines.filter((line) => line === 'delete classic-load-balancer').length, 1);
-  assert.ok(rig.clock.monotonic() - started >= 90_000, 'it went before');
-  await rig.bring(rig.desired(classic));
-  rig.aws.account.knobs.targetInitialMs = 3_600_000;
-  await assert.rejects(rig.bring(rig.desired(service)), /it comes to no end/);
-  assert.equal(classics.all().length, 1);
-  await rig.clock.advance(600_000);
-  await rig.bring(rig.desired(service));
-  assert.equal(classics.all().length, 0);
-});
+for (const [title, isToNetwork, deleted] of [
+  ['a Classic one serves until its Network one has a healthy target', true, 'delete classic-load-balancer'],
+  ['a Network one serves until its Classic one has an instance in service', false, 'delete load-balancer'],
+] as const) {
+  test(`${title}, and ten minutes at most`, async () => {
+    const rig = new FakeRig({ knobs: { targetInitialMs: 90_000 } });
+    const { balancers, classics, knobs } = rig.aws.account;
+    const network = serviceOf();
+    const classic = { ...network, annotations: {} };
+    const [before, after, left] = isToNetwork ? [classic, network, classics] : [network, classic, balancers];
+    await rig.bring(rig.desired(before));
+    const started = rig.clock.monotonic();
+    const lines = await rig.bring(rig.desired(after));
+    assert.equal(lines.filter((line) => line === deleted).length, 1);
+    assert.ok(rig.clock.monotonic() - started >= 90_000, 'it went before');
+    await rig.bring(rig.desired(before));
+    knobs.targetInitialMs = 3_600_000;
+    await assert.rejects(rig.bring(rig.desired(after)), /it comes to no end/);
+    assert.equal(left.all().length, 1);
+    await rig.clock.advance(600_000);
+    await rig.bring(rig.desired(after));
+    assert.equal(left.all().length, 0);
+  });
+}
 
 test('a Classic one serves as long as its Network one has no target at all', async () => {
   const rig = new FakeRig();
@@ -118,25 +124,6 @@ test('a Classic one serves as long as its Network one has no target at all', asy
     await rig.clock.advance(120_000);
   }
   assert.equal(classics.all().length, 1);
-});
-
-test('a Network one serves until its Classic one has an instance in service, and ten minutes at most', async () => {
-  const rig = new FakeRig({ knobs: { targetInitialMs: 90_000 } });
-  const { balancers } = rig.aws.account;
-  const service = serviceOf();
-  const classic = { ...service, annotations: {} };
-  await rig.bring(rig.desired(service));
-  const started = rig.clock.monotonic();
-  const lines = await rig.bring(rig.desired(classic));
-  assert.equal(lines.filter((line) => line === 'delete load-balancer').length, 1);
-  assert.ok(rig.clock.monotonic() - started >= 90_000, 'it went before');
-  await rig.bring(rig.desired(service));
-  rig.aws.account.knobs.targetInitialMs = 3_600_000;
-  await assert.rejects(rig.bring(rig.desired(classic)), /it comes to no end/);
-  assert.equal(balancers.all().length, 1);
-  await rig.clock.advance(600_000);
-  await rig.bring(rig.desired(classic));
-  assert.equal(balancers.all().length, 0);
 });
 
 test('a Network one serves as long as its Classic one has no instance at all', async () => {

@@ -40,6 +40,7 @@ import {
 } from './load-balancer-shape.ts';
 
 const ARN = /^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\d+:loadbalancer\/net\/[\w-]+\/\w+$/u;
+
 export function loadBalancerKind(setup: NlbSetup): PartKind {
   const { client, look } = setup;
   const tagging = elbv2Tagging(client, look.loadBalancers);
