@@ -1,7 +1,7 @@
 /**
  * The node:test reporter of `make test`: prints failures and slow tests as they end, skips by reason and the coverage in
- * a few lines at the end, and appends one JSON line of totals to the file named by OUTRIGGER_TEST_COUNTS. With TEST_TIMES=1 it lists the files
- * by how long they took.
+ * a few lines at the end, and appends one JSON line of totals and failures to the file named by OUTRIGGER_TEST_COUNTS. With TEST_TIMES=1 it lists
+ * the files by how long they took.
  */
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -32,7 +32,7 @@ interface Coverage {
 interface Summary {
   /** Undefined: of all files. */
   readonly file?: string;
-  readonly counts: unknown;
+  readonly counts: object;
   readonly duration_ms: number;
 }
 
@@ -73,12 +73,15 @@ export default async function* testReporter(
 ): AsyncGenerator<string, void> {
   const skipped = new Map<string, number>();
   const times: { readonly path: string; readonly ms: number }[] = [];
+  const failures: string[] = [];
   for await (const { type, data } of source) {
     switch (type) {
       case 'test:fail': {
         const test = data as TestEnd;
         const error = test.details.error?.cause ?? test.details.error;
-        yield `FAIL ${test.name}\n     ${where(test)}\n${inspect(error, { depth: 6 }).replaceAll(/^/gm, '     ')}\n`;
+        const failure = `FAIL ${test.name}\n     ${where(test)}\n${inspect(error, { depth: 6 }).replaceAll(/^/gm, '     ')}\n`;
+        failures.push(failure);
+        yield failure;
         break;
       }
       case 'test:pass': {
@@ -109,7 +112,7 @@ export default async function* testReporter(
         }
         if (process.env['TEST_TIMES']) yield timeLines(times);
         for (const [reason, count] of skipped) yield `skipped ${count} ${count === 1 ? 'test' : 'tests'}: ${reason}\n`;
-        if (target) appendFileSync(target, `${JSON.stringify(counts)}\n`);
+        if (target) appendFileSync(target, `${JSON.stringify({ ...counts, failures })}\n`);
         break;
       }
       default:

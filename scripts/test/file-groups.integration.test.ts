@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { groupFiles, writeGroups } from './file-groups.ts';
+import type { Totals } from './stage.ts';
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'outrigger-groups-'));
@@ -55,8 +56,10 @@ test('a group runs the tests of all its files, and a failure names the file and 
       env: { PATH: process.env['PATH'], OUTRIGGER_TEST_COUNTS: counts, TEST_TIMES: '1' },
     },
   );
-  const { passed, failed } = JSON.parse(readFileSync(counts, 'utf8')) as { passed: number; failed: number };
+  const { passed, failed, failures } = JSON.parse(readFileSync(counts, 'utf8')) as Required<Totals>;
   assert.deepEqual({ passed, failed }, { passed: 2, failed: 1 });
+  assert.equal(failures.length, 1);
+  assert.match(failures[0]!, /^FAIL bad\n +bad\.test\.ts:3\n/u);
   assert.match(stdout, /^FAIL bad\n +bad\.test\.ts:3$/m);
   assert.match(stdout, /^ +\d+\.\d s {2}unit-1-of-1\.mjs$/m);
 });

@@ -72,6 +72,19 @@ test('a stage that throws has failed, with the reason, and the others go on', (t
   assert.match(stdout, /\{"passed":2,"failed":1,"skipped":0\}\n$/u);
 });
 
+test('tests that failed are printed once more next to the sum, each with its stage, a long one in part', (t) => {
+  const failures = `['FAIL short\\n     a.test.ts:1\\n', 'FAIL long' + '\\n     line'.repeat(100)]`;
+  const { stdout } = printed(
+    t,
+    `{ name: 'tests', lane: 'checks', always: true, run: async () => ({ passed: 1, failed: 2, skipped: 0, failures: ${failures} }) },
+     sh('other', 'labs', 'sleep 0.1')`,
+  );
+  assert.match(
+    stdout,
+    /\n== failed\ntests: FAIL short\n a\.test\.ts:1\ntests: FAIL long(?:\n line){19}\n …\n\ntests N s 1 passed, 2 failed\nother N s 1 passed/u,
+  );
+});
+
 test('a run that is ended prints what its stages have printed until then', (t) => {
   const { stdout } = printed(
     t,

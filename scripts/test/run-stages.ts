@@ -1,14 +1,18 @@
-/** Runs stages in their lanes, and prints what each has printed and a row of it. Entry point: `runStages`. */
+/** Runs stages in their lanes, and prints what each has printed, the tests that failed, and a row of each. Entry point: `runStages`. */
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { add, say, SCREEN, type Output, type Stage, type Totals } from './stage.ts';
 
+/** Of a failure, when it is printed for the second time. */
+const MOST_LINES = 20;
+
 /** Resolves with the sum of all. A stage that throws has failed, and the others go on. Who ends the process sees what its stages have printed. */
 export async function runStages(stages: readonly Stage[]): Promise<Totals> {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const rows = new Map<Stage, string>();
+  const failures: string[] = [];
   const sum: Totals = { passed: 0, failed: 0, skipped: 0 };
   const ended = new Map(stages.map(({ name }) => [name, Promise.withResolvers<void>()]));
   const started = performance.now();
@@ -21,6 +25,7 @@ export async function runStages(stages: readonly Stage[]): Promise<Totals> {
     const row = `${stage.name.padEnd(22)} ${secondsSince(begun)}  ${inWords(totals)}`;
     say(SCREEN, row);
     rows.set(stage, row);
+    failures.push(...(totals.failures ?? []).map((failure) => `${stage.name}: ${cut(failure)}`));
     add(sum, totals);
     ended.get(stage.name)!.resolve();
   };
@@ -31,6 +36,8 @@ export async function runStages(stages: readonly Stage[]): Promise<Totals> {
       for (const stage of lane) await runStage(stage, lanes.length > 1);
     }),
   );
+  // Once more, next to the sum: between a failure and the end may stand an hour of other stages.
+  if (failures.length > 0) say(SCREEN, `\n== failed\n${failures.join('\n')}`);
   say(SCREEN, `\n${stages.map((stage) => rows.get(stage)).join('\n')}`);
   say(SCREEN, `${'all'.padEnd(22)} ${secondsSince(started)}\n`);
   return sum;
@@ -61,6 +68,11 @@ async function run(stage: Stage, output: Output): Promise<Totals> {
     say(output, `${stage.name}: ${inspect(error)}`);
     return { passed: 0, failed: 1, skipped: 0 };
   }
+}
+
+function cut(failure: string): string {
+  const lines = failure.trimEnd().split('\n');
+  return lines.length <= MOST_LINES ? lines.join('\n') : [...lines.slice(0, MOST_LINES), '     …'].join('\n');
 }
 
 function secondsSince(started: number): string {

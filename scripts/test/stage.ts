@@ -8,6 +8,8 @@ export interface Totals {
   passed: number;
   failed: number;
   skipped: number;
+  /** What each failed test has printed, where the stage has tests. */
+  failures?: readonly string[];
 }
 
 /** File descriptor of what a stage and its programs print: a file of its own while other stages run beside it. */
@@ -166,7 +168,8 @@ function readTotals(file: string): Totals {
     const counts = JSON.parse(readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? '') as Totals & {
       cancelled: number;
     };
-    return { passed: counts.passed, failed: counts.failed + counts.cancelled, skipped: counts.skipped };
+    const { cancelled, failed, failures = [], passed, skipped } = counts;
+    return { passed, failed: failed + cancelled, skipped, failures };
   } catch {
     return { passed: 0, failed: 1, skipped: 0 };
   }

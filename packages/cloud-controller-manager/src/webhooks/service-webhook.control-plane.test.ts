@@ -59,7 +59,7 @@ test('the cloud is asked about the Services that it is to serve, and only when w
   const listener = await prepareListener(controlPlane, 'service');
   {
     // No controller of it touches a Service: all that the cloud is asked comes from the webhook.
-    await using program = runReplica(controlPlane, cloud, 'replica', listener.flags);
+    await using program = runReplica(controlPlane, cloud, 'replica', [...listener.flags, '-v=4']);
     await until('a webhook', () => program.log().includes('Serving webhooks'));
     const options = { providerName: 'memory', classes: [CLASS], isDefault: true };
     const configuration = serviceWebhookConfiguration(options, listener.clientConfig(SERVICE_WEBHOOK_PATH));
@@ -82,7 +82,7 @@ test('the cloud is asked about the Services that it is to serve, and only when w
     await refused(services.patch(ref(TAKEN), merge({ spec: { type: 'LoadBalancer' } })));
 
     // Only what it asks for is asked about: ports, annotations; not labels, finalizers or status.
-    assert.equal(await asked(() => services.create(serviceOf('web'))), 1);
+    assert.equal(await asked(() => services.create(serviceOf('web'))), 1, program.log());
     const change = (body: object): Promise<number> => asked(() => services.patch(ref('web'), merge(body)));
     assert.equal(await change({ metadata: { labels: { a: 'b' } } }), 0);
     assert.equal(await change({ metadata: { annotations: { a: 'b' } } }), 1);

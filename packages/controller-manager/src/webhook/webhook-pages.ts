@@ -71,7 +71,16 @@ export function createWebhookPages(options: WebhookPagesOptions): Hono {
       try {
         using held = memory.hold(caller);
         const request = readReview(await held.read(bodyOf(context)));
-        return context.json(reviewOf(request.uid, await answerInTime(webhook, request, context, options)));
+        const answer = await answerInTime(webhook, request, context, options);
+        const { dryRun, operation, uid } = request;
+        logger.verbose(4, 'Webhook answered', {
+          webhook: webhook.name,
+          uid,
+          operation,
+          dryRun,
+          refused: answer.refused,
+        });
+        return context.json(reviewOf(uid, answer));
       } catch (error) {
         if (!(error instanceof ReviewError)) throw error;
         return refuse(error.status, error.message);
