@@ -10,6 +10,7 @@ import { vendorClients } from '../../packages/image-credentials/judge/vendor-cli
 import { silentLogger } from '@outrigger/kube';
 import {
   cachedGoProgram,
+  kubernetesProgram,
   RELEASES,
   type CachedGoProgram,
   type GoProgram,
@@ -20,20 +21,18 @@ import {
 export const KUBERNETES: KubernetesMinor = '1.36';
 
 const { kubernetes: version } = RELEASES[KUBERNETES];
-const [major, minor] = version.slice(1).split('.');
-const VERSION_PACKAGE = 'k8s.io/component-base/version';
 
 type JudgeProgram = 'hollow-kubelet' | 'cloud-specs' | 'e2e.test' | 'kubeadm' | 'promtool';
 
 const PROGRAMS: Readonly<Record<JudgeProgram, Omit<CachedGoProgram, 'name'>>> = {
   /** The real kubelet with nothing below it. */
-  'hollow-kubelet': ofKubernetes(ownFolder('hollow-kubelet')),
+  'hollow-kubelet': kubernetesProgram(version, ownFolder('hollow-kubelet')),
   /** Kubernetes' specs of SIG cloud-provider, with a cloud in which they can delete. */
-  'cloud-specs': ofKubernetes(ownFolder('cloud-specs')),
+  'cloud-specs': kubernetesProgram(version, ownFolder('cloud-specs')),
   /** Kubernetes' own end-to-end tests, as they are. */
-  'e2e.test': ofKubernetes({ testsOf: 'k8s.io/kubernetes/test/e2e' }),
+  'e2e.test': kubernetesProgram(version, { testsOf: 'k8s.io/kubernetes/test/e2e' }),
   /** As it is. */
-  kubeadm: ofKubernetes('k8s.io/kubernetes/cmd/kubeadm'),
+  kubeadm: kubernetesProgram(version, 'k8s.io/kubernetes/cmd/kubeadm'),
   /** Without service discovery, which neither rules nor metrics need, and which is most of its modules. */
   promtool: {
     module: 'github.com/prometheus/prometheus',
@@ -43,12 +42,6 @@ const PROGRAMS: Readonly<Record<JudgeProgram, Omit<CachedGoProgram, 'name'>>> = 
     tags: ['remove_all_sd'],
   },
 };
-
-function ofKubernetes(source: GoProgram['source']): Omit<CachedGoProgram, 'name'> {
-  const values = { gitVersion: version, gitMajor: major, gitMinor: minor };
-  const said = Object.entries(values).map(([key, value]) => ` -X ${VERSION_PACKAGE}.${key}=${value}`);
-  return { module: 'k8s.io/kubernetes', version, source, linkerFlags: `-s -w${said.join('')}` };
-}
 
 function ownFolder(name: string): GoProgram['source'] {
   return { folder: fileURLToPath(new URL(`go/${name}`, import.meta.url)) };

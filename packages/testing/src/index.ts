@@ -40,7 +40,7 @@ export {
   type FoundBinary,
 } from './control-plane/find-binaries.ts';
 export { downloadGoModule, type GoModule } from './control-plane/go-module.ts';
-export type { GoProgram } from './control-plane/build-binaries.ts';
+export { kubernetesProgram, type GoProgram } from './control-plane/build-binaries.ts';
 export { cachedGoProgram, type CachedGoProgram, type CacheOptions } from './control-plane/cached-go-program.ts';
 export {
   DEFAULT_KUBERNETES,

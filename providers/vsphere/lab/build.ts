@@ -5,12 +5,12 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { silentLogger, type Logger } from '@outrigger/kube';
-import { cachedGoProgram } from '@outrigger/testing';
+import { cachedGoProgram, kubernetesProgram } from '@outrigger/testing';
 
 const GOVMOMI = { module: 'github.com/vmware/govmomi', version: 'v0.55.0' };
 const OFFICIAL = { module: 'k8s.io/cloud-provider-vsphere', version: 'v1.28.0' };
 /** The last release whose kube-controller-manager has the provider of vSphere switched on. */
-const IN_TREE = { module: 'k8s.io/kubernetes', version: 'v1.28.15' };
+const IN_TREE = 'v1.28.15';
 const LINKER_FLAGS = '-s -w';
 
 const telling: Logger = { ...silentLogger, info: (message) => void process.stderr.write(`${message}\n`) };
@@ -46,13 +46,6 @@ export async function buildOfficial(): Promise<string> {
 
 /** The path of a kube-controller-manager with the provider that was inside of Kubernetes, which takes ten minutes to build. */
 export async function buildInTree(): Promise<string> {
-  const source = `${IN_TREE.module}/cmd/kube-controller-manager`;
-  const [gitMajor, gitMinor] = IN_TREE.version.slice(1).split('.');
-  const said = Object.entries({ gitVersion: IN_TREE.version, gitMajor, gitMinor });
-  const values = said.map(([key, value]) => ` -X k8s.io/component-base/version.${key}=${value}`);
-  const linkerFlags = `${LINKER_FLAGS}${values.join('')}`;
-  return cachedGoProgram(
-    { name: 'kube-controller-manager-in-tree', ...IN_TREE, source, linkerFlags },
-    { logger: telling },
-  );
+  const program = kubernetesProgram(IN_TREE, 'k8s.io/kubernetes/cmd/kube-controller-manager');
+  return cachedGoProgram({ name: 'kube-controller-manager-in-tree', ...program }, { logger: telling });
 }

@@ -20,15 +20,11 @@ export interface BuildOptions {
 /** Builds one program of a control plane. */
 export async function buildBinary({ component, destination, release, signal }: BuildOptions): Promise<void> {
   const version = versionOf(component, release);
-  const isEtcd = component === 'etcd';
-  await buildGoProgram({
-    module: isEtcd ? ETCD_MODULE : KUBERNETES_MODULE,
-    version,
-    source: isEtcd ? ETCD_MODULE : `${KUBERNETES_MODULE}/cmd/${component}`,
-    linkerFlags: linkerFlags(component, version),
-    destination,
-    signal,
-  });
+  const program =
+    component === 'etcd'
+      ? { module: ETCD_MODULE, version, source: ETCD_MODULE, linkerFlags: '-s -w' }
+      : kubernetesProgram(version, `${KUBERNETES_MODULE}/cmd/${component}`);
+  await buildGoProgram({ ...program, destination, signal });
 }
 
 export interface GoProgram {
@@ -46,6 +42,17 @@ export interface GoProgram {
   /** Where the program ends up; its folder is made. */
   readonly destination: string;
   readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A program of Kubernetes, or one that is built against its code, which learns its version from the linker; without it `kubectl
+ * version` refuses to compare. `version`: of any release, with the leading `v`.
+ */
+export function kubernetesProgram(version: string, source: GoProgram['source']): Omit<GoProgram, 'destination'> {
+  const [major, minor] = version.slice(1).split('.');
+  const name = 'k8s.io/component-base/version';
+  const linkerFlags = `-s -w -X ${name}.gitVersion=${version} -X ${name}.gitMajor=${major} -X ${name}.gitMinor=${minor}`;
+  return { module: KUBERNETES_MODULE, version, source, linkerFlags };
 }
 
 /** Builds one program and moves it to `destination` in one step, so that nobody ever sees half a program. */
@@ -104,12 +111,4 @@ export function generateGoMod(module: string, version: string, upstream: string)
     `require ${module} ${version}\n`,
     ...(replaces.length > 0 ? ['\nreplace (\n', ...replaces, ')\n'] : []),
   ].join('');
-}
-
-/** Kubernetes learns its version from the linker; without it `kubectl version` refuses to compare. */
-function linkerFlags(component: Component, version: string): string {
-  if (component === 'etcd') return '-s -w';
-  const [major, minor] = version.slice(1).split('.');
-  const name = 'k8s.io/component-base/version';
-  return `-s -w -X ${name}.gitVersion=${version} -X ${name}.gitMajor=${major} -X ${name}.gitMinor=${minor}`;
 }
