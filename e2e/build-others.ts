@@ -1,9 +1,9 @@
 /** `node e2e/build-others.ts aws`: builds what the tests of a provider run beside the program, before the time of any test runs. */
-import { buildOfficial as buildOfficialAws } from '../providers/aws/lab/official.ts';
+import { buildInTree as buildInTreeAws, buildOfficial as buildOfficialAws } from '../providers/aws/lab/official.ts';
 import { buildInTree, buildOfficial, buildSimulator } from '../providers/vsphere/lab/build.ts';
 
 const BUILDS: Readonly<Record<string, readonly (() => Promise<string>)[]>> = {
-  aws: [buildOfficialAws],
+  aws: [buildOfficialAws, buildInTreeAws],
   vsphere: [buildSimulator, buildOfficial, buildInTree],
 };
 

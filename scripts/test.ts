@@ -37,8 +37,11 @@ const VSPHERE_NOT_IN_CI: readonly string[] = [
   'e2e/vsphere/migration-official.lab.test.ts',
 ];
 
-/** Beside cloud-provider-aws, which takes six minutes to build: `make e2e-aws` builds and runs it, CI does not. */
-const AWS_NOT_IN_CI: readonly string[] = ['e2e/aws/migration-official.lab.test.ts'];
+/** Beside programs of others that take a quarter of an hour to build: `make e2e-aws` builds and runs them, CI does not. */
+const AWS_NOT_IN_CI: readonly string[] = [
+  'e2e/aws/migration-in-tree.lab.test.ts',
+  'e2e/aws/migration-official.lab.test.ts',
+];
 
 /**
  * Long tests of the program amid faults, in crowds and beside Go programs. They run on the current release only: what of them

@@ -1,4 +1,4 @@
-/** An account and a cluster that go from one manager to another and back, by the Lease: what each asks AWS for, and how both look then. */
+/** An account and a cluster that go from one manager to another and back, by a Lease: what each asks AWS for, and how both look then. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,19 +10,21 @@ import {
   resources,
   systemClock,
   type Client,
+  type Node,
   type ServicePort,
 } from '@outrigger/kube';
 import { hollowNode, ProcessGroup, type ControlPlane, type Program } from '@outrigger/testing';
 import type { AccountState } from '../../providers/aws/lab/account-state.ts';
 import { countedEndpoint, type CountedEndpoint } from '../../providers/aws/lab/counted-endpoint.ts';
-import { endStateOf, labReaders, type AwsReaders } from '../../providers/aws/lab/end-state.ts';
+import { endStateOf, identitiesOf, labReaders, type AwsReaders } from '../../providers/aws/lab/end-state.ts';
 import { fakeLabCloud, type FakeLabCloud } from '../../providers/aws/lab/fake-cloud.suite.ts';
 import { officialConfig } from '../../providers/aws/lab/official.ts';
-import { LAB_ENV } from '../../providers/aws/lab/seed-account.ts';
-import { ELECTION, toFlags } from '../hand-over.ts';
+import { LAB_ENV, type SeededInstance } from '../../providers/aws/lab/seed-account.ts';
+import { ELECTION, MIGRATION, migrationConfig, toFlags } from '../hand-over.ts';
 import { isInitialised } from '../initialised-node.ts';
 import { auditLeadership } from '../leadership-audit.ts';
 import { Manager } from '../manager.ts';
+import { nodeByName, setReady } from '../node-by-name.ts';
 import { LEASE } from '../replica.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -38,6 +40,17 @@ export interface Contender {
   readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<unknown>;
 }
 
+export interface MigrationOptions {
+  /** More lines of the cloud config's `[Global]`. */
+  readonly global?: readonly string[];
+  /** Names of what is asked at the fake's URL. Default: those of cloud-provider-aws. */
+  readonly services?: readonly string[];
+  /** These controllers go by leader migration, by the names that both know. Default: both seek one Lease, and all go. */
+  readonly controllers?: readonly string[];
+  /** How a kubelet registers the node of a machine. Default: as with `--cloud-provider=external`. */
+  readonly register?: (cloud: FakeLabCloud, instance: SeededInstance) => Promise<Node>;
+}
+
 export class Migration {
   readonly client: Client;
   readonly cloud: FakeLabCloud;
@@ -45,8 +58,12 @@ export class Migration {
   readonly #counted: CountedEndpoint;
   readonly #sdk: AwsReaders;
   readonly #group: ProcessGroup;
-  readonly #config: string;
+  readonly #common: readonly string[];
+  readonly #lease: string;
   readonly #users = new Set<string>();
+  /** Nodes whose machines are gone. */
+  readonly #left: string[] = [];
+  #joined = 0;
   #terms = 0;
 
   private constructor(
@@ -55,55 +72,72 @@ export class Migration {
       readonly counted: CountedEndpoint;
       readonly sdk: AwsReaders;
       readonly group: ProcessGroup;
-      readonly config: string;
+      readonly common: readonly string[];
+      readonly lease: string;
     },
   ) {
     this.#controlPlane = controlPlane;
     ({ client: this.client, cloud: this.cloud } = parts);
-    ({ config: this.#config, counted: this.#counted, group: this.#group, sdk: this.#sdk } = parts);
+    ({ counted: this.#counted, group: this.#group, sdk: this.#sdk } = parts);
+    ({ common: this.#common, lease: this.#lease } = parts);
   }
 
-  /** With its nodes, which have ranges of pods. `global`: more lines of the cloud config. No manager runs yet; it ends with the test. */
-  static async start(t: TestContext, controlPlane: ControlPlane, global: readonly string[]): Promise<Migration> {
+  /** With its nodes, which have ranges of pods. No manager runs yet; it ends with the test. */
+  static async start(t: TestContext, controlPlane: ControlPlane, options: MigrationOptions): Promise<Migration> {
+    const { controllers = [], global, register = externalNode, services } = options;
     const cloud = fakeLabCloud(NODES, systemClock);
     const server = await cloud.aws.listen();
     const counted = await countedEndpoint(server.endpoint);
     const config = join(controlPlane.directory, 'aws.conf');
-    await writeFile(config, officialConfig(cloud.account, counted.url, global));
+    await writeFile(config, officialConfig(cloud.account, counted.url, global, services));
+    const leaders = join(controlPlane.directory, 'migration.yaml');
+    await writeFile(leaders, migrationConfig(...controllers));
     const transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-    const client = createClient(transport);
     const group = new ProcessGroup();
     t.after(async () => {
       for (const one of [group, transport, counted, server]) await one[Symbol.asyncDispose]();
     });
-    for (const [i, { name }] of cloud.account.instances.entries()) {
-      const node = hollowNode({ name, images: 0 });
-      const podCIDR = `10.244.${i}.0/24`;
-      await client.of(resources.nodes).create({ ...node, spec: { ...node.spec, podCIDR, podCIDRs: [podCIDR] } });
-    }
-    return new Migration(controlPlane, { client, cloud, counted, sdk: labReaders(server.endpoint), group, config });
+    const isByLeader = controllers.length > 0;
+    const migration = new Migration(controlPlane, {
+      client: createClient(transport),
+      cloud,
+      counted,
+      sdk: labReaders(server.endpoint),
+      group,
+      lease: isByLeader ? MIGRATION : LEASE.name,
+      common: [
+        ...toFlags(ELECTION),
+        ...(isByLeader ? ['--enable-leader-migration', `--leader-migration-config=${leaders}`] : []),
+        '--cloud-provider=aws',
+        `--cloud-config=${config}`,
+        '--bind-address=127.0.0.1',
+        '--secure-port=0',
+        '--cluster-cidr=10.244.0.0/16',
+        '--configure-cloud-routes=true',
+      ],
+    });
+    for (const one of cloud.account.instances) await migration.join(one, register);
+    return migration;
+  }
+
+  /** Its kubelet registers the node of a machine, which has a range of pods, and is ready. */
+  async join(one: SeededInstance, register: NonNullable<MigrationOptions['register']> = externalNode): Promise<void> {
+    const node = await register(this.cloud, one);
+    const podCIDR = `10.244.${this.#joined++}.0/24`;
+    await this.client.of(resources.nodes).create({ ...node, spec: { ...node.spec, podCIDR, podCIDRs: [podCIDR] } });
+    await setReady(this.client, one.name, 'True');
   }
 
   async #flags(user: string): Promise<readonly string[]> {
     this.#users.add(user);
     const kubeconfig = await this.#controlPlane.kubeconfigFor({ user, groups: ['system:masters'] });
-    return [
-      ...toFlags(ELECTION),
-      '--cloud-provider=aws',
-      `--cloud-config=${this.#config}`,
-      `--kubeconfig=${kubeconfig.path}`,
-      '--bind-address=127.0.0.1',
-      '--secure-port=0',
-      '--cluster-cidr=10.244.0.0/16',
-      '--allocate-node-cidrs=false',
-      '--configure-cloud-routes=true',
-    ];
+    return [...this.#common, `--kubeconfig=${kubeconfig.path}`];
   }
 
-  async official(command: string): Promise<Contender> {
-    const user = 'official';
+  /** A program of others. */
+  async other(user: string, command: string, flags: readonly string[]): Promise<Contender> {
     const env = Object.entries(LAB_ENV).map(([name, value]) => `${name}=${value}`);
-    const args = [...env, command, ...(await this.#flags(user))];
+    const args = [...env, command, ...(await this.#flags(user)), ...flags];
     let program: Program | undefined;
     return {
       user,
@@ -118,9 +152,10 @@ export class Migration {
     };
   }
 
-  async outrigger(t: TestContext): Promise<Contender> {
+  async outrigger(t: TestContext, flags: readonly string[] = []): Promise<Contender> {
     const user = 'outrigger';
-    const manager = new Manager(await this.#flags(user), this.#log(user));
+    const own = ['--allocate-node-cidrs=false', ...flags];
+    const manager = new Manager([...(await this.#flags(user)), ...own], this.#log(user));
     t.after(() => manager[Symbol.asyncDispose]());
     return {
       user,
@@ -151,7 +186,7 @@ export class Migration {
     await to.start();
     const deeds = (verbs: readonly string[]) => async (): Promise<boolean> => {
       const asked = await auditLog.count(({ objectRef, responseStatus, user, verb }) => {
-        const isIt = user.username === to.user && objectRef?.name === LEASE.name && verbs.includes(verb);
+        const isIt = user.username === to.user && objectRef?.name === this.#lease && verbs.includes(verb);
         return isIt && (responseStatus?.code ?? 500) < 300 ? 'asked' : undefined;
       }, begin);
       return asked['asked'] !== undefined;
@@ -223,6 +258,19 @@ export class Migration {
     return endStateOf(this.#sdk, this.cloud.account.vpcId);
   }
 
+  /** Of load balancers, listeners and target groups. */
+  identities(): Promise<readonly string[]> {
+    return identitiesOf(this.#sdk);
+  }
+
+  /** Its machine ends, and with it its kubelet: whoever leads deletes it. */
+  async leave({ id, name }: SeededInstance): Promise<void> {
+    this.#left.push(name);
+    await this.cloud.terminate(id);
+    await setReady(this.client, name, 'Unknown');
+    await this.until(`node ${name} is gone`, async () => (await nodeByName(this.client, name)) === undefined);
+  }
+
   /** Holds the API server's own record of all of it to what must be: nodes and Services are written by who leads alone. */
   async checkLeadership(t: TestContext): Promise<void> {
     const written = ['nodes', 'services'];
@@ -230,14 +278,21 @@ export class Migration {
       ({ objectRef, user }) =>
         this.#users.has(user.username) &&
         (written.includes(objectRef?.resource ?? '') ||
-          (objectRef?.resource === 'leases' && objectRef.name === LEASE.name)),
+          (objectRef?.resource === 'leases' && objectRef.name === this.#lease)),
     );
     for (const resource of written) {
       const { deletions, nodeWrites, strays, terms } = auditLeadership(entries, resource);
       t.diagnostic(`${nodeWrites} writes of ${resource} in ${terms} terms`);
       assert.ok(nodeWrites > 0, resource);
-      assert.deepEqual([strays, deletions], [[], []], `${resource}: written by one while the other had the Lease`);
+      const left = resource === 'nodes' ? this.#left.map((name) => `/api/v1/nodes/${name}`) : [];
+      assert.deepEqual(deletions.toSorted(), left.toSorted(), `${resource}: deleted`);
+      assert.deepEqual(strays, [], `${resource}: written by one while the other had the Lease`);
       assert.equal(terms, this.#terms);
     }
   }
+}
+
+/** As with `--cloud-provider=external`. */
+export async function externalNode(_cloud: FakeLabCloud, { name }: SeededInstance): Promise<Node> {
+  return hollowNode({ name, images: 0 });
 }

@@ -3,7 +3,7 @@ import {
   DescribeRouteTablesCommand,
   DescribeSecurityGroupRulesCommand,
   DescribeSecurityGroupsCommand,
-  type EC2Client,
+  EC2Client,
 } from '@aws-sdk/client-ec2';
 import {
   DescribeLoadBalancersCommand as DescribeClassicCommand,
@@ -22,7 +22,7 @@ import {
   ElasticLoadBalancingV2Client,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { AccountState } from './account-state.ts';
-import { LAB_KEYS, LAB_REGION, labEc2 } from './seed-account.ts';
+import { LAB_KEYS, LAB_REGION } from './seed-account.ts';
 
 export interface AwsReaders {
   readonly ec2: EC2Client;
@@ -30,14 +30,29 @@ export interface AwsReaders {
   readonly elbv2: ElasticLoadBalancingV2Client;
 }
 
-/** Of moto, or of whatever else listens there. */
+/** Of moto, or of whatever else listens there. They ask again where the server has just closed a connection that nothing came by. */
 export function labReaders(url: string): AwsReaders {
   const options = { endpoint: url, region: LAB_REGION, credentials: LAB_KEYS };
   return {
-    ec2: labEc2(url),
+    ec2: new EC2Client(options),
     elb: new ElasticLoadBalancingClient(options),
     elbv2: new ElasticLoadBalancingV2Client(options),
   };
+}
+
+/** ARNs of load balancers, target groups and listeners, sorted: where they are the same, nothing was made anew under the name that it had. */
+export async function identitiesOf({ elbv2 }: AwsReaders): Promise<readonly string[]> {
+  const { LoadBalancers: balancers = [] } = await elbv2.send(new DescribeLoadBalancersCommand({}));
+  const { TargetGroups: targetGroups = [] } = await elbv2.send(new DescribeTargetGroupsCommand({}));
+  const listeners = await Promise.all(
+    balancers.map(({ LoadBalancerArn }) => elbv2.send(new DescribeListenersCommand({ LoadBalancerArn }))),
+  );
+  const arns = [
+    ...balancers.map(({ LoadBalancerArn }) => LoadBalancerArn),
+    ...targetGroups.map(({ TargetGroupArn }) => TargetGroupArn),
+    ...listeners.flatMap(({ Listeners: all = [] }) => all.map(({ ListenerArn }) => ListenerArn)),
+  ];
+  return arns.map((arn = '') => arn).toSorted();
 }
 
 /** IDs are replaced by `<vpc-1>`, and the names of load balancers, which are UIDs, by `<load-balancer-1>`: two accounts that are alike give the same. */
