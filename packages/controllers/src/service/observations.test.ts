@@ -22,6 +22,7 @@ function setUp(
   ports: Readonly<Record<string, number>> = {},
   groupOf?: (key: string) => string,
   tenantOf?: (key: string) => string,
+  isFollower?: (key: string) => boolean,
 ): Asked {
   const clock = new FakeClock();
   const batches: string[][] = [];
@@ -41,6 +42,7 @@ function setUp(
     signal,
     ...(groupOf && { groupOf }),
     ...(tenantOf && { tenantOf }),
+    ...(isFollower && { isFollower }),
     serviceOf: (name) => {
       const spec = { ports: Array.from({ length: ports[name] ?? 1 }, (_, i) => ({ port: 1 + i })) };
       return name === 'gone' ? undefined : identityOf({ metadata: { name, uid: `uid-${name}` }, spec });
@@ -203,6 +205,36 @@ test('whose Services are of several groups has one question in flight all the sa
   for (const key of ['many/a', 'nodes many/b', 'few/a']) observations.ask(key);
   await clock.settle();
   assert.deepEqual(batches, [['many/a'], ['few/a']]);
+});
+
+test('those of a namespace that follow a node wait for others of it, for two seconds at most; those of another one do not', async () => {
+  const { batches, clock, observations } = setUp(
+    async (services) => {
+      await clock.sleep(900);
+      return nothing(() => 0)(services);
+    },
+    100,
+    {},
+    (key) => key.slice(0, 1),
+    (key) => key.slice(0, 1),
+    (key) => key.includes('follows'),
+  );
+  observations.ask('a-first');
+  await clock.settle();
+  for (let i = 0; i < 4; i++) {
+    for (const key of ['a-follows', 'a-follows-too', `a-new-${i}`]) observations.ask(key);
+    if (i === 1) for (const key of ['b-new', 'b-follows']) observations.ask(key);
+    if (i === 2) observations.ask('c-follows');
+    await clock.advance(900);
+  }
+  await clock.advance(5_000);
+  assert.deepEqual(batches, [
+    ['a-first'],
+    ['a-new-0'],
+    ['a-new-1', 'b-new'],
+    ['a-new-2', 'b-follows', 'c-follows'],
+    ['a-follows', 'a-follows-too', 'a-new-3'],
+  ]);
 });
 
 test('what deleted Services have left takes the turns of their namespaces', async () => {

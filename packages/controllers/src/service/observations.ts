@@ -28,6 +28,8 @@ const MOST_AT_ONCE = 2;
  * list all that a project has, and two in place of one are twice that.
  */
 const MANY_OF_ONE = 10;
+/** So long those that follow a node wait for others of their tenant, in milliseconds. */
+const FOLLOWERS_WAIT_MS = 2_000;
 /** So many such Services are remembered, and so many that had part in a question without an answer. */
 const MOST_REMEMBERED = 1_000;
 
@@ -40,6 +42,8 @@ export interface ObservationsOptions extends ObserveOptions {
   readonly groupOf?: (key: string) => string;
   /** Who has one question in flight at a time, of whatever group. Default: the group. */
   readonly tenantOf?: (key: string) => string;
+  /** Whether it is asked about for the sake of its nodes alone: all of a tenant are, when a node joins. Default: none is. */
+  readonly isFollower?: (key: string) => boolean;
 }
 
 /** An answer, with the time before the question was asked; monotonic. */
@@ -71,6 +75,8 @@ export class Observations {
   /** UIDs of Services that have, or had, many ports. */
   readonly #largeUids = new Set<string>();
   readonly #asking = new Set<string>();
+  /** Of tenants whose followers wait for others of theirs: since when, monotonic. */
+  readonly #leftOutSince = new Map<string, number>();
 
   readonly #groupOf: (key: string) => string;
   readonly #tenantOf: (key: string) => string;
@@ -133,10 +139,8 @@ export class Observations {
   #nextBatch(lane: Lane): ReadonlyMap<string, LoadBalancerService> {
     const { provider, serviceOf } = this.#options;
     const batch = new Map<string, LoadBalancerService>();
-    const isFree = (key: string): boolean =>
-      !lane.inFlight.values().some((tenants) => tenants.has(this.#tenantOf(key)));
     let most = lane === this.#large ? 1 : batchSizeOf(provider);
-    for (const key of inTurns([...lane.gathering].filter(isFree), this.#groupOf)) {
+    for (const key of inTurns(this.#nextKeys(lane), this.#groupOf)) {
       most = Math.min(most, this.#limits.get(key) ?? most);
       if (batch.size >= most) break;
       lane.gathering.delete(key);
@@ -149,6 +153,24 @@ export class Observations {
       this.#asking.add(key);
     }
     return batch;
+  }
+
+  /** Of each tenant without a question in flight: those that ask for more than their nodes, and in the end those that follow these as well. */
+  #nextKeys(lane: Lane): readonly string[] {
+    const { clock, isFollower = () => false } = this.#options;
+    const now = clock.monotonic();
+    const tenants = Map.groupBy(lane.gathering, this.#tenantOf);
+    for (const question of lane.inFlight) for (const tenant of question.keys()) tenants.delete(tenant);
+    return Array.from(tenants, ([tenant, keys]) => {
+      const others = keys.filter((key) => !isFollower(key));
+      const since = this.#leftOutSince.get(tenant) ?? now;
+      if (others.length === 0 || others.length === keys.length || now - since >= FOLLOWERS_WAIT_MS) {
+        this.#leftOutSince.delete(tenant);
+        return keys;
+      }
+      this.#leftOutSince.set(tenant, since);
+      return others;
+    }).flat();
   }
 
   /** In the background, while others take all that a cloud lets through, a long question may never end in its time. */
@@ -175,6 +197,7 @@ export class Observations {
     }
     // Who is gone by now is not asked about again, nor anything else that would take it out.
     forgetOldest(this.#limits);
+    forgetOldest(this.#leftOutSince);
   }
 }
 

@@ -108,6 +108,7 @@ class Run {
       signal,
       groupOf,
       tenantOf: this.#groupOf,
+      isFollower: (key) => this.#onlyFollows(key),
       serviceOf: (key) => {
         const service = this.#subject(key);
         return service && identityOf(service);
