@@ -90,6 +90,24 @@ test('a node that joins while the cloud is at work on the load balancer becomes 
   await rig.stop();
 });
 
+test('while a load balancer is being made, a node that joins brings no look forward', async () => {
+  const next: number[] = [];
+  for (const joins of [false, true]) {
+    const rig = await begun();
+    rig.cloud.configure({ loadBalancerDelayMs: 60_000 });
+    await rig.start();
+    await rig.clock.advance(20_000);
+    const looks: number[] = [];
+    rig.provider.observing = () => void looks.push(rig.clock.monotonic());
+    if (joins) rig.api.nodes.put(nodeOf('n2'));
+    await rig.clock.advance(60_000);
+    next.push(looks[0] ?? 0);
+    await rig.stop();
+  }
+  assert.ok(next[0]! > 0);
+  assert.equal(next[1], next[0]);
+});
+
 test('a node whose labels come to select it becomes a back end, and leaves with them', async () => {
   const rig = await createRig();
   rig.provider.selectBackEnds = (_service, all) => all.filter(({ node }) => node.labels.env === 'prod');

@@ -33,6 +33,7 @@ import { step } from './service-step.ts';
 import type { Rules, ServiceEvent, Step, Surroundings } from './step-types.ts';
 import { ruleOptionsOf, rulesOf, surroundingsOf } from './surroundings.ts';
 import { TurnBudget } from './turn-budget.ts';
+import { hasServed } from './settled-now.ts';
 import { wakingText } from './waking-text.ts';
 
 /** As many as the call budget has requests in flight: who would send one does not wait for a worker, and the budget bounds what the cloud gets. */
@@ -272,7 +273,8 @@ class Run {
   #onlyFollows(key: string): boolean {
     const state = this.#states.get(key);
     const service = this.#deps.services.get(key);
-    return state?.nodes?.isDue === true && service !== undefined && state.wish === wakingText(service);
+    if (!state?.nodes?.isDue || !service || !hasServed(state, service)) return false;
+    return state.wish === wakingText(service);
   }
 
   #homeOf(key: string, { uid }: ServiceState): string | undefined {
