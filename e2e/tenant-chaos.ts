@@ -73,7 +73,10 @@ export interface TenantRoundOptions {
   readonly nodes: number;
   /** Of the attack. */
   readonly durationMs: number;
-  /** How often the honest part is turned over before it, and after it: alone, and as often beside a neutral load. */
+  /**
+   * How often the honest part is turned over before it, and after it, alone. 0: nor is it beside a neutral load, which else lasts as long as the
+   * attack, half of it before that: what the slowest of few takes says nothing beside what the slowest of many does.
+   */
   readonly quietTurns: number;
   /** For the program's log. */
   readonly directory: string;
@@ -111,7 +114,7 @@ interface Foreign {
 }
 
 export async function runTenantRound(options: TenantRoundOptions): Promise<TenantReport> {
-  const { controlPlane, directory, durationMs, seed } = options;
+  const { controlPlane, directory, durationMs, quietTurns, seed } = options;
   await mkdir(directory, { recursive: true });
   await using owned = new AsyncDisposableStack();
   const random = seededRandom(seed);
@@ -154,7 +157,7 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   const uids = uidsOf(honest);
   const before = foreign.text();
   const alone = noTimes();
-  await turnOver(honest, alone, options.quietTurns);
+  for (let turn = 0; turn < quietTurns; turn++) await honest.turnOver(alone);
   const neutral = noTimes();
   await turnOverBesideWrites(honest, neutral, options);
   const aloneMiB = memory.take();
@@ -180,10 +183,10 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
       },
     }),
   );
-  while (systemClock.monotonic() < began + durationMs) {
+  await turnOverFor(durationMs, async () => {
     await honest.turnOver(attacked);
     problems.push(...honest.strangeMembers());
-  }
+  });
   const { kubelets, tenant } = await attack.stop();
   const seconds = (systemClock.monotonic() - began) / 1_000;
   const attackedMiB = memory.take();
@@ -199,7 +202,7 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
 
   await removeTenant(client, problems);
   await turnOverBesideWrites(honest, neutral, options);
-  await turnOver(honest, alone, options.quietTurns);
+  for (let turn = 0; turn < quietTurns; turn++) await honest.turnOver(alone);
   const faults = (): readonly string[] => [...honest.faults(), ...leakedIn(cloud, honest, foreign)];
   const settling = systemClock.monotonic() + GONE_MS;
   while (faults().length > 0 && systemClock.monotonic() < settling) await systemClock.sleep(500);
@@ -238,20 +241,21 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   };
 }
 
-async function turnOver(honest: HonestCluster, times: Times, turns: number): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) await honest.turnOver(times);
+async function turnOverFor(durationMs: number, turn: () => Promise<void>): Promise<void> {
+  const end = systemClock.monotonic() + durationMs;
+  while (systemClock.monotonic() < end) await turn();
 }
 
 /** Beside what is written, but concerns the program nothing. */
 async function turnOverBesideWrites(
   honest: HonestCluster,
   times: Times,
-  { controlPlane, quietTurns, seed }: TenantRoundOptions,
+  { controlPlane, durationMs, quietTurns, seed }: TenantRoundOptions,
 ): Promise<void> {
   if (quietTurns === 0) return;
   const { path: kubeconfig } = await controlPlane.kubeconfigFor({ user: 'neutral', groups: ['system:masters'] });
   await using load = await LoadProcess.start({ kind: 'neutral', seed, options: { kubeconfig } });
-  await turnOver(honest, times, quietTurns);
+  await turnOverFor(durationMs / 2, () => honest.turnOver(times));
   await load.stop();
 }
 
