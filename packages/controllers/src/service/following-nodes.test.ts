@@ -306,6 +306,33 @@ test('who asks for something takes turns with those of its namespace that follow
   await rig.stop();
 });
 
+test('a Service that is changed before it has followed a node is asked about before those that only follow', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  for (const name of ['web1', 'web2', 'web3']) rig.api.apply(name, webSpec);
+  await rig.start();
+  await rig.clock.advance(5_000);
+  const looks: string[] = [];
+  const observe = rig.provider.observe.bind(rig.provider);
+  rig.provider.observe = (services, call) => {
+    looks.push(services.map(({ name }) => name).join(' '));
+    return observe(services, call);
+  };
+  rig.provider.observing = () => rig.clock.sleep(1_900);
+  rig.api.apply('new1', webSpec);
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(1_500);
+  rig.api.apply('web3', { ...webSpec, ports: [{ port: 81, protocol: 'TCP', nodePort: 30_081 }] });
+  rig.api.apply('new2', webSpec);
+  await rig.clock.advance(5_000);
+  assert.deepEqual(
+    looks.slice(0, 2).map((names) => names.split(' ').toSorted()),
+    [['new1'], ['new2', 'web3']],
+  );
+  await rig.clock.advance(20_000);
+  await rig.stop();
+});
+
 test('a namespace has one question to the cloud in flight, also where some of it follow a node and others ask for something', async () => {
   const rig = await createRig();
   rig.api.nodes.put(nodeOf('n1'));

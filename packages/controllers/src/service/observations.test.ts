@@ -237,6 +237,50 @@ test('those of a namespace that follow a node wait for others of it, for two sec
   ]);
 });
 
+test('those that follow a node are not left waiting for one that is gone by now', async () => {
+  const tenant = (): string => 'a';
+  const { batches, clock, observations } = setUp(
+    nothing(() => 0),
+    3,
+    {},
+    tenant,
+    tenant,
+    (key) => key !== 'gone',
+  );
+  for (const key of ['follows', 'gone']) observations.ask(key);
+  await clock.settle();
+  assert.deepEqual(batches, [['follows']]);
+});
+
+test('no more than two seconds are waited for others where a question takes one, nor where one of many ports is asked about', async () => {
+  const tenant = (): string => 'a';
+  const { batches, clock, observations } = setUp(
+    async (services) => {
+      await clock.sleep(500);
+      return nothing(() => 0)(services);
+    },
+    1,
+    { large: 51 },
+    tenant,
+    tenant,
+    (key) => key.startsWith('follows'),
+  );
+  observations.ask('first');
+  await clock.settle();
+  for (let i = 0; i < 10; i++) {
+    for (const key of [`new-${i}`, 'large']) observations.ask(key);
+    if (i === 0) for (const key of ['follows-1', 'follows-2', 'follows-3']) observations.ask(key);
+    await clock.advance(500);
+  }
+  assert.deepEqual(
+    batches
+      .flat()
+      .filter((name) => name !== 'large')
+      .slice(0, 9),
+    ['first', 'new-0', 'new-1', 'new-2', 'new-3', 'follows-1', 'follows-2', 'follows-3', 'new-4'],
+  );
+});
+
 test('what deleted Services have left takes the turns of their namespaces', async () => {
   const { batches, clock, observations } = setUp(
     nothing(() => 0),

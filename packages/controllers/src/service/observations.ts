@@ -28,7 +28,7 @@ const MOST_AT_ONCE = 2;
  * list all that a project has, and two in place of one are twice that.
  */
 const MANY_OF_ONE = 10;
-/** So long those that follow a node wait for others of their tenant, in milliseconds. */
+/** So long those that follow a node are left out, for others of their tenant, in milliseconds; the question then in flight is waited for too. */
 const FOLLOWERS_WAIT_MS = 2_000;
 /** So many such Services are remembered, and so many that had part in a question without an answer. */
 const MOST_REMEMBERED = 1_000;
@@ -55,7 +55,8 @@ export interface TimedObservation {
 
 /** Questions of a kind: those of one tenant are asked one after the other. */
 interface Lane {
-  readonly gathering: Set<string>;
+  /** Since when each is left out, for others of its tenant; monotonic. */
+  readonly gathering: Map<string, number | undefined>;
   /** Of each question, the keys of each tenant. */
   readonly inFlight: Set<ReadonlyMap<string, readonly string[]>>;
   /** At a time. */
@@ -63,7 +64,7 @@ interface Lane {
   isBeginning: boolean;
 }
 
-const laneOf = (most: number): Lane => ({ gathering: new Set(), inFlight: new Set(), most, isBeginning: false });
+const laneOf = (most: number): Lane => ({ gathering: new Map(), inFlight: new Set(), most, isBeginning: false });
 
 export class Observations {
   readonly #options: ObservationsOptions;
@@ -75,8 +76,6 @@ export class Observations {
   /** UIDs of Services that have, or had, many ports. */
   readonly #largeUids = new Set<string>();
   readonly #asking = new Set<string>();
-  /** Of tenants whose followers wait for others of theirs: since when, monotonic. */
-  readonly #leftOutSince = new Map<string, number>();
 
   readonly #groupOf: (key: string) => string;
   readonly #tenantOf: (key: string) => string;
@@ -91,7 +90,7 @@ export class Observations {
   ask(key: string): void {
     if (this.#asking.has(key)) return;
     const lane = this.#isLarge(key) ? this.#large : this.#limits.has(key) ? this.#suspect : this.#usual;
-    lane.gathering.add(key);
+    lane.gathering.set(key, lane.gathering.get(key));
     if (!lane.isBeginning) void this.#begin(lane);
   }
 
@@ -116,8 +115,11 @@ export class Observations {
 
   #askNext(lane: Lane): void {
     while (this.#hasRoom(lane) && !this.#options.signal.aborted) {
+      const { size } = lane.gathering;
       const batch = this.#nextBatch(lane);
-      if (batch.size === 0) return;
+      if (lane.gathering.size === size) return;
+      // All that were to be first are gone by now: others may have been left out for them.
+      if (batch.size === 0) continue;
       const tenants = Map.groupBy(batch.keys(), this.#tenantOf);
       lane.inFlight.add(tenants);
       void this.#observe(batch, this.#priorityOf(lane, batch)).finally(() => {
@@ -155,21 +157,17 @@ export class Observations {
     return batch;
   }
 
-  /** Of each tenant without a question in flight: those that ask for more than their nodes, and in the end those that follow these as well. */
-  #nextKeys(lane: Lane): readonly string[] {
+  /** Of each tenant without a question in flight: those that ask for more than their nodes, and those that were left out for long. */
+  #nextKeys({ gathering, inFlight }: Lane): readonly string[] {
     const { clock, isFollower = () => false } = this.#options;
     const now = clock.monotonic();
-    const tenants = Map.groupBy(lane.gathering, this.#tenantOf);
-    for (const question of lane.inFlight) for (const tenant of question.keys()) tenants.delete(tenant);
-    return Array.from(tenants, ([tenant, keys]) => {
-      const others = keys.filter((key) => !isFollower(key));
-      const since = this.#leftOutSince.get(tenant) ?? now;
-      if (others.length === 0 || others.length === keys.length || now - since >= FOLLOWERS_WAIT_MS) {
-        this.#leftOutSince.delete(tenant);
-        return keys;
-      }
-      this.#leftOutSince.set(tenant, since);
-      return others;
+    const tenants = Map.groupBy(gathering.keys(), this.#tenantOf);
+    for (const question of inFlight) for (const tenant of question.keys()) tenants.delete(tenant);
+    return Array.from(tenants.values(), (keys) => {
+      const first = keys.filter((key) => now - (gathering.get(key) ?? now) >= FOLLOWERS_WAIT_MS || !isFollower(key));
+      if (first.length === 0) return keys;
+      for (const key of keys) gathering.set(key, gathering.get(key) ?? now);
+      return first;
     }).flat();
   }
 
@@ -197,7 +195,6 @@ export class Observations {
     }
     // Who is gone by now is not asked about again, nor anything else that would take it out.
     forgetOldest(this.#limits);
-    forgetOldest(this.#leftOutSince);
   }
 }
 

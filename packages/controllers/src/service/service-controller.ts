@@ -33,7 +33,6 @@ import { step } from './service-step.ts';
 import type { Rules, ServiceEvent, Step, Surroundings } from './step-types.ts';
 import { ruleOptionsOf, rulesOf, surroundingsOf } from './surroundings.ts';
 import { TurnBudget } from './turn-budget.ts';
-import { hasServed } from './settled-now.ts';
 import { wakingText } from './waking-text.ts';
 
 /** As many as the call budget has requests in flight: who would send one does not wait for a worker, and the budget bounds what the cloud gets. */
@@ -270,11 +269,11 @@ class Run {
     }
   }
 
+  /** It was as it should be until nodes changed, and asks for nothing else since. */
   #onlyFollows(key: string): boolean {
     const state = this.#states.get(key);
     const service = this.#deps.services.get(key);
-    if (!state?.nodes?.isDue || !service || !hasServed(state, service)) return false;
-    return state.wish === wakingText(service);
+    return state?.nodes?.isDue === true && service !== undefined && state.settled?.text === wakingText(service);
   }
 
   #homeOf(key: string, { uid }: ServiceState): string | undefined {
