@@ -309,18 +309,20 @@ class World {
   /** Time passes; whatever is due in it comes to its end. */
   wait(ms: number): void {
     const until = this.now + ms;
-    for (let i = 0; ; i++) {
-      assert.ok(i < 5_000, 'it never comes to rest');
-      if (this.answer()) continue;
-      const times = [...this.due.values(), ...this.late.map(({ at }) => at)].filter((at) => at <= until);
-      if (times.length === 0) break;
-      this.now = Math.max(this.now, Math.min(...times));
-      for (const one of this.late.splice(0)) {
-        if (one.at <= this.now) one.run();
-        else this.late.push(one);
-      }
-    }
+    for (let i = 0; this.answer() || this.turnTo(until); i++) assert.ok(i < 5_000, 'it never comes to rest');
     this.now = Math.max(this.now, until);
+  }
+
+  /** The clock goes on to the next thing that is due. Returns whether there is one until then. */
+  turnTo(until: number): boolean {
+    const next = Math.min(...this.due.values(), ...this.late.map(({ at }) => at));
+    if (next > until || next === Infinity) return false;
+    this.now = Math.max(this.now, next);
+    for (const one of this.late.splice(0)) {
+      if (one.at <= this.now) one.run();
+      else this.late.push(one);
+    }
+    return true;
   }
 
   happens({ what }: Happening): void {
@@ -428,6 +430,34 @@ test('property: no finalizer goes while a part may remain, nothing is begun twic
     { numRuns: Number(process.env['HISTORIES'] ?? 1_000), examples: [[lateAfterSettled]] },
   );
   assert.ok(served > 100 && lied > 500, `${served} end served, ${lied} lies`);
+});
+
+test('whenever a node joins while the first load balancer is made, and whichever answer is lost or late meanwhile, it becomes a back end', () => {
+  const outcomes: readonly Outcome[] = ['done', 'pending', 'lost-before', 'lost-after', 'late', 'conflict'];
+  /** Of what happens until it is served, by far; two outcomes that are not `done` need more. */
+  const STEPS = 30;
+  let amid = 0;
+  for (const outcome of outcomes) {
+    for (let joins = 0; joins < STEPS; joins++) {
+      for (let goesWrong = 0; goesWrong < STEPS; goesWrong++) {
+        const world = new World();
+        world.happens({ ...at0, what: 'node' });
+        world.happens({ ...at0, what: 'create' });
+        for (let i = 0; i < STEPS; i++) {
+          if (i === goesWrong) world.outcome = outcome;
+          if (i === joins) {
+            const { settled, work } = world.states.get(KEY) ?? {};
+            if (work && !settled) amid += 1;
+            world.happens({ ...at0, what: 'node' });
+          }
+          if (!world.answer()) world.turnTo(Infinity);
+        }
+        world.wait(3_600_000);
+        world.checkEnd();
+      }
+    }
+  }
+  assert.ok(amid > 1_000, `${amid} while it is made`);
 });
 
 const web: Service = {
