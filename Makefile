@@ -100,12 +100,12 @@ e2e-openstack: $(SETUP) ## Run the program against a real OpenStack on 127.0.0.1
 
 .PHONY: e2e-vsphere
 e2e-vsphere: $(SETUP) ## Run the vSphere provider against govmomi's simulator of vCenter on 127.0.0.1, on a real control plane, and migrations from two others; builds them once
-	@node e2e/build-others.ts vsphere
+	@node scripts/test/build-programs.ts simulator vsphere-official vsphere-in-tree
 	@node scripts/test.ts vsphere
 
 .PHONY: e2e-aws
 e2e-aws: $(SETUP) ## Run the AWS provider against moto and its fake on 127.0.0.1, on a real control plane, and migrations from two others; installs moto once, by pip, and builds them once
-	@node e2e/build-others.ts aws
+	@node scripts/test/build-programs.ts aws-official aws-in-tree
 	@node scripts/test.ts aws
 
 .PHONY: judges

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 /** Where it is built to. */
 export const UPSTREAM: string = fileURLToPath(new URL('../.outrigger/bench/upstream-ccm', import.meta.url));
 
-/** Throws when the Go toolchain is missing (`ENOENT`) or the build fails. */
-export function buildUpstream(): void {
+/** Gives back where it is. Throws when the Go toolchain is missing (`ENOENT`) or the build fails. */
+export function buildUpstream(): string {
   mkdirSync(path.dirname(UPSTREAM), { recursive: true });
   // Beside it, from what is there: tests build it at the same time, and Go may write into a program that one of them is about to start.
   const beside = `${UPSTREAM}.${process.pid}.partial`;
@@ -20,6 +20,7 @@ export function buildUpstream(): void {
       stdio: 'inherit',
     });
     renameSync(beside, UPSTREAM);
+    return UPSTREAM;
   } finally {
     rmSync(beside, { force: true });
   }

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { createClient, createTransport, loadConfig } from '@outrigger/kube';
 import { controlPlaneOrSkip, freePort, ProcessGroup } from '@outrigger/testing';
 import { buildUpstream, UPSTREAM } from '../bench/build-upstream.ts';
+import { builtOrSkip } from './built-or-skip.ts';
 import { ConformanceJudges, type StartManager } from './conformance-judges.ts';
 
 const startUpstream: StartManager = async (kubeconfig, cloudConfig, directory) => {
@@ -30,13 +31,7 @@ const startUpstream: StartManager = async (kubeconfig, cloudConfig, directory) =
 };
 
 test("a manager on upstream's framework keeps every promise but one", async (t) => {
-  try {
-    buildUpstream();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || process.env['CI']) throw error;
-    t.skip('no Go toolchain to build the manager of upstream with');
-    return;
-  }
+  if ((await builtOrSkip(t, 'the manager of upstream', buildUpstream)) === undefined) return;
   const controlPlane = await controlPlaneOrSkip(t, { auditLog: false });
   if (!controlPlane) return;
   const { adminToken, certificateAuthority, directory, server } = controlPlane;

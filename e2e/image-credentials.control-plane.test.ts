@@ -16,6 +16,7 @@ import {
 import { startFakeServices, type FakeServices } from '../packages/image-credentials/src/fake-services.suite.ts';
 import { install } from '../packages/image-credentials/src/install.ts';
 import { buildScript } from '../scripts/image-credentials/build-executable.ts';
+import { builtOrSkip } from './built-or-skip.ts';
 import { kubectl, run } from './granted-program.ts';
 
 const ECR = '123456789012.dkr.ecr.eu-central-1.amazonaws.com';
@@ -30,14 +31,7 @@ before(async () => {
 
 /** What has no Go is a laptop. */
 async function isMissing(t: TestContext): Promise<boolean> {
-  try {
-    await kubeletPlugin();
-    return false;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || process.env['CI'] === 'true') throw error;
-    t.skip('there is no Go to build the kubelet’s code with');
-    return true;
-  }
+  return (await builtOrSkip(t, 'the kubelet’s code', kubeletPlugin)) === undefined;
 }
 
 interface ProviderConfig {

@@ -7,6 +7,7 @@ import { createClient, createTransport, loadConfig, resources, systemClock } fro
 import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
 import { controlPlaneOrSkip, hollowNode, ProcessGroup, type Program } from '@outrigger/testing';
 import { buildUpstream, UPSTREAM } from '../bench/build-upstream.ts';
+import { builtOrSkip } from './built-or-skip.ts';
 import { ELECTION, toFlags } from './hand-over.ts';
 import { Manager } from './manager.ts';
 import { runGuide } from './run-guide.ts';
@@ -16,13 +17,7 @@ const GUIDE = new URL('../docs/guides/migrate/README.md', import.meta.url);
 const PATIENCE_MS = 60_000;
 
 test('the migration guide does what it says, step by step, there and back', async (t) => {
-  try {
-    buildUpstream();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || process.env['CI']) throw error;
-    t.skip('no Go toolchain to build the manager of upstream with');
-    return;
-  }
+  if ((await builtOrSkip(t, 'the manager of upstream', buildUpstream)) === undefined) return;
   const directory = await mkdtemp(path.join(tmpdir(), 'outrigger-guide-'));
   t.after(() => rm(directory, { recursive: true }));
   const controlPlane = await controlPlaneOrSkip(t, { kubectl: true });

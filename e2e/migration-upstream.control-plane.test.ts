@@ -7,6 +7,7 @@ import { createClient, createTransport, loadConfig, resources, systemClock } fro
 import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
 import { controlPlaneOrSkip, hollowNode, ProcessGroup, type Program } from '@outrigger/testing';
 import { buildUpstream, UPSTREAM } from '../bench/build-upstream.ts';
+import { builtOrSkip } from './built-or-skip.ts';
 import { ELECTION, HandOver, LEASE_MS, migrationConfig, toFlags } from './hand-over.ts';
 import { Manager } from './manager.ts';
 
@@ -18,13 +19,7 @@ const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
 const NOT_A_BACK_END = 'node.kubernetes.io/exclude-from-external-load-balancers';
 
 test("Services, routes and node lifecycle go from a manager on upstream's framework to Outrigger and back", async (t) => {
-  try {
-    buildUpstream();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || process.env['CI']) throw error;
-    t.skip('no Go toolchain to build the manager of upstream with');
-    return;
-  }
+  if ((await builtOrSkip(t, 'the manager of upstream', buildUpstream)) === undefined) return;
   const directory = await mkdtemp(join(tmpdir(), 'outrigger-migration-'));
   t.after(() => rm(directory, { recursive: true }));
   const controlPlane = await controlPlaneOrSkip(t);

@@ -4,10 +4,12 @@ import { test } from 'node:test';
 import type { Node, NodeAddress } from '@outrigger/kube';
 import { controlPlaneOrSkip, UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { describeInstance, type FakeLabCloud } from '../../providers/aws/lab/fake-cloud.suite.ts';
-import { buildInTree, IN_TREE_SERVICES } from '../../providers/aws/lab/official.ts';
+import { IN_TREE_SERVICES } from '../../providers/aws/lab/official.ts';
 import { LAB_ENV, LAB_REGION, type SeededInstance } from '../../providers/aws/lab/seed-account.ts';
-import { followsNode, followsPort } from './follows.ts';
+import { builtOrSkip } from '../built-or-skip.ts';
+import { buildInTree } from '../in-tree.ts';
 import { setEnv } from '../set-env.ts';
+import { followsNode, followsPort } from './follows.ts';
 import { externalNode, Migration, type Contender } from './migration.ts';
 import { thereAndBack } from './there-and-back.ts';
 
@@ -60,10 +62,10 @@ async function inTreeNode(cloud: FakeLabCloud, instance: SeededInstance): Promis
 
 test(
   'nodes, routes and load balancers go from the provider inside of Kubernetes to the program and back, twice',
-  {
-    timeout: 600_000,
-  },
+  { timeout: 600_000 },
   async (t) => {
+    const program = await builtOrSkip(t, 'kube-controller-manager 1.26', () => buildInTree('aws'));
+    if (program === undefined) return;
     // The oldest that is supported.
     const controlPlane = await controlPlaneOrSkip(t, { kubernetes: '1.34' });
     if (!controlPlane) return;
@@ -73,7 +75,7 @@ test(
       controllers: CONTROLLERS,
       register: inTreeNode,
     });
-    const inTree = await migration.other('kube-controller-manager', await buildInTree(), [
+    const inTree = await migration.other('kube-controller-manager', program, [
       `--controllers=${IN_TREE_CONTROLLERS.join(',')}`,
       // Otherwise it sets no routes.
       '--allocate-node-cidrs=true',

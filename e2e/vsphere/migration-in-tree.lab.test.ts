@@ -2,8 +2,8 @@
 import { test } from 'node:test';
 import type { Node } from '@outrigger/kube';
 import { UNINITIALIZED_TAINT } from '@outrigger/testing';
-import { buildInTree } from '../../providers/vsphere/lab/build.ts';
 import type { LabMachine, LabVcenter } from '../../providers/vsphere/lab/lab.ts';
+import { buildInTree } from '../in-tree.ts';
 import { MigratingCluster } from './migrating-cluster.ts';
 import { externalNode, labZoneOf } from './vsphere-cluster.ts';
 
@@ -81,7 +81,7 @@ test('nodes go from the provider inside of Kubernetes to Outrigger and back', { 
   const kubeControllerManager = await cluster.other(
     // One node whose machine was gone before: then it neither taints nor deletes any node.
     { user: 'kube-controller-manager', register: inTree, bearsGoneMachines: false },
-    await buildInTree(),
+    await buildInTree('vsphere'),
     [
       '--bind-address=127.0.0.1',
       '--secure-port=0',

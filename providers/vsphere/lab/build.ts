@@ -1,16 +1,14 @@
-/** The programs of the lab, each built once and kept in the cache: the simulator, and the providers to compare with and to migrate from. */
+/** The programs of the lab, each built once and kept in the cache: the simulator, and the provider to compare with and to migrate from. */
 import { execFile } from 'node:child_process';
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { silentLogger, type Logger } from '@outrigger/kube';
-import { cachedGoProgram, kubernetesProgram } from '@outrigger/testing';
+import { cachedGoProgram } from '@outrigger/testing';
 
 const GOVMOMI = { module: 'github.com/vmware/govmomi', version: 'v0.55.0' };
 const OFFICIAL = { module: 'k8s.io/cloud-provider-vsphere', version: 'v1.28.0' };
-/** The last release whose kube-controller-manager has the provider of vSphere switched on. */
-const IN_TREE = 'v1.28.15';
 const LINKER_FLAGS = '-s -w';
 
 const telling: Logger = { ...silentLogger, info: (message) => void process.stderr.write(`${message}\n`) };
@@ -42,10 +40,4 @@ export async function buildOfficial(): Promise<string> {
     { name: 'vsphere-cloud-controller-manager', ...OFFICIAL, source, linkerFlags: LINKER_FLAGS },
     { logger: telling },
   );
-}
-
-/** The path of a kube-controller-manager with the provider that was inside of Kubernetes, which takes ten minutes to build. */
-export async function buildInTree(): Promise<string> {
-  const program = kubernetesProgram(IN_TREE, 'k8s.io/kubernetes/cmd/kube-controller-manager');
-  return cachedGoProgram({ name: 'kube-controller-manager-in-tree', ...program }, { logger: telling });
 }

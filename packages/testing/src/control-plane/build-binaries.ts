@@ -45,8 +45,8 @@ export interface GoProgram {
 }
 
 /**
- * A program of Kubernetes, or one that is built against its code, which learns its version from the linker; without it `kubectl
- * version` refuses to compare. `version`: of any release, with the leading `v`.
+ * A program of Kubernetes, or one that is built against its code. It learns its version from the linker: without one, `kubectl version`
+ * refuses to compare. `version`: of any release, exact, with the leading `v`. `source`: as of a {@link GoProgram}.
  */
 export function kubernetesProgram(version: string, source: GoProgram['source']): Omit<GoProgram, 'destination'> {
   const [major, minor] = version.slice(1).split('.');
