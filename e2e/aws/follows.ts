@@ -22,13 +22,16 @@ export async function followsNode(
 ): Promise<void> {
   const look = async (): Promise<string> => JSON.stringify(trafficIn(await migration.state()));
   const before = await look();
-  const routes = (await migration.state()).routes.length;
+  const identities = await migration.identities();
+  const first = await migration.state();
+  const all = behind(first).map(() => NODES + 1);
+  assert.ok(all.length > 0);
   const [machine] = await migration.cloud.addInstances(1);
   assert.ok(machine);
   await migration.join(machine, register);
   await migration.until(`${user}: ${machine.name} is behind all load balancers`, async () => {
     const state = await migration.state();
-    return state.routes.length > routes && behind(state).every((count) => count === NODES + 1);
+    return state.routes.length > first.routes.length && behind(state).join() === all.join();
   });
   const calls = await migration.settled(t, `${user}: a node comes`);
   assert.deepEqual(
@@ -37,7 +40,12 @@ export async function followsNode(
   );
   await migration.leave(machine);
   await migration.until(`${user}: ${machine.name} is behind no load balancer`, async () => (await look()) === before);
-  await migration.settled(t, `${user}: a node goes`);
+  const last = await migration.settled(t, `${user}: a node goes`);
+  assert.deepEqual(
+    harmful(last).filter((name) => !/:(?:DeleteRoute$|Deregister)/u.test(name)),
+    [],
+  );
+  assert.deepEqual(await migration.identities(), identities);
 }
 
 /** Each of the Services gets one more port, beside those that stay as they are. */

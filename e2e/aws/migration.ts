@@ -15,7 +15,7 @@ import {
 } from '@outrigger/kube';
 import { hollowNode, ProcessGroup, type ControlPlane, type Program } from '@outrigger/testing';
 import type { AccountState } from '../../providers/aws/lab/account-state.ts';
-import { countedEndpoint, type CountedEndpoint } from '../../providers/aws/lab/counted-endpoint.ts';
+import { countedEndpoint, type CallCounts, type CountedEndpoint } from '../../providers/aws/lab/counted-endpoint.ts';
 import { endStateOf, identitiesOf, labReaders, type AwsReaders } from '../../providers/aws/lab/end-state.ts';
 import { fakeLabCloud, type FakeLabCloud } from '../../providers/aws/lab/fake-cloud.suite.ts';
 import { officialConfig } from '../../providers/aws/lab/official.ts';
@@ -32,6 +32,8 @@ export const NODES = 3;
 /** A program that has asked for nothing for so long has done what there was to do. */
 const QUIET_MS = 5_000;
 const PATIENCE_MS = 120_000;
+/** Whoever takes over asks for these before there is nothing left to do. */
+const LOOKS = ['ec2:DescribeRouteTables', 'elb:DescribeLoadBalancers', 'elbv2:DescribeLoadBalancers'];
 
 /** A manager, as the API server knows it. */
 export interface Contender {
@@ -179,7 +181,7 @@ export class Migration {
     t: TestContext,
     [from, to]: readonly [Contender, Contender],
     signal: 'SIGTERM' | 'SIGKILL',
-  ): Promise<Readonly<Record<string, number>>> {
+  ): Promise<CallCounts> {
     this.#terms++;
     const { auditLog } = this.#controlPlane;
     const begin = await auditLog.mark();
@@ -195,11 +197,11 @@ export class Migration {
     this.#counted.takeCounts();
     await from.end(signal);
     await this.until(`${to.user} takes the Lease`, deeds(['update', 'patch']));
-    return this.settled(t, `${from.user}, ${signal} → ${to.user}`);
+    return this.settled(t, `${from.user}, ${signal} → ${to.user}`, LOOKS);
   }
 
-  /** Waits until something was asked of AWS, and then nothing that changes it for a while. Gives back how often it was asked for what. */
-  async settled(t: TestContext, what: string): Promise<Readonly<Record<string, number>>> {
+  /** Waits until something was asked of AWS, `looks` among it, and then nothing that changes it for a while. Gives back how often it was asked for what. */
+  async settled(t: TestContext, what: string, looks: readonly string[] = []): Promise<CallCounts> {
     const all: Record<string, number> = {};
     let quietSince = Number.POSITIVE_INFINITY;
     await this.until(`${what} is quiet`, async () => {
@@ -210,7 +212,7 @@ export class Migration {
       if (writes || (quietSince === Number.POSITIVE_INFINITY && Object.keys(counts).length > 0)) {
         quietSince = systemClock.monotonic();
       }
-      return systemClock.monotonic() - quietSince > QUIET_MS;
+      return looks.every((name) => all[name]) && systemClock.monotonic() - quietSince > QUIET_MS;
     });
     t.diagnostic(`${what}: ${JSON.stringify(all)}`);
     return all;

@@ -25,7 +25,16 @@ export async function thereAndBack(
     await migration.serve(`network-${at}`, NLB, 30_080 + at);
     await migration.serve(`classic-${at}`, {}, 30_081 + at);
     services.push(`network-${at}`, `classic-${at}`);
-    await migration.settled(t, `Services ${at}`);
+    const calls = harmful(await migration.settled(t, `Services ${at}`));
+    // That these are seen shows that others would be, too.
+    assert.deepEqual(
+      ['elb:CreateLoadBalancer', 'elbv2:CreateLoadBalancer'].filter((name) => !calls.includes(name)),
+      [],
+    );
+    assert.deepEqual(
+      calls.filter((name) => !name.includes(':Create')),
+      [],
+    );
   };
 
   await migration.begins(other);
