@@ -40,6 +40,8 @@ const LARGE: Readonly<Record<string, string>> = {
 };
 
 interface Attacked {
+  /** What it has said, and how it ended if it has. */
+  readonly log: () => string;
   readonly memory: PeakMemory;
   readonly port: number;
   readonly webhookPort: number;
@@ -68,13 +70,16 @@ before(async () => {
   ];
   // To measure the coverage of this test, V8 keeps more in memory: that is not the program's.
   const { NODE_V8_COVERAGE: _, ...env } = process.env;
-  const child = spawn(launcher, flags, { cwd: directory, env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(launcher, flags, { cwd: directory, env, stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = once(child, 'exit');
+  let log = '';
+  child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  child.once('exit', (code, signal) => (log += `it ended with ${code ?? signal}\n`));
   owned.defer(async () => {
     child.kill('SIGKILL');
     await exited;
   });
-  program = { memory: new PeakMemory(child.pid ?? 0), port, webhookPort };
+  program = { log: () => log, memory: new PeakMemory(child.pid ?? 0), port, webhookPort };
   while ((await ask(webhookPort, PATH, REVIEW).catch(() => 0)) !== 200) await systemClock.sleep(50);
 });
 
@@ -116,8 +121,8 @@ async function say(port: number, said: Buffer): Promise<Socket> {
 /** Opens so many connections and keeps them; others are served meanwhile, and memory stays in its bound. */
 async function attack(count: number, begin: () => Promise<Socket>): Promise<void> {
   const sockets: Socket[] = [];
-  program.memory.take();
   try {
+    program.memory.take();
     // Some at a time: it is the sum that matters, and not how fast this machine makes them.
     for (let i = 0; i < count; i += 20) {
       const more = Array.from({ length: Math.min(20, count - i) }, begin);
@@ -125,6 +130,8 @@ async function attack(count: number, begin: () => Promise<Socket>): Promise<void
     }
     assert.equal(await ask(program.port, '/livez'), 200);
     assert.equal(await ask(program.webhookPort, PATH, REVIEW), 200);
+  } catch (cause) {
+    throw new Error(`nobody else is served: ${program.log()}`, { cause });
   } finally {
     for (const socket of sockets) socket.destroy();
   }

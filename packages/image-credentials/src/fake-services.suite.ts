@@ -1,4 +1,5 @@
 /** Token services on 127.0.0.1, as a table: what is not in it is answered with 404. */
+import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '@outrigger/cloud-provider';
@@ -69,6 +70,13 @@ export interface Said {
     readonly cacheDuration: string;
     readonly auth: Readonly<Record<string, { readonly username: string; readonly password: string }>>;
   };
+}
+
+/** For so many seconds, less what a busy machine takes to answer. */
+export function assertKeptFor(seconds: number, { cacheDuration }: Said['response']): void {
+  assert.match(cacheDuration, /^\d+s$/u);
+  const kept = Number.parseInt(cacheDuration, 10);
+  assert.ok(kept > seconds - 30 && kept <= seconds + 1, `${cacheDuration}, not ${seconds}s`);
 }
 
 export interface AskOptions {

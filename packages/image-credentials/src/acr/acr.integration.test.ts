@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askProgram, startFakeServices, type AskedOfService, type FakeServices } from '../fake-services.suite.ts';
+import {
+  askProgram,
+  assertKeptFor,
+  startFakeServices,
+  type AskedOfService,
+  type FakeServices,
+} from '../fake-services.suite.ts';
 import { temporaryFiles } from '../temporary-files.suite.ts';
 import { ACR_REGISTRIES, entraUrl } from './acr-registries.ts';
 
@@ -54,7 +60,7 @@ test('a client secret goes to Entra ID alone, and what comes back to the registr
   assert.deepEqual([registry, username, more.length], ['acme.azurecr.io', '00000000-0000-0000-0000-000000000000', 0]);
   assert.match(password, /refresh-sekret$/u);
   // Three hours, less a tenth.
-  assert.ok(Math.abs(Number.parseInt(response.cacheDuration, 10) - 9_720) <= 2, response.cacheDuration);
+  assertKeptFor(9_720, response);
   const [entra, exchange] = services.asked;
   assert.equal(entra?.form.get('scope'), 'https://containerregistry.azure.net/.default');
   assert.deepEqual([exchange?.form.get('service'), exchange?.form.get('tenant')], ['acme.azurecr.io', TENANT]);

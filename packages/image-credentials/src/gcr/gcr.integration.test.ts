@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askProgram, startFakeServices, type FakeServices } from '../fake-services.suite.ts';
+import { askProgram, assertKeptFor, startFakeServices, type FakeServices } from '../fake-services.suite.ts';
 import { matches, parseImage, parsePattern } from '../image-registry.ts';
 import { temporaryFiles } from '../temporary-files.suite.ts';
 import { GCR_REGISTRIES } from './gcr-registries.ts';
@@ -42,7 +42,7 @@ test('by the node’s service account', async () => {
     image: IMAGE,
   });
   assert.deepEqual(response.auth, { 'europe-west3-docker.pkg.dev': { username: '_token', password: 'node-sekret' } });
-  assert.ok(Math.abs(Number.parseInt(response.cacheDuration, 10) - 3_240) <= 1, response.cacheDuration);
+  assertKeptFor(3_240, response);
 });
 
 test('by the pod’s service account, through the token exchange', async () => {

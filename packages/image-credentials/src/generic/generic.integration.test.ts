@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askProgram, startFakeServices } from '../fake-services.suite.ts';
+import { askProgram, assertKeptFor, startFakeServices } from '../fake-services.suite.ts';
 import { temporaryFiles } from '../temporary-files.suite.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -111,7 +111,7 @@ test('the token of a service account is exchanged where the configuration says',
     token: 'pod-token',
   });
   assert.deepEqual(response.auth, { 'gitlab.example.com': { username: 'oauth2', password: 'own-sekret' } });
-  assert.equal(response.cacheDuration, '540s');
+  assertKeptFor(540, response);
   const form = services.asked[0]?.form;
   assert.deepEqual(
     [form?.get('subject_token'), form?.get('audience'), form?.get('scope')],
