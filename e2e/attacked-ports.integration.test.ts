@@ -40,8 +40,8 @@ const LARGE: Readonly<Record<string, string>> = {
 };
 
 interface Attacked {
-  /** What it has said, and how it ended if it has. */
-  readonly log: () => string;
+  /** What it has said last, and how it ended if it has. */
+  readonly lastWords: () => string;
   readonly memory: PeakMemory;
   readonly port: number;
   readonly webhookPort: number;
@@ -79,7 +79,8 @@ before(async () => {
     child.kill('SIGKILL');
     await exited;
   });
-  program = { log: () => log, memory: new PeakMemory(child.pid ?? 0), port, webhookPort };
+  const lastWords = (): string => log.split('\n').slice(-10).join('\n');
+  program = { lastWords, memory: new PeakMemory(child.pid ?? 0), port, webhookPort };
   while ((await ask(webhookPort, PATH, REVIEW).catch(() => 0)) !== 200) await systemClock.sleep(50);
 });
 
@@ -131,7 +132,7 @@ async function attack(count: number, begin: () => Promise<Socket>): Promise<void
     assert.equal(await ask(program.port, '/livez'), 200);
     assert.equal(await ask(program.webhookPort, PATH, REVIEW), 200);
   } catch (cause) {
-    throw new Error(`nobody else is served: ${program.log()}`, { cause });
+    throw new Error(`nobody else is served: ${program.lastWords()}`, { cause });
   } finally {
     for (const socket of sockets) socket.destroy();
   }

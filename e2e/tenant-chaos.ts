@@ -157,7 +157,7 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   const uids = uidsOf(honest);
   const before = foreign.text();
   const alone = noTimes();
-  for (let turn = 0; turn < quietTurns; turn++) await honest.turnOver(alone);
+  await turnOver(honest, alone, quietTurns);
   const neutral = noTimes();
   await turnOverBesideWrites(honest, neutral, options);
   const aloneMiB = memory.take();
@@ -202,7 +202,7 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
 
   await removeTenant(client, problems);
   await turnOverBesideWrites(honest, neutral, options);
-  for (let turn = 0; turn < quietTurns; turn++) await honest.turnOver(alone);
+  await turnOver(honest, alone, quietTurns);
   const faults = (): readonly string[] => [...honest.faults(), ...leakedIn(cloud, honest, foreign)];
   const settling = systemClock.monotonic() + GONE_MS;
   while (faults().length > 0 && systemClock.monotonic() < settling) await systemClock.sleep(500);
@@ -239,6 +239,10 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
     attackedMiB,
     seconds,
   };
+}
+
+async function turnOver(honest: HonestCluster, times: Times, turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await honest.turnOver(times);
 }
 
 async function turnOverFor(durationMs: number, turn: () => Promise<void>): Promise<void> {

@@ -15,7 +15,7 @@ import { settledReadiness } from './readiness.ts';
 import { stateOf, type ServiceState, type Settled } from './service-state.ts';
 import { settled } from './settle.ts';
 import { isStale, tellReadiness } from './tell-readiness.ts';
-import { hasServed, selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
+import { selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
 import { REST, after, wake, type ServiceEvent, type Step, type Surroundings, type Write } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
 
@@ -133,8 +133,9 @@ function follow(state: ServiceState, changedAt: number, at: Surroundings): Step 
   if (hasFollowed) return rest(known);
   // What was refused may have been so for the sake of its nodes. Else what has never served goes on in its own time.
   const isRefused = lastFailure !== undefined && retryOf(lastFailure.error).kind === 'seldom';
+  const hasServed = known.settled !== undefined || ingressOf(at.service).length > 0;
   const isOnItsWay = (lastFailure ? lastFailure.retryAfterMs : known.work) !== undefined;
-  if (!hasServed(known, at.service) && !isRefused && isOnItsWay) return rest(known);
+  if (!hasServed && !isRefused && isOnItsWay) return rest(known);
   return { state: { ...known, nodes: { changedAt, isDue: true } }, effects: [], next: wake() };
 }
 

@@ -1,6 +1,5 @@
 /** Whether a Service is as it should be without a look at the cloud. Pure. */
 import type { BackEnd, LoadBalancerIngress } from '@outrigger/cloud-provider';
-import type { Service } from '@outrigger/kube';
 import { sameBackEnds } from './back-ends.ts';
 import { selectedOf, type ObservedService } from './plan.ts';
 import { isRecorded, roleOf } from './role.ts';
@@ -48,11 +47,6 @@ export function withEmptiness(
   if (!selected) return state;
   const emptySince = selected.length > 0 ? undefined : (state.emptySince ?? now);
   return emptySince === state.emptySince ? state : { ...state, emptySince };
-}
-
-/** Whether clients may rely on it: before that, nothing is lost for a change of nodes that comes late. */
-export function hasServed({ settled }: ServiceState, service: Service): boolean {
-  return settled !== undefined || ingressOf(service).length > 0;
 }
 
 /** What the status of a Service says, and what it should: others may write it too. */
