@@ -73,7 +73,7 @@ test('a stage that throws has failed, with the reason, and the others go on', (t
 });
 
 test('tests that failed are printed once more next to the sum, each with its stage, a long one in part', (t) => {
-  const failures = `['FAIL short\\n     a.test.ts:1\\n', 'FAIL long' + '\\n     line'.repeat(100)]`;
+  const failures = `['FAIL short\\n     a.test.ts:1\\n', 'FAIL long\\n     b.test.ts:2\\n     ' + 'x'.repeat(1000) + '\\n     line'.repeat(100)]`;
   const { stdout } = printed(
     t,
     `{ name: 'tests', lane: 'checks', always: true, run: async () => ({ passed: 1, failed: 2, skipped: 0, failures: ${failures} }) },
@@ -81,8 +81,9 @@ test('tests that failed are printed once more next to the sum, each with its sta
   );
   assert.match(
     stdout,
-    /\n== failed\ntests: FAIL short\n a\.test\.ts:1\ntests: FAIL long(?:\n line){19}\n …\n\ntests N s 1 passed, 2 failed\nother N s 1 passed/u,
+    /\n== failed\ntests: FAIL short\n a\.test\.ts:1\ntests: FAIL long\n b\.test\.ts:2\n x{295}…(?:\n line){9}\n …\n\ntests N s 1 passed, 2 failed\nother N s 1 passed/u,
   );
+  assert.match(stdout, /\nall N s\n\ntests: FAIL short a\.test\.ts:1\ntests: FAIL long b\.test\.ts:2\n\{/u);
 });
 
 test('a run that is ended prints what its stages have printed until then', (t) => {

@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { add, say, SCREEN, type Output, type Stage, type Totals } from './stage.ts';
 
-/** Of a failure, when it is printed for the second time. */
-const MOST_LINES = 20;
+/** Of a failure, when it is printed for the second time: its test, the place, and what was found. */
+const MOST_LINES = 12;
+const MOST_COLUMNS = 300;
 
 /** Resolves with the sum of all. A stage that throws has failed, and the others go on. Who ends the process sees what its stages have printed. */
 export async function runStages(stages: readonly Stage[]): Promise<Totals> {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const rows = new Map<Stage, string>();
-  const failures: string[] = [];
+  const failures: { readonly stage: Stage; readonly lines: readonly string[] }[] = [];
   const sum: Totals = { passed: 0, failed: 0, skipped: 0 };
   const ended = new Map(stages.map(({ name }) => [name, Promise.withResolvers<void>()]));
   const started = performance.now();
@@ -25,7 +26,7 @@ export async function runStages(stages: readonly Stage[]): Promise<Totals> {
     const row = `${stage.name.padEnd(22)} ${secondsSince(begun)}  ${inWords(totals)}`;
     say(SCREEN, row);
     rows.set(stage, row);
-    failures.push(...(totals.failures ?? []).map((failure) => `${stage.name}: ${cut(failure)}`));
+    failures.push(...(totals.failures ?? []).map((failure) => ({ stage, lines: failure.trimEnd().split('\n') })));
     add(sum, totals);
     ended.get(stage.name)!.resolve();
   };
@@ -37,9 +38,20 @@ export async function runStages(stages: readonly Stage[]): Promise<Totals> {
     }),
   );
   // Once more, next to the sum: between a failure and the end may stand an hour of other stages.
-  if (failures.length > 0) say(SCREEN, `\n== failed\n${failures.join('\n')}`);
+  if (failures.length > 0) {
+    say(SCREEN, `\n== failed\n${failures.map(({ lines, stage }) => `${stage.name}: ${cut(lines)}`).join('\n')}`);
+  }
   say(SCREEN, `\n${stages.map((stage) => rows.get(stage)).join('\n')}`);
   say(SCREEN, `${'all'.padEnd(22)} ${secondsSince(started)}\n`);
+  // Who sees only the last lines still knows which tests they were.
+  for (const { lines, stage } of failures)
+    say(
+      SCREEN,
+      `${stage.name}: ${lines
+        .slice(0, 2)
+        .map((line) => line.trim())
+        .join('  ')}`,
+    );
   return sum;
 }
 
@@ -70,9 +82,11 @@ async function run(stage: Stage, output: Output): Promise<Totals> {
   }
 }
 
-function cut(failure: string): string {
-  const lines = failure.trimEnd().split('\n');
-  return lines.length <= MOST_LINES ? lines.join('\n') : [...lines.slice(0, MOST_LINES), '     …'].join('\n');
+function cut(lines: readonly string[]): string {
+  const shown = lines
+    .slice(0, MOST_LINES)
+    .map((line) => (line.length <= MOST_COLUMNS ? line : `${line.slice(0, MOST_COLUMNS)}…`));
+  return [...shown, ...(lines.length > MOST_LINES ? ['     …'] : [])].join('\n');
 }
 
 function secondsSince(started: number): string {
