@@ -3,40 +3,48 @@ import type { CallContext, Clock } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../../client/aws-client.ts';
 import { pages } from '../../client/pages.ts';
 
-/** An answer is for all who ask meanwhile. */
-const FRESH_MS = 5_000;
+/** Between two questions. */
+const PAUSE_MS = 5_000;
 /** Values of a filter. */
 const MOST = 200;
 
 export class HeldGroups {
   readonly #client: Pick<AwsClient, 'ec2'>;
   readonly #clock: Clock;
+  /** Those that the next question is about: not free, as far as is known. The ones that were asked about last stand last. */
+  readonly #waiting = new Set<string>();
+  /** Of the last question. */
   #asked: ReadonlySet<string> = new Set();
-  /** Of those that were asked about. */
-  #held: ReadonlySet<string> = new Set();
-  #answer: Promise<ReadonlySet<string>> = Promise.resolve(this.#held);
-  #askedAt: number = 0;
+  #answer: Promise<ReadonlySet<string>> = Promise.resolve(this.#asked);
+  #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor({ client, clock }: { readonly client: Pick<AwsClient, 'ec2'>; readonly clock: Clock }) {
     this.#client = client;
     this.#clock = clock;
   }
 
+  /** One that the last question was not about, seconds ago, counts as held: the next one is, whoever asks it. Rejects as the question does. */
   async has(id: string, call: CallContext): Promise<boolean> {
     const now = this.#clock.monotonic();
-    if (!this.#asked.has(id) || now - this.#askedAt >= FRESH_MS) {
+    if (now - this.#askedAt >= PAUSE_MS) {
       this.#askedAt = now;
-      this.#asked = new Set([id, ...this.#held].slice(0, MOST));
-      this.#answer = this.#ask(this.#asked, call);
+      const asked = new Set([id]);
+      for (const other of this.#waiting) if (asked.size < MOST) asked.add(other);
+      this.#asked = asked;
+      this.#answer = this.#ask(asked, call);
     }
-    return (await this.#answer).has(id);
+    if (this.#asked.has(id)) return (await this.#answer).has(id);
+    this.#waiting.add(id);
+    return true;
   }
 
   async #ask(asked: ReadonlySet<string>, call: CallContext): Promise<ReadonlySet<string>> {
+    for (const id of asked) this.#waiting.delete(id);
     const Filters = [{ Name: 'group-id', Values: [...asked] }];
     const found = await pages(this.#client.ec2, call, 'DescribeNetworkInterfaces', { Filters, MaxResults: 1_000 });
     const ids = found.flatMap(({ Groups = [] }) => Groups.map(({ GroupId = '' }) => GroupId));
-    this.#held = new Set(ids.filter((id) => asked.has(id)));
-    return this.#held;
+    const held = new Set(ids.filter((id) => asked.has(id)));
+    for (const id of held) this.#waiting.add(id);
+    return held;
   }
 }
