@@ -42,9 +42,9 @@ test('real control plane: Events of every shape are accepted, counted up, and fo
   const written = async () =>
     (await client.of(resources.coreEvents).list({ namespace: 'default', fieldSelector: 'reason=Tried' })).items;
   const until = async (what: string, holds: (items: Awaited<ReturnType<typeof written>>) => boolean): Promise<void> => {
-    const deadline = systemClock.monotonic() + 60_000;
+    const deadline = systemClock.monotonic() + 180_000;
     while (!holds(await written())) {
-      assert.ok(systemClock.monotonic() < deadline, `not within 60 s: ${what}: ${errors.join('\n')}`);
+      assert.ok(systemClock.monotonic() < deadline, `not within 180 s: ${what}: ${errors.join('\n')}`);
       await systemClock.sleep(20);
     }
   };
@@ -65,7 +65,7 @@ test('real control plane: Events of every shape are accepted, counted up, and fo
   of(node('b'), 'first');
   await until('it is counted up', (items) => items.some(({ count }) => count === 2));
   for (let i = 0; i < 60; i++) of(node(`n${i}`), 'flood');
-  await recorder.close();
+  await recorder.close({ timeoutMs: 60_000 });
 
   const items = await written();
   const about = (name: string): (typeof items)[number] | undefined =>

@@ -68,7 +68,7 @@ interface View {
   readonly contexts: readonly { readonly context: { readonly namespace: string } }[];
 }
 
-test('property: files are merged as client-go merges them', { skip, timeout: 60_000 }, async () => {
+test('property: files are merged as client-go merges them', { skip, timeout: 300_000 }, async () => {
   assert.ok(kubectl, 'kubectl is required in CI: set KUBEBUILDER_ASSETS');
   const root = await mkdtemp(join(tmpdir(), 'outrigger-kubeconfig-'));
   try {

@@ -46,8 +46,8 @@ const elector = new LeaderElector({
   logger: silentLogger,
   metrics: noMetrics,
   random: () => randomInt(1_000) / 1_000,
-  leaseDurationMs: 6_000,
-  renewDeadlineMs: 4_000,
+  leaseDurationMs: 12_000,
+  renewDeadlineMs: 9_000,
   retryPeriodMs: 500,
 });
 const leadership = await elector.acquire(stop.signal);

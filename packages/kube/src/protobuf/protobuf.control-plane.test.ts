@@ -34,19 +34,20 @@ async function open(kubeconfig: string): Promise<{ client: Client; transport: Tr
   return { client, transport, answered };
 }
 
-/** The events until the object named `last` is deleted. */
+/** The events until the object named `last` is deleted. `onBookmark`: what was there at the beginning has been told. */
 async function eventsUntil<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
   last: string,
-  how: Parameters<ReturnType<Client['of']>['watch']>[0],
+  { onBookmark, ...how }: Parameters<ReturnType<Client['of']>['watch']>[0] & { readonly onBookmark?: () => void },
 ): Promise<unknown[]> {
   const trim = defaultTransform(resource);
   const events: unknown[] = [];
-  for await (const event of client.of(resource).watch({ ...how, timeoutSeconds: 20 })) {
+  for await (const event of client.of(resource).watch({ ...how, timeoutSeconds: 120 })) {
     const { annotations } = event.object.metadata ?? {};
     // Others come when they like.
     if (event.type === 'BOOKMARK' && !annotations?.['k8s.io/initial-events-end']) continue;
+    if (event.type === 'BOOKMARK') onBookmark?.();
     events.push(
       withoutNulls({ type: event.type, object: event.type === 'BOOKMARK' ? event.object : trim(event.object) }),
     );
@@ -148,10 +149,18 @@ test('lists, watches and errors of the real API server are in protobuf what they
     const trim = defaultTransform<KubeObject>(resource);
     const of = client.of<KubeObject>(resource);
     for (const limit of [0, 2]) {
-      const whole = await of.list({ limit });
-      answered.clear();
-      const trimmed = await of.list({ limit, trimmed: true });
-      assert.deepEqual([...answered], ['protobuf']);
+      const readBoth = async () => {
+        const whole = await of.list({ limit });
+        answered.clear();
+        const trimmed = await of.list({ limit, trimmed: true });
+        assert.deepEqual([...answered], ['protobuf']);
+        return { whole, trimmed };
+      };
+      let { whole, trimmed } = await readBoth();
+      // The version of a list is that of all that is stored, and the server itself writes now and then: between the two, too.
+      for (let again = 0; again < 20 && trimmed.resourceVersion !== whole.resourceVersion; again++) {
+        ({ whole, trimmed } = await readBoth());
+      }
       assert.deepEqual(
         withoutNulls(trimmed.items),
         withoutNulls(whole.items.map(trim)),
@@ -183,11 +192,14 @@ test('lists, watches and errors of the real API server are in protobuf what they
     assert.deepEqual(trimmed, whole, resource.plural);
   }
   const initial = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const;
-  const streams = [{ ...initial }, { ...initial, trimmed: true }].map((how) =>
-    eventsUntil(client, resources.nodes, 'bare', how),
-  );
-  // Both stand behind their bookmark, or are about to: deleted before, it would be missing in both.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const bookmarks: Promise<void>[] = [];
+  const streams = [{ ...initial }, { ...initial, trimmed: true }].map((how) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bookmarks.push(promise);
+    return eventsUntil(client, resources.nodes, 'bare', { ...how, onBookmark: resolve });
+  });
+  // Each of them must have been told of it. A stream that has none ends, and says so.
+  await Promise.race([Promise.all(bookmarks), Promise.all(streams)]);
   await nodes.delete({ name: 'bare' });
   const [whole, trimmed] = await Promise.all(streams);
   assert.ok(whole?.some((event) => (event as { type: string }).type === 'BOOKMARK'));
@@ -200,7 +212,7 @@ test('lists, watches and errors of the real API server are in protobuf what they
   for (const trimmed of [false, true]) {
     answered.clear();
     await assert.rejects(nodes.list({ limit: 1, continue: 'bm9uc2Vuc2U', trimmed }), isBadRequest);
-    const watch = nodes.watch({ resourceVersion: '1', trimmed, timeoutSeconds: 5 });
+    const watch = nodes.watch({ resourceVersion: '1', trimmed, timeoutSeconds: 60 });
     await assert.rejects(Array.fromAsync(watch), isExpired);
     assert.deepEqual([...answered], [trimmed ? 'protobuf' : 'json']);
   }

@@ -19,7 +19,7 @@ export interface ControlPlaneOptions {
   readonly tokenUsers?: readonly Identity[];
   /** More flags, or others than the default ones; a value `undefined` takes one away. */
   readonly flags?: Readonly<Partial<Record<Exclude<Component, 'kubectl'>, Flags>>>;
-  /** Milliseconds until the API server must be ready. Default: 60,000. */
+  /** Milliseconds until the API server must be ready. Default: 180,000. */
   readonly startTimeoutMs?: number;
   /** Where everything is kept, and left. Default: a temporary directory that goes with the control plane. */
   readonly directory?: string;

@@ -321,7 +321,7 @@ class RealControlPlane implements ControlPlane {
 
   /** Asks until the answer is 200; throws with the log's end when the program ends first or takes too long. */
   async #until(program: Program, what: string, path: string): Promise<void> {
-    const { startTimeoutMs = 60_000, signal } = this.#settings;
+    const { startTimeoutMs = 180_000, signal } = this.#settings;
     const deadline = this.#clock.monotonic() + startTimeoutMs;
     let last = 'no answer';
     for (;;) {
