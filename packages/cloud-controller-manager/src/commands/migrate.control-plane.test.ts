@@ -100,7 +100,7 @@ test('real API server: what one may not see is unknown, and nothing is written',
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: LIMITED }],
   } as KubeObject);
   const kubeconfig = await controlPlane.kubeconfigFor({ user: LIMITED });
-  const deadline = systemClock.monotonic() + 60_000;
+  const deadline = systemClock.monotonic() + 180_000;
   let limited = await check(kubeconfig.path);
   // Until the API server has taken in the binding.
   while (statesOf(limited.answer)['services'] === 'unknown' && systemClock.monotonic() < deadline) {
