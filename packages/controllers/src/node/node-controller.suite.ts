@@ -27,6 +27,8 @@ import { objectPatch, statusPatch } from './node-patch.ts';
 /** Starts an API server that ends with the test; `undefined` when there is none here (the test is skipped then). */
 export type StartApiServer = (t: TestContext) => Promise<ClusterConfig | undefined>;
 
+const PATIENCE_MS = 240_000;
+
 const isTainted = (node: Node): boolean => !!node.spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT);
 
 function instanceOf({ name }: NodeRef): Instance {
@@ -97,11 +99,11 @@ function startController(
 }
 
 async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = systemClock.monotonic() + 60_000;
+  const deadline = systemClock.monotonic() + PATIENCE_MS;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (systemClock.monotonic() > deadline) assert.fail(`not within 60 s: ${what}`);
+    if (systemClock.monotonic() > deadline) assert.fail(`not within ${PATIENCE_MS / 1_000} s: ${what}`);
     await systemClock.sleep(20);
   }
 }

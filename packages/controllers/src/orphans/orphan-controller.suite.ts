@@ -23,6 +23,7 @@ import { createOrphanController, type OrphanControllerOptions } from './orphan-c
 /** Starts an API server that ends with the test; `undefined` when there is none here (the test is skipped then). */
 export type StartApiServer = (t: TestContext) => Promise<ClusterConfig | undefined>;
 
+const PATIENCE_MS = 240_000;
 const NAMES = ['a', 'b', 'c', 'lost'];
 
 function serviceOf(name: string): Service {
@@ -35,9 +36,9 @@ function serviceOf(name: string): Service {
 }
 
 async function until(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = systemClock.monotonic() + 60_000;
+  const deadline = systemClock.monotonic() + PATIENCE_MS;
   while (!(await look())) {
-    if (systemClock.monotonic() > deadline) assert.fail(`not within 60 s: ${what}`);
+    if (systemClock.monotonic() > deadline) assert.fail(`not within ${PATIENCE_MS / 1_000} s: ${what}`);
     await systemClock.sleep(20);
   }
 }

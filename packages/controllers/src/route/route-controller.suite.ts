@@ -24,6 +24,7 @@ import { createRouteController } from './route-controller.ts';
 /** Starts an API server that ends with the test; `undefined` when there is none here (the test is skipped then). */
 export type StartApiServer = (t: TestContext) => Promise<ClusterConfig | undefined>;
 
+const PATIENCE_MS = 240_000;
 const random = (): number => 0.5;
 
 interface Running {
@@ -102,7 +103,7 @@ async function addNodes(client: Client, cloud: MemoryCloud, count: number): Prom
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<number> {
   const startedAt = systemClock.monotonic();
   while (!(await holds())) {
-    if (systemClock.monotonic() - startedAt > 60_000) assert.fail(`not within 60 s: ${what}`);
+    if (systemClock.monotonic() - startedAt > PATIENCE_MS) assert.fail(`not within ${PATIENCE_MS / 1_000} s: ${what}`);
     await systemClock.sleep(10);
   }
   return systemClock.monotonic() - startedAt;
@@ -126,8 +127,9 @@ export function testRouteController(subject: string, count: number, start: Start
     assert.ok(items.every((node) => reasonOf(node) === 'RouteCreated'));
     assert.ok(items.every(({ status }) => status?.conditions?.some(({ type }) => type === 'Ready')));
     assert.deepEqual([patches.length, patches.filter((patch) => !patch.startsWith('200 '))], [count, []]);
-    const { total } = cloud.calls();
-    assert.ok(total <= 3 + Math.ceil(routes / 100), `${total} calls of the cloud`);
+    const { byOperation, total } = cloud.calls();
+    // A process that loses its turn amid the nodes cuts a batch in two; one call for each route, or for each node, would be many times as many.
+    assert.ok(total <= 3 * (1 + Math.ceil(routes / 100)), `calls of the cloud: ${JSON.stringify(byOperation)}`);
     const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
     t.diagnostic(
       `${routes} routes in ${seconds(made)}, ${count} conditions in ${seconds(made + written)}, ${total} cloud calls`,

@@ -55,11 +55,11 @@ async function createNode(client: Client): Promise<void> {
 }
 
 async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = systemClock.monotonic() + 60_000;
+  const deadline = systemClock.monotonic() + 180_000;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (systemClock.monotonic() > deadline) assert.fail(`not within 60 s: ${what}`);
+    if (systemClock.monotonic() > deadline) assert.fail(`not within 180 s: ${what}`);
     await systemClock.sleep(20);
   }
 }
@@ -192,7 +192,10 @@ export function testServiceController(subject: string, start: StartApiServer): v
     await until('the parts are listed', () => Promise.resolve(cloud.calls().total > 0 || undefined));
     await systemClock.sleep(300);
     assert.equal(patches.length, before);
-    assert.deepEqual(cloud.calls().byOperation, { 'GET /parts': 1 });
+    // Of all Services together, or of some more when the process has lost its turn amid them; of each alone it would be ten.
+    const { 'GET /parts': lists = 0, ...others } = cloud.calls().byOperation;
+    assert.deepEqual(others, {});
+    assert.ok(lists <= 3, `${lists} lists`);
     await services.delete({ name: 's0', namespace: 'default' });
     await until('only theirs is left', async () => {
       const { metadata } = await services.get({ name: 's0', namespace: 'default' });
