@@ -8,13 +8,18 @@ import type { AuditEntry, AuditMark, ControlPlane } from '@outrigger/testing';
 import { waitUntil } from './wait-until.ts';
 
 /** Short, so that a hand-over takes seconds; and so long that a manager on a machine which is busy loses no lock of itself. */
-export const LEASE_MS = 6_000;
+export const LEASE_MS = 10_000;
 export const ELECTION: Readonly<Record<string, string>> = {
   'leader-elect': 'true',
   'leader-elect-lease-duration': `${LEASE_MS}ms`,
-  'leader-elect-renew-deadline': '4s',
+  'leader-elect-renew-deadline': '8s',
   'leader-elect-retry-period': '500ms',
 };
+/**
+ * What a manager may lose that a busy machine does not let run, its retry period included; the probe does not see it. One that
+ * waits for a second lease, or for one that was given back, takes longer.
+ */
+export const SLOW_MANAGER_MS = 5_000;
 /** Name of the Lease under which the controllers run that are handed over. */
 export const MIGRATION = 'cloud-provider-extraction-migration';
 const PERIOD_MS = 500;

@@ -14,7 +14,7 @@ import { runGuide } from './run-guide.ts';
 import { waitUntil } from './wait-until.ts';
 
 const GUIDE = new URL('../docs/guides/migrate/README.md', import.meta.url);
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 test('the migration guide does what it says, step by step, there and back', async (t) => {
   if ((await builtOrSkip(t, 'the manager of upstream', buildUpstream)) === undefined) return;

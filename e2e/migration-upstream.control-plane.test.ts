@@ -8,7 +8,7 @@ import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory'
 import { controlPlaneOrSkip, hollowNode, ProcessGroup, type Program } from '@outrigger/testing';
 import { buildUpstream, UPSTREAM } from '../bench/build-upstream.ts';
 import { builtOrSkip } from './built-or-skip.ts';
-import { ELECTION, HandOver, LEASE_MS, migrationConfig, toFlags } from './hand-over.ts';
+import { ELECTION, HandOver, LEASE_MS, migrationConfig, SLOW_MANAGER_MS, toFlags } from './hand-over.ts';
 import { Manager } from './manager.ts';
 
 const CONTROLLERS = ['service-lb-controller', 'node-route-controller', 'cloud-node-lifecycle-controller'];
@@ -131,16 +131,18 @@ test("Services, routes and node lifecycle go from a manager on upstream's framew
     await startUpstream();
     await handOver.works(UPSTREAM_USER);
     await handOver.stand(OUTRIGGER, () => outrigger.start());
-    await handOver.handOver(OUTRIGGER, LEASE_MS + 1_000, () => endUpstream('SIGKILL'));
+    await handOver.handOver(OUTRIGGER, LEASE_MS + SLOW_MANAGER_MS, () => endUpstream('SIGKILL'));
 
     await handOver.stand(UPSTREAM_USER, startUpstream);
-    await handOver.handOver(UPSTREAM_USER, 5_000, async () => assert.equal(await outrigger.end('SIGTERM'), 0));
+    await handOver.handOver(UPSTREAM_USER, SLOW_MANAGER_MS + 4_000, async () =>
+      assert.equal(await outrigger.end('SIGTERM'), 0),
+    );
 
     await handOver.stand(OUTRIGGER, () => outrigger.start());
-    await handOver.handOver(OUTRIGGER, LEASE_MS + 1_000, () => endUpstream('SIGTERM'));
+    await handOver.handOver(OUTRIGGER, LEASE_MS + SLOW_MANAGER_MS, () => endUpstream('SIGTERM'));
 
     await handOver.stand(UPSTREAM_USER, startUpstream);
-    await handOver.handOver(UPSTREAM_USER, LEASE_MS + 5_000, () => outrigger.end('SIGKILL'));
+    await handOver.handOver(UPSTREAM_USER, LEASE_MS + SLOW_MANAGER_MS + 4_000, () => outrigger.end('SIGKILL'));
   }
   await handOver.check(UPSTREAM_USER, (line) => t.diagnostic(line));
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClient, createTransport, loadConfig, resources } from '@outrigger/kube';
 import { controlPlaneOrSkip, DEFAULT_KUBERNETES, hollowNode, parseKubernetesMinor } from '@outrigger/testing';
-import { ELECTION, HandOver, LEASE_MS, MIGRATION, migrationConfig, toFlags } from './hand-over.ts';
+import { ELECTION, HandOver, LEASE_MS, MIGRATION, migrationConfig, SLOW_MANAGER_MS, toFlags } from './hand-over.ts';
 import { Manager } from './manager.ts';
 
 const CLUSTER_CIDR = '10.64.0.0/12';
@@ -77,16 +77,18 @@ test('node IPAM goes from kube-controller-manager to Outrigger and back: never t
     await using _probe = handOver.probe((index) => nodes.create(hollowNode({ name: `probe-${index}`, images: 0 })));
     await handOver.works(KUBE_IPAM);
     await handOver.stand(OUTRIGGER, () => outrigger.start());
-    await handOver.handOver(OUTRIGGER, LEASE_MS + 1_000, () => controlPlane.endControllerManager('SIGKILL'));
+    await handOver.handOver(OUTRIGGER, LEASE_MS + SLOW_MANAGER_MS, () => controlPlane.endControllerManager('SIGKILL'));
 
     await handOver.stand(KUBE, () => controlPlane.startControllerManager());
-    await handOver.handOver(KUBE_IPAM, 5_000, async () => assert.equal(await outrigger.end('SIGTERM'), 0));
+    await handOver.handOver(KUBE_IPAM, SLOW_MANAGER_MS + 4_000, async () =>
+      assert.equal(await outrigger.end('SIGTERM'), 0),
+    );
 
     await handOver.stand(OUTRIGGER, () => outrigger.start());
-    await handOver.handOver(OUTRIGGER, LEASE_MS + 1_000, () => controlPlane.endControllerManager('SIGTERM'));
+    await handOver.handOver(OUTRIGGER, LEASE_MS + SLOW_MANAGER_MS, () => controlPlane.endControllerManager('SIGTERM'));
 
     await handOver.stand(KUBE, () => controlPlane.startControllerManager());
-    await handOver.handOver(KUBE_IPAM, LEASE_MS + 5_000, () => outrigger.end('SIGKILL'));
+    await handOver.handOver(KUBE_IPAM, LEASE_MS + SLOW_MANAGER_MS + 4_000, () => outrigger.end('SIGKILL'));
   }
   await handOver.check(KUBE_IPAM, (line) => t.diagnostic(line));
   const given = [...(await settled()).values()].map((look) => look.split(' ')[1]);
