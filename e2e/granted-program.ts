@@ -10,6 +10,7 @@ import { rbacResource } from './rbac-resource.ts';
 
 const PROGRAM = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
 const NAMESPACE = 'kube-system';
+const PATIENCE_MS = 120_000;
 
 /** Runs a command; resolves with what it printed, rejects when its exit code is not 0. */
 export function run(command: string, args: readonly string[], input = ''): Promise<string> {
@@ -89,7 +90,7 @@ export async function untilGranted(controlPlane: ControlPlane, account: string):
     namespaced: false,
   });
   for (const question of questions) {
-    const deadline = systemClock.monotonic() + 30_000;
+    const deadline = systemClock.monotonic() + PATIENCE_MS;
     for (;;) {
       const review = await reviews.create({
         apiVersion: 'authorization.k8s.io/v1',
@@ -98,7 +99,7 @@ export async function untilGranted(controlPlane: ControlPlane, account: string):
       } as KubeObject);
       if ((review as { status?: { allowed?: boolean } }).status?.allowed) break;
       if (systemClock.monotonic() > deadline) {
-        throw new Error(`not granted within 30 s: ${JSON.stringify(question)}`);
+        throw new Error(`not granted within ${PATIENCE_MS / 1_000} s: ${JSON.stringify(question)}`);
       }
       await systemClock.sleep(50);
     }

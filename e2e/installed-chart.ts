@@ -1,7 +1,7 @@
 /** What the chart has put into a cluster, carried out: nobody makes pods here, so their programs are started with the pods' own flags and files. */
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, readdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { ControlPlane } from '@outrigger/testing';
 import { kubectl, startGrantedProgram, untilGranted, type GrantedProgram } from './granted-program.ts';
 
@@ -40,12 +40,8 @@ export async function mountPod(controlPlane: ControlPlane, place: string, spec: 
   const root = join(controlPlane.directory, 'mounts', place);
   const sync = async (): Promise<void> => {
     for (const { mountPath, name } of container.volumeMounts) {
-      const folder = `${root}${mountPath}`;
-      await mkdir(folder, { recursive: true });
       const volume = spec.volumes.find((one) => one.name === name);
-      for (const [file, content] of await filesOf(controlPlane, volume)) {
-        await writeFile(join(folder, file), content, { mode: 0o600 });
-      }
+      await publish(`${root}${mountPath}`, await filesOf(controlPlane, volume));
     }
   };
   await sync();
@@ -58,10 +54,20 @@ export async function mountPod(controlPlane: ControlPlane, place: string, spec: 
   return { args, sync };
 }
 
-async function filesOf(
-  controlPlane: ControlPlane,
-  volume: PodSpec['volumes'][number] | undefined,
-): Promise<readonly (readonly [name: string, content: Buffer])[]> {
+type Files = readonly (readonly [name: string, content: Buffer])[];
+
+/** As a kubelet does: all at once, by a link to another folder. Nobody reads a half of it, however slow this machine is. */
+async function publish(folder: string, files: Files): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const version = await mkdtemp(join(folder, '..version-'));
+  for (const [file, content] of files) await writeFile(join(version, file), content, { mode: 0o600 });
+  await symlink(basename(version), join(folder, '..next'));
+  await rename(join(folder, '..next'), join(folder, '..data'));
+  const there = await readdir(folder);
+  for (const [file] of files) if (!there.includes(file)) await symlink(join('..data', file), join(folder, file));
+}
+
+async function filesOf(controlPlane: ControlPlane, volume: PodSpec['volumes'][number] | undefined): Promise<Files> {
   const [kind, name] = volume?.secret
     ? (['secret', volume.secret.secretName] as const)
     : (['configmap', volume?.configMap?.name ?? ''] as const);

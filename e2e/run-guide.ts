@@ -10,7 +10,7 @@ import { readGuide } from './guide-page.ts';
 const PROGRAM = fileURLToPath(new URL('../distribution/src/cloud-controller-manager.ts', import.meta.url));
 /** Where pages have their files. */
 const HOMES = /\/etc\/(?:kubernetes|rancher\/(?:k3s|rke2))\//gu;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 export interface GuideRunOptions {
   readonly page: URL;
@@ -30,7 +30,7 @@ export interface GuideRun {
   readonly print: (command: string) => Promise<string>;
 }
 
-/** Throws when a command does not come to print what the page says within a minute. */
+/** Throws when a command does not come to print what the page says within three minutes. */
 export async function runGuide({ act, controlPlane, directory, log, page }: GuideRunOptions): Promise<GuideRun> {
   const here = (text: string): string => text.replaceAll(HOMES, `${directory}/`);
   const command = `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`;

@@ -71,7 +71,7 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
       await writeFile(path.join(directory, 'status'), outcome.text);
       return holds(outcome);
     };
-    await waitUntil(what, reached, { patienceMs: 60_000, pollMs: 250, logs: [log, path.join(directory, 'status')] });
+    await waitUntil(what, reached, { patienceMs: 180_000, pollMs: 250, logs: [log, path.join(directory, 'status')] });
     return outcome;
   };
   const healthy = await until(
@@ -84,7 +84,12 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
   assert.match(healthy.text, / {3}cloud-node-controller,cloud-node-lifecycle-controller,/u);
 
   // Its certificate is self-signed: nothing is sent to it, and what it would have said is unknown.
-  const untrusted = await status(kubeconfig, `--manager-port=${port}`);
+  const untrusted = await until(
+    'its certificate is not trusted',
+    ({ text }) => /BUDGET: .*certificate/u.test(text),
+    kubeconfig,
+    `--manager-port=${port}`,
+  );
   assert.equal(untrusted.code, 1, untrusted.text);
   assert.match(untrusted.text, /^Unknown: 7 of the checks could not be made/u);
   assert.match(
@@ -94,7 +99,9 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
   assert.match(untrusted.text, /^SERVICES\n.*\n {2}1 +1 +0$/mu);
 
   const { path: stranger } = await controlPlane.kubeconfigFor({ user: 'stranger', groups: [] });
-  const forbidden = await status(
+  const forbidden = await until(
+    'forbidden',
+    ({ text }) => /BUDGET: .*status 403/u.test(text),
     `--kubeconfig=${stranger}`,
     `--server=https://127.0.0.1:${port}`,
     '--insecure-skip-tls-verify',
@@ -122,7 +129,7 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
   for (const line of [
     /ERROR Cloud memory, \S+: The cloud refuses the credentials since \S+: new nodes, Services and routes wait, nothing is deleted\.\n {3}Remedy: {2}Correct the credentials/u,
     /^ {3}Run: {5}outrigger config validate --cloud-provider=memory --cloud-config=FILE$/mu,
-    /ERROR Service default\/late: It has had no address for \d+s: \w+: .*\n {3}Run: {5}outrigger explain service default\/late$/mu,
+    /ERROR Service default\/late: It has had no address for [\dms]+: \w+: .*\n {3}Run: {5}outrigger explain service default\/late$/mu,
     /^ {3}Runbook: OutriggerServiceSyncFailing$/mu,
   ]) {
     assert.match(refused.text, line, await readFile(log, 'utf8'));
