@@ -30,6 +30,9 @@ const startUpstream: StartManager = async (kubeconfig, cloudConfig, directory) =
   return group;
 };
 
+/** The framework asks the provider about every node, and this one takes an ID of another cloud for that of a machine which is gone. */
+const BROKEN = 'node-lifecycle / a node of another cloud is kept';
+
 test("a manager on upstream's framework keeps every promise but one", async (t) => {
   if ((await builtOrSkip(t, 'the manager of upstream', buildUpstream)) === undefined) return;
   const controlPlane = await controlPlaneOrSkip(t, { auditLog: false });
@@ -41,13 +44,14 @@ test("a manager on upstream's framework keeps every promise but one", async (t) 
   const apiServer = { server, certificateAuthority, token: adminToken };
   const judges = new ConformanceJudges({ client: createClient(transport), kubeconfig, apiServer, directory });
 
-  const { report, left } = await judges.judge({ start: startUpstream, timeoutMs: 30_000, quietMs: 4_000 });
-  const failed = report.results.filter(({ outcome }) => outcome === 'failed');
-  // The framework asks the provider about every node, and this one takes an ID of another cloud for that of a machine which is gone.
-  assert.deepEqual(
-    failed.map(({ name }) => name),
-    ['node-lifecycle / a node of another cloud is kept'],
-    failed.map(({ reason }) => reason).join('\n'),
-  );
+  const { report, left } = await judges.judge({ start: startUpstream, timeoutMs: 120_000, quietMs: 4_000 });
+  const failed = report.results.filter(({ name, outcome }) => outcome === 'failed' && name !== BROKEN);
+  assert.deepEqual(failed, []);
   assert.deepEqual(left, []);
+  // On a busy machine it may break this one later than the others are looked at for.
+  const { report: once } = await judges.judge({ start: startUpstream, only: [BROKEN], quietMs: 100_000 });
+  assert.deepEqual(
+    once.results.map(({ name, outcome }) => [name, outcome]),
+    [[BROKEN, 'failed']],
+  );
 });

@@ -51,7 +51,7 @@ export async function define(controlPlane: ControlPlane, definitions: Definition
     await waitUntil(
       `${name} is established`,
       async () => /"status":"True","type":"Established"/u.test(await kubectl(controlPlane, conditions)),
-      { patienceMs: 60_000, pollMs: 100, logs: [] },
+      { patienceMs: 180_000, pollMs: 100, logs: [] },
     );
   }
 }

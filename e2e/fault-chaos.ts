@@ -18,7 +18,7 @@ const FIRST_QUESTIONS = 'first questions';
 /** One by the node controller, one by the lifecycle controller. */
 const QUESTIONS_OF_LATE = 2;
 const LATE_MS = 30_000;
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 240_000;
 
 interface Lie {
   readonly name: string;
@@ -123,7 +123,10 @@ export async function runFaultRound(options: FaultRoundOptions): Promise<FaultRe
   cloud.setFaults([]);
   const total = Object.values(calls).reduce((sum, count) => sum + count, 0) - calls[FIRST_QUESTIONS];
   const seconds = (systemClock.monotonic() - told) / 1_000;
-  if (total > seconds + LIES.length) problems.push(`the cloud was asked ${total} times in ${seconds.toFixed(0)} s`);
+  // First questions that a busy machine has asked later than they were counted.
+  const notYetAsked = Math.max(0, questions - calls[FIRST_QUESTIONS]);
+  if (total > seconds + LIES.length + notYetAsked)
+    problems.push(`the cloud was asked ${total} times in ${seconds.toFixed(0)} s`);
   const there = new Set((await nodes.list()).items.map(({ metadata }) => metadata?.name));
   for (const name of [...alive, ...late]) if (!there.has(name)) problems.push(`${name}: was deleted and is alive`);
   const deletions = await controlPlane.auditLog.count(

@@ -44,7 +44,7 @@ test("an API server that has prometheus-operator's definitions takes the Service
   // Too large for the annotation of a client-side apply.
   await kubectl(controlPlane, ['apply', '--server-side', ...definitions.map((path) => `--filename=${path}`)]);
   const names = DEFINITIONS.map((kind) => `crd/${kind}.monitoring.coreos.com`);
-  await kubectl(controlPlane, ['wait', '--for=condition=Established', '--timeout=60s', ...names]);
+  await kubectl(controlPlane, ['wait', '--for=condition=Established', '--timeout=180s', ...names]);
   const apply = (items: readonly object[]): Promise<string> =>
     kubectl(
       controlPlane,
