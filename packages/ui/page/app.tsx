@@ -1,6 +1,6 @@
 /** The page: its frame, which view is shown, and keys that work everywhere. */
 import { render, type JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Explanation } from './explanation.tsx';
 import { Held } from './held.tsx';
 import { Nodes } from './nodes.tsx';
@@ -74,7 +74,8 @@ function App({ state }: { readonly state: PageState }): JSX.Element {
       removeEventListener('popstate', moved);
     };
   }, []);
-  useEffect(() => {
+  // With what is shown and not after it is painted: a key that comes at once is one of this place.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       const isTyping = event.target instanceof HTMLInputElement;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
