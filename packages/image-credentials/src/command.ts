@@ -85,8 +85,11 @@ async function installBy(args: readonly string[], { ended, self, stdout }: Comma
   } = parsed(() => parseArgs({ args: [...args], options }).values);
   if (binDir === undefined || configDir === undefined)
     throw new Failure('usage', 'install needs --bin-dir and --config-dir');
-  for (const file of await install({ self, binDir, configDir, from })) stdout.write(`${file}\n`);
-  if (wait) await ended();
+  const files = await install({ self, binDir, configDir, from });
+  // Who has read what was installed may ask it to end.
+  const asked = wait ? ended() : undefined;
+  for (const file of files) stdout.write(`${file}\n`);
+  await asked;
 }
 
 /** Throws `usage`. */
