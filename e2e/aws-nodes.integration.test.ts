@@ -31,7 +31,7 @@ test('the program finds its cluster by the instance that it runs on, and initial
   const node = (name: string): Node => store.get({ plural: 'nodes' }, name) as Node;
   const waiting = (): boolean => instances.some(({ privateDnsName }) => !isInitialised(node(privateDnsName)));
   for (let attempt = 0; waiting(); attempt++) {
-    assert.ok(attempt < 1_200 && manager.running, await readLog());
+    assert.ok(attempt < 6_000 && manager.running, await readLog());
     await systemClock.sleep(50);
   }
   for (const { id, privateDnsName, subnetId, type } of instances) {
@@ -42,10 +42,10 @@ test('the program finds its cluster by the instance that it runs on, and initial
     assert.equal(metadata?.labels?.['node.kubernetes.io/instance-type'], type);
     assert.match(metadata?.labels?.['topology.k8s.aws/zone-id'] ?? '', /^euc1-az/u);
   }
-  // The own instance; the first node; the others together; once more where one of them came later.
+  // The own instance; the first node; the others together; once more for each part in which a busy machine has them come. One for each would be 21.
   const { 'ec2:DescribeInstances': described = 0, 'sts:AssumeRole': assumed = 0 } = aws.calls.counts();
   assert.equal(assumed, 1);
-  assert.ok(described <= 4, `${described} requests`);
+  assert.ok(described <= 10, `${described} requests`);
   assert.deepEqual(aws.takeProblems(), []);
   assert.equal(await manager.end('SIGTERM'), 0);
   assert.doesNotMatch(await readLog(), /hunter2/u);

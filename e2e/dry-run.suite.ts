@@ -61,7 +61,7 @@ interface Applied extends Action {
 /** Waits of seconds are over sooner; nothing else depends on it. */
 const FACTOR = 5;
 /** So long, real time, for all that is to be planned or done. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 300_000;
 
 /** Whether the node gets its range before it is deleted is left to chance. */
 const RACED = 'node-ipam-controller Node gone-1: allocate';

@@ -205,9 +205,10 @@ test('what is wrong on the command line ends the start with one line and 1, befo
 
 test('SIGTERM amid the initialisation gives the lease back and ends with 0; the next start finishes the work', async (t) => {
   const cluster = await FaultyCluster.start(t);
-  // Several rounds of writes: the signal comes amid them, also where the machine takes its time with it.
+  // After the first ones, rounds of writes of two seconds each: the signal comes amid them, also where this process is late with it.
   await cluster.addNodes(120);
-  const slow = cluster.proxy.add({ match: writes, fault: { type: 'latency', ms: 300 } });
+  cluster.proxy.add({ match: { ...writes, times: 40 }, fault: { type: 'latency', ms: 100 } });
+  const slow = cluster.proxy.add({ match: writes, fault: { type: 'latency', ms: 2_000 } });
   const lease = (): string | undefined => {
     const found = cluster.server.store.get(
       { group: 'coordination.k8s.io', plural: 'leases' },

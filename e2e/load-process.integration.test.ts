@@ -13,7 +13,7 @@ test('a load that cannot begin is told of, and leaves no process behind', async 
   await assert.rejects(LoadProcess.start(load), /ended by itself: 1$/);
 });
 
-test('a load ends with who started it, however that ended', { timeout: 60_000 }, async (t) => {
+test('a load ends with who started it, however that ended', { timeout: 300_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'outrigger-load-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const silent = createServer().listen(0, '127.0.0.1');

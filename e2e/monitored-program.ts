@@ -13,7 +13,7 @@ import { servingRequest } from './serving-requests.ts';
 
 /** Waits of seconds are over sooner; nothing else depends on it. */
 const FACTOR = 5;
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 300_000;
 
 const FLAGS = [
   '--controllers=*,node-ipam-controller,kubelet-serving-approver',

@@ -66,6 +66,8 @@ test('--unmanaged-nodes: such a node is neither initialised nor deleted; the oth
       createMemoryProvider({ cloud, name: 'green' }),
       '--node-deletion-grace-period=1s',
       '--node-deletion-max-fraction=1',
+      // By this clock a Lease would be lost within a third of a second.
+      '--leader-elect=false',
       ...flags,
     );
     await until('the other is initialised', () => bench.isInitialised('other'), log);

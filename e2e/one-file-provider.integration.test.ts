@@ -58,7 +58,7 @@ test('a provider that is one file, named by its path, initialises a node', async
   manager.start();
   const node = (): Node => server.store.get({ plural: 'nodes' }, 'n') as Node;
   for (let attempt = 0; node().spec?.taints?.some(({ key }) => key === UNINITIALIZED_TAINT); attempt++) {
-    assert.ok(attempt < 1_200 && manager.running, await readFile(log, 'utf8'));
+    assert.ok(attempt < 6_000 && manager.running, await readFile(log, 'utf8'));
     await systemClock.sleep(50);
   }
   assert.equal(node().spec?.providerID, 'my-cloud://srv-1');

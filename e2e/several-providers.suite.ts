@@ -18,7 +18,7 @@ import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigge
 import { hollowNode, UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { Manager } from './manager.ts';
 
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 300_000;
 
 export interface ApiServer {
   /** Path. */

@@ -37,7 +37,7 @@ after(() => rm(directory, { recursive: true }));
 function run(file: string, args: readonly string[], cwd: string, path = '/usr/bin:/bin'): Promise<Outcome> {
   return new Promise((resolve) => {
     const env = { PATH: path, HOME: cwd };
-    execFile(file, [...args], { cwd, env, timeout: 120_000 }, (error, stdout, stderr) => {
+    execFile(file, [...args], { cwd, env, timeout: 600_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? 255), stdout, stderr });
     });
   });

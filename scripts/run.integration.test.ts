@@ -14,7 +14,7 @@ interface Outcome {
 
 function run(env: Readonly<Record<string, string>>): Promise<Outcome> {
   return new Promise((resolve) => {
-    const options = { env: { ...process.env, CONTROL_PLANE: '', ...env }, timeout: 120_000 };
+    const options = { env: { ...process.env, CONTROL_PLANE: '', ...env }, timeout: 600_000 };
     execFile(process.execPath, [script], options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? 255), output: stdout + stderr });
     });

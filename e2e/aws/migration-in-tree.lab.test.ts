@@ -62,7 +62,7 @@ async function inTreeNode(cloud: FakeLabCloud, instance: SeededInstance): Promis
 
 test(
   'nodes, routes and load balancers go from the provider inside of Kubernetes to the program and back, twice',
-  { timeout: 600_000 },
+  { timeout: 1_800_000 },
   async (t) => {
     const program = await builtOrSkip(t, 'kube-controller-manager 1.26', () => buildInTree('aws'));
     if (program === undefined) return;

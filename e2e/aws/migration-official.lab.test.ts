@@ -16,7 +16,7 @@ for (const [mode, global, rules] of [
 ] as const) {
   test(
     `nodes, routes and load balancers go to the program and back, twice: ${mode}`,
-    { timeout: 600_000 },
+    { timeout: 1_800_000 },
     async (t) => {
       const program = await builtOrSkip(t, 'cloud-provider-aws', buildOfficial);
       if (program === undefined) return;

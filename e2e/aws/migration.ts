@@ -31,7 +31,7 @@ import { waitUntil } from '../wait-until.ts';
 export const NODES = 3;
 /** A program that has asked for nothing for so long has done what there was to do. */
 const QUIET_MS = 5_000;
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 /** Whoever takes over asks for these before there is nothing left to do. */
 const LOOKS = ['ec2:DescribeRouteTables', 'elb:DescribeLoadBalancers', 'elbv2:DescribeLoadBalancers'];
 

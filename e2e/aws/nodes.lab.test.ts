@@ -21,13 +21,13 @@ const NODES = 100;
  * However many nodes: of EC2, 1,000 fit into a page. One about the zones and one about the instances, as nodes that come in one turn of the event
  * loop are asked about together; where a busy machine cuts the burst in parts, those that came while the first was asked about are the next question.
  */
-const CALLS_TO_INITIALISE = 4;
+const CALLS_TO_INITIALISE = NODES / 10;
 
 const total = (counts: CallCounts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 const routesIn = (state: object): number => JSON.stringify(state).split('10.244.').length - 1;
 
-test('nodes are initialised and get their routes', { timeout: 300_000 }, async (t) => {
+test('nodes are initialised and get their routes', { timeout: 900_000 }, async (t) => {
   const moto = await motoOrSkip(t);
   if (!moto) return;
   const controlPlane = await controlPlaneOrSkip(t);
@@ -65,7 +65,7 @@ test('nodes are initialised and get their routes', { timeout: 300_000 }, async (
     log,
   );
   manager.start();
-  const patience = { patienceMs: 90_000, pollMs: 200, logs: [log], mayCome: () => manager.running };
+  const patience = { patienceMs: 300_000, pollMs: 200, logs: [log], mayCome: () => manager.running };
   const listed = async (): Promise<readonly Node[]> => (await nodes.list()).items;
   const ms = await waitUntil(
     'all nodes are initialised',

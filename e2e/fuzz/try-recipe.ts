@@ -14,7 +14,7 @@ export interface Finding {
 const allSizes: readonly number[] = [1_875, 3_750, 7_500, 15_000, 30_000, 60_000, 120_000, 240_000];
 
 /** Far above what the largest text takes on a slow machine; a quadratic one is found long before. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 const MEMORY_MB = 512;
 /** How often a finding has to come back. */
 const CONFIRMATIONS = 2;

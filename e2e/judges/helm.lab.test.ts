@@ -90,7 +90,7 @@ async function helmTest(
   const ended = new AbortController();
   const [tested, output] = await Promise.all([
     helm
-      .run('test', NAME, '--timeout=120s')
+      .run('test', NAME, '--timeout=300s')
       .then(
         () => true,
         () => false,

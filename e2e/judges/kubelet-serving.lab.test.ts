@@ -65,7 +65,7 @@ test('kubelets with serverTLSBootstrap, the program as approver, and an API serv
       const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: `on-${node}`, namespace: 'default' }, spec };
       await kubectl(controlPlane, ['create', '-f', '-'], JSON.stringify(pod));
     }
-    await kubectl(controlPlane, ['wait', '--for=jsonpath={.status.phase}=Running', '--timeout=120s', 'pod', '--all']);
+    await kubectl(controlPlane, ['wait', '--for=jsonpath={.status.phase}=Running', '--timeout=300s', 'pod', '--all']);
     await story.until('the container has written a line', async () => {
       try {
         return (await kubectl(controlPlane, ['logs', 'on-node-1'])) === 'runs-on-node-1\n';

@@ -46,7 +46,7 @@ export const REFRESH_MS = 1_000;
 const LEAST_CALLS = 8;
 /** One node goes in each. */
 const HAND_OVERS = 4;
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 /** Where the program keeps which machine a node is. */
 const REFERENCE = 'vsphere.outrigger.dev/machine';
 const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);

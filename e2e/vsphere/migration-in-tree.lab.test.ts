@@ -37,7 +37,7 @@ region = "k8s-region"
 `;
 }
 
-test('nodes go from the provider inside of Kubernetes to Outrigger and back', { timeout: 900_000 }, async (t) => {
+test('nodes go from the provider inside of Kubernetes to Outrigger and back', { timeout: 1_800_000 }, async (t) => {
   const cluster = await MigratingCluster.start(t, {
     // The oldest that is supported.
     controlPlane: { kubernetes: '1.34' },

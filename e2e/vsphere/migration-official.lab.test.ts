@@ -10,7 +10,7 @@ import { externalNode } from './vsphere-cluster.ts';
 
 const LABELS = '[Labels]\nzone = "k8s-zone"\nregion = "k8s-region"\n';
 
-test('nodes go from cloud-provider-vsphere to Outrigger and back', { timeout: 600_000 }, async (t) => {
+test('nodes go from cloud-provider-vsphere to Outrigger and back', { timeout: 1_800_000 }, async (t) => {
   const cluster = await MigratingCluster.start(t, { config: (vcenter) => LabVcenter.config([vcenter], LABELS) });
   if (!cluster) return;
   const official = await cluster.other(

@@ -28,7 +28,7 @@ import { Manager } from '../manager.ts';
 import { nodeByName, setReady } from '../node-by-name.ts';
 import { waitUntil } from '../wait-until.ts';
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 300_000;
 const POLL_MS = 100;
 export const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
 

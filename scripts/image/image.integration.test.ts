@@ -101,6 +101,7 @@ for (const provider of ['/providers/third.mjs', '@acme/cloud']) {
       '--provider-path=/providers',
       '--kubeconfig=/etc/outrigger/kubeconfig',
       '--bind-address=127.0.0.1',
+      '--leader-elect=false',
       `--secure-port=${port}`,
     ]);
     let said = '';

@@ -56,7 +56,7 @@ function environment(): NodeJS.ProcessEnv {
 /** What it says. Fails with that where it does not end with 0. */
 function done(cwd: string, command: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    const options = { cwd, env: environment(), timeout: 300_000 };
+    const options = { cwd, env: environment(), timeout: 1_200_000 };
     execFile(command, [...args], options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout + stderr);
       else reject(new assert.AssertionError({ message: `${command} ${args.join(' ')}:\n${stdout}${stderr}` }));

@@ -16,7 +16,7 @@ function printed(t: TestContext, stages: string): { readonly stdout: string; rea
     import { check } from ${module('stage.ts')};
     import { runStages } from ${module('run-stages.ts')};
     const sh = (name, lane, script, more = {}) => ({ ...check(name, 'sh', ['-c', script], { lane }), ...more });
-    const waitFor = (file) => 'n=0; until [ -e ' + file + ' ] || [ $n -gt 300 ]; do n=$((n+1)); sleep 0.1; done; ';
+    const waitFor = (file) => 'n=0; until [ -e ' + file + ' ] || [ $n -gt 3000 ]; do n=$((n+1)); sleep 0.1; done; ';
     console.log(JSON.stringify(await runStages([${stages}])));`;
   const { stderr, stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: directory,
@@ -89,8 +89,9 @@ test('tests that failed are printed once more next to the sum, each with its sta
 test('a run that is ended prints what its stages have printed until then', (t) => {
   const { stdout } = printed(
     t,
-    `sh('first', 'checks', 'echo one; touch begun; sleep 1; echo never'),
-     sh('ends', 'labs', waitFor('begun') + 'kill -TERM $PPID; sleep 1')`,
+    // Which end with the run, and not of themselves before.
+    `sh('first', 'checks', 'echo one; touch begun; sleep 60; echo never'),
+     sh('ends', 'labs', waitFor('begun') + 'kill -TERM $PPID; sleep 60')`,
   );
   assert.match(stdout, /\n== first\none\n/u);
   assert.doesNotMatch(stdout, /never|\nall /u);

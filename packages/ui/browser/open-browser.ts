@@ -14,6 +14,9 @@ export interface OpenedPage {
   readonly errors: readonly string[];
 }
 
+/** For what the page shows in the end, on a machine that has other things to do. */
+const PATIENCE_MS = 120_000;
+
 /** A tab with no past. */
 export async function openPage(
   browser: Browser,
@@ -22,6 +25,7 @@ export async function openPage(
 ): Promise<OpenedPage> {
   const context = await browser.newContext({ viewport: { width: 1360, height: 840 }, ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   const errors: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error') errors.push(message.text());

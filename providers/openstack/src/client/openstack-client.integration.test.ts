@@ -150,6 +150,8 @@ test('keystone down: the token serves until it expires, then the request fails, 
   cloud.keystone = () => ({ status: 503, body: '<title>down</title>' });
   await clock.advance(3_400_000);
   await rig.client.request(rig.call(), one);
+  // The renewal is under way: time passes once it has failed.
+  while (lines.length === 0) await new Promise((resolve) => setImmediate(resolve));
   await clock.advance(200_000);
   await assert.rejects(rig.client.request(rig.call(), one), code('unavailable', /returned no token \(503\)$/u));
   cloud.keystone = () => undefined;

@@ -133,16 +133,18 @@ test('a host that enters maintenance mode, and one that is in it, are told of it
   assert.ok(task);
   const told = async (): Promise<unknown> => (await lookUp()).map(({ maintenance }) => maintenance);
   const planned = { state: 'planned', reason: 'its host enters maintenance mode' };
-  const untilTold = async (): Promise<unknown> => {
-    // It is there some moments after it was answered.
-    for (let turn = 0; turn < 50 && !(await lookUp())[0]?.maintenance; turn++) await systemClock.sleep(20);
+  const untilTold = async (isThere = true): Promise<unknown> => {
+    // It is there, or gone, some moments after it was answered.
+    for (let turn = 0; turn < 1_500 && ((await lookUp())[0]?.maintenance !== undefined) !== isThere; turn++) {
+      await systemClock.sleep(20);
+    }
     return told();
   };
   assert.deepEqual(await untilTold(), [planned, undefined], 'queued');
   await ask('SetTaskState', task, { state: 'running' });
   assert.deepEqual(await told(), [planned, undefined], 'running');
   await ask('SetTaskState', task, { state: 'success' });
-  assert.deepEqual(await told(), [undefined, undefined], 'ended');
+  assert.deepEqual(await untilTold(false), [undefined, undefined], 'ended');
 
   await ask('EnterMaintenanceMode_Task', ofHost, { timeout: 0 });
   assert.deepEqual(await untilTold(), [{ state: 'in-progress', reason: 'its host is in maintenance mode' }, undefined]);
