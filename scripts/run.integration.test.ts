@@ -42,7 +42,8 @@ const ACTS: readonly (readonly [title: string, steps: readonly (readonly [about:
     [
       ['web', 'Service of type LoadBalancer created'],
       ['web', 'address [\\d.]+ made'],
-      ['web', 'load balancer 80/TCP to i-0001, i-0002, i-0003 made'],
+      // Made with fewer where the program heard of the Service before it heard that all nodes are ready.
+      ['web', 'load balancer 80/TCP to i-0001, i-0002, i-0003 (?:made|changed)'],
       ['web', 'firewall for 80/TCP made'],
       ['web', 'DNS record \\S+ made'],
       ['web', 'status: address [\\d.]+'],

@@ -37,7 +37,7 @@ export async function startServer(
   const child = spawn(command, [...args(port)], { stdio: 'ignore', env: { ...process.env, ...env } });
   const ended = once(child, 'exit');
   const state = { isUp: false };
-  for (let attempt = 0; attempt < 300 && !state.isUp && child.exitCode === null; attempt++) {
+  for (let attempt = 0; attempt < 1_500 && !state.isUp && child.exitCode === null; attempt++) {
     state.isUp = await listens(port);
     if (!state.isUp) await new Promise((resolve) => void setTimeout(resolve, 200));
   }
