@@ -10,7 +10,7 @@ import * as example from './example.ts';
 
 /** For what the program does by itself, with nobody to say that it has been done. */
 async function until(what: string, holds: () => boolean | Promise<boolean>, log: () => string): Promise<void> {
-  for (let i = 0; i < 1_000; i++) {
+  for (let i = 0; i < 6_000; i++) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

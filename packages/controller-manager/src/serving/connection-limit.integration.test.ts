@@ -22,7 +22,7 @@ class Rig implements AsyncDisposable {
   asked = Promise.withResolvers<void>();
   answer = Promise.withResolvers<void>();
 
-  async start(requestTimeoutMs = 30_000): Promise<this> {
+  async start(requestTimeoutMs = 90_000): Promise<this> {
     const app = new Hono()
       .get('/healthz', (context) => context.text('ok'))
       .get('/slow', async (context) => {

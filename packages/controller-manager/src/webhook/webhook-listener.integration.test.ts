@@ -35,6 +35,8 @@ function listen(clientAuthorities?: ClientAuthorities): Promise<SecureServer> {
     bindAddress: '127.0.0.1',
     port: 0,
     mostConnections: 256,
+    // A third of it is for a handshake: on a busy machine 200 at once take their time.
+    requestTimeoutMs: 180_000,
     clientAuthorities,
   });
 }
