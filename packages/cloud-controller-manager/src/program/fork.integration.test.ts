@@ -84,7 +84,9 @@ test('the controller of the fork runs beside those of Outrigger, and the one tha
   );
   try {
     const labelled = (): boolean => bench.node('node-1').metadata?.labels?.[LABEL] !== undefined;
-    for (let i = 0; i < 3_000 && !labelled(); i++) await systemClock.sleep(20);
+    // The label may come first: the zone is written before the taint is removed.
+    const done = (): boolean => labelled() && bench.isInitialised('node-1');
+    for (let i = 0; i < 3_000 && !done(); i++) await systemClock.sleep(20);
   } finally {
     program.stop();
   }
