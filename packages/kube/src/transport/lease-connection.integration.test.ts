@@ -16,14 +16,14 @@ import {
 import { startFreezableProxy } from './local-server.suite.ts';
 
 async function until(condition: () => boolean, what: string): Promise<void> {
-  const end = systemClock.monotonic() + 30_000;
+  const end = systemClock.monotonic() + 120_000;
   while (!condition()) {
-    assert.ok(systemClock.monotonic() < end, `after 30 s still not: ${what}`);
+    assert.ok(systemClock.monotonic() < end, `after 120 s still not: ${what}`);
     await sleep(5);
   }
 }
 
-test('a connection that dies without a word does not cost the leadership', { timeout: 60_000 }, async () => {
+test('a connection that dies without a word does not cost the leadership', { timeout: 300_000 }, async () => {
   await using api = await startEmbeddedApiServer();
   await using proxy = await startFreezableProxy(Number(new URL(api.url).port));
   const clock = new FakeClock();
