@@ -76,7 +76,7 @@ async function withManager(
 type Ask = () => Promise<ClusterStatus>;
 
 async function settled(ask: Ask, holds: (status: ClusterStatus) => boolean): Promise<ClusterStatus> {
-  const deadline = systemClock.monotonic() + 30_000;
+  const deadline = systemClock.monotonic() + 120_000;
   for (;;) {
     const status = await ask();
     if (holds(status) || systemClock.monotonic() > deadline) return status;
@@ -90,9 +90,11 @@ test('of a running manager all is known: who leads, what runs, its cloud, nodes 
     server.store.put({ ...node, metadata: { ...node.metadata, name: 'node-1', uid: 'uid-1' } });
     const status = await settled(
       ask,
-      ({ leader, nodes, process, state }) =>
+      ({ clouds, leader, nodes, process, state }) =>
         state === 'healthy' &&
         'value' in leader &&
+        'value' in clouds &&
+        clouds.value.some(({ answers }) => answers) &&
         'value' in process &&
         process.value.controllers.length > 3 &&
         'value' in nodes &&
@@ -111,7 +113,11 @@ test('of a running manager all is known: who leads, what runs, its cloud, nodes 
 
 test('whoever the manager does not let read its pages is told so, and the rest is shown', async () => {
   await withManager(false, async ({ ask }) => {
-    const status = await settled(ask, ({ state }) => state === 'unknown');
+    // Before it serves and leads, all of it is unknown.
+    const status = await settled(
+      ask,
+      ({ health, nodes, state }) => state === 'unknown' && 'value' in health && health.value.ready && 'value' in nodes,
+    );
     assert.deepEqual([status.state, status.problems], ['unknown', []]);
     assert.deepEqual(status.health, { value: { ready: true, failing: [] } });
     assert.ok('unknown' in status.process && 'unknown' in status.deletions);
