@@ -124,7 +124,7 @@ export async function whileTimePasses<T>(clock: FakeClock, stepMs: number, answe
   const end = (): void => void (state.isDone = true);
   answer.then(end, end);
   while (!state.isDone) {
-    await new Promise((resolve) => void setTimeout(resolve, 2));
+    await new Promise((resolve) => void setTimeout(resolve, 20));
     await clock.advance(stepMs);
   }
   return answer;

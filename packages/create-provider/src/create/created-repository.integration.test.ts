@@ -19,7 +19,7 @@ interface Outcome {
 function make(directory: string, ...args: readonly string[]): Promise<Outcome> {
   // Whoever runs tests in a test is not told of them by Node: what it tells its own runs by must not be handed on.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const options = { cwd: directory, env: { ...env, MAKEFLAGS: '' }, timeout: 120_000 };
+  const options = { cwd: directory, env: { ...env, MAKEFLAGS: '' }, timeout: 480_000 };
   return new Promise((resolve) => {
     execFile('make', [...args], options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? 255), output: stdout + stderr });

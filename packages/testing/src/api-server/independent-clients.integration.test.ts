@@ -79,7 +79,7 @@ test('kubectl: get, describe, label, taint, patch, delete', async (t) => {
     const node = server.store.get({ plural: 'nodes' }, 'n1') as Record<string, unknown>;
     assert.deepEqual(node['spec'], { taints: [{ key: 'k', value: 'v', effect: 'NoExecute' }], unschedulable: true });
     assert.match(await kubectl('get', 'node', 'n1', '-L', 'zone'), /SchedulingDisabled.* z1$/m);
-    await kubectl('delete', 'node', 'n1', '--wait=true', '--timeout=10s');
+    await kubectl('delete', 'node', 'n1', '--wait=true', '--timeout=60s');
     assert.equal(server.store.get({ plural: 'nodes' }, 'n1'), undefined);
   });
 });
@@ -93,7 +93,7 @@ test('kubectl: create and apply with server-side validation, edit, wait', async 
       assert.match(await kubectl('create', '-f', file), /node\/n1 created/);
       assert.match(await kubectl('apply', '-f', file, '--warnings-as-errors=false'), /node\/n1 (configured|unchanged)/);
       assert.match(await kubectl('apply', '-f', file), /node\/n1 unchanged/);
-      assert.match(await kubectl('wait', '--for=condition=Ready', 'node/n1', '--timeout=10s'), /condition met/);
+      assert.match(await kubectl('wait', '--for=condition=Ready', 'node/n1', '--timeout=60s'), /condition met/);
       assert.equal(server.store.list({ plural: 'nodes' }).length, 1);
     } finally {
       await rm(folder, { recursive: true });

@@ -26,7 +26,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function gone(...pids: number[]): Promise<boolean> {
-  for (let attempt = 0; attempt < 3_000 && pids.some(isAlive); attempt++) {
+  for (let attempt = 0; attempt < 12_000 && pids.some(isAlive); attempt++) {
     await new Promise<void>((resolve) => void setTimeout(resolve, 10));
   }
   return !pids.some(isAlive);
