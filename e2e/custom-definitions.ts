@@ -53,5 +53,12 @@ export async function define(controlPlane: ControlPlane, definitions: Definition
       async () => /"status":"True","type":"Established"/u.test(await kubectl(controlPlane, conditions)),
       { patienceMs: 180_000, pollMs: 100, logs: [] },
     );
+    // Its discovery, by which kubectl finds what an object is, may be later still.
+    const discovered = ['api-resources', `--api-group=${name.slice(name.indexOf('.') + 1)}`, '--output=name'];
+    await waitUntil(
+      `${name} is discovered`,
+      async () => (await kubectl(controlPlane, discovered)).split('\n').includes(name),
+      { patienceMs: 180_000, pollMs: 100, logs: [] },
+    );
   }
 }

@@ -3,13 +3,22 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { controlPlaneOrSkip, downloadGoModule } from '@outrigger/testing';
+import { controlPlaneOrSkip } from '@outrigger/testing';
 import { parseAllDocuments } from 'yaml';
+import { define, downloadDefinitions, type Definitions } from './custom-definitions.ts';
 import { kubectl } from './granted-program.ts';
 
 /** Whose definitions are read where they are: none of them is kept here. */
-const OPERATOR = { module: 'github.com/prometheus-operator/prometheus-operator', version: 'v0.85.0' };
-const DEFINITIONS = ['servicemonitors', 'prometheusrules'];
+const OPERATOR: Definitions = {
+  module: 'github.com/prometheus-operator/prometheus-operator',
+  version: 'v0.85.0',
+  files: {
+    'servicemonitors.monitoring.coreos.com':
+      'example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml',
+    'prometheusrules.monitoring.coreos.com':
+      'example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml',
+  },
+};
 
 const DEPLOY = fileURLToPath(new URL('../deploy/', import.meta.url));
 const FILES = ['monitoring/*.yml', 'helm/*/snapshots/*.yaml'];
@@ -28,9 +37,8 @@ function monitoringObjects(file: string): readonly Monitoring[] {
 }
 
 test("an API server that has prometheus-operator's definitions takes the ServiceMonitors and PrometheusRules as they are", async (t) => {
-  let directory: string;
   try {
-    ({ directory } = await downloadGoModule(OPERATOR.module, OPERATOR.version));
+    await downloadDefinitions(OPERATOR);
   } catch (error) {
     if (process.env['CI']) throw error;
     t.skip(`the definitions of prometheus-operator cannot be had: ${(error as Error).message}`);
@@ -38,13 +46,7 @@ test("an API server that has prometheus-operator's definitions takes the Service
   }
   const controlPlane = await controlPlaneOrSkip(t, { kubectl: true, auditLog: false });
   if (!controlPlane) return;
-  const definitions = DEFINITIONS.map((kind) =>
-    join(directory, 'example/prometheus-operator-crd', `monitoring.coreos.com_${kind}.yaml`),
-  );
-  // Too large for the annotation of a client-side apply.
-  await kubectl(controlPlane, ['apply', '--server-side', ...definitions.map((path) => `--filename=${path}`)]);
-  const names = DEFINITIONS.map((kind) => `crd/${kind}.monitoring.coreos.com`);
-  await kubectl(controlPlane, ['wait', '--for=condition=Established', '--timeout=180s', ...names]);
+  await define(controlPlane, OPERATOR);
   const apply = (items: readonly object[]): Promise<string> =>
     kubectl(
       controlPlane,
