@@ -66,7 +66,7 @@ async function setUp(): Promise<Rig> {
       leaderAccess: () => ({ url: server, configOf: () => ({ server }) }),
       lease: { namespace: 'kube-system', name: 'cloud-controller-manager' },
       port: 0,
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
       clock: systemClock,
     }),
   );
