@@ -131,7 +131,7 @@ test("a third party's provider is loaded from the bundle: a path to .ts or .mjs,
       [`--cloud-provider=${provider}`, '--provider-path=.', '--kubeconfig=/does/not/exist', '--secure-port=0'],
       elsewhere,
     );
-    assert.match(stderr, new RegExp(`^loaded ${mark}\n`, 'u'));
+    assert.match(stderr, new RegExp(`^loaded ${mark}$`, 'mu'));
     assert.match(stderr, /\/does\/not\/exist/u);
     assert.equal(code, 1);
   }
