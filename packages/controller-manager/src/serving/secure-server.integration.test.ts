@@ -59,6 +59,13 @@ test('serves plain HTTP only when told to, and ends open connections when closed
   await assert.rejects(fetch(`${server.url}/healthz`));
 });
 
+test('an idle connection is kept longer than Go keeps it, so that no request comes into one that is being closed', async () => {
+  await using server = await startSecureServer({ ...base, tls: 'plain' });
+  const { headers } = await fetch(`${server.url}/healthz`);
+  const [, seconds] = /^timeout=(\d+)$/u.exec(headers.get('keep-alive') ?? '') ?? [];
+  assert.ok(Number(seconds) > 90, `${seconds} s`);
+});
+
 test('a port in use is one clear line', async () => {
   await using server = await startSecureServer({ ...base, tls: 'plain' });
   const port = Number(new URL(server.url).port);

@@ -87,6 +87,11 @@ const MOST_CONNECTIONS = 128;
 const HANDSHAKES = { perSecond: 100, burst: 100 };
 /** Between lines in the log about connections that were ended. */
 const QUIET_MS = 60_000;
+/**
+ * A connection without a request is closed after this time. Clients in Go, the API server among them, close it after 90 s themselves; a review that
+ * the API server sends as its connection is closed here fails, and its object is stored unseen.
+ */
+const IDLE_MS = 120_000;
 /** So often within that time Node looks for those that take longer; its own 30 s would double it. */
 const LOOKS = 10;
 
@@ -164,6 +169,7 @@ function limitsOf({ requestTimeoutMs = REQUEST_TIMEOUT_MS }: SecureServerOptions
   return {
     requestTimeout: requestTimeoutMs,
     headersTimeout: Math.ceil(requestTimeoutMs / 3),
+    keepAliveTimeout: IDLE_MS,
     connectionsCheckingInterval: requestTimeoutMs / LOOKS,
     handshakeTimeout: Math.ceil(requestTimeoutMs / 3),
   };
