@@ -3,8 +3,9 @@ import type { CallContext, Clock } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../../client/aws-client.ts';
 import { pages } from '../../client/pages.ts';
 
-/** Between two questions. */
+/** Between two questions, unless few wait. */
 const PAUSE_MS = 5_000;
+const FEW = 5;
 /** Values of a filter. */
 const MOST = 200;
 
@@ -23,10 +24,14 @@ export class HeldGroups {
     this.#clock = clock;
   }
 
-  /** One that the last question was not about, seconds ago, counts as held: the next one is, whoever asks it. Rejects as the question does. */
+  /**
+   * Where more than a few wait, one that the last question was not about, seconds ago, counts as held: the next one is, whoever asks it. Rejects
+   * as the question does.
+   */
   async has(id: string, call: CallContext): Promise<boolean> {
     const now = this.#clock.monotonic();
-    if (now - this.#askedAt >= PAUSE_MS) {
+    const isNew = !this.#asked.has(id);
+    if (now - this.#askedAt >= PAUSE_MS || (isNew && this.#waiting.size < FEW)) {
       this.#askedAt = now;
       const asked = new Set([id]);
       for (const other of this.#waiting) if (asked.size < MOST) asked.add(other);
