@@ -58,6 +58,26 @@ test('where many wait, one more counts as held until the next question', async (
   assert.deepEqual([question?.length, more], [21, []]);
 });
 
+test('one that a question of others has found free is free when it is asked about next, and not minutes later', async () => {
+  const { asked, clock, groups, held } = rig();
+  const ids = Array.from({ length: 10 }, (_, i) => `sg-${i}`);
+  for (const id of ids) held.add(id);
+  for (const id of ids) await groups.has(id, aCall);
+  held.delete('sg-9');
+  held.delete('sg-8');
+  for (let n = 0; n < 3; n++) {
+    await clock.advance(5_000);
+    await groups.has('sg-0', aCall);
+  }
+  asked();
+  assert.equal(await groups.has('sg-9', aCall), false);
+  assert.deepEqual(asked(), []);
+  held.add('sg-8');
+  await clock.advance(60_000);
+  await groups.has('sg-0', aCall);
+  assert.equal(await groups.has('sg-8', aCall), true);
+});
+
 test('of more than a question takes, each has its turn', async () => {
   const { asked, clock, groups, held } = rig();
   const ids = Array.from({ length: 450 }, (_, i) => `sg-${i}`);

@@ -6,6 +6,8 @@ import { pages } from '../../client/pages.ts';
 /** Between two questions, unless few wait. */
 const PAUSE_MS = 5_000;
 const FEW = 5;
+/** So long one that was free is taken for free. Who waits for it asks more often. */
+const FREE_MS = 60_000;
 /** Values of a filter. */
 const MOST = 200;
 
@@ -14,6 +16,8 @@ export class HeldGroups {
   readonly #clock: Clock;
   /** Those that the next question is about: not free, as far as is known. The ones that were asked about last stand last. */
   readonly #waiting = new Set<string>();
+  /** When those were asked about that are free; until somebody asks about them. */
+  readonly #free = new Map<string, number>();
   /** Of the last question. */
   #asked: ReadonlySet<string> = new Set();
   #answer: Promise<ReadonlySet<string>> = Promise.resolve(this.#asked);
@@ -30,6 +34,9 @@ export class HeldGroups {
    */
   async has(id: string, call: CallContext): Promise<boolean> {
     const now = this.#clock.monotonic();
+    const freeAt = this.#free.get(id);
+    this.#free.delete(id);
+    if (freeAt !== undefined && now - freeAt < FREE_MS) return false;
     const isNew = !this.#asked.has(id);
     if (now - this.#askedAt >= PAUSE_MS || (isNew && this.#waiting.size < FEW)) {
       this.#askedAt = now;
@@ -38,18 +45,26 @@ export class HeldGroups {
       this.#asked = asked;
       this.#answer = this.#ask(asked, call);
     }
-    if (this.#asked.has(id)) return (await this.#answer).has(id);
-    this.#waiting.add(id);
-    return true;
+    if (!this.#asked.has(id)) {
+      this.#waiting.add(id);
+      return true;
+    }
+    const isHeld = (await this.#answer).has(id);
+    this.#free.delete(id);
+    return isHeld;
   }
 
   async #ask(asked: ReadonlySet<string>, call: CallContext): Promise<ReadonlySet<string>> {
+    const askedAt = this.#askedAt;
     for (const id of asked) this.#waiting.delete(id);
     const Filters = [{ Name: 'group-id', Values: [...asked] }];
     const found = await pages(this.#client.ec2, call, 'DescribeNetworkInterfaces', { Filters, MaxResults: 1_000 });
     const ids = found.flatMap(({ Groups = [] }) => Groups.map(({ GroupId = '' }) => GroupId));
     const held = new Set(ids.filter((id) => asked.has(id)));
-    for (const id of held) this.#waiting.add(id);
+    for (const id of asked) {
+      if (held.has(id)) this.#waiting.add(id);
+      else this.#free.set(id, askedAt);
+    }
     return held;
   }
 }
