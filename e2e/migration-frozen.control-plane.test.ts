@@ -30,7 +30,7 @@ const LONG_LATENCY_MS = 4_000;
  * SIGSTOP may come between a request's last question (does this process lead?) and its first byte, which then follows after
  * SIGCONT. One that asks for nothing for so long, in milliseconds, only waits for answers.
  */
-const QUIET_MS = 500;
+const QUIET_MS = 200;
 
 test('a manager that is frozen amid its work in a leader migration is replaced in time, and once it is thawed begins nothing more', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'outrigger-migration-'));
