@@ -89,7 +89,7 @@ const HANDSHAKES = { perSecond: 100, burst: 100 };
 const QUIET_MS = 60_000;
 /**
  * A connection without a request is closed after this time. Clients in Go, the API server among them, close it after 90 s themselves; a review that
- * the API server sends as its connection is closed here fails, and its object is stored unseen.
+ * the API server sends as its connection is closed here may fail, and with the failure policy `Ignore` its object is stored unseen.
  */
 const IDLE_MS = 120_000;
 /** So often within that time Node looks for those that take longer; its own 30 s would double it. */
