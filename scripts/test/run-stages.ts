@@ -44,14 +44,10 @@ export async function runStages(stages: readonly Stage[]): Promise<Totals> {
   say(SCREEN, `\n${stages.map((stage) => rows.get(stage)).join('\n')}`);
   say(SCREEN, `${'all'.padEnd(22)} ${secondsSince(started)}\n`);
   // Who sees only the last lines still knows which tests they were.
-  for (const { lines, stage } of failures)
-    say(
-      SCREEN,
-      `${stage.name}: ${lines
-        .slice(0, 2)
-        .map((line) => line.trim())
-        .join('  ')}`,
-    );
+  for (const { lines, stage } of failures) {
+    const [test = '', place = ''] = lines;
+    say(SCREEN, `${stage.name}: ${test}  ${place.trim()}`);
+  }
   return sum;
 }
 

@@ -6,7 +6,7 @@ import { pages } from '../../client/pages.ts';
 /** Between two questions, unless few wait. */
 const PAUSE_MS = 5_000;
 const FEW = 5;
-/** So long one that was free is taken for free. Who waits for it asks more often. */
+/** So long one that was free is taken for free: longer than the 30 s after which the host looks again at the latest, so that who waits for it hears of it. */
 const FREE_MS = 60_000;
 /** Values of a filter. */
 const MOST = 200;
