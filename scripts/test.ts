@@ -112,7 +112,7 @@ function properties(): Stage {
   const round = tests('properties', {
     pattern: FAST,
     holding: "from 'fast-check'",
-    lane: 'checks',
+    lane: 'tests',
     perProcess: FILES_PER_PROCESS,
     env: { OUTRIGGER_PROPERTY_SEED: process.env['OUTRIGGER_PROPERTY_SEED'] ?? 'random' },
   });
@@ -134,8 +134,13 @@ function properties(): Stage {
 
 const CURRENT_KUBERNETES = process.env['KUBERNETES'] || DEFAULT_KUBERNETES;
 
-/** Lanes run beside each other: while the tests of clusters wait for what they have started, the others compute. */
+/**
+ * Tests take real time, so few run beside each other: two processes in `tests`, and one in `labs` beside the first of them. What gives way
+ * (`check`) fills the rest of the processor.
+ */
 const stages: readonly Stage[] = [
+  // First, as `ui` opens it.
+  check('site', 'node', ['scripts/site.ts']),
   check('lint', 'oxlint', []),
   check('format', 'oxfmt', ['--check']),
   check('types', 'tsc', ['-p', '.']),
@@ -143,46 +148,53 @@ const stages: readonly Stage[] = [
   check('knip', 'knip', []),
   check('advisories', 'node', ['scripts/advisories.ts']),
   check('signatures', 'node', ['scripts/signatures.ts']),
-  check('site', 'node', ['scripts/site.ts']),
-  // The same texts each time; `make fuzz` draws others.
-  check('fuzz', 'node', ['e2e/fuzz/run.ts'], { always: ci, env: { MINUTES: '1', SEED: '1' } }),
+  // The same texts each time; `make fuzz` draws others. Beside tests that leave it half a core: it tries what a minute has room for.
+  check('fuzz', 'node', ['e2e/fuzz/run.ts'], {
+    always: ci,
+    after: ['fast', 'ui'],
+    env: { MINUTES: '1', SEED: '1' },
+  }),
   controlPlane('binaries', CURRENT_KUBERNETES, true),
   builds('programs', true, ['kubelet-plugin', 'upstream']),
-  controlPlane('binaries-oldest', OLDEST_KUBERNETES, ci),
   builds('simulator', ci, ['simulator']),
-  tests('unit', { pattern: UNIT, lane: 'checks', always: false, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
+  controlPlane('binaries-oldest', OLDEST_KUBERNETES, ci),
+  tests('unit', { pattern: UNIT, lane: 'tests', always: false, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
   properties(),
-  tests('packages', { pattern: PACKAGES, lane: 'checks', concurrency: 2 }),
-  tests('fast', { pattern: FAST, lane: 'checks', coverage: true, perProcess: FILES_PER_PROCESS, concurrency: 2 }),
+  tests('packages', { pattern: PACKAGES, lane: 'tests', concurrency: 2 }),
+  tests('fast', {
+    pattern: FAST,
+    lane: 'tests',
+    // kubectl is one of the clients of the embedded API server.
+    after: ['binaries'],
+    coverage: true,
+    perProcess: FILES_PER_PROCESS,
+    concurrency: 2,
+  }),
   tests('control-plane', {
     pattern: CONTROL_PLANE,
     except: CURRENT_RELEASE_ONLY,
-    lane: 'clusters',
-    after: ['binaries', 'programs'],
+    lane: 'tests',
+    after: ['binaries', 'programs', 'openstack', 'aws', 'vsphere', 'ui'],
     concurrency: 2,
   }),
   tests('control-plane-oldest', {
     pattern: CONTROL_PLANE,
     except: [...CURRENT_RELEASE_ONLY, ...ONE_RELEASE],
-    lane: 'clusters',
-    after: ['binaries-oldest', 'programs'],
+    lane: 'tests',
+    after: ['binaries-oldest'],
     concurrency: 2,
     always: ci,
     env: { KUBERNETES: OLDEST_KUBERNETES },
   }),
-  // These fill the machine, and measure how long the program takes on it: after the last of each lane, one at a time.
+  // These fill the machine, and measure how long the program takes on it: after all others, one at a time.
   tests('control-plane-long', {
     pattern: `{${CURRENT_RELEASE_ONLY.join(',')}}`,
-    lane: 'clusters',
-    after: ['binaries', 'programs', 'fast', 'vsphere'],
+    lane: 'tests',
+    after: ['fuzz'],
     concurrency: 1,
   }),
   // Left out, with one line, where the machine cannot bring one up, or where Python or a browser cannot be had.
   unless(whyNoLab, openstack),
-  unless(
-    () => findBrowser().why,
-    tests('ui', { pattern: BROWSER, lane: 'labs', after: ['site'], concurrency: 1, always: ci }),
-  ),
   unless(
     whyNoMoto,
     tests('aws', {
@@ -203,6 +215,10 @@ const stages: readonly Stage[] = [
     concurrency: 1,
     always: ci,
   }),
+  unless(
+    () => findBrowser().why,
+    tests('ui', { pattern: BROWSER, lane: 'labs', after: ['site'], concurrency: 1, always: ci }),
+  ),
 ];
 
 const wanted = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -95,4 +95,13 @@ test('a run that is ended prints what its stages have printed until then', (t) =
   );
   assert.match(stdout, /\n== first\none\n/u);
   assert.doesNotMatch(stdout, /never|\nall /u);
+});
+
+test('a check gives way to tests, with what it starts', (t) => {
+  // The program begins before its priority is lowered.
+  const lowered = 'n=0; until [ "$(nice)" = 19 ] || [ $n -gt 300 ]; do n=$((n+1)); sleep 0.1; done; ';
+  const group = '[ -e /proc/self/autogroup ] && cut -d " " -f 2- /proc/self/autogroup; true';
+  const { stdout } = printed(t, `sh('gives', 'checks', ${JSON.stringify(`${lowered} nice; sleep 0.1; ${group}`)})`);
+  assert.match(stdout, /\n19\n/u);
+  if (existsSync('/proc/self/autogroup')) assert.match(stdout, /\n19\nnice 19\n/u);
 });

@@ -1,7 +1,7 @@
 /** What a stage of `make test` is, and how it runs a program: a check, or tests that are counted. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { constants, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface Totals {
@@ -16,7 +16,7 @@ export interface Totals {
 export type Output = number;
 
 /** Stages of one lane follow each other, and the lanes run beside each other. */
-export type Lane = 'checks' | 'builds' | 'clusters' | 'labs';
+export type Lane = 'checks' | 'builds' | 'tests' | 'labs';
 
 export interface Stage {
   readonly name: string;
@@ -70,12 +70,24 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
+/** The process, and what it starts, takes what others leave of the processor. */
+function giveWay({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW);
+    // Linux shares out the processor among sessions first, and a stage is one of its own (sched(7), "The autogroup feature").
+    writeFileSync(`/proc/${pid}/autogroup`, String(constants.priority.PRIORITY_LOW));
+  } catch {
+    // It has ended, or this system has no such groups.
+  }
+}
+
 /** Resolves with the exit code. */
 async function execute(
   output: Output,
   command: string,
   args: readonly string[],
-  env: NodeJS.ProcessEnv = {},
+  { env = {}, givesWay = false }: { readonly env?: NodeJS.ProcessEnv | undefined; readonly givesWay?: boolean } = {},
 ): Promise<number> {
   const child = spawn(command, args, {
     stdio: ['ignore', output, output],
@@ -84,6 +96,7 @@ async function execute(
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
   });
   running.add(child);
+  if (givesWay) giveWay(child);
   const limit = setTimeout(() => {
     say(output, `${command} took longer than ${STAGE_LIMIT_MINUTES} minutes and was ended`);
     signalGroup(child, 'SIGKILL');
@@ -103,21 +116,24 @@ async function execute(
 interface CheckOptions {
   readonly always?: boolean;
   readonly lane?: Lane;
+  readonly after?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
 }
 
+/** A program whose result does not depend on how long it takes: it gives way to the tests that run beside it. */
 export function check(
   name: string,
   command: string,
   args: readonly string[],
-  { always = true, lane = 'checks', env }: CheckOptions = {},
+  { after = [], always = true, lane = 'checks', env }: CheckOptions = {},
 ): Stage {
   return {
     name,
     lane,
     always,
+    after,
     run: async (output) => {
-      const ok = (await execute(output, command, args, env)) === 0;
+      const ok = (await execute(output, command, args, { env, givesWay: true })) === 0;
       return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
     },
   };
@@ -145,7 +161,7 @@ export async function counted(
 ): Promise<Totals> {
   const directory = mkdtempSync(join(tmpdir(), 'outrigger-test-'));
   const counts = join(directory, 'counts');
-  const code = await execute(output, 'node', args, { OUTRIGGER_TEST_COUNTS: counts, ...env });
+  const code = await execute(output, 'node', args, { env: { OUTRIGGER_TEST_COUNTS: counts, ...env } });
   const totals = readTotals(counts);
   rmSync(directory, { recursive: true, force: true });
   // A run that fails without a failed test: the coverage floor, a crash, the time limit.
