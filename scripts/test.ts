@@ -148,7 +148,7 @@ const stages: readonly Stage[] = [
   check('knip', 'knip', []),
   check('advisories', 'node', ['scripts/advisories.ts']),
   check('signatures', 'node', ['scripts/signatures.ts']),
-  // The same texts each time; `make fuzz` draws others. Beside tests that leave it half a core: it tries what a minute has room for.
+  // The same texts each time; `make fuzz` draws others. Beside tests that leave it half a core.
   check('fuzz', 'node', ['e2e/fuzz/run.ts'], {
     always: ci,
     after: ['fast', 'ui'],
