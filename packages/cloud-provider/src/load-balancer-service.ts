@@ -35,6 +35,11 @@ export interface LoadBalancerService {
   readonly labels: Readonly<Record<string, string>>;
   /** Of values with more than 4,096 characters, the first of them. */
   readonly annotations: Readonly<Record<string, string>>;
+  /**
+   * `metadata.finalizers`, sorted, without `service.kubernetes.io/load-balancer-cleanup`, which is the host's: whoever else has something to
+   * do before the Service goes, `example.com/resources`. A change of them is planned anew. Absent: there are none.
+   */
+  readonly finalizers?: readonly string[] | undefined;
   readonly ports: readonly ServicePort[];
   readonly ipFamilies: readonly IPFamily[];
   readonly ipFamilyPolicy: 'SingleStack' | 'PreferDualStack' | 'RequireDualStack';

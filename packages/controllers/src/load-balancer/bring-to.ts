@@ -69,6 +69,6 @@ export function bringTo(
 }
 
 export function failed(wanted: boolean, error: Error): ServicePlan {
-  if (isCloudError(error, 'implemented-elsewhere')) return { kind: 'nothing', reason: 'implemented-elsewhere' };
+  if (isCloudError(error, 'implemented-elsewhere')) return { kind: 'nothing', reason: 'implemented-elsewhere', error };
   return { kind: 'failed', wanted, error };
 }

@@ -1,9 +1,6 @@
 /** What may have to be done next about the load balancer of one Service. */
 import type { DesiredLoadBalancer, LoadBalancerPlan, PartQuestion } from '@outrigger/cloud-provider';
 
-/** Why there is nothing to do. */
-type ServiceIdleReason = 'not-ours' | 'unclaimed' | 'implemented-elsewhere';
-
 /** The cloud may not have shown all. */
 export interface LookAgain {
   readonly kind: 'look-again';
@@ -35,7 +32,9 @@ export interface Bring {
 }
 
 export type ServicePlan =
-  | { readonly kind: 'nothing'; readonly reason: ServiceIdleReason }
+  | { readonly kind: 'nothing'; readonly reason: 'not-ours' | 'unclaimed' }
+  /** `error`: by which the provider has said so. */
+  | { readonly kind: 'nothing'; readonly reason: 'implemented-elsewhere'; readonly error: Error }
   /** The finalizer and the owner's name have to be on the Service before anything is made in the cloud. */
   | { readonly kind: 'record' }
   /** The cloud has to be asked before anything can be said. */

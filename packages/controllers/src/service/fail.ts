@@ -1,7 +1,7 @@
 /** What becomes of a pass that failed. Pure. */
 import { retryOf, seldomMs } from '../load-balancer/failure.ts';
 import { spent } from './polling.ts';
-import { ELSEWHERE, failedReadiness } from './readiness.ts';
+import { failedReadiness } from './readiness.ts';
 import { failureNote, type Episode } from './service-events.ts';
 import type { ServiceState } from './service-state.ts';
 import { REST, wake, type Step, type Surroundings } from './step-types.ts';
@@ -27,7 +27,8 @@ export function fail(before: ServiceState, error: Error, at: Surroundings, optio
   const plan = { kind: 'plan', actions: at.before } as const;
   const state = { ...spent(before), lastFailure: { error, at: at.now, retryAfterMs: undefined, ofMembers } };
   if (retry.kind === 'later') return { state, effects: [plan], next: wake(retry.afterMs) };
-  if (retry.kind === 'elsewhere') return { state: { ...state, readiness: ELSEWHERE }, effects: [plan], next: REST };
+  if (retry.kind === 'elsewhere')
+    return { state: { ...state, readiness: failedReadiness(error) }, effects: [plan], next: REST };
   const episode = episodeOf(state, at, isWanted);
   const failures = state.failures + 1;
   // Nothing may stand in the way of a deletion for ever.

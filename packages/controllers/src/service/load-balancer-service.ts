@@ -12,7 +12,7 @@ import type { Service } from '@outrigger/kube';
 import { boundedAnnotations } from '../bounded-annotations.ts';
 import { adoptCondition, adoptedBy, MOST_ADOPTED } from './adoption.ts';
 import { sourceRangesOf } from './source-ranges.ts';
-import { missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
+import { cleanupFinalizer, missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
 
 /** Each costs a look, a plan and a line of text; clouds take fewer. */
 const MOST_PORTS = 1_000;
@@ -51,6 +51,7 @@ export function identityOf(service: Service): LoadBalancerService {
 function readIdentity(service: Service): LoadBalancerService {
   const { metadata = {}, spec = {} } = service;
   const adopt = adoptedBy(service);
+  const finalizers = (metadata.finalizers ?? []).filter((one) => one !== cleanupFinalizer).toSorted();
   const families = (spec.ipFamilies ?? []).filter((family): family is IPFamily => family !== '');
   const affinity =
     spec.sessionAffinity === 'ClientIP'
@@ -62,6 +63,7 @@ function readIdentity(service: Service): LoadBalancerService {
     name: metadata.name ?? '',
     labels: metadata.labels ?? {},
     annotations: withoutBookkeeping(boundedAnnotations(metadata.annotations)),
+    ...(finalizers.length > 0 ? { finalizers } : {}),
     // One more than may be: that it has too many is seen, and that it has fewer is a change.
     ports: (spec.ports ?? []).slice(0, MOST_PORTS + 1).map(({ name, port, protocol, nodePort, appProtocol }) => ({
       name: name ?? '',

@@ -13,7 +13,7 @@ import { annotationPatch, isWrittenDown, missingRecordOf, missingText } from './
 import { planLeftover, planService, releasedIfAsked } from './plan.ts';
 import { nextPollMs, poll, spent } from './polling.ts';
 import { endNote, failureNote, hiddenNote, missingNote, releasedNote, warningNote } from './service-events.ts';
-import { ELSEWHERE, PROVISIONING, settledReadiness, waitingReadiness } from './readiness.ts';
+import { failedReadiness, PROVISIONING, settledReadiness, waitingReadiness } from './readiness.ts';
 import { asRecorded, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
 import { isStale, saying, takeAway, tellReadiness } from './tell-readiness.ts';
 import { isRecorded, roleOf } from './role.ts';
@@ -115,7 +115,7 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       const message = 'The Service is left alone';
       const log = { kind: 'log', level: 4, message, fields: { reason: plan.reason } } as const;
       const isElsewhere = plan.reason === 'implemented-elsewhere' && isRecorded(service, rules.options.providerName);
-      const readiness = isElsewhere ? ELSEWHERE : state.readiness;
+      const readiness = isElsewhere ? failedReadiness(plan.error) : state.readiness;
       const idle: Step = {
         state: { ...spent(state), readiness },
         effects: [{ kind: 'plan', actions: [] }, log],

@@ -101,6 +101,19 @@ const updates: readonly (readonly [string, Service, Service, boolean])[] = [
   ['a deletion', serviceWith(), serviceWith({}, deleted), true],
   ['nothing', serviceWith(), serviceWith(), false],
   ['our own finalizer and record', serviceWith(), serviceWith({}, recorded), false],
+  ['a finalizer of another', serviceWith({}, { finalizers: ['x.example/y'] }), serviceWith(), true],
+  [
+    'our own finalizer beside that of another',
+    serviceWith({}, { finalizers: ['x.example/y'] }),
+    serviceWith({}, { ...recorded, finalizers: [cleanupFinalizer, 'x.example/y'] }),
+    false,
+  ],
+  [
+    'the order of finalizers',
+    serviceWith({}, { finalizers: ['x.example/y', 'x.example/z'] }),
+    serviceWith({}, { finalizers: ['x.example/z', 'x.example/y'] }),
+    false,
+  ],
   ['the status', serviceWith(), serviceWith({}, {}, { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } }), false],
 ];
 

@@ -21,8 +21,6 @@ export const PROVISIONING: Readiness = {
   message: 'The load balancer is being created or changed',
 };
 
-export const ELSEWHERE: Readiness = { reason: 'ImplementedElsewhere', message: 'Another controller manages it' };
-
 /** What a Service asks for cannot be served. */
 export const REFUSED = 'Refused';
 

@@ -614,6 +614,40 @@ test('retry-after is obeyed without an Event; implemented-elsewhere is left alon
   await rig.stop();
 });
 
+test('a Service that another controller holds by its finalizer is served as soon as that is gone, and not looked at before', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  const { plan } = rig.provider;
+  rig.provider.plan = (desired, parts) => {
+    if (!desired.service.finalizers?.includes('x.example/y')) return plan(desired, parts);
+    throw new CloudError('implemented-elsewhere', 'x has it');
+  };
+  rig.api.apply('web', webSpec, { finalizers: ['x.example/y'] });
+  await rig.start();
+  await rig.clock.advance(600_000);
+  const { provider } = rig;
+  assert.deepEqual(
+    [provider.observes, rig.api.patches.length, kindsOf(rig)],
+    [1, 2, []],
+    'recorded, and its condition',
+  );
+  const { metadata, status } = rig.api.get('web') ?? {};
+  assert.match(JSON.stringify(status?.conditions), /"reason":"ImplementedElsewhere","message":"x has it/u);
+  assert.match(
+    rig
+      .planned('web')
+      .map(({ text }) => text)
+      .join(),
+    /another controller manages it: x has it\./u,
+  );
+  const finalizers = metadata?.finalizers?.filter((one) => one !== 'x.example/y') ?? [];
+  assert.equal(finalizers.length, 1);
+  rig.api.apply('web', webSpec, { ...metadata, finalizers });
+  await rig.clock.advance(10_000);
+  assert.deepEqual(kindsOf(rig), KINDS);
+  await rig.stop();
+});
+
 test('what is not served is refused with one Event, before anything is made, until the Service changes', async () => {
   const rig = await createRig();
   rig.api.nodes.put(nodeOf('n1'));

@@ -55,7 +55,14 @@ const ROLES: Readonly<Record<Role, string>> = {
 export function factsOfServicePlan(plan: ServicePlan): readonly Fact[] {
   switch (plan.kind) {
     case 'nothing':
-      return [{ text: IDLE[plan.reason] }];
+      return [
+        {
+          text:
+            plan.reason === 'implemented-elsewhere'
+              ? `Nothing: the provider says that another controller manages it: ${plan.error.message}.`
+              : IDLE[plan.reason],
+        },
+      ];
     case 'record':
       return [{ text: `${capital(recordAction.summary)}: nothing is created in the cloud before.` }];
     case 'observe':
@@ -121,11 +128,10 @@ function factsOfBring(bring: Bring): readonly Fact[] {
   return [{ text: `Nothing: it is up to date, with ${desired.backEnds.length} back ends.` }, ...warnings];
 }
 
-const IDLE: Readonly<Record<(ServicePlan & { kind: 'nothing' })['reason'], string>> = {
+const IDLE = {
   'not-ours': 'Nothing: this provider is not responsible for it.',
   unclaimed: 'Nothing: any program may have set the finalizer, and no part of this provider was found.',
-  'implemented-elsewhere': 'Nothing: the provider says that another controller manages it.',
-};
+} as const;
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
