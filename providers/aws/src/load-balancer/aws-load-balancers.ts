@@ -26,6 +26,7 @@ import {
   isServedElsewhere,
   settingsOf,
   targetLabelsOf,
+  theirFinalizerOn,
   type LoadBalancerConfig,
   type ServiceSettings,
 } from './annotations/service-settings.ts';
@@ -137,6 +138,7 @@ export class AwsLoadBalancers implements LoadBalancers {
 
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
     if (desired.wanted && isServedElsewhere(desired.service)) return elsewhere(desired, parts);
+    if (desired.wanted) checkNotHeld(desired, parts);
     return this.#parts.plan(desired, parts);
   }
 
@@ -198,6 +200,23 @@ function elsewhere({ owner }: DesiredLoadBalancer, parts: readonly LoadBalancerP
   }
   const message = `annotation ${annotationRows.type.name}: it has a load balancer already, which is not left to the AWS Load Balancer Controller: create the Service again`;
   return { actions: [], complete: false, ingress: [], refused: new CloudError('unsupported', message) };
+}
+
+/**
+ * Nothing is made beside what the AWS Load Balancer Controller has not given up. What serves already, made here or by cloud-provider-aws, goes
+ * on: that controller knows nothing of it, and without this one it would not follow the nodes.
+ */
+function checkNotHeld({ owner, service }: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): void {
+  const finalizer = theirFinalizerOn(service);
+  if (finalizer === undefined) return;
+  const isThere = parts.some(({ kind, owner: whose }) =>
+    whose ? sameOwner(whose, owner) : kind === LOAD_BALANCER || kind === CLASSIC,
+  );
+  if (isThere) return;
+  throw new CloudError(
+    'implemented-elsewhere',
+    `the AWS Load Balancer Controller serves it until it removes its finalizer ${finalizer}`,
+  );
 }
 
 /** Instances, not Fargate's pods. A wish that cannot be read narrows nothing: the plan refuses it. */

@@ -153,6 +153,33 @@ test('nodes let in a load balancer without security groups by its ports, source 
   assert.deepEqual(rig.aws.takeProblems(), []);
 });
 
+test('rules of the AWS Load Balancer Controller in the group of nodes stay, also one that the load balancer needs itself', async () => {
+  const service = serviceOf();
+  const rig = await rigOf(service);
+  const { rules } = rig.aws.account;
+  const description = 'elbv2.k8s.aws/targetGroupBinding=shared';
+  const GroupId = await groupOf(rig, rig.instances[0] ?? '');
+  const source = rig.aws.addSecurityGroup({ vpcId: rig.vpcId, name: 'k8s-traffic-kubernetes-0011223344' });
+  const UserIdGroupPairs = [{ GroupId: source, Description: description }];
+  const IpRanges = ['0.0.0.0/0', '10.0.0.0/16'].map((CidrIp) => ({ CidrIp, Description: description }));
+  const IpPermissions = [{ IpProtocol: 'tcp', FromPort: 30_443, ToPort: 30_443, IpRanges, UserIdGroupPairs }];
+  await rig.client.ec2(rig.call, 'AuthorizeSecurityGroupIngress', { GroupId, IpPermissions });
+  const theirs = (): unknown => structuredClone(rules.all().filter((rule) => rule.description === description));
+  const before = theirs();
+  const more = serviceOf({}, {}, [80, 443]);
+  for (const desired of [
+    rig.desired(service),
+    rig.desired(more),
+    rig.desired(more, rig.instances.slice(1)),
+    rig.desired(service),
+    rig.desired(service, [], false),
+  ]) {
+    await rig.bring(desired);
+    assert.deepEqual(theirs(), before);
+  }
+  assert.deepEqual(await rulesIn(rig, GroupId), []);
+});
+
 test('a node that joins with another security group lets it in before it is a target', async () => {
   const service = serviceOf();
   const rig = await rigOf(service);

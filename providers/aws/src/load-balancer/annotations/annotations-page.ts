@@ -25,7 +25,7 @@ annotations themselves, by namespace: see [multi-tenant clusters](../../../docs/
 ## The AWS Load Balancer Controller
 
 It has more annotations under the same prefix (\`scheme\`, \`ip-address-type\`, \`attributes\`, \`name\`, \`nlb-target-type\`, …). They are not read; a Service that has one gets an Event that
-says so. Services with its class, or with \`type: external\` or \`nlb-ip\`, are left to it.
+says so. Services with its class, with \`type: external\` or \`nlb-ip\`, or with its finalizer are [left to it](load-balancers.md#the-aws-load-balancer-controller).
 `;
 
 export function annotationsPage(): string {

@@ -83,11 +83,19 @@ const DRAINING_SECONDS = 300;
 const IDLE_SECONDS = 60;
 const ANYWHERE: Readonly<Record<IPFamily, string>> = { IPv4: '0.0.0.0/0', IPv6: '::/0' };
 
+/** Of the AWS Load Balancer Controller and EKS Auto Mode: on a Service as long as they have something for it. */
+const THEIR_FINALIZER = /^service\.(?:k8s\.aws|eks\.amazonaws\.com)\/resources$/u;
+
 type Warn = (warning: LoadBalancerWarning) => void;
 
 /** It is the AWS Load Balancer Controller's: nothing of it is looked at. */
 export function isServedElsewhere({ annotations: given }: Pick<LoadBalancerService, 'annotations'>): boolean {
   return ['external', 'nlb-ip'].includes(given[annotationRows.type.name] ?? '');
+}
+
+/** The finalizer by which it still holds the Service, whatever this one's annotations say now. */
+export function theirFinalizerOn({ finalizers = [] }: Pick<LoadBalancerService, 'finalizers'>): string | undefined {
+  return finalizers.find((one) => THEIR_FINALIZER.test(one));
 }
 
 /** Throws `invalid` or `unsupported` for what cannot be, with the name of the annotation and its value. */
