@@ -187,6 +187,22 @@ for (const [kind, service] of Object.entries(SERVICES)) {
   });
 }
 
+test('a security group with the very name of a Service’s that has a tag of LBC is not touched', async () => {
+  for (const [service, name] of [
+    [CLASSIC, classicGroupName(CLASSIC)],
+    [serviceOf(), nlbGroupName(serviceOf(), 'test')],
+  ] as const) {
+    const rig = new FakeRig();
+    const id = rig.aws.addSecurityGroup({ vpcId: rig.vpcId, name, tags: THEIR_TAGS });
+    const before = rig.aws.account.groups.get(id);
+    assert.deepEqual(await rig.bring(rig.desired({ ...service }, [], false)), []);
+    const adopt = [{ kind: 'security-group', id }];
+    await assert.rejects(rig.bring(rig.desired({ ...service, adopt })), /already exists/u);
+    assert.deepEqual([rig.aws.account.groups.get(id), writesTo(rig, [id])], [before, []]);
+    assert.deepEqual(await rig.balancers.listOwned(rig.call), []);
+  }
+});
+
 test('Services of the classes of LBC and of EKS Auto Mode are none of this provider', () => {
   const { classes } = new FakeRig().balancers;
   for (const one of ['service.k8s.aws/nlb', 'eks.amazonaws.com/nlb']) assert.ok(!classes.includes(one));

@@ -8,7 +8,7 @@ import { loadBalancerName } from '../names.ts';
 import { hasNoGroups, readSurely } from '../nlb/nlb-setup.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
 import { Tagging, type TagCalls } from '../observe/tagging.ts';
-import { hasTags, ownerIn, tagList, tagsFor, tagsIn, type Tags } from '../ownership.ts';
+import { hasTags, isOfOthers, ownerIn, tagList, tagsFor, tagsIn, type Tags } from '../ownership.ts';
 import { authorize, revoke } from './change-rules.ts';
 import { SHARED_TAG, type GroupLook } from './group-look.ts';
 import { classicGroupName, nlbGroupName } from './group-names.ts';
@@ -65,9 +65,11 @@ class SecurityGroupKind implements PartKind {
   readonly isPredecessors: NonNullable<PartKind['isPredecessors']> = ({ attributes }, service) =>
     this.#namesFor(service).includes(String(attributes['name']));
 
+  /** One of the AWS Load Balancer Controller is not taken over, whatever its name is. */
   readonly list: PartKind['list'] = async (call) => {
     const groups = await this.#setup.look.groups(call);
-    return groups.flatMap((group) => this.#partOf(group) ?? []);
+    const mayBeOurs = groups.filter(({ tags }) => ownerIn(tags) !== undefined || !isOfOthers(tags));
+    return mayBeOurs.flatMap((group) => this.#partOf(group) ?? []);
   };
 
   readonly read: NonNullable<PartKind['read']> = async (id, call) => {
