@@ -26,7 +26,10 @@ export function fail(before: ServiceState, error: Error, at: Surroundings, optio
   const retry = retryOf(error, isPlans);
   const plan = { kind: 'plan', actions: at.before } as const;
   const state = { ...spent(before), lastFailure: { error, at: at.now, retryAfterMs: undefined, ofMembers } };
-  if (retry.kind === 'later') return { state, effects: [plan], next: wake(retry.afterMs) };
+  if (retry.kind === 'later') {
+    const lastFailure = { ...state.lastFailure, retryAfterMs: retry.afterMs };
+    return { state: { ...state, lastFailure }, effects: [plan], next: wake(retry.afterMs) };
+  }
   if (retry.kind === 'elsewhere')
     return { state: { ...state, readiness: failedReadiness(error) }, effects: [plan], next: REST };
   const episode = episodeOf(state, at, isWanted);

@@ -186,6 +186,25 @@ test('what was never served is not tried more often for nodes that join', async 
   await rig.stop();
 });
 
+test('what was never served and is not finished yet goes on when its provider says, however many nodes join', async () => {
+  const rig = await begun();
+  rig.provider.before = () => {
+    throw new CloudError('retry-after', 'the network is being made', { effect: 'none', retryAfterMs: 120_000 });
+  };
+  await rig.start();
+  await rig.clock.advance(1_000);
+  const { observes } = rig.provider;
+  for (let i = 0; i < 50; i++) {
+    rig.api.nodes.put(nodeOf(`m${i}`));
+    await rig.clock.advance(2_000);
+  }
+  assert.equal(rig.provider.observes, observes);
+  assert.deepEqual(rig.planned('web').at(-1), { text: 'Try again.', inMs: 19_000 });
+  await rig.clock.advance(20_000);
+  assert.ok(rig.provider.observes > observes);
+  await rig.stop();
+});
+
 const crowdOf = (rig: Rig, count: number, beat: string): void => {
   rig.api.nodes.holdWatch = true;
   for (let i = 0; i < count; i++) {
