@@ -113,7 +113,7 @@ export const cloudErrorCodes: Readonly<Record<CloudErrorCode, CloudErrorMeaning>
 };
 
 export interface CloudErrorOptions {
-  /** With `throttled` and `retry-after`: when to ask again, in milliseconds. */
+  /** With `throttled` and `retry-after`: when to ask again, in milliseconds. The host waits for five minutes at most. */
   readonly retryAfterMs?: number | undefined;
   /** Default: what the code says in `cloudErrorCodes`. */
   readonly effect?: CloudErrorEffect | undefined;

@@ -12,8 +12,8 @@ import { exponentialBuckets, noMetrics, type Clock, type Leadership, type Metric
 import { CallBudget, DEFAULT_BUCKET, type Admission, type CallBudgetOptions } from './call-budget.ts';
 import { CallLog, type CallRecord } from './call-log.ts';
 import { retryAfterOf, statusOf } from './http-answer.ts';
-import { LONGEST_RETRY_AFTER_MS } from './rate-bucket.ts';
 import { mayHaveHadEffect, noteEffect } from './request-effect.ts';
+import { LONGEST_RETRY_AFTER_MS, retryAfterMsOf } from './retry-after.ts';
 import type { Secrets } from './secrets.ts';
 import { isTimeout, sendRequest, type SentRequest } from './sent-request.ts';
 
@@ -235,9 +235,7 @@ function codeOfError(
     return { code: isTimeout(signal.reason) ? 'timeout' : 'aborted' };
   }
   if (!isCloudError(error)) return { code: 'error' };
-  const { retryAfterMs } = error;
-  const usable = typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs >= 0;
-  return { code: error.code, retryAfterMs: usable ? retryAfterMs : undefined };
+  return { code: error.code, retryAfterMs: retryAfterMsOf(error) };
 }
 
 /** A `Response` that nobody reads would keep its connection. */

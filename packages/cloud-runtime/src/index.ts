@@ -25,6 +25,7 @@ export type { AnswerListener, InstanceSnapshot } from './instance-snapshot.ts';
 
 // What a provider need not say
 export { batchSizeOf, hasItsMembers, isComplete, summaryOf, type DatedAnswer } from './answer-defaults.ts';
+export { retryAfterMsOf } from './retry-after.ts';
 
 /** Calls of the contract that nothing else here makes. */
 export { callInTime, type CallDeadline } from './call-in-time.ts';

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { LONGEST_RETRY_AFTER_MS, RateBucket, type BucketLimits } from './rate-bucket.ts';
+import { RateBucket, type BucketLimits } from './rate-bucket.ts';
+import { LONGEST_RETRY_AFTER_MS } from './retry-after.ts';
 
 function setUp(limits?: BucketLimits): { bucket: RateBucket; pass: (ms: number) => void; now: () => number } {
   let now = 0;

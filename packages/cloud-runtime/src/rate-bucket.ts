@@ -3,6 +3,7 @@
  * increase, multiplicative decrease, as TCP). Without a configured limit it is open until the first 429.
  */
 import type { Clock } from '@outrigger/kube';
+import { LONGEST_RETRY_AFTER_MS } from './retry-after.ts';
 
 export interface BucketLimits {
   /** Requests a second in the long run. Default: unlimited until the cloud answers 429. */
@@ -22,8 +23,6 @@ const SLOWEST_QPS = 0.2;
 const QUIET_QPS = 10;
 /** The way back, each second: from the slowest to `QUIET_QPS` in ten seconds. */
 const LEAST_STEP_QPS = 1;
-/** A longer Retry-After is cut to this: one wrong header must not stop a program for days. The cloud can say it again. */
-export const LONGEST_RETRY_AFTER_MS = 300_000;
 
 export class RateBucket {
   readonly #clock: Pick<Clock, 'monotonic'>;

@@ -27,7 +27,13 @@ test('each code says when it is tried again', () => {
     kind: 'later',
     afterMs: 7_000,
   });
-  assert.deepEqual(retryOf(new CloudError('retry-after', 'x')), { kind: 'later', afterMs: 5_000 });
+  for (const [retryAfterMs, afterMs] of [
+    [undefined, 5_000],
+    [Number.NaN, 5_000],
+    [86_400_000, 300_000],
+  ] as const) {
+    assert.deepEqual(retryOf(new CloudError('retry-after', 'x', { retryAfterMs })), { kind: 'later', afterMs });
+  }
 });
 
 test('only what was not answered or is not finished may have taken effect, or an error of which nothing is known', () => {

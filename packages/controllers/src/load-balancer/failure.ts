@@ -1,5 +1,6 @@
 /** What a failure means for the next try. Pure. */
 import { effectOf, isCloudError } from '@outrigger/cloud-provider';
+import { retryAfterMsOf } from '@outrigger/cloud-runtime';
 
 export { asError } from '@outrigger/cloud-provider';
 
@@ -21,7 +22,7 @@ export function retryOf(error: Error, isPlans = false): Retry {
   if (!isCloudError(error)) return { kind: 'back-off' };
   switch (error.code) {
     case 'retry-after':
-      return { kind: 'later', afterMs: error.retryAfterMs ?? 5_000 };
+      return { kind: 'later', afterMs: retryAfterMsOf(error) ?? 5_000 };
     case 'implemented-elsewhere':
       return { kind: 'elsewhere' };
     case 'invalid':

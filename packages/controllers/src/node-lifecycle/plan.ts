@@ -1,5 +1,6 @@
 /** From what is known about a node to what is to be done about it. Pure: entry point `planNodeLifecycle`. */
-import { isCloudError, type Instance } from '@outrigger/cloud-provider';
+import type { Instance } from '@outrigger/cloud-provider';
+import { retryAfterMsOf } from '@outrigger/cloud-runtime';
 import type { Node } from '@outrigger/kube';
 import { isUninitialized } from '../node/taints.ts';
 import { ownerOf } from '../provider-id.ts';
@@ -187,5 +188,5 @@ function wait(reason: LifecycleWait, afterMs = 0): LifecyclePlan {
 }
 
 function waitFor(reason: LifecycleWait, error: Error): LifecyclePlan {
-  return { kind: 'wait', reason, afterMs: (isCloudError(error) && error.retryAfterMs) || 0, error };
+  return { kind: 'wait', reason, afterMs: retryAfterMsOf(error) ?? 0, error };
 }

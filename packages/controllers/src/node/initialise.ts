@@ -1,5 +1,6 @@
 /** The plan for a node that carries the uninitialized taint and about which the cloud has been asked. Pure. */
 import { isCloudError, PROVIDER_ID_LENGTH, type Instance, type InstanceAnswer } from '@outrigger/cloud-provider';
+import { retryAfterMsOf } from '@outrigger/cloud-runtime';
 import type { EventNote, Node, NodeCondition } from '@outrigger/kube';
 import type { NodeAction, NodePlan, WaitReason } from './actions.ts';
 import { hasIpAddress, sameAddresses, wantedAddresses, type StatusAddress } from './addresses.ts';
@@ -158,7 +159,7 @@ function waitForCloud(name: string, error: Error): NodePlan {
     `The look-up of node ${name} in the cloud failed: ${why}. The taint stays; the look-up is retried.`,
     isCloudError(error, 'retry-after') ? Infinity : PATIENT,
   );
-  const retryAfterMs = isCloudError(error) ? error.retryAfterMs : undefined;
+  const retryAfterMs = retryAfterMsOf(error);
   return retryAfterMs === undefined ? plan : { ...plan, retryAfterMs };
 }
 

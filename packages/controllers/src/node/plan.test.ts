@@ -167,6 +167,11 @@ test('a failure tells its code; what else an error says stays out of the Event; 
   assert.ok(
     throttled.kind === 'wait' && throttled.retryAfterMs === 9_000 && throttled.note.message.includes('throttled'),
   );
+  const forDays = plan(newNode(), {
+    kind: 'failed',
+    error: new CloudError('throttled', 'slow down', { retryAfterMs: 172_800_000 }),
+  });
+  assert.ok(forDays.kind === 'wait' && forDays.retryAfterMs === 300_000);
   const later = plan(newNode(), {
     kind: 'failed',
     error: new CloudError('retry-after', 'not yet', { retryAfterMs: 5 }),

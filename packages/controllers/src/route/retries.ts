@@ -1,5 +1,6 @@
 /** When what has failed may be tried again, by key. */
 import { isCloudError } from '@outrigger/cloud-provider';
+import { retryAfterMsOf } from '@outrigger/cloud-runtime';
 import type { Clock } from '@outrigger/kube';
 
 /** After the first failure; doubled with each further one. */
@@ -28,8 +29,7 @@ export class Retries {
     const attempts = (this.#failures.get(key)?.attempts ?? 0) + 1;
     const backoff = needsPerson(error) ? MAX_MS : Math.min(MAX_MS, BASE_MS * 2 ** (attempts - 1));
     // A tenth is left to chance, so that what failed together does not come back together.
-    const wished = isCloudError(error) ? (error.retryAfterMs ?? 0) : 0;
-    const delayMs = Math.max(wished, backoff * (1 - this.#random() / 10));
+    const delayMs = Math.max(retryAfterMsOf(error) ?? 0, backoff * (1 - this.#random() / 10));
     this.#failures.set(key, { attempts, notBefore: this.#clock.monotonic() + delayMs });
     return { attempts, delayMs };
   }
