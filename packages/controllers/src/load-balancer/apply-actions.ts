@@ -33,6 +33,8 @@ export interface ApplyOptions {
 }
 
 export interface Applied {
+  /** What was planned was still wanted when its first action came: at least that one was begun. */
+  readonly isBegun: boolean;
   /** Set where an action goes on in the cloud: when to look again. */
   readonly pollAfterMs: number | undefined;
   /** The first failure; nothing after it was begun. */
@@ -45,6 +47,7 @@ export async function applyActions(
   options: ApplyOptions,
 ): Promise<Applied> {
   const { counter, isCurrent, logger, park = (wait) => wait(), signal } = options;
+  let isBegun = false;
   let pollAfterMs: number | undefined;
   for (const action of actions) {
     signal.throwIfAborted();
@@ -53,18 +56,19 @@ export async function applyActions(
     // A cloud that is busy with one change has the next wait.
     const applying = pollAfterMs === undefined ? begin() : park(begin);
     if (!applying) break;
+    isBegun = true;
     const result = await applying;
     options.onResult?.(action, result);
     counter.inc({ action: action.kind, part: action.part, result: result.kind });
     const fields = { action: action.kind, part: action.part, id: action.id, summary: action.summary };
     if (result.kind === 'failed') {
       logger.warn('An action on a load balancer failed', { ...fields, error: result.error });
-      return { pollAfterMs, error: result.error };
+      return { isBegun, pollAfterMs, error: result.error };
     }
     logger.verbose(2, 'An action on a load balancer', { ...fields, result: result.kind });
     if (result.kind === 'pending') pollAfterMs = Math.max(pollAfterMs ?? 0, result.pollAfterMs);
   }
-  return { pollAfterMs, error: undefined };
+  return { isBegun, pollAfterMs, error: undefined };
 }
 
 async function applyOne(

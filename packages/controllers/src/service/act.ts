@@ -70,7 +70,10 @@ export function applied(
   };
 }
 
-export function acted(before: ServiceState, bring: Bring, { error, pollAfterMs }: Applied, at: Surroundings): Step {
+export function acted(before: ServiceState, bring: Bring, applied: Applied, at: Surroundings): Step {
+  const { error, isBegun, pollAfterMs } = applied;
+  // Another plan is wanted by now. The same one, if that is what comes of it, was not carried out.
+  if (!isBegun) return { state: spent(before), effects: [], next: LOOK };
   const { listLagMs = 0 } = at.rules.cloud;
   const uncertainUntil = error && isUncertain(error) ? at.now + UNCERTAIN_MS : before.uncertainUntil;
   const quietFrom = Math.max(before.quietFrom, at.now + listLagMs, uncertainUntil);

@@ -73,6 +73,24 @@ test('the list has each Service with its parts and what it waits for; one that i
   await rig.stop();
 });
 
+test('a plan that is given up before its first action, and is made again, is carried out at once', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  const { plan } = rig.provider;
+  let edits = 0;
+  rig.provider.plan = (desired, parts) => {
+    // The Service is changed between its plan and the first action, twice, in what this provider makes nothing of.
+    if (edits < 2 && desired.wanted) rig.api.apply('web', webSpec, { annotations: { edit: String(++edits) } });
+    return plan(desired, parts);
+  };
+  await rig.start();
+  await rig.clock.advance(0);
+  assert.equal(edits, 2);
+  assert.deepEqual(kindsOf(rig), KINDS);
+  await rig.stop();
+});
+
 test("what is pending is looked at in the provider's own measure, ever more seldom", async () => {
   const rig = await createRig();
   rig.cloud.configure({ loadBalancerDelayMs: 4_000 });

@@ -247,7 +247,7 @@ class World {
     }
     this.appliedAt = this.now;
     const pollAfterMs = outcome === 'pending' ? 2_000 : undefined;
-    this.go(pass, { kind: 'ended', bring, applied: { error, pollAfterMs } });
+    this.go(pass, { kind: 'ended', bring, applied: { isBegun: true, error, pollAfterMs } });
   }
 
   act(
