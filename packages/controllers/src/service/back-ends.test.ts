@@ -23,6 +23,12 @@ test('an address that a node alone says it has gets no traffic; one that the clo
   assert.deepEqual(addressesOf([internal('10.0.0.9')], ofCloud), []);
 });
 
+test('an address that a node gives as its host name is one that the cloud has to give', () => {
+  const named = (address: string): NodeAddress => ({ type: 'Hostname', address });
+  const status = [named('10.0.0.9'), named('::ffff:10.0.0.9'), named('10.0.0.1'), named('10-0-0-9.example'), hostname];
+  assert.deepEqual(addressesOf(status, [internal('10.0.0.1')]), ['10.0.0.1', '10-0-0-9.example', 'n1']);
+});
+
 test('where the cloud has not said, or gives none, the status is what there is', () => {
   const status = [internal('10.0.0.9')];
   for (const ofCloud of [undefined, []]) assert.deepEqual(addressesOf(status, ofCloud), ['10.0.0.9']);

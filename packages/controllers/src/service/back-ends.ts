@@ -109,7 +109,11 @@ function confirmed(
   // A cloud that gives none says nothing.
   if (ofCloud === undefined || ofCloud.length === 0) return claimed;
   const known = new Set(ofCloud.map(({ address }) => canonicalIp(address) ?? address));
-  return claimed.filter(({ address, type }) => type === 'Hostname' || known.has(canonicalIp(address) ?? address));
+  return claimed.filter(({ address, type }) => {
+    const ip = canonicalIp(address);
+    // A host name that is an address may be used as one.
+    return (type === 'Hostname' && ip === undefined) || known.has(ip ?? address);
+  });
 }
 
 function addressesOf(node: Node): readonly NodeAddress[] {
