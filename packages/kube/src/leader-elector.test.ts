@@ -346,6 +346,59 @@ test('release waits for what is in flight, renewing all the while, and starts no
   assert.equal(b.leads(), true);
 });
 
+test('a stop waits for no answer about the lease longer than five seconds, however long the deadlines are', async () => {
+  const { clock, server, machine } = setUp();
+  let fate: 'ok' | 'request-lost' = 'ok';
+  const a = stand(server, machine(), 'a', {
+    leaseDurationMs: 120_000,
+    renewDeadlineMs: 80_000,
+    wire: { latencyMs: () => 5, fate: () => fate },
+  });
+  await timeUntil(clock, a.leads);
+  fate = 'request-lost';
+  const { update } = server.requests;
+  await timeUntil(clock, () => server.requests.update > update);
+  a.leave.abort();
+  let isReleased = false;
+  void a.terms[0]?.release().then(() => (isReleased = true));
+  const took = await timeUntil(clock, () => isReleased, 200_000);
+  assert.ok(took <= 5_100, `the stop took ${took} ms`);
+  assert.equal(server.lease?.spec?.holderIdentity, 'a', 'left to expire');
+  const { requests } = server;
+  const sent = { ...requests };
+  await clock.advance(200_000);
+  assert.deepEqual(requests, sent, 'a former leader asks for nothing');
+});
+
+for (const [what, renewal] of [
+  ['took effect and whose answer is lost', { fate: 'answer-lost', latencyMs: 5 }],
+  ['is lost', { fate: 'request-lost', latencyMs: 5 }],
+  ['arrives after the lease was given back', { fate: 'ok', latencyMs: 1_000 }],
+  ['arrives while it is being given back', { fate: 'ok', latencyMs: 8 }],
+] as const) {
+  test(`a stop while a renewal is under way that ${what} gives the lease back at once, and for good`, async () => {
+    const { clock, server, machine } = setUp();
+    let now: { readonly fate: 'ok' | 'answer-lost' | 'request-lost'; readonly latencyMs: number } = {
+      fate: 'ok',
+      latencyMs: 5,
+    };
+    const a = stand(server, machine(), 'a', { wire: { latencyMs: () => now.latencyMs, fate: () => now.fate } });
+    await timeUntil(clock, a.leads);
+    now = renewal;
+    const { update } = server.requests;
+    await timeUntil(clock, () => server.requests.update > update);
+    now = { fate: 'ok', latencyMs: 5 };
+    if (renewal.fate === 'answer-lost') await clock.advance(10);
+    a.leave.abort();
+    void a.terms[0]?.release();
+    await clock.advance(100);
+    assert.equal(server.lease?.spec?.holderIdentity, '');
+    await clock.advance(30_000);
+    assert.equal(server.lease?.spec?.holderIdentity, '');
+    assert.equal(clock.pendingTimers, 0);
+  });
+}
+
 test('what does not end in time is aborted, and the lease is left to expire', async () => {
   const { clock, server, machine } = setUp();
   const a = stand(server, machine(), 'a', { drainTimeoutMs: 3_000 });

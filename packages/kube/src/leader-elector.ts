@@ -51,6 +51,12 @@ export function leaderIdentity(hostname: string, unique: string): string {
   return `${hostname}_${unique}`;
 }
 
+/**
+ * How long a stop tries to give the Lease back: others lose no more than the time until it expires, and a pod is killed 30 s after it was
+ * asked to stop.
+ */
+const GIVE_UP_MS = 5_000;
+
 /** What a renewal came to. */
 type Renewal = 'renewed' | 'failed' | 'lost';
 
@@ -145,7 +151,7 @@ export class LeaderElector {
     const { leases, namespace, name } = this.#options;
     try {
       this.#observer.observe(
-        await this.#call('reading the lease', (options) => leases.get({ namespace, name }, options)),
+        await this.#call('reading the lease', signal, (options) => leases.get({ namespace, name }, options)),
       );
       return true;
     } catch (error) {
@@ -166,6 +172,7 @@ export class LeaderElector {
     const transitions = seen ? seen.record.transitions + (ours ? 0 : 1) : 0;
     tried.add(acquireTime);
     try {
+      // A stop does not cut it off: whoever has the Lease has to know that, to give it back.
       this.#lease = await this.#write(seen?.lease, { acquireTime, transitions, wall: sentAt.wall });
     } catch (error) {
       // Somebody else was quicker, or what we saw is old.
@@ -218,7 +225,7 @@ export class LeaderElector {
       const startedAt = clock.monotonic();
       // After a SIGSTOP this may come before the term's own timer.
       if (term.expired) return term.end('the lease was not renewed in time');
-      const outcome = await this.#renew(term);
+      const outcome = await this.#renew(term, stop);
       if (stop.aborted || outcome === 'lost') return;
       // A try that took long has waited already.
       const tookMs = clock.monotonic() - startedAt;
@@ -227,19 +234,19 @@ export class LeaderElector {
   }
 
   /** Without reading first, as client-go's fast path; a conflict is looked into. */
-  async #renew(term: LeadershipTerm): Promise<Renewal> {
+  async #renew(term: LeadershipTerm, stop: AbortSignal): Promise<Renewal> {
     try {
-      return await this.#extend(term, this.#lease);
+      return await this.#extend(term, this.#lease, stop);
     } catch (error) {
       if (!isConflict(error) && !isNotFound(error)) {
         return this.#failed('renew', error);
       }
     }
     this.#metrics.slowpath();
-    const found = await this.#readOwn(term);
+    const found = await this.#readOwn(term, stop);
     if (found === 'failed' || found === 'lost') return found;
     try {
-      return await this.#extend(term, found);
+      return await this.#extend(term, found, stop);
     } catch (error) {
       return this.#failed('renew', error);
     }
@@ -253,22 +260,22 @@ export class LeaderElector {
     return 'failed';
   }
 
-  async #extend(term: LeadershipTerm, onTopOf: Lease | undefined): Promise<Renewal> {
+  async #extend(term: LeadershipTerm, onTopOf: Lease | undefined, stop: AbortSignal): Promise<Renewal> {
     const { clock } = this.#options;
     const sentAt = { monotonic: clock.monotonic(), wall: clock.now() };
     const { acquireTime, transitions } = readLease(this.#lease, 0);
-    this.#lease = await this.#write(onTopOf, { acquireTime, transitions, wall: sentAt.wall });
+    this.#lease = await this.#write(onTopOf, { acquireTime, transitions, wall: sentAt.wall }, stop);
     this.#observer.observe(this.#lease);
     term.extend(sentAt);
     return 'renewed';
   }
 
   /** The Lease if the term goes on: the record is ours (an answer was lost, or labels were edited), or the object was deleted. */
-  async #readOwn(term: LeadershipTerm): Promise<Lease | undefined | 'failed' | 'lost'> {
+  async #readOwn(term: LeadershipTerm, signal: AbortSignal): Promise<Lease | undefined | 'failed' | 'lost'> {
     const { leases, namespace, name, identity } = this.#options;
     let lease: Lease;
     try {
-      lease = await this.#call('reading the lease', (options) => leases.get({ namespace, name }, options));
+      lease = await this.#call('reading the lease', signal, (options) => leases.get({ namespace, name }, options));
     } catch (error) {
       if (isNotFound(error)) return undefined;
       return this.#failed('read', error);
@@ -282,7 +289,8 @@ export class LeaderElector {
 
   async #release(term: LeadershipTerm): Promise<void> {
     const drained = await term.drained(this.#timings.drainTimeoutMs);
-    // Renewed until now, so that the Lease could not be taken while something was in flight.
+    // Renewed until now, so that the Lease could not be taken while something was in flight. A renewal that is under way is not waited for:
+    // one that arrives later is on top of a version of the Lease which is no more, and one that has taken effect is found by the conflict.
     this.#stopRenewing?.abort(new DOMException('the lease is being released', 'AbortError'));
     await this.#renewing;
     // Once it is as old as the lease, it is as harmless as after a take-over from a leader that was lost.
@@ -300,7 +308,7 @@ export class LeaderElector {
 
   async #giveUp(term: LeadershipTerm): Promise<void> {
     const { clock } = this.#options;
-    const free = (lease: Lease): Promise<Lease> =>
+    const free = (lease: Lease, signal: AbortSignal): Promise<Lease> =>
       this.#update(
         writeLease(lease, {
           holder: '',
@@ -309,13 +317,17 @@ export class LeaderElector {
           renewedAt: clock.now(),
           transitions: lease.spec?.leaseTransitions ?? 0,
         }),
+        signal,
       );
+    const deadline = { clock, timeoutMs: GIVE_UP_MS, what: 'giving the lease back', signal: term.signal };
     try {
-      this.#lease = await free(this.#lease).catch(async (error: unknown) => {
-        const found = isConflict(error) ? await this.#readOwn(term) : undefined;
-        if (typeof found === 'object') return await free(found);
-        throw error;
-      });
+      this.#lease = await withDeadline(deadline, (signal) =>
+        free(this.#lease, signal).catch(async (error: unknown) => {
+          const found = isConflict(error) ? await this.#readOwn(term, signal) : undefined;
+          if (typeof found === 'object') return await free(found, signal);
+          throw error;
+        }),
+      );
       this.#observer.observe(this.#lease);
       this.#logger.info('Released leader lease');
     } catch (error) {
@@ -326,6 +338,7 @@ export class LeaderElector {
   #write(
     lease: Lease | undefined,
     record: { readonly acquireTime: string; readonly transitions: number; readonly wall: number },
+    signal?: AbortSignal,
   ): Promise<Lease> {
     const { leases, namespace, name, identity } = this.#options;
     const next = writeLease(
@@ -338,22 +351,23 @@ export class LeaderElector {
         transitions: record.transitions,
       },
     );
-    if (lease) return this.#update(next);
-    return this.#call('creating the lease', (options) => leases.create(next, { ...options, namespace }));
+    if (lease) return this.#update(next, signal);
+    return this.#call('creating the lease', signal, (options) => leases.create(next, { ...options, namespace }));
   }
 
-  #update(lease: Lease): Promise<Lease> {
-    return this.#call('updating the lease', (options) => this.#options.leases.update(lease, options));
+  #update(lease: Lease, signal?: AbortSignal): Promise<Lease> {
+    return this.#call('updating the lease', signal, (options) => this.#options.leases.update(lease, options));
   }
 
   /** On the connection for leases, with half the renew deadline as time-out. */
   #call<T>(
     what: string,
+    signal: AbortSignal | undefined,
     send: (options: { signal: AbortSignal; timeoutMs: number; traffic: 'lease' }) => Promise<T>,
   ): Promise<T> {
     const timeoutMs = this.#timings.callTimeoutMs;
-    return withDeadline({ clock: this.#options.clock, timeoutMs, what }, (signal) =>
-      send({ signal, timeoutMs, traffic: 'lease' }),
+    return withDeadline({ clock: this.#options.clock, timeoutMs, what, signal }, (either) =>
+      send({ signal: either, timeoutMs, traffic: 'lease' }),
     );
   }
 

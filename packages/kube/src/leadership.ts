@@ -49,7 +49,7 @@ export interface Leadership extends AsyncDisposable {
   /**
    * Lets no more requests start, waits for those in flight, then gives the Lease to whoever waits for it. When they do not end in
    * time they are aborted and the Lease is left to expire, for they may still take effect; so it is after a write whose outcome
-   * is not known. Never throws.
+   * is not known, and where the server does not take it back within five seconds. Never throws.
    */
   release(): Promise<void>;
 }
