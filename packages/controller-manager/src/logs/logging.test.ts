@@ -336,6 +336,11 @@ test('JSON web tokens are masked within other text, and what only begins like on
     ['x.y-eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln.z', 'x.y-[redacted].z'],
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.', '[redacted]'],
     ['eyJ.eyJhbGciOiJIUzI1NiJ9', 'eyJ.eyJhbGciOiJIUzI1NiJ9'],
+    ['session_eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln', 'session_[redacted]'],
+    ['session_eyJhbGciOiJSU0EifQ.x7-A.c2ln', 'session_[redacted]'],
+    ['keyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln', 'k[redacted]'],
+    ['key1eyJhbGciOiJIUzI1NiJ9.eyJzdWIi', 'key1[redacted]'],
+    ['keyJobNames1.eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln.z', 'k[redacted].z'],
     ['keyJhbGciOiJIUzI1NiJ9.abc', 'keyJhbGciOiJIUzI1NiJ9.abc'],
     ['eyJhbGciOiJIUzI1NiJ9', 'eyJhbGciOiJIUzI1NiJ9'],
   ] as const) {

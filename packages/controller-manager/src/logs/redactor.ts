@@ -66,14 +66,16 @@ function maskTokens(text: string): string {
   const clean: string[] = [];
   for (let at = 0; at < parts.length; at++) {
     const part = parts[at] ?? '';
-    const begin = part.search(/\beyJ/u);
+    // Behind a letter it may be the middle of a word, unless claims follow.
+    const begin = parts[at + 1]?.startsWith('eyJ') ? part.indexOf('eyJ') : part.search(/(?<![A-Za-z\d])eyJ/u);
     const isToken = begin >= 0 && part.length - begin >= LEAST_HEADER && Boolean(parts[at + 1]);
     if (!isToken) {
       clean.push(part);
       continue;
     }
     clean.push(part.slice(0, begin) + MASK);
-    at += 2;
+    // A word before a token may look like a header.
+    at += parts[at + 2]?.startsWith('eyJ') ? 3 : 2;
   }
   return clean.join('.');
 }
