@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
-import { watchEventLoop } from './event-loop-watch.ts';
+import { heldAs, watchEventLoop } from './event-loop-watch.ts';
 import { followAwaits, runHeld } from './internal/loop-holders.ts';
 import { recordMetrics } from './internal/recorded-metrics.ts';
 import { silentLogger, type Logger } from './logger.ts';
+import { ObjectStore } from './object-store.ts';
 
 test('a hold that nobody answers for is logged and counted; a process that does not run is another matter', async () => {
   const fake = new FakeClock();
@@ -89,4 +90,59 @@ test('while awaits are followed, a process that does not run in the midst of one
     stop();
   }
   assert.deepEqual(held, []);
+});
+
+/** A controller that runs with a clock which `burn` moves on, and what has been laid to whom. */
+function holding(): {
+  readonly burn: (ms: number) => void;
+  readonly timing: { readonly clock: Clock; readonly processorTime: () => number };
+  readonly runAs: (name: string, run: () => Promise<void>) => Promise<void>;
+  readonly held: (controller: string) => number;
+} {
+  let late = 0;
+  const processorTime = (): number => late;
+  const clock: Clock = { ...systemClock, monotonic: () => late };
+  const metrics = recordMetrics();
+  return {
+    burn: (ms) => void (late += ms),
+    timing: { clock, processorTime },
+    runAs: (name, run) => heldAs(name, { clock, logger: silentLogger, metrics, processorTime }, run),
+    held: (controller) => metrics.value('outrigger_event_loop_held_total', { controller }),
+  };
+}
+
+test('what a controller does when a store tells it of a change is laid to it, and to no other that is told', async () => {
+  const { burn, held, runAs, timing } = holding();
+  const store = new ObjectStore({ clock: timing.clock, onHandlerError: (error) => assert.fail(String(error)) });
+  await Promise.all(
+    Object.entries({ slow: 1_500, quick: 10 }).map(([name, ms]) =>
+      runAs(name, async () => {
+        await systemClock.sleep(1);
+        store.subscribe(() => burn(ms));
+      }),
+    ),
+  );
+  for (const name of ['n1', 'n2']) await store.take({ type: 'apply', object: { metadata: { name, uid: name } } });
+  assert.deepEqual([held('slow'), held('quick')], [2, 0]);
+});
+
+test('while awaits are followed, what a controller does outside of reconciles is laid to it, and what a reconcile does is not', async () => {
+  const { burn, held, runAs, timing } = holding();
+  const keys: number[] = [];
+  const stop = followAwaits(timing.clock, timing.processorTime);
+  try {
+    await runAs('routes', async () => {
+      await systemClock.sleep(1);
+      burn(1_500);
+      await systemClock.sleep(1);
+      runHeld(
+        () => burn(2_000),
+        (ms) => void keys.push(ms),
+        { clock: timing.clock, processor: timing.processorTime },
+      );
+    });
+  } finally {
+    stop();
+  }
+  assert.deepEqual([held('routes'), keys], [1, [2_000]]);
 });

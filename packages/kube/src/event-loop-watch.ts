@@ -1,6 +1,7 @@
 /**
  * Notices when the event loop is held, by whomever: while it is, answers, probes and renewals of the Lease wait. What a reconcile holds
- * is laid to its key by `runController`; for the rest, and to find out whose it is, the program runs this once.
+ * is laid to its key by `runController`, and what else a controller does to that controller by `heldAs`; for the rest, and to find out whose
+ * it is, the program runs this once.
  */
 import type { Clock } from './clock.ts';
 import {
@@ -9,6 +10,7 @@ import {
   HELD_MS,
   holdersFound,
   processorTime,
+  runHeld,
   type ProcessorTime,
 } from './internal/loop-holders.ts';
 import type { Logger } from './logger.ts';
@@ -25,14 +27,34 @@ export interface EventLoopWatchOptions {
   readonly processorTime?: ProcessorTime;
 }
 
+/**
+ * Runs a controller so that what it does outside of reconciles is laid to it as well, in the log and in
+ * `outrigger_event_loop_held_total`: when a store tells it of a change, and, while `watchEventLoop` times all awaits, behind an await.
+ */
+export function heldAs<T>(
+  controller: string,
+  { clock, logger, metrics, processorTime: processor = processorTime }: Omit<EventLoopWatchOptions, 'signal'>,
+  run: () => Promise<T>,
+): Promise<T> {
+  const held = heldCounter(metrics);
+  const onHeld = (heldMs: number): void => {
+    held.inc({ controller });
+    logger.error('A controller held the event loop outside of its reconciles', {
+      controller,
+      held: `${Math.round(heldMs)}ms`,
+    });
+  };
+  return runHeld(run, onHeld, { clock, processor });
+}
+
 const BEAT_MS = 500;
-/** How long what reconciles do behind an await is timed, after the event loop was held by nobody knows whom. */
+/** How long what is done behind an await is timed, after the event loop was held by nobody knows whom. */
 const FOLLOW_MS = 600_000;
 
 /**
- * Until `signal` aborts. A hold of a second that no reconcile has to answer for is logged and counted as
- * `outrigger_event_loop_held_total{controller=""}`, unless the process did not run at all; for ten minutes from then on all awaits of
- * reconciles are timed, so that the next one is laid to its key.
+ * Until `signal` aborts. A hold of a second that nobody has to answer for is logged and counted as
+ * `outrigger_event_loop_held_total{controller=""}`, unless the process did not run at all; for ten minutes from then on all awaits are
+ * timed, so that the next one is laid to its reconcile or its controller.
  */
 export async function watchEventLoop(options: EventLoopWatchOptions): Promise<void> {
   const { clock, logger, metrics, signal, processorTime: processor = processorTime } = options;
@@ -58,7 +80,7 @@ export async function watchEventLoop(options: EventLoopWatchOptions): Promise<vo
         continue;
       }
       held.inc({ controller: '' });
-      logger.warn('The event loop was held, and by no reconcile before its first await', {
+      logger.warn('The event loop was held, and by nothing that is timed', {
         held: `${Math.round(lateMs)}ms`,
         computed: `${computedMs}ms`,
       });

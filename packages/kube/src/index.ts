@@ -189,7 +189,7 @@ export {
   type ReconcileResult,
 } from './controller.ts';
 export type { ParkingOptions } from './internal/parking.ts';
-export { watchEventLoop, type EventLoopWatchOptions } from './event-loop-watch.ts';
+export { heldAs, watchEventLoop, type EventLoopWatchOptions } from './event-loop-watch.ts';
 export { isTerminalError, TerminalError } from './terminal-error.ts';
 export {
   createEventRecorder,

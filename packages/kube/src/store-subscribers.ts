@@ -1,11 +1,14 @@
 /** Hands changes to those who subscribed: in order, in slices, and to each in spite of the others. */
 import type { Clock } from './clock.ts';
+import { sameHolder } from './internal/loop-holders.ts';
 import type { KubeObject } from './kube-object.ts';
 import type { ResourceEvent, ResourceEventHandler } from './store.ts';
 import { TimeSlice } from './time-slice.ts';
 
 interface Subscriber<T> {
   readonly handler: ResourceEventHandler<T>;
+  /** As who has subscribed: what a handler computes is laid to it. */
+  readonly run: (work: () => void) => void;
   /** Batches not yet handed over; the first from `position` on. */
   readonly backlog: (readonly ResourceEvent<T>[])[];
   position: number;
@@ -26,7 +29,7 @@ export class StoreSubscribers<T extends KubeObject> {
 
   /** The first slice of `first` is handed over before this returns, which for a usual kind is all of it. */
   add(handler: ResourceEventHandler<T>, first: readonly ResourceEvent<T>[]): () => void {
-    const subscriber: Subscriber<T> = { handler, backlog: [], position: 0, stopped: false };
+    const subscriber: Subscriber<T> = { handler, run: sameHolder(), backlog: [], position: 0, stopped: false };
     this.#subscribers.add(subscriber);
     if (first.length > 0) subscriber.backlog.push(first);
     this.#work(subscriber, new TimeSlice(this.#clock));
@@ -71,8 +74,12 @@ export class StoreSubscribers<T extends KubeObject> {
     }
   }
 
-  /** Hands over until nothing is left or the slice is spent. A handler may subscribe, unsubscribe or publish meanwhile. */
   #work(subscriber: Subscriber<T>, slice: TimeSlice): void {
+    if (subscriber.backlog.length > 0) subscriber.run(() => this.#handOver(subscriber, slice));
+  }
+
+  /** Hands over until nothing is left or the slice is spent. A handler may subscribe, unsubscribe or publish meanwhile. */
+  #handOver(subscriber: Subscriber<T>, slice: TimeSlice): void {
     for (let batch = subscriber.backlog[0]; batch && !subscriber.stopped; batch = subscriber.backlog[0]) {
       const change = batch[subscriber.position];
       if (change === undefined) {

@@ -2,7 +2,7 @@
  * The life of a controller manager: wait for leadership, build what only a leader needs, run the controllers, and leave
  * in order. It decides when things start and end and nothing else; what they are is the program's.
  */
-import { asError, onAbort, whenAborted, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import { asError, heldAs, onAbort, whenAborted, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import type { HealthChecks } from '../serving/health-checks.ts';
 
 /** Something that runs until it is told to stop. */
@@ -168,11 +168,12 @@ class ManagerRun<T extends LeadershipTerm> {
 }
 
 async function runOne(
-  { health, logger, metrics, name: manager }: Pick<ControllerManagerOptions, 'health' | 'logger' | 'metrics' | 'name'>,
+  options: Pick<ControllerManagerOptions, 'clock' | 'health' | 'logger' | 'metrics' | 'name'>,
   controller: RunningController,
   signal: AbortSignal,
   fail: (error: unknown) => void,
 ): Promise<void> {
+  const { health, logger, metrics, name: manager } = options;
   const { name } = controller;
   const running = metrics.gauge({
     name: 'running_managed_controllers',
@@ -190,7 +191,7 @@ async function runOne(
         if (failure) throw failure;
       },
     });
-    await controller.run(signal);
+    await heldAs(name, options, () => controller.run(signal));
     if (!signal.aborted) throw new Error(`controller ${name} ended unexpectedly`);
   } catch (error) {
     if (!signal.aborted) {

@@ -15,7 +15,7 @@ export interface ControllerMetrics {
 export function heldCounter(metrics: Metrics): Counter {
   return metrics.counter({
     name: 'outrigger_event_loop_held_total',
-    help: 'How often the event loop was held for a second, by the controller whose reconcile did it.',
+    help: 'How often the event loop was held for a second, by the controller that did it.',
     labels: ['controller'],
   });
 }

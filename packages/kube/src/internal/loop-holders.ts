@@ -1,4 +1,4 @@
-/** Which reconcile holds the event loop: what runs between two of its awaits for so long that nothing else does. */
+/** Who holds the event loop, a reconcile or what a controller does beside: what runs between two of its awaits for so long that nothing else does. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { threadCpuUsage } from 'node:process';
 import { promiseHooks } from 'node:v8';
@@ -14,8 +14,18 @@ const SAMPLED_MS = 100;
 /** What is told that it has held the event loop, for so many milliseconds. */
 export type OnHeld = (heldMs: number) => void;
 
-/** Follows a reconcile through all that it awaits. */
-const holder = new AsyncLocalStorage<OnHeld>();
+interface Holder {
+  readonly onHeld: OnHeld;
+  readonly timing: Timing;
+}
+
+interface Timing {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly processor: ProcessorTime;
+}
+
+/** Follows a reconcile, or a controller, through all that it awaits. */
+const holder = new AsyncLocalStorage<Holder>();
 /** How often a holder was found. */
 let found = 0;
 
@@ -28,19 +38,22 @@ export const processorTime: ProcessorTime = () => {
 };
 
 /** Runs it; `onHeld` is told when what it does before its first await holds the event loop, and, while `followAwaits` is on, after it. */
-export function runHeld<T>(
-  run: () => T,
-  onHeld: OnHeld,
-  { clock, processor }: { readonly clock: Pick<Clock, 'monotonic'>; readonly processor: ProcessorTime },
-): T {
+export function runHeld<T>(run: () => T, onHeld: OnHeld, timing: Timing): T {
+  const { clock, processor } = timing;
   const from = clock.monotonic();
   const computedFrom = processor();
   try {
-    return holder.run(onHeld, run);
+    return holder.run({ onHeld, timing }, run);
   } finally {
     const heldMs = clock.monotonic() - from;
     if (heldMs >= HELD_MS && processor() - computedFrom >= COMPUTED_MS) note(onHeld, heldMs);
   }
+}
+
+/** Runs what others call later, such as a handler, as what whoever asks for it now does: `runHeld`. */
+export function sameHolder(): <T>(run: () => T) => T {
+  const now = holder.getStore();
+  return now ? (run) => runHeld(run, now.onHeld, now.timing) : (run) => run();
 }
 
 /** How many holds were laid to somebody until now. */
@@ -49,25 +62,28 @@ export function holdersFound(): number {
 }
 
 /**
- * From now on also what a reconcile does behind an await is timed. Each await of the process costs a little more for it
+ * From now on also what is done behind an await is timed. Each await of the process costs a little more for it
  * (0.4 µs), so that it is on only after the event loop was held by nobody knows whom. Returns what ends it.
  */
 export function followAwaits(clock: Pick<Clock, 'monotonic'>, processor: ProcessorTime): () => void {
   let from = 0;
   let sampledAt = -Infinity;
   let computedUntil = 0;
+  let foundBefore = 0;
   const stop = promiseHooks.createHook({
     before: () => {
       from = clock.monotonic();
+      foundBefore = found;
       if (from - sampledAt < SAMPLED_MS) return;
       sampledAt = from;
       computedUntil = processor();
     },
     after: () => {
       const heldMs = clock.monotonic() - from;
-      if (heldMs < HELD_MS || processor() - computedUntil < COMPUTED_MS) return;
-      const onHeld = holder.getStore();
-      if (onHeld) note(onHeld, heldMs);
+      // What was begun here and has a holder of its own is laid to that one alone.
+      if (heldMs < HELD_MS || found > foundBefore || processor() - computedUntil < COMPUTED_MS) return;
+      const held = holder.getStore();
+      if (held) note(held.onHeld, heldMs);
     },
   }) as () => void;
   return stop;
