@@ -10,6 +10,7 @@ export interface AnnotationNote {
 }
 
 const FOLLOWS = 'A change is followed; upstream looks at it when the load balancer is made.';
+const KEPT = 'One that is added or changed later is refused; upstream looks at it when the load balancer is made.';
 const BOUNDED = 'Only one that the cluster or the namespace is allowed: see below.';
 
 export const annotationNotes: Readonly<Record<AnnotationKey, AnnotationNote>> = {
@@ -20,8 +21,8 @@ export const annotationNotes: Readonly<Record<AnnotationKey, AnnotationNote>> = 
   },
   internal: { for: 'both', since: '1.18', differs: 'A change makes another load balancer. Upstream ignores it.' },
   subnets: { for: 'both', since: '1.21', differs: `${FOLLOWS} ${BOUNDED}` },
-  eipAllocations: { for: 'NLB', since: '1.20', differs: BOUNDED },
-  privateAddresses: { for: 'NLB', since: '1.35' },
+  eipAllocations: { for: 'NLB', since: '1.20', differs: `${KEPT} ${BOUNDED}` },
+  privateAddresses: { for: 'NLB', since: '1.35', differs: KEPT },
   tags: {
     for: 'both',
     since: '1.18',

@@ -126,7 +126,7 @@ export class Elbv2Stub {
           return { LoadBalancers: [twin.thing] };
         }
         const arn = arnAt(`loadbalancer/net/${text('Name')}`);
-        const mappings = input['SubnetMappings'] as readonly { SubnetId: string; AllocationId?: string }[];
+        const mappings = input['SubnetMappings'] as readonly Mapping[];
         const thing: LoadBalancer = {
           LoadBalancerArn: arn,
           LoadBalancerName: text('Name'),
@@ -170,7 +170,7 @@ export class Elbv2Stub {
         this.#change(this.targetGroups, text('TargetGroupArn'), input);
         return {};
       case 'SetSubnets': {
-        const mappings = input['SubnetMappings'] as readonly { SubnetId: string }[];
+        const mappings = input['SubnetMappings'] as readonly Mapping[];
         this.#change(this.loadBalancers, text('LoadBalancerArn'), { AvailabilityZones: mappings.map(zoneOf) });
         return {};
       }
@@ -276,7 +276,12 @@ function recordOf(tags: readonly Tag[]): Record<string, string> {
   return Object.fromEntries(tags.map(({ Key, Value = '' }) => [Key, Value]));
 }
 
-function zoneOf(mapping: { readonly SubnetId: string; readonly AllocationId?: string }): object {
-  const { AllocationId, SubnetId } = mapping;
-  return { SubnetId, ...(AllocationId !== undefined && { LoadBalancerAddresses: [{ AllocationId }] }) };
+interface Mapping {
+  readonly SubnetId: string;
+  readonly AllocationId?: string;
+  readonly PrivateIPv4Address?: string;
+}
+
+function zoneOf({ SubnetId, ...address }: Mapping): object {
+  return { SubnetId, ...(Object.keys(address).length > 0 && { LoadBalancerAddresses: [address] }) };
 }

@@ -30,10 +30,10 @@ import {
   managedOf,
   mappingOf,
   needsSourceNat,
-  refuseOtherAddresses,
   shapeIn,
   subnetsOf,
   USUAL,
+  withPresentAddresses,
   zonesOf,
   type Shape,
   type Zone,
@@ -63,13 +63,15 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
     isPredecessors: ({ attributes }, service) => isMadeByPredecessor(setup, attributes, service),
     wanted: (desired, there) =>
       wantedOf(setup, desired, there, (settings) => {
-        const present = there(LOAD_BALANCER)?.attributes;
+        const part = there(LOAD_BALANCER);
+        const present = part?.attributes;
         const groups = groupsOf(settings, there(SECURITY_GROUP)?.id, setup.access.usesShared);
         if (!groups && !hasNoGroups(present)) return undefined;
-        const zones = zonesOf(settings, setup.facts().subnetsFor(settings, present && subnetsOf(present['zones'])));
-        refuseOtherAddresses(zones, present);
+        const subnets = setup.facts().subnetsFor(settings, present && subnetsOf(present['zones']));
+        const scheme = settings.isInternal ? 'internal' : 'internet-facing';
+        const zones = withPresentAddresses(zonesOf(settings, subnets), scheme, part);
         const shape: Shape = {
-          scheme: settings.isInternal ? 'internal' : 'internet-facing',
+          scheme,
           ipAddressType: settings.families.includes('IPv6') ? 'dualstack' : 'ipv4',
           zones,
           sourceNat: needsSourceNat(settings) ? 'on' : 'off',
@@ -79,12 +81,7 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
           settings: attributesOf(settings),
           tags: settings.tags,
         };
-        const touches = touchesOf(
-          desired,
-          settings,
-          there(LOAD_BALANCER),
-          zones.map(({ subnet }) => subnet),
-        );
+        const touches = touchesOf(desired, settings, part, subnets);
         return [{ attributes: { ...shape }, touches }];
       }),
     list: async (call, services) => {

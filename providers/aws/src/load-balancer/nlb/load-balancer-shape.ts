@@ -1,5 +1,5 @@
 /** What a Network Load Balancer is to be: from what the Service asks for, and as AWS takes and shows it. Pure. */
-import { CloudError } from '@outrigger/cloud-provider';
+import { CloudError, type LoadBalancerPart } from '@outrigger/cloud-provider';
 import type { Attributes } from '@outrigger/provider-kit';
 import type { SubnetMapping } from '../../client/generated/elbv2.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
@@ -14,6 +14,8 @@ export interface Zone {
   readonly eip?: string;
   readonly address?: string;
 }
+
+const ADDRESSES = { eip: 'Elastic IPs', address: 'private addresses' };
 
 export interface Shape {
   readonly scheme: 'internet-facing' | 'internal';
@@ -63,8 +65,8 @@ export function zonesOf(
   subnets: readonly string[],
 ): readonly Zone[] {
   for (const [what, addresses] of Object.entries({
-    'elastic IPs': eipAllocations,
-    'private addresses': privateAddresses,
+    [ADDRESSES.eip]: eipAllocations,
+    [ADDRESSES.address]: privateAddresses,
   })) {
     if (addresses.length > 0 && addresses.length !== subnets.length) {
       const message = `${addresses.length} ${what} for ${subnets.length} subnets: name one for each of ${subnets.join(', ')}`;
@@ -77,17 +79,31 @@ export function zonesOf(
   });
 }
 
-/** AWS gives a load balancer its addresses when it comes into a zone, and no others after that. */
-export function refuseOtherAddresses(zones: readonly Zone[], present: Attributes | undefined): void {
-  const there = (present?.['zones'] ?? []) as readonly Zone[];
-  for (const { address, eip, subnet } of zones) {
-    const now = there.find((zone) => zone.subnet === subnet);
-    const isOther = (asked: string | undefined, has: string | undefined): boolean =>
-      asked !== undefined && has !== undefined && asked !== has;
-    if (!now || !(isOther(eip, now.eip) || isOther(address, now.address))) continue;
-    const message = `the load balancer has another address in subnet ${subnet}, and AWS changes none: ask for that one, or create the Service again`;
-    throw new CloudError('unsupported', message);
-  }
+/**
+ * With the addresses that `part` has in these subnets: AWS gives a load balancer its addresses when it comes into a zone, and no others after
+ * that. Throws `unsupported` where others are asked for.
+ */
+export function withPresentAddresses(
+  zones: readonly Zone[],
+  scheme: Shape['scheme'],
+  part: LoadBalancerPart | undefined,
+): readonly Zone[] {
+  // Of another scheme, it is made again.
+  if (part?.attributes['scheme'] !== scheme) return zones;
+  const there = part.attributes['zones'] as readonly Zone[];
+  return zones.map((zone) => {
+    const now = there.find(({ subnet }) => subnet === zone.subnet);
+    if (!now) return zone;
+    for (const name of ['eip', 'address'] as const) {
+      // While it is being made, AWS may not show them yet.
+      if (zone[name] === undefined || zone[name] === now[name] || (!now[name] && part.state !== 'ready')) continue;
+      const message = now[name]
+        ? `the load balancer has another address in subnet ${zone.subnet}, and AWS changes none: ask for that one, or create the Service again`
+        : `the load balancer was made without ${ADDRESSES[name]}, and AWS gives it none in subnet ${zone.subnet} now: remove the annotation, or create the Service again`;
+      throw new CloudError('unsupported', message);
+    }
+    return { ...now, ...zone };
+  });
 }
 
 export function attributesOf({ accessLogs, crossZone }: ServiceSettings): Settings {

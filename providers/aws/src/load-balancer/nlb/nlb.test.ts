@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isCloudError } from '@outrigger/cloud-provider';
 import { desiredOf, NlbRig, serviceOf, UID } from './nlb-rig.suite.ts';
 
 test('a load balancer is made in two rounds, its status comes when AWS has provisioned it, and nothing of it stays', async () => {
@@ -212,6 +213,53 @@ test('subnets are changed in place, a scheme by making the load balancer anew, a
     code: 'invalid',
   });
   assert.deepEqual(balancer(), ['internet-facing', rig.subnets]);
+});
+
+test('addresses that one is to get after it was made are refused, and its targets follow the nodes', async () => {
+  const wishes = [
+    [{}, { 'eip-allocations': 'eipalloc-0000000a,eipalloc-0000000b' }, /without Elastic IPs/u],
+    [{ internal: 'true' }, { 'private-ipv4-addresses': '10.0.0.8,10.0.1.8' }, /without private addresses/u],
+  ] as const;
+  for (const [before, added, message] of wishes) {
+    const rig = new NlbRig();
+    await rig.bring(desiredOf(serviceOf(before)));
+    const asked = desiredOf(serviceOf({ ...before, ...added }), ['i-0b', 'i-0c']);
+    const { complete, refused } = await rig.plan(asked);
+    assert.deepEqual([complete, isCloudError(refused, 'unsupported')], [false, true]);
+    assert.match(`${refused?.message}`, message);
+    const { actions } = rig.balancers.planMembers(asked, await rig.parts(asked.service));
+    for (const action of actions) await rig.balancers.apply(action, asked, rig.call);
+    const [[group] = []] = rig.elbv2.targetGroups;
+    assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0b', 'i-0c']);
+    assert.equal(rig.elbv2.counts()['SetSubnets'], undefined);
+    rig.subnets = ['subnet-3', 'subnet-4'];
+    assert.deepEqual(await rig.bring(asked), ['update load-balancer'], 'in other subnets it can have them');
+  }
+});
+
+test('while one is being made, AWS may not show its addresses yet', async () => {
+  const rig = new NlbRig();
+  rig.elbv2.provisionMs = 120_000;
+  const desired = desiredOf(serviceOf({ 'eip-allocations': 'eipalloc-0000000a,eipalloc-0000000b' }));
+  await rig.bring(desired);
+  const [[, stored] = []] = rig.elbv2.loadBalancers;
+  const zones = stored!.thing.AvailabilityZones;
+  stored!.thing = {
+    ...stored!.thing,
+    AvailabilityZones: zones?.map(({ SubnetId }) => ({ SubnetId: SubnetId! })) ?? [],
+  };
+  assert.equal((await rig.plan(desired)).refused, undefined);
+});
+
+test('a subnet that it stays in keeps its address, also where the Service asks for none any more', async () => {
+  const rig = new NlbRig();
+  await rig.bring(desiredOf(serviceOf({ 'eip-allocations': 'eipalloc-0000000a,eipalloc-0000000b' })));
+  rig.subnets = ['subnet-1'];
+  await rig.bring(desiredOf(serviceOf()));
+  const [[, stored] = []] = rig.elbv2.loadBalancers;
+  assert.deepEqual(stored?.thing.AvailabilityZones, [
+    { SubnetId: 'subnet-1', LoadBalancerAddresses: [{ AllocationId: 'eipalloc-0000000a' }] },
+  ]);
 });
 
 test('security groups by annotation stand in place of its own, beside the shared one', async () => {
