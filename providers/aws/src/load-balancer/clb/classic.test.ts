@@ -193,6 +193,21 @@ test('groups that are named replace its own, nodes let in the first, and do so n
   assert.ok(site.aws.account.groups.all().some(({ id }) => id === shared));
 });
 
+test('a rule that another has removed meanwhile keeps no load balancer from being deleted', async () => {
+  const { bring, site } = rig();
+  site.elbSecurityGroup = site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name: 'shared' });
+  await bring();
+  const gone = { ...site.desired(aService()), wanted: false };
+  const { actions } = await site.plan(gone);
+  // Shown still, for a moment.
+  site.aws.knobs.ec2LagMs = 1_000;
+  const rules = site.aws.account.rules.all();
+  site.aws.account.rules.remove(`${rules.find(({ referencedGroupId: id }) => id === site.elbSecurityGroup)?.id}`);
+  for (const action of actions) await site.balancers.apply(action, gone, site.call);
+  assert.deepEqual(site.aws.account.classics.all(), []);
+  assert.equal(site.aws.calls.counts()['ec2:RevokeSecurityGroupIngress'], 1);
+});
+
 test('a named group that the Service drops is let in no more, one that another load balancer has stays', async () => {
   const { bring, site } = rig();
   const tags = { 'outrigger.dev/namespaces': 'shop' };

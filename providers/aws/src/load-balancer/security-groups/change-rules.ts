@@ -5,6 +5,8 @@ import { awsCodeOf } from '../../client/aws-errors.ts';
 import { tagList, type Tags } from '../ownership.ts';
 import { permissionOf, type DescribedRule, type RuleText } from './rules.ts';
 
+const GONE = ['InvalidPermission.NotFound', 'InvalidSecurityGroupRuleId.NotFound', 'InvalidGroup.NotFound'];
+
 /** `tags`: of the rules. Default: none. Rejects with `quota` where the group is full. */
 export async function authorize(
   client: Pick<AwsClient, 'ec2'>,
@@ -37,11 +39,26 @@ export async function revoke(
   call: CallContext,
 ): Promise<void> {
   if (rules.length === 0) return;
-  const IpPermissions = rules.map((rule) => permissionOf(rule));
+  await unlessGone(
+    client.ec2(call, 'RevokeSecurityGroupIngress', { GroupId, IpPermissions: rules.map((rule) => permissionOf(rule)) }),
+  );
+}
+
+export async function revokeById(
+  { ec2 }: Pick<AwsClient, 'ec2'>,
+  GroupId: string,
+  ruleId: string,
+  call: CallContext,
+): Promise<void> {
+  await unlessGone(ec2(call, 'RevokeSecurityGroupIngress', { GroupId, SecurityGroupRuleIds: [ruleId] }));
+}
+
+/** That a rule is gone is no word about what it was for: who removes a load balancer would take it for gone. */
+async function unlessGone(revoked: Promise<unknown>): Promise<void> {
   try {
-    await client.ec2(call, 'RevokeSecurityGroupIngress', { GroupId, IpPermissions });
+    await revoked;
   } catch (error) {
-    if (!['InvalidPermission.NotFound', 'InvalidGroup.NotFound'].includes(awsCodeOf(error) ?? '')) throw error;
+    if (!GONE.includes(awsCodeOf(error) ?? '')) throw error;
   }
 }
 

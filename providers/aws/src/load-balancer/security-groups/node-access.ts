@@ -11,7 +11,7 @@ import { tagValue } from '../../cluster/cluster-tags.ts';
 import type { BackEndAccess } from '../frame.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
 import { CLUSTER_TAG, tagList } from '../ownership.ts';
-import { authorize, revoke } from './change-rules.ts';
+import { authorize, revoke, revokeById } from './change-rules.ts';
 import { SHARED_TAG, type GroupLook, type GroupLookOptions } from './group-look.ts';
 import { sharedGroupName } from './group-names.ts';
 import { HeldGroups } from './held-groups.ts';
@@ -175,9 +175,8 @@ export class NodeAccess implements BackEndAccess {
     const Filters = [{ Name: `tag:${CLUSTER_TAG}`, Values: [cluster.id] }];
     const rules = await pages(client.ec2, call, 'DescribeSecurityGroupRules', { Filters, MaxResults: 1_000 });
     const own = rules.filter(({ ReferencedGroupInfo }) => ReferencedGroupInfo?.GroupId === sourceId);
-    for (const [GroupId = '', ofGroup] of Map.groupBy(own, (rule) => rule.GroupId)) {
-      const SecurityGroupRuleIds = ofGroup.flatMap(({ SecurityGroupRuleId }) => SecurityGroupRuleId ?? []);
-      await client.ec2(call, 'RevokeSecurityGroupIngress', { GroupId, SecurityGroupRuleIds });
+    for (const { GroupId = '', SecurityGroupRuleId = '' } of own) {
+      await revokeById(client, GroupId, SecurityGroupRuleId, call);
       this.#opened.delete(`${GroupId} ${sourceId}`);
     }
   }
