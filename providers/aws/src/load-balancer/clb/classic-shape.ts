@@ -151,7 +151,9 @@ export function settingsIn(attributes: LoadBalancerAttributes): Settings {
 
 export function attributesFor(settings: Settings): LoadBalancerAttributes {
   const { accessLogs = 'false', crossZone, draining = 'false', idleTimeout } = settings;
-  const [interval, S3BucketName = '', S3BucketPrefix = ''] = accessLogs.split(' ');
+  // The last may have spaces.
+  const [interval, S3BucketName = '', ...words] = accessLogs.split(' ');
+  const S3BucketPrefix = words.join(' ');
   const prefix = S3BucketPrefix === '' ? {} : { S3BucketPrefix };
   return {
     CrossZoneLoadBalancing: { Enabled: crossZone === 'true' },

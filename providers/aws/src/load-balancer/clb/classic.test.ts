@@ -105,6 +105,20 @@ test('each setting comes, and goes again with its annotation', async () => {
   assert.deepEqual(site.aws.takeProblems(), []);
 });
 
+test('a prefix of access logs may have spaces, and is not written again', async () => {
+  const { bring, site } = rig();
+  const set = { accessLog: 'true', accessLogBucket: 'logs', accessLogPrefix: 'team a/web  shop' };
+  await bring({ set });
+  assert.deepEqual(site.classic.attributes.AccessLog, {
+    Enabled: true,
+    EmitInterval: 60,
+    S3BucketName: 'logs',
+    S3BucketPrefix: 'team a/web  shop',
+  });
+  await site.clock.advance(3_600_000);
+  assert.deepEqual(await bring({ set }), []);
+});
+
 test('a changed certificate and policy are set in place; of TLS that loses its policy the default comes back', async () => {
   const { bring, site } = rig();
   await bring({ set: { certificate: CERTIFICATE, tlsPolicy: 'ELBSecurityPolicy-TLS-1-2-2017-01' } });
