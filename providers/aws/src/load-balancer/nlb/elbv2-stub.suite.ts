@@ -4,6 +4,7 @@ import type { FakeClock } from '@outrigger/testing';
 import type { AwsClient } from '../../client/aws-client.ts';
 import type { Listener, LoadBalancer, Tag, TargetGroup } from '../../client/generated/elbv2.ts';
 import { targetGroupAttributesOf } from '../annotations/target-group-attributes.ts';
+import { USUAL } from './load-balancer-shape.ts';
 
 interface Stored<Thing> {
   thing: Thing;
@@ -138,6 +139,7 @@ export class Elbv2Stub {
           SecurityGroups: list('SecurityGroups') ?? [],
           AvailabilityZones: mappings.map(zoneOf),
         };
+        this.attributes.set(arn, { ...USUAL });
         this.#add(this.loadBalancers, arn, thing, input);
         this.#readyAt.set(arn, this.#clock.monotonic() + this.provisionMs);
         return { LoadBalancers: [{ ...thing, State: { Code: this.#stateOf(arn) } }] };

@@ -2,6 +2,7 @@
 import { isCloudError, type CallContext, type Clock } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../../client/aws-client.ts';
 import type { TargetHealthDescription } from '../../client/generated/elbv2.ts';
+import { isDueAgain } from '../observe/due-again.ts';
 
 /** AWS takes out machines that are terminated, and people may take out others. */
 const KNOWN_MS = 600_000;
@@ -25,7 +26,7 @@ export class TargetMemory {
   async of(arn: string, call: CallContext): Promise<readonly string[]> {
     const known = this.#known.get(arn);
     const now = this.#clock.monotonic();
-    if (known && now - known.at < KNOWN_MS) return known.ids;
+    if (known && !isDueAgain(arn, known.at, now, KNOWN_MS)) return known.ids;
     const described = await this.#describe(arn, call);
     if (!described) return [];
     const ids = described

@@ -5,6 +5,7 @@
 import type { CallContext, Clock } from '@outrigger/cloud-provider';
 import { hashOf } from '../names.ts';
 import type { Tags } from '../ownership.ts';
+import { isDueAgain } from './due-again.ts';
 import type { Tagging } from './tagging.ts';
 
 /** On what it is of. */
@@ -41,7 +42,7 @@ export class SettingsMemory {
   ): Promise<string | undefined> {
     if (hash === undefined) return undefined;
     const now = this.#clock.monotonic();
-    if (now - (this.#readAt.get(arn) ?? this.#startedAt) < TRUSTED_MS) return hash;
+    if (!isDueAgain(arn, this.#readAt.get(arn) ?? this.#startedAt, now, TRUSTED_MS)) return hash;
     const found = settingsHash(await read(call));
     this.#readAt.set(arn, now);
     return found;
