@@ -1,7 +1,7 @@
 /** The load balancers of the provider, put together from the rooms beside this file. */
 import { CloudError, type CallContext, type LoadBalancers } from '@outrigger/cloud-provider';
 import type { AwsSetup } from '../cluster/aws-setup.ts';
-import { hasClusterTag, ownedTags } from '../cluster/cluster-tags.ts';
+import { ownedTags } from '../cluster/cluster-tags.ts';
 import { AwsLoadBalancers, type FactsSource } from './aws-load-balancers.ts';
 import { classicKind } from './clb/classic-kind.ts';
 import { ClassicLook } from './clb/classic-look.ts';
@@ -18,14 +18,7 @@ export function createAwsLoadBalancers(setup: AwsSetup): LoadBalancers {
   const { clock, cluster } = host;
   const look = new GroupLook({ client, clock, cluster, own });
   const access = new NodeAccess({ look, config });
-  const network = new NetworkLook({
-    client,
-    clock,
-    place: () => {
-      const { known } = own;
-      return known && { vpcId: known.vpcId, isOfCluster: (tags) => hasClusterTag(tags, known.tags) };
-    },
-  });
+  const network = new NetworkLook({ client, clock, own });
   return new AwsLoadBalancers({
     name,
     client,

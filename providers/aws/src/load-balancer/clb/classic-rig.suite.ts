@@ -16,7 +16,7 @@ import type { ClassicLoadBalancer } from '../../../fake/elb/classic-load-balance
 import { createFakeAws, type FakeAws } from '../../../fake/fake-aws.ts';
 import type { SeededCluster } from '../../../fake/aws-world.ts';
 import { createAwsClient } from '../../client/aws-client.ts';
-import { hasClusterTag, ownedTags } from '../../cluster/cluster-tags.ts';
+import { ownedTags } from '../../cluster/cluster-tags.ts';
 import type { aService } from '../annotations/a-service.suite.ts';
 import { AwsLoadBalancers } from '../aws-load-balancers.ts';
 import { bringToItsEnd } from '../bring-to-its-end.suite.ts';
@@ -74,8 +74,7 @@ export class ClassicRig {
     const client = createAwsClient({ host, region: 'eu-central-1', credentials, fetch: this.#fetch });
     const groups = new GroupLook({ client, clock, cluster: CLUSTER, own: { known } });
     const access = new NodeAccess({ look: groups, config: () => ({ nodeSecurityGroups: [] }) });
-    const isOfCluster = (tags: Parameters<typeof hasClusterTag>[0]): boolean => hasClusterTag(tags, known.tags);
-    const network = new NetworkLook({ client, clock, place: () => ({ vpcId: known.vpcId, isOfCluster }) });
+    const network = new NetworkLook({ client, clock, own: { known } });
     this.balancers = new AwsLoadBalancers({
       name: 'aws',
       client,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeClock } from '@outrigger/testing';
 import { aCall, scriptedAws } from '../scripted-aws.suite.ts';
+import type { NetworkFacts } from './network-facts.ts';
 import { NetworkLook } from './network-look.ts';
 
 const tagged = (tags: Readonly<Record<string, string>>): readonly object[] =>
@@ -47,10 +48,9 @@ function rig() {
     DescribeAvailabilityZones: () => ({ AvailabilityZones: zones }),
   });
   const clock = new FakeClock();
-  const isOfCluster = (tags: readonly { readonly Key?: string }[]): boolean =>
-    tags.some(({ Key }) => Key === 'kubernetes.io/cluster/c1');
-  const look = new NetworkLook({ client, clock, place: () => ({ vpcId: 'vpc-1', isOfCluster }) });
-  return { client, clock, look, state };
+  const own = { known: { vpcId: 'vpc-1', tags: { id: 'c1', isLegacy: false } } };
+  const look = new NetworkLook({ client, clock, own });
+  return { client, clock, look, own, state };
 }
 
 test('what subnets are told by: tags, the route table that counts, the kind of zone', async () => {
@@ -118,4 +118,31 @@ test('what was never read is an error', async () => {
   const { look, state } = rig();
   state.isBroken = true;
   await assert.rejects(look.refresh(aCall), /broken/);
+});
+
+test('after a reload that names another VPC, or another cluster, what was read before counts no more', async () => {
+  const { client, look, own, state } = rig();
+  const read = (): readonly unknown[] =>
+    client.calls.filter(({ operation }) => operation === 'DescribeSubnets').map(({ input }) => input['Filters']);
+  const seen = (): NetworkFacts | undefined => look.facts;
+  const underWay = look.refresh(aCall);
+  own.known = { ...own.known, vpcId: 'vpc-2' };
+  await underWay;
+  assert.equal(seen(), undefined);
+  state.isBroken = true;
+  await assert.rejects(look.refresh(aCall), /broken/);
+  state.isBroken = false;
+  await look.refresh(aCall);
+  assert.equal(seen()?.subnets.length, 3);
+  assert.deepEqual(
+    read(),
+    ['vpc-1', 'vpc-2', 'vpc-2'].map((id) => [{ Name: 'vpc-id', Values: [id] }]),
+  );
+  own.known = { ...own.known, tags: { id: 'other', isLegacy: false } };
+  assert.equal(seen(), undefined);
+  await look.refresh(aCall);
+  assert.deepEqual(
+    seen()?.subnets.map(({ cluster }) => cluster),
+    ['other', 'own', 'none'],
+  );
 });

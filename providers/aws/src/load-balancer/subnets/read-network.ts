@@ -3,21 +3,16 @@ import type { CallContext, IPFamily } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../../client/aws-client.ts';
 import type { AvailabilityZone, RouteTable, Subnet, Tag } from '../../client/generated/ec2.ts';
 import { pages } from '../../client/pages.ts';
-import { hasAnyClusterTag } from '../../cluster/cluster-tags.ts';
+import { hasAnyClusterTag, hasClusterTag, type ClusterTags } from '../../cluster/cluster-tags.ts';
+import type { ClusterFacts } from '../../cluster/own-cluster.ts';
 import { grantedIn } from '../grants.ts';
 import type { NetworkFacts, SubnetFacts } from './network-facts.ts';
 
 const PAGE = 1_000;
 
-export interface NetworkPlace {
-  readonly vpcId: string;
-  /** Whether tags say that something is this cluster's. */
-  readonly isOfCluster: (tags: readonly Tag[]) => boolean;
-}
-
 export async function readNetwork(
   { ec2 }: Pick<AwsClient, 'ec2'>,
-  { isOfCluster, vpcId }: NetworkPlace,
+  { tags, vpcId }: ClusterFacts,
   call: CallContext,
 ): Promise<NetworkFacts> {
   const Filters = [{ Name: 'vpc-id', Values: [vpcId] }];
@@ -37,7 +32,7 @@ export async function readNetwork(
       id,
       zone,
       name: tag('Name'),
-      cluster: clusterOf(Tags, isOfCluster),
+      cluster: clusterOf(Tags, tags),
       roles,
       isPublic: routes.isPublic(id),
       isRegular: isRegular(zoneTypes.get(zone)),
@@ -50,8 +45,8 @@ export async function readNetwork(
   return { subnets: facts.filter(({ id, zone }) => id !== '' && zone !== '') };
 }
 
-function clusterOf(tags: readonly Tag[], isOfCluster: NetworkPlace['isOfCluster']): SubnetFacts['cluster'] {
-  if (isOfCluster(tags)) return 'own';
+function clusterOf(tags: readonly Tag[], own: ClusterTags): SubnetFacts['cluster'] {
+  if (hasClusterTag(tags, own)) return 'own';
   return hasAnyClusterTag(tags) ? 'other' : 'none';
 }
 
