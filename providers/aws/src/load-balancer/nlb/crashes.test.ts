@@ -4,7 +4,12 @@ import type { DesiredLoadBalancer } from '@outrigger/cloud-provider';
 import { desiredOf, NlbRig, serviceOf } from './nlb-rig.suite.ts';
 
 const before = serviceOf({ 'additional-resource-tags': 'a=1' }, {}, [80, 443]);
-const after = serviceOf({ internal: 'true', 'cross-zone-load-balancing-enabled': 'true' }, {}, [443, 8080]);
+const changed = {
+  internal: 'true',
+  'cross-zone-load-balancing-enabled': 'true',
+  'additional-resource-tags': 'b=2',
+};
+const after = serviceOf(changed, {}, [443, 8080]);
 const stages: readonly DesiredLoadBalancer[] = [
   desiredOf(before),
   desiredOf(after, ['i-0b', 'i-0c']),

@@ -34,13 +34,17 @@ export class Tagging {
     return this.set(id, ownerTags(owner), call);
   }
 
-  /** `additional`: what the Service asks for; of what it has asked for before, the rest goes. */
+  /**
+   * `additional`: what the Service asks for; of what it has asked for before, the rest goes. That first: the tag that names what was asked for is
+   * among those that are set, and a process that dies in between would leave the rest unknown to all.
+   */
   async follow(id: string, additional: Tags, call: CallContext): Promise<void> {
     const { remove, set } = tagChanges(await this.of(id, call), additional);
+    if (remove.length > 0) {
+      await this.#calls.remove(id, remove, call);
+      this.#recent.tagged(id, {}, remove);
+    }
     if (Object.keys(set).length > 0) await this.set(id, set, call);
-    if (remove.length === 0) return;
-    await this.#calls.remove(id, remove, call);
-    this.#recent.tagged(id, {}, remove);
   }
 }
 
