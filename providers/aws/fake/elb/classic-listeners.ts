@@ -130,7 +130,8 @@ export const classicListenerOperations = {
     const { InstancePort: port, LoadBalancerName: name, PolicyNames: names } = input;
     const balancer = existingClassic(account, name);
     checkPolicies(balancer, names);
-    if (!balancer.listeners.some(({ instancePort }) => instancePort === port)) {
+    // They stay when their listener goes, and are taken away after that (cloud-provider-aws, `ensureLoadBalancer`).
+    if (names.length > 0 && !balancer.listeners.some(({ instancePort }) => instancePort === port)) {
       throw refused('InvalidConfigurationRequest', `No listener has the instance port ${port}`);
     }
     const { [String(port)]: _old, ...others } = balancer.backEndPolicies;

@@ -41,6 +41,10 @@ export class ClassicChange {
   async securityGroups(there: LoadBalancerDescription, SecurityGroups: readonly string[]): Promise<void> {
     const [source] = SecurityGroups;
     if (source !== undefined) await this.#access.open(source, instancesIn(there), this.#call);
+    await this.setGroups(SecurityGroups);
+  }
+
+  async setGroups(SecurityGroups: readonly string[]): Promise<void> {
     const input = { LoadBalancerName: this.#LoadBalancerName, SecurityGroups };
     await this.#elb(this.#call, 'ApplySecurityGroupsToLoadBalancer', input);
   }

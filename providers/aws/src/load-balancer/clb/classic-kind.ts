@@ -32,6 +32,8 @@ interface Members {
 }
 
 const NAME = /^[A-Za-z0-9-]{1,32}$/u;
+/** AWS allows so many for one load balancer, unless raised. */
+const MOST_GROUPS = 5;
 
 export function classicKind(setup: ClassicSetup): PartKind {
   const { access, classics, client, facts, settings: memory, settingsOf } = setup;
@@ -186,7 +188,8 @@ class ClassicCalls {
     const change = new ClassicChange(this.#setup, id, call);
     const there = await this.#read(id, change);
     const has = (name: keyof ClassicShape | keyof Members): boolean => changed.includes(name);
-    if (has('securityGroups')) await change.securityGroups(there, shape.securityGroups);
+    const { left, held } = this.#leaving(shapeIn(there).securityGroups, shape.securityGroups);
+    if (has('securityGroups')) await change.securityGroups(there, [...shape.securityGroups, ...held]);
     if (has('subnets')) await change.subnets(there, shape.subnets);
     if (has('listeners')) await change.listeners(there, shape.listeners);
     if (shape.tlsPolicy !== undefined && shape.tlsPolicy !== shapeIn(there).tlsPolicy) {
@@ -199,20 +202,32 @@ class ClassicCalls {
     if (has('instances') || has('access')) {
       await change.instances(there, shape.instances, this.#setup.access.sourceOf(shape.securityGroups));
     }
-    const { securityGroups: before } = shapeIn(there);
-    const isLeft = !shape.securityGroups.includes(this.#setup.access.sourceOf(before) ?? '');
-    if (has('securityGroups') && isLeft) await this.closeNamed(id, call, before);
+    if (!has('securityGroups') || left.length === 0) return;
+    await this.closeNamed(id, call, left);
+    if (held.length > 0) await change.setGroups(shape.securityGroups);
+  }
+
+  /**
+   * Those that it is to have no more. As far as AWS takes so many, they are held until nodes let them in no more: by them the next process sees
+   * what there is to do still.
+   */
+  #leaving(
+    before: readonly string[],
+    wanted: readonly string[],
+  ): { readonly left: readonly string[]; readonly held: readonly string[] } {
+    const source = this.#setup.access.sourceOf(before) ?? [];
+    const left = [...new Set([source, before].flat())].filter((id) => !wanted.includes(id));
+    return { left, held: left.slice(0, Math.max(0, MOST_GROUPS - wanted.length)) };
   }
 
   /** A group that the Service or the config has named stays: that nodes let it in goes with the last load balancer that has it. */
   async closeNamed(id: string, call: CallContext, groups?: readonly string[]): Promise<void> {
     const { access, client } = this.#setup;
     const all = await pages(client.elb, call, 'DescribeLoadBalancers', { PageSize: 400 });
-    const sourceOf = (one: LoadBalancerDescription | undefined): string | undefined =>
-      access.sourceOf(one?.SecurityGroups ?? []);
-    const source = groups ? access.sourceOf(groups) : sourceOf(all.find((one) => nameOf(one) === id));
-    const isUsed = all.some((one) => nameOf(one) !== id && sourceOf(one) === source);
-    if (source !== undefined && !isUsed) await access.withdraw(source, call);
+    const groupsOf = (one: LoadBalancerDescription | undefined): readonly string[] => one?.SecurityGroups ?? [];
+    const used = new Set(all.filter((one) => nameOf(one) !== id).map((one) => access.sourceOf(groupsOf(one))));
+    const left = groups ?? groupsOf(all.find((one) => nameOf(one) === id));
+    await access.withdraw(new Set(left).difference(used), call);
   }
 
   #read(id: string, change: ClassicChange): Promise<LoadBalancerDescription> {

@@ -160,24 +160,27 @@ export class NodeAccess implements BackEndAccess {
       throw new CloudError('conflict', message, { effect: 'none' });
     }
     for (const [GroupId, ofGroup] of Map.groupBy(rules, (one) => one.GroupId)) {
+      this.#opened.delete(`${GroupId} ${sourceId}`);
       await this.#revoke(
         GroupId,
         ofGroup.map(({ rule }) => rule),
         call,
       );
-      this.#opened.delete(`${GroupId} ${sourceId}`);
     }
   }
 
-  /** Rules of this program that let the group in, of a group that stays: those of others for it are left alone. */
-  async withdraw(sourceId: string, call: CallContext): Promise<void> {
+  /** Rules of this program that let these groups in, which stay: those of others for them are left alone. */
+  async withdraw(sourceIds: ReadonlySet<string>, call: CallContext): Promise<void> {
+    if (sourceIds.size === 0) return;
     const { client, cluster } = this.#options;
     const Filters = [{ Name: `tag:${CLUSTER_TAG}`, Values: [cluster.id] }];
     const rules = await pages(client.ec2, call, 'DescribeSecurityGroupRules', { Filters, MaxResults: 1_000 });
-    const own = rules.filter(({ ReferencedGroupInfo }) => ReferencedGroupInfo?.GroupId === sourceId);
-    for (const { GroupId = '', SecurityGroupRuleId = '' } of own) {
-      await revokeById(client, GroupId, SecurityGroupRuleId, call);
+    for (const { GroupId = '', ReferencedGroupInfo, SecurityGroupRuleId = '' } of rules) {
+      const { GroupId: sourceId = '' } = ReferencedGroupInfo ?? {};
+      if (!sourceIds.has(sourceId)) continue;
+      // Before it is asked for: the answer may be lost.
       this.#opened.delete(`${GroupId} ${sourceId}`);
+      await revokeById(client, GroupId, SecurityGroupRuleId, call);
     }
   }
 
