@@ -80,3 +80,46 @@ test('a Classic one serves until its Network one has all listeners, and targets 
   await rounds('nothing', 15);
   assert.equal(classics.all().length, 0);
 });
+
+/** Every other write, to keep it short. */
+const STEP = 2;
+
+for (const takesEffect of [false, true]) {
+  test(`killed at each write on the way there and back, ${takesEffect ? 'after' : 'before'} it took effect: one serves at each moment, and nothing is left over`, async () => {
+    const kindsOf = ({ aws }: FakeRig): readonly number[] => [
+      aws.account.classics.all().length,
+      aws.account.balancers.all().length,
+    ];
+    const stagesOf = (rig: FakeRig) => {
+      const [network, classic] = [serviceOf(), { ...serviceOf(), annotations: {} }].map((one) => rig.desired(one));
+      return [
+        [classic!, [1, 0]],
+        [network!, [0, 1]],
+        [classic!, [1, 0]],
+        [{ ...classic!, wanted: false }, [0, 0]],
+      ] as const;
+    };
+    const clean = new FakeRig({}, 2);
+    for (const [stage] of stagesOf(clean)) await clean.bring(stage);
+    assert.ok(clean.writes > 25, `${clean.writes} writes`);
+    for (let at = takesEffect ? 1 : 0; at < clean.writes; at += STEP) {
+      const rig = new FakeRig({ knobs: { elbLagMs: 3_000, ec2LagMs: 2_000 } }, 2);
+      rig.fault = { after: at, takesEffect };
+      for (const [stage, kinds] of stagesOf(rig)) {
+        const atDeletions: unknown[] = [];
+        rig.before = async (body) => {
+          if (stage.wanted && body.includes('Action=DeleteLoadBalancer&')) atDeletions.push(kindsOf(rig));
+        };
+        await rig.persist(stage);
+        assert.deepEqual(kindsOf(rig), kinds, `write ${at}`);
+        // One that is asked for again, as its answer was lost, is gone.
+        assert.deepEqual(atDeletions[0] ?? [1, 1], [1, 1], `write ${at}`);
+      }
+      const { groups, targetGroups } = rig.aws.account;
+      const owned = groups
+        .all()
+        .filter(({ tags }) => Object.keys(tags).some((tag) => tag.startsWith('outrigger.dev/')));
+      assert.deepEqual([owned, targetGroups.all()], [[], []], `write ${at}`);
+    }
+  });
+}
