@@ -26,6 +26,8 @@
 {{- $_ := set $container "volumeMounts" (append $container.volumeMounts (dict "name" "provider-module" "mountPath" "/etc/outrigger-provider" "readOnly" true)) -}}
 {{- end -}}
 {{- if not (kindIs "invalid" $values.resources) }}{{ $_ := set $container "resources" $values.resources }}{{ end -}}
+{{- /* It says where the pods of a DaemonSet run in place of the manifest's affinity, which those of a Deployment need besides. */ -}}
+{{- if and (eq .object.kind "DaemonSet") (not (kindIs "invalid" $values.nodeSelector)) }}{{ $_ := unset $pod "affinity" }}{{ end -}}
 {{- range $key := list "tolerations" "nodeSelector" "affinity" -}}
 {{- if not (kindIs "invalid" (index $values $key)) }}{{ $_ := set $pod $key (index $values $key) }}{{ end -}}
 {{- end -}}

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { deployFiles } from './deploy-files.ts';
 import { alerts } from './monitoring/alerts.ts';
+import { workload } from './manifest.ts';
 import { podTemplate } from './pod-template.ts';
 
 const root = new URL('../../../../', import.meta.url);
@@ -41,4 +42,16 @@ test('the program starts on nodes that wait for their provider ID, those that Cl
   for (const prefix of ['node.cloudprovider.kubernetes.io', 'node.cluster.x-k8s.io']) {
     assert.ok(tolerated.has(`${prefix}/uninitialized`), prefix);
   }
+});
+
+test('the DaemonSet selects control-plane nodes whatever the value of their label: kubeadm leaves it empty, k3s and RKE2 set "true"', () => {
+  const [daemonSet] = workload('DaemonSet') as readonly [
+    { readonly spec: { readonly template: { readonly spec: object } } },
+  ];
+  const { affinity, nodeSelector } = daemonSet.spec.template.spec as Readonly<Record<string, unknown>>;
+  assert.equal(nodeSelector, undefined);
+  const matchExpressions = [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists' }];
+  assert.deepEqual(affinity, {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] } },
+  });
 });

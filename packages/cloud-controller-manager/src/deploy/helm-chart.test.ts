@@ -162,6 +162,8 @@ test('what is set to the values is in the objects', () => {
 });
 
 interface PodSpec {
+  readonly affinity?: object;
+  readonly nodeSelector?: object;
   readonly containers: readonly [
     {
       readonly args: readonly string[];
@@ -181,6 +183,11 @@ function secretData(name: string): Readonly<Record<string, string>> | undefined 
   const secret = Object.values(snapshot(name)).find(({ kind }) => kind === 'Secret');
   return (secret as { stringData?: Readonly<Record<string, string>> } | undefined)?.stringData;
 }
+
+test('node-ranges: with nodeSelector a DaemonSet runs there, and not on control-plane nodes only', () => {
+  const { affinity, nodeSelector } = podOf('node-ranges');
+  assert.deepEqual([affinity, nodeSelector], [undefined, { pool: 'system' }]);
+});
 
 test('own-module: the files of a module are a ConfigMap, which is mounted where --cloud-provider looks', () => {
   const files = snapshot('own-module')['ConfigMap kube-system/outrigger-cloud-controller-manager-provider'];

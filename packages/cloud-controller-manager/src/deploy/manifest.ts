@@ -7,7 +7,8 @@ import { CONFIG_KEY, CONFIG_SECRET, NAMESPACE, podLabels, podTemplate, shippedAr
 /** `DaemonSet`: one on each control-plane node. `Deployment`: two, on control-plane nodes if there are any to be seen. */
 type DeploymentKind = 'DaemonSet' | 'Deployment';
 
-const CONTROL_PLANE = 'node-role.kubernetes.io/control-plane';
+/** Of whatever value: kubeadm leaves it empty, k3s and RKE2 set it to `true`. */
+const onControlPlane = { matchExpressions: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists' }] };
 const REPLICAS = 2;
 
 const HEADS: Readonly<Record<DeploymentKind, string>> = {
@@ -52,7 +53,9 @@ export function workload(kind: DeploymentKind): readonly object[] {
         spec: {
           selector,
           updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
-          template: podTemplate({ nodeSelector: { [CONTROL_PLANE]: '' } }),
+          template: podTemplate({
+            nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [onControlPlane] } },
+          }),
         },
       },
     ];
@@ -67,7 +70,7 @@ export function workload(kind: DeploymentKind): readonly object[] {
         selector,
         // Each has the port of its node for itself: a new one may need the place of an old one.
         strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
-        template: podTemplate({ affinity }),
+        template: podTemplate(preferringControlPlane),
       },
     },
     {
@@ -79,11 +82,9 @@ export function workload(kind: DeploymentKind): readonly object[] {
   ];
 }
 
-const affinity: object = {
+const preferringControlPlane: object = {
   nodeAffinity: {
-    preferredDuringSchedulingIgnoredDuringExecution: [
-      { weight: 100, preference: { matchExpressions: [{ key: CONTROL_PLANE, operator: 'Exists' }] } },
-    ],
+    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference: onControlPlane }],
   },
   podAntiAffinity: {
     requiredDuringSchedulingIgnoredDuringExecution: [

@@ -28,7 +28,7 @@ export const shippedArgs: readonly string[] = [
 ];
 
 /** `spec.template` of the DaemonSet or Deployment. `affinity`: where it may run besides what its tolerations say. */
-export function podTemplate(placement: { readonly nodeSelector?: object; readonly affinity?: object }): object {
+export function podTemplate(affinity: object): object {
   return {
     metadata: { labels: podLabels },
     spec: {
@@ -37,7 +37,7 @@ export function podTemplate(placement: { readonly nodeSelector?: object; readonl
       // Before the nodes are initialised there may be neither a pod network nor a cluster DNS.
       hostNetwork: true,
       dnsPolicy: 'Default',
-      ...placement,
+      affinity,
       tolerations,
       securityContext: {
         runAsNonRoot: true,
