@@ -201,6 +201,6 @@ export interface WebhookStatus {
   /** Of the webhook in it. */
   readonly webhook: string;
   readonly failurePolicy: 'Fail' | 'Ignore';
-  /** Of the first certificate of `caBundle` that expires. Absent: there is none, or it cannot be read. */
+  /** Of the certificate of `caBundle` that expires last. Absent: there is none that can be read. */
   readonly authorityExpires?: string;
 }

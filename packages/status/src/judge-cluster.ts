@@ -614,17 +614,17 @@ function webhooksOf(
 ): readonly WebhookStatus[] {
   const name = metadata?.name ?? '';
   return webhooks.map(({ clientConfig, failurePolicy, name: webhook = '' }) => {
-    const expires = expiryOf(clientConfig?.caBundle ?? '');
-    const left = expires === undefined ? undefined : expires - at;
-    if (left === undefined || left < RENEW_MS) {
+    const authorities = authoritiesOf(clientConfig?.caBundle ?? '');
+    const [last] = authorities;
+    if (!last || last.expires - at < RENEW_MS) {
+      const isUseless = !last || last.expires <= at;
       tell({
-        severity: left === undefined || left <= 0 ? 'error' : 'warning',
+        severity: isUseless ? 'error' : 'warning',
         section: 'webhooks',
         about: `${kind ?? ''} ${name}`,
-        message:
-          left === undefined
-            ? `The webhook ${webhook} has no certificate authority (caBundle): the API server cannot ask it.`
-            : `The certificate authority of the webhook ${webhook} ${left <= 0 ? 'has expired' : 'expires'}: ${timeOf(expires ?? 0)}.`,
+        message: last
+          ? `The ${authorities.length === 1 ? 'certificate authority' : `last of the ${authorities.length} certificate authorities`} of the webhook ${webhook} ${isUseless ? 'has expired' : 'expires'}: ${timeOf(last.expires)} (${last.subject}).`
+          : `The webhook ${webhook} has no certificate authority (caBundle): the API server cannot ask it.`,
         remedy: 'Renew the certificate, and put its authority into caBundle; docs/guides/service-webhook.md says how.',
         commands: [`kubectl get ${(kind ?? '').toLowerCase()} ${name} --output=yaml`],
       });
@@ -634,20 +634,31 @@ function webhooksOf(
       name,
       webhook,
       failurePolicy: failurePolicy === 'Ignore' ? 'Ignore' : 'Fail',
-      ...(expires !== undefined && { authorityExpires: timeOf(expires) }),
+      ...(last && { authorityExpires: timeOf(last.expires) }),
     };
   });
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu;
 
-/** Of the first that expires. `undefined`: there is none that can be read. */
-function expiryOf(bundle: string): number | undefined {
+interface Authority {
+  readonly subject: string;
+  readonly expires: number;
+}
+
+/**
+ * Those that can be read, and first the one that expires last: the API server trusts each of them, passes over what it cannot read, and
+ * in a rotation the old one stands beside its successor.
+ */
+function authoritiesOf(bundle: string): readonly Authority[] {
   const pems = Buffer.from(bundle, 'base64').toString().match(CERTIFICATE) ?? [];
-  try {
-    const times = pems.map((pem) => Date.parse(new X509Certificate(pem).validTo));
-    return times.length === 0 ? undefined : Math.min(...times);
-  } catch {
-    return undefined;
-  }
+  const authorities = pems.flatMap((pem) => {
+    try {
+      const { subject, validTo } = new X509Certificate(pem);
+      return [{ subject: subject.replaceAll('\n', ', '), expires: Date.parse(validTo) }];
+    } catch {
+      return [];
+    }
+  });
+  return authorities.toSorted((a, b) => b.expires - a.expires);
 }
