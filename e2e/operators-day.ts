@@ -164,10 +164,10 @@ function holderOf(controlPlane: ControlPlane): Promise<string> {
 /** What the guide has people type after `helm uninstall`. */
 async function afterUninstall(): Promise<readonly (readonly string[])[]> {
   const [, section = ''] = (await readFile(GUIDE, 'utf8')).split('**Uninstall.**');
-  const commands = [...section.matchAll(/^ +kubectl (.*delete (?:lease|configmap|pod) .*)$/gmu)].map(([, words = '']) =>
-    words.split(' '),
+  const commands = [...section.matchAll(/^ +kubectl (.*delete (?:lease|configmap|pod|secret) .*)$/gmu)].map(
+    ([, words = '']) => words.split(' '),
   );
-  assert.equal(commands.length, 3, 'the guide says what the program has made in the cluster');
+  assert.equal(commands.length, 5, 'the guide says what the program has made in the cluster');
   return commands;
 }
 
