@@ -24,6 +24,13 @@ $ kubectl get events --all-namespaces --field-selector=type=Warning
 Those about the cluster as a whole are recorded on the Namespace \`kube-system\`, in the namespace \`default\`. The same Event is repeated at most
 as often as upstream's recorder repeats it; [\`outrigger explain\`](../guides/explain.md) says what holds now.
 
+The source of an Event is the name of the controller, as in \`--controllers\`, in logs and in metrics. One differs: Events of \`service-lb-controller\` come from
+\`service-controller\`, because both names are upstream's: its service controller has the first in flags, logs and metrics, and the second in Events.
+
+\`\`\`console
+$ kubectl get events --all-namespaces --field-selector=source=service-controller
+\`\`\`
+
 ${groups.join('\n')}`;
 }
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { exec } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { connect } from 'node:tls';
+import { promisify } from 'node:util';
 import { systemClock } from '@outrigger/kube';
 import type { ExplanationList } from './explanation.ts';
 import { Bench, greenCloud, page, until } from '../program/program-bench.suite.ts';
@@ -122,13 +123,15 @@ test('through a forwarded port a manager is known by its certificate and the nam
   bench.addNode('node-1');
   const program = await bench.run(greenCloud());
   await until('initialised', () => bench.isInitialised('node-1'), program.log);
-  const socket = connect({ port: Number(new URL(program.url).port), host: '127.0.0.1', rejectUnauthorized: false });
-  await once(socket, 'secureConnect');
-  const { raw } = socket.getPeerCertificate();
-  socket.destroy();
-  const pem = `-----BEGIN CERTIFICATE-----\n${raw.toString('base64')}\n-----END CERTIFICATE-----\n`;
-  await writeFile(join(bench.directory, 'ca.crt'), pem);
+  const guide = await readFile(new URL('../../../../docs/guides/explain.md', import.meta.url), 'utf8');
+  const fetching = /^\$ (openssl s_client .*)$/mu
+    .exec(guide)?.[1]
+    ?.replace('127.0.0.1:10258', new URL(program.url).host);
+  assert.ok(fetching, 'the guide says how to fetch the certificate');
+  await promisify(exec)(fetching, { cwd: bench.directory });
   const asked = ['explain', 'node', 'node-1', `--server=${program.url}`, '--certificate-authority=ca.crt'];
+  const byAddress = await outrigger(bench, ...asked);
+  assert.deepEqual([byAddress.code, byAddress.stderr], [0, '']);
   const { code, stderr } = await outrigger(bench, ...asked, '--tls-server-name=localhost');
   assert.deepEqual([code, stderr], [0, '']);
   const other = await outrigger(bench, ...asked, '--tls-server-name=somebody.example');
