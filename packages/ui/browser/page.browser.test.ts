@@ -41,6 +41,7 @@ function theBrowser(): Browser {
 function everything(feed: Feed): void {
   const now = systemClock.now();
   fillFacts(feed, now);
+  feed.fact('dryRun', true);
   fillNodes(feed, 120, now);
   fillServices(feed, 40, now);
   fillRoutes(feed, 60);
@@ -164,6 +165,28 @@ test('all of it works by keyboard', { skip }, async () => {
       `${name} among ${[...reached].join('; ')}`,
     );
   }
+  assert.deepEqual(errors, []);
+  await page.context().close();
+});
+
+test('what a dry run would do is shown field by field, and each object opens its explanation', { skip }, async () => {
+  await using sample = await startSample(everything);
+  const { errors, page } = await openPage(theBrowser(), sample.ui.link);
+  await goTo(page, 'Plan');
+  await page.getByText('spec.providerID: (none) → "openstack:///worker-0008"').waitFor();
+  await page.getByText('metadata.labels[topology.kubernetes.io/zone]: "old" → "eu-north-1c"').waitFor();
+  for (const [item, explained] of [
+    ['Service shop/checkout', 'service shop/checkout'],
+    ['Node worker-0008', 'node worker-0008'],
+    // By which the view of orphans opens it too.
+    ['LoadBalancerPart 0b6c1d4e', 'service 0b6c1d4e'],
+  ] as const) {
+    await page.getByRole('button', { name: item }).click();
+    await page.getByRole('complementary', { name: explained }).waitFor();
+    await page.getByText(`${explained}, at`).waitFor();
+  }
+  await page.getByText('PersistentVolume data-1').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'PersistentVolume data-1' }).count(), 0, 'nothing explains it');
   assert.deepEqual(errors, []);
   await page.context().close();
 });

@@ -36,6 +36,33 @@ export async function startSample(fill: (feed: Feed) => void): Promise<Sample> {
             since: new Date(systemClock.now() - 40 * SECOND_MS).toISOString(),
             actions: [{ kind: 'create-address', summary: 'create address' }],
           },
+          {
+            controller: 'cloud-node-controller',
+            subject: { kind: 'Node', name: 'worker-0008' },
+            since: new Date(systemClock.now() - 9 * SECOND_MS).toISOString(),
+            actions: [
+              {
+                kind: 'patch-object',
+                summary: 'set the provider ID to openstack:///worker-0008',
+                changes: [
+                  { field: 'spec.providerID', to: '"openstack:///worker-0008"' },
+                  { field: 'metadata.labels[topology.kubernetes.io/zone]', from: '"old"', to: '"eu-north-1c"' },
+                ],
+              },
+            ],
+          },
+          {
+            controller: 'orphan-controller',
+            subject: { kind: 'LoadBalancerPart', name: '0b6c1d4e' },
+            since: new Date(systemClock.now() - 9 * SECOND_MS).toISOString(),
+            actions: [{ kind: 'remove-orphan', summary: 'remove load-balancer lb-91' }],
+          },
+          {
+            controller: 'persistent-volume-label-controller',
+            subject: { kind: 'PersistentVolume', name: 'data-1' },
+            since: new Date(systemClock.now() - 9 * SECOND_MS).toISOString(),
+            actions: [{ kind: 'patch-object', summary: 'set its labels' }],
+          },
         ],
       }),
   });

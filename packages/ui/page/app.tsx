@@ -194,7 +194,7 @@ function App({ state }: { readonly state: PageState }): JSX.Element {
           ) : place.view === 'held' ? (
             <Held nodes={nodes} orphans={orphans} now={now} onOpen={(kind, name) => go({ open: { kind, name } })} />
           ) : place.view === 'plan' ? (
-            <Plan dryRun={facts.dryRun ?? false} now={now} />
+            <Plan dryRun={facts.dryRun ?? false} now={now} onOpen={(kind, name) => go({ open: { kind, name } })} />
           ) : (
             <Overview
               facts={facts}
