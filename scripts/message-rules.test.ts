@@ -11,10 +11,19 @@ const root = path.resolve(import.meta.dirname, '..');
 const QUOTED = /^Documentation outlining all cloud provider features such as /u;
 
 // The titles of conformance tests (`-tests.ts`) are names, by which results are compared.
-const files = globSync('{packages/*,providers/*,distribution}/src/**/*.ts', {
-  cwd: root,
-  exclude: (file) => /\.(?:test|suite)\.ts$|-tests\.ts$|^packages\/testing$|\/(?:generated|mutants)$/u.test(file),
-});
+const files = globSync(
+  [
+    '{packages/*,providers/*,distribution}/src/**/*.ts',
+    'packages/ui/page/*.tsx',
+    'packages/ui/page/*.ts',
+    'scripts/run.ts',
+    'scripts/run/**/*.ts',
+  ],
+  {
+    cwd: root,
+    exclude: (file) => /\.(?:test|suite)\.ts$|-tests\.ts$|^packages\/testing$|\/(?:generated|mutants)$/u.test(file),
+  },
+);
 
 test('every message in the sources keeps to the rules of scripts/message-rules.ts', () => {
   let messages = 0;

@@ -1,4 +1,4 @@
-/** The strings of sources, where they stand. Parsed by oxc: comments, types and imports are none. */
+/** The strings of sources, where they stand, with the text between tags of JSX. Parsed by oxc: comments, types and imports are none. */
 import { readFileSync } from 'node:fs';
 import { parseSync, Visitor } from 'oxc-parser';
 
@@ -24,6 +24,10 @@ export function stringsOf(file: string, source: string = readFileSync(file, 'utf
     ExportNamedDeclaration: skip,
     Literal: ({ start, value }) => {
       if (typeof value === 'string' && !imports.has(start)) add(start, value);
+    },
+    JSXText: ({ start, value }) => {
+      const text = value.trim().replaceAll(/\s+/gu, ' ');
+      if (text !== '') add(start, text);
     },
     TemplateLiteral: ({ quasis, start }) => {
       add(start, quasis.map(({ value }) => value.cooked ?? '').join('…'));

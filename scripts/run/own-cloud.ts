@@ -103,7 +103,7 @@ async function machinesOf(
 ): Promise<ReadonlyMap<string, OwnMachine>> {
   const { name } = opened;
   const { instances } = opened.capabilities;
-  if (!instances) throw new Error(`the provider ${name} has no instances: no node could be initialised`);
+  if (!instances) throw new Error(`the provider ${name} has no instances: no node can be initialized`);
   const refs = nodes.map((node) => ({ name: node, uid: node, labels: {}, annotations: {} }));
   const answers = await instances.lookUp(
     refs,
