@@ -209,9 +209,9 @@ export const objectFields: Readonly<Record<string, readonly ObjectField[]>> = {
       name: 'outrigger.dev/AdoptLoadBalancer',
       on: 'Service',
       by: 'you',
-      value: '`True`: `AdoptionRequested`',
+      value: '`True`: `AdoptionRequested`, then `Adopted` or a reason of `LoadBalancerReady`',
       means:
-        'The Service takes over the parts in the message. Written by `outrigger adopt` ([adoption](../guides/orphans.md)).',
+        'The Service takes over the parts in the message. Written by `outrigger adopt`; the manager answers in it ([adoption](../guides/orphans.md)).',
     },
     {
       name: 'Approved',

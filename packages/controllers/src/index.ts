@@ -38,7 +38,15 @@ export { checkPlan } from './load-balancer/check-plan.ts';
 export type { ServicePlan } from './load-balancer/service-plan.ts';
 export { Locks } from './load-balancer/locks.ts';
 export { loadBalancerSharings, shareWithAnnotation, type LoadBalancerSharing } from './load-balancer/tenancy.ts';
-export { adoptPatch, adoptedBy, askedOf, partNameOf } from './service/adoption.ts';
+export {
+  adoptCondition,
+  adoptionOf,
+  adoptPatch,
+  adoptedBy,
+  askedOf,
+  partNameOf,
+  type Adoption,
+} from './service/adoption.ts';
 export { removeReasons, serveReasons } from './service/service-events.ts';
 export {
   createOrphanController,

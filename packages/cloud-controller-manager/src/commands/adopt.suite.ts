@@ -66,27 +66,46 @@ export function testAdopt(subject: string, start: StartApiServer): void {
     const involvedObject = { apiVersion: 'v1', kind: 'Service', ...ref, ...(uid && { uid }) };
     const record = (event: string, type: string, reason: string, message: string): Promise<unknown> =>
       events.create({ metadata: { name: event, namespace: 'default' }, involvedObject, type, reason, message });
-    await record('web.1', 'Warning', 'SyncLoadBalancerFailed', 'of before');
+    const patched = (...conditions: readonly object[]): Promise<unknown> =>
+      services.patch(ref, { type: 'strategic', body: { status: { conditions } } }, { subresource: 'status' });
+    const type = 'outrigger.dev/AdoptLoadBalancer';
+    const isRequested = async (id: string): Promise<boolean> => {
+      const { conditions = [] } = (await services.get(ref)).status ?? {};
+      return conditions.some(({ message, reason }) => reason === 'AdoptionRequested' && message === `address/${id}`);
+    };
     const silent = await run(...web, '--yes', '--wait=1ms');
     assert.deepEqual([silent.code, silent.err], [2, '']);
-    assert.match(silent.out, /No answer yet\..*outrigger explain service default\/web\n$/);
-    for (const [name, reason, message, code, said] of [
+    assert.match(silent.out, /No answer yet\. Is a manager leading.*outrigger explain service default\/web\n$/);
+
+    // What else becomes of the Service meanwhile says nothing about the request.
+    for (const [id, reason, answer, code, said] of [
       [
-        'web.2',
-        'SyncLoadBalancerFailed',
-        'Error syncing load balancer: address a-1 belongs to b',
+        'a-2',
+        'NotFound',
+        ' - not adopted: the cloud does not show it',
         1,
-        /Not adopted: .*belongs to b\n$/,
+        /\nNot adopted: the cloud does not show it\n$/,
       ],
-      ['web.3', 'EnsuredLoadBalancer', 'Ensured load balancer', 0, /Adopted: .*\n$/],
+      ['a-3', 'Adopted', '', 0, /\nAdopted: the parts belong to the Service\.\n$/],
+      ['a-3', 'Adopted', '', 0, /\nAdopted: /],
+      ['a-4', 'AdoptionRequested', ' load-balancer/7', 2, /\nNo answer: another request /],
     ] as const) {
-      const waiting = run('service', 'default/web', `--part=address/${name}`, '--yes');
-      while (!JSON.stringify(await asked()).includes(name)) await systemClock.sleep(10);
-      await record(name, code === 0 ? 'Normal' : 'Warning', reason, message);
+      const waiting = run('service', 'default/web', `--part=address/${id}`, '--yes');
+      while (!(await isRequested(id))) await systemClock.sleep(10);
+      await record(`done.${systemClock.now()}`, 'Normal', 'EnsuredLoadBalancer', 'Ensured load balancer');
+      await record(`failed.${systemClock.now()}`, 'Warning', 'SyncLoadBalancerFailed', 'Error syncing: quota');
+      await patched({ type, reason, message: `address/${id}${answer}` });
       const outcome = await waiting;
       assert.deepEqual([outcome.code, outcome.err], [code, '']);
       assert.match(outcome.out, said);
     }
+
+    const times = { lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 };
+    const not = { type: 'LoadBalancerReady', status: 'False', reason: 'QuotaExceeded', message: 'too many (quota)' };
+    await patched({ ...not, ...times });
+    const held = await run(...web, '--yes', '--wait=1ms');
+    assert.deepEqual([held.code, held.err], [2, '']);
+    assert.match(held.out, /\nNo answer yet\. The load balancer is not ready: too many \(quota\)\..*explain/);
 
     for (const [args, words] of [
       [['service', 'default/none', '--part=a/b'], /there is no Service default\/none/],

@@ -1,7 +1,7 @@
 /** `outrigger adopt`: asks that a Service takes over what a person, or another program, made for it in the cloud. */
 import type { PartName } from '@outrigger/cloud-provider';
 import { bool, duration, FlagError, string, strings, type FlagGroup } from '@outrigger/controller-manager';
-import { adoptPatch, askedOf, partNameOf, serveReasons } from '@outrigger/controllers';
+import { adoptCondition, adoptionOf, adoptPatch, askedOf, partNameOf } from '@outrigger/controllers';
 import {
   createClient,
   createTransport,
@@ -9,8 +9,6 @@ import {
   loadConfig,
   resources,
   systemClock,
-  type Client,
-  type CoreEvent,
   type ObjectRef,
   type Service,
 } from '@outrigger/kube';
@@ -47,7 +45,7 @@ const adoptFlags: FlagGroup<AdoptOptions> = {
       type: string,
       default: '',
       usage:
-        'Path of a kubeconfig file, whose user may patch services/status and list Events. Without it: $KUBECONFIG, ~/.kube/config.',
+        'Path of a kubeconfig file, whose user may get Services and patch services/status. Without it: $KUBECONFIG, ~/.kube/config.',
     },
   },
 };
@@ -70,68 +68,53 @@ export const adoptCommand: Command = defineCommand({
     const { clock = systemClock, env } = environment;
     const config = await loadConfig({ ...(kubeconfig === '' ? {} : { kubeconfig }), env, clock });
     await using transport = createTransport(config, { clock });
-    const client = createClient(transport);
-    const services = client.of(resources.services);
+    const services = createClient(transport).of(resources.services);
     const service = await existing(services.get(ref), ref);
     checkService(service, ref);
     say(environment, service, parts, yes);
     if (!yes) return 0;
-    const before = wait === 0 ? undefined : await eventsOf(client, service);
-    await existing(services.patch(ref, adoptPatch(service, parts, clock.now()), { subresource: 'status' }), ref);
-    if (before === undefined || service.spec?.type !== 'LoadBalancer') return 0;
-    return await outcome(environment, () => eventsOf(client, service), {
-      before,
-      ref,
-      until: clock.monotonic() + wait,
-    });
+    const patch = adoptPatch(service, parts, clock.now());
+    const asked = await existing(services.patch(ref, patch, { subresource: 'status' }), ref);
+    if (wait === 0 || asked.spec?.type !== 'LoadBalancer') return 0;
+    const until = clock.monotonic() + wait;
+    return await outcome(environment, () => existing(services.get(ref), ref), { asked, ref, until });
   },
 });
 
 const POLL_MS = 1_000;
 
-/** By their names. Throws where they may not be listed: then no outcome could be told. */
-async function eventsOf(client: Client, { metadata }: Service): Promise<ReadonlyMap<string, CoreEvent>> {
-  const { namespace = '', uid = '' } = metadata ?? {};
-  const { items } = await client
-    .of(resources.coreEvents)
-    .list({ namespace, fieldSelector: `involvedObject.uid=${uid}` });
-  return new Map(items.map((event) => [event.metadata?.name ?? '', event]));
-}
-
 interface Awaited {
-  readonly before: ReadonlyMap<string, CoreEvent>;
+  /** As it was when the request was made. */
+  readonly asked: Service;
   readonly ref: ObjectRef;
   /** By the monotonic clock. */
   readonly until: number;
 }
 
-/** The exit code, by the first Event of the Service that is new, or of which there is one more. */
+/** The exit code, by the answer in the condition that makes the request. */
 async function outcome(
   { clock = systemClock, stdout }: Environment,
-  list: () => Promise<ReadonlyMap<string, CoreEvent>>,
-  { before, ref: { name, namespace = '' }, until }: Awaited,
+  read: () => Promise<Service>,
+  { asked, ref: { name, namespace = '' }, until }: Awaited,
 ): Promise<number> {
+  const end = (code: number, text: string): number => {
+    stdout.write(`${text}\n`);
+    return code;
+  };
   for (;;) {
-    const fresh = [...(await list())].flatMap(([key, event]) =>
-      before.get(key)?.metadata?.resourceVersion === event.metadata?.resourceVersion ? [] : [event],
-    );
-    const failed = fresh.find(({ reason = '' }) => serveReasons.failed.has(reason));
-    if (failed) {
-      stdout.write(`Not adopted: ${failed.message ?? ''}\n`);
-      return 1;
-    }
-    if (fresh.some(({ reason = '' }) => serveReasons.done.has(reason))) {
-      stdout.write('Adopted: the load balancer is as the Service asks for.\n');
-      return 0;
-    }
+    const { kind, message } = adoptionOf(asked, await read());
+    if (kind === 'adopted') return end(0, 'Adopted: the parts belong to the Service.');
+    if (kind === 'refused') return end(1, `Not adopted: ${message}`);
+    if (kind === 'replaced') return end(2, 'No answer: another request replaced this one, or it was removed.');
     if (clock.monotonic() >= until) {
-      const text = `No answer yet. Is a manager leading, and is the Service its own? outrigger explain service ${namespace}/${name}`;
-      stdout.write(`${text}\n`);
-      return 2;
+      const why = message === '' ? 'Is a manager leading, and is the Service its own?' : notReady(message);
+      return end(2, `No answer yet. ${why} outrigger explain service ${namespace}/${name}`);
     }
     await clock.sleep(Math.min(POLL_MS, Math.max(1, until - clock.monotonic())));
   }
 }
+
+const notReady = (message: string): string => `The load balancer is not ready: ${message.replace(/\.$/u, '')}.`;
 
 function refOf([kind = '', name = '', ...more]: readonly string[]): ObjectRef {
   const [, namespace, own] = /^([^/]+)\/([^/]+)$/u.exec(name) ?? [];
@@ -176,7 +159,7 @@ function say({ stdout }: Environment, service: Service, parts: readonly PartName
       isWanted ? '' : 'They are adopted once the Service is of type LoadBalancer.\n',
       'From then on they are changed and deleted together with the Service.\n',
       yes
-        ? `The manager adopts them, or records an Event that says why it does not: kubectl describe service ${name} --namespace ${namespace}\n`
+        ? `The manager answers in the condition ${adoptCondition} of the Service.\n`
         : 'Nothing was changed; add --yes to make the request.\n',
     ].join(''),
   );

@@ -5,6 +5,7 @@ import type { Service } from '@outrigger/kube';
 import * as fc from 'fast-check';
 import { adoptCondition, adoptedBy, adoptPatch, partNameOf, whyNotAdopted } from './adoption.ts';
 import { CLUSTER } from '../load-balancer/memory-provider.suite.ts';
+import { patchService } from './fake-api.suite.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 
 /** As `outrigger adopt` does, on the fake API. */
@@ -12,10 +13,11 @@ function ask(rig: Rig, name: string, ...parts: readonly string[]): void {
   const service = rig.api.get(name);
   assert.ok(service);
   const names = parts.map((part) => partNameOf(part)).filter((part) => part !== undefined);
-  const { body } = adoptPatch(service, names, 0) as { readonly body: unknown };
-  const { conditions } = (body as { readonly status: NonNullable<Service['status']> }).status;
-  rig.api.services.put({ ...service, status: { ...service.status, ...(conditions && { conditions }) } });
+  rig.api.services.put(patchService(service, adoptPatch(service, names, rig.clock.now())));
 }
+
+const answerOf = (rig: Rig): { readonly reason: string; readonly message: string } | undefined =>
+  rig.api.get('web')?.status?.conditions?.find(({ type }) => type === adoptCondition);
 
 test('what a person made is claimed, kept and used; its address stays', async () => {
   const rig = await createRig();
@@ -29,6 +31,7 @@ test('what a person made is claimed, kept and used; its address stays', async ()
   assert.ok(rig.partsOf(uid).some(({ id }) => id === made.id));
   assert.deepEqual(rig.partsOf(uid).filter(({ kind }) => kind === 'address').length, 1);
   assert.equal(rig.api.get('web')?.status?.loadBalancer?.ingress?.[0]?.ip, made.attributes.ip);
+  assert.deepEqual([answerOf(rig)?.reason, answerOf(rig)?.message], ['Adopted', `address/${made.id}`]);
   // It is the Service's now, and goes with it; what was asked for goes too.
   rig.api.apply('web', { ...webSpec, type: 'ClusterIP' });
   await rig.clock.advance(5_000);
@@ -50,7 +53,15 @@ test('what belongs to another cluster is refused, told, and nothing is made', as
     [[theirs.id, { clusterId: 'cluster-2', uid: 'x' }]],
   );
   const [event] = rig.events.filter(({ reason }) => reason === 'SyncLoadBalancerFailed');
-  assert.match(event?.message ?? '', /belongs to the object x of cluster cluster-2.*not-owned/);
+  assert.match(event?.message ?? '', /belongs to another owner.*not-owned/);
+  assert.equal(answerOf(rig)?.reason, 'NotOwned');
+  assert.match(answerOf(rig)?.message ?? '', /^address\/\S+ - not adopted: .*belongs to another owner/);
+  // Who may read the Service, or its Events, is not told whose it is.
+  assert.doesNotMatch(JSON.stringify([rig.events, rig.api.get('web')]), /cluster-2|object x/);
+  // What is asked for is the same with the answer behind it: once it is nobody's, it is taken over.
+  rig.cloud.updatePart(theirs.id, { tags: {} });
+  await rig.clock.advance(310_000);
+  assert.deepEqual([answerOf(rig)?.reason, answerOf(rig)?.message], ['Adopted', `address/${theirs.id}`]);
   await rig.stop();
 });
 
@@ -62,6 +73,7 @@ test('what is not there is refused while the Service has nothing, and no reason 
   await rig.start();
   await rig.clock.advance(20_000);
   assert.deepEqual(rig.cloud.parts(), []);
+  assert.equal(answerOf(rig)?.reason, 'NotFound');
   ask(rig, 'web');
   await rig.clock.advance(20_000);
   assert.equal(rig.cloud.parts().length, 4);
@@ -70,6 +82,67 @@ test('what is not there is refused while the Service has nothing, and no reason 
   await rig.clock.advance(20_000);
   const served = rig.cloud.parts().find(({ kind }) => kind === 'load-balancer');
   assert.deepEqual(served?.attributes.backEnds, ['memory://r/n1', 'memory://r/n2']);
+  await rig.stop();
+});
+
+test('of a Service that has parts, one that the cloud does not show is answered, and nothing else is done', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(20_000);
+  const before = rig.cloud.parts();
+  const written = rig.provider.applied.length;
+  ask(rig, 'web', 'address/nowhere');
+  await rig.clock.advance(20_000);
+  assert.equal(answerOf(rig)?.reason, 'NotFound');
+  assert.match(
+    answerOf(rig)?.message ?? '',
+    /^address\/nowhere - not adopted: address nowhere .*the cloud does not show it/,
+  );
+  assert.deepEqual([rig.cloud.parts(), rig.provider.applied.length], [before, written]);
+  const ready = rig.api.get('web')?.status?.conditions?.find(({ type }) => type === 'LoadBalancerReady');
+  assert.equal(ready?.status, 'True');
+  await rig.stop();
+});
+
+test('each request is answered: for what the Service has already, too; and what was adopted may be replaced', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(20_000);
+  const uid = rig.api.get('web')?.metadata?.uid ?? '';
+  const own = rig.partsOf(uid).find(({ kind }) => kind === 'load-balancer');
+  for (const _ of [1, 2]) {
+    ask(rig, 'web', `load-balancer/${own?.id}`);
+    assert.equal(answerOf(rig)?.reason, 'AdoptionRequested');
+    await rig.clock.advance(20_000);
+    assert.equal(answerOf(rig)?.reason, 'Adopted');
+  }
+  const patches = rig.api.patches.length;
+  rig.cloud.deletePart(own?.id ?? '');
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(200_000);
+  assert.notEqual(rig.partsOf(uid).find(({ kind }) => kind === 'load-balancer')?.id, own?.id);
+  assert.equal(answerOf(rig)?.reason, 'Adopted');
+  assert.ok(rig.api.patches.length - patches < 10, `${rig.api.patches.length - patches} patches`);
+  await rig.stop();
+});
+
+test('an answer never takes the place of a request that came meanwhile', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(20_000);
+  ask(rig, 'web', 'address/first');
+  rig.api.before = () => {
+    rig.api.before = () => {};
+    ask(rig, 'web', 'address/second');
+  };
+  await rig.clock.advance(20_000);
+  assert.match(answerOf(rig)?.message ?? '', /^address\/second - not adopted: address second/);
   await rig.stop();
 });
 

@@ -12,12 +12,20 @@ import {
   type Owner,
   type PartName,
 } from '@outrigger/cloud-provider';
-import type { Patch, Service } from '@outrigger/kube';
+import type { Condition, Patch, Service } from '@outrigger/kube';
 import { apiTime } from '../api-time.ts';
 import { isNamed, isOwnedBy } from '../load-balancer/check-plan.ts';
+import type { ServicePlan } from '../load-balancer/service-plan.ts';
+import { failedReadiness, readyConditionOf, type Readiness } from './readiness.ts';
 
-/** Of type `True` while it is asked for; its message names the parts: `address/a-1 load-balancer/lb-7`. */
+/**
+ * `True` while it is asked for; its message names the parts: `address/a-1 load-balancer/lb-7`. The manager answers in it: by its reason, and
+ * behind the parts with why it did not take them over.
+ */
 export const adoptCondition = 'outrigger.dev/AdoptLoadBalancer';
+const REQUESTED = 'AdoptionRequested';
+const ADOPTED = 'Adopted';
+const NOT_ADOPTED = ' - not adopted: ';
 
 /** Names that are looked at. */
 export const MOST_ADOPTED = 200;
@@ -35,18 +43,28 @@ export function adoptedBy(service: Service): readonly PartName[] {
 }
 
 /** The parts that it was asked to take over, whether it can or not; of more than `MOST_ADOPTED` one more than these. */
-export function askedOf({ status }: Service): readonly PartName[] {
-  const asked = status?.conditions?.find(({ type }) => type === adoptCondition);
+export function askedOf(service: Service): readonly PartName[] {
+  const asked = requestOf(service);
   if (asked?.status !== 'True') return [];
-  return asked.message.split(/\s+/u, MOST_ADOPTED + 1).flatMap((text) => partNameOf(text) ?? []);
+  return namesIn(asked)
+    .split(/\s+/u, MOST_ADOPTED + 1)
+    .flatMap((text) => partNameOf(text) ?? []);
 }
+
+/** With its answer, if it has one; its time is that of the request. */
+export function requestOf({ status }: Service): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === adoptCondition);
+}
+
+const splitMessage = ({ message }: Condition): readonly string[] => message.split(NOT_ADOPTED);
+const namesIn = (request: Condition): string => splitMessage(request)[0] ?? '';
 
 /** Asks for it, in place of what was asked for before. For `services/status`; fails for another Service of this name. */
 export function adoptPatch(service: Service, parts: readonly PartName[], now: number): Patch {
   const condition = {
     type: adoptCondition,
     status: 'True',
-    reason: 'AdoptionRequested',
+    reason: REQUESTED,
     message: parts.map(({ id, kind }) => `${kind}/${id}`).join(' '),
     lastTransitionTime: apiTime(now),
   };
@@ -56,9 +74,61 @@ export function adoptPatch(service: Service, parts: readonly PartName[], now: nu
   };
 }
 
+/** What became of a request, as a person is told. `replaced`: it is not there any more, or another is in its place. */
+export interface Adoption {
+  readonly kind: 'waiting' | 'adopted' | 'refused' | 'replaced';
+  /** Why it was refused; of one that waits, why the load balancer is not ready, if that is known. */
+  readonly message: string;
+}
+
+/** `asked`: the Service as it was when the request was made. */
+export function adoptionOf(asked: Service, now: Service): Adoption {
+  const [request, answer] = [requestOf(asked), requestOf(now)];
+  const isSame =
+    request && answer?.lastTransitionTime === request.lastTransitionTime && namesIn(answer) === namesIn(request);
+  if (!isSame) return { kind: 'replaced', message: '' };
+  if (answer.reason === ADOPTED) return { kind: 'adopted', message: '' };
+  if (answer.reason !== REQUESTED) return { kind: 'refused', message: splitMessage(answer).slice(1).join(NOT_ADOPTED) };
+  const ready = readyConditionOf(now);
+  return { kind: 'waiting', message: ready?.status === 'False' ? ready.message : '' };
+}
+
+/** The answer, by a plan and the look that it rests on (`undefined`: there was none); `undefined`: it is not known yet. */
+export function answerOf(
+  service: Service,
+  plan: ServicePlan,
+  parts: readonly LoadBalancerPart[] | undefined,
+  owner: Owner,
+): Readiness | undefined {
+  const adopt = adoptedBy(service);
+  if (adopt.length === 0) return undefined;
+  const refused = plan.kind === 'refuse' ? plan.error : plan.kind === 'bring' ? plan.refused : undefined;
+  if (refused) return failedReadiness(refused);
+  const other = parts && adopt.find((name) => !parts.some((part) => isNamed(part, name) && isOwnedBy(part, owner)));
+  if (parts && !other) return { reason: ADOPTED, message: '' };
+  if (!other || plan.kind !== 'bring' || !plan.complete) return undefined;
+  if (!parts.some((part) => isNamed(part, other))) return failedReadiness(notShown(other));
+  const text = `${other.kind} ${other.id} is to be taken over, and the Service has no use for it, or its provider cannot do this`;
+  return failedReadiness(new CloudError('unsupported', text));
+}
+
+/** The condition with its answer; `undefined`: it has it already. What was adopted is so until it is asked for again: it may be replaced. */
+export function answeredCondition(service: Service, { message, reason }: Readiness): Condition | undefined {
+  const request = requestOf(service);
+  if (!request || request.reason === ADOPTED) return undefined;
+  const names = namesIn(request);
+  const answered = { ...request, reason, message: reason === ADOPTED ? names : names + NOT_ADOPTED + message };
+  return answered.reason === request.reason && answered.message === request.message ? undefined : answered;
+}
+
+function notShown({ id, kind }: PartName): CloudError {
+  const text = `${kind} ${id} is to be taken over, and the cloud does not show it: correct the name, or its provider cannot do this`;
+  return new CloudError('not-found', text);
+}
+
 /**
  * Why the Service may not take over what it names; nothing is changed for it then. Once it has parts, what it names and is not
- * there any more is no reason: they were replaced.
+ * there is no reason: they may have been replaced. The message becomes an Event on the Service: of who owns a part it says nothing.
  */
 export function whyNotAdopted(
   { adopt = [] }: Pick<LoadBalancerService, 'adopt'>,
@@ -71,13 +141,13 @@ export function whyNotAdopted(
     const part = parts.find((one) => isNamed(one, name));
     if (!part) {
       if (own.length > 0) continue;
-      const text = `${what} is to be taken over, and the cloud does not show it: correct the name, or its provider cannot do this`;
-      return new CloudError('not-found', text);
+      return notShown(name);
     }
     if (isOwnedBy(part, owner)) continue;
     if (part.owner) {
-      const whose = `the object ${part.owner.uid} of cluster ${part.owner.clusterId}`;
-      return new CloudError('not-owned', `${what} is to be taken over, and belongs to ${whose}; it is left alone`);
+      const cause = new Error(`the object ${part.owner.uid} of cluster ${part.owner.clusterId}`);
+      const text = `${what} is to be taken over, and belongs to another owner; it is left alone`;
+      return new CloudError('not-owned', text, { cause });
     }
     const twin = own.find((one) => one.kind === name.kind && !adopt.some((other) => isNamed(one, other)));
     if (twin) {

@@ -5,6 +5,7 @@ import { judgeLook, questionKey, type Judged } from '../load-balancer/judge-look
 import { recordAction } from '../load-balancer/load-balancer-words.ts';
 import type { Bring, LookAgain, ServicePlan } from '../load-balancer/service-plan.ts';
 import { act } from './act.ts';
+import { answerOf } from './adoption.ts';
 import { episodeOf, fail } from './fail.ts';
 import { FOREIGN_AFTER_MS, foreignOwnerNote, foreignOwnerOf, unclaimedNote, unclaimedSince } from './foreign-owner.ts';
 import { cleaned, letGo } from './let-go.ts';
@@ -57,7 +58,7 @@ function keepStatus(before: ServiceState, settled: Settled, at: Surroundings): S
   const { verdict } = review;
   if (verdict.kind === 'wait') return { state, effects, next: wake(verdict.atMs - now) };
   const isDue = verdict.kind === 'write';
-  const patch = isDue ? saying(servedPatch(service, { ingress, now: wallNow }), readiness, at) : undefined;
+  const patch = isDue ? saying(servedPatch(service, { ingress, now: wallNow }), state, at) : undefined;
   if (!patch) return { state, effects, next: REST };
   return { state, effects, next: { kind: 'write', write: { purpose: 'ingress', action: statusAction, patch } } };
 }
@@ -67,7 +68,10 @@ export function planAndCarryOut(before: ServiceState, at: Surroundings): Step {
   const isUsable = before.look !== undefined && !before.look.isSpent && before.look.startedAt >= at.appliedAt;
   const look = isUsable ? before.look : undefined;
   const { knowledge, plan } = judgedPlan(before, look, at);
-  return carryOut({ ...(look ? before : spent(before)), knowledge }, plan, at);
+  const parts = look?.observation.kind === 'parts' ? look.observation.parts : undefined;
+  const owner = { clusterId: at.rules.options.clusterId, uid: before.uid };
+  const adoption = answerOf(at.service, plan, parts, owner);
+  return carryOut({ ...(look ? before : spent(before)), knowledge, adoption }, plan, at);
 }
 
 /** What is to be done, where the look that a plan rests on may have left something out. */
@@ -128,7 +132,7 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
     case 'record': {
       const { providerName } = rules.options;
       const readiness = roleOf(service, rules.options) === 'serve' ? PROVISIONING : undefined;
-      const patch = saying(recordPatch(service, providerName), readiness, at);
+      const patch = saying(recordPatch(service, providerName), { readiness, adoption: undefined }, at);
       if (rules.dryRun) {
         const before = [{ ...recordAction, write: { object: service, patch } }];
         return planAndCarryOut(state, { ...at, service: asRecorded(service, providerName), before });
@@ -224,7 +228,7 @@ function waitFor(
   const message =
     'The cloud does not list parts of a load balancer, and does not prove that they were deleted; waiting';
   const noted = annotationPatch(service, { [missingSinceAnnotation]: missingText(record) });
-  const patch = saying(noted, state.readiness, at);
+  const patch = saying(noted, state, at);
   return {
     state: wait.state,
     effects: [{ kind: 'log', level: 'warn', message, fields: { missing, forMs: inMs } }],

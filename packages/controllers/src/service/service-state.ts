@@ -85,6 +85,8 @@ export interface ServiceState {
     | undefined;
   /** What the Service is to say of itself; `undefined`: that is not known yet. */
   readonly readiness: Readiness | undefined;
+  /** What it is to say of the request to adopt parts; `undefined`: that is not known yet. */
+  readonly adoption: Readiness | undefined;
   /** Nothing is left to do: the finalizer is being removed, or gone. */
   readonly isLetGo: boolean;
 }
@@ -125,6 +127,7 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     failures: 0,
     lastFailure: undefined,
     readiness: undefined,
+    adoption: undefined,
     isLetGo: false,
   };
 }

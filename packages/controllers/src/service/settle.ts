@@ -58,16 +58,16 @@ export function hold(before: ServiceState, { now }: Surroundings, effects: reado
 
 /** The addresses, the condition, the provider's annotations, and what is known of the parts; `undefined`: the Service has all that. */
 export function statusWrite(
-  { knowledge, readiness }: ServiceState,
+  state: ServiceState,
   bring: Bring,
   at: Surroundings,
   purpose: Write['purpose'],
 ): Write | undefined {
   const { rules, service, wallNow: now } = at;
   const { annotations, ingress } = bring.plan;
-  const records = recordsOf(service, knowledge, { isComplete: bring.complete, needsNone: canName(rules.cloud) });
+  const records = recordsOf(service, state.knowledge, { isComplete: bring.complete, needsNone: canName(rules.cloud) });
   const patchWith = (all: typeof annotations): Patch | undefined =>
-    saying(servedPatch(service, { ingress, annotations: all, now }), readiness, at);
+    saying(servedPatch(service, { ingress, annotations: all, now }), state, at);
   const isDue = records.isDue || patchWith(annotations) !== undefined;
   const patch = isDue ? patchWith({ ...annotations, ...records.annotations }) : undefined;
   return patch && { purpose, action: statusAction, patch, bring };

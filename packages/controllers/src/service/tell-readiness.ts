@@ -1,24 +1,36 @@
 /** Writes what a Service says of itself: with what is written anyway, and else once, when a pass ends. Pure. */
 import type { Patch, Service } from '@outrigger/kube';
+import { answeredCondition } from './adoption.ts';
 import { needsNone, readyConditionFor, readyConditionOf, REFUSED, type Readiness } from './readiness.ts';
 import { hasFinalizer, roleOf, type RoleOptions } from './role.ts';
 import { patchOf } from './service-patch.ts';
+import type { ServiceState } from './service-state.ts';
 import { statusAction } from './service-words.ts';
 import type { Step, Surroundings, Write } from './step-types.ts';
 import { readyCondition } from './well-known-names.ts';
 
-/** The same patch, or one of its own, with the condition. `undefined`: there is nothing to write. */
+/**
+ * The same patch, or one of its own, with the conditions. `undefined`: there is nothing to write. An answer is about the request that was
+ * seen: where another was made since, the patch fails (409).
+ */
 export function saying<P extends Patch | undefined>(
   patch: P,
-  readiness: Readiness | undefined,
+  { adoption, readiness }: Pick<ServiceState, 'adoption' | 'readiness'>,
   { rules, service, wallNow }: Surroundings,
 ): P | Patch {
-  if (!patch && readiness && needsNone(service, readiness)) return patch;
-  const told = readiness && { ...readiness, message: rules.redact(readiness.message) };
-  const condition = told && readyConditionFor(service, told, wallNow);
-  if (!condition) return patch;
-  const { status, ...body } = (patch && 'body' in patch ? patch.body : {}) as Pick<Service, 'metadata' | 'status'>;
-  return patchOf(service, { ...body, status: { ...status, conditions: [...(status?.conditions ?? []), condition] } });
+  const redacted = (said: Readiness): Readiness => ({ ...said, message: rules.redact(said.message) });
+  const isSilent = !patch && readiness && needsNone(service, readiness);
+  const ready = readiness && !isSilent ? readyConditionFor(service, redacted(readiness), wallNow) : undefined;
+  const answer = adoption && answeredCondition(service, redacted(adoption));
+  const said = [ready, answer].filter((one) => one !== undefined);
+  if (said.length === 0) return patch;
+  const { metadata, status, ...body } = (patch && 'body' in patch ? patch.body : {}) as Service;
+  const { resourceVersion } = service.metadata ?? {};
+  return patchOf(service, {
+    ...body,
+    metadata: { ...metadata, ...(answer && resourceVersion && { resourceVersion }) },
+    status: { ...status, conditions: [...(status?.conditions ?? []), ...said] },
+  });
 }
 
 /** At the end of a pass. One that goes on with a look is in the midst of things: what it is about to say is not yet known. */
@@ -32,7 +44,7 @@ export function tellReadiness(step: Step, at: Surroundings): Step {
     (next.kind !== 'wake' && next.kind !== 'rest')
   )
     return step;
-  const patch = saying(undefined, state.readiness, at);
+  const patch = saying(undefined, state, at);
   const write = { purpose: 'condition', action: statusAction, afterwards: next } as const;
   return patch ? { ...step, next: { kind: 'write', write: { ...write, patch } } } : step;
 }

@@ -1,6 +1,7 @@
 /** All of a Service that a load balancer may depend on, without what this controller writes itself. Pure. */
 import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
+import { requestOf } from './adoption.ts';
 import { identityOf } from './load-balancer-service.ts';
 
 /** Of one version: it is asked for by each step about it. */
@@ -18,5 +19,7 @@ function writeText(service: Service): string {
   const { [loadBalancerOwnerAnnotation]: __, ...others } = annotations;
   const { type, loadBalancerSourceRanges } = service.spec ?? {};
   const deleting = service.metadata?.deletionTimestamp;
-  return JSON.stringify({ ...rest, annotations: others, type, loadBalancerSourceRanges, deleting });
+  // To be asked for the same parts again is news: it is to be answered.
+  const asked = rest.adopt && requestOf(service)?.lastTransitionTime;
+  return JSON.stringify({ ...rest, asked, annotations: others, type, loadBalancerSourceRanges, deleting });
 }
