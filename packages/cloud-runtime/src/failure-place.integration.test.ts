@@ -19,6 +19,32 @@ test('of many modules, the one that was imported last is checked first: what is 
   }
 });
 
+test('what is open at the end of a file is told with its last line and column', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'failure-place-'));
+  try {
+    for (const [name, text, place] of [
+      ['bracket.mjs', 'export default (', '1:17'],
+      ['lines.mjs', 'export const a = {\n  b: [1,\n', '3:1'],
+      ['template.mjs', 'export const a = `x', '1:20'],
+      ['types.ts', 'export default (', '1:17'],
+    ] as const) {
+      const file = path.join(folder, name);
+      writeFileSync(file, text);
+      const url = pathToFileURL(file).href;
+      const error: unknown = await import(url).catch((thrown: unknown) => thrown);
+      assert.equal(failurePlace(error, [url], 'file:///host.js'), ` (at ${file}:${place})`);
+    }
+    // An address at the end of a message is no place in a file.
+    const refused = new Error('connect 127.0.0.1:443');
+    assert.match(
+      failurePlace(refused, [], 'file:///host.js'),
+      /^ \(at .*failure-place\.integration\.test\.ts:\d+:\d+/u,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('a SyntaxError that the code of the provider threw is at its frames, and no module is checked for it', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'failure-place-'));
   try {

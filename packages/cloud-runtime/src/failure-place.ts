@@ -20,13 +20,16 @@ export function failurePlace(error: unknown, files: Iterable<string>, host: stri
   return place ? ` (at ${place})` : '';
 }
 
-/** Node's own frame of code: the file with its line, the line, and carets under what is wrong. */
+/** Node's own frame of code: the file with its line, the line, and carets under what is wrong; none where the file ends too early. */
 function placeOfSyntax(stack: string): string | undefined {
   const lines = stack.split('\n');
   const [, file, line] = /^(.*):(\d+)$/u.exec(lines[0] ?? '') ?? [];
+  if (file === undefined || line === undefined || file.startsWith('node:')) return undefined;
   const carets = lines.find((text) => /^\s*\^+$/u.test(text));
-  if (file === undefined || line === undefined || carets === undefined || file.startsWith('node:')) return undefined;
-  return `${pathOf(file)}:${line}:${carets.indexOf('^') + 1}`;
+  // Behind the end of the last line; the line of the carets is there, and blank.
+  const isAtEnd = lines[2]?.trim() === '' && lines.some((text) => text.startsWith('SyntaxError'));
+  const column = carets ? carets.indexOf('^') : isAtEnd ? (lines[1] ?? '').length : undefined;
+  return column === undefined ? undefined : `${pathOf(file)}:${line}:${column + 1}`;
 }
 
 /** Of a JavaScript module, Node keeps the place to itself, but for the check of a file: the last first, as what is wrong ends the imports. */

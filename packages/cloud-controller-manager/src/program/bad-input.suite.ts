@@ -303,7 +303,7 @@ KUBECONFIG={dir}/none:{dir}/nothing --kubeconfig=
 --cloud-provider=./cloud.json
   --cloud-provider=./cloud.json: a provider module ends in .js, .mjs, .ts
 --cloud-provider=./syntax.mjs
-  --cloud-provider=./syntax.mjs: {dir}/syntax.mjs could not be loaded: Unexpected end of input
+  --cloud-provider=./syntax.mjs: {dir}/syntax.mjs could not be loaded: Unexpected end of input (at {dir}/syntax.mjs:1:17)
 --cloud-provider=./throws.mjs
   --cloud-provider=./throws.mjs: {dir}/throws.mjs could not be loaded: no license (at {dir}/throws.mjs:1:7)
 --cloud-provider=./imports.mjs
