@@ -253,6 +253,10 @@ class Opened implements OpenedProvider {
     checkCapabilities(this.name, given);
     const { onWriteRefused } = this.#options;
     const capabilities = onWriteRefused ? readOnlyCapabilities(given, this.#views, onWriteRefused) : given;
+    if (Object.values(capabilities).every((one) => one === undefined)) {
+      const text = 'The provider has no capabilities: no controller uses it until it reports some';
+      this.#logger.warn(text, { provider: this.name });
+    }
     const { instances } = capabilities;
     if (instances !== this.#capabilities.instances) {
       // Those who wait are told; the controllers that were given these look-ups are stopped by `onCapabilitiesChanged`.

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { CloudError, type CloudProvider } from '@outrigger/cloud-provider';
 import { systemClock } from '@outrigger/kube';
@@ -121,11 +123,26 @@ test('without leader election there is no lease; a provider without instances is
   await until('waits', () => program.log().includes('Controller is waiting'), program.log);
   assert.match(
     program.log(),
-    /^W.*"The provider has no capabilities: no controller does anything until .*provider="green"/mu,
+    /^W.*"The provider has no capabilities: no controller uses it until .*provider="green"/mu,
   );
   program.signal('SIGINT');
   assert.equal(await program.ended, 0, program.log());
   assert.equal(bench.lease(), undefined);
+});
+
+test('of several providers, each that has no capabilities is warned of', async () => {
+  await using bench = await Bench.start();
+  const bare = `export default () => ({ name: 'bare', open: async () => ({}), close: async () => {} });`;
+  await writeFile(join(bench.directory, 'bare.mjs'), bare);
+  const program = await bench.run(greenCloud(), '--leader-elect=false', '--cloud-provider=green,./bare.mjs');
+  await until('starts', () => program.log().includes('"Started"'), program.log);
+  const warned = program.log().match(/^W.*"The provider has no capabilities: .*$/gmu) ?? [];
+  assert.deepEqual(
+    warned.map((line) => /provider="\w+"/u.exec(line)?.[0]),
+    ['provider="bare"'],
+  );
+  program.signal('SIGINT');
+  assert.equal(await program.ended, 0, program.log());
 });
 
 test('a program that lacks its rights is told at its start which command prints them', async () => {

@@ -93,11 +93,6 @@ export async function runProgram(
     url: server?.url,
   });
 
-  const [only, ...others] = providers;
-  if (others.length === 0 && Object.values(only.capabilities).every((one) => one === undefined)) {
-    const text = 'The provider has no capabilities: no controller does anything until it reports some';
-    logger.warn(text, { provider: only.name });
-  }
   for (const each of plan.notStarted) logger.info('Controller not started', each);
 
   using once = foundation.options.debugging.once
