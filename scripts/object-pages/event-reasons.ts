@@ -6,7 +6,7 @@ export interface EventReason {
   /** What it is recorded on. */
   readonly on: string;
   readonly means: string;
-  /** Nothing for what is told for information. */
+  /** Nothing for what is told for information: each Warning has one. */
   readonly remedy?: string;
 }
 
@@ -214,13 +214,16 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       type: 'Warning',
       on: 'Service',
       means: 'No node can take traffic of the load balancer. Its current back ends are kept for a while.',
-      remedy: 'Check that nodes are Ready and not labelled `node.kubernetes.io/exclude-from-external-load-balancers`.',
+      remedy:
+        'Check that nodes have a provider ID and are not labelled `node.kubernetes.io/exclude-from-external-load-balancers`.',
     },
     {
       reason: 'LoadBalancerPartsMissing',
       type: 'Warning',
       on: 'Service',
       means: 'The cloud does not list parts that were created. They count as absent once that has lasted for 90 s.',
+      remedy:
+        'Wait. If it lasts, check the named parts in the cloud, the project or region of the cloud config, and the permissions of the credentials.',
     },
     {
       reason: 'LoadBalancerPartsHidden',
@@ -432,6 +435,8 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       type: 'Warning',
       on: 'Service',
       means: 'The Service asks for a floating IP; `internal-lb=true` of the cloud config allows none.',
+      remedy:
+        'Remove the annotation `service.beta.kubernetes.io/openstack-internal-load-balancer`, or set `internal-lb=false` in the cloud config.',
     },
     {
       reason: 'LoadBalancerHealthMonitorNeeded',
@@ -473,6 +478,7 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       type: 'Warning',
       on: 'Service',
       means: 'A floating IP that this cluster did not create is left where it is.',
+      remedy: 'Detach it, if it is not wanted: `openstack floating ip unset --port ID`.',
     },
     {
       reason: 'NoFloatingNetwork',

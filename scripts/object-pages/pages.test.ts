@@ -53,6 +53,16 @@ test('every reason and every name of the tables is in the sources', () => {
   );
 });
 
+test('of each Warning the row says what to do', () => {
+  const silent = Object.values(eventReasons)
+    .flat()
+    .filter(({ remedy, type }) => type === 'Warning' && !/^[A-Z]/u.test(remedy ?? ''));
+  assert.deepEqual(
+    silent.map(({ reason }) => reason),
+    [],
+  );
+});
+
 test('every reason of an Event and every type and reason of a condition in the sources is in the tables', () => {
   const values = fields.flatMap(({ name, value }) => [
     name,

@@ -1,18 +1,25 @@
 /** What people read, whole: a changed word is a changed line here. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adaptLoadBalancers, type Route } from '@outrigger/cloud-provider';
+import { adaptLoadBalancers, CloudError, type Route } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { factOfAnswer } from './answer-words.ts';
 import { noEvidence, withLookUp, withRead } from './node-lifecycle/evidence.ts';
+import { deletionFailedNote } from './node-lifecycle/lifecycle-notes.ts';
 import { factsOfEvidence, factsOfLifecyclePlan } from './node-lifecycle/lifecycle-words.ts';
 import { planNodeLifecycle } from './node-lifecycle/plan.ts';
 import { factsOfNodePlan } from './node/node-words.ts';
 import { planNode } from './node/plan.ts';
+import { invalidLabelsNote } from './node/refresh.ts';
+import { removalFailedNote } from './orphans/orphan-words.ts';
+import type { Orphan } from './orphans/orphan.ts';
+import { failureNote as routeFailureNote } from './route/failure-note.ts';
+import type { CreateRoute } from './route/planned-route.ts';
 import { factOfRoute, notedDelete } from './route/route-words.ts';
 import { factsOfParts } from './load-balancer/load-balancer-words.ts';
 import { factsOfService, factsOfServicePlan } from './service/service-words.ts';
 import { planService } from './service/plan.ts';
+import { heldNote, hiddenNote, missingNote, noNodesNote } from './service/service-events.ts';
 
 const texts = (facts: readonly { readonly text: string }[]): readonly string[] => facts.map(({ text }) => text);
 
@@ -31,6 +38,38 @@ test('a node that waits: which answer it has, and when the cloud is asked again'
     text: 'Look-up: the cloud did not list its machine (inconclusive).',
     agoMs: 4_000,
   });
+});
+
+test('a Warning says what to do', () => {
+  const refused = new CloudError('forbidden', 'denied');
+  const taints = [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' as const }];
+  const options = { providerName: 'memory', runsRoutes: false, nodeSyncedEvents: false };
+  const node = { metadata: { name: 'a' }, spec: { taints } };
+  const answer = { asOf: 1_000, result: { kind: 'failed', error: refused } as const };
+  const failing = planNode({ node, answer, now: 0, options });
+  const route = { node, destination: '10.0.1.0/24' } as unknown as CreateRoute;
+  const orphan: Orphan = { kind: 'load-balancer', uid: 'u', parts: [] } as unknown as Orphan;
+  const told: readonly (readonly [string | undefined, string])[] = [
+    [failing.kind === 'wait' ? failing.note.message : undefined, 'Check the cloud config and the credentials.'],
+    [invalidLabelsNote('a', ['x']).message, 'Rename them in the cloud.'],
+    [deletionFailedNote('a', new Error('denied')).message, 'It is retried; correct what the error names.'],
+    [
+      routeFailureNote(route, refused, 1)?.message,
+      'It will be retried; check the routes, the quota and the credentials in the cloud.',
+    ],
+    [removalFailedNote(orphan, 'denied').message, 'Correct what the error names, or delete it by hand.'],
+    [
+      noNodesNote.message,
+      'Check their provider IDs and the label node.kubernetes.io/exclude-from-external-load-balancers.',
+    ],
+    [
+      heldNote(300).message,
+      'Check their provider IDs and the label node.kubernetes.io/exclude-from-external-load-balancers.',
+    ],
+    [missingNote(['address a']).message, 'If it lasts, check the cloud and the permissions.'],
+    [hiddenNote(['address a']).message, 'Check the tags of these parts and the permissions.'],
+  ];
+  for (const [message = '', remedy] of told) assert.ok(message.endsWith(` ${remedy}`), `${message} / ${remedy}`);
 });
 
 test('a node whose machine is gone: which proof there is, and until when the other is waited for', () => {

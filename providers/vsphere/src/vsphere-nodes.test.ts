@@ -122,7 +122,7 @@ test('vMotion to another zone: an Event and a metric tell of it once, and no lab
     {
       type: 'Warning',
       reason: 'LabelsDiffer',
-      message: `Labels of node node-1 differ from the cloud and stay as they are: ${ZONE} is zone-1, in the cloud zone-2; failure-domain.beta.kubernetes.io/zone is zone-1, in the cloud zone-2.`,
+      message: `Labels of node node-1 differ from the cloud and stay as they are: ${ZONE} is zone-1, in the cloud zone-2; failure-domain.beta.kubernetes.io/zone is zone-1, in the cloud zone-2. Correct the label, or remove it to have it set.`,
     },
   ]);
   assert.equal(rig.counted.get(`outrigger_node_label_differences_total ${ZONE}`), 1);

@@ -13,7 +13,8 @@ export function deletingNote(name: string): EventNote {
 
 export function deletionFailedNote(name: string, error: unknown): EventNote {
   const why = error instanceof Error ? error.message : String(error);
-  return { type: 'Warning', reason: 'DeletingNodeFailed', message: `Node ${name} could not be deleted: ${why}` };
+  const message = `Node ${name} could not be deleted: ${why}. It is retried; correct what the error names.`;
+  return { type: 'Warning', reason: 'DeletingNodeFailed', message };
 }
 
 /** Why a node is held, and until when. */

@@ -156,7 +156,7 @@ function waitForCloud(name: string, error: Error): NodePlan {
   const plan = wait(
     'failed',
     'InstanceLookUpFailed',
-    `The look-up of node ${name} in the cloud failed: ${why}. The taint stays; the look-up is retried.`,
+    `The look-up of node ${name} in the cloud failed: ${why}. The taint stays; the look-up is retried. Check the cloud config and the credentials.`,
     isCloudError(error, 'retry-after') ? Infinity : PATIENT,
   );
   const retryAfterMs = retryAfterMsOf(error);

@@ -153,7 +153,7 @@ test('one that is refused is told, and tried again by a later refresh; the other
   assert.deepEqual([rig.machines.get('a'), rig.machines.get('c')], [tagged, tagged]);
   assert.equal(rig.puts.flat().filter((name) => name === 'b').length, 1);
   assert.deepEqual(rig.events, [
-    'b FailedToTagMachine The machine was not tagged: CreateTags is denied (forbidden). A later refresh tries again.',
+    'b FailedToTagMachine The machine was not tagged: CreateTags is denied (forbidden). A later refresh tries again. Check that the credentials may write tags.',
   ]);
   const last = rig.journal.applied('uid-b').at(-1);
   assert.deepEqual([last?.result, last?.detail, last?.summary], ['failed', 'CreateTags is denied', SUMMARY]);

@@ -60,7 +60,7 @@ export class MachineTags {
       told.tell(node, {
         type: 'Warning',
         reason: 'FailedToTagMachine',
-        message: `The machine was not tagged: ${reasonOf(failed.error)}. A later refresh tries again.`,
+        message: `The machine was not tagged: ${reasonOf(failed.error)}. A later refresh tries again. Check that the credentials may write tags.`,
       });
     }
   }

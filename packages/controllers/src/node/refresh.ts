@@ -39,12 +39,12 @@ export function planRefresh(
 
   // A cloud that gives no addresses today says nothing; only what it says against the kubelet is worth a person's time.
   if (wanted.kind === 'refused' && instance.addresses?.length) {
-    const message = `The kubelet's --node-ip of node ${name} cannot be used: ${wanted.problem}. The addresses stay as they are.`;
+    const message = `The kubelet's --node-ip of node ${name} cannot be used: ${wanted.problem}. The addresses stay as they are; correct --node-ip, or the addresses in the cloud.`;
     actions.push({ kind: 'event', note: { type: 'Warning', reason: 'ProvidedNodeIPNotFound', message } });
   }
   if (labels.differences.length > 0) {
     const list = labels.differences.map(({ key, node, cloud }) => `${key} is ${node}, in the cloud ${cloud}`);
-    const message = `Labels of node ${name} differ from the cloud and stay as they are: ${list.join('; ')}.`;
+    const message = `Labels of node ${name} differ from the cloud and stay as they are: ${list.join('; ')}. Correct the label, or remove it to have it set.`;
     actions.push({
       kind: 'event',
       note: { type: 'Warning', reason: 'LabelsDiffer', message },
@@ -73,6 +73,6 @@ export function invalidLabelsNote(name: string, invalid: readonly string[]): Eve
   return {
     type: 'Warning',
     reason: 'InvalidLabels',
-    message: `The cloud returned labels for node ${name} that Kubernetes does not accept; they are not set: ${invalid.join(', ')}.`,
+    message: `The cloud returned labels for node ${name} that Kubernetes does not accept; they are not set: ${invalid.join(', ')}. Rename them in the cloud.`,
   };
 }

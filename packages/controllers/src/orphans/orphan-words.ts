@@ -68,7 +68,7 @@ export function removalFailedNote(orphan: Orphan, why: string): EventNote {
   return {
     type: 'Warning',
     reason: 'OrphanRemovalFailed',
-    message: `An orphan could not be removed; it is retried with the next pass: ${nameOfOrphan(orphan)}: ${why}.`,
+    message: `An orphan could not be removed; it is retried with the next pass: ${nameOfOrphan(orphan)}: ${why}. Correct what the error names, or delete it by hand.`,
   };
 }
 

@@ -14,9 +14,7 @@ export function failureNote({ node, destination }: CreateRoute, error: Error, at
   if (isCloudError(error, 'retry-after') || (passing && attempts < PATIENT)) return undefined;
   // The message of any other error may hold what no Event should: it goes to the log, which redacts.
   const why = isCloudError(error) ? `${error.message} (${error.code})` : 'the log has the error';
-  return noRouteNote(
-    `Could not create the route ${destination} to node ${node.metadata?.name ?? ''}: ${why}. It will be retried.`,
-  );
+  return noRouteNote(`Could not create the route ${destination} to node ${node.metadata?.name ?? ''}: ${why}`);
 }
 
 /** What of the record only a person can mend. `undefined`: it may pass by itself. `consequence`: a clause without its full stop. */
@@ -37,7 +35,8 @@ export function keptNote(routes: readonly Route[]): EventNote {
   return { type: 'Warning', reason: 'RouteRemovalHeld', message };
 }
 
-/** Upstream's reason. */
-export function noRouteNote(message: string): EventNote {
+/** Upstream's reason. `what`: without its full stop. */
+export function noRouteNote(what: string): EventNote {
+  const message = `${what}. It will be retried; check the routes, the quota and the credentials in the cloud.`;
   return { type: 'Warning', reason: 'FailedToCreateRoute', message };
 }

@@ -95,7 +95,7 @@ export class RouteRemover {
     const name = node.metadata?.name ?? '';
     told.tell(
       node,
-      noRouteNote(`The route ${route.destination} does not lead to node ${name} and could not be deleted: ${why}.`),
+      noRouteNote(`The route ${route.destination} does not lead to node ${name} and could not be deleted: ${why}`),
     );
   }
 }

@@ -159,7 +159,7 @@ test('while the record cannot be written no route is made, and one Event says wh
   assert.deepEqual(
     [...new Set(rig.events.map(({ message }) => message))],
     [
-      "Could not create the route 10.0.1.0/24 to node a: the record of the cluster's routes, ConfigMap kube-system/outrigger-routes, could not be written: grant it, as the roles of this release do (forbidden). It will be retried.",
+      "Could not create the route 10.0.1.0/24 to node a: the record of the cluster's routes, ConfigMap kube-system/outrigger-routes, could not be written: grant it, as the roles of this release do (forbidden). It will be retried; check the routes, the quota and the credentials in the cloud.",
     ],
   );
   rig.beforeRecord = () => {};

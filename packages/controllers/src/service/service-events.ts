@@ -2,7 +2,7 @@
 import type { LoadBalancerWarning } from '@outrigger/cloud-provider';
 import type { EventNote } from '@outrigger/kube';
 import { reasonOf } from '../load-balancer/failure.ts';
-import { releaseAnnotation } from './well-known-names.ts';
+import { excludeLabel, releaseAnnotation } from './well-known-names.ts';
 
 /** What a series of actions is about: the Service has changed, only its back ends have, or it wants none any more. */
 export type Episode = 'ensure' | 'update' | 'delete';
@@ -62,12 +62,14 @@ export function failureNote(episode: Episode, error: Error): EventNote {
   return { type: 'Warning', reason, message };
 }
 
-const NO_NODES = 'There are no available nodes for LoadBalancer';
-
-export const noNodesNote: EventNote = { type: 'Warning', reason: 'UnAvailableLoadBalancer', message: NO_NODES };
+export const noNodesNote: EventNote = noNodes('');
 
 export function heldNote(seconds: number): EventNote {
-  const message = `${NO_NODES}. The current back ends are kept for ${seconds} s, in case this is a mistake.`;
+  return noNodes(` The current back ends are kept for ${seconds} s, in case this is a mistake.`);
+}
+
+function noNodes(more: string): EventNote {
+  const message = `There are no available nodes for LoadBalancer.${more} Check their provider IDs and the label ${excludeLabel}.`;
   return { type: 'Warning', reason: 'UnAvailableLoadBalancer', message };
 }
 
@@ -85,11 +87,11 @@ export function warningNote({ reason, message }: LoadBalancerWarning): EventNote
 }
 
 export function missingNote(missing: readonly string[]): EventNote {
-  const message = `The cloud does not list ${missing.join(', ')}, and does not prove that it does not exist. It counts as absent once it has been missing from every list for 90 s. Until then, nothing is created in its place, and the finalizer stays.`;
+  const message = `The cloud does not list ${missing.join(', ')}, and does not prove that it does not exist. It counts as absent once it has been missing from every list for 90 s. Until then, nothing is created in its place, and the finalizer stays. If it lasts, check the cloud and the permissions.`;
   return { type: 'Warning', reason: 'LoadBalancerPartsMissing', message };
 }
 
 export function hiddenNote(hidden: readonly string[]): EventNote {
-  const message = `The cloud does not list ${hidden.join(', ')}, but a direct read shows that it exists. Until it is listed or deleted, nothing is created in its place, and the finalizer stays.`;
+  const message = `The cloud does not list ${hidden.join(', ')}, but a direct read shows that it exists. Until it is listed or deleted, nothing is created in its place, and the finalizer stays. Check the tags of these parts and the permissions.`;
   return { type: 'Warning', reason: 'LoadBalancerPartsHidden', message };
 }

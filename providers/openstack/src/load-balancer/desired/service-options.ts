@@ -88,7 +88,7 @@ export function serviceOptions(
 function networkOptions({ set, config, className, fromClass, warn }: Sources) {
   const internal = config.internalLb || (set.internal ?? false);
   if (internal && set.internal === false) {
-    const message = `${annotationTable.internal.name} is ignored: the cloud config says internal-lb=true, so that no Service gets a floating IP`;
+    const message = `${annotationTable.internal.name} is ignored: the cloud config says internal-lb=true, so that no Service gets a floating IP. Remove the annotation`;
     warn({ reason: 'LoadBalancerForcedInternal', message });
   }
   const subnetId = set.subnetId || fromClass.subnetId || config.subnetId;
