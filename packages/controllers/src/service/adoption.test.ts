@@ -120,6 +120,14 @@ test('each request is answered: for what the Service has already, too; and what 
     await rig.clock.advance(20_000);
     assert.equal(answerOf(rig)?.reason, 'Adopted');
   }
+  // Whatever else the Service asks for.
+  rig.api.apply('web', { ...webSpec, loadBalancerSourceRanges: ['nowhere'] });
+  ask(rig, 'web', `load-balancer/${own?.id}`);
+  await rig.clock.advance(20_000);
+  assert.ok(rig.reasons('web').includes('SyncLoadBalancerFailed'));
+  assert.equal(answerOf(rig)?.reason, 'Adopted');
+  rig.api.apply('web', webSpec);
+  await rig.clock.advance(20_000);
   const patches = rig.api.patches.length;
   rig.cloud.deletePart(own?.id ?? '');
   rig.api.nodes.put(nodeOf('n2'));
@@ -127,6 +135,32 @@ test('each request is answered: for what the Service has already, too; and what 
   assert.notEqual(rig.partsOf(uid).find(({ kind }) => kind === 'load-balancer')?.id, own?.id);
   assert.equal(answerOf(rig)?.reason, 'Adopted');
   assert.ok(rig.api.patches.length - patches < 10, `${rig.api.patches.length - patches} patches`);
+  await rig.stop();
+});
+
+test('what nobody owns, and the Service has no use for, is answered', async () => {
+  const rig = await createRig();
+  const { inner } = rig.provider;
+  const { observe } = inner;
+  // A provider that shows it, and claims other kinds alone.
+  rig.provider.plan = (desired, parts) =>
+    inner.plan(
+      desired,
+      parts.filter(({ kind }) => kind !== 'spare'),
+    );
+  inner.observe = async (services, call) => {
+    const looks = await observe.call(inner, services, call);
+    const unused = { kind: 'spare', id: 's-1', owner: undefined, state: 'ready', attributes: {} } as const;
+    return looks.map((look) => (look.kind === 'parts' ? { ...look, parts: [...look.parts, unused] } : look));
+  };
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  ask(rig, 'web', 'spare/s-1');
+  await rig.start();
+  await rig.clock.advance(20_000);
+  assert.equal(answerOf(rig)?.reason, 'Refused');
+  assert.match(answerOf(rig)?.message ?? '', /the Service has no use for it, or its provider cannot do this/);
+  assert.equal(rig.partsOf(rig.api.get('web')?.metadata?.uid ?? '').length, 4);
   await rig.stop();
 });
 

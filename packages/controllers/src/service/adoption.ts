@@ -102,10 +102,10 @@ export function answerOf(
 ): Readiness | undefined {
   const adopt = adoptedBy(service);
   if (adopt.length === 0) return undefined;
-  const refused = plan.kind === 'refuse' ? plan.error : plan.kind === 'bring' ? plan.refused : undefined;
-  if (refused) return failedReadiness(refused);
   const other = parts && adopt.find((name) => !parts.some((part) => isNamed(part, name) && isOwnedBy(part, owner)));
   if (parts && !other) return { reason: ADOPTED, message: '' };
+  const refused = plan.kind === 'refuse' ? plan.error : plan.kind === 'bring' ? plan.refused : undefined;
+  if (refused) return failedReadiness(refused);
   if (!other || plan.kind !== 'bring' || !plan.complete) return undefined;
   if (!parts.some((part) => isNamed(part, other))) return failedReadiness(notShown(other));
   const text = `${other.kind} ${other.id} is to be taken over, and the Service has no use for it, or its provider cannot do this`;
