@@ -141,7 +141,7 @@ test('each request is answered: for what the Service has already, too; and what 
 test('what nobody owns, and the Service has no use for, is answered', async () => {
   const rig = await createRig();
   const { inner } = rig.provider;
-  const { observe } = inner;
+  const observe = inner.observe.bind(inner);
   // A provider that shows it, and claims other kinds alone.
   rig.provider.plan = (desired, parts) =>
     inner.plan(
@@ -149,7 +149,7 @@ test('what nobody owns, and the Service has no use for, is answered', async () =
       parts.filter(({ kind }) => kind !== 'spare'),
     );
   inner.observe = async (services, call) => {
-    const looks = await observe.call(inner, services, call);
+    const looks = await observe(services, call);
     const unused = { kind: 'spare', id: 's-1', owner: undefined, state: 'ready', attributes: {} } as const;
     return looks.map((look) => (look.kind === 'parts' ? { ...look, parts: [...look.parts, unused] } : look));
   };

@@ -104,9 +104,12 @@ function changesOf(site: ClassicRig): readonly [DesiredLoadBalancer, DesiredLoad
 function stateOf(site: ClassicRig): unknown {
   const { attributes, backEndPolicies, groupIds, health, instanceIds, listeners, subnets, tags } = site.classic;
   const { groups } = site.aws.account;
-  const namesOf = (ids: readonly string[]): readonly unknown[] => ids.map((id) => groups.get(id)?.name).toSorted();
+  const namesOf = (ids: readonly string[]): readonly string[] => ids.map((id) => groups.get(id)?.name ?? id).toSorted();
   return structuredClone({
-    ...{ attributes, backEndPolicies, health, tags },
+    attributes,
+    backEndPolicies,
+    health,
+    tags,
     groups: namesOf(groupIds),
     letIn: namesOf(site.letIn()),
     instances: instanceIds.toSorted(),

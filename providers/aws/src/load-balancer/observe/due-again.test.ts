@@ -54,7 +54,7 @@ test('targets are read at the start, then once in ten minutes, and not those of 
   const look = async (): Promise<readonly string[]> => {
     const before = aws.calls.length;
     for (const id of IDS) await memory.of(id, aCall);
-    return aws.calls.slice(before).map(({ input }) => `${input['TargetGroupArn'] as string}`);
+    return aws.calls.slice(before).map(({ input }) => input['TargetGroupArn'] as string);
   };
   assert.deepEqual(await look(), IDS);
   for (let turn = 0; turn < 2; turn++) assertSpread(await looksOf(clock, 600_000, look));
