@@ -202,9 +202,14 @@ export interface LoadBalancers {
   /**
    * Whether nodes that are not known to be machines of this cloud are back ends too: those whose provider ID has a prefix that no
    * provider of this program has, and those without one that carry no taint `node.cloudprovider.kubernetes.io/uninitialized`. For
-   * clouds that balance to addresses, whoever runs the machine. Their addresses are what their kubelets say. Default: false.
+   * clouds that balance to addresses, whoever runs the machine. Their addresses are what their kubelets say. A changed cloud config
+   * may change it. Default: false.
    */
   readonly takesForeignNodes?: boolean;
+  /**
+   * Which option of the cloud config says so, as people write it: the log names it while there are such nodes. Default: none does.
+   */
+  readonly foreignNodesOption?: string;
   /**
    * Services with the same key are never worked on at the same time: the name of the load balancer where several share one.
    * Pure. Called on every event of a Service, and before an orphan is removed: of its Service nothing but the UID is known, and

@@ -4,7 +4,7 @@
  */
 import type { BackEnd, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
 import type { Node, ResourceEvent } from '@outrigger/kube';
-import { backEndOf, byNodeName, isBackEnd, type BackEndProvider, type CloudAddresses } from './back-ends.ts';
+import { backEndOf, byNodeName, isBackEnd, isForeign, type BackEndProvider, type CloudAddresses } from './back-ends.ts';
 
 /** Selections that Services share. Where there are more kinds of them, the others have an array each. */
 const MOST_SHARED = 100;
@@ -45,6 +45,11 @@ export class BackEndSet {
   get all(): readonly BackEnd[] {
     this.#sorted ??= [...this.#byKey.values()].toSorted(byNodeName);
     return this.#sorted;
+  }
+
+  /** How many of them are there by `takesForeignNodes` alone. */
+  get foreign(): number {
+    return this.all.filter((one) => isForeign(one, this.#provider)).length;
   }
 
   /** What was noted since the last generation is reason enough to look at the load balancers. */

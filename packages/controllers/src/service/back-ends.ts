@@ -57,6 +57,11 @@ function isOfProvider(node: Node, options: BackEndProvider): boolean {
   return !providers.some((one) => ownerOf(providerID, one) === 'ours');
 }
 
+/** Whether it is one by `takesForeignNodes` alone: no cloud confirms its addresses. */
+export function isForeign({ node: { providerID } }: BackEnd, { providerName }: BackEndProvider): boolean {
+  return ['none', 'foreign'].includes(ownerOf(providerID, providerName));
+}
+
 /**
  * Whether a change of a node is a reason to look at the load balancers. The autoscaler's taint is none: connections drain
  * while the node is still a back end, and it leaves at the next occasion. That the taint is gone is one: the removal was

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { threadCpuUsage } from 'node:process';
 import { test } from 'node:test';
 import { CloudError } from '@outrigger/cloud-provider';
+import { noMetrics, silentLogger, type Metrics } from '@outrigger/kube';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
-import { toBeDeletedTaintKey } from './well-known-names.ts';
+import { excludeLabel, toBeDeletedTaintKey } from './well-known-names.ts';
 
 const backEndsOf = (rig: Rig): unknown =>
   rig.cloud.parts().find(({ kind }) => kind === 'load-balancer')?.attributes.backEnds;
@@ -47,6 +48,81 @@ test('where a provider takes nodes of nobody known they are back ends, at the st
     assert.deepEqual(backEndsOf(rig), takesForeignNodes ? [...own, 'rke2://n2', 'rke2://n3'] : own);
     await rig.stop();
   }
+});
+
+test('nodes of nobody known leave and come back as a changed cloud config says, and five minutes later where no others are left', async () => {
+  for (const own of [['memory://r/n1'], []]) {
+    const rig = await begun();
+    rig.provider.takesForeignNodes = true;
+    rig.provider.selectBackEnds = (_service, backEnds) => backEnds;
+    if (own.length === 0) rig.api.nodes.remove('n1');
+    rig.api.nodes.put(nodeOf('n2', { spec: { providerID: 'rke2://n2' } }));
+    rig.api.nodes.put(nodeOf('n3', { spec: {} }));
+    await rig.start();
+    await rig.clock.advance(5_000);
+    const all = ['', ...own, 'rke2://n2'];
+    assert.deepEqual(backEndsOf(rig), all);
+    rig.provider.takesForeignNodes = false;
+    rig.reconfigured();
+    await rig.clock.advance(280_000);
+    assert.deepEqual(backEndsOf(rig), own.length > 0 ? own : all);
+    if (own.length === 0) assert.equal(rig.reasons('web').at(-1), 'UnAvailableLoadBalancer');
+    await rig.clock.advance(30_000);
+    assert.deepEqual(backEndsOf(rig), own);
+    rig.provider.takesForeignNodes = true;
+    rig.reconfigured();
+    await rig.clock.advance(5_000);
+    assert.deepEqual(backEndsOf(rig), all);
+    await rig.stop();
+  }
+});
+
+test('nodes of nobody known that are back ends are counted, and told of at the start and when the cloud config changes', async () => {
+  const rig = await begun();
+  rig.provider.takesForeignNodes = true;
+  rig.api.nodes.put(nodeOf('n2', { spec: { providerID: 'rke2://n2' } }));
+  rig.api.nodes.put(nodeOf('n3', { spec: {} }));
+  const gauges = new Map<string, string>();
+  const collectors: (() => void)[] = [];
+  const metrics: Metrics = {
+    ...noMetrics,
+    gauge: ({ name }) => ({ set: (value, labels) => void gauges.set(name, JSON.stringify([labels, value])) }),
+    onCollect: (collect) => void collectors.push(collect),
+  };
+  const told: unknown[] = [];
+  const logger = {
+    ...silentLogger,
+    warn: (message: string, fields?: unknown) => void told.push([message.split('; ')[1], fields]),
+  };
+  await rig.start({}, { logger, metrics });
+  const counted: unknown[] = [];
+  for (const takes of [true, false]) {
+    rig.provider.takesForeignNodes = takes;
+    rig.reconfigured();
+    for (const collect of collectors) collect();
+    counted.push(gauges.get('outrigger_load_balancer_foreign_nodes'));
+  }
+  const line = ['to exclude them, set foreign to false', { provider: 'memory', nodes: 2 }];
+  assert.deepEqual(told, [line, line]);
+  assert.deepEqual(counted, ['[{"provider":"memory"},2]', '[{"provider":"memory"},0]']);
+  await rig.stop();
+});
+
+test('a changed cloud config does not end the hold of a node that changes over and over', async () => {
+  const rig = await begun();
+  const excluded = { metadata: { labels: { [excludeLabel]: 'true' } } };
+  await rig.start();
+  for (const more of [{}, excluded, {}, excluded]) {
+    rig.api.nodes.put(nodeOf('n2', more));
+    await rig.clock.advance(3_000);
+  }
+  assert.ok(rig.events.some(({ reason }) => reason === 'BackEndFlapping'));
+  rig.reconfigured();
+  await rig.clock.advance(3_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1', 'memory://r/n2']);
+  await rig.clock.advance(10_000);
+  assert.deepEqual(backEndsOf(rig), ['memory://r/n1']);
+  await rig.stop();
 });
 
 test('nodes that the first list tells in a later slice are back ends from the start', async () => {

@@ -60,9 +60,9 @@ export class NodeFollower {
 
   /** Returns the way to stop. */
   start(): () => void {
-    const { backEnds, nodes } = this.#options;
+    const { nodes } = this.#options;
     // All at once: the store tells a long list in slices, and members that are not told yet must not be taken away.
-    for (const node of nodes.values()) backEnds.note({ type: 'add', key: node.metadata?.name ?? '', object: node });
+    this.#noteAll();
     // What is there at the start is no change.
     let isStarted = false;
     const stop = nodes.subscribe((change) => this.#changed(change, isStarted));
@@ -74,8 +74,9 @@ export class NodeFollower {
     };
   }
 
-  /** What Services select may be other nodes by now. */
-  note(): void {
+  /** Which nodes are back ends, and what Services select of them, may be something else by now. */
+  followAnew(): void {
+    this.#noteAll();
     this.#changes.note();
   }
 
@@ -87,6 +88,14 @@ export class NodeFollower {
       const flapping = this.#flapping.get(name);
       return flapping ? [flappingFact(name, flapping, now)] : [];
     });
+  }
+
+  #noteAll(): void {
+    const { backEnds, nodes } = this.#options;
+    for (const object of nodes.values()) {
+      const key = object.metadata?.name ?? '';
+      if (!this.#holds.has(key)) backEnds.note({ type: 'add', key, object });
+    }
   }
 
   #changed(change: ResourceEvent<Node>, isStarted: boolean): void {

@@ -56,6 +56,7 @@ class WatchedProvider implements LoadBalancers {
   observing: (services: number) => void | Promise<void> = () => {};
   lockKey: NonNullable<LoadBalancers['lockKey']> = ({ uid }) => uid;
   takesForeignNodes: boolean = false;
+  readonly foreignNodesOption: string = 'foreign';
 
   constructor(inner: LoadBalancers) {
     this.inner = inner;
@@ -129,7 +130,7 @@ export interface Rig {
   readonly partsOf: (uid: string) => readonly MemoryPart[];
   start(
     options?: Partial<ServiceControllerOptions>,
-    more?: Pick<ServiceControllerDependencies, 'cloudAddresses' | 'confirmAddress'>,
+    more?: Partial<Pick<ServiceControllerDependencies, 'cloudAddresses' | 'confirmAddress' | 'logger' | 'metrics'>>,
   ): Promise<void>;
   stop(): Promise<void>;
 }

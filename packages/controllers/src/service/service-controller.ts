@@ -31,6 +31,7 @@ import { roleOf } from './role.ts';
 import { LEFTOVER, ServiceStates, stateOf, type ServiceState } from './service-state.ts';
 import { step } from './service-step.ts';
 import type { Rules, ServiceEvent, Step, Surroundings } from './step-types.ts';
+import { createServiceMetrics } from './service-metrics.ts';
 import { ruleOptionsOf, rulesOf, surroundingsOf } from './surroundings.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { wakingText } from './waking-text.ts';
@@ -135,6 +136,10 @@ class Run {
     }
     // Before the Services: what is there at the start is no change.
     const stopNodes = this.#nodes.start();
+    const { providerName: provider } = options;
+    const { foreignNodes } = createServiceMetrics(metrics);
+    metrics.onCollect(() => foreignNodes.set(this.#backEnds.foreign, { provider }), this.#signal);
+    this.#tellForeignNodes();
     const stopServices = services.subscribe((change) => this.#changed(change));
     const stopReconfigured = onReconfigured?.(() => this.#reconfigured());
     try {
@@ -188,8 +193,25 @@ class Run {
   #reconfigured(): void {
     this.#backEnds.forgetSelections();
     for (const key of this.#states.keys()) this.#hear(key, { kind: 'reconfigured' }, this.#subject(key) ?? {});
-    // What is selected may be by the config too.
-    this.#nodes.note();
+    // Which nodes there are, and what is selected of them, may be by the config too.
+    this.#nodes.followAnew();
+    this.#tellForeignNodes();
+  }
+
+  /** Who can write the status of such a Node can lead the traffic of load balancers anywhere. */
+  #tellForeignNodes(): void {
+    const { logger, options, provider } = this.#deps;
+    const { foreign: nodes } = this.#backEnds;
+    if (nodes === 0) return;
+    const { foreignNodesOption: option } = provider;
+    const remedy = option === undefined ? '' : `; to exclude them, set ${option} to false`;
+    logger.warn(
+      `Nodes that the cloud does not know are back ends, at addresses that only their status reports${remedy}`,
+      {
+        provider: options.providerName,
+        nodes,
+      },
+    );
   }
 
   #follow(key: string): void {

@@ -25,7 +25,10 @@ export function ruleOptionsOf({ options, provider }: ServiceControllerDependenci
     trustedNamespaces,
     providers,
     unmanaged,
-    takesForeignNodes: provider.takesForeignNodes,
+    // A changed cloud config may say otherwise.
+    get takesForeignNodes() {
+      return provider.takesForeignNodes;
+    },
   };
 }
 

@@ -143,6 +143,7 @@ export const loadBalancerSection: Section<LoadBalancerConfig> = {
     providerRequiresSerialApiCalls: flag('provider-requires-serial-api-calls', false),
     defaultTlsContainerRef: optional('default-tls-container-ref'),
     allowAllNamedResources: { ...flag('allow-all-named-resources', false), own: true },
+    foreignNodes: { ...flag('foreign-nodes', true), own: true },
     previousClusterName: { ...optional('previous-cluster-name'), own: true },
   },
   unserved: [

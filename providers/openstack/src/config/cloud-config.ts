@@ -108,6 +108,8 @@ export interface LoadBalancerConfig {
    * where they may. Default: false.
    */
   readonly allowAllNamedResources: boolean;
+  /** Nodes that are no servers of nova are members too. Not upstream's, where they are. Default: true. */
+  readonly foreignNodes: boolean;
   /** What `--cluster-name` was when cloud-provider-openstack made load balancers that are to be taken over. Not upstream's. */
   readonly previousClusterName?: string | undefined;
 }

@@ -64,8 +64,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   readonly batchSize = 100;
   /** Octavia and Neutron answer lists from the database that their writes went to. */
   readonly consistency = 'strong';
-  /** As cloud-provider-openstack: what it serves is taken over with all its members (RKE2, Metal3, k3s). */
-  readonly takesForeignNodes = true;
+  readonly foreignNodesOption = 'foreign-nodes in [LoadBalancer] of the cloud config';
   readonly classes: readonly string[];
   readonly annotations: LoadBalancers['annotations'] = declaredAnnotations;
   readonly #options: OpenStackLoadBalancersOptions;
@@ -106,6 +105,11 @@ export class OpenStackLoadBalancers implements LoadBalancers {
 
   get features(): LoadBalancers['features'] {
     return declaredFeatures(this.#options.config().loadBalancer);
+  }
+
+  /** By default as cloud-provider-openstack: what it serves is taken over with all its members (RKE2, Metal3, k3s). */
+  get takesForeignNodes(): boolean {
+    return this.#options.config().loadBalancer.foreignNodes;
   }
 
   lockKey(service: LoadBalancerService, parts?: readonly LoadBalancerPart[]): string {

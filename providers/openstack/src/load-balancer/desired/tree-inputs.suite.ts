@@ -63,6 +63,7 @@ export function backEndOf(
 const defaultLoadBalancer: LoadBalancerConfig = {
   enabled: true,
   allowAllNamedResources: false,
+  foreignNodes: true,
   subnetId: undefined,
   memberSubnetId: undefined,
   networkId: undefined,
