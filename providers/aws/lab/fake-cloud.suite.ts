@@ -1,5 +1,5 @@
 /** The fake of AWS' models, for scenarios: in this process. */
-import { DescribeInstancesCommand, EC2Client, type Instance } from '@aws-sdk/client-ec2';
+import { EC2Client } from '@aws-sdk/client-ec2';
 import { ElasticLoadBalancingClient } from '@aws-sdk/client-elastic-load-balancing';
 import { ElasticLoadBalancingV2Client } from '@aws-sdk/client-elastic-load-balancing-v2';
 import type { Clock } from '@outrigger/cloud-provider';
@@ -45,14 +45,6 @@ export function fakeLabCloud(nodes: number, clock: Clock = new FakeClock()): Fak
     addVolume: async (zone) => aws.addVolume({ zone }),
     terminate: async (id) => aws.changeInstance(id, { state: 'terminated' }),
   };
-}
-
-/** As the official SDK reads it. */
-export async function describeInstance({ sdk }: LabCloud, id: string): Promise<Instance> {
-  const { Reservations: found } = await sdk.send(new DescribeInstancesCommand({ InstanceIds: [id] }));
-  const instance = found?.[0]?.Instances?.[0];
-  if (!instance) throw new Error(`the fake has no instance ${id}`);
-  return instance;
 }
 
 /** The official SDK in this process. */

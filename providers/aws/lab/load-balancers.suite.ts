@@ -14,18 +14,10 @@ import {
   DescribeTargetHealthCommand,
   ElasticLoadBalancingV2Client,
 } from '@aws-sdk/client-elastic-load-balancing-v2';
-import {
-  ClusterPlace,
-  type DesiredLoadBalancer,
-  type LoadBalancers,
-  type LoadBalancerService,
-  type ProviderHost,
-} from '@outrigger/cloud-provider';
-import { silentLogger, systemClock } from '@outrigger/kube';
-import { OwnCluster } from '../src/cluster/own-cluster.ts';
-import { readAwsConfig } from '../src/config/read-aws-config.ts';
+import { DescribeSecurityGroupsCommand } from '@aws-sdk/client-ec2';
+import type { DesiredLoadBalancer, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
 import { createAwsLoadBalancers } from '../src/load-balancer/create-load-balancers.ts';
-import { nodeOf, scenarioOf, type Scenario, type StartCloud } from './scenario-cloud.ts';
+import { awsSetupOf, nodeOf, scenarioOf, type Scenario, type StartCloud } from './scenario-cloud.ts';
 import { LAB_CLUSTER, type SeededInstance } from './seed-account.ts';
 
 const UID = '0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0';
@@ -59,27 +51,12 @@ function desiredOf(
   return { service, wanted, owner: { clusterId: 'uid-of-kube-system', uid: UID }, backEnds };
 }
 
-function loadBalancersOf(scenario: Scenario): LoadBalancers {
-  const { client, cloud } = scenario;
-  const host: ProviderHost = {
-    cluster: { id: 'uid-of-kube-system', name: LAB_CLUSTER },
-    clock: systemClock,
-    config: undefined,
-    logger: silentLogger,
-    callContext: () => scenario.call(),
-    capabilitiesChanged: () => {},
-    redact: () => {},
-  };
-  const text = `[Global]\nKubernetesClusterID = ${LAB_CLUSTER}\nVPC = ${cloud.account.vpcId}\n`;
-  const config = readAwsConfig({ text, fileName: 'aws.conf' }, () => {});
-  return createAwsLoadBalancers({
-    name: 'aws',
-    host,
-    client,
-    config: () => config,
-    cluster: new OwnCluster({ client, config: () => config }),
-    place: new ClusterPlace({ what: 'account', setBy: 'the credentials' }),
-  });
+/** The groups of others that the nodes' own lets in. */
+async function letIn({ cloud, sdk }: Scenario): Promise<readonly string[]> {
+  const own = cloud.account.securityGroupId;
+  const { SecurityGroups: [group] = [] } = await sdk.send(new DescribeSecurityGroupsCommand({ GroupIds: [own] }));
+  const pairs = (group?.IpPermissions ?? []).flatMap((one) => one.UserIdGroupPairs ?? []);
+  return pairs.flatMap(({ GroupId = '' }) => (GroupId === own ? [] : [GroupId]));
 }
 
 /** As the host does it, until nothing is left to do. */
@@ -102,7 +79,13 @@ async function bring(
   throw new Error('it comes to no end');
 }
 
-export function loadBalancerScenarios(name: string, start: StartCloud): void {
+export interface LoadBalancerScenarioOptions {
+  readonly start: StartCloud;
+  /** A rule that has a description is revoked by what it lets in alone. */
+  readonly revokes: boolean;
+}
+
+export function loadBalancerScenarios(name: string, { revokes, start }: LoadBalancerScenarioOptions): void {
   test(`${name}: a Network Load Balancer is what the SDK reads, is changed, becomes a Classic one, and goes`, async (t) => {
     const opened = await scenarioOf(start, t);
     if (!opened) return;
@@ -111,7 +94,7 @@ export function loadBalancerScenarios(name: string, start: StartCloud): void {
     const options = { credentials, region, requestHandler, maxAttempts: 1, ...(endpoint && { endpoint }) };
     const v2 = new ElasticLoadBalancingV2Client(options);
     const v1 = new ElasticLoadBalancingClient(options);
-    const balancers = loadBalancersOf(opened);
+    const balancers = createAwsLoadBalancers(awsSetupOf(opened));
     const { instances } = cloud.account;
 
     const service = serviceOf({ type: 'nlb', 'additional-resource-tags': 'team=shop' }, [80, 443]);
@@ -121,8 +104,11 @@ export function loadBalancerScenarios(name: string, start: StartCloud): void {
       [made?.Type, made?.Scheme, made?.DNSName, others.length],
       ['network', 'internet-facing', hostname, 0],
     );
-    assert.equal(made?.SecurityGroups?.length, 2);
-    const LoadBalancerArn = made.LoadBalancerArn;
+    const { SecurityGroups: ofBalancer = [], LoadBalancerArn } = made ?? assert.fail();
+    assert.equal(ofBalancer.length, 2);
+    const [shared, ...more] = await letIn(opened);
+    assert.ok(shared && ofBalancer.includes(shared), 'nodes let one of its groups in');
+    assert.deepEqual(more, [], 'by one rule, however many ports there are');
     const { Listeners: listeners = [] } = await v2.send(new DescribeListenersCommand({ LoadBalancerArn }));
     assert.deepEqual(
       listeners.map(({ Port, Protocol }) => [Port, Protocol]).toSorted(([a], [b]) => Number(a) - Number(b)),
@@ -167,10 +153,13 @@ export function loadBalancerScenarios(name: string, start: StartCloud): void {
     const { LoadBalancers: none } = await v2.send(new DescribeLoadBalancersCommand({}));
     const { LoadBalancerDescriptions: [old] = [] } = await v1.send(new DescribeClassicCommand({}));
     assert.deepEqual([none?.length, old?.Instances?.length], [0, instances.length]);
+    const { SecurityGroups: ofClassic = [] } = old ?? assert.fail();
+    assert.deepEqual(await letIn(opened), revokes ? ofClassic : [shared, ...ofClassic]);
 
     await bring(balancers, { ...classic, wanted: false }, opened);
     assert.deepEqual((await v1.send(new DescribeClassicCommand({}))).LoadBalancerDescriptions, []);
     assert.deepEqual((await v2.send(new DescribeTargetGroupsCommand({}))).TargetGroups, []);
+    if (revokes) assert.deepEqual(await letIn(opened), []);
     v1.destroy();
     v2.destroy();
   });

@@ -2,4 +2,4 @@
 import { fakeLabCloud } from './fake-cloud.suite.ts';
 import { loadBalancerScenarios } from './load-balancers.suite.ts';
 
-loadBalancerScenarios('fake', async () => fakeLabCloud(3));
+loadBalancerScenarios('fake', { revokes: true, start: async () => fakeLabCloud(3) });

@@ -3,8 +3,10 @@ import {
   AttachNetworkInterfaceCommand,
   CreateNetworkInterfaceCommand,
   CreateVolumeCommand,
+  DescribeInstancesCommand,
   TerminateInstancesCommand,
   type EC2Client,
+  type Instance,
 } from '@aws-sdk/client-ec2';
 import type { CallContext, NodeRef, ProviderHost } from '@outrigger/cloud-provider';
 import type { TestContext } from 'node:test';
@@ -12,6 +14,10 @@ import { openProvider } from '@outrigger/cloud-runtime';
 import { silentLogger, systemClock } from '@outrigger/kube';
 import type { Fetch } from '@outrigger/provider-kit';
 import { createAwsClient, type AwsClient } from '../src/client/aws-client.ts';
+import { placeOf } from '../src/cluster/account.ts';
+import type { AwsSetup } from '../src/cluster/aws-setup.ts';
+import { OwnCluster } from '../src/cluster/own-cluster.ts';
+import { readAwsConfig } from '../src/config/read-aws-config.ts';
 import type { AwsRoutesSetup } from '../src/routes/aws-routes.ts';
 import type { Moto } from './moto.ts';
 import {
@@ -107,6 +113,30 @@ async function openScenario(cloud: LabCloud): Promise<Scenario> {
   };
 }
 
+/** What instances and load balancers are made with, as of a process that has just started. */
+export function awsSetupOf(scenario: Scenario): AwsSetup {
+  const { client, cloud } = scenario;
+  const host: ProviderHost = {
+    cluster: { id: 'uid-of-kube-system', name: LAB_CLUSTER },
+    clock: systemClock,
+    config: undefined,
+    logger: silentLogger,
+    callContext: () => scenario.call(),
+    capabilitiesChanged: () => {},
+    redact: () => {},
+  };
+  const text = `[Global]\nKubernetesClusterID = ${LAB_CLUSTER}\nVPC = ${cloud.account.vpcId}\n`;
+  const config = readAwsConfig({ text, fileName: 'aws.conf' }, () => {});
+  return {
+    name: 'aws',
+    host,
+    client,
+    config: () => config,
+    cluster: new OwnCluster({ client, config: () => config }),
+    place: placeOf(client),
+  };
+}
+
 /** Forgets what moto had, and seeds it with so many instances. */
 export async function motoCloud(moto: Moto, instances: number): Promise<LabCloud> {
   await moto.reset();
@@ -137,6 +167,14 @@ export async function motoCloud(moto: Moto, instances: number): Promise<LabCloud
       await sdk.send(new TerminateInstancesCommand({ InstanceIds: [instanceId] }));
     },
   };
+}
+
+/** As the official SDK reads it. */
+export async function describeInstance({ sdk }: LabCloud, id: string): Promise<Instance> {
+  const { Reservations: found } = await sdk.send(new DescribeInstancesCommand({ InstanceIds: [id] }));
+  const instance = found?.[0]?.Instances?.[0];
+  if (!instance) throw new Error(`there is no instance ${id}`);
+  return instance;
 }
 
 export function nodeOf({ id, name, zone }: SeededInstance): NodeRef {
