@@ -31,7 +31,12 @@ for (const [what, plan, state, words] of [
     /parts of it would be made or deleted/,
   ],
   ['refused', { outcome: 'refused', why: 'no SCTP', actions: [update] }, 'missing', /would be refused: no SCTP/],
-  ['not to be found out', { outcome: 'unknown', why: 'quota' }, 'unknown', /the plan for default\/web could not be determined: quota/],
+  [
+    'not to be found out',
+    { outcome: 'unknown', why: 'quota' },
+    'unknown',
+    /the plan for default\/web could not be determined: quota/,
+  ],
   ['warned of', { warnings: ['x is ignored'] }, 'ok', /keeps what it has/],
 ] as const) {
   test(`a Service that would be ${what} has a line of its own, with each action and warning`, () => {

@@ -30,7 +30,11 @@ function judgePlan({ actions, isServed, name, outcome, warnings, why = '' }: Pre
         lines,
       );
     case 'unknown':
-      return unknown(`the plan for ${name} could not be determined: ${why}`, 'correct that and run the check again', lines);
+      return unknown(
+        `the plan for ${name} could not be determined: ${why}`,
+        'correct that and run the check again',
+        lines,
+      );
     default:
       return isServed && actions.some(({ kind }) => kind === 'create' || kind === 'delete')
         ? missing(
