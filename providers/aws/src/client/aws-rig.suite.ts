@@ -25,7 +25,7 @@ export interface AwsRig extends AsyncDisposable {
   readonly clock: FakeClock;
   readonly opened: OpenedProvider;
   readonly sent: Sent[];
-  /** What was warned of. */
+  /** What was warned of since the provider is open. */
   readonly warned: string[];
 }
 
@@ -58,6 +58,8 @@ export async function awsRig(
     },
   );
   if (!host) throw new Error('the provider was not opened');
+  // That it has no capabilities.
+  warned.length = 0;
   const sent: Sent[] = [];
   const fetch: Fetch = async (url, { body, headers, method, signal }) => {
     signal.throwIfAborted();
