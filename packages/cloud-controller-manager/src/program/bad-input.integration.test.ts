@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { CloudError, type CloudProvider } from '@outrigger/cloud-provider';
+import { CloudError, type CloudProvider, type Clusters } from '@outrigger/cloud-provider';
 import { systemClock } from '@outrigger/kube';
 import { freePort, startEmbeddedApiServer, type EmbeddedApiServer } from '@outrigger/testing';
 import { makeSelfSignedCertificate } from '../../../controller-manager/src/serving/self-signed-certificate.ts';
@@ -20,6 +20,12 @@ const PROVIDERS = ['careless', 'green', 'odd', 'picky', 'strict', 'stubborn'] as
 /** Of what was touched. */
 let opened = 0;
 
+/** Without any capability, providers are warned of when they are open, which may be before or after a port is found in use. */
+const clusters: Clusters = {
+  list: () => Promise.resolve([]),
+  controlPlaneAddress: () => Promise.resolve(undefined),
+};
+
 /** The provider of this name. Each is refused in its own way, but for green. */
 function provider(of: (typeof PROVIDERS)[number], name: string = of): CloudProvider {
   return {
@@ -27,7 +33,7 @@ function provider(of: (typeof PROVIDERS)[number], name: string = of): CloudProvi
     open: () => {
       opened++;
       if (of === 'picky') return Promise.reject(new CloudError('configuration', 'region is not set'));
-      const capabilities: object = of === 'odd' ? { instances: 7 } : {};
+      const capabilities: object = of === 'odd' ? { instances: 7 } : { clusters };
       return Promise.resolve(capabilities);
     },
     ...(of === 'careless' && { checkConfig: () => Promise.reject(new RangeError('no such index')) }),
