@@ -145,6 +145,8 @@ test('keystone down: the token serves until it expires, then the request fails, 
   const logger = { ...silentLogger, error: write, warn: write, info: write };
   await using cloud = await startScriptedCloud(clock);
   await using rig = await openClient(passwordOf(cloud), clock, { logger });
+  // That the provider of the rig has no capabilities.
+  lines.length = 0;
   cloud.script = () => ({ body: {} });
   await rig.client.request(rig.call(), one);
   cloud.keystone = () => ({ status: 503, body: '<title>down</title>' });
