@@ -188,8 +188,8 @@ class ClassicCalls {
     const change = new ClassicChange(this.#setup, id, call);
     const there = await this.#read(id, change);
     const has = (name: keyof ClassicShape | keyof Members): boolean => changed.includes(name);
-    const { left, held } = this.#leaving(shapeIn(there).securityGroups, shape.securityGroups);
-    if (has('securityGroups')) await change.securityGroups(there, [...shape.securityGroups, ...held]);
+    // Whole, before what AWS may refuse: a group that is to go lets its clients in as long as it is there.
+    if (has('securityGroups')) await this.#changeGroups(id, there, shape.securityGroups, change, call);
     if (has('subnets')) await change.subnets(there, shape.subnets);
     if (has('listeners')) await change.listeners(there, shape.listeners);
     if (shape.tlsPolicy !== undefined && shape.tlsPolicy !== shapeIn(there).tlsPolicy) {
@@ -202,9 +202,23 @@ class ClassicCalls {
     if (has('instances') || has('access')) {
       await change.instances(there, shape.instances, this.#setup.access.sourceOf(shape.securityGroups));
     }
-    if (!has('securityGroups') || left.length === 0) return;
-    await this.closeNamed(id, call, left);
-    if (held.length > 0) await change.setGroups(shape.securityGroups);
+  }
+
+  async #changeGroups(
+    id: string,
+    there: LoadBalancerDescription,
+    wanted: readonly string[],
+    change: ClassicChange,
+    call: CallContext,
+  ): Promise<void> {
+    const { left, held } = this.#leaving(shapeIn(there).securityGroups, wanted);
+    await change.securityGroups(there, [...wanted, ...held]);
+    if (left.length === 0) return;
+    const { isShared } = await this.closeNamed(id, call, left);
+    if (held.length === 0) return;
+    await change.setGroups(wanted);
+    // Another that leaves it at the same time has taken this one for its user.
+    if (isShared) await this.closeNamed(id, call, left);
   }
 
   /**
@@ -221,13 +235,16 @@ class ClassicCalls {
   }
 
   /** A group that the Service or the config has named stays: that nodes let it in goes with the last load balancer that has it. */
-  async closeNamed(id: string, call: CallContext, groups?: readonly string[]): Promise<void> {
+  async closeNamed(id: string, call: CallContext, groups?: readonly string[]): Promise<{ readonly isShared: boolean }> {
     const { access, client } = this.#setup;
     const all = await pages(client.elb, call, 'DescribeLoadBalancers', { PageSize: 400 });
     const groupsOf = (one: LoadBalancerDescription | undefined): readonly string[] => one?.SecurityGroups ?? [];
-    const used = new Set(all.filter((one) => nameOf(one) !== id).map((one) => access.sourceOf(groupsOf(one))));
-    const left = groups ?? groupsOf(all.find((one) => nameOf(one) === id));
-    await access.withdraw(new Set(left).difference(used), call);
+    // Which of its groups nodes let in cannot be told for sure: AWS shows them in any order.
+    const used = new Set(all.filter((one) => nameOf(one) !== id).flatMap(groupsOf));
+    const left = new Set(groups ?? groupsOf(all.find((one) => nameOf(one) === id)));
+    const alone = left.difference(used);
+    await access.withdraw(alone, call);
+    return { isShared: alone.size < left.size };
   }
 
   #read(id: string, change: ClassicChange): Promise<LoadBalancerDescription> {

@@ -237,6 +237,41 @@ test('a named group that the Service drops is let in no more, one that another l
   assert.deepEqual(site.letIn(), [two]);
 });
 
+test('a named group that the Service drops is gone though AWS refuses another change', async () => {
+  const { bring, site } = rig();
+  const tags = { 'outrigger.dev/namespaces': 'shop' };
+  const [one, two] = ['one', 'two'].map((name) =>
+    site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name, tags }),
+  ) as [string, string];
+  await bring({ set: { securityGroups: one } });
+  site.aws.faults.set({ operation: 'ConfigureHealthCheck', status: 400, code: 'ValidationError', times: 1_000 });
+  const changed = site.desired(aService({ set: { securityGroups: two, healthyThreshold: '7' } }));
+  const { actions } = await site.plan(changed);
+  const applying = async (): Promise<void> => {
+    for (const action of actions) await site.balancers.apply(action, changed, site.call);
+  };
+  await assert.rejects(applying(), { apiCode: 'ValidationError' });
+  assert.deepEqual([site.classic.groupIds, site.letIn()], [[two], [two]]);
+});
+
+test('a group that others have beside their first one stays open for them', async () => {
+  const { bring, site } = rig();
+  const tags = { 'outrigger.dev/namespaces': 'shop' };
+  const [one, two, three] = ['one', 'two', 'three'].map((name) =>
+    site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name, tags }),
+  ) as [string, string, string];
+  const second = { uid: 'ffffffff-0000-4000-8000-000000000000', name: 'second' };
+  await bring({ set: { securityGroups: one } });
+  await bring({ ...second, set: { securityGroups: `${one},${two}` } });
+  // AWS shows the groups of the second in another order.
+  const classics = site.aws.account.classics;
+  const its = classics.all().find(({ groupIds }) => groupIds.includes(two))!;
+  classics.seed({ ...its, groupIds: its.groupIds.toReversed() });
+  await site.clock.advance(60_000);
+  await bring({ set: { securityGroups: three } });
+  assert.ok(site.letIn().includes(one));
+});
+
 test('in whatever order AWS shows the groups, nodes let in its own alone', async () => {
   const { bring, site } = rig();
   const tags = { 'outrigger.dev/namespaces': '*' };

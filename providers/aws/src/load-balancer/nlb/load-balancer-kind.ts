@@ -232,11 +232,12 @@ function shownAs(
     Scheme,
     SecurityGroups = [],
   } = thing;
-  const zones = AvailabilityZones.map(({ LoadBalancerAddresses: [address] = [], SubnetId = '' }): Zone => ({
-    subnet: SubnetId,
-    ...(address?.AllocationId && { eip: address.AllocationId }),
-    ...(address?.PrivateIPv4Address && { address: address.PrivateIPv4Address }),
-  }));
+  const zones = AvailabilityZones.map(({ LoadBalancerAddresses: all = [], SubnetId = '' }): Zone => {
+    // That of IPv6 may stand by itself.
+    const eip = all.find(({ AllocationId }) => AllocationId)?.AllocationId;
+    const address = all.find(({ PrivateIPv4Address }) => PrivateIPv4Address)?.PrivateIPv4Address;
+    return { subnet: SubnetId, ...(eip && { eip }), ...(address && { address }) };
+  });
   const code = thing.State?.Code;
   const groups = SecurityGroups.map((id) => (id === access.sharedId ? SHARED_GROUP : id)).toSorted();
   return {
