@@ -1,9 +1,17 @@
 /** Taking over what a person made: over the memory cloud, and as a plan. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CloudError } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import * as fc from 'fast-check';
-import { adoptCondition, adoptedBy, adoptPatch, partNameOf, whyNotAdopted } from './adoption.ts';
+import {
+  adoptCondition,
+  adoptedBy,
+  adoptPatch,
+  answerOf as adoptionAnswerOf,
+  partNameOf,
+  whyNotAdopted,
+} from './adoption.ts';
 import { CLUSTER } from '../load-balancer/memory-provider.suite.ts';
 import { patchService } from './fake-api.suite.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
@@ -15,6 +23,13 @@ function ask(rig: Rig, name: string, ...parts: readonly string[]): void {
   const names = parts.map((part) => partNameOf(part)).filter((part) => part !== undefined);
   rig.api.services.put(patchService(service, adoptPatch(service, names, rig.clock.now())));
 }
+
+const requested = {
+  type: adoptCondition,
+  status: 'True',
+  reason: 'AdoptionRequested',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+};
 
 const answerOf = (rig: Rig): { readonly reason: string; readonly message: string } | undefined =>
   rig.api.get('web')?.status?.conditions?.find(({ type }) => type === adoptCondition);
@@ -180,20 +195,51 @@ test('an answer never takes the place of a request that came meanwhile', async (
   await rig.stop();
 });
 
+test('an answer that meets the write of another is given again, though nothing else is to be done', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(20_000);
+  // Refused as long as the Service asks for it, with no back-off.
+  rig.provider.plan = () => ({
+    actions: [],
+    complete: false,
+    ingress: [],
+    refused: new CloudError('invalid', 'no such port'),
+  });
+  Object.assign(rig.provider, { planMembers: undefined });
+  ask(rig, 'web', 'address/nowhere');
+  rig.api.before = () => {
+    rig.api.before = () => {};
+    const service = rig.api.get('web')!;
+    rig.api.services.put({ ...service, metadata: { ...service.metadata, ownerReferences: [] } });
+  };
+  await rig.clock.advance(60_000);
+  assert.equal(answerOf(rig)?.reason, 'Refused');
+  await rig.stop();
+});
+
+test('a request is answered where another controller serves the Service', () => {
+  const service: Service = {
+    spec: { type: 'LoadBalancer' },
+    status: { conditions: [{ ...requested, message: 'address/a' }] },
+  };
+  const error = new CloudError('implemented-elsewhere', 'another controller holds it');
+  const plan = { kind: 'nothing', reason: 'implemented-elsewhere', error } as const;
+  const answer = adoptionAnswerOf(service, plan, [], { clusterId: CLUSTER, uid: 'uid-1' });
+  assert.deepEqual(answer, {
+    reason: 'ImplementedElsewhere',
+    message: 'another controller holds it (implemented-elsewhere)',
+  });
+});
+
 test('a Service that is being deleted takes nothing over', async () => {
   const service: Service = {
     metadata: { name: 'web', deletionTimestamp: '2026-01-01T00:00:00Z' },
     spec: { type: 'LoadBalancer' },
     status: {
-      conditions: [
-        {
-          type: adoptCondition,
-          status: 'True',
-          reason: 'R',
-          message: 'address/a',
-          lastTransitionTime: '2026-01-01T00:00:00Z',
-        },
-      ],
+      conditions: [{ ...requested, message: 'address/a' }],
     },
   };
   assert.deepEqual(adoptedBy(service), []);

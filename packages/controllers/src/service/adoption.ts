@@ -104,12 +104,19 @@ export function answerOf(
   if (adopt.length === 0) return undefined;
   const other = parts && adopt.find((name) => !parts.some((part) => isNamed(part, name) && isOwnedBy(part, owner)));
   if (parts && !other) return { reason: ADOPTED, message: '' };
-  const refused = plan.kind === 'refuse' ? plan.error : plan.kind === 'bring' ? plan.refused : undefined;
+  const refused = whyRefused(plan);
   if (refused) return failedReadiness(refused);
   if (!other || plan.kind !== 'bring' || !plan.complete) return undefined;
   if (!parts.some((part) => isNamed(part, other))) return failedReadiness(notShown(other));
   const text = `${other.kind} ${other.id} is to be taken over, and the Service has no use for it, or its provider cannot do this`;
   return failedReadiness(new CloudError('unsupported', text));
+}
+
+function whyRefused(plan: ServicePlan): Error | undefined {
+  if (plan.kind === 'bring') return plan.refused;
+  return plan.kind === 'refuse' || (plan.kind === 'nothing' && plan.reason === 'implemented-elsewhere')
+    ? plan.error
+    : undefined;
 }
 
 /** The condition with its answer; `undefined`: it has it already. What was adopted is so until it is asked for again: it may be replaced. */

@@ -162,6 +162,8 @@ function written(
     case 'wait':
       return { state, effects: [], next: afterwards };
     case 'condition': {
+      // An answer to a request that was not taken: what another writer has changed may be no reason to say it again.
+      if (!isDone && state.adoption) return poll(state, afterwards.kind === 'wake' ? afterwards.afterMs : undefined);
       const isContested = isDone && state.statusField !== undefined;
       return {
         state: isContested ? noteWritten(state, ingressOf(at.service), at) : state,
