@@ -86,7 +86,8 @@ export function Plan({ dryRun, now, onOpen }: PlanProps): JSX.Element {
 }
 
 function Name({ kind, name, onOpen }: Planned['subject'] & Pick<PlanProps, 'onOpen'>): JSX.Element {
-  const explained = EXPLAINED[kind];
+  // One that is deleted is known by what it has left in the cloud alone.
+  const explained = name.endsWith(' (deleted)') ? undefined : EXPLAINED[kind];
   const title = `${kind} ${name}`;
   if (explained === undefined) return <strong>{title}</strong>;
   return (
