@@ -29,7 +29,12 @@
 {{- /* It says where the pods of a DaemonSet run in place of the manifest's affinity, which those of a Deployment need besides. */ -}}
 {{- if and (eq .object.kind "DaemonSet") (not (kindIs "invalid" $values.nodeSelector)) }}{{ $_ := unset $pod "affinity" }}{{ end -}}
 {{- range $key := list "tolerations" "nodeSelector" "affinity" -}}
-{{- if not (kindIs "invalid" (index $values $key)) }}{{ $_ := set $pod $key (index $values $key) }}{{ end -}}
+{{- if not (kindIs "invalid" (index $values $key)) }}
+{{- $value := index $values $key -}}
+{{- /* One that says nothing of nodes must not bring a DaemonSet to all of them. */ -}}
+{{- if and (eq $key "affinity") (eq $.object.kind "DaemonSet") }}{{ $value = merge (deepCopy $value) (default dict $pod.affinity) }}{{ end -}}
+{{- $_ := set $pod $key $value -}}
+{{- end -}}
 {{- end -}}
 {{- with $values.priorityClassName }}{{ $_ := set $pod "priorityClassName" . }}{{ end -}}
 {{- with $values.topologySpreadConstraints }}{{ $_ := set $pod "topologySpreadConstraints" . }}{{ end -}}

@@ -202,6 +202,14 @@ test('node-ranges: with nodeSelector a DaemonSet runs there, and not on control-
   assert.deepEqual([affinity, nodeSelector], [undefined, { pool: 'system' }]);
 });
 
+test('monitoring: an affinity for some nodes leaves a DaemonSet on control-plane nodes', () => {
+  const { affinity } = podOf('monitoring') as { readonly affinity: { readonly nodeAffinity: object } };
+  assert.deepEqual(Object.keys(affinity.nodeAffinity).toSorted(), [
+    'preferredDuringSchedulingIgnoredDuringExecution',
+    'requiredDuringSchedulingIgnoredDuringExecution',
+  ]);
+});
+
 test('own-module: the files of a module are a ConfigMap, which is mounted where --cloud-provider looks', () => {
   const files = snapshot('own-module')['ConfigMap kube-system/outrigger-cloud-controller-manager-provider'];
   assert.deepEqual(Object.keys((files as unknown as { data: object }).data), ['my-cloud.js', 'provider.js']);
