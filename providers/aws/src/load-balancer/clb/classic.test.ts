@@ -13,6 +13,13 @@ function rig() {
   return { site, bring };
 }
 
+/** Security groups that the administrator has set aside for the Service's namespace. */
+function setAside(site: ClassicRig): readonly [string, string, string] {
+  const tags = { 'outrigger.dev/namespaces': 'shop' };
+  const add = (name: string): string => site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name, tags });
+  return [add('one'), add('two'), add('three')];
+}
+
 test('a Service gets a load balancer as upstream makes it, and nothing more is to be done', async () => {
   const { bring, site } = rig();
   assert.deepEqual(await bring(), ['create security-group', 'create classic-load-balancer']);
@@ -224,10 +231,7 @@ test('a rule that another has removed meanwhile keeps no load balancer from bein
 
 test('a named group that the Service drops is let in no more, one that another load balancer has stays', async () => {
   const { bring, site } = rig();
-  const tags = { 'outrigger.dev/namespaces': 'shop' };
-  const [one, two] = ['one', 'two'].map((name) =>
-    site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name, tags }),
-  ) as [string, string];
+  const [one, two] = setAside(site);
   const second = { uid: 'ffffffff-0000-4000-8000-000000000000', name: 'second' };
   await bring({ set: { securityGroups: one } });
   await bring({ ...second, set: { securityGroups: one } });
@@ -239,10 +243,7 @@ test('a named group that the Service drops is let in no more, one that another l
 
 test('a named group that the Service drops is gone though AWS refuses another change', async () => {
   const { bring, site } = rig();
-  const tags = { 'outrigger.dev/namespaces': 'shop' };
-  const [one, two] = ['one', 'two'].map((name) =>
-    site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name, tags }),
-  ) as [string, string];
+  const [one, two] = setAside(site);
   await bring({ set: { securityGroups: one } });
   site.aws.faults.set({ operation: 'ConfigureHealthCheck', status: 400, code: 'ValidationError', times: 1_000 });
   const changed = site.desired(aService({ set: { securityGroups: two, healthyThreshold: '7' } }));
@@ -256,10 +257,7 @@ test('a named group that the Service drops is gone though AWS refuses another ch
 
 test('a group that others have beside their first one stays open for them', async () => {
   const { bring, site } = rig();
-  const tags = { 'outrigger.dev/namespaces': 'shop' };
-  const [one, two, three] = ['one', 'two', 'three'].map((name) =>
-    site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name, tags }),
-  ) as [string, string, string];
+  const [one, two, three] = setAside(site);
   const second = { uid: 'ffffffff-0000-4000-8000-000000000000', name: 'second' };
   await bring({ set: { securityGroups: one } });
   await bring({ ...second, set: { securityGroups: `${one},${two}` } });
