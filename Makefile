@@ -46,7 +46,7 @@ properties: $(SETUP) ## Run the property tests with new seeds (ROUNDS=n times)
 	@node scripts/test.ts properties
 
 .PHONY: fuzz
-fuzz: $(SETUP) ## Look for text of tenants, nodes and clouds that costs more than its size (MINUTES=n SEED=n TARGET=words)
+fuzz: $(SETUP) ## Look for text of tenants, nodes and clouds that costs more than its size (MINUTES=n of processor time, SEED=n TARGET=words)
 	@node e2e/fuzz/run.ts
 
 .PHONY: lint

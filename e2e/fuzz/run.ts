@@ -1,6 +1,6 @@
 /**
- * `make fuzz MINUTES=n`: draws texts for all targets in turn until so much processor time is spent: in CI it has what tests leave. What is found is printed as lines for
- * `corpus.json`. `SEED=n` repeats a run, `TARGET=words` picks targets.
+ * `make fuzz MINUTES=n`: draws texts for all targets in turn until so much processor time is spent: in CI it has what tests leave. What is
+ * found is printed as lines for `corpus.json`. `SEED=n` repeats a run, `TARGET=words` picks targets.
  */
 import { systemRandom } from '@outrigger/kube';
 import * as fc from 'fast-check';
