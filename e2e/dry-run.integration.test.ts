@@ -11,6 +11,14 @@ dryRunSuite('embedded API server', async () => {
   await writeFile(kubeconfig, server.kubeconfig('certificate').yaml);
   return {
     kubeconfig,
+    hasApproval: false,
+    request: (csr) => {
+      server.store.put({
+        ...csr,
+        metadata: { name: 'csr-1', uid: 'uid-csr-1', creationTimestamp: new Date().toISOString() },
+      });
+      return Promise.resolve();
+    },
     writes: () =>
       Promise.resolve(
         server.requests

@@ -7,8 +7,11 @@ import { EventEmitter } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import {
   defaultControllers,
+  explanationOf,
+  explanationPath,
   main,
   type CloudController,
+  type Explanation,
   type LeaderContext,
 } from '@outrigger/cloud-controller-manager';
 import {
@@ -17,17 +20,23 @@ import {
   loadConfig,
   resources,
   systemClock,
+  type CertificateSigningRequest,
   type Client,
   type Node,
 } from '@outrigger/kube';
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
 import { freePort, UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { quickClock } from './quick-clock.ts';
+import { SERVING_SIGNER, servingRequest } from './serving-requests.ts';
 
 /** An API server, and its own record of what the program asked for. */
 export interface RecordingServer extends AsyncDisposable {
   /** The file. */
   readonly kubeconfig: string;
+  /** Whether it has the subresource `approval`. */
+  readonly hasApproval: boolean;
+  /** Makes the object as the kubelet of that node does, whose user and groups are in it. */
+  request(csr: CertificateSigningRequest, node: string): Promise<unknown>;
   /** All that the program has sent so far and that is no read: method or verb, and path. Reviews, which store nothing, left out. */
   writes(): Promise<readonly string[]>;
 }
@@ -38,10 +47,7 @@ interface Action {
   readonly changes?: readonly { readonly field: string }[];
 }
 
-interface Subject {
-  readonly kind: string;
-  readonly name: string;
-}
+type Subject = Parameters<typeof explanationOf>[0];
 
 /** What `/debug/plan` says. */
 interface DebugPlan {
@@ -68,14 +74,19 @@ const RACED = 'node-ipam-controller Node gone-1: allocate';
 
 const FLAGS = [
   '--cloud-provider=memory',
-  '--controllers=*,node-ipam-controller',
+  '--controllers=*,node-ipam-controller,persistent-volume-label-controller,kubelet-serving-approver',
   '--allocate-node-cidrs',
   '--cluster-cidr=10.244.0.0/16',
   '--node-deletion-grace-period=1s',
   '--node-deletion-max-fraction=1',
   // The refresh of the addresses begins at a random moment of its period: it has to fall within both runs.
   '--node-status-update-frequency=5s',
+  '--orphan-policy=delete',
+  '--orphan-grace-period=0s',
+  '--orphan-check-period=5s',
   '--leader-elect=false',
+  // It explains itself.
+  '--insecure-loopback',
   '--bind-address=127.0.0.1',
 ];
 
@@ -88,12 +99,13 @@ export function dryRunSuite(name: string, start: (t: TestContext) => Promise<Rec
     });
     const client = createClient(connection);
     const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5 });
-    await prepare(client, cloud);
+    await prepare(client, cloud, server);
     const before = contents(cloud);
 
     const plan = await runUntil(server, cloud, ['--dry-run'], ({ page }) => missing(page?.planned ?? []));
     assert.ok(plan.page);
     assert.deepEqual(plan.applied, []);
+    assert.deepEqual(plan.unexplained, [], 'plans that the controller which made them does not explain');
     assert.deepEqual(await server.writes(), [], 'writes to the API server');
     assert.deepEqual(contents(cloud), before, 'what is in the cloud');
     assert.deepEqual(Object.keys(cloud.calls().byOperation).filter(changesTheCloud), [], 'requests to the cloud');
@@ -119,7 +131,7 @@ export function dryRunSuite(name: string, start: (t: TestContext) => Promise<Rec
     const live = await runUntil(server, cloud, [], ({ applied }) => {
       // One that failed is tried again: somebody else may have written the node in between.
       const done = new Set(applied.filter(({ failed }) => !failed).map((one) => sayingOf(one, one)));
-      return planned.filter((one) => !done.has(one));
+      return planned.filter((one) => !done.has(one) && (server.hasApproval || !one.startsWith('kubelet-serving')));
     });
     // What was not planned follows from what was: an address is there, so a load balancer can be made.
     const firsts = new Map<string, string>();
@@ -159,6 +171,9 @@ const EXPECTED = [
   'service-lb-controller Service default/web record',
   'service-lb-controller Service default/web create-address',
   'service-lb-controller Service default/api create-address',
+  'orphan-controller LoadBalancerPart left-behind delete-address',
+  'persistent-volume-label-controller PersistentVolume data-1 patch-volume',
+  'kubelet-serving-approver CertificateSigningRequest csr-1 approve-request',
 ];
 
 /** What of the object each of these writes changes; of a list, whichever element. */
@@ -183,7 +198,7 @@ function missing(planned: DebugPlan['planned']): readonly string[] {
 }
 
 /** Something for every controller to do. */
-async function prepare(client: Client, cloud: MemoryCloud): Promise<void> {
+async function prepare(client: Client, cloud: MemoryCloud, server: RecordingServer): Promise<void> {
   const nodes = client.of(resources.nodes);
   const { metadata } = await client.of(resources.namespaces).get({ name: 'kube-system' });
   for (const name of ['new-1', 'new-2', 'routed-1']) cloud.createInstance({ name });
@@ -214,6 +229,36 @@ async function prepare(client: Client, cloud: MemoryCloud): Promise<void> {
     clusterId: metadata?.uid ?? '',
   });
   cloud.deleteInstance(old.id);
+  cloud.createPart({
+    kind: 'address',
+    tags: { clusterId: metadata?.uid ?? '', uid: 'left-behind' },
+    attributes: {},
+  });
+  cloud.createVolume({ id: 'volume-1' });
+  await client.of(resources.persistentVolumes).create({
+    metadata: { name: 'data-1' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      flexVolume: { driver: 'outrigger.dev/memory', options: { volumeID: 'volume-1' } },
+    },
+  });
+  const { request } = await servingRequest({ node: 'routed-1', dns: ['routed-1'], ips: [] });
+  await server.request(
+    {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name: 'csr-1' },
+      spec: {
+        signerName: SERVING_SIGNER,
+        request,
+        usages: ['digital signature', 'server auth'],
+        username: 'system:node:routed-1',
+        groups: ['system:nodes'],
+      },
+    },
+    'routed-1',
+  );
   for (const name of ['web', 'api']) {
     await client.of(resources.services).create({
       metadata: { name, namespace: 'default' },
@@ -227,7 +272,7 @@ function contents(cloud: MemoryCloud): unknown {
 }
 
 function changesTheCloud(operation: string): boolean {
-  return !operation.startsWith('GET ') && operation !== 'POST /instances:batchGet';
+  return !/^GET |:batchGet$/u.test(operation);
 }
 
 interface Seen {
@@ -235,6 +280,8 @@ interface Seen {
   readonly page: DebugPlan | undefined;
   /** What the controllers did, the newest last. */
   readonly applied: readonly Applied[];
+  /** What is planned, and not explained by who plans it. */
+  readonly unexplained: readonly string[];
 }
 
 interface Outcome extends Seen {
@@ -270,8 +317,9 @@ async function runUntil(
   try {
     for (;;) {
       const answer = await debugPlan(asked);
-      seen = answer && { page: answer.page, applied };
+      seen = answer && { page: answer.page, applied, unexplained: [] };
       const left = seen && missingIn(seen);
+      if (seen && left?.length === 0) seen = { ...seen, unexplained: await unexplained(asked, seen.page) };
       if (left?.length === 0) break;
       assert.ok(systemClock.monotonic() < deadline, `not seen: ${left?.join('\n') ?? 'the page'}\n${log}`);
       await systemClock.sleep(100);
@@ -296,6 +344,22 @@ async function debugPlan(
   } catch {
     return undefined;
   }
+}
+
+async function unexplained(
+  transport: ReturnType<typeof createTransport>,
+  page: DebugPlan | undefined,
+): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const { controller, subject } of page?.planned ?? []) {
+    const { kind = '', name = '' } = explanationOf(subject) ?? {};
+    const { body } = await transport.send({ method: 'GET', path: explanationPath(kind, name) });
+    const text = Buffer.concat(await Array.fromAsync(body)).toString();
+    const { findings = [] } = JSON.parse(text) as Partial<Explanation>;
+    if (!findings.some((one) => one.controller === controller))
+      missing.push(`${controller} ${subject.kind} ${name}: ${text}`);
+  }
+  return missing;
 }
 
 /** The controller, and what it tells its journal of having done. */

@@ -181,9 +181,9 @@ test('each program is one file, small, with one byte a character; the commands a
   assert.ok(light.libraryBytes < 1_781_000, `${light.libraryBytes} bytes of libraries`);
   const approverBytes = light.bytesOf('packages/controllers/src/kubelet-serving-approver');
   const oursBytes = lightText.length - light.libraryBytes - approverBytes;
-  assert.ok(oursBytes < 1_030_000, `${oursBytes} bytes of ours`);
+  assert.ok(oursBytes < 1_027_000, `${oursBytes} bytes of ours`);
   // What came as a whole has a bound of its own, with what it alone takes of the kit and of libraries (fast-xml-parser for vSphere).
-  assert.ok(approverBytes < 19_000, `${approverBytes} bytes for the approver of serving certificates`);
+  assert.ok(approverBytes < 22_000, `${approverBytes} bytes for the approver of serving certificates`);
   const vsphereLibraryBytes = withoutAws.libraryBytes - light.libraryBytes;
   assert.ok(vsphereLibraryBytes < 120_000, `${vsphereLibraryBytes} bytes of libraries for vSphere`);
   const vsphereBytes = withoutAwsText.length - lightText.length - vsphereLibraryBytes;

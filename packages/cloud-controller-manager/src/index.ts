@@ -27,7 +27,7 @@ export {
   type AskOptions,
 } from './explain/ask-manager.ts';
 export { loadBalancerReasons } from './commands/event-reasons.ts';
-export { explainedKinds } from './explain/explanation.ts';
+export { explanationOf, listedKinds } from './explain/explanation.ts';
 export type { Explanation, ExplanationList, ExplainedKind, ListedFact, ListedStanding } from './explain/explanation.ts';
 export { hostOf, urlOf } from './explain/leader-host.ts';
 export { clusterOf, managerFlags, managerOf, type ManagerOptions } from './explain/manager-access.ts';

@@ -56,7 +56,7 @@ export interface StandingPart {
 
 /** A controller that can say why it does what it does. */
 export interface Explains {
-  /** By the object's key (`name`, `namespace/name`, of a route its destination or ID). `undefined`: it has nothing to do with it. Reads memory only. */
+  /** By the object's key (`name`, `namespace/name`, of a route its destination or ID, of a Service that is deleted its UID). `undefined`: it has nothing to do with it. Reads memory only. */
   explain(key: string): Finding | undefined;
   /**
    * Nodes for which something is planned or waited for, or that it has initialised; all Services that it looks after, all routes of the cloud; `kind` is `node`, `service`

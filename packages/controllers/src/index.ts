@@ -96,6 +96,7 @@ export { serviceControllerRules } from './service/api-rules.ts';
 export type { Explains, Fact, Finding, Standing, StandingPart } from './finding.ts';
 export type { FieldChange } from './field-changes.ts';
 export {
+  DELETED,
   Journal,
   type AppliedAction,
   type ControllerJournal,

@@ -27,10 +27,13 @@ export interface NotedAction {
   readonly write?: { readonly object: KubeObject; readonly patch: Patch | undefined };
 }
 
+/** Ends the name of an object that is deleted, and has left something in the cloud: another one may have its name. */
+export const DELETED = ' (deleted)';
+
 /** What an action is about. */
 export interface Subject {
   readonly kind: 'Node' | 'Service' | 'Route' | 'PersistentVolume' | 'LoadBalancerPart' | 'CertificateSigningRequest';
-  /** `name` or `namespace/name`; of what is in the cloud alone, its name there. */
+  /** `name` or `namespace/name`, of one that is deleted with `DELETED`; of what is in the cloud alone, its name there. */
   readonly name: string;
   /** Of a Kubernetes object, its UID. */
   readonly uid: string;

@@ -389,6 +389,22 @@ test('a key that rejoins while it is worked on is handed out once more, in turn 
   assert.equal(queue.length, 100, 'what is worked on may end');
 });
 
+test('a key that is queued says when it is handed out, and one that is not says nothing', async () => {
+  const clock = new FakeClock();
+  const queue = createWorkQueue<string>({ name: 'a', clock, metrics: noMetrics });
+  assert.equal(queue.dueInMs('a'), undefined);
+  queue.add('a', { delayMs: 5_000 });
+  await clock.advance(2_000);
+  assert.equal(queue.dueInMs('a'), 3_000);
+  await clock.advance(4_000);
+  assert.equal(queue.dueInMs('a'), 0);
+  assert.equal(await queue.get(), 'a');
+  assert.equal(queue.dueInMs('a'), undefined, 'it is worked on');
+  queue.add('a', { delayMs: 1_000 });
+  assert.equal(queue.dueInMs('a'), 1_000);
+  queue.shutDown();
+});
+
 test('keys that rejoin take turns with what is new in their group, and other groups have theirs as before', async () => {
   const groupOf = (key: string): string => key.split('/', 1)[0] ?? '';
   const queue = createWorkQueue<string>({ name: 'service', clock: new FakeClock(), metrics: noMetrics, groupOf });

@@ -24,6 +24,8 @@ export interface WorkQueue<K> {
   forget(key: K): void;
   /** How often `addRateLimited` was called since `forget`. */
   requeues(key: K): number;
+  /** In how many milliseconds the key is handed out at the earliest. `undefined`: it is not queued. */
+  dueInMs(key: K): number | undefined;
   /** The next key; waits for one. `undefined` once the queue is shut down and empty, or the signal aborts. */
   get(signal?: AbortSignal): Promise<K | undefined>;
   /**
@@ -131,6 +133,11 @@ class KeyQueue<K> implements WorkQueue<K> {
 
   requeues(key: K): number {
     return this.#limiter.requeues(key);
+  }
+
+  dueInMs(key: K): number | undefined {
+    const entry = this.#entries.get(key);
+    return entry && Math.max(0, entry.readyAt - this.#clock.monotonic());
   }
 
   get(signal?: AbortSignal): Promise<K | undefined> {

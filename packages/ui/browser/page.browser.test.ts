@@ -180,13 +180,16 @@ test('what a dry run would do is shown field by field, and each object opens its
     ['Node worker-0008', 'node worker-0008'],
     // By which the view of orphans opens it too.
     ['LoadBalancerPart 0b6c1d4e', 'service 0b6c1d4e'],
+    ['PersistentVolume data-1', 'persistentvolume data-1'],
+    ['CertificateSigningRequest csr-x7k2p', 'certificatesigningrequest csr-x7k2p'],
+    // Its name may be another's by now.
+    ['Service shop/old (deleted)', 'service 77e1f0aa'],
   ] as const) {
     await page.getByRole('button', { name: item }).click();
     await page.getByRole('complementary', { name: explained }).waitFor();
     await page.getByText(`${explained}, at`).waitFor();
   }
-  await page.getByText('PersistentVolume data-1').waitFor();
-  assert.equal(await page.getByRole('button', { name: 'PersistentVolume data-1' }).count(), 0, 'nothing explains it');
+  assert.equal(await page.locator('.plan-item').count(), await page.locator('.plan-item button').count());
   assert.deepEqual(errors, []);
   await page.context().close();
 });

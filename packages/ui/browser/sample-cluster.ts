@@ -1,4 +1,5 @@
 /** A cluster with something of everything, of any size: for screenshots, and for what the page has to bear. */
+import { explanationOf } from '@outrigger/cloud-controller-manager';
 import { systemClock } from '@outrigger/kube';
 import { Feed } from '../src/feed.ts';
 import { pageFiles } from '../src/page-files.ts';
@@ -28,17 +29,17 @@ export async function startSample(fill: (feed: Feed) => void): Promise<Sample> {
         ? Promise.reject(new Error(`no running controller knows a ${kind} unknown (404)`))
         : Promise.resolve(explanation(kind, name)),
     plan: () =>
-      Promise.resolve({
-        planned: [
+      Promise.resolve(
+        [
           {
             controller: 'service-lb-controller',
-            subject: { kind: 'Service', name: 'shop/checkout' },
+            subject: { kind: 'Service', name: 'shop/checkout', uid: 'uid-checkout' } as const,
             since: new Date(systemClock.now() - 40 * SECOND_MS).toISOString(),
             actions: [{ kind: 'create-address', summary: 'create address' }],
           },
           {
             controller: 'cloud-node-controller',
-            subject: { kind: 'Node', name: 'worker-0008' },
+            subject: { kind: 'Node', name: 'worker-0008', uid: 'uid-worker' } as const,
             since: new Date(systemClock.now() - 9 * SECOND_MS).toISOString(),
             actions: [
               {
@@ -53,18 +54,30 @@ export async function startSample(fill: (feed: Feed) => void): Promise<Sample> {
           },
           {
             controller: 'orphan-controller',
-            subject: { kind: 'LoadBalancerPart', name: '0b6c1d4e' },
+            subject: { kind: 'LoadBalancerPart', name: '0b6c1d4e', uid: '0b6c1d4e' } as const,
             since: new Date(systemClock.now() - 9 * SECOND_MS).toISOString(),
             actions: [{ kind: 'remove-orphan', summary: 'remove load-balancer lb-91' }],
           },
           {
             controller: 'persistent-volume-label-controller',
-            subject: { kind: 'PersistentVolume', name: 'data-1' },
+            subject: { kind: 'PersistentVolume', name: 'data-1', uid: 'uid-data-1' } as const,
             since: new Date(systemClock.now() - 9 * SECOND_MS).toISOString(),
-            actions: [{ kind: 'patch-object', summary: 'set its labels' }],
+            actions: [{ kind: 'patch-volume', summary: 'set its labels' }],
           },
-        ],
-      }),
+          {
+            controller: 'kubelet-serving-approver',
+            subject: { kind: 'CertificateSigningRequest', name: 'csr-x7k2p', uid: 'uid-csr' } as const,
+            since: new Date(systemClock.now() - 9 * SECOND_MS).toISOString(),
+            actions: [{ kind: 'approve-request', summary: 'approve it' }],
+          },
+          {
+            controller: 'service-lb-controller',
+            subject: { kind: 'Service', name: 'shop/old (deleted)', uid: '77e1f0aa' } as const,
+            since: new Date(systemClock.now() - 9 * SECOND_MS).toISOString(),
+            actions: [{ kind: 'delete-address', summary: 'delete address address-9' }],
+          },
+        ].map((one) => ({ ...one, explanation: explanationOf(one.subject) })),
+      ),
   });
   return { feed, ui, [Symbol.asyncDispose]: () => ui[Symbol.asyncDispose]() };
 }

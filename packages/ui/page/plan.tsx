@@ -1,30 +1,9 @@
 /** What a dry run would do now. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { Change, Planned } from '../src/view-types.ts';
 import { Empty } from './pieces.tsx';
 import { age } from './words.ts';
-
-interface Planned {
-  readonly controller: string;
-  readonly subject: { readonly kind: string; readonly name: string };
-  readonly since: string;
-  readonly actions: readonly { readonly summary: string; readonly changes?: readonly Change[] }[];
-}
-
-/** Of a field: JSON. Absent: it is not there. */
-interface Change {
-  readonly field: string;
-  readonly from?: string;
-  readonly to?: string;
-}
-
-/** As what each kind of object is explained; there is no explanation of the others. */
-const EXPLAINED: Readonly<Record<string, string>> = {
-  Node: 'node',
-  Service: 'service',
-  Route: 'route',
-  LoadBalancerPart: 'service',
-};
 
 export interface PlanProps {
   readonly dryRun: boolean;
@@ -43,7 +22,7 @@ export function Plan({ dryRun, now, onOpen }: PlanProps): JSX.Element {
       fetch('/api/plan')
         .then(async (response) => {
           if (!response.ok) throw new Error(await response.text());
-          setPlanned(((await response.json()) as { planned: readonly Planned[] }).planned);
+          setPlanned((await response.json()) as readonly Planned[]);
           setError('');
         })
         .catch((thrown: Error) => setError(thrown.message));
@@ -62,10 +41,10 @@ export function Plan({ dryRun, now, onOpen }: PlanProps): JSX.Element {
   return (
     <div class="scroll">
       <ul class="list">
-        {planned.map(({ actions, controller, since, subject }) => (
+        {planned.map(({ actions, controller, explanation, since, subject }) => (
           <li key={`${controller} ${subject.kind} ${subject.name}`} class="plan-item">
             <p>
-              <Name {...subject} onOpen={onOpen} />{' '}
+              <Name subject={subject} explanation={explanation} onOpen={onOpen} />{' '}
               <span class="dim">
                 {controller}, for {age(Date.parse(since), now)}
               </span>
@@ -85,13 +64,15 @@ export function Plan({ dryRun, now, onOpen }: PlanProps): JSX.Element {
   );
 }
 
-function Name({ kind, name, onOpen }: Planned['subject'] & Pick<PlanProps, 'onOpen'>): JSX.Element {
-  // One that is deleted is known by what it has left in the cloud alone.
-  const explained = name.endsWith(' (deleted)') ? undefined : EXPLAINED[kind];
+function Name({
+  explanation,
+  onOpen,
+  subject: { kind, name },
+}: Pick<Planned, 'explanation' | 'subject'> & Pick<PlanProps, 'onOpen'>): JSX.Element {
   const title = `${kind} ${name}`;
-  if (explained === undefined) return <strong>{title}</strong>;
+  if (!explanation) return <strong>{title}</strong>;
   return (
-    <button type="button" class="link" onClick={() => onOpen(explained, name)}>
+    <button type="button" class="link" onClick={() => onOpen(explanation.kind, explanation.name)}>
       {title}
     </button>
   );

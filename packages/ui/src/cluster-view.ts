@@ -3,7 +3,7 @@
  * looks. What a source said last stays when it fails, with why and since when.
  */
 import {
-  explainedKinds,
+  listedKinds,
   type ExplanationList,
   type ExplainedKind,
   type ListedStanding,
@@ -122,7 +122,7 @@ export class ClusterView {
     let error: string | undefined;
     try {
       // Each by itself: nothing of one is held back by another that is long.
-      for (const kind of explainedKinds) {
+      for (const kind of listedKinds) {
         const { body, etag } = await leader.ask(`/explain/${kind}/`, signal, this.#etags.get(kind));
         this.#etags.set(kind, etag);
         if (body !== undefined) this.#take(kind, body as ExplanationList);
@@ -142,7 +142,7 @@ export class ClusterView {
     const { feed } = this.#options;
     feed.fact('dryRun', dryRun);
     if (kind === 'route') feed.replace('routes', routeRows(items));
-    if (kind !== 'node') this.#showOrphans(kind, items);
+    if (kind === 'service' || kind === 'route') this.#showOrphans(kind, items);
     const before = this.#listed.get(kind);
     const now = Map.groupBy(
       items.filter(({ state }) => state !== 'orphan'),

@@ -291,9 +291,28 @@ test('an explanation is the text of the command; why there is none is one line',
     'kind=pod&name=a',
   ]) {
     const refused = await rig.ask(`/api/explain?${query}`, { cookie });
-    assert.match(refused.text, /^expected node, service, route and a name/u);
+    assert.match(
+      refused.text,
+      /^expected node, service, route, persistentvolume, certificatesigningrequest and a name/u,
+    );
   }
   assert.equal(rig.asked.length, asked);
+});
+
+test('each item of a plan says what to open for it', async () => {
+  await using rig = await setUp();
+  const cookie = await rig.open();
+  const subjects = [
+    { kind: 'PersistentVolume', name: 'data-1', uid: 'uid-1' },
+    { kind: 'Service', name: 'default/web (deleted)', uid: 'uid-2' },
+    { kind: 'OfALaterVersion', name: 'a', uid: 'uid-3' },
+  ];
+  rig.pages.set('/debug/plan', { planned: subjects.map((subject) => ({ subject, actions: [] })) });
+  const { text } = await rig.ask('/api/plan', { cookie });
+  assert.deepEqual(
+    (JSON.parse(text) as readonly { readonly explanation?: object }[]).map(({ explanation }) => explanation),
+    [{ kind: 'persistentvolume', name: 'data-1' }, { kind: 'service', name: 'uid-2' }, undefined],
+  );
 });
 
 test('nobody is asked anything while nobody looks', async () => {

@@ -1,5 +1,10 @@
 /** The page, its server and what keeps it up to date, put together. Entry point: `startUi`. */
-import { explanationPath, renderExplanation, type Explanation } from '@outrigger/cloud-controller-manager';
+import {
+  explanationOf,
+  explanationPath,
+  renderExplanation,
+  type Explanation,
+} from '@outrigger/cloud-controller-manager';
 import { createClient, createTransport, readOnly, userAgent, type Clock, type ClusterConfig } from '@outrigger/kube';
 import { collectStatus, type LeaderAccess } from '@outrigger/status';
 import { ClusterView } from './cluster-view.ts';
@@ -7,6 +12,7 @@ import { Feed } from './feed.ts';
 import { LeaderPages } from './leader-pages.ts';
 import { pageFiles } from './page-files.ts';
 import { startUiServer, type UiServer } from './ui-server.ts';
+import type { Planned } from './view-types.ts';
 
 export interface UiOptions {
   /** The API server, and as whom to ask it. */
@@ -22,6 +28,11 @@ export interface UiOptions {
   /** How long to wait for an answer, in milliseconds. */
   readonly timeoutMs: number;
   readonly clock: Clock;
+}
+
+/** What of it is shown. */
+interface PlanPage {
+  readonly planned: readonly (Planned & { readonly subject: Parameters<typeof explanationOf>[0] })[];
 }
 
 /** Serves until it is disposed of. Nobody is asked anything before the page is open. Throws a Node error where the port cannot be had. */
@@ -74,7 +85,10 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
       explain: async (kind, name, signal) => {
         return renderExplanation((await leader.ask(explanationPath(kind, name), signal)).body as Explanation);
       },
-      plan: async (signal) => (await leader.ask('/debug/plan', signal)).body,
+      plan: async (signal) => {
+        const { planned } = (await leader.ask('/debug/plan', signal)).body as PlanPage;
+        return planned.map((one) => ({ ...one, explanation: explanationOf(one.subject) }));
+      },
     }),
   );
   const owned = starting.move();

@@ -8,13 +8,14 @@ import { streamSSE } from 'hono/streaming';
 import type { Feed } from './feed.ts';
 import type { PageFiles } from './page-files.ts';
 import { Session } from './session.ts';
+import type { Planned } from './view-types.ts';
 
 /** What the page can ask for besides the stream. Each throws an `Error` with one line for a person. */
 interface UiQuestions {
   /** As `outrigger explain` prints it. */
   explain(kind: string, name: string, signal: AbortSignal): Promise<string>;
   /** What a dry run would do. */
-  plan(signal: AbortSignal): Promise<unknown>;
+  plan(signal: AbortSignal): Promise<readonly Planned[]>;
 }
 
 export interface UiServerOptions extends UiQuestions {
@@ -105,7 +106,7 @@ function createApp(options: UiServerOptions, session: Session, stop: AbortSignal
     const { kind = '', name = '' } = context.req.query();
     return context.text(await options.explain(kind, name, context.req.raw.signal));
   });
-  app.get('/api/plan', async (context) => context.json((await options.plan(context.req.raw.signal)) as object));
+  app.get('/api/plan', async (context) => context.json(await options.plan(context.req.raw.signal)));
   app.get('/api/changes', (context) =>
     streamSSE(context, async (stream) => {
       const ended = new AbortController();

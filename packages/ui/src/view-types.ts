@@ -69,6 +69,24 @@ export interface OrphanRow {
   readonly lines: readonly Line[];
 }
 
+/** Of a dry run: what would be done for one object. */
+export interface Planned {
+  readonly controller: string;
+  readonly subject: { readonly kind: string; readonly name: string };
+  /** RFC 3339. */
+  readonly since: string;
+  readonly actions: readonly { readonly summary: string; readonly changes?: readonly Change[] }[];
+  /** What to open. Absent: the leader plans what this version does not know. */
+  readonly explanation?: { readonly kind: string; readonly name: string } | undefined;
+}
+
+/** Of a field: JSON. Absent: it is not there. */
+export interface Change {
+  readonly field: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
 export interface Tables {
   readonly nodes: NodeRow;
   readonly services: ServiceRow;

@@ -27,7 +27,7 @@ test('bash completes commands, words, flags and the values that are few', async 
   const { stdout } = await script('bash');
   const lines = {
     'outrigger ex': 'explain',
-    'outrigger explain ': 'node service route',
+    'outrigger explain ': 'node service route persistentvolume certificatesigningrequest',
     'outrigger explain s': 'service',
     'outrigger explain service ': '',
     'outrigger explain --insec': '--insecure-skip-tls-verify',
@@ -75,7 +75,7 @@ test('kubectl is told what may be typed, in the form of its own completion', asy
   for (const [words, answer] of [
     [
       ['explain', ''],
-      ['node', 'service', 'route', ':4'],
+      ['node', 'service', 'route', 'persistentvolume', 'certificatesigningrequest', ':4'],
     ],
     [
       ['explain', 's'],

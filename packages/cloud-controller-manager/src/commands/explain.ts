@@ -1,4 +1,4 @@
-/** `outrigger explain`: asks the manager that leads why a node, a Service or a route is as it is. */
+/** `outrigger explain`: asks the manager that leads why an object is as it is. */
 import { FlagError, oneOf, string, type FlagGroup } from '@outrigger/controller-manager';
 import { systemClock, withDeadline } from '@outrigger/kube';
 import { askManager, explanationPath } from '../explain/ask-manager.ts';
@@ -11,6 +11,9 @@ interface ExplainOptions {
   namespace: string;
   output: 'text' | 'json';
 }
+
+/** As `kubectl` has them. */
+const SHORT: Readonly<Record<string, string>> = { pv: 'persistentvolume', csr: 'certificatesigningrequest' };
 
 const explainFlags: FlagGroup<ExplainOptions> = {
   title: 'Explain',
@@ -27,21 +30,25 @@ const explainFlags: FlagGroup<ExplainOptions> = {
 
 export const explainCommand: Command = defineCommand({
   name: 'explain',
-  summary: 'Explains the state of a node, a Service or a route: what was observed, what is planned, what was done.',
+  summary:
+    'Explains the state of a node, a Service, a route, a PersistentVolume (pv) or a CertificateSigningRequest (csr): what was observed, what is planned, what was done.',
   words: `${explainedKinds.join('|')} NAME`,
   flags: [explainFlags, managerFlags],
   examples: [
     ['Why a node is not initialized; the leader is found by its Lease', 'outrigger explain node worker-1'],
     ['Why a Service has no address', 'outrigger explain service default/web'],
+    ['Why a volume has no zone', 'outrigger explain pv data-1'],
+    ['Why the request of a kubelet for a certificate stays pending', 'outrigger explain csr csr-x7k2p'],
     [
       'The leader through a port-forward',
       'outrigger explain service default/web --server=https://127.0.0.1:10258 --certificate-authority=ca.crt',
     ],
   ],
   run: async (parsed, environment) => {
-    const [kind = '', name = '', ...more] = parsed.words;
+    const [word = '', name = '', ...more] = parsed.words;
+    const kind = SHORT[word] ?? word;
     if (!isExplainedKind(kind) || name === '' || more.length > 0) {
-      const text = `expected ${explainedKinds.join('|')} and one name: worker-1, default/web or 10.244.1.0/24`;
+      const text = `expected ${explainedKinds.join('|')} and one name: worker-1, default/web, 10.244.1.0/24`;
       throw new FlagError('unexpected-argument', text);
     }
     const { namespace: chosen, output } = parsed.of(explainFlags);

@@ -9,7 +9,7 @@ import { runWhileCapable } from './while-capable.ts';
 export const KUBELET_SERVING_APPROVER = 'kubelet-serving-approver';
 
 export function buildKubeletServingApprover(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { isDefault, options, provider, providers, stores } = context;
+  const { explanations, isDefault, options, provider, providers, stores } = context;
   const dependencies = dependenciesOf(context, KUBELET_SERVING_APPROVER);
   const nodes = stores.open(resources.nodes);
   const store = stores.open(resources.certificateSigningRequests, {
@@ -23,8 +23,8 @@ export function buildKubeletServingApprover(context: LeaderContext): Omit<Runnin
           capability: () => provider.lookups,
           what: 'instances',
           logger: dependencies.logger,
-          build: (lookups) =>
-            createKubeletServingApprover({
+          build: (lookups) => {
+            const controller = createKubeletServingApprover({
               ...dependencies,
               store,
               nodes,
@@ -35,7 +35,9 @@ export function buildKubeletServingApprover(context: LeaderContext): Omit<Runnin
                 providerNames: providers.map(({ name }) => name),
                 isDefault,
               },
-            }),
+            });
+            return explanations.follow(controller, { kinds: ['certificatesigningrequest'], provider });
+          },
         },
         signal,
       ),

@@ -11,7 +11,7 @@ import { runWhileCapable } from './while-capable.ts';
 export const PV_LABEL_CONTROLLER = 'persistent-volume-label-controller';
 
 export function buildPvLabelController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { clock, provider, providers, stores } = context;
+  const { clock, explanations, provider, providers, stores } = context;
   const dependencies = dependenciesOf(context, PV_LABEL_CONTROLLER);
   const store = stores.open(resources.persistentVolumes);
   return {
@@ -23,12 +23,14 @@ export function buildPvLabelController(context: LeaderContext): Omit<RunningCont
           what: 'volumes',
           logger: dependencies.logger,
           build: () => ({
-            run: (life) =>
-              createPvLabelController({
+            run: (life) => {
+              const controller = createPvLabelController({
                 ...dependencies,
                 store,
                 lookUps: new VolumesOfClouds(providers, { clock, priority: 'normal', signal: life }).of(provider),
-              }).run(life),
+              });
+              return explanations.follow(controller, { kinds: ['persistentvolume'], provider }).run(life);
+            },
           }),
         },
         signal,

@@ -217,7 +217,7 @@ test('a command line that is wrong is one line; without a Lease it says what to 
   await writeFile(join(bench.directory, 'token'), 'secret\n');
   const kubeconfig = `--kubeconfig=${join(bench.directory, 'kubeconfig')}`;
   for (const [args, message] of [
-    [['pod', 'a'], /expected node\|service\|route and one name/u],
+    [['pod', 'a'], /expected node\|service\|route\|persistentvolume\|certificatesigningrequest and one name/u],
     [
       ['node', 'a', kubeconfig],
       /Lease kube-system\/cloud-controller-manager not found: set --leader-elect-resource-name, or --server/u,

@@ -5,6 +5,7 @@ import { Journal, type Finding } from '@outrigger/controllers';
 import { silentLogger, systemClock, type Clock } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { explainPage } from './explain-page.ts';
+import { explanationOf } from './explanation.ts';
 import { Explanations } from './explanations.ts';
 
 const finding: Finding = {
@@ -69,7 +70,8 @@ test('the page: what is no object is 404, who does not lead says who does, and n
   const { explanations } = setUp();
   const page = explainPage({ explanations }, () => 'host-2_x');
   assert.equal(page.path, '/explain/');
-  for (const wrong of ['', 'pod', 'pod/', 'pod/a']) assert.equal((await page.answer(wrong)).status, 404, wrong);
+  for (const wrong of ['', 'pod', 'pod/', 'pod/a', 'persistentvolume/'])
+    assert.equal((await page.answer(wrong)).status, 404, wrong);
   assert.equal((await page.answer('node/')).status, 503);
   assert.deepEqual(await page.answer('node/a'), {
     status: 503,
@@ -86,8 +88,34 @@ test('the page: what is no object is 404, who does not lead says who does, and n
   assert.equal((await page.answer('route/10.0.0.0/24')).status, undefined);
   assert.equal((await page.answer('service/gone')).status, 404);
   assert.deepEqual(seen, ['default/web', '10.0.0.0/24', 'gone']);
+  assert.deepEqual(await page.answer('service/gone'), {
+    status: 404,
+    body: 'no running controller knows a service gone',
+  });
+  assert.deepEqual(await page.answer('persistentvolume/a'), {
+    status: 404,
+    body: 'no controller that manages a persistentvolume runs: see --controllers',
+  });
+  const approving = explanations.follow(controllerOf(undefined), { kinds: ['certificatesigningrequest'] });
+  const approves = approving.run(stop.signal);
+  assert.deepEqual(await page.answer('certificatesigningrequest/a'), {
+    status: 404,
+    body: 'no running controller knows a certificatesigningrequest a; only those of the signer kubernetes.io/kubelet-serving are read',
+  });
   stop.abort();
-  await run;
+  await Promise.all([run, approves]);
+});
+
+test('what is planned is asked for by its name, of one that is deleted by its UID', () => {
+  const asked = (kind: string, name: string): string | undefined => {
+    const explanation = explanationOf({ kind: kind as 'Node', name, uid: 'uid-a' });
+    return explanation && `${explanation.kind} ${explanation.name}`;
+  };
+  assert.equal(asked('PersistentVolume', 'data-1'), 'persistentvolume data-1');
+  assert.equal(asked('Service', 'default/web'), 'service default/web');
+  assert.equal(asked('Service', 'default/web (deleted)'), 'service uid-a');
+  assert.equal(asked('LoadBalancerPart', 'uid-a'), 'service uid-a');
+  assert.equal(asked('Pod', 'a'), undefined, 'of another version');
 });
 
 test('the list of a kind has the lines of its controllers, without ages or secrets, and is made once a second', async () => {

@@ -49,6 +49,11 @@ export class Explanations {
     return this.#running.size > 0;
   }
 
+  /** Whether a controller that explains objects of this kind runs. */
+  knows(kind: ExplainedKind): boolean {
+    return this.#running.values().some(({ kinds }) => kinds.includes(kind));
+  }
+
   /** `undefined`: no controller that runs has anything to do with it. */
   explain(kind: ExplainedKind, name: string): Explanation | undefined {
     const asked = [...this.#running].filter(([, { kinds }]) => kinds.includes(kind));

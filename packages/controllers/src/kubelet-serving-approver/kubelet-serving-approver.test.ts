@@ -252,3 +252,82 @@ test('in a dry run nothing is approved, and what would be is shown', async () =>
   );
   assert.equal(rig.writes.length + rig.events.length, 0);
 });
+
+/** Of a request: when it is looked at again is at the end of a line. */
+function told({ controller }: ServingRig, name: string): readonly string[] {
+  const { observed = [], planned = [] } = controller.explain(name) ?? {};
+  return [...observed, ...planned].map(({ inMs, text }) => (inMs === undefined ? text : `${text} in ${inMs}`));
+}
+
+test('an explanation says what a request waits for, and when it is looked at again', async () => {
+  await using rig = new ServingRig();
+  rig.cloud.set('fake://node-1', { kind: 'missing' });
+  assert.equal(rig.controller.explain('csr-1'), undefined, 'it does not run');
+  await rig.start();
+  assert.equal(rig.controller.explain('csr-1'), undefined, 'it is not there, or of another signer');
+  await rig.ask('csr-1');
+  assert.deepEqual(rig.controller.explain('csr-1')?.about, ['uid-csr-1', 'uid-node-1']);
+  const observed = [
+    'It was requested by "system:node:node-1".',
+    'It is for "node-1", "10.0.0.1".',
+    'Its node has the provider ID "fake://node-1".',
+    'Direct read: the cloud did not list its machine (inconclusive).',
+  ];
+  const pending = 'It stays pending: the cloud does not show its machine.';
+  assert.deepEqual(told(rig, 'csr-1'), [...observed, pending, 'Read its machine in the cloud. in 5000']);
+  await rig.ask('csr-2', { node: 'node-9', names: [['dns', 'node-9']] });
+  assert.deepEqual(told(rig, 'csr-2').slice(1), [
+    'It is for "node-9".',
+    'It stays pending: there is no node "node-9".',
+    'Look at it again. in 5000',
+  ]);
+  const gate = Promise.withResolvers<void>();
+  rig.gate = gate.promise;
+  await rig.settle(5_000);
+  assert.deepEqual(told(rig, 'csr-1').slice(-2), [
+    pending,
+    'Read its machine in the cloud. The request is in progress.',
+  ]);
+  gate.resolve();
+  await rig.settle(3_600_000);
+  await rig.settle(600_000);
+  assert.equal(told(rig, 'csr-1').at(-1), 'Nothing: it is older than an hour; its kubelet has made another one since.');
+});
+
+test('an explanation says what was decided, what would be, and why nothing is', async () => {
+  await using rig = new ServingRig();
+  await rig.start();
+  await rig.ask('good');
+  assert.deepEqual(told(rig, 'good').slice(-2), [
+    'It is Approved (ConfirmedByCloud): The cloud gives each of its names and addresses for machine "fake://node-1".',
+    'Nothing: it has been decided on, or is being deleted.',
+  ]);
+  await rig.ask('person', { username: 'jane' });
+  assert.deepEqual(told(rig, 'person'), ['It was requested by "jane".', 'Nothing: who requests it is not a kubelet.']);
+  await using second = new ServingRig({ providerNames: ['fake', 'other'], dryRun: true });
+  second.nodes.put(nodeOf('node-2', 'other://node-2'));
+  await second.start();
+  await second.ask('other', { node: 'node-2', names: [['dns', 'node-2']] });
+  await second.ask('good');
+  await second.ask('bad', { names: [['dns', 'node-2']] });
+  assert.equal(told(second, 'other').at(-1), "Nothing: its node is another provider's.");
+  assert.equal(
+    told(second, 'good').at(-1),
+    'Approve it: the cloud gives each of its names and addresses for machine "fake://node-1".',
+  );
+  assert.equal(
+    told(second, 'bad').at(-1),
+    'Deny it: it asks for "node-2", which the cloud does not give for machine "fake://node-1".',
+  );
+});
+
+test('an explanation says that a write failed, and when it is tried again', async () => {
+  await using rig = new ServingRig();
+  rig.beforeWrite = () => {
+    throw new StatusError('PUT', 500, { reason: 'InternalError', code: 500 });
+  };
+  await rig.start();
+  await rig.ask('csr-1');
+  assert.equal(told(rig, 'csr-1').at(-1), 'Read its machine in the cloud. The last attempt failed. in 1000');
+  assert.equal(rig.journal.applied('uid-csr-1').at(-1)?.result, 'failed');
+});

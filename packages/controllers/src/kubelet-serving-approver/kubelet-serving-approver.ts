@@ -15,9 +15,11 @@ import {
   type WorkQueue,
 } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
+import type { Explains, Finding } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { refOfNode } from '../node-ref.ts';
 import { Twins } from '../node/twins.ts';
+import { queuedState } from '../planned-action.ts';
 import { tellSetAside } from '../set-aside.ts';
 import { ToldEvents } from '../told-events.ts';
 import { isUnmanaged } from '../unmanaged-nodes.ts';
@@ -25,7 +27,7 @@ import { WrittenVersions } from '../written-versions.ts';
 import { createApproverMetrics, type ApproverMetrics } from './approver-metrics.ts';
 import { NodeReads } from './node-reads.ts';
 import { isDecided, planServingRequest, type ServingOptions, type ServingPlan, type WaitReason } from './plan.ts';
-import { decisionText, waitingText } from './serving-words.ts';
+import { decisionText, factsOfRequest, factsOfServingPlan, waitingText } from './serving-words.ts';
 import type { ServingRequest } from './serving-request.ts';
 
 const NAME = 'kubelet-serving-approver';
@@ -45,18 +47,21 @@ export interface KubeletServingApproverDependencies extends ControllerDependenci
   readonly options: ServingOptions;
 }
 
-export interface KubeletServingApprover {
+export interface KubeletServingApprover extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** Makes the controller; nothing is read or written before `run`. */
 export function createKubeletServingApprover(dependencies: KubeletServingApproverDependencies): KubeletServingApprover {
+  let current: Run | undefined;
   return {
+    explain: (key) => current?.explain(key),
     run: async (signal) => {
       // The parser of PKCS #10 takes memory and time to load: only who approves has it.
       const { readServingRequest } = await import('./serving-request.ts');
-      await new Run(dependencies, readServingRequest, signal).run();
+      current = new Run(dependencies, readServingRequest, signal);
+      await current.run();
     },
   };
 }
@@ -70,6 +75,8 @@ interface Pending {
   /** Looks that ended with waiting. */
   waits: number;
   waitsFor: WaitReason | undefined;
+  /** What it waits for, a clause. */
+  problem: string | undefined;
 }
 
 class Run {
@@ -142,6 +149,45 @@ class Run {
     }
   }
 
+  /** From memory alone: with what the cloud said last. */
+  explain(key: string): Finding | undefined {
+    const { clock, nodes, store } = this.#deps;
+    const csr = store.get(key);
+    if (!csr) return undefined;
+    const pending = this.#knownPending(key, csr);
+    const asked = pending?.asked ?? this.#read(csr);
+    const node = asked.kind === 'not-a-kubelet' ? undefined : nodes.get(asked.nodeName);
+    const ref = node && refOfNode(node);
+    return {
+      controller: NAME,
+      about: [csr.metadata?.uid ?? '', ...(ref ? [ref.uid] : [])],
+      observed: factsOfRequest(csr, asked, {
+        node,
+        answer: ref && this.#reads.answer(ref, 0),
+        wallNow: clock.now(),
+        now: clock.monotonic(),
+      }),
+      planned: factsOfServingPlan(this.#plan(csr, asked, pending?.begun ?? this.#reads.begun), {
+        problem: pending?.waitsFor && pending.problem,
+        state: queuedState(this.#queue, key, ref !== undefined && this.#reads.isAsked(ref)),
+      }),
+    };
+  }
+
+  #plan(csr: CertificateSigningRequest, asked: ServingRequest, begun: number): ServingPlan {
+    const { clock, nodes, options } = this.#deps;
+    const node = asked.kind === 'not-a-kubelet' ? undefined : nodes.get(asked.nodeName);
+    return planServingRequest({
+      csr,
+      asked,
+      node,
+      answer: node && this.#reads.answer(refOfNode(node), begun),
+      withProviderID: (ids) => this.#twins.of(ids).flatMap((name) => nodes.get(name) ?? []),
+      now: clock.now(),
+      options,
+    });
+  }
+
   #changed(change: ResourceEvent<CertificateSigningRequest>): void {
     const { key } = change;
     if (change.type === 'delete' || isDecided(change.object)) this.#forget(key);
@@ -182,21 +228,13 @@ class Run {
   }
 
   async #reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | void> {
-    const { clock, nodes, options, store } = this.#deps;
+    const { nodes, store } = this.#deps;
     const csr = store.get(key);
     if (!csr || this.#written.isBehind(key, csr)) return undefined;
     const pending = this.#pendingOf(key, csr);
     const { asked } = pending;
     const node = asked.kind === 'not-a-kubelet' ? undefined : nodes.get(asked.nodeName);
-    const plan = planServingRequest({
-      csr,
-      asked,
-      node,
-      answer: node && this.#reads.answer(refOfNode(node), pending.begun),
-      withProviderID: (ids) => this.#twins.of(ids).flatMap((name) => nodes.get(name) ?? []),
-      now: clock.now(),
-      options,
-    });
+    const plan = this.#plan(csr, asked, pending.begun);
     if (plan.kind !== 'approve' && plan.kind !== 'deny')
       this.#journal.plan(subjectOf('CertificateSigningRequest', csr), []);
     switch (plan.kind) {
@@ -222,13 +260,18 @@ class Run {
     }
   }
 
-  #pendingOf(key: string, csr: CertificateSigningRequest): Pending {
+  #knownPending(key: string, { metadata }: CertificateSigningRequest): Pending | undefined {
     const known = this.#pending.get(key);
-    const uid = csr.metadata?.uid ?? '';
-    if (known?.uid === uid) return known;
+    return known?.uid === (metadata?.uid ?? '') ? known : undefined;
+  }
+
+  #pendingOf(key: string, csr: CertificateSigningRequest): Pending {
+    const known = this.#knownPending(key, csr);
+    if (known) return known;
     this.#forget(key);
+    const { uid = '' } = csr.metadata ?? {};
     const { begun } = this.#reads;
-    const pending: Pending = { uid, asked: this.#read(csr), begun, waits: 0, waitsFor: undefined };
+    const pending: Pending = { uid, asked: this.#read(csr), begun, waits: 0, waitsFor: undefined, problem: undefined };
     this.#pending.set(key, pending);
     if (pending.asked.kind !== 'not-a-kubelet') {
       const { nodeName } = pending.asked;
@@ -254,6 +297,7 @@ class Run {
   ): ReconcileResult {
     this.#waitFor(pending, reason);
     pending.waits += 1;
+    pending.problem = problem;
     const name = csr.metadata?.name ?? '';
     this.#deps.logger.verbose(2, 'A request for a serving certificate stays pending', { request: name, problem });
     if (pending.waits >= TOLD_FROM_WAIT) {

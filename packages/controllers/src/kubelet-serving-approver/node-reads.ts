@@ -60,6 +60,11 @@ export class NodeReads {
     return read.number > begun ? read.answer : undefined;
   }
 
+  /** Whether a read waits for its turn, or is under way. */
+  isAsked({ name }: NodeRef): boolean {
+    return this.#reads.get(name)?.isAsked === true;
+  }
+
   /** Has the machine read. Returns in how many milliseconds it may be asked for, where it may not be now. */
   ask(node: NodeRef): number {
     const now = this.#options.clock.monotonic();

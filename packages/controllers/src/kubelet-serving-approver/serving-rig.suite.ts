@@ -157,14 +157,14 @@ export class ServingRig implements AsyncDisposable {
   gate: Promise<void> = Promise.resolve();
   /** Milliseconds by which what a read answers is old. */
   staleMs: number = 0;
-  readonly #controller: KubeletServingApprover;
+  readonly controller: KubeletServingApprover;
   readonly #ended = new AbortController();
   #running: Promise<void> | undefined;
 
   constructor(options: Partial<ServingOptions> & { readonly dryRun?: boolean } = {}) {
     const { dryRun = false, ...serving } = options;
     this.journal = new Journal({ clock: this.clock, logger: silentLogger, dryRun, redact: (text) => text });
-    this.#controller = createKubeletServingApprover({
+    this.controller = createKubeletServingApprover({
       client: { of: <T extends KubeObject>() => this.#client() as unknown as ResourceClient<T> },
       store: this.requests.store as unknown as Store<CertificateSigningRequest>,
       nodes: this.nodes.store,
@@ -185,7 +185,7 @@ export class ServingRig implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    this.#running = this.#controller.run(this.#ended.signal);
+    this.#running = this.controller.run(this.#ended.signal);
     // The parser is loaded when it runs.
     await import('./serving-request.ts');
     await this.settle();

@@ -4,9 +4,10 @@ import { CloudError } from '@outrigger/cloud-provider';
 import { createVolumeLookUps } from '@outrigger/cloud-runtime';
 import { noMetrics, silentLogger, StatusError, type PersistentVolume, type Store } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
+import type { Finding } from '../finding.ts';
 import { Journal } from '../journal.ts';
 import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
-import { createPvLabelController } from './pv-label-controller.ts';
+import { createPvLabelController, type PvLabelController } from './pv-label-controller.ts';
 import { inZone, REGION, TellingCloud, volumeOf, ZONE, type VolumeSpec } from './pv-label-rig.suite.ts';
 
 class Rig implements AsyncDisposable {
@@ -18,17 +19,11 @@ class Rig implements AsyncDisposable {
   readonly #ended = new AbortController();
   #running: Promise<void> | undefined;
 
+  readonly controller: PvLabelController;
+
   constructor(dryRun = false) {
-    this.journal = new Journal({ clock: this.clock, logger: silentLogger, dryRun, redact: (text) => text });
-  }
-
-  put(name: string, spec?: VolumeSpec): void {
-    this.api.put(volumeOf(name, spec) as object);
-  }
-
-  async start(): Promise<void> {
     const { api, clock } = this;
-    const { signal } = this.#ended;
+    this.journal = new Journal({ clock, logger: silentLogger, dryRun, redact: (text) => text });
     const lookUps = createVolumeLookUps({
       volumes: this.cloud,
       callContext: ({ priority, signal }) => ({
@@ -39,9 +34,9 @@ class Rig implements AsyncDisposable {
       }),
       clock,
       priority: 'normal',
-      signal,
+      signal: this.#ended.signal,
     });
-    this.#running = createPvLabelController({
+    this.controller = createPvLabelController({
       client: api.client,
       store: api.store as unknown as Store<PersistentVolume>,
       lookUps,
@@ -51,8 +46,16 @@ class Rig implements AsyncDisposable {
       metrics: noMetrics,
       random: () => 0,
       journal: this.journal.of('persistent-volume-label-controller'),
-    }).run(signal);
-    await clock.advance(0);
+    });
+  }
+
+  put(name: string, spec?: VolumeSpec): void {
+    this.api.put(volumeOf(name, spec) as object);
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.controller.run(this.#ended.signal);
+    await this.clock.advance(0);
   }
 
   labels(name: string): Readonly<Record<string, string>> | undefined {
@@ -209,4 +212,75 @@ test('a dry run says what would be done, and does nothing', async () => {
     },
   ]);
   assert.deepEqual(rig.api.writes, []);
+});
+
+const told = (finding: Finding | undefined): readonly string[] =>
+  [...(finding?.observed ?? []), ...(finding?.planned ?? [])].map(
+    ({ agoMs, inMs, text }) =>
+      `${text}${agoMs === undefined ? '' : ` ago ${agoMs}`}${inMs === undefined ? '' : ` in ${inMs}`}`,
+  );
+
+test('an explanation says whether the volume is of interest, what the cloud said, and when it is asked again', async () => {
+  await using rig = new Rig();
+  rig.put('leaving', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  rig.put('csi', { source: { csi: { driver: 'd', volumeHandle: 'csi' } } });
+  rig.put('complete', { labels: labelled, affinity: ['a'] });
+  rig.put('differs', { labels: { [ZONE]: 'mine' } });
+  rig.put('unknown');
+  rig.put('failing');
+  rig.put('nowhere');
+  rig.cloud.answers.set('differs', inZone('a'));
+  rig.cloud.answers.set('nowhere', { kind: 'found', labels: {} });
+  rig.cloud.answers.set('failing', { kind: 'failed', error: new CloudError('unavailable', 'no') });
+  assert.equal(rig.controller.explain('failing'), undefined, 'it does not run');
+  await rig.start();
+  const flex = (name: string): string => `It is the volume ${name} of flexVolume outrigger.dev/memory.`;
+  assert.equal(rig.controller.explain('nobody'), undefined);
+  assert.deepEqual(rig.controller.explain('failing')?.about, ['uid-failing']);
+  const expected: Readonly<Record<string, readonly string[]>> = {
+    leaving: [flex('leaving'), 'It has not been looked up in the cloud.', 'Nothing: the volume is being deleted.'],
+    csi: [
+      'Nothing: only volumes of awsElasticBlockStore, azureDisk, cinder, gcePersistentDisk, vsphereVolume and flexVolume are looked up; a CSI driver sets the topology of its own.',
+    ],
+    complete: [
+      flex('complete'),
+      'It has not been looked up in the cloud.',
+      'Nothing: it has its zone and region labels and a node affinity.',
+    ],
+    differs: [
+      flex('differs'),
+      `The cloud gave the labels ${ZONE}=a, ${REGION}=region-1. ago 0`,
+      `Labels differ from the cloud and are not changed: ${ZONE} is mine, in the cloud a. Correct the label, or remove it to have it set.`,
+    ],
+    nowhere: [
+      flex('nowhere'),
+      'The cloud gave the labels (none). ago 0',
+      'Nothing: the cloud gives no zone or region that is missing.',
+    ],
+    unknown: [flex('unknown'), 'The cloud did not know it. ago 0', 'Look it up in the cloud. in 30000'],
+    failing: [flex('failing'), 'The last look-up failed: no (unavailable). ago 0', 'Look it up in the cloud. in 1000'],
+  };
+  for (const [name, lines] of Object.entries(expected)) assert.deepEqual(told(rig.controller.explain(name)), lines);
+  await rig.clock.advance(400_000);
+  assert.match(
+    told(rig.controller.explain('unknown')).at(-1) ?? '',
+    /^Nothing: the cloud does not know it\. It is not asked again/u,
+  );
+});
+
+test('an explanation says what would be written, that a write failed, and when it is tried again', async () => {
+  for (const dryRun of [true, false]) {
+    await using rig = new Rig(dryRun);
+    rig.cloud.answers.set('v', inZone('a'));
+    rig.put('v');
+    rig.api.before = ({ verb }) => {
+      if (verb === 'patch') throw new StatusError('PATCH', 500, { reason: 'InternalError', code: 500 });
+    };
+    await rig.start();
+    const write = `Set the labels ${ZONE}=a, ${REGION}=region-1, require ${ZONE} in (a) and ${REGION} in (region-1) of nodes.`;
+    assert.equal(
+      told(rig.controller.explain('v')).at(-1),
+      dryRun ? write : `${write} The last attempt failed. in 1000`,
+    );
+  }
 });

@@ -15,14 +15,24 @@ import {
   type WorkQueue,
 } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
+import type { Explains, Finding } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
+import { queuedState } from '../planned-action.ts';
 import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { planVolume, type VolumeAdditions } from './plan.ts';
 import { additionPatch } from './volume-patch.ts';
-import { additionsText, differencesText, failureText, invalidText } from './volume-words.ts';
+import {
+  additionsText,
+  differencesText,
+  factOfVolumePlan,
+  factsOfVolume,
+  failureText,
+  invalidText,
+} from './volume-words.ts';
 import { tellSetAside } from '../set-aside.ts';
 
+const NAME = 'persistent-volume-label-controller';
 /** After a write that failed. */
 const WRITE_BACKOFF = { baseMs: 1_000, maxMs: 300_000 };
 /** After a look-up that failed; doubled with each. Nothing of it is left to chance: those that failed together share the next one. */
@@ -43,21 +53,28 @@ export interface PvLabelControllerDependencies extends ControllerDependencies {
   };
 }
 
-export interface PvLabelController {
+export interface PvLabelController extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** Makes the controller; nothing is read or written before `run`. */
 export function createPvLabelController(dependencies: PvLabelControllerDependencies): PvLabelController {
-  return { run: (signal) => new Run(dependencies, signal).run() };
+  let current: Run | undefined;
+  return {
+    run: (signal) => (current = new Run(dependencies, signal)).run(),
+    explain: (key) => current?.explain(key),
+  };
 }
 
 /** What the cloud was asked about one volume. */
 interface Question {
   readonly uid: string;
   state: 'new' | 'asking' | 'answered';
+  /** To be acted on. */
   answer: VolumeResult | undefined;
+  /** What the cloud said last, acted on or not; `at`: monotonic. */
+  last: { readonly result: VolumeResult; readonly at: number } | undefined;
   /** Not to be asked again before; monotonic. */
   notBefore: number;
   /** Answers `unknown` so far. */
@@ -83,7 +100,7 @@ class Run {
     this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
     this.#journal = deps.journal ?? noJournal;
     const rateLimiter = exponentialBackoff<string>({ ...WRITE_BACKOFF, random });
-    this.#queue = createWorkQueue({ name: 'persistent-volume-label-controller', clock, metrics, rateLimiter });
+    this.#queue = createWorkQueue({ name: NAME, clock, metrics, rateLimiter });
   }
 
   async run(): Promise<void> {
@@ -97,7 +114,7 @@ class Run {
     const unsubscribe = store.subscribe((change) => this.#changed(change));
     try {
       await runController({
-        name: 'persistent-volume-label-controller',
+        name: NAME,
         queue: this.#queue,
         reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
         workers: options?.concurrentWrites ?? DEFAULT_WRITERS,
@@ -111,6 +128,30 @@ class Run {
       unsubscribe();
       this.#queue.shutDown();
     }
+  }
+
+  /** From memory alone: with what the cloud said last. */
+  explain(key: string): Finding | undefined {
+    const { clock, store } = this.#deps;
+    const volume = store.get(key);
+    if (!volume) return undefined;
+    const question = this.#knownQuestion(key, volume);
+    return {
+      controller: NAME,
+      about: [volume.metadata?.uid ?? ''],
+      observed: factsOfVolume(volume, question?.last, clock.monotonic()),
+      planned: [
+        factOfVolumePlan(
+          planVolume(volume, question?.answer),
+          queuedState(this.#queue, key, question?.state === 'asking'),
+        ),
+      ],
+    };
+  }
+
+  #knownQuestion(key: string, { metadata }: PersistentVolume): Question | undefined {
+    const known = this.#questions.get(key);
+    return known?.uid === (metadata?.uid ?? '') ? known : undefined;
   }
 
   /** Volumes change each time they are bound, resized or released: only what a label is missing of wakes anything. */
@@ -168,11 +209,19 @@ class Run {
     }
   }
 
-  #questionOf(key: string, { metadata }: PersistentVolume): Question {
-    const known = this.#questions.get(key);
-    const uid = metadata?.uid ?? '';
-    if (known?.uid === uid) return known;
-    const question: Question = { uid, state: 'new', answer: undefined, notBefore: 0, unknowns: 0, failures: 0 };
+  #questionOf(key: string, volume: PersistentVolume): Question {
+    const known = this.#knownQuestion(key, volume);
+    if (known) return known;
+    const { uid = '' } = volume.metadata ?? {};
+    const question: Question = {
+      uid,
+      state: 'new',
+      answer: undefined,
+      last: undefined,
+      notBefore: 0,
+      unknowns: 0,
+      failures: 0,
+    };
     this.#questions.set(key, question);
     return question;
   }
@@ -187,6 +236,7 @@ class Run {
     void this.#deps.lookUps.lookUp(volume).then((answer) => {
       question.state = 'answered';
       question.answer = answer;
+      question.last = { result: answer, at: this.#deps.clock.monotonic() };
       question.failures = answer.kind === 'failed' ? question.failures + 1 : 0;
       if (answer.kind === 'unknown') question.unknowns += 1;
       if (!this.#signal.aborted && this.#questions.get(key) === question) this.#queue.add(key);

@@ -1,6 +1,7 @@
 /** Why a route, or the routes of a node, are as they are. Pure. */
 import { parseCidr, type Cidr, type Route } from '@outrigger/cloud-provider';
 import type { Fact, Finding, Standing } from '../finding.ts';
+import { factOfAction, type ActionState } from '../planned-action.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
 import type { CreateRoute, DeleteRoute, RoutePlan } from './planned-route.ts';
 import { factOfKept, factOfRoute, notedCreate, notedDelete, targetOf } from './route-words.ts';
@@ -17,12 +18,6 @@ export interface ExplainedRoutes {
   /** How an action that is planned stands. */
   readonly stateOf: (action: CreateRoute | DeleteRoute) => ActionState;
 }
-
-/** `waits`: it is tried in `inMs`; `hasFailed`: since it failed before. */
-export type ActionState =
-  | { readonly kind: 'now' }
-  | { readonly kind: 'under-way' }
-  | { readonly kind: 'waits'; readonly inMs: number; readonly hasFailed: boolean };
 
 export function explainUnlisted(): Finding {
   const observed = [{ text: 'The routes have not been listed yet.' }];
@@ -95,11 +90,4 @@ function obstaclesOf(problems: readonly string[], waits: boolean): readonly Fact
     ...(waits ? [{ text: 'No route can be created until the node has an IP address.' }] : []),
     ...problems.map((text) => ({ text: `No route can be created: ${text}` })),
   ];
-}
-
-function factOfAction(summary: string, state: ActionState): Fact {
-  const text = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  if (state.kind === 'under-way') return { text: `${text} The request is in progress.` };
-  if (state.kind === 'now') return { text };
-  return { text: state.hasFailed ? `${text} The last attempt failed.` : text, inMs: state.inMs };
 }

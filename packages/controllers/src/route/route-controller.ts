@@ -16,16 +16,11 @@ import {
 } from '@outrigger/kube';
 import type { Explains, Finding, Standing } from '../finding.ts';
 import { noJournal, type ControllerJournal } from '../journal.ts';
+import type { ActionState } from '../planned-action.ts';
 import { isUnmanaged } from '../unmanaged-nodes.ts';
 import { ToldEvents } from '../told-events.ts';
 import { CloudRoutes } from './cloud-routes.ts';
-import {
-  explainRoutes,
-  explainUnlisted,
-  listRoutes,
-  type ActionState,
-  type ExplainedRoutes,
-} from './explain-routes.ts';
+import { explainRoutes, explainUnlisted, listRoutes, type ExplainedRoutes } from './explain-routes.ts';
 import { recordFailureNote } from './failure-note.ts';
 import { InFlightRoutes } from './in-flight-routes.ts';
 import { KnownRoutes } from './known-routes.ts';

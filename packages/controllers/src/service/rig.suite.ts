@@ -118,6 +118,8 @@ export interface Rig {
   /** Whether calls with this context are known to change nothing. */
   readonly isForReads: (call: CallContext) => boolean;
   readonly reasons: (name: string) => readonly string[];
+  /** By its key or, of one that is deleted, its UID. */
+  readonly explain: ServiceController['explain'];
   /** What is known of a Service, in words. */
   readonly observed: (name: string) => readonly Fact[];
   /** What is planned for a Service, in words. */
@@ -156,6 +158,7 @@ export async function createRig(): Promise<Rig> {
     events,
     isForReads: (call) => forReads.has(call),
     reasons: (name) => events.filter((event) => event.name === name).map(({ reason }) => reason),
+    explain: (key) => explain(key),
     observed: (name) => explain(`default/${name}`)?.observed ?? [],
     planned: (name) => explain(`default/${name}`)?.planned ?? [],
     listed: (name) => [...list()].find((one) => one.name === `default/${name}`),

@@ -512,8 +512,13 @@ test('a Service whose finalizer somebody takes off to be rid of it at once leave
   const rig = await served();
   rig.api.apply('web', webSpec, { ...rig.api.get('web')?.metadata, finalizers: [], annotations: {} });
   rig.api.services.remove('default/web');
+  // In a plan it is `default/web (deleted)`: another one may have its name.
+  assert.equal(rig.explain('default/web'), undefined);
+  assert.deepEqual(rig.explain('uid-1')?.about, ['uid-1']);
+  assert.match(rig.explain('uid-1')?.planned[0]?.text ?? '', /^Delete dns/u);
   await rig.clock.advance(60_000);
   assert.deepEqual(rig.cloud.parts(), []);
+  assert.equal(rig.explain('uid-1'), undefined);
   await rig.stop();
 });
 

@@ -165,9 +165,11 @@ class Run {
 
   /** From memory alone: with what the cloud showed last. */
   explain(key: string): Finding | undefined {
-    const service = this.#deps.services.get(key);
+    // One that is deleted is known by its UID.
+    const known = this.#states.get(LEFTOVER + key) ? LEFTOVER + key : key;
+    const service = this.#subject(known);
     if (!service) return undefined;
-    const finding = explainService(stateOf(this.#states.get(key), service, this.#rules), this.#at(service));
+    const finding = explainService(stateOf(this.#states.get(known), service, this.#rules), this.#at(service));
     return { ...finding, observed: [...finding.observed, ...this.#nodes.facts()] };
   }
 

@@ -13,7 +13,7 @@ import {
   type Service,
 } from '@outrigger/kube';
 import { CONTESTED_REASON, contestedNote, managerOf } from '../contested-field.ts';
-import { noJournal, subjectOf, type ControllerJournal, type Subject } from '../journal.ts';
+import { DELETED, noJournal, subjectOf, type ControllerJournal, type Subject } from '../journal.ts';
 import { applyActions } from '../load-balancer/apply-actions.ts';
 import { createActionCounter } from '../load-balancer/count-actions.ts';
 import { notedOf } from '../load-balancer/load-balancer-words.ts';
@@ -252,5 +252,5 @@ function isAboutUid(error: unknown): boolean {
 /** What the journal knows the Service by; another one of the name of one that is gone may be there. */
 function subjectOfPass({ isLeftover, service }: About): Subject {
   const subject = subjectOf('Service', service);
-  return isLeftover ? { ...subject, name: `${subject.name} (deleted)` } : subject;
+  return isLeftover ? { ...subject, name: `${subject.name}${DELETED}` } : subject;
 }
