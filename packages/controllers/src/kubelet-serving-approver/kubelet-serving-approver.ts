@@ -16,6 +16,7 @@ import {
 } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
 import type { Explains, Finding } from '../finding.ts';
+import { endsBeforeAbort } from '../ends-before-abort.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { refOfNode } from '../node-ref.ts';
 import { Twins } from '../node/twins.ts';
@@ -121,12 +122,8 @@ class Run {
 
   async run(): Promise<void> {
     const { clock, events, logger, metrics, nodes, store } = this.#deps;
-    try {
-      await Promise.all([store.whenSynced(this.#signal), nodes.whenSynced(this.#signal)]);
-    } catch (error) {
-      if (this.#signal.aborted) return;
-      throw error;
-    }
+    const synced = Promise.all([store.whenSynced(this.#signal), nodes.whenSynced(this.#signal)]);
+    if (!(await endsBeforeAbort(synced, this.#signal))) return;
     const stops = [
       nodes.subscribe((change) => this.#nodeChanged(change)),
       store.subscribe((change) => this.#changed(change)),

@@ -17,6 +17,7 @@ import {
   type ResourceEvent,
   type WorkQueue,
 } from '@outrigger/kube';
+import { endsBeforeAbort } from '../ends-before-abort.ts';
 import { standingOf, type Explains, type Finding, type Standing } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
@@ -151,12 +152,7 @@ class Run {
 
   async run(): Promise<void> {
     const { store, clock, logger, lookups, metrics, options } = this.#deps;
-    try {
-      await store.whenSynced(this.#signal);
-    } catch (error) {
-      if (this.#signal.aborted) return;
-      throw error;
-    }
+    if (!(await endsBeforeAbort(store.whenSynced(this.#signal), this.#signal))) return;
     this.#metrics.held.set(0);
     this.#metrics.unproved.set(0);
     this.#startedAt = { monotonic: clock.monotonic(), wall: clock.now() };

@@ -18,6 +18,7 @@ import {
   type WorkQueue,
 } from '@outrigger/kube';
 import { factOfAnswer } from '../answer-words.ts';
+import { endsBeforeAbort } from '../ends-before-abort.ts';
 import { standingOf, type Explains, type Finding, type Standing } from '../finding.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
@@ -127,12 +128,7 @@ class Run {
 
   async run(): Promise<void> {
     const { store, clock, logger, lookups, metrics, random, options } = this.#deps;
-    try {
-      await store.whenSynced(this.#signal);
-    } catch (error) {
-      if (this.#signal.aborted) return;
-      throw error;
-    }
+    if (!(await endsBeforeAbort(store.whenSynced(this.#signal), this.#signal))) return;
     const unsubscribe = store.subscribe((change) => this.#changed(change));
     const stopHints = lookups.hints?.subscribe((hinted) => this.#hinted(hinted));
     try {

@@ -16,6 +16,7 @@ import {
 } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
 import type { Explains, Finding } from '../finding.ts';
+import { endsBeforeAbort } from '../ends-before-abort.ts';
 import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
 import { queuedState } from '../planned-action.ts';
 import { ToldEvents } from '../told-events.ts';
@@ -105,12 +106,7 @@ class Run {
 
   async run(): Promise<void> {
     const { clock, logger, metrics, options, store } = this.#deps;
-    try {
-      await store.whenSynced(this.#signal);
-    } catch (error) {
-      if (this.#signal.aborted) return;
-      throw error;
-    }
+    if (!(await endsBeforeAbort(store.whenSynced(this.#signal), this.#signal))) return;
     const unsubscribe = store.subscribe((change) => this.#changed(change));
     try {
       await runController({

@@ -14,6 +14,7 @@ import {
   type ResourceEvent,
   type Timer,
 } from '@outrigger/kube';
+import { endsBeforeAbort } from '../ends-before-abort.ts';
 import type { Explains, Finding, Standing } from '../finding.ts';
 import { noJournal, type ControllerJournal } from '../journal.ts';
 import type { ActionState } from '../planned-action.ts';
@@ -152,13 +153,8 @@ class Run {
 
   async run(): Promise<void> {
     const { store, options } = this.#deps;
-    try {
-      await store.whenSynced(this.#signal);
-      await this.#loadRecord();
-    } catch (error) {
-      if (this.#signal.aborted) return;
-      throw error;
-    }
+    const ready = store.whenSynced(this.#signal).then(() => this.#loadRecord());
+    if (!(await endsBeforeAbort(ready, this.#signal))) return;
     const unsubscribe = store.subscribe((change) => this.#changed(change));
     this.#wake();
     try {
