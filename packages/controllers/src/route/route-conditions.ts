@@ -19,15 +19,9 @@ import {
 } from '@outrigger/kube';
 import { statusPatch } from '../node/node-patch.ts';
 import { subjectOf, type ControllerJournal } from '../journal.ts';
-import {
-  afterWrite,
-  CONTESTED_REASON,
-  contestedNote,
-  managerOf,
-  reviewField,
-  type FieldState,
-} from '../contested-field.ts';
+import { afterWrite, reviewField, type FieldState } from '../contested-field.ts';
 import { tellSetAside } from '../set-aside.ts';
+import { tellContested } from '../tell-contested.ts';
 import type { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { conditionPath, hasRouteCondition, routeCondition, routeStatus, routeStatusOf } from './network-condition.ts';
@@ -125,26 +119,15 @@ export class RouteConditions {
     });
     if (review.state) this.#fields.set(key, review.state);
     else this.#fields.delete(key);
-    if (review.isContested) await this.#tellContested(key, node, context);
+    if (review.isContested) {
+      const read = (): Promise<Node> => this.#options.nodes.get({ name: key }, { signal: context.signal });
+      const contested = { field: 'condition NetworkUnavailable', path: conditionPath, read };
+      await tellContested(node, contested, this.#options.told, context);
+    }
     const { verdict } = review;
     if (verdict.kind === 'wait') return { requeueAfterMs: verdict.atMs - now };
     if (verdict.kind === 'write') await this.#write(key, { node, wanted, context });
     return undefined;
-  }
-
-  /** The store keeps no managedFields, so the node is read once. */
-  async #tellContested(key: string, node: Node, { signal, logger }: ReconcileContext): Promise<void> {
-    const { nodes, told } = this.#options;
-    if (told.wasTold(node, CONTESTED_REASON)) return;
-    let manager: string | undefined;
-    try {
-      manager = managerOf(await nodes.get({ name: key }, { signal }), conditionPath);
-    } catch (error) {
-      signal.throwIfAborted();
-      logger.verbose(2, 'The managed fields of the node could not be read', { error });
-    }
-    const note = contestedNote('condition NetworkUnavailable', manager);
-    if (told.tell(node, note)) logger.warn(note.message, { node: key });
   }
 
   async #write(

@@ -9,7 +9,7 @@ import { episodeOf, fail } from './fail.ts';
 import { annotationPatch, openedRecord } from './parts-record.ts';
 import { LONGEST_POLL_MS, nextPollMs, spent } from './polling.ts';
 import { beginNote, noNodesNote } from './service-events.ts';
-import { UNCERTAIN_MS, type ServiceState } from './service-state.ts';
+import { partsOf, UNCERTAIN_MS, type ServiceState } from './service-state.ts';
 import { notePartsAction } from './service-words.ts';
 import { LOOK, wake, type Effect, type Step, type Surroundings } from './step-types.ts';
 import { partsAnnotation } from './well-known-names.ts';
@@ -17,8 +17,7 @@ import { partsAnnotation } from './well-known-names.ts';
 export function act(state: ServiceState, bring: Bring, at: Surroundings): Step {
   const { cloud, dryRun } = at.rules;
   if (dryRun) {
-    const there = state.look?.observation.kind === 'parts' ? state.look.observation.parts : [];
-    const actions = [...at.before, ...changesOfParts(bring, there)];
+    const actions = [...at.before, ...changesOfParts(bring, partsOf(state.look))];
     return { state: spent(state), effects: [{ kind: 'plan', actions }], next: wake(LONGEST_POLL_MS) };
   }
   // Nothing is made beyond what the record on the Service says before it says that there may be more.

@@ -2,12 +2,14 @@
 import type { Fact, Finding, Standing } from '../finding.ts';
 import { factsOfParts, listedParts } from '../load-balancer/load-balancer-words.ts';
 import { judgedPlan } from './pass.ts';
-import type { ServiceState } from './service-state.ts';
+import { partsOf, stateOf, type ServiceState } from './service-state.ts';
 import { selectedBy, settledNow } from './settled-now.ts';
 import { factsOfService, factsOfServicePlan } from './service-words.ts';
 import type { Surroundings } from './step-types.ts';
 
-export function explainService(state: ServiceState, at: Surroundings): Finding {
+/** `ofNodes`: what holds for all Services. */
+export function explainService(known: ServiceState | undefined, at: Surroundings, ofNodes: readonly Fact[]): Finding {
+  const state = stateOf(known, at.service, at.rules);
   const { lastFailure: failure, look, uid, work } = state;
   const { now, rules, service } = at;
   const { plan } = judgedPlan(state, look, at);
@@ -19,15 +21,16 @@ export function explainService(state: ServiceState, at: Surroundings): Finding {
       ...factsOfLook(state, now),
       ...(work?.handles ?? []).map((handle) => ({ text: `The cloud is carrying out its task ${handle}.` })),
       ...(failure ? [failureFact(failure, now)] : []),
+      ...ofNodes,
     ],
     planned: [...factsOfServicePlan(plan), ...retryFacts(failure, now)],
   };
 }
 
 /** What is settled is not planned anew. */
-export function standingOfService(state: ServiceState, at: Surroundings): Standing {
+export function standingOfService(known: ServiceState | undefined, at: Surroundings): Standing {
+  const state = stateOf(known, at.service, at.rules);
   const { metadata = {} } = at.service;
-  const seen = state.look?.observation;
   const settled = settledNow(state, at, () => selectedBy(state, at));
   const plan = settled ? undefined : judgedPlan(state, state.look, at).plan;
   const isDone = !plan || (plan.kind === 'bring' && plan.complete && !plan.refused && plan.desired.wanted);
@@ -44,7 +47,7 @@ export function standingOfService(state: ServiceState, at: Surroundings): Standi
             ...retryFacts(failure, at.now),
           ]
         : [],
-    parts: seen?.kind === 'parts' ? listedParts(seen.parts) : [],
+    parts: listedParts(partsOf(state.look)),
   };
 }
 

@@ -76,6 +76,7 @@ export class NodeFollower {
 
   /** Which nodes are back ends, and what Services select of them, may be something else by now. */
   followAnew(): void {
+    this.#options.backEnds.forgetSelections();
     this.#noteAll();
     this.#changes.note();
   }

@@ -3,35 +3,28 @@ import type { BackEnd, PartAnswer } from '@outrigger/cloud-provider';
 import { reviewField } from '../contested-field.ts';
 import { judgeLook, questionKey, type Judged } from '../load-balancer/judge-look.ts';
 import { recordAction } from '../load-balancer/load-balancer-words.ts';
-import type { Bring, LookAgain, ServicePlan } from '../load-balancer/service-plan.ts';
+import type { Bring, ServicePlan } from '../load-balancer/service-plan.ts';
 import { act } from './act.ts';
 import { answerOf } from './adoption.ts';
 import { episodeOf, fail } from './fail.ts';
-import { FOREIGN_AFTER_MS, foreignOwnerNote, foreignOwnerOf, unclaimedNote, unclaimedSince } from './foreign-owner.ts';
+import { leaveAlone } from './leave-alone.ts';
 import { cleaned, letGo } from './let-go.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
-import { annotationPatch, isWrittenDown, missingRecordOf, missingText } from './parts-record.ts';
+import { missingRecordOf } from './parts-record.ts';
 import { planLeftover, planService, releasedIfAsked } from './plan.ts';
-import { nextPollMs, poll, spent } from './polling.ts';
-import { endNote, failureNote, hiddenNote, missingNote, releasedNote, warningNote } from './service-events.ts';
-import { failedReadiness, PROVISIONING, settledReadiness, waitingReadiness } from './readiness.ts';
+import { spent } from './polling.ts';
+import { endNote, failureNote, releasedNote, warningNote } from './service-events.ts';
+import { PROVISIONING, settledReadiness } from './readiness.ts';
 import { asRecorded, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
-import { isStale, saying, takeAway, tellReadiness } from './tell-readiness.ts';
-import { isRecorded, roleOf } from './role.ts';
+import { saying, tellReadiness } from './tell-readiness.ts';
+import { roleOf } from './role.ts';
 import { stateOf, type SeenLook, type ServiceState, type Settled } from './service-state.ts';
-import { notePartsAction, statusAction } from './service-words.ts';
+import { statusAction } from './service-words.ts';
 import { observedOf, selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
-import { hold, settle, statusWrite } from './settle.ts';
+import { hold, settle } from './settle.ts';
 import { after, LOOK, REST, wake, type Effect, type Read, type Step, type Surroundings } from './step-types.ts';
-import { missingSinceAnnotation } from './well-known-names.ts';
+import { goOn, lookAgain } from './wait.ts';
 import { wakingText } from './waking-text.ts';
-
-/** So long the cloud may leave out of a look what it has, before a person is told: lists lag. */
-const HIDDEN_TOLD_AFTER_MS = 30_000;
-/** A cloud that is looked at so seldom is at work for long, which is worth a write: by its own measure, or after three looks. */
-const LONG_POLL_MS = 3_000;
-/** Each time costs a look at the cloud. */
-const UNCLAIMED_AGAIN_MS = 1_800_000;
 
 export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   const { rules, service } = at;
@@ -115,20 +108,8 @@ export function answered(state: ServiceState, { look, questions }: Read, answers
 function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Step {
   const { rules, service } = at;
   switch (plan.kind) {
-    case 'nothing': {
-      const message = 'The Service is left alone';
-      const log = { kind: 'log', level: 4, message, fields: { reason: plan.reason } } as const;
-      const isElsewhere = plan.reason === 'implemented-elsewhere' && isRecorded(service, rules.options.providerName);
-      const readiness = isElsewhere ? failedReadiness(plan.error) : state.readiness;
-      const idle: Step = {
-        state: { ...spent(state), readiness },
-        effects: [{ kind: 'plan', actions: [] }, log],
-        next: REST,
-      };
-      if (plan.reason === 'unclaimed') return tellUnclaimed(idle, at);
-      if (isStale(service, rules.options)) return { ...idle, next: { kind: 'write', write: takeAway(service) } };
-      return plan.reason === 'not-ours' ? tellForeign(idle, at) : idle;
-    }
+    case 'nothing':
+      return leaveAlone(state, plan, at);
     case 'record': {
       const { providerName } = rules.options;
       const readiness = roleOf(service, rules.options) === 'serve' ? PROVISIONING : undefined;
@@ -174,68 +155,6 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
   }
 }
 
-function tellForeign(idle: Step, { rules, service }: Surroundings): Step {
-  const owner = foreignOwnerOf(service, rules.options);
-  if (owner === undefined) return idle;
-  const note = foreignOwnerNote(service, owner, rules.options.providerName);
-  return { ...idle, effects: [...idle.effects, { kind: 'tell', note }], next: wake(FOREIGN_AFTER_MS) };
-}
-
-/** Another program may be at work on it; where none is, it is never deleted. */
-function tellUnclaimed(idle: Step, { rules, service, wallNow }: Surroundings): Step {
-  const since = unclaimedSince(service, rules.options);
-  if (since === undefined) return idle;
-  const leftMs = since + FOREIGN_AFTER_MS - wallNow;
-  if (leftMs > 0) return { ...idle, next: wake(leftMs) };
-  const note = unclaimedNote(rules.options.providerName);
-  return { ...idle, effects: [...idle.effects, { kind: 'tell', note }], next: wake(UNCLAIMED_AGAIN_MS) };
-}
-
-/** The cloud may not have shown all. */
-function lookAgain(state: ServiceState, { inMs, missing, why }: LookAgain, at: Surroundings): Step {
-  const sinceMs = at.now - (state.knowledge.wait?.since ?? at.now);
-  const message = 'The cloud may not list all parts of a load balancer';
-  const effects: readonly Effect[] = [
-    { kind: 'log', level: 2, message, fields: { missing, why } },
-    { kind: 'plan', actions: at.before },
-  ];
-  if (why === 'hidden') {
-    const isTold = sinceMs >= HIDDEN_TOLD_AFTER_MS;
-    if (!isTold) return after(effects, poll(state));
-    return after([...effects, { kind: 'tell', note: hiddenNote(missing) }], poll(waiting(state, missing, at)));
-  }
-  if (why === 'quiet') return { state: spent(state), effects, next: wake(Math.max(1, inMs)) };
-  return after(
-    [...effects, { kind: 'tell', note: missingNote(missing) }],
-    waitFor(waiting(state, missing, at), missing, { inMs, sinceMs }, at),
-  );
-}
-
-/** A cloud that cannot be asked is waited for, and since when is kept on the Service: the next process goes on with it. */
-function waitFor(
-  state: ServiceState,
-  missing: readonly string[],
-  { inMs, sinceMs }: { readonly inMs: number; readonly sinceMs: number },
-  at: Surroundings,
-): Step {
-  const { service, wallNow } = at;
-  const { knowledge, leftover, look } = state;
-  const there = look?.observation.kind === 'parts' ? look.observation.parts : [];
-  const since = wallNow - sinceMs;
-  const record = { since, parts: knowledge.parts.missingIn(there, 'there'), open: knowledge.parts.unseen.length > 0 };
-  const wait = poll(state, Math.max(1, inMs));
-  if (leftover || isWrittenDown(service, record)) return wait;
-  const message =
-    'The cloud does not list parts of a load balancer, and does not prove that they were deleted; waiting';
-  const noted = annotationPatch(service, { [missingSinceAnnotation]: missingText(record) });
-  const patch = saying(noted, state, at);
-  return {
-    state: wait.state,
-    effects: [{ kind: 'log', level: 'warn', message, fields: { missing, forMs: inMs } }],
-    next: { kind: 'write', write: { purpose: 'wait', action: notePartsAction, patch, afterwards: wait.next } },
-  };
-}
-
 function carryOutBring(state: ServiceState, bring: Bring, at: Surroundings): Step {
   const { complete, desired, plan, refused } = bring;
   const effects: Effect[] = (plan.warnings ?? []).map((warning) => ({ kind: 'tell', note: warningNote(warning) }));
@@ -246,19 +165,7 @@ function carryOutBring(state: ServiceState, bring: Bring, at: Surroundings): Ste
     return after(effects, desired.wanted ? settle(state, bring, at) : cleaned(state, at));
   }
   if (plan.actions.length > 0) return after(effects, act(state, bring, at));
-  // What is pending in the cloud goes on by itself.
-  const there = state.look?.observation.kind === 'parts' ? state.look.observation.parts : [];
-  const pending = there.filter((part) => part.state !== 'ready').map(({ id, kind }) => `${kind} ${id}`);
-  const isLong = nextPollMs(state) >= LONG_POLL_MS && state.work?.episode !== 'update';
-  const waits = isLong ? waiting(state, pending, at) : state;
-  const isWorth = desired.wanted && !refused && plan.ingress.length > 0;
-  const write = isWorth ? statusWrite(waits, bring, at, 'pending') : undefined;
-  return after(effects, write ? { state: spent(waits), effects: [], next: { kind: 'write', write } } : poll(waits));
-}
-
-/** It is about to say so. */
-function waiting(state: ServiceState, parts: readonly string[], { rules, service }: Surroundings): ServiceState {
-  return { ...state, readiness: waitingReadiness(parts, roleOf(service, rules.options) === 'serve') };
+  return after(effects, goOn(state, bring, at));
 }
 
 /** What the Service asks for is refused; what it has is as it should be. */

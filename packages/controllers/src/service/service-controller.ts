@@ -13,6 +13,7 @@ import {
   type ResourceEvent,
   type WorkQueue,
 } from '@outrigger/kube';
+import { endsBeforeAbort } from '../ends-before-abort.ts';
 import type { Explains, Finding, Standing } from '../finding.ts';
 import { asError } from '../load-balancer/failure.ts';
 import { Locks } from '../load-balancer/locks.ts';
@@ -23,18 +24,19 @@ import { confirmAddresses } from './confirm-addresses.ts';
 import { explainService, standingOfService } from './explain-service.ts';
 import { identityOf } from './load-balancer-service.ts';
 import { NodeFollower } from './node-follower.ts';
-import { namespaceOf, Observations } from './observations.ts';
+import { warnOfForeignNodes, watchForeignNodes } from './foreign-nodes.ts';
+import { Observations } from './observations.ts';
 import { onGrid } from './polling.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
-import { asAnswered, ServiceEffects, type Pass } from './service-effects.ts';
+import { asAnswered, ServiceEffects } from './service-effects.ts';
 import { roleOf } from './role.ts';
-import { LEFTOVER, ServiceStates, stateOf, type ServiceState } from './service-state.ts';
+import type { ServiceState } from './service-state.ts';
+import { ServiceStates } from './service-states.ts';
 import { step } from './service-step.ts';
 import type { Rules, ServiceEvent, Step, Surroundings } from './step-types.ts';
 import { createServiceMetrics } from './service-metrics.ts';
 import { ruleOptionsOf, rulesOf, surroundingsOf } from './surroundings.ts';
 import { TurnBudget } from './turn-budget.ts';
-import { wakingText } from './waking-text.ts';
 
 /** As many as the call budget has requests in flight: who would send one does not wait for a worker, and the budget bounds what the cloud gets. */
 const DEFAULT_WORKERS = 32;
@@ -74,20 +76,20 @@ class Run {
   readonly #observations: Observations;
   readonly #effects: ServiceEffects;
   readonly #turns = new TurnBudget(BACK_ENDS_A_TURN);
-  readonly #groupOf: (key: string) => string;
 
   constructor(deps: ServiceControllerDependencies, signal: AbortSignal) {
-    const { callContext, clock, locks = new Locks(), metrics, nodes, provider } = deps;
+    const { callContext, clock, events, locks = new Locks(), nodes, provider, services } = deps;
     this.#deps = deps;
     this.#signal = signal;
     this.#locks = locks;
-    // Whoever may write Services in one namespace may write thousands, over and over.
-    this.#groupOf = (key) => this.#states.get(key)?.leftover?.metadata?.namespace ?? namespaceOf(key);
-    // All of a namespace follow a node that joins: who asks for something meanwhile is not behind them.
-    const groupOf = (key: string): string => (this.#onlyFollows(key) ? 'nodes ' : '') + this.#groupOf(key);
-    this.#queue = createWorkQueue({ name: 'service', clock, metrics, groupOf });
-    this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
-    this.#states = new ServiceStates(() => this.#effects.nodesFollowed(clock.monotonic() - this.#nodes.changedAt));
+    const metrics = createServiceMetrics(deps.metrics);
+    const sinceNodesMs = (): number => clock.monotonic() - this.#nodes.changedAt;
+    const states = new ServiceStates(services, () => metrics.nodeSyncLatency.observe(sinceNodesMs() / 1000));
+    this.#states = states;
+    const groupOf = (key: string): string => states.groupOf(key);
+    this.#queue = createWorkQueue({ name: 'service', clock, metrics: deps.metrics, groupOf });
+    const wake = (key: string): void => this.#queue.add(key);
+    this.#written = new WrittenVersions({ clock, signal, onBelieved: wake });
     const options = ruleOptionsOf(deps);
     this.#backEnds = new BackEndSet(options, provider, deps.cloudAddresses);
     this.#rules = rulesOf(deps, options, this.#backEnds);
@@ -98,9 +100,9 @@ class Run {
       turns: this.#turns,
       clock,
       signal,
-      keys: () => this.#states.keys(),
+      keys: () => states.keys(),
       follow: (key) => this.#follow(key),
-      tell: (node, note) => deps.events.record(node, note),
+      tell: (node, note) => events.record(node, note),
     });
     this.#observations = new Observations({
       provider,
@@ -108,112 +110,72 @@ class Run {
       clock,
       signal,
       groupOf,
-      tenantOf: this.#groupOf,
-      isFollower: (key) => this.#onlyFollows(key),
-      serviceOf: (key) => {
-        const service = this.#subject(key);
-        return service && identityOf(service);
-      },
-      onAnswer: (key, look) => this.#hear(key, { kind: 'looked', look }, this.#subject(key) ?? {}),
+      tenantOf: (key) => states.tenantOf(key),
+      isFollower: (key) => states.onlyFollows(key),
+      serviceOf: (key) => states.identityOf(key),
+      onAnswer: (key, look) => this.#hear(key, { kind: 'looked', look }),
     });
-    const leaveOver = (state: ServiceState): void => {
-      this.#states.set(LEFTOVER + state.uid, state);
-      this.#queue.add(LEFTOVER + state.uid);
-    };
-    this.#effects = new ServiceEffects({ deps, locks, written: this.#written, leaveOver });
+    this.#effects = new ServiceEffects({ deps, locks, metrics, states, wake, written: this.#written });
   }
 
   async run(): Promise<void> {
-    const { clock, logger, metrics, nodes, onReconfigured, options, services } = this.#deps;
+    const { clock, events, logger, metrics, nodes, onReconfigured, options, services } = this.#deps;
     const { concurrentServiceSyncs: workers = DEFAULT_WORKERS } = options;
-    try {
-      // Without all nodes every set of back ends would be too small.
-      await Promise.all([services.whenSynced(this.#signal), nodes.whenSynced(this.#signal)]);
-      await confirmAddresses(this.#deps, this.#rules.options, this.#signal);
-    } catch (error) {
-      if (this.#signal.aborted) return;
-      throw error;
-    }
+    // Without all nodes every set of back ends would be too small.
+    const synced = Promise.all([services.whenSynced(this.#signal), nodes.whenSynced(this.#signal)]);
+    const ready = synced.then(() => confirmAddresses(this.#deps, this.#rules.options, this.#signal));
+    if (!(await endsBeforeAbort(ready, this.#signal))) return;
     // Before the Services: what is there at the start is no change.
-    const stopNodes = this.#nodes.start();
-    const { providerName: provider } = options;
-    const { foreignNodes } = createServiceMetrics(metrics);
-    metrics.onCollect(() => foreignNodes.set(this.#backEnds.foreign, { provider }), this.#signal);
-    this.#tellForeignNodes();
-    const stopServices = services.subscribe((change) => this.#changed(change));
-    const stopReconfigured = onReconfigured?.(() => this.#reconfigured());
+    const stops = [this.#nodes.start(), services.subscribe((change) => this.#changed(change))];
+    if (onReconfigured) stops.push(onReconfigured(() => this.#reconfigured()));
+    watchForeignNodes(this.#backEnds, this.#deps, this.#signal);
     try {
       await runController({
         name: 'service-lb-controller',
         queue: this.#queue,
         reconciler: { reconcile: (key, context) => this.#reconcile(key, context) },
         workers,
-        parking: { places: WAITING_A_WORKER * workers, groupOf: this.#groupOf },
+        parking: { places: WAITING_A_WORKER * workers, groupOf: (key) => this.#states.tenantOf(key) },
         clock,
         logger,
         metrics,
         signal: this.#signal,
-        onSetAside: tellSetAside(services, this.#deps.events),
+        onSetAside: tellSetAside(services, events),
       });
     } finally {
-      stopReconfigured?.();
-      stopServices();
-      stopNodes();
+      for (const stop of stops) stop();
       this.#queue.shutDown();
     }
   }
 
   /** From memory alone: with what the cloud showed last. */
   explain(key: string): Finding | undefined {
-    // One that is deleted is known by its UID.
-    const known = this.#states.get(LEFTOVER + key) ? LEFTOVER + key : key;
-    const service = this.#subject(known);
-    if (!service) return undefined;
-    const finding = explainService(stateOf(this.#states.get(known), service, this.#rules), this.#at(service));
-    return { ...finding, observed: [...finding.observed, ...this.#nodes.facts()] };
+    const known = this.#states.keyOfAsked(key);
+    const service = this.#states.subjectOf(known);
+    return service && explainService(this.#states.get(known), this.#at(service), this.#nodes.facts());
   }
 
   /** A Service that is settled costs no plan: what each of them would be asked for its back ends is the most of it. */
   *list(): Iterable<Standing> {
     for (const service of this.#deps.services.values()) {
       if (roleOf(service, this.#rules.options) === 'leave') continue;
-      const state = stateOf(this.#states.get(keyOfObject(service)), service, this.#rules);
-      yield standingOfService(state, this.#at(service));
+      yield standingOfService(this.#states.get(keyOfObject(service)), this.#at(service));
     }
   }
 
   #changed(change: ResourceEvent<Service>): void {
     const { key } = change;
-    if (change.type === 'delete') return this.#hear(key, { kind: 'vanished', successor: undefined }, change.previous);
-    const { object: service } = change;
-    if (change.type === 'update' && change.previous.metadata?.uid !== service.metadata?.uid) {
-      this.#hear(key, { kind: 'vanished', successor: service }, change.previous);
-    }
-    if (!this.#written.isBehind(key, service)) this.#hear(key, { kind: 'changed' }, service);
+    const service = change.type === 'delete' ? undefined : change.object;
+    const before = change.type === 'add' ? service : change.previous;
+    const isGone = before?.metadata?.uid !== service?.metadata?.uid;
+    if (isGone) this.#hear(key, { kind: 'vanished', successor: service }, before);
+    if (service && !this.#written.isBehind(key, service)) this.#hear(key, { kind: 'changed' }, service);
   }
 
   #reconfigured(): void {
-    this.#backEnds.forgetSelections();
-    for (const key of this.#states.keys()) this.#hear(key, { kind: 'reconfigured' }, this.#subject(key) ?? {});
-    // Which nodes there are, and what is selected of them, may be by the config too.
+    for (const key of this.#states.keys()) this.#hear(key, { kind: 'reconfigured' });
     this.#nodes.followAnew();
-    this.#tellForeignNodes();
-  }
-
-  /** Who can write the status of such a Node can lead the traffic of load balancers anywhere. */
-  #tellForeignNodes(): void {
-    const { logger, options, provider } = this.#deps;
-    const { foreign: nodes } = this.#backEnds;
-    if (nodes === 0) return;
-    const { foreignNodesOption: option } = provider;
-    const remedy = option === undefined ? '' : `; to exclude them, set ${option} to false`;
-    logger.warn(
-      `Nodes that the cloud does not know are back ends, at addresses that only their status reports${remedy}`,
-      {
-        provider: options.providerName,
-        nodes,
-      },
-    );
+    warnOfForeignNodes(this.#backEnds, this.#deps);
   }
 
   #follow(key: string): void {
@@ -223,21 +185,19 @@ class Run {
   }
 
   /** An event outside of passes: its effects take no time. */
-  #hear(key: string, event: ServiceEvent, service: Service): void {
+  #hear(key: string, event: ServiceEvent, service: Service = this.#states.subjectOf(key) ?? {}): void {
     const { effects, next, state } = step(this.#states.get(key), event, this.#at(service));
     this.#states.set(key, state);
-    const about = { key, service, isLeftover: key.startsWith(LEFTOVER), logger: this.#deps.logger };
+    const about = { key, service, logger: this.#deps.logger, signal: this.#signal };
     for (const effect of effects) void this.#effects.carryOut(effect, about);
     if (next.kind === 'wake') this.#queue.add(key, next.afterMs > 0 ? { delayMs: next.afterMs } : {});
   }
 
   async #reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | void> {
     await this.#turns.spend(this.#backEnds.all.length);
-    const service = this.#subject(key);
+    const service = this.#states.subjectOf(key);
     if (!service) return;
-    if (!key.startsWith(LEFTOVER) && this.#written.isBehind(key, service)) {
-      return this.#hear(key, { kind: 'behind' }, service);
-    }
+    if (this.#written.isBehind(key, service)) return this.#hear(key, { kind: 'behind' });
     const identity = identityOf(service);
     const lock = this.#deps.provider.lockKey?.(identity) ?? identity.uid;
     if (!this.#locks.tryAcquire(lock, key, () => this.#queue.add(key))) return;
@@ -255,7 +215,7 @@ class Run {
     let own: ServiceState | undefined;
     const take = (event: ServiceEvent): Step => {
       // Whatever became of its key meanwhile: what is known of its parts goes where it is.
-      const home = own ? this.#homeOf(key, own) : key;
+      const home = own ? this.#states.homeOf(key, own.uid) : key;
       const taken = step(home === undefined ? own : this.#states.get(home), event, {
         ...this.#at(service),
         generation,
@@ -267,18 +227,7 @@ class Run {
     };
     let event: ServiceEvent | undefined = { kind: 'due' };
     while (event) {
-      const pass: Pass = {
-        key,
-        service,
-        isLeftover: key.startsWith(LEFTOVER),
-        logger: context.logger,
-        lock,
-        signal: context.signal,
-        park: context.park,
-        isCurrent: ({ desired }) =>
-          pass.isLeftover || !desired.wanted || wakingText(this.#subject(key) ?? {}) === wakingText(pass.service),
-        onApplied: take,
-      };
+      const pass = { ...context, key, lock, service, onApplied: take };
       try {
         const { effects, next } = take(event);
         for (const effect of effects) await this.#effects.carryOut(effect, pass);
@@ -293,22 +242,7 @@ class Run {
     }
   }
 
-  /** It was as it should be until nodes changed, and asks for nothing else since. */
-  #onlyFollows(key: string): boolean {
-    const state = this.#states.get(key);
-    const service = this.#deps.services.get(key);
-    return state?.nodes?.isDue === true && service !== undefined && state.settled?.text === wakingText(service);
-  }
-
-  #homeOf(key: string, { uid }: ServiceState): string | undefined {
-    return [key, LEFTOVER + uid].find((one) => this.#states.get(one)?.uid === uid);
-  }
-
   #at(service: Service): Surroundings {
     return surroundingsOf(service, this.#rules, this.#backEnds, this.#deps);
-  }
-
-  #subject(key: string): Service | undefined {
-    return this.#states.get(key)?.leftover ?? this.#deps.services.get(key);
   }
 }

@@ -6,13 +6,11 @@ import {
   isNotFound,
   resources,
   type Counter,
-  type Logger,
   type ObjectMeta,
   type ReconcileContext,
   type ResourceClient,
   type Service,
 } from '@outrigger/kube';
-import { CONTESTED_REASON, contestedNote, managerOf } from '../contested-field.ts';
 import { DELETED, noJournal, subjectOf, type ControllerJournal, type Subject } from '../journal.ts';
 import { applyActions } from '../load-balancer/apply-actions.ts';
 import { createActionCounter } from '../load-balancer/count-actions.ts';
@@ -20,13 +18,15 @@ import { notedOf } from '../load-balancer/load-balancer-words.ts';
 import type { Locks } from '../load-balancer/locks.ts';
 import { readParts } from '../load-balancer/read-parts.ts';
 import type { Bring } from '../load-balancer/service-plan.ts';
+import { tellContested } from '../tell-contested.ts';
 import { ToldEvents } from '../told-events.ts';
 import type { WrittenVersions } from '../written-versions.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
-import { createServiceMetrics, type ServiceMetrics } from './service-metrics.ts';
-import { readyCondition } from './well-known-names.ts';
-import type { ServiceState } from './service-state.ts';
+import type { ServiceMetrics } from './service-metrics.ts';
+import { isLeftover, leftoverKey, type ServiceStates } from './service-states.ts';
 import type { Effect, Next, Read, ServiceEvent, Write } from './step-types.ts';
+import { wakingText } from './waking-text.ts';
+import { readyCondition } from './well-known-names.ts';
 
 /** As in fieldsV1. */
 const PATHS = {
@@ -37,26 +37,14 @@ const PATHS = {
 const CHANGED = 'Service was deleted, replaced or changed in the meantime';
 
 /** What the effects of one step are about. */
-export interface About {
+export interface About extends Pick<ReconcileContext, 'logger' | 'signal'> {
   readonly key: string;
   readonly service: Service;
-  /** The object itself is gone. */
-  readonly isLeftover: boolean;
-  readonly logger: Logger;
-  /** Of a pass. */
-  readonly lock?: string;
-  readonly signal?: AbortSignal;
 }
 
 /** A pass, under its lock. */
-export interface Pass extends About {
+export interface Pass extends About, Pick<ReconcileContext, 'park'> {
   readonly lock: string;
-  /** Ends with the process, or with the leadership. */
-  readonly signal: AbortSignal;
-  /** Whether the Service is still as this pass knows it; asked before each action. */
-  readonly isCurrent: (bring: Bring) => boolean;
-  /** As `ReconcileContext.park`. */
-  readonly park: ReconcileContext['park'];
   /** One action has ended, while others are still to come. */
   readonly onApplied: (event: Extract<ServiceEvent, { kind: 'applied' }>) => void;
 }
@@ -64,15 +52,17 @@ export interface Pass extends About {
 export interface ServiceEffectsOptions {
   readonly deps: ServiceControllerDependencies;
   readonly locks: Locks;
+  readonly metrics: ServiceMetrics;
+  readonly states: ServiceStates;
+  /** Its turn is to come. */
+  readonly wake: (key: string) => void;
   readonly written: WrittenVersions;
-  readonly leaveOver: (state: ServiceState) => void;
 }
 
 export class ServiceEffects {
   readonly #options: ServiceEffectsOptions;
   readonly #services: ResourceClient<Service>;
   readonly #told: ToldEvents;
-  readonly #metrics: ServiceMetrics;
   readonly #actions: Counter;
   readonly #journal: ControllerJournal;
 
@@ -81,20 +71,15 @@ export class ServiceEffects {
     this.#options = options;
     this.#services = client.of(resources.services);
     this.#told = new ToldEvents(events, clock);
-    this.#metrics = createServiceMetrics(metrics);
     this.#actions = createActionCounter(metrics);
     this.#journal = journal;
-  }
-
-  /** All that were to follow the nodes have done so. */
-  nodesFollowed(afterMs: number): void {
-    this.#metrics.nodeSyncLatency.observe(afterMs / 1000);
   }
 
   /** At once, but for what has to be read before it can be told: within a pass alone. */
   carryOut(effect: Effect, about: About): Promise<void> | void {
     const { key, logger, service } = about;
-    const { deps, leaveOver, locks, written } = this.#options;
+    const { deps, locks, metrics, states, wake, written } = this.#options;
+    const { uid = '' } = service.metadata ?? {};
     switch (effect.kind) {
       case 'tell':
         this.#told.tell(service, effect.note);
@@ -110,24 +95,23 @@ export class ServiceEffects {
       case 'plan':
         return this.#journal.plan(subjectOfPass(about), effect.actions);
       case 'count':
-        return (effect.what === 'sync' ? this.#metrics.syncs : this.#metrics.nodeSyncErrors).inc();
+        return (effect.what === 'sync' ? metrics.syncs : metrics.nodeSyncErrors).inc();
       case 'updated':
-        return this.#metrics.updateLatency.observe(effect.afterMs / 1000);
-      case 'forget-lock': {
-        const { uid = '' } = service.metadata ?? {};
+        return metrics.updateLatency.observe(effect.afterMs / 1000);
+      case 'forget-lock':
         // A lock with a name of its own is shared: what others know by it stays.
-        if (about.lock === uid) locks.forget(uid);
+        locks.forget(uid);
         // The watch may have been faster than the answer.
         if (!deps.services.get(key)) written.forget(key);
         return;
-      }
       case 'forget':
-        this.#journal.plan(about.isLeftover ? subjectOfPass(about) : { kind: 'Service', name: key, uid: '' }, []);
+        this.#journal.plan(subjectOfPass(about), []);
         written.forget(key);
-        if (effect.isGone) this.#told.forget(service.metadata?.uid ?? '');
+        if (effect.isGone) this.#told.forget(uid);
         return;
       case 'leave-over':
-        return leaveOver(effect.state);
+        states.set(leftoverKey(effect.state.uid), effect.state);
+        return wake(leftoverKey(effect.state.uid));
     }
   }
 
@@ -185,8 +169,11 @@ export class ServiceEffects {
   }
 
   async #apply(bring: Bring, pass: Pass): Promise<ServiceEvent> {
-    const { deps, locks } = this.#options;
+    const { deps, locks, states } = this.#options;
     const { actions } = bring.plan;
+    // As this pass knows it. To take away what it no longer has is right, whatever it asks for by now.
+    const isCurrent = (): boolean =>
+      !bring.desired.wanted || wakingText(states.subjectOf(pass.key) ?? {}) === wakingText(pass.service);
     const noted = notedOf(bring);
     const notes = new Map(actions.map((action, i) => [action, noted[i]] as const));
     try {
@@ -197,7 +184,7 @@ export class ServiceEffects {
         counter: this.#actions,
         logger: pass.logger,
         signal: pass.signal,
-        isCurrent: () => pass.isCurrent(bring),
+        isCurrent,
         // Others of the same load balancer would wait for all of the plan.
         park: (wait) => (locks.isAwaited(pass.lock) ? undefined : pass.park(wait)),
         onResult: (action, result) => {
@@ -219,21 +206,15 @@ export class ServiceEffects {
     return this.#options.deps.callContext({ signal, priority: 'normal', about, reads });
   }
 
-  /** The store keeps no managedFields, so the Service is read once: by a list of one, which the program may ask for already. */
+  /** Read by a list of one, which the program may ask for already. */
   async #tellContested({ logger, service, signal }: About, field: keyof typeof PATHS): Promise<void> {
-    if (this.#told.wasTold(service, CONTESTED_REASON)) return;
     const { name = '', namespace = '' } = service.metadata ?? {};
-    let manager: string | undefined;
-    try {
-      const fieldSelector = `metadata.name=${name}`;
-      const { items } = await this.#services.list({ namespace, fieldSelector, ...(signal && { signal }) });
-      manager = items[0] && managerOf(items[0], PATHS[field]);
-    } catch (error) {
-      signal?.throwIfAborted();
-      logger.verbose(2, 'Who else writes the status of the Service could not be read', { error });
-    }
-    const note = contestedNote(`status.${field}`, manager);
-    if (this.#told.tell(service, note)) logger.warn(note.message);
+    const read = async (): Promise<Service | undefined> => {
+      const { items } = await this.#services.list({ namespace, fieldSelector: `metadata.name=${name}`, signal });
+      return items[0];
+    };
+    const contested = { field: `status.${field}`, path: PATHS[field], read };
+    await tellContested(service, contested, this.#told, { logger, signal });
   }
 }
 
@@ -250,7 +231,7 @@ function isAboutUid(error: unknown): boolean {
 }
 
 /** What the journal knows the Service by; another one of the name of one that is gone may be there. */
-function subjectOfPass({ isLeftover, service }: About): Subject {
+function subjectOfPass({ key, service }: About): Subject {
   const subject = subjectOf('Service', service);
-  return isLeftover ? { ...subject, name: `${subject.name}${DELETED}` } : subject;
+  return isLeftover(key) ? { ...subject, name: `${subject.name}${DELETED}` } : subject;
 }

@@ -1,12 +1,11 @@
-/** Metrics of the service controller; names and buckets are upstream's, but for the last. */
-import { exponentialBuckets, type Counter, type Gauge, type Histogram, type Metrics } from '@outrigger/kube';
+/** Metrics of the service controller; names and buckets are upstream's. */
+import { exponentialBuckets, type Counter, type Histogram, type Metrics } from '@outrigger/kube';
 
 export interface ServiceMetrics {
   readonly syncs: Counter;
   readonly nodeSyncErrors: Counter;
   readonly nodeSyncLatency: Histogram;
   readonly updateLatency: Histogram;
-  readonly foreignNodes: Gauge;
 }
 
 /** 1 s to 4.6 hours. */
@@ -31,11 +30,6 @@ export function createServiceMetrics(metrics: Metrics): ServiceMetrics {
       name: 'service_controller_update_loadbalancer_host_latency_seconds',
       help: 'Seconds from a settled change of nodes until one load balancer had it.',
       buckets: BUCKETS,
-    }),
-    foreignNodes: metrics.gauge({
-      name: 'outrigger_load_balancer_foreign_nodes',
-      help: 'Nodes that are back ends although no provider of this program knows them: their addresses are what they report themselves.',
-      labels: ['provider'],
     }),
   };
 }

@@ -1,5 +1,5 @@
 /** What is known of one Service while this process runs: one value. All of it can be lost: a new process finds out again. */
-import type { BackEnd, LoadBalancerIngress, PartAnswer } from '@outrigger/cloud-provider';
+import type { BackEnd, LoadBalancerIngress, LoadBalancerPart, PartAnswer } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import type { FieldState } from '../contested-field.ts';
 import type { Knowledge } from '../load-balancer/judge-look.ts';
@@ -13,9 +13,6 @@ import type { Episode } from './service-events.ts';
 
 /** So long after a request without an answer the cloud may still do what it asked for. */
 export const UNCERTAIN_MS = 5_000;
-/** Keys of Services that are gone themselves begin so. No namespace has such a name. */
-export const LEFTOVER = 'uid:';
-
 /** What was last seen to be as it should. */
 export interface Settled {
   /** `wakingText` of the Service then. */
@@ -43,6 +40,11 @@ export interface SeenLook extends TimedObservation {
   readonly answers: ReadonlyMap<string, PartAnswer>;
   /** It was acted on, or is too old: it is kept for explanations alone. */
   readonly isSpent: boolean;
+}
+
+/** The parts that it shows; none, where the cloud was not asked or has failed. */
+export function partsOf(look: SeenLook | undefined): readonly LoadBalancerPart[] {
+  return look?.observation.kind === 'parts' ? look.observation.parts : [];
 }
 
 export interface ServiceState {
@@ -130,35 +132,4 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     adoption: undefined,
     isLetGo: false,
   };
-}
-
-/** The states by key, and how many of them are yet to follow the nodes. */
-export class ServiceStates {
-  readonly #byKey = new Map<string, ServiceState>();
-  readonly #onNodesDone: () => void;
-  #due = 0;
-
-  /** `onNodesDone`: the last that was to follow the nodes has done so, or failed. */
-  constructor(onNodesDone: () => void) {
-    this.#onNodesDone = onNodesDone;
-  }
-
-  get(key: string): ServiceState | undefined {
-    return this.#byKey.get(key);
-  }
-
-  keys(): Iterable<string> {
-    return this.#byKey.keys();
-  }
-
-  /** `undefined`: nothing is known of it any more. */
-  set(key: string, state: ServiceState | undefined): void {
-    const before = this.#byKey.get(key);
-    if (before === state) return;
-    if (state) this.#byKey.set(key, state);
-    else this.#byKey.delete(key);
-    const more = Number(state?.nodes?.isDue ?? false) - Number(before?.nodes?.isDue ?? false);
-    this.#due += more;
-    if (more < 0 && this.#due === 0) this.#onNodesDone();
-  }
 }

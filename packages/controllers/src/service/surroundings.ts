@@ -7,24 +7,11 @@ import type { ServiceControllerDependencies } from './service-dependencies.ts';
 import type { Rules, Surroundings } from './step-types.ts';
 
 export function ruleOptionsOf({ options, provider }: ServiceControllerDependencies): Rules['options'] {
-  const {
-    clusterId,
-    isDefault = true,
-    providerName,
-    providers = [providerName],
-    sharing,
-    trustedNamespaces,
-    unmanaged,
-  } = options;
   return {
-    providerName,
-    clusterId,
+    isDefault: true,
+    providers: [options.providerName],
+    ...options,
     classes: provider.classes,
-    isDefault,
-    sharing,
-    trustedNamespaces,
-    providers,
-    unmanaged,
     // A changed cloud config may say otherwise.
     get takesForeignNodes() {
       return provider.takesForeignNodes;

@@ -1,0 +1,84 @@
+/** What is known of each Service by its key, beside the store, which has those that are there. */
+import type { LoadBalancerService } from '@outrigger/cloud-provider';
+import type { Service, Store } from '@outrigger/kube';
+import { identityOf } from './load-balancer-service.ts';
+import { namespaceOf } from './observations.ts';
+import type { ServiceState } from './service-state.ts';
+import { wakingText } from './waking-text.ts';
+
+/** Keys of Services that are gone themselves begin so. No namespace has such a name. */
+const LEFTOVER = 'uid:';
+
+export const leftoverKey = (uid: string): string => LEFTOVER + uid;
+export const isLeftover = (key: string): boolean => key.startsWith(LEFTOVER);
+
+export class ServiceStates {
+  readonly #byKey = new Map<string, ServiceState>();
+  readonly #services: Pick<Store<Service>, 'get'>;
+  readonly #onNodesDone: () => void;
+  /** So many are yet to follow the nodes. */
+  #due = 0;
+
+  /** `onNodesDone`: the last that was to follow the nodes has done so, or failed. */
+  constructor(services: Pick<Store<Service>, 'get'>, onNodesDone: () => void) {
+    this.#services = services;
+    this.#onNodesDone = onNodesDone;
+  }
+
+  get(key: string): ServiceState | undefined {
+    return this.#byKey.get(key);
+  }
+
+  keys(): Iterable<string> {
+    return this.#byKey.keys();
+  }
+
+  /** `undefined`: nothing is known of it any more. */
+  set(key: string, state: ServiceState | undefined): void {
+    const before = this.#byKey.get(key);
+    if (before === state) return;
+    if (state) this.#byKey.set(key, state);
+    else this.#byKey.delete(key);
+    const more = Number(state?.nodes?.isDue ?? false) - Number(before?.nodes?.isDue ?? false);
+    this.#due += more;
+    if (more < 0 && this.#due === 0) this.#onNodesDone();
+  }
+
+  /** Where the state of this Service is by now, which was under `key`; `undefined`: nothing is known of it any more. */
+  homeOf(key: string, uid: string): string | undefined {
+    return [key, leftoverKey(uid)].find((one) => this.get(one)?.uid === uid);
+  }
+
+  /** What the key is about: as it was when it went, or as the store has it. */
+  subjectOf(key: string): Service | undefined {
+    return this.get(key)?.leftover ?? this.#services.get(key);
+  }
+
+  /** As the provider knows it. */
+  identityOf(key: string): LoadBalancerService | undefined {
+    const service = this.subjectOf(key);
+    return service && identityOf(service);
+  }
+
+  /** Where a Service is that people ask for: by its key, or by its UID where it is deleted. */
+  keyOfAsked(asked: string): string {
+    return this.#byKey.has(leftoverKey(asked)) ? leftoverKey(asked) : asked;
+  }
+
+  /** Whether it was as it should be until nodes changed, and asks for nothing else since. */
+  onlyFollows(key: string): boolean {
+    const state = this.get(key);
+    const service = this.#services.get(key);
+    return state?.nodes?.isDue === true && service !== undefined && state.settled?.text === wakingText(service);
+  }
+
+  /** Its namespace: whoever may write Services in one may write thousands, over and over. */
+  tenantOf(key: string): string {
+    return this.get(key)?.leftover?.metadata?.namespace ?? namespaceOf(key);
+  }
+
+  /** All of a namespace follow a node that joins: who asks for something meanwhile is not behind them. */
+  groupOf(key: string): string {
+    return (this.onlyFollows(key) ? 'nodes ' : '') + this.tenantOf(key);
+  }
+}
