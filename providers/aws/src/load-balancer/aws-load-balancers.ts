@@ -32,6 +32,7 @@ import {
 } from './annotations/service-settings.ts';
 import { CLASSIC, LOAD_BALANCER, type BackEndAccess, type KindSetup, type LoadBalancerFacts } from './frame.ts';
 import type { NamedThings } from './named-things.ts';
+import { isHostNameOf } from './names.ts';
 import { instanceIdsOf } from './nlb/instance-ids.ts';
 import { listenerKind } from './nlb/listener-kind.ts';
 import { dnsNameOf, loadBalancerKind } from './nlb/load-balancer-kind.ts';
@@ -138,7 +139,7 @@ export class AwsLoadBalancers implements LoadBalancers {
 
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
     if (desired.wanted && isServedElsewhere(desired.service)) return elsewhere(desired, parts);
-    if (desired.wanted) checkNotHeld(desired, parts);
+    if (desired.wanted) checkNotHeld(desired, parts, () => this.#facts(this.#options.facts));
     return this.#parts.plan(desired, parts);
   }
 
@@ -204,15 +205,21 @@ function elsewhere({ owner }: DesiredLoadBalancer, parts: readonly LoadBalancerP
 
 /**
  * Nothing is made beside what the AWS Load Balancer Controller has not given up. What serves already, made here or by cloud-provider-aws, goes
- * on: that controller knows nothing of it, and without this one it would not follow the nodes.
+ * on: that controller knows nothing of it, and without this one it would not follow the nodes. It is ours too while it is being replaced, by
+ * the Service's address. `facts` throws while they are not known: without them nothing of cloud-provider-aws is seen.
  */
-function checkNotHeld({ owner, service }: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): void {
+function checkNotHeld(
+  { owner, service }: DesiredLoadBalancer,
+  parts: readonly LoadBalancerPart[],
+  facts: () => LoadBalancerFacts,
+): void {
   const finalizer = theirFinalizerOn(service);
   if (finalizer === undefined) return;
   const isThere = parts.some(({ kind, owner: whose }) =>
     whose ? sameOwner(whose, owner) : kind === LOAD_BALANCER || kind === CLASSIC,
   );
-  if (isThere) return;
+  if (isThere || service.ingress.some(({ hostname = '' }) => isHostNameOf(service.uid, hostname))) return;
+  facts();
   throw new CloudError(
     'implemented-elsewhere',
     `the AWS Load Balancer Controller serves it until it removes its finalizer ${finalizer}`,

@@ -163,6 +163,36 @@ for (const [kind, service] of Object.entries(SERVICES)) {
     assert.deepEqual([look(), writesTo(rig, ids)], [before, []]);
   });
 
+  test(`a ${kind} Load Balancer is ours by the Service's address while there is none, whatever finalizer LBC has left there`, async () => {
+    const rig = new FakeRig();
+    await rig.bring(rig.desired(service));
+    const { ingress } = rig.balancers.plan(rig.desired(service), await rig.parts(service));
+    await rig.bring(rig.desired(service, [], false));
+    await rig.clock.advance(600_000);
+    const held = { ...service, finalizers: FINALIZERS };
+    const others = [{ hostname: 'k8s-shop-web-0011223344-aabb.elb.eu-central-1.amazonaws.com' }, { ip: '192.0.2.1' }];
+    for (const made of [[], others]) {
+      await assert.rejects(rig.bring(rig.desired({ ...held, ingress: made })), { code: 'implemented-elsewhere' });
+    }
+    const { classics, balancers } = rig.aws.account;
+    assert.deepEqual([...balancers.all(), ...classics.all()], []);
+    await rig.bring(rig.desired({ ...held, ingress }));
+    assert.equal(balancers.all().length + classics.all().length, 1);
+  });
+
+  test(`a ${kind} Load Balancer with LBC's finalizer is judged when it is known what is there, and not before`, async () => {
+    const rig = new FakeRig();
+    await madeByLbc(rig);
+    const held = { ...service, finalizers: FINALIZERS };
+    const parts = await rig.parts(held);
+    assert.throws(() => rig.balancers.plan(rig.desired(held), parts), { code: 'implemented-elsewhere' });
+    // Another process, that cannot find out which VPC and which tags are the cluster's.
+    rig.started();
+    rig.aws.faults.set({ operation: 'DescribeSubnets', status: 500, code: 'InternalError', times: 1_000 });
+    const unread = await rig.parts(held);
+    assert.throws(() => rig.balancers.plan(rig.desired(held), unread), { code: 'unavailable' });
+  });
+
   test(`what cloud-provider-aws made for a ${kind} one is taken over, and goes, though the Service has LBC's finalizer`, async () => {
     const rig = new FakeRig();
     await rig.bring(rig.desired(service));

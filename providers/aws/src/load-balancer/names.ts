@@ -13,6 +13,10 @@ export function loadBalancerName(uid: string): string {
 /** Of a load balancer that was named so for some Service. */
 export const isLoadBalancerName = (name: string): boolean => /^a[0-9a-f]{31}$/u.test(name);
 
+/** Whether AWS gave this DNS name to a load balancer of the Service, ours or cloud-provider-aws'. */
+export const isHostNameOf = (uid: string, hostname: string): boolean =>
+  hostname.replace(/^internal-/u, '').startsWith(`${loadBalancerName(uid)}-`);
+
 /** What the names of all target groups of a Service begin with. */
 export function targetGroupPrefix(uid: string): string {
   const hash = hashOf(uid);
