@@ -137,8 +137,8 @@ class ClassicCalls {
     const instances = instancesIn(thing).toSorted();
     const shape = shapeIn(thing);
     const { access } = this.#setup;
-    const source = access.sourceOf(shape.securityGroups);
-    const isOpen = source === undefined || access.isOpen(source, instances);
+    const sources = access.sourcesOf(shape.securityGroups);
+    const isOpen = sources.length === 0 || sources.some((source) => access.isOpen(source, instances));
     const attributes = {
       ...shape,
       vpcId: thing.VPCId,
@@ -200,7 +200,8 @@ class ClassicCalls {
     if (has('settings')) await this.#setSettings(id, shape.settings, call);
     if (has('tags')) await this.tagging.follow(id, shape.tags, call);
     if (has('instances') || has('access')) {
-      await change.instances(there, shape.instances, this.#setup.access.sourceOf(shape.securityGroups));
+      const [source] = this.#setup.access.sourcesOf(shape.securityGroups);
+      await change.instances(there, shape.instances, source);
     }
   }
 
@@ -211,7 +212,7 @@ class ClassicCalls {
     change: ClassicChange,
     call: CallContext,
   ): Promise<void> {
-    const { left, held } = this.#leaving(shapeIn(there).securityGroups, wanted);
+    const { left, held } = this.#leaving(there, wanted);
     await change.securityGroups(there, [...wanted, ...held]);
     if (left.length === 0) return;
     const { isShared } = await this.closeNamed(id, call, left);
@@ -222,15 +223,17 @@ class ClassicCalls {
   }
 
   /**
-   * Those that it is to have no more. As far as AWS takes so many, they are held until nodes let them in no more: by them the next process sees
-   * what there is to do still.
+   * Those that it is to have no more, first what nodes let in. As far as AWS takes so many, they are held until nodes let them in no more: by
+   * them the next process sees what there is to do still.
    */
   #leaving(
-    before: readonly string[],
+    there: LoadBalancerDescription,
     wanted: readonly string[],
   ): { readonly left: readonly string[]; readonly held: readonly string[] } {
-    const source = this.#setup.access.sourceOf(before) ?? [];
-    const left = [...new Set([source, before].flat())].filter((id) => !wanted.includes(id));
+    const { access } = this.#setup;
+    const before = shapeIn(there).securityGroups.filter((id) => !wanted.includes(id));
+    const open = before.filter((id) => access.isOpen(id, instancesIn(there)));
+    const left = [...new Set([...open, ...before])];
     return { left, held: left.slice(0, Math.max(0, MOST_GROUPS - wanted.length)) };
   }
 

@@ -14,10 +14,10 @@ function rig() {
 }
 
 /** Security groups that the administrator has set aside for the Service's namespace. */
-function setAside(site: ClassicRig): readonly [string, string, string] {
+function setAside(site: ClassicRig): readonly [string, string, string, ...string[]] {
   const tags = { 'outrigger.dev/namespaces': 'shop' };
   const add = (name: string): string => site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name, tags });
-  return [add('one'), add('two'), add('three')];
+  return [add('one'), add('two'), add('three'), add('four'), add('five'), add('six')];
 }
 
 test('a Service gets a load balancer as upstream makes it, and nothing more is to be done', async () => {
@@ -281,6 +281,38 @@ test('in whatever order AWS shows the groups, nodes let in its own alone', async
   await site.clock.advance(60_000);
   await site.bring(site.desired(aService({ set }), [0, 1]));
   assert.deepEqual(site.letIn(), before);
+});
+
+test('in whatever order AWS shows the groups that a Service names, nodes let in the first, and nothing is written', async () => {
+  const { bring, site } = rig();
+  const [one, two] = setAside(site);
+  const set = { securityGroups: `${one},${two}` };
+  await bring({ set });
+  assert.deepEqual(site.letIn(), [one]);
+  site.aws.account.classics.seed({ ...site.classic, groupIds: [two, one] });
+  await site.clock.advance(60_000);
+  assert.deepEqual(await bring({ set }), []);
+  const rule = site.aws.account.rules.all().find(({ referencedGroupId: id }) => id === one);
+  site.aws.account.rules.remove(`${rule?.id}`);
+  await site.clock.advance(60_000);
+  assert.deepEqual(await bring({ set }), ['update classic-load-balancer']);
+  assert.deepEqual(site.letIn(), [one]);
+});
+
+test('a named group that nodes let in is withdrawn by the next process, though AWS shows it last and takes no more groups', async () => {
+  const { bring, site } = rig();
+  const [one, two, ...others] = setAside(site);
+  await bring({ set: { securityGroups: `${one},${two}` } });
+  site.aws.account.classics.seed({ ...site.classic, groupIds: [two, one] });
+  await site.clock.advance(60_000);
+  // What lets the new ones in, and the new ones themselves; then the process dies.
+  site.loseWrite(2, false);
+  const set = { securityGroups: others.join() };
+  await assert.rejects(bring({ set }));
+  assert.deepEqual(site.letIn(), [one, others[0]].toSorted());
+  site.restart();
+  await bring({ set });
+  assert.deepEqual([site.letIn(), site.classic.groupIds.toSorted()], [[others[0]], others.toSorted()]);
 });
 
 test('a group that is named stays open for whoever has it, however many load balancers the account has', async () => {

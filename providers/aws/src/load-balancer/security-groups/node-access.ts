@@ -123,10 +123,12 @@ export class NodeAccess implements BackEndAccess {
     }
   }
 
-  /** Of the groups of a Classic Load Balancer, which AWS shows in any order, the one that nodes let in: its own, else the first. Pure. */
-  sourceOf(groupIds: readonly string[]): string | undefined {
-    const own = this.#groups.filter(({ Tags }) => tagValue(Tags, CLUSTER_TAG) !== undefined);
-    return groupIds.find((id) => own.some(({ GroupId }) => GroupId === id)) ?? groupIds[0];
+  /** Of the groups of a Classic Load Balancer, which AWS shows in any order, those of which nodes let in one: its own, else any. Pure. */
+  sourcesOf(groupIds: readonly string[]): readonly string[] {
+    const isOwn = ({ GroupId, Tags }: SecurityGroup, id: string): boolean =>
+      GroupId === id && tagValue(Tags, CLUSTER_TAG) !== undefined;
+    const own = groupIds.find((id) => this.#groups.some((group) => isOwn(group, id)));
+    return own === undefined ? groupIds : [own];
   }
 
   /** Lets the group in to these instances: one rule for each group that they have. Throws `invalid` where it is not clear which. */
