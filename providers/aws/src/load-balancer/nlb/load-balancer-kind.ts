@@ -7,7 +7,7 @@ import { LOAD_BALANCER, SECURITY_GROUP, SHARED_GROUP, TARGET_GROUP } from '../fr
 import { touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
 import { arnOf, groupArnOf } from '../observe/elbv2-look.ts';
-import type { Tagged } from '../observe/recent-changes.ts';
+import { RecentChanges, type Tagged } from '../observe/recent-changes.ts';
 import { SETTINGS_TAG, settingsHash, type Settings } from '../observe/settings-memory.ts';
 import { elbv2Tagging, type Tagging } from '../observe/tagging.ts';
 import { hasTags, ownerIn, tagList, tagsIn, type Tags } from '../ownership.ts';
@@ -33,6 +33,7 @@ import {
   shapeIn,
   subnetsOf,
   USUAL,
+  withGivenAddresses,
   withPresentAddresses,
   zonesOf,
   type Shape,
@@ -94,7 +95,7 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
         const { LoadBalancers } = await client.elbv2(call, 'DescribeLoadBalancers', { LoadBalancerArns: [id] });
         return LoadBalancers;
       });
-      return shownAs({ thing, tags: await tagging.of(id, call) }, undefined, setup.access, []);
+      return calls.shown({ thing, tags: await tagging.of(id, call) }, undefined, []);
     },
     create: (request, call) => calls.create(request, call),
     update: (id, request, call) => calls.update(id, request, call),
@@ -114,14 +115,17 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
 class LoadBalancerCalls {
   readonly #setup: NlbSetup;
   readonly #tagging: Tagging;
+  /** With the addresses that this process has asked for. By ARN. */
+  readonly #zones: RecentChanges<readonly Zone[]>;
 
   constructor(setup: NlbSetup, tagging: Tagging) {
     this.#setup = setup;
     this.#tagging = tagging;
+    this.#zones = new RecentChanges(setup.clock);
   }
 
   async partOf(one: Tagged<LoadBalancer>, call: CallContext): Promise<ListedPart> {
-    const { access, client, look, settings } = this.#setup;
+    const { client, look, settings } = this.#setup;
     const arn = arnOf(one.thing);
     const read = async (): Promise<Settings> => {
       const { Attributes = [] } = await client.elbv2(call, 'DescribeLoadBalancerAttributes', { LoadBalancerArn: arn });
@@ -130,7 +134,16 @@ class LoadBalancerCalls {
     const isOwn = look.isOwn(one.tags) && !one.isDeleted;
     const hash = isOwn ? await settings.of(arn, one.tags, read, call) : undefined;
     const instances = isOwn && !one.thing.SecurityGroups?.length ? await this.#targetsOf(arn, call) : [];
-    return shownAs(one, hash, access, instances);
+    return this.shown(one, hash, instances);
+  }
+
+  shown(one: Tagged<LoadBalancer>, hash: string | undefined, instances: readonly string[]): ListedPart {
+    const { attributes, ...part } = shownAs(one, hash, this.#setup.access, instances);
+    const given = this.#zones.made(part.id);
+    const zones = withGivenAddresses(attributes['zones'] as readonly Zone[], given);
+    // What the process before this one has asked for is not known here.
+    const mayHaveMore = !given && this.#zones.isYoung(part.id);
+    return { ...part, attributes: { ...attributes, zones, ...(mayHaveMore && { mayHaveMore }) } };
   }
 
   /** With the groups that they have: nodes let in by them a load balancer that has none. */
@@ -164,6 +177,7 @@ class LoadBalancerCalls {
       });
       const thing = made('CreateLoadBalancer', LoadBalancers);
       look.loadBalancers.created(arnOf(thing), thing, tags);
+      this.#zones.created(arnOf(thing), zones, {});
       return { id: arnOf(thing) };
     });
   }
@@ -185,6 +199,8 @@ class LoadBalancerCalls {
       });
     }
     if (changed.includes('zones') || changed.includes('sourceNat')) {
+      // Before they are asked for: the answer may be lost.
+      this.#zones.created(id, zones, {});
       await client.elbv2(call, 'SetSubnets', {
         ...arn,
         SubnetMappings: zones.map(mappingOf),

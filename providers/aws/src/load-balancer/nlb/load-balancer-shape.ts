@@ -81,7 +81,7 @@ export function zonesOf(
 
 /**
  * With the addresses that `part` has in these subnets: AWS gives a load balancer its addresses when it comes into a zone, and no others after
- * that. Throws `unsupported` where others are asked for.
+ * that. Throws `unsupported` where others are asked for, and `retry-after` while AWS may just not show them yet.
  */
 export function withPresentAddresses(
   zones: readonly Zone[],
@@ -97,6 +97,10 @@ export function withPresentAddresses(
     for (const name of ['eip', 'address'] as const) {
       // While it is being made, AWS may not show them yet.
       if (zone[name] === undefined || zone[name] === now[name] || (!now[name] && part.state !== 'ready')) continue;
+      if (!now[name] && part.attributes['mayHaveMore'] === true) {
+        const wait = `AWS may not show yet whether the load balancer has ${ADDRESSES[name]} in subnet ${zone.subnet}`;
+        throw new CloudError('retry-after', wait, { retryAfterMs: 30_000 });
+      }
       const message = now[name]
         ? `the load balancer has another address in subnet ${zone.subnet}, and AWS changes none: ask for that one, or create the Service again`
         : `the load balancer was made without ${ADDRESSES[name]}, and AWS gives it none in subnet ${zone.subnet} now: remove the annotation, or create the Service again`;
@@ -104,6 +108,11 @@ export function withPresentAddresses(
     }
     return { ...now, ...zone };
   });
+}
+
+/** With the addresses that they were given lately, which AWS may show later than the zones. */
+export function withGivenAddresses(zones: readonly Zone[], given: readonly Zone[] = []): readonly Zone[] {
+  return zones.map((zone) => ({ ...given.find(({ subnet }) => subnet === zone.subnet), ...zone }));
 }
 
 export function attributesOf({ accessLogs, crossZone }: ServiceSettings): Settings {

@@ -251,6 +251,39 @@ test('while one is being made, AWS may not show its addresses yet', async () => 
   assert.equal((await rig.plan(desired)).refused, undefined);
 });
 
+test('a zone that AWS shows before its address has it: for whoever asked for it, and for another process when it is shown', async () => {
+  const three = { 'eip-allocations': 'eipalloc-0000000a,eipalloc-0000000b,eipalloc-0000000c' };
+  const befores = [{ 'eip-allocations': 'eipalloc-0000000a,eipalloc-0000000b' }, {}];
+  for (const [i, before] of befores.entries()) {
+    const rig = new NlbRig();
+    await rig.bring(desiredOf(serviceOf(before)));
+    await rig.clock.advance(600_000);
+    rig.subnets = i === 0 ? ['subnet-1', 'subnet-2', 'subnet-3'] : ['subnet-3', 'subnet-4', 'subnet-5'];
+    const desired = desiredOf(serviceOf(three));
+    const { actions } = await rig.plan(desired);
+    for (const action of actions) await rig.balancers.apply(action, desired, rig.call);
+    const [[, stored] = []] = rig.elbv2.loadBalancers;
+    const shown = stored!.thing;
+    const AvailabilityZones = shown.AvailabilityZones!.map((zone, at) =>
+      i === 0 && at < 2 ? zone : { SubnetId: zone.SubnetId! },
+    );
+    stored!.thing = { ...shown, AvailabilityZones };
+    const now = async (): Promise<unknown> => {
+      const { complete, refused } = await rig.plan(desired);
+      return isCloudError(refused) ? refused.code : complete;
+    };
+    assert.equal(await now(), true);
+    rig.started();
+    assert.equal(await now(), 'retry-after');
+    stored!.thing = shown;
+    assert.equal(await now(), true);
+    // What is never shown it does not have.
+    stored!.thing = { ...shown, AvailabilityZones };
+    await rig.clock.advance(120_000);
+    assert.equal(await now(), 'unsupported');
+  }
+});
+
 test('a subnet that it stays in keeps its address, also where the Service asks for none any more', async () => {
   const rig = new NlbRig();
   await rig.bring(desiredOf(serviceOf({ 'eip-allocations': 'eipalloc-0000000a,eipalloc-0000000b' })));

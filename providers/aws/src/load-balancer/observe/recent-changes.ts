@@ -57,6 +57,11 @@ export class RecentChanges<Thing> {
     return this.#clock.monotonic() - this.#startedAt < LAG_MS;
   }
 
+  /** As it was made by this process lately. */
+  made(id: string): Thing | undefined {
+    return this.#of(id)?.made?.thing;
+  }
+
   wasDeleted(id: string): boolean {
     return this.#of(id)?.isDeleted === true;
   }
