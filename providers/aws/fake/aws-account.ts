@@ -39,6 +39,8 @@ export interface FakeAwsKnobs {
   mostClassicLoadBalancers: number;
   /** Inbound, of each family, of a security group; one that names a group counts in both. Default: 60, as of a new account. */
   mostRules: number;
+  /** How many of the instance IDs that there are not an error names. Default: all. */
+  mostUnknownNamed: number;
   /** True: AWS' buckets of requests are in force. Default: false. */
   throttles: boolean;
 }
@@ -53,6 +55,7 @@ export const DEFAULT_KNOBS: FakeAwsKnobs = {
   mostNetworkLoadBalancers: 50,
   mostClassicLoadBalancers: 20,
   mostRules: 60,
+  mostUnknownNamed: Infinity,
   throttles: false,
 };
 

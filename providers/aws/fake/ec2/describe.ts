@@ -28,6 +28,8 @@ export interface DescribeKind<T extends { readonly id: string; readonly tags: Ta
   readonly prefix: string;
   /** Of a message: `instance ID`. */
   readonly noun: string;
+  /** Of what there is not, how many an error names. Default: all. */
+  readonly mostNamed?: number;
 }
 
 /** https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Filter.html: at most 200 values in a request. */
@@ -35,7 +37,7 @@ const MOST_VALUES = 200;
 
 /** The things asked for, of all pages. */
 export function described<T extends { readonly id: string; readonly tags: Tags }>(
-  { errors, filters: table, malformed: malformedCode, noun, prefix, store }: DescribeKind<T>,
+  { errors, filters: table, malformed: malformedCode, mostNamed, noun, prefix, store }: DescribeKind<T>,
   ids: readonly string[] | undefined,
   { Filters: filters = [], MaxResults: most }: DescribeInput,
 ): readonly T[] {
@@ -49,7 +51,7 @@ export function described<T extends { readonly id: string; readonly tags: Tags }
     const malformed = ids.filter((id) => !new RegExp(`^${prefix}-[0-9a-f]{8}(?:[0-9a-f]{9})?$`, 'u').test(id));
     if (malformed.length > 0)
       throw refused(malformedCode ?? `${errors}.Malformed`, `Invalid id: "${malformed.join(', ')}"`);
-    const missing = ids.filter((id) => !store.seen(id));
+    const missing = ids.filter((id) => !store.seen(id)).slice(0, mostNamed);
     if (missing.length > 0) {
       const which =
         missing.length === 1 ? `${noun} '${missing.join(', ')}' does` : `${noun}s '${missing.join(', ')}' do`;

@@ -73,6 +73,7 @@ function kindOf(
     errors: 'InvalidInstanceID',
     prefix: 'i',
     noun: 'instance ID',
+    mostNamed: account.knobs.mostUnknownNamed,
   };
 }
 

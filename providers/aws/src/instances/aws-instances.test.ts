@@ -62,6 +62,27 @@ test('500 IDs a request; unknown ones are dropped and the rest is asked for once
   assert.equal(site.calls()['ec2:DescribeInstances'], 4);
 });
 
+test('an error that names one unknown ID of many costs few requests more, and what it does not name is missing', async () => {
+  using site = new AwsSite({ nodes: 500, zones: 1 });
+  const nodes = site.cluster.instances.map((_, n) => site.node(n));
+  for (const { id } of site.cluster.instances.slice(0, 100)) site.aws.forgetInstance(id);
+  for (const [named, calls] of [
+    [100, 2],
+    [60, 3],
+    // Three by IDs, and 497 by the filter.
+    [1, 6],
+  ] as const) {
+    Object.assign(site.aws.knobs, { mostUnknownNamed: named });
+    site.aws.calls.clear();
+    const answers = await site.lookUp(nodes);
+    assert.deepEqual(new Set(answers.slice(0, 100)), new Set(['missing']));
+    assert.equal(answers.slice(100).filter((one) => one.startsWith('running ')).length, 400);
+    assert.equal(site.calls()['ec2:DescribeInstances'], calls, `${named} named`);
+  }
+  site.aws.faults.set({ operation: 'DescribeInstances', status: 500, nth: 4 });
+  await assert.rejects(site.lookUp(nodes), { code: 'unavailable' }, 'what could not be asked is not missing');
+});
+
 test('a request that fails is told of its nodes alone; where all fail, it is thrown', async () => {
   using site = new AwsSite({ nodes: 501, zones: 1 });
   const nodes = site.cluster.instances.map((_, n) => site.node(n));

@@ -150,7 +150,7 @@ export class AwsInstances implements Instances {
     // `/<zone>/<id>`: here nobody knows of the instances of another region.
     const [, zone = '', last] = parseProviderID(node.providerID, name)?.split('/') ?? [];
     if (zone !== '' && last && !zone.startsWith(await client.region(call))) return { kind: 'missing' };
-    const [instance] = await instancesByFilter(client.ec2, id, call);
+    const [instance] = await instancesByFilter(client.ec2, [id], call);
     if (instance) return { kind: 'instance', instance, isById: true };
     const proof = `DescribeInstances ${id}: InvalidInstanceID.NotFound, and with the filter instance-id=${id} it finds none`;
     const gone = await place.machineGone({ id, proof }, call);

@@ -12,6 +12,8 @@ type Ec2 = AwsClient['ec2'];
 
 /** Of one request by IDs. EC2 takes more, and answers them slowly. */
 const MOST_IDS = 500;
+/** So often the same are asked for by IDs. */
+const MOST_REFUSALS = 3;
 /** Of one filter: EC2 takes 200 in all filters of a request. */
 const MOST_VALUES = 190;
 const PAGE_SIZE = 1_000;
@@ -38,23 +40,28 @@ export async function instancesByIds(ec2: Ec2, ids: readonly string[], call: Cal
   return new Map(found.flatMap((chunk) => [...chunk]));
 }
 
-/** One ID that is unknown makes EC2 refuse all; the error names each, so that the rest is asked for once more. */
+/**
+ * One ID that is unknown makes EC2 refuse all. The error names some of those, often all: the rest is asked for without them, and in the end by
+ * the filter, which refuses nothing, and whose silence proves nothing.
+ */
 async function readByIds(ec2: Ec2, ids: readonly string[], call: CallContext): Promise<ById> {
-  let unknown: ReadonlySet<string> = new Set();
-  let instances: readonly Instance[];
-  let isNotFound = false;
-  try {
-    instances = await described(ec2, { InstanceIds: ids }, call);
-  } catch (error) {
-    // Of an ID that it cannot read EC2 says nothing else.
-    isNotFound = awsCodeOf(error) === 'InvalidInstanceID.NotFound';
-    unknown = unknownIn(error);
-    const rest = ids.filter((id) => !unknown.has(id));
-    if (rest.length === ids.length) throw error;
-    instances = rest.length === 0 ? [] : await described(ec2, { InstanceIds: rest }, call);
+  const notFound = new Set<string>();
+  let rest = ids;
+  let instances: readonly Instance[] | undefined;
+  for (let asked = 0; asked < MOST_REFUSALS && !instances && rest.length > 0; asked++) {
+    try {
+      instances = await described(ec2, { InstanceIds: rest }, call);
+    } catch (error) {
+      const unknown = unknownIn(error);
+      const left = rest.filter((id) => !unknown.has(id));
+      if (left.length === rest.length) throw error;
+      // Of an ID that it cannot read EC2 says nothing else.
+      if (awsCodeOf(error) === 'InvalidInstanceID.NotFound') for (const id of unknown) notFound.add(id);
+      rest = left;
+    }
   }
-  const byId = new Map(instances.map((one) => [one.InstanceId ?? '', one]));
-  return new Map(ids.map((id) => [id, isNotFound && unknown.has(id) ? 'not-found' : byId.get(id)]));
+  const byId = new Map((instances ?? (await instancesByFilter(ec2, rest, call))).map((one) => [one.InstanceId, one]));
+  return new Map(ids.map((id) => [id, notFound.has(id) ? 'not-found' : byId.get(id)]));
 }
 
 /** The instances that EC2 says do not exist. */
@@ -65,8 +72,15 @@ export function unknownIn(error: unknown): ReadonlySet<string> {
 }
 
 /** By another index of EC2's than that of IDs; those that are terminated too. */
-export function instancesByFilter(ec2: Ec2, id: string, call: CallContext): Promise<readonly Instance[]> {
-  return described(ec2, { Filters: [{ Name: 'instance-id', Values: [id] }] }, call);
+export async function instancesByFilter(
+  ec2: Ec2,
+  ids: readonly string[],
+  call: CallContext,
+): Promise<readonly Instance[]> {
+  const lists = chunks(ids, MOST_VALUES).map((Values) =>
+    described(ec2, { Filters: [{ Name: 'instance-id', Values }] }, call),
+  );
+  return (await Promise.all(lists)).flat();
 }
 
 /**
