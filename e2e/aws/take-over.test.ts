@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccountState, GroupState, RuleState } from '../../providers/aws/lab/account-state.ts';
-import { goldens, type GoldenService } from '../../providers/aws/lab/golden.ts';
+import { goldens, type Golden, type GoldenService } from '../../providers/aws/lab/golden.ts';
 import { HandedOverAccount, titleOf } from './handed-over-account.ts';
 
 /** Whose the group and the load balancer are; attributes, and a tag that says that they are as the Service asks for them. */
@@ -15,6 +15,8 @@ const WITH_TAGS = ['ec2:CreateTags', 'elb:AddTags'];
 /** What cuts no traffic. */
 const HARMLESS =
   /^(?:ec2:(?:CreateTags|CreateSecurityGroup|AuthorizeSecurityGroupIngress|RevokeSecurityGroupIngress)|elbv2:(?:AddTags|SetSecurityGroups|Modify(?:LoadBalancer|TargetGroup)Attributes))$/u;
+const HARMLESS_TO_CLASSIC = /^(?:ec2:CreateTags|elb:(?:AddTags|ModifyLoadBalancerAttributes))$/u;
+
 /** With only what traffic goes by. */
 function trafficIn({ classicLoadBalancers, networkLoadBalancers, targetGroups }: AccountState): object {
   return {
@@ -72,6 +74,43 @@ async function takeOver(account: HandedOverAccount, golden: GoldenService): Prom
   }
 }
 
+/** Once for each write that the take-over has: it takes effect, and its answer comes never. */
+async function loseEachAnswer({ config }: Golden, golden: GoldenService, kills: boolean): Promise<void> {
+  await using clean = await HandedOverAccount.open(golden, config);
+  const empty = await clean.state();
+  await clean.restore(golden);
+  const before = await clean.state();
+  await clean.bring(true);
+  const expected = await clean.state();
+  const harmless = before.classicLoadBalancers.length > 0 ? HARMLESS_TO_CLASSIC : HARMLESS;
+  const writes = clean.takeWrites().length;
+  assert.ok(writes >= CLAIMED_CLASSIC.length);
+  let lost = 0;
+  for (let at = 0; at < writes; at++) {
+    await using account = await HandedOverAccount.open(golden, config);
+    await account.restore(golden);
+    account.loseAnswer(at, kills);
+    await account.persist(true, async () => {
+      lost++;
+      const state = await account.state();
+      assert.deepEqual(trafficIn(state), trafficIn(before), `write ${at}`);
+      assertStillServes(state);
+    });
+    assert.ok(!account.isLossPending);
+    assert.deepEqual(await account.state(), expected, `write ${at}`);
+    assert.deepEqual(
+      account.takeWrites().filter((one) => !harmless.test(one)),
+      [],
+    );
+    await account.later();
+    await account.bring(false);
+    assert.deepEqual(await account.state(), empty, `write ${at}`);
+    assert.deepEqual(account.cloud.aws.takeProblems(), []);
+  }
+  // Where the process lives on, the host repeats what can be repeated.
+  if (kills) assert.equal(lost, writes);
+}
+
 /** Without the names of target groups, which cloud-provider-aws finds by their load balancer. */
 function byPort(state: AccountState): object {
   const names = state.targetGroups.map(({ name, port, protocol }) => [name, `${protocol} ${port}`] as const);
@@ -97,6 +136,16 @@ for (const golden of goldens().filter(({ cloud }) => cloud === 'fake')) {
       assert.deepEqual(await account.state(), empty);
       assert.deepEqual(account.cloud.aws.takeProblems(), []);
     });
+
+    test(`${titleOf(golden, service)}: taken over by processes that are killed after any write, it is the same in the end`, async () => {
+      await loseEachAnswer(golden, service, true);
+    });
+
+    if (['network', 'classic'].includes(service.name)) {
+      test(`${titleOf(golden, service)}: taken over without the answer to any write, it is the same in the end`, async () => {
+        await loseEachAnswer(golden, service, false);
+      });
+    }
 
     test(`${titleOf(golden, service)}: made anew, it is what cloud-provider-aws finds as its own`, async () => {
       await using account = await HandedOverAccount.open(service, golden.config);

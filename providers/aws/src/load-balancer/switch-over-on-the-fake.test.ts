@@ -81,7 +81,7 @@ test('a Classic one serves until its Network one has all listeners, and targets 
   assert.equal(classics.all().length, 0);
 });
 
-/** Every other write, to keep it short. */
+/** To die after a write is to die before the next one, so that the two tests take every write. */
 const STEP = 2;
 
 for (const takesEffect of [false, true]) {
@@ -102,7 +102,7 @@ for (const takesEffect of [false, true]) {
     const clean = new FakeRig({}, 2);
     for (const [stage] of stagesOf(clean)) await clean.bring(stage);
     assert.ok(clean.writes > 25, `${clean.writes} writes`);
-    for (let at = takesEffect ? 1 : 0; at < clean.writes; at += STEP) {
+    for (let at = 0; at < clean.writes; at += STEP) {
       const rig = new FakeRig({ knobs: { elbLagMs: 3_000, ec2LagMs: 2_000 } }, 2);
       rig.fault = { after: at, takesEffect };
       for (const [stage, kinds] of stagesOf(rig)) {
