@@ -253,6 +253,15 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       means: 'The node enters and leaves the load balancers all the time. It is kept as it is for a while.',
       remedy: 'Find out who changes its labels or addresses; its kubelet may.',
     },
+    {
+      reason: 'BackEndUnconfirmed',
+      type: 'Warning',
+      on: 'Node',
+      means:
+        'The cloud has no machine with the provider ID of the node: it does not become a back end. The cloud is asked again, after a minute at the latest.',
+      remedy:
+        'Check the provider ID of the node, and which project, account or region the credentials see. `--unconfirmed-node-addresses` accepts such nodes.',
+    },
   ],
   'Route controller': [
     {

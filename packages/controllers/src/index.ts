@@ -28,6 +28,7 @@ export type {
   NodeLifecycleControllerOptions,
 } from './node-lifecycle/lifecycle-dependencies.ts';
 
+export type { Machines } from './service/machines.ts';
 export { createServiceController, type ServiceController } from './service/service-controller.ts';
 export type { ServiceControllerDependencies, ServiceControllerOptions } from './service/service-dependencies.ts';
 export { isReviewed, reviewService, type ServiceReview, type ServiceReviewer } from './service/review-service.ts';

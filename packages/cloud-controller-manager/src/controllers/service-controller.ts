@@ -1,8 +1,8 @@
 /** The service controller, from the program's flags. */
-import { countingReconciles, createServiceController } from '@outrigger/controllers';
+import { countingReconciles, createServiceController, type Machines } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
-import type { NodeAddress } from '@outrigger/cloud-provider';
-import { resources, type Node } from '@outrigger/kube';
+import { CloudError } from '@outrigger/cloud-provider';
+import { resources } from '@outrigger/kube';
 import type { LeaderContext } from './cloud-controller.ts';
 import { dependenciesOf } from './dependencies.ts';
 import { runWhileCapable } from './while-capable.ts';
@@ -31,12 +31,7 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
               services,
               nodes,
               provider: loadBalancers,
-              cloudAddresses: options.service.unconfirmedNodeAddresses
-                ? undefined
-                : (node) => addressesOf(provider, node),
-              confirmAddress: options.service.unconfirmedNodeAddresses
-                ? undefined
-                : async (node, within) => provider.lookups?.lookUp(node, { need: 'metadata', signal: within }),
+              machines: options.service.unconfirmedNodeAddresses ? undefined : machinesOf(provider),
               callContext: (wanted) => provider.callContext(wanted),
               events: countingReconciles(events, provider.predecessorMetrics?.reconciles, { clock, metrics }),
               locks: context.loadBalancerLocks,
@@ -60,8 +55,16 @@ export function buildServiceController(context: LeaderContext): Omit<RunningCont
   };
 }
 
-/** By the last answer, whoever of the controllers has asked. */
-function addressesOf({ lookups }: LeaderContext['provider'], { metadata }: Node): readonly NodeAddress[] | undefined {
-  const result = lookups?.snapshot.get(metadata?.uid ?? '', 'metadata')?.result;
-  return result?.kind === 'found' ? result.instance.addresses : undefined;
+/** `provider.lookups` may be others after a change of its config. */
+function machinesOf(provider: LeaderContext['provider']): Machines {
+  const none = new CloudError('unsupported', 'the provider has no instances');
+  const ask =
+    (how: 'lookUp' | 'read'): Machines['read'] =>
+    async (node, signal) =>
+      (await provider.lookups?.[how](node, { need: 'metadata', signal }))?.result ?? { kind: 'failed', error: none };
+  return {
+    known: ({ metadata }) => provider.lookups?.snapshot.get(metadata?.uid ?? '', 'metadata')?.result,
+    lookUp: ask('lookUp'),
+    read: ask('read'),
+  };
 }

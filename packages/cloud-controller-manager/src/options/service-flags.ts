@@ -28,7 +28,7 @@ export const serviceFlags: FlagGroup<ServiceOptions> = {
       type: bool,
       default: false,
       usage:
-        "Load balancers also send traffic to node addresses that the cloud does not report for the machine: addresses that are only in the node's status, which its kubelet can set to anything.",
+        "Load balancers also send traffic to node addresses that the cloud does not report for the machine, and to nodes whose machine it does not know: to what is only in the node's status, which its kubelet can set to anything.",
     },
     trustedServiceNamespaces: {
       type: strings,

@@ -4,7 +4,14 @@
  */
 import type { BackEnd, LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
 import type { Node, ResourceEvent } from '@outrigger/kube';
-import { backEndOf, byNodeName, isBackEnd, isForeign, type BackEndProvider, type CloudAddresses } from './back-ends.ts';
+import {
+  backEndOf,
+  byNodeName,
+  isBackEnd,
+  isForeign,
+  type BackEndProvider,
+  type ConfirmedAddresses,
+} from './back-ends.ts';
 
 /** Selections that Services share. Where there are more kinds of them, the others have an array each. */
 const MOST_SHARED = 100;
@@ -18,7 +25,7 @@ export interface ComparedNode {
 export class BackEndSet {
   readonly #provider: BackEndProvider;
   readonly #loadBalancers: Pick<LoadBalancers, 'selectBackEnds'>;
-  readonly #cloudAddresses: CloudAddresses;
+  readonly #confirmed: ConfirmedAddresses;
   readonly #byKey = new Map<string, BackEnd>();
   #sorted: readonly BackEnd[] | undefined;
   #selections: (readonly BackEnd[])[] = [];
@@ -29,11 +36,11 @@ export class BackEndSet {
   constructor(
     provider: BackEndProvider,
     loadBalancers: Pick<LoadBalancers, 'selectBackEnds'>,
-    cloudAddresses: CloudAddresses = () => undefined,
+    confirmed: ConfirmedAddresses = () => undefined,
   ) {
     this.#provider = provider;
     this.#loadBalancers = loadBalancers;
-    this.#cloudAddresses = cloudAddresses;
+    this.#confirmed = confirmed;
   }
 
   /** Grows by one with each `advance`. */
@@ -49,7 +56,7 @@ export class BackEndSet {
 
   /** How many of them are there by `takesForeignNodes` alone. */
   get foreign(): number {
-    return this.all.filter((one) => isForeign(one, this.#provider)).length;
+    return this.all.filter(({ node }) => isForeign(node.providerID, this.#provider)).length;
   }
 
   /** What was noted since the last generation is reason enough to look at the load balancers. */
@@ -61,7 +68,7 @@ export class BackEndSet {
   compare(change: ResourceEvent<Node>): ComparedNode {
     const before = this.#byKey.get(change.key);
     const isOne = change.type !== 'delete' && isBackEnd(change.object, this.#provider);
-    return { before, after: isOne ? backEndOf(change.object, this.#cloudAddresses, before) : undefined };
+    return { before, after: isOne ? backEndOf(change.object, this.#confirmed, before) : undefined };
   }
 
   /**

@@ -13,7 +13,7 @@ function addressesOf(status: readonly NodeAddress[], ofCloud: readonly NodeAddre
     spec: { providerID: 'fake://1' },
     status: { addresses: [...status] },
   };
-  return backEndOf(node, () => ofCloud).addresses.map(({ address }) => address);
+  return backEndOf(node, () => ofCloud)?.addresses.map(({ address }) => address) ?? [];
 }
 
 test('an address that a node alone says it has gets no traffic; one that the cloud gives does, however it is written', () => {
@@ -32,4 +32,26 @@ test('an address that a node gives as its host name is one that the cloud has to
 test('where the cloud has not said, or gives none, the status is what there is', () => {
   const status = [internal('10.0.0.9')];
   for (const ofCloud of [undefined, []]) assert.deepEqual(addressesOf(status, ofCloud), ['10.0.0.9']);
+});
+
+test('a node that the cloud has not confirmed does not become a back end; one that is stays as it was confirmed', () => {
+  const node = (uid: string, address: string): Node => ({
+    metadata: { name: 'n1', uid },
+    spec: { providerID: 'fake://1' },
+    status: { addresses: [internal(address)] },
+  });
+  assert.equal(
+    backEndOf(node('u1', '10.0.0.9'), () => 'unconfirmed'),
+    undefined,
+  );
+  const before = backEndOf(node('u1', '10.0.0.1'), () => [internal('10.0.0.1')]);
+  assert.equal(
+    backEndOf(node('u1', '10.0.0.9'), () => 'unconfirmed', before),
+    before,
+  );
+  // Another Node with its name.
+  assert.equal(
+    backEndOf(node('u2', '10.0.0.9'), () => 'unconfirmed', before),
+    undefined,
+  );
 });

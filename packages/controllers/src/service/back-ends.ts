@@ -24,8 +24,14 @@ export interface BackEndProvider {
   readonly unmanaged?: readonly UnmanagedRule[] | undefined;
 }
 
-/** The addresses that the cloud last gave for a node; `undefined`: it has not said. */
-export type CloudAddresses = (node: Node) => readonly NodeAddress[] | undefined;
+/**
+ * The addresses that the cloud gives for a node. `undefined`: nobody knows, and what its status says counts. `unconfirmed`: the cloud has
+ * no machine for it, or not yet: it does not become a back end, and one that is (`before`) stays as it is.
+ */
+export type ConfirmedAddresses = (
+  node: Node,
+  before: BackEnd | undefined,
+) => readonly NodeAddress[] | 'unconfirmed' | undefined;
 
 export const byNodeName = (a: BackEnd, b: BackEnd): number => (a.node.name < b.node.name ? -1 : 1);
 
@@ -33,9 +39,12 @@ export const byNodeName = (a: BackEnd, b: BackEnd): number => (a.node.name < b.n
  * A node as a back end. Its status is written by its kubelet too: of what it says, an address that the cloud does not give for the
  * machine gets no traffic. `before` is what the node was: itself where nothing of it has changed, and its addresses where they have not.
  */
-export function backEndOf(node: Node, ofCloud: CloudAddresses, before?: BackEnd): BackEnd {
+export function backEndOf(node: Node, ofCloud: ConfirmedAddresses, before?: BackEnd): BackEnd | undefined {
   const ref = refOfNode(node);
-  const addresses = confirmed(addressesOf(node), ofCloud(node));
+  const sameMachine = before && sameMachineOf(before.node, ref) ? before : undefined;
+  const given = ofCloud(node, sameMachine);
+  if (given === 'unconfirmed') return sameMachine;
+  const addresses = confirmed(addressesOf(node), given);
   if (!before || !sameAddresses(addresses, before.addresses)) return { node: ref, addresses };
   return sameRef(ref, before.node) ? before : { node: ref, addresses: before.addresses };
 }
@@ -57,8 +66,8 @@ function isOfProvider(node: Node, options: BackEndProvider): boolean {
   return !providers.some((one) => ownerOf(providerID, one) === 'ours');
 }
 
-/** Whether it is one by `takesForeignNodes` alone: no cloud confirms its addresses. */
-export function isForeign({ node: { providerID } }: BackEnd, { providerName }: BackEndProvider): boolean {
+/** Whether a node with this provider ID is a back end by `takesForeignNodes` alone: no cloud confirms its addresses. */
+export function isForeign(providerID: string | undefined, { providerName }: BackEndProvider): boolean {
   return ['none', 'foreign'].includes(ownerOf(providerID, providerName));
 }
 
@@ -125,11 +134,14 @@ function addressesOf(node: Node): readonly NodeAddress[] {
   return (node.status?.addresses ?? []) as readonly NodeAddress[];
 }
 
+function sameMachineOf(a: NodeRef, b: NodeRef): boolean {
+  return a.uid === b.uid && a.providerID === b.providerID;
+}
+
 function sameRef(a: NodeRef, b: NodeRef): boolean {
   return (
     a.name === b.name &&
-    a.uid === b.uid &&
-    a.providerID === b.providerID &&
+    sameMachineOf(a, b) &&
     a.systemUUID === b.systemUUID &&
     sameTexts(a.labels, b.labels) &&
     sameTexts(a.annotations, b.annotations)

@@ -5,6 +5,7 @@ import * as fc from 'fast-check';
 import type { EventNote, Node } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { BackEndSet } from './back-end-set.ts';
+import { ConfirmedNodes } from './confirmed-nodes.ts';
 import { FakeApi } from './fake-api.suite.ts';
 import { NodeFollower } from './node-follower.ts';
 import { createRig, nodeOf, webSpec } from './rig.suite.ts';
@@ -35,6 +36,7 @@ async function followed(first: readonly Node[]): Promise<Followed> {
   const follower = new NodeFollower({
     nodes: nodes.store,
     backEnds,
+    confirmed: new ConfirmedNodes({ nodes: nodes.store } as never, provider, new AbortController().signal, () => {}),
     provider,
     turns: new TurnBudget(1_000),
     clock,

@@ -5,6 +5,7 @@
 import type { Clock, EventNote, Node, Store, ResourceEvent, Timer } from '@outrigger/kube';
 import type { Fact } from '../finding.ts';
 import type { BackEndSet, ComparedNode } from './back-end-set.ts';
+import type { ConfirmedNodes } from './confirmed-nodes.ts';
 import { isLeaving, mayBeSelectedAnew, wakesLoadBalancers, type BackEndProvider } from './back-ends.ts';
 import {
   flappingFact,
@@ -21,6 +22,7 @@ import type { TurnBudget } from './turn-budget.ts';
 export interface NodeFollowerOptions {
   readonly nodes: Store<Node>;
   readonly backEnds: BackEndSet;
+  readonly confirmed: ConfirmedNodes;
   readonly provider: BackEndProvider;
   readonly turns: TurnBudget;
   readonly clock: Clock;
@@ -58,6 +60,11 @@ export class NodeFollower {
     return this.#changedAt;
   }
 
+  /** Has the cloud asked about all nodes. Rejects when the signal aborts. */
+  begin(): Promise<void> {
+    return this.#options.confirmed.begin();
+  }
+
   /** Returns the way to stop. */
   start(): () => void {
     const { nodes } = this.#options;
@@ -70,6 +77,7 @@ export class NodeFollower {
     return () => {
       stop();
       this.#changes.stop();
+      this.#options.confirmed.stop();
       for (const timer of this.#holds.values()) timer.cancel();
     };
   }
@@ -81,14 +89,20 @@ export class NodeFollower {
     this.#changes.note();
   }
 
+  /** Whether this node is a back end may be something else by now, although it has not changed. */
+  recheck(key: string): void {
+    const object = this.#options.nodes.get(key);
+    if (object) this.#changed({ type: 'add', key, object }, true);
+  }
+
   /** What is held up now, for people. */
   facts(): readonly Fact[] {
     const now = this.#options.clock.monotonic();
-    const held = [...this.#holds.keys()].slice(0, MOST_FACTS);
-    return held.flatMap((name) => {
+    const held = [...this.#holds.keys()].slice(0, MOST_FACTS).flatMap((name) => {
       const flapping = this.#flapping.get(name);
       return flapping ? [flappingFact(name, flapping, now)] : [];
     });
+    return [...held, ...this.#options.confirmed.facts()];
   }
 
   #noteAll(): void {

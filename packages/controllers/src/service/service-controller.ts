@@ -20,7 +20,7 @@ import { Locks } from '../load-balancer/locks.ts';
 import { tellSetAside } from '../set-aside.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { BackEndSet } from './back-end-set.ts';
-import { confirmAddresses } from './confirm-addresses.ts';
+import { ConfirmedNodes } from './confirmed-nodes.ts';
 import { explainService, standingOfService } from './explain-service.ts';
 import { identityOf } from './load-balancer-service.ts';
 import { NodeFollower } from './node-follower.ts';
@@ -91,11 +91,13 @@ class Run {
     const wake = (key: string): void => this.#queue.add(key);
     this.#written = new WrittenVersions({ clock, signal, onBelieved: wake });
     const options = ruleOptionsOf(deps);
-    this.#backEnds = new BackEndSet(options, provider, deps.cloudAddresses);
+    const confirmed = new ConfirmedNodes(deps, options, signal, (name) => this.#nodes.recheck(name));
+    this.#backEnds = new BackEndSet(options, provider, confirmed.addressesOf);
     this.#rules = rulesOf(deps, options, this.#backEnds);
     this.#nodes = new NodeFollower({
       nodes,
       backEnds: this.#backEnds,
+      confirmed,
       provider: options,
       turns: this.#turns,
       clock,
@@ -123,7 +125,7 @@ class Run {
     const { concurrentServiceSyncs: workers = DEFAULT_WORKERS } = options;
     // Without all nodes every set of back ends would be too small.
     const synced = Promise.all([services.whenSynced(this.#signal), nodes.whenSynced(this.#signal)]);
-    const ready = synced.then(() => confirmAddresses(this.#deps, this.#rules.options, this.#signal));
+    const ready = synced.then(() => this.#nodes.begin());
     if (!(await endsBeforeAbort(ready, this.#signal))) return;
     // Before the Services: what is there at the start is no change.
     const stops = [this.#nodes.start(), services.subscribe((change) => this.#changed(change))];

@@ -1,12 +1,12 @@
 /** What the service controller is made of. */
-import type { LoadBalancers, NodeRef } from '@outrigger/cloud-provider';
+import type { LoadBalancers } from '@outrigger/cloud-provider';
 import type { MakeCallContext } from '@outrigger/cloud-runtime';
 import type { Node, Service, Store } from '@outrigger/kube';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
 import type { Locks } from '../load-balancer/locks.ts';
 import type { UnmanagedRule } from '../unmanaged-nodes.ts';
 import type { Tenancy } from '../load-balancer/tenancy.ts';
-import type { CloudAddresses } from './back-ends.ts';
+import type { Machines } from './machines.ts';
 
 export interface ServiceControllerOptions extends Tenancy {
   /** Recorded on the Services that have a load balancer, and the prefix of our provider IDs. */
@@ -27,10 +27,8 @@ export interface ServiceControllerDependencies extends ControllerDependencies {
   readonly services: Store<Service>;
   readonly nodes: Store<Node>;
   readonly provider: LoadBalancers;
-  /** Addresses that the cloud does not give for a node get no traffic. Default: it is not known what it gives, and all do. */
-  readonly cloudAddresses?: CloudAddresses | undefined;
-  /** Asks the cloud about a node, so that `cloudAddresses` has its answer: at the start, about all at once. Default: nobody is asked. */
-  readonly confirmAddress?: ((node: NodeRef, signal: AbortSignal) => Promise<unknown>) | undefined;
+  /** A node whose machine the cloud does not confirm does not become a back end. Default: nobody is asked, and every node's status counts. */
+  readonly machines?: Machines | undefined;
   readonly callContext: MakeCallContext;
   /** Shared with whoever else changes load balancers of this provider. Default: nobody does. */
   readonly locks?: Locks;
