@@ -74,7 +74,12 @@ export type { TlsVersion } from './serving/tls-settings.ts';
 
 // Webhooks
 export type { AdmissionAnswer, AdmissionRequest } from './webhook/admission-review.ts';
-export { createWebhookPages, type Webhook, type WebhookPagesOptions } from './webhook/webhook-pages.ts';
+export {
+  createWebhookPages,
+  SERVING_CERTIFICATE_PATH,
+  type Webhook,
+  type WebhookPagesOptions,
+} from './webhook/webhook-pages.ts';
 
 // Leader migration
 export { controllerLocks, type ControllerLock } from './leader-migration/controller-locks.ts';

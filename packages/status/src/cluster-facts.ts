@@ -37,9 +37,18 @@ export interface WebhookConfiguration extends KubeObject {
     readonly clientConfig?: {
       /** PEM, in base64. */
       readonly caBundle?: string;
-      readonly service?: { readonly namespace?: string; readonly name?: string };
+      readonly url?: string;
+      readonly service?: { readonly namespace?: string; readonly name?: string; readonly port?: number };
     };
   }[];
+}
+
+/** What one replica shows an API server that calls a webhook. */
+export interface ServedCertificate {
+  /** `Pod kube-system/ccm-x7k2p`, or a URL. Empty: none is known that could be asked. */
+  readonly replica: string;
+  /** PEM, with the chain. */
+  readonly pem: Fact<string>;
 }
 
 export interface ClusterFacts {
@@ -62,6 +71,8 @@ export interface ClusterFacts {
   /** About nodes, Services and the namespace kube-system. */
   readonly events: Fact<readonly CoreEvent[]>;
   readonly webhooks: Fact<readonly WebhookConfiguration[]>;
+  /** Of each replica that serves a webhook, by the name that the API server asks for: `serverNameOf`. */
+  readonly certificates: ReadonlyMap<string, readonly ServedCertificate[]>;
   /** `/readyz?verbose`. */
   readonly readyz: Fact<LeaderPage>;
   /** `/metrics`. */

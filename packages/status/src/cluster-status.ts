@@ -203,4 +203,20 @@ export interface WebhookStatus {
   readonly failurePolicy: 'Fail' | 'Ignore';
   /** Of the certificate of `caBundle` that expires last. Absent: there is none that can be read. */
   readonly authorityExpires?: string;
+  /** What each replica that could be asked, or should have been, serves. */
+  readonly certificates: readonly ReplicaCertificate[];
+}
+
+export interface ReplicaCertificate {
+  /** `Pod kube-system/ccm-x7k2p`, or a URL. Empty: no replica is known. */
+  readonly replica: string;
+  readonly certificate: Reading<CertificateStatus>;
+}
+
+export interface CertificateStatus {
+  readonly expires: string;
+  /** Whether a current authority of `caBundle` has signed it as that of a server. */
+  readonly trusted: boolean;
+  /** Whether it is for the name that the API server asks for. */
+  readonly named: boolean;
 }

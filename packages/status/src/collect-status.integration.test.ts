@@ -5,8 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { newCloudControllerManager } from '@outrigger/cloud-controller-manager';
-import { createTransport, isStatusError, isTransportError, loadConfig, systemClock } from '@outrigger/kube';
+import {
+  createTransport,
+  isStatusError,
+  isTransportError,
+  loadConfig,
+  systemClock,
+  type Transport,
+} from '@outrigger/kube';
 import { freePort, hollowNode, startEmbeddedApiServer, type EmbeddedApiServer } from '@outrigger/testing';
+import { TestAuthority } from '../../controller-manager/src/access/test-authority.suite.ts';
 import { collectStatus } from './collect-status.ts';
 import type { ClusterStatus } from './cluster-status.ts';
 
@@ -14,6 +22,7 @@ import type { ClusterStatus } from './cluster-status.ts';
 async function withManager(
   isOpen: boolean,
   work: (rig: { readonly server: EmbeddedApiServer; readonly ask: Ask }) => Promise<void>,
+  { flags = [], webhooks = [] }: { readonly flags?: readonly string[]; readonly webhooks?: readonly object[] } = {},
 ): Promise<void> {
   await using server = await startEmbeddedApiServer();
   const directory = await mkdtemp(join(tmpdir(), 'outrigger-status-'));
@@ -39,6 +48,7 @@ async function withManager(
           ]),
       '--bind-address=127.0.0.1',
       `--secure-port=${port}`,
+      ...flags,
     ],
     {
       env: {},
@@ -51,9 +61,9 @@ async function withManager(
     },
   );
   const ask: Ask = async () => {
-    await using transport = createTransport(cluster, { clock: systemClock, retry: false });
+    await using direct = createTransport(cluster, { clock: systemClock, retry: false });
     return await collectStatus({
-      transport,
+      transport: withWebhooks(direct, webhooks),
       server: cluster.server,
       leader: {
         url: `https://127.0.0.1:${port}`,
@@ -71,6 +81,21 @@ async function withManager(
     await ended;
     await rm(directory, { recursive: true });
   }
+}
+
+/** The embedded API server has no webhook configurations. */
+function withWebhooks(transport: Transport, items: readonly object[]): Transport {
+  const list = JSON.stringify({ kind: 'ValidatingWebhookConfigurationList', metadata: {}, items });
+  return {
+    send: async (request) => {
+      if (!request.path.includes('/validatingwebhookconfigurations')) return await transport.send(request);
+      const body = (async function* () {
+        yield await Promise.resolve(Buffer.from(list));
+      })();
+      return { status: 200, headers: { 'content-type': 'application/json' }, body };
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
 }
 
 type Ask = () => Promise<ClusterStatus>;
@@ -109,6 +134,36 @@ test('of a running manager all is known: who leads, what runs, its cloud, nodes 
     assert.deepEqual(status.nodes, { value: { total: 1, initialized: 1, waiting: [] } });
     assert.deepEqual(status.deletions, { value: { held: 0, unproved: 0 } });
   });
+});
+
+test('what a webhook of a running manager serves is judged, and that the API server does not trust it', async () => {
+  const port = await freePort();
+  const url = `https://127.0.0.1:${port}`;
+  const flags = [
+    '--feature-gates=CloudControllerManagerWebhook=true',
+    '--webhooks=service',
+    '--webhook-bind-address=127.0.0.1',
+    `--webhook-secure-port=${port}`,
+  ];
+  const { pem } = await TestAuthority.create('CN=ca', { valid: [0, systemClock.now() + 100 * 86_400_000] });
+  const clientConfig = { url: `${url}/validate/services`, caBundle: Buffer.from(pem).toString('base64') };
+  await withManager(
+    true,
+    async ({ ask }) => {
+      const { problems, webhooks } = await settled(ask, (status) =>
+        status.problems.some(({ section }) => section === 'webhooks'),
+      );
+      assert.match(
+        problems.find(({ section }) => section === 'webhooks')?.message ?? '',
+        new RegExp(`^The certificate that ${url} serves for service.outrigger.dev is not signed by an authority`, 'u'),
+      );
+      assert.ok('value' in webhooks);
+      const [{ certificate, replica } = {}] = webhooks.value[0]?.certificates ?? [];
+      assert.ok(certificate && 'value' in certificate);
+      assert.deepEqual([replica, certificate.value.trusted, certificate.value.named], [url, false, true]);
+    },
+    { flags, webhooks: [{ metadata: { name: 'w' }, webhooks: [{ name: 'service.outrigger.dev', clientConfig }] }] },
+  );
 });
 
 test('whoever the manager does not let read its pages is told so, and the rest is shown', async () => {

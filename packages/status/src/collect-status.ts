@@ -2,6 +2,7 @@
 import { createClient, type Clock, type Transport } from '@outrigger/kube';
 import type { ClusterStatus } from './cluster-status.ts';
 import { judgeCluster } from './judge-cluster.ts';
+import { readCertificates } from './read-certificates.ts';
 import { readCluster, type KnownObjects } from './read-cluster.ts';
 import { readLeader, type LeaderAccess } from './read-leader.ts';
 
@@ -42,6 +43,7 @@ export async function collectStatus(options: CollectStatusOptions): Promise<Clus
   } = options;
   const call = { signal, timeoutMs };
   const cluster = await readCluster({ client: createClient(transport), known, namespace, leaseName, call });
-  const pages = await readLeader({ access: leader, call, clock, cluster, namespace, transport });
-  return judgeCluster({ at: clock.now(), server, namespace, leaseName, ...cluster, ...pages });
+  const asked = { access: leader, call, clock, cluster, namespace, transport };
+  const [pages, certificates] = await Promise.all([readLeader(asked), readCertificates(asked)]);
+  return judgeCluster({ at: clock.now(), server, namespace, leaseName, ...cluster, ...pages, certificates });
 }

@@ -57,6 +57,7 @@ const facts: ClusterFacts = {
     },
   },
   metrics: { value: { status: 200, text: 'outrigger_node_deletions_held 0\n' } },
+  certificates: new Map(),
   plans: new Map(),
 };
 

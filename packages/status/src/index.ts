@@ -6,6 +6,7 @@ export type { KnownObjects } from './read-cluster.ts';
 export type { LeaderAccess } from './read-leader.ts';
 export type {
   BudgetStatus,
+  CertificateStatus,
   CloudStatus,
   ClusterState,
   ClusterStatus,
@@ -18,6 +19,7 @@ export type {
   Problem,
   ProcessStatus,
   Reading,
+  ReplicaCertificate,
   RoutesStatus,
   Section,
   ServicesStatus,

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeClock } from '@outrigger/testing';
 import type { CoreEvent, Node, Service } from '@outrigger/kube';
-import { makeSelfSignedCertificate } from '../../controller-manager/src/serving/self-signed-certificate.ts';
+import { TestAuthority } from '../../controller-manager/src/access/test-authority.suite.ts';
 import type { ClusterFacts } from './cluster-facts.ts';
 import type { Problem } from './cluster-status.ts';
 import { judgeCluster } from './judge-cluster.ts';
 
 const AT = Date.parse('2026-11-23T10:00:00Z');
-const DAY_MS = 86_400_000;
 
 function ago(seconds: number): string {
   return new Date(AT - seconds * 1000).toISOString();
@@ -67,6 +65,7 @@ const healthy: ClusterFacts = {
   services: { value: [service('web', 100, { ingress: [{ ip: '203.0.113.1' }] })] },
   events: { value: [] },
   webhooks: { value: [] },
+  certificates: new Map(),
   readyz: { value: { status: 200, text: READYZ } },
   metrics: { value: { status: 200, text: METRICS } },
   plans: new Map(),
@@ -398,66 +397,6 @@ for (const [what, facts] of fine) {
   });
 }
 
-/** One PEM; each is valid for a year. */
-async function authorityThatExpiresIn(days: number): Promise<string> {
-  const { cert } = await makeSelfSignedCertificate(new FakeClock(AT + (days - 365) * DAY_MS), []);
-  return cert;
-}
-
-/** A webhook whose caBundle has these. */
-function webhookThatTrusts(...pems: readonly string[]): ClusterFacts['webhooks'] {
-  const caBundle = Buffer.from(pems.join('\n')).toString('base64');
-  const webhooks = [{ name: 'service.outrigger.dev', clientConfig: { caBundle } }];
-  return { value: [{ kind: 'ValidatingWebhookConfiguration', metadata: { name: 'w' }, webhooks }] };
-}
-
-for (const [what, days, expected] of [
-  ['one that is valid for long', [100], []],
-  [
-    'one that expires soon',
-    [13],
-    ['warning: The certificate authority of the webhook service.outrigger.dev expires: DAY 13 (CN)'],
-  ],
-  [
-    'one that has expired',
-    [-1],
-    ['error: The certificate authority of the webhook service.outrigger.dev has expired: DAY -1 (CN)'],
-  ],
-  ['one that has expired beside its successor, as in a rotation', [-1, 100], []],
-  ['one that expires soon beside its successor', [100, 3], []],
-  [
-    'two that expire soon',
-    [9, -1],
-    ['warning: The last of the 2 certificate authorities of the webhook service.outrigger.dev expires: DAY 9 (CN)'],
-  ],
-  [
-    'two that have expired',
-    [-9, -1],
-    ['error: The last of the 2 certificate authorities of the webhook service.outrigger.dev has expired: DAY -1 (CN)'],
-  ],
-] as const) {
-  test(`the certificate authorities of a webhook: ${what}`, async () => {
-    const webhooks = webhookThatTrusts(...(await Promise.all(days.map((one) => authorityThatExpiresIn(one)))));
-    const status = judgeCluster({ ...healthy, webhooks });
-    const timeOf = (day: number): string => new Date(AT + day * DAY_MS).toISOString();
-    assert.deepEqual(
-      status.problems.map(({ message, severity }) => `${severity}: ${message}`),
-      expected.map((one) =>
-        one.replace(/DAY (-?\d+) \(CN\)/u, (_, day) => `${timeOf(Number(day))} (CN=outrigger-self-signed).`),
-      ),
-    );
-    assert.ok('value' in status.webhooks);
-    assert.equal(status.webhooks.value[0]?.authorityExpires, timeOf(Math.max(...days)));
-  });
-}
-
-test('an authority that cannot be read does not hide one that can, as for the API server', async () => {
-  const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
-  const stateWith = (...pems: readonly string[]): string =>
-    judgeCluster({ ...healthy, webhooks: webhookThatTrusts(...pems) }).state;
-  assert.deepEqual([stateWith(broken, await authorityThatExpiresIn(100)), stateWith(broken)], ['healthy', 'problems']);
-});
-
 test('why a node and a Service wait is said by the leader, else by the newest Event', () => {
   const facts: ClusterFacts = {
     ...healthy,
@@ -493,6 +432,18 @@ test('what could not be read is unknown with the reason, and never healthy', () 
     assert.deepEqual([status.state, status.problems], ['unknown', []], name);
     assert.match(JSON.stringify(status), new RegExp(`"unknown":"no ${name}"`, 'u'));
   }
+});
+
+test('one replica that does not tell what it serves leaves the cluster unknown', async () => {
+  const valid = [AT, AT + 100 * 86_400_000] as const;
+  const caBundle = Buffer.from((await TestAuthority.create('CN=ca', { valid })).pem).toString('base64');
+  const clientConfig = { caBundle, service: { name: 'ccm', namespace: 'kube-system' } };
+  const { problems, state } = judgeCluster({
+    ...healthy,
+    webhooks: { value: [{ metadata: { name: 'w' }, webhooks: [{ name: 'a', clientConfig }] }] },
+    certificates: new Map([['ccm.kube-system.svc', [{ replica: 'Pod kube-system/a', pem: { unknown: 'refused' } }]]]),
+  });
+  assert.deepEqual([state, problems], ['unknown', []]);
 });
 
 test('of another program what only Outrigger reports is left out, and the rest is judged', () => {

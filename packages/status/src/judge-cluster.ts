@@ -1,8 +1,7 @@
 /** From what was read to what is said: pure. Each section is a function; what is wrong is collected beside it. */
-import { X509Certificate } from 'node:crypto';
 import { hostOf, loadBalancerReasons } from '@outrigger/cloud-controller-manager';
 import type { CoreEvent, Node, Service } from '@outrigger/kube';
-import type { ClusterFacts, Fact, LeaderPage, WebhookConfiguration, Workload } from './cluster-facts.ts';
+import type { ClusterFacts, Fact, LeaderPage, Workload } from './cluster-facts.ts';
 import type {
   BudgetStatus,
   CloudStatus,
@@ -20,11 +19,11 @@ import type {
   ServicesStatus,
   WaitingNode,
   WaitingService,
-  WebhookStatus,
   WorkloadStatus,
 } from './cluster-status.ts';
 import { ageText } from './age-text.ts';
 import { newestEvent, timeOfEvent } from './cluster-events.ts';
+import { webhooksOf } from './judge-webhooks.ts';
 import { MetricSamples } from './metric-samples.ts';
 
 export const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitialized';
@@ -32,8 +31,6 @@ export const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitializ
 const PATIENCE_MS = 60_000;
 /** Clocks differ: of the API server's clients, and of who asks. */
 const SKEW_MS = 5_000;
-/** Certificates that expire sooner are told of. */
-const RENEW_MS = 14 * 86_400_000;
 /** Of one kind of problem, each by itself: what is beyond is counted. */
 const MOST_TOLD = 20;
 
@@ -74,14 +71,14 @@ export function judgeCluster(read: ClusterFacts): ClusterStatus {
     orphans: ours((metrics) => orphansOf(metrics, tell)),
     budget: ours((metrics) => budgetOf(metrics)),
     events: mapped(facts.events, (events) => ({ warnings: events.filter(({ type }) => type === 'Warning').length })),
-    webhooks: mapped(facts.webhooks, (all) => all.flatMap((one) => webhooksOf(one, facts.at, tell))),
+    webhooks: mapped(facts.webhooks, (all) => all.flatMap((one) => webhooksOf(one, facts, tell))),
   } satisfies Partial<ClusterStatus>;
   return {
     apiVersion: 'status.outrigger.dev/v1alpha1',
     kind: 'ClusterStatus',
     at: timeOf(facts.at),
     server: facts.server,
-    state: stateOf(problems, Object.values(judged)),
+    state: stateOf(problems, [...Object.values(judged), ...certificatesOf(judged.webhooks)]),
     problems: [
       ...problems.filter(({ severity }) => severity === 'error'),
       ...problems.filter(({ severity }) => severity === 'warning'),
@@ -93,6 +90,12 @@ export function judgeCluster(read: ClusterFacts): ClusterStatus {
 function stateOf(problems: readonly Problem[], readings: readonly Reading<unknown>[]): ClusterState {
   if (problems.length > 0) return 'problems';
   return readings.some((reading) => 'unknown' in reading) ? 'unknown' : 'healthy';
+}
+
+/** One replica that does not tell leaves the others. */
+function certificatesOf(webhooks: ClusterStatus['webhooks']): readonly Reading<unknown>[] {
+  const all = 'value' in webhooks ? webhooks.value : [];
+  return all.flatMap(({ certificates }) => certificates.map(({ certificate }) => certificate));
 }
 
 function mapped<T, U>(fact: Fact<T>, map: (value: T) => U): Reading<U> {
@@ -603,62 +606,4 @@ function budgetOf(metrics: MetricSamples): readonly BudgetStatus[] {
     waited:
       metrics.sum(`${WAITS}_count`, { provider }) - metrics.sum(`${WAITS}_bucket`, { provider, le: second ?? '+Inf' }),
   }));
-}
-
-// Webhooks
-
-function webhooksOf(
-  { kind, metadata, webhooks = [] }: WebhookConfiguration,
-  at: number,
-  tell: Tell,
-): readonly WebhookStatus[] {
-  const name = metadata?.name ?? '';
-  return webhooks.map(({ clientConfig, failurePolicy, name: webhook = '' }) => {
-    const authorities = authoritiesOf(clientConfig?.caBundle ?? '');
-    const [last] = authorities;
-    if (!last || last.expires - at < RENEW_MS) {
-      const isUseless = !last || last.expires <= at;
-      tell({
-        severity: isUseless ? 'error' : 'warning',
-        section: 'webhooks',
-        about: `${kind ?? ''} ${name}`,
-        message: last
-          ? `The ${authorities.length === 1 ? 'certificate authority' : `last of the ${authorities.length} certificate authorities`} of the webhook ${webhook} ${isUseless ? 'has expired' : 'expires'}: ${timeOf(last.expires)} (${last.subject}).`
-          : `The webhook ${webhook} has no certificate authority (caBundle): the API server cannot ask it.`,
-        remedy: 'Renew the certificate, and put its authority into caBundle; docs/guides/service-webhook.md says how.',
-        commands: [`kubectl get ${(kind ?? '').toLowerCase()} ${name} --output=yaml`],
-      });
-    }
-    return {
-      kind: kind === 'MutatingWebhookConfiguration' ? kind : 'ValidatingWebhookConfiguration',
-      name,
-      webhook,
-      failurePolicy: failurePolicy === 'Ignore' ? 'Ignore' : 'Fail',
-      ...(last && { authorityExpires: timeOf(last.expires) }),
-    };
-  });
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu;
-
-interface Authority {
-  readonly subject: string;
-  readonly expires: number;
-}
-
-/**
- * Those that can be read, and first the one that expires last: the API server trusts each of them, passes over what it cannot read, and
- * in a rotation the old one stands beside its successor.
- */
-function authoritiesOf(bundle: string): readonly Authority[] {
-  const pems = Buffer.from(bundle, 'base64').toString().match(CERTIFICATE) ?? [];
-  const authorities = pems.flatMap((pem) => {
-    try {
-      const { subject, validTo } = new X509Certificate(pem);
-      return [{ subject: subject.replaceAll('\n', ', '), expires: Date.parse(validTo) }];
-    } catch {
-      return [];
-    }
-  });
-  return authorities.toSorted((a, b) => b.expires - a.expires);
 }

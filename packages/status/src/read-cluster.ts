@@ -63,7 +63,10 @@ export interface KnownObjects {
 export type ReadCluster = Pick<
   ClusterFacts,
   'events' | 'lease' | 'nodes' | 'pods' | 'services' | 'webhooks' | 'workloads'
->;
+> & {
+  /** Those before the webhooks. */
+  readonly webhookServices: Fact<readonly Service[]>;
+};
 
 /** Throws where the API server gives no answer, or does not know who asks: then nothing else can be asked. */
 export async function readCluster({
@@ -100,7 +103,7 @@ export async function readCluster({
   };
   const about = (selector: string): Promise<readonly CoreEvent[]> =>
     list(resources.coreEvents, { fieldSelector: selector });
-  const [workloads, pods, nodes, services, events, webhooks] = await Promise.all([
+  const [workloads, pods, nodes, allServices, events, webhooks] = await Promise.all([
     fact(
       Promise.all([kinds(ofProgram(deployments), 'Deployment'), kinds(ofProgram(daemonSets), 'DaemonSet')]).then(
         (all) => all.flat(),
@@ -109,13 +112,7 @@ export async function readCluster({
     fact(ofProgram(resources.pods, podsOfLeader(lease))),
     // There may be thousands of nodes: `trimmed` spares the server and this process what is not looked at here.
     fact(Promise.resolve(known?.nodes() ?? list(resources.nodes, { trimmed: true }))),
-    fact(
-      Promise.resolve(known?.services() ?? list(resources.services)).then((all) =>
-        all.filter(
-          ({ metadata, spec }) => spec?.type === 'LoadBalancer' || metadata?.finalizers?.includes(CLEANUP_FINALIZER),
-        ),
-      ),
-    ),
+    fact(Promise.resolve(known?.services() ?? list(resources.services))),
     fact(
       Promise.all([
         about('involvedObject.kind=Node,type=Warning'),
@@ -130,7 +127,22 @@ export async function readCluster({
       ]).then((all) => all.flat().filter((one) => isOurs(one))),
     ),
   ]);
-  return { lease, workloads, pods, nodes, services, events, webhooks };
+  const services = filtered(
+    allServices,
+    ({ metadata, spec }) => spec?.type === 'LoadBalancer' || metadata?.finalizers?.includes(CLEANUP_FINALIZER) === true,
+  );
+  const called = ('value' in webhooks ? webhooks.value : []).flatMap((one) => one.webhooks ?? []);
+  const webhookServices = filtered(allServices, ({ metadata }) =>
+    called.some(
+      ({ clientConfig: { service } = {} }) =>
+        service && service.name === metadata?.name && service.namespace === metadata?.namespace,
+    ),
+  );
+  return { lease, workloads, pods, nodes, services, events, webhooks, webhookServices };
+}
+
+function filtered<T>(all: Fact<readonly T[]>, isWanted: (one: T) => boolean | undefined): Fact<readonly T[]> {
+  return 'unknown' in all ? all : { value: all.value.filter((one) => isWanted(one)) };
 }
 
 /** A namespace may have a Pod for each node, and more: the leader's has the name of its host, or runs there. */

@@ -40,6 +40,7 @@ function cluster(holderIdentity: string, pods: readonly Pod[] = [pod]): ReadClus
     services: { value: [] },
     events: { value: [] },
     webhooks: { value: [] },
+    webhookServices: { value: [] },
     workloads: { value: [] },
   };
 }

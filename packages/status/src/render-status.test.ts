@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterStatus } from './cluster-status.ts';
+import type { ClusterStatus, WebhookStatus } from './cluster-status.ts';
 import { renderStatus } from './render-status.ts';
 
 const healthy: ClusterStatus = {
@@ -171,4 +171,28 @@ test('what others wrote into an Event or a condition tells the terminal nothing,
   assert.doesNotMatch(text, /[^\P{Cc}\n]/u);
   assert.doesNotMatch(text, /^Healthy/mu);
   assert.equal(text.match(/no quota \]0;owned 2J Healthy/gu)?.length, 3);
+});
+
+test('of webhooks the first expiry of all replicas is shown, and once why one does not tell', () => {
+  const webhook: WebhookStatus = {
+    kind: 'ValidatingWebhookConfiguration',
+    name: 'w',
+    webhook: 'service.outrigger.dev',
+    failurePolicy: 'Ignore',
+    authorityExpires: '2027-11-23T10:00:00.000Z',
+    certificates: [
+      ...['2027-02-01', '2027-01-01'].map((day) => ({
+        replica: 'Pod kube-system/a',
+        certificate: { value: { expires: `${day}T10:00:00.000Z`, trusted: true, named: true } },
+      })),
+      { replica: 'Pod kube-system/b', certificate: { unknown: 'refused' } },
+    ],
+  };
+  const silent = { ...webhook, webhook: 'other', certificates: webhook.certificates.slice(2) };
+  const webhooks = { value: [webhook, silent] };
+  const text = renderStatus({ ...healthy, state: 'unknown', webhooks }, { colour: false });
+  assert.match(text, /^Unknown: 1 of the checks could not be made /u);
+  assert.match(text, /^UNKNOWN\n {2}WEBHOOKS: refused\n\n/mu);
+  assert.match(text, /2027-11-23T10:00:00.000Z {3}2027-01-01T10:00:00.000Z$/mu);
+  assert.match(text, /2027-11-23T10:00:00.000Z {3}<unknown>$/mu);
 });

@@ -1,7 +1,7 @@
 /** A status as text for a person, in the manner of `kubectl get`: problems first, then a table of each section. Pure. */
 import { oneLine } from '@outrigger/cloud-controller-manager';
 import { ageText } from './age-text.ts';
-import type { ClusterStatus, Problem, Reading } from './cluster-status.ts';
+import type { ClusterStatus, Problem, Reading, WebhookStatus } from './cluster-status.ts';
 
 export interface RenderOptions {
   /** Escape sequences of a terminal. */
@@ -21,8 +21,8 @@ export function renderStatus(status: ClusterStatus, { colour }: RenderOptions): 
   const paint = (code: number, text: string): string => (colour ? `\u001B[${code}m${text}\u001B[0m` : text);
   const at = Date.parse(status.at);
   const tables = sectionsOf(status, (time) => ageOf(at, time));
-  const unknown = tables.flatMap(({ reading, title }) =>
-    'unknown' in reading ? [{ title, why: oneLine(reading.unknown) }] : [],
+  const unknown = tables.flatMap(({ lacks = [], reading, title }) =>
+    ['unknown' in reading ? reading.unknown : [], lacks].flat().map((why) => ({ title, why: oneLine(why) })),
   );
   // Once for all that lack the same: a leader that cannot be reached leaves seven sections unknown.
   const reasons = [...Map.groupBy(unknown, ({ why }) => why)].map(
@@ -71,6 +71,8 @@ interface SectionText {
   readonly reading: Reading<unknown>;
   /** The first is the heads. Without any other: nothing is there. */
   readonly rows: Rows;
+  /** Why parts of a reading that is there are unknown. Default: none is. */
+  readonly lacks?: readonly string[];
 }
 
 function section<T>(
@@ -156,10 +158,38 @@ function sectionsOf(status: ClusterStatus, age: Age): readonly SectionText[] {
       ]),
     ),
     section('EVENTS', status.events, ['WARNINGS'], ({ warnings }) => [[String(warnings)]]),
-    section('WEBHOOKS', status.webhooks, ['KIND', 'NAME', 'WEBHOOK', 'ON FAILURE', 'AUTHORITY EXPIRES'], (all) =>
-      all.map((one) => [one.kind, one.name, one.webhook, one.failurePolicy, one.authorityExpires ?? '<unknown>']),
-    ),
+    {
+      ...section('WEBHOOKS', status.webhooks, WEBHOOK_HEADS, (all) =>
+        all.map((one) => [
+          one.kind,
+          one.name,
+          one.webhook,
+          one.failurePolicy,
+          one.authorityExpires ?? '<unknown>',
+          certificateExpires(one) ?? '<unknown>',
+        ]),
+      ),
+      lacks: lacksOf(status.webhooks),
+    },
   ];
+}
+
+const WEBHOOK_HEADS = ['KIND', 'NAME', 'WEBHOOK', 'ON FAILURE', 'AUTHORITY EXPIRES', 'CERTIFICATE EXPIRES'];
+
+/** The first of its replicas. */
+function certificateExpires({ certificates }: WebhookStatus): string | undefined {
+  return certificates
+    .flatMap((one) => ('value' in one.certificate ? [one.certificate.value.expires] : []))
+    .toSorted()[0];
+}
+
+/** Once for all webhooks of one listener. */
+function lacksOf(webhooks: ClusterStatus['webhooks']): readonly string[] {
+  const all = 'value' in webhooks ? webhooks.value : [];
+  const lacks = all.flatMap(({ certificates }) =>
+    certificates.flatMap(({ certificate }) => ('unknown' in certificate ? [certificate.unknown] : [])),
+  );
+  return [...new Set(lacks)];
 }
 
 function shown(rows: Rows): Rows {

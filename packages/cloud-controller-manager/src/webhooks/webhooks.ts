@@ -83,7 +83,7 @@ export async function serveWebhooks(
     return undefined;
   }
   const clientAuthorities = await authoritiesOf(foundation, signal);
-  const server = await startSecureServer({
+  const server: SecureServer = await startSecureServer({
     ...listenerOf(foundation),
     clientAuthorities,
     app: createWebhookPages({
@@ -94,6 +94,7 @@ export async function serveWebhooks(
       subsystem: 'cloud_provider_webhook',
       redact: (text) => redactor.redact(text),
       requireCertificate: clientAuthorities !== undefined,
+      certificateFor: (name) => server.certificateFor(name),
     }),
     mostConnections: MOST_CONNECTIONS,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,

@@ -19,6 +19,10 @@ export interface IssueOptions {
   readonly ca?: boolean;
   readonly usage?: 'client' | 'server';
   readonly expired?: boolean;
+  /** In milliseconds since the Unix epoch. Default: about now. */
+  readonly valid?: readonly [from: number, to: number];
+  /** DNS names. Default: 127.0.0.1 alone. */
+  readonly names?: readonly string[];
 }
 
 /** Something that signs: an authority, or anybody with a key. */
@@ -37,9 +41,9 @@ export class TestAuthority implements Issued {
     this.certificate = new X509Certificate(pem);
   }
 
-  static async create(subject: string): Promise<TestAuthority> {
+  static async create(subject: string, options: IssueOptions = {}): Promise<TestAuthority> {
     const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
-    return TestAuthority.#make(subject, { ca: true }, keys, { subject, keys });
+    return TestAuthority.#make(subject, { ca: true, ...options }, keys, { subject, keys });
   }
 
   /** `subject`: `CN=me,O=group`. */
@@ -50,23 +54,26 @@ export class TestAuthority implements Issued {
 
   static async #make(
     subject: string,
-    { ca = false, expired = false, usage = 'client' }: IssueOptions,
+    { ca = false, expired = false, names, usage = 'client', valid }: IssueOptions,
     keys: webcrypto.CryptoKeyPair,
     issuer: { readonly subject: string; readonly keys: webcrypto.CryptoKeyPair },
   ): Promise<TestAuthority> {
     const now = systemClock.now();
+    const [from, to] = valid ?? [now - 2 * HOUR_MS, now + (expired ? -HOUR_MS : HOUR_MS)];
     const certificate = await x509.X509CertificateGenerator.create({
       subject,
       issuer: issuer.subject,
-      notBefore: new Date(now - 2 * HOUR_MS),
-      notAfter: new Date(now + (expired ? -HOUR_MS : HOUR_MS)),
+      notBefore: new Date(from),
+      notAfter: new Date(to),
       signingAlgorithm: ALGORITHM,
       publicKey: keys.publicKey,
       signingKey: issuer.keys.privateKey,
       extensions: ca
         ? [new x509.BasicConstraintsExtension(true, undefined, true)]
         : [
-            new x509.SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }]),
+            new x509.SubjectAlternativeNameExtension(
+              names?.map((value) => ({ type: 'dns', value })) ?? [{ type: 'ip', value: '127.0.0.1' }],
+            ),
             new x509.ExtendedKeyUsageExtension([
               usage === 'client' ? x509.ExtendedKeyUsage.clientAuth : x509.ExtendedKeyUsage.serverAuth,
             ]),

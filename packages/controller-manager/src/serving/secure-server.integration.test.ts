@@ -10,6 +10,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { silentLogger, systemClock, type Logger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { Hono } from 'hono';
+import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
 import { CertificateError } from './certificate-files.ts';
 import { startSecureServer } from './secure-server.ts';
 import { makeSelfSignedCertificate } from './self-signed-certificate.ts';
@@ -114,6 +115,47 @@ test('certificate files are served, read again when renewed, and kept when what 
     }
     assert.notEqual(renewed, before.fingerprint);
     assert.equal((await ask(server.url, second.cert)).status, 200);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('what is shown for a name is told without its key, and when the first of all expires', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'outrigger-tls-'));
+  const metrics = new PrometheusMetrics();
+  const DAY_MS = 86_400_000;
+  try {
+    const [own, named] = [
+      await makeSelfSignedCertificate(systemClock, []),
+      await makeSelfSignedCertificate(new FakeClock(systemClock.now() - 300 * DAY_MS), ['a.kube-system.svc']),
+    ];
+    // One file of both is common.
+    const pair = async (name: string, { cert, key }: typeof own): Promise<{ certFile: string; keyFile: string }> => {
+      const file = join(directory, name);
+      await writeFile(file, `${key}${cert}`);
+      return { certFile: file, keyFile: file };
+    };
+    await using server = await startSecureServer({
+      ...base,
+      metrics,
+      flagPrefix: 'webhook-',
+      tls: await pair('own.pem', own),
+      named: [{ ...(await pair('named.pem', named)), names: ['*.kube-system.svc'] }],
+    });
+    assert.equal(server.certificateFor('a.kube-system.svc').trim(), named.cert.trim());
+    assert.equal(server.certificateFor('a.default.svc').trim(), own.cert.trim());
+    assert.equal(
+      (await ask(server.url, undefined, 'a.kube-system.svc')).fingerprint,
+      new X509Certificate(server.certificateFor('a.kube-system.svc')).fingerprint256,
+    );
+    const expires = Number(new X509Certificate(named.cert).validToDate) / 1000;
+    assert.match(
+      await metrics.render(),
+      new RegExp(
+        `^outrigger_serving_certificate_expiration_timestamp_seconds\\{listener="webhook"\\} ${expires}$`,
+        'mu',
+      ),
+    );
   } finally {
     await rm(directory, { recursive: true });
   }

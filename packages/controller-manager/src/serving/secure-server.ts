@@ -70,6 +70,8 @@ export interface ClientAuthorities {
 export interface SecureServer extends AsyncDisposable {
   /** Where it listens, for example `https://127.0.0.1:10258`. */
   readonly url: string;
+  /** What a caller who asks for this name (SNI) is shown now: PEM, with the chain. `plain`: ''. */
+  certificateFor(name: string): string;
 }
 
 const DEFAULT_SETTINGS: TlsSettings = { minVersion: '', cipherSuites: [], curvePreferences: [] };
@@ -109,11 +111,15 @@ export async function startSecureServer(options: SecureServerOptions): Promise<S
   const connections = limited(server, options);
   await listen(server, options);
   const stop = new AbortController();
-  if (context) followFiles(context, options, stop.signal);
+  if (context) {
+    followFiles(context, options, stop.signal);
+    tellExpiry(context, options, stop.signal);
+  }
   const { address, family, port: bound } = server.address() as AddressInfo;
   const host = family === 'IPv6' ? `[${address}]` : address;
   return {
     url: `${context === undefined ? 'http' : 'https'}://${host}:${bound}`,
+    certificateFor: (name) => context?.certificateFor(name) ?? '',
     [Symbol.asyncDispose]: async () => {
       stop.abort();
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
@@ -176,11 +182,11 @@ function limitsOf({ requestTimeoutMs = REQUEST_TIMEOUT_MS }: SecureServerOptions
 }
 
 function limited(server: Server | TlsServer, options: SecureServerOptions): LimitedConnections {
-  const { clock, flagPrefix = '', logger, metrics = noMetrics } = options;
+  const { clock, logger, metrics = noMetrics } = options;
   const { mostConnections = MOST_CONNECTIONS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   // Of a socket on which nothing moves: by then only an answer that nobody takes is left.
   server.timeout = requestTimeoutMs * 2;
-  const listener = flagPrefix === '' ? 'secure' : flagPrefix.replace(/-$/u, '');
+  const listener = listenerOf(options);
   const ended = metrics.counter({
     name: 'outrigger_server_connections_ended_total',
     help: 'Connections that were closed because there were too many.',
@@ -196,6 +202,21 @@ function limited(server: Server | TlsServer, options: SecureServerOptions): Limi
       logger.warn('Too many connections: for each new one an older one is closed', { listener, mostConnections, peer });
     },
   });
+}
+
+/** For metrics and logs: `secure`, `webhook`. */
+function listenerOf({ flagPrefix = '' }: SecureServerOptions): string {
+  return flagPrefix === '' ? 'secure' : flagPrefix.replace(/-$/u, '');
+}
+
+function tellExpiry(context: ServingContext, options: SecureServerOptions, signal: AbortSignal): void {
+  const { metrics = noMetrics } = options;
+  const expires = metrics.gauge({
+    name: 'outrigger_serving_certificate_expiration_timestamp_seconds',
+    help: 'When the serving certificate of the listener expires, in seconds since the Unix epoch.',
+    labels: ['listener'],
+  });
+  metrics.onCollect(() => expires.set(context.expires / 1_000, { listener: listenerOf(options) }), signal);
 }
 
 function createTls(

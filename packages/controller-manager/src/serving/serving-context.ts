@@ -19,9 +19,12 @@ export interface HandshakeMaterial {
 
 interface NamedContext {
   readonly names: readonly string[];
+  readonly pem: string;
   readonly certificate: X509Certificate;
   readonly context: SecureContext;
 }
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu;
 
 export class ServingContext {
   readonly #settings: SecureContextOptions;
@@ -65,14 +68,33 @@ export class ServingContext {
 
   /** The context for a name; `undefined`: the one for all. */
   contextFor(name: string): SecureContext | undefined {
+    return this.#find(name)?.context;
+  }
+
+  /** What who asks for this name is shown: PEM, with the chain. A file may hold its key too, which is left out. */
+  certificateFor(name: string): string {
+    const pem = this.#find(name)?.pem ?? this.#material.certificate.cert;
+    return `${pem.match(CERTIFICATE)?.join('\n') ?? ''}\n`;
+  }
+
+  /** When the first of its certificates expires, in milliseconds since the Unix epoch. */
+  get expires(): number {
+    const own = new X509Certificate(this.#material.certificate.cert);
+    return Math.min(
+      ...[own, ...this.#named.map(({ certificate }) => certificate)].map((one) => Number(one.validToDate)),
+    );
+  }
+
+  #find(name: string): NamedContext | undefined {
     return this.#named.find(({ certificate, names }) =>
       names.length === 0 ? certificate.checkHost(name) !== undefined : names.some((pattern) => matches(pattern, name)),
-    )?.context;
+    );
   }
 
   #contextsOf(material: HandshakeMaterial): readonly NamedContext[] {
     return material.named.map(({ names, ...pair }) => ({
       names,
+      pem: pair.cert,
       certificate: new X509Certificate(pair.cert),
       context: createSecureContext(this.#optionsOf(material, pair)),
     }));

@@ -151,6 +151,15 @@ test('what is no review is refused, and no webhook hears of it', async () => {
   assert.equal((await rig.app.request('/healthz')).status, 200);
 });
 
+test('what the listener shows who asks for a name is told to everybody, and by default to nobody', async () => {
+  const base = { webhooks: [], clock: new FakeClock(), logger: silentLogger, metrics: new PrometheusMetrics() };
+  const options = { ...base, subsystem: 'test_webhook', redact: (text: string) => text, requireCertificate: true };
+  const app = createWebhookPages({ ...options, certificateFor: (name) => `PEM of ${name}` });
+  const path = '/serving-certificate/a.kube-system.svc';
+  assert.equal(await (await app.request(path)).text(), 'PEM of a.kube-system.svc');
+  assert.equal((await createWebhookPages(options).request(path)).status, 404);
+});
+
 test('more reviews at once than it can take are refused', async () => {
   const enders: (() => void)[] = [];
   let begun = (): void => {};

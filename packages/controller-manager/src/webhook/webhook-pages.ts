@@ -32,7 +32,12 @@ export interface WebhookPagesOptions {
   readonly mostAtOnce?: number;
   /** Only callers are answered whose certificate one of the listener's `clientAuthorities` has signed. Default: false. */
   readonly requireCertificate?: boolean;
+  /** What the listener shows who asks for a name: PEM. Told to everybody, as a handshake tells it. Default: nothing is told. */
+  readonly certificateFor?: (name: string) => string;
 }
+
+/** Its path; the name follows. The proxy of the API server verifies no certificate, and passes none on. */
+export const SERVING_CERTIFICATE_PATH = '/serving-certificate/';
 
 const DEFAULT_MOST_AT_ONCE = 64;
 /** Time for the answer's way back. */
@@ -42,12 +47,15 @@ const LONGEST_MS = 4_500;
 
 export function createWebhookPages(options: WebhookPagesOptions): Hono {
   const { clock, logger, metrics, mostAtOnce = DEFAULT_MOST_AT_ONCE, subsystem, webhooks } = options;
-  const { requireCertificate = false } = options;
+  const { certificateFor, requireCertificate = false } = options;
   const counted = createWebhookMetrics(metrics, subsystem);
   const app = new Hono();
   const memory = new ReviewMemory(mostAtOnce);
   // The listener is up: that is all that can be said, as every webhook answers whatever befalls it.
   for (const path of ['/healthz', '/livez', '/readyz']) app.get(path, (context) => context.text('ok'));
+  if (certificateFor) {
+    app.get(`${SERVING_CERTIFICATE_PATH}:name`, (context) => context.text(certificateFor(context.req.param('name'))));
+  }
   for (const webhook of webhooks) {
     app.use(webhook.path, async (context, next) => {
       const since = clock.monotonic();
