@@ -49,6 +49,8 @@ const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection
 export interface ApiUse {
   /** Without Leases, and without the questions who a caller is. */
   readonly writes: number;
+  /** Of the writes. */
+  readonly events: number;
   /** Single objects that were read, and lists. */
   readonly reads: number;
   readonly deletedNodes: number;
@@ -60,12 +62,13 @@ export interface ApiUse {
 
 /** What others than the bench and the control plane have asked since the mark. */
 export async function apiUse({ controlPlane }: Rig, since: AuditMark): Promise<ApiUse> {
-  const counts = { writes: 0, reads: 0, deletedNodes: 0, throttled: 0, refused: 0 };
+  const counts = { writes: 0, events: 0, reads: 0, deletedNodes: 0, throttled: 0, refused: 0 };
   await controlPlane.auditLog.count(({ userAgent = '', objectRef, responseStatus, verb }) => {
     if (userAgent.startsWith('bench') || userAgent.startsWith('kube-')) return undefined;
     const { resource = '' } = objectRef ?? {};
     if (['', 'leases', 'tokenreviews', 'subjectaccessreviews'].includes(resource)) return undefined;
     if (WRITES.has(verb)) counts.writes++;
+    if (WRITES.has(verb) && resource === 'events') counts.events++;
     if (verb === 'get' || verb === 'list') counts.reads++;
     if (verb === 'delete' && resource === 'nodes') counts.deletedNodes++;
     if (responseStatus?.code === 429) counts.throttled++;
