@@ -5,7 +5,7 @@
 import type { EventNote, KubeObject } from '@outrigger/kube';
 
 const FIRST_DELAY_MS = 1_000;
-const FACTOR = 4;
+const FACTOR = 5;
 const LONGEST_DELAY_MS = 300_000;
 /** What stood for so long before it was undone was not contested: a person has edited it, or a program has started. */
 const QUIET_MS = 3 * LONGEST_DELAY_MS;
