@@ -140,8 +140,15 @@ test('what is shown for a name is told without its key, and when the first of al
       metrics,
       flagPrefix: 'webhook-',
       tls: await pair('own.pem', own),
-      named: [{ ...(await pair('named.pem', named)), names: ['*.kube-system.svc'] }],
+      named: [
+        { ...(await pair('named.pem', named)), names: ['*.kube-system.svc'] },
+        // By the names in its certificate.
+        { ...(await pair('other.pem', named)), names: [] },
+      ],
     });
+    for (const name of ['', '\0', 'a b', 'ä'.repeat(300)]) {
+      assert.equal(server.certificateFor(name).trim(), own.cert.trim(), JSON.stringify(name));
+    }
     assert.equal(server.certificateFor('a.kube-system.svc').trim(), named.cert.trim());
     assert.equal(server.certificateFor('a.default.svc').trim(), own.cert.trim());
     assert.equal(

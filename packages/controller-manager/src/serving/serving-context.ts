@@ -24,6 +24,8 @@ interface NamedContext {
   readonly context: SecureContext;
 }
 
+/** What OpenSSL takes. The name is the caller's. */
+const HOST_NAME = /^[\w.-]{1,253}$/u;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu;
 
 export class ServingContext {
@@ -86,6 +88,7 @@ export class ServingContext {
   }
 
   #find(name: string): NamedContext | undefined {
+    if (!HOST_NAME.test(name)) return undefined;
     return this.#named.find(({ certificate, names }) =>
       names.length === 0 ? certificate.checkHost(name) !== undefined : names.some((pattern) => matches(pattern, name)),
     );

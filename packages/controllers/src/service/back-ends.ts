@@ -43,8 +43,8 @@ export function backEndOf(node: Node, ofCloud: ConfirmedAddresses, before?: Back
   const ref = refOfNode(node);
   const sameMachine = before && sameMachineOf(before.node, ref) ? before : undefined;
   const given = ofCloud(node, sameMachine);
-  if (given === 'unconfirmed') return sameMachine;
-  const addresses = confirmed(addressesOf(node), given);
+  const addresses = given === 'unconfirmed' ? sameMachine?.addresses : confirmed(node, given);
+  if (!addresses) return undefined;
   if (!before || !sameAddresses(addresses, before.addresses)) return { node: ref, addresses };
   return sameRef(ref, before.node) ? before : { node: ref, addresses: before.addresses };
 }
@@ -116,21 +116,18 @@ function isIncluded(node: Node): boolean {
   return value === undefined || FALSE.has(value);
 }
 
-function confirmed(
-  claimed: readonly NodeAddress[],
-  ofCloud: readonly NodeAddress[] | undefined,
-): readonly NodeAddress[] {
-  // A cloud that gives none says nothing.
-  if (ofCloud === undefined || ofCloud.length === 0) return claimed;
+/** Of the addresses in the status of a node those that the cloud gives for its machine; all where it gives none, which says nothing. */
+export function confirmed(node: Node, ofCloud: readonly NodeAddress[] = []): readonly NodeAddress[] {
+  if (ofCloud.length === 0) return addressesOf(node);
   const known = new Set(ofCloud.map(({ address }) => canonicalIp(address) ?? address));
-  return claimed.filter(({ address, type }) => {
+  return addressesOf(node).filter(({ address, type }) => {
     const ip = canonicalIp(address);
     // A host name that is an address may be used as one.
     return (type === 'Hostname' && ip === undefined) || known.has(ip ?? address);
   });
 }
 
-function addressesOf(node: Node): readonly NodeAddress[] {
+export function addressesOf(node: Node): readonly NodeAddress[] {
   return (node.status?.addresses ?? []) as readonly NodeAddress[];
 }
 

@@ -2,30 +2,43 @@
  * Whether the cloud confirms the nodes that take traffic. Their status is written by their kubelets too: a node whose machine the cloud
  * does not know could lead the traffic of load balancers anywhere. Entry point: `ConfirmedNodes`.
  */
-import type { InstanceResult } from '@outrigger/cloud-provider';
+import { isCloudError, type InstanceResult } from '@outrigger/cloud-provider';
 import { withDeadline, type EventNote, type Node, type Timer } from '@outrigger/kube';
 import type { Fact } from '../finding.ts';
+import { asError } from '../load-balancer/failure.ts';
 import { refOfNode } from '../node-ref.ts';
-import { isBackEnd, isForeign, type BackEndProvider, type ConfirmedAddresses } from './back-ends.ts';
+import { ToldEvents } from '../told-events.ts';
+import {
+  addressesOf,
+  confirmed,
+  isBackEnd,
+  isForeign,
+  type BackEndProvider,
+  type ConfirmedAddresses,
+} from './back-ends.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
 
 type Dependencies = Pick<ServiceControllerDependencies, 'clock' | 'events' | 'logger' | 'machines' | 'nodes'>;
 
 /** Load balancers wait so long for what the cloud says of nodes. */
 const ANSWER_MS = 30_000;
-/** A machine that the cloud does not know yet is asked about again after this time, doubled up to the longest. */
+/** The cloud is asked again after this time, doubled up to the longest. */
 const FIRST_AGAIN_MS = 5_000;
 const LONGEST_AGAIN_MS = 60_000;
-/** At the start: where the cloud knows nothing of more than this part of the nodes, and of more than one, its answers are in doubt. */
+/** At the start: where the cloud knows nothing of more than this part of its nodes, and of more than one, its answers are in doubt. */
 const MOST_UNKNOWN = 0.1;
 /** Nodes that are named. */
 const MOST_FACTS = 10;
 
-/** A node that the cloud has not confirmed. */
-interface Doubt {
+/** What is to be found out about a node. */
+interface Question {
   readonly uid: string;
-  /** Its status counts all the same: the cloud does not say. Otherwise it does not become a back end. */
-  counts: boolean;
+  /**
+   * - `new`: the cloud has not said anything. The node does not become a back end.
+   * - `held`: it has. Only what it confirms counts from then on.
+   * - `counts`: it could not be asked. Until it can, the status of the node counts: what is not known to be wrong may be what serves.
+   */
+  state: 'new' | 'held' | 'counts';
   afterMs: number;
   timer?: Timer;
 }
@@ -35,9 +48,9 @@ export class ConfirmedNodes {
   readonly #provider: BackEndProvider;
   readonly #signal: AbortSignal;
   readonly #onChanged: (name: string) => void;
+  readonly #told: ToldEvents;
   /** By name. */
-  readonly #doubts = new Map<string, Doubt>();
-  #unsubscribe: () => void = () => {};
+  readonly #questions = new Map<string, Question>();
 
   /** `onChanged`: what `addressesOf` says of the node with this name may be something else now. */
   constructor(deps: Dependencies, provider: BackEndProvider, signal: AbortSignal, onChanged: (name: string) => void) {
@@ -45,130 +58,143 @@ export class ConfirmedNodes {
     this.#provider = provider;
     this.#signal = signal;
     this.#onChanged = onChanged;
+    this.#told = new ToldEvents(deps.events, deps.clock);
   }
 
   /**
-   * At the start, before any load balancer is changed, all nodes are asked about. One of which nothing can be found out may be what serves:
-   * its status counts. Rejects when `signal` aborts.
+   * At the start, before any load balancer is changed, all nodes are asked about. What is not proved to be no machine may be what serves.
+   * Rejects when `signal` aborts.
    */
   async begin(): Promise<void> {
     const { clock, logger, machines, nodes } = this.#deps;
-    const [provider, signal] = [this.#provider, this.#signal];
-    if (!machines) return;
-    this.#unsubscribe = nodes.subscribe((change) => {
-      if (change.type === 'delete') this.forget(change.previous);
-    });
-    const asked = [...nodes.values()].filter((node) => isBackEnd(node, provider));
-    if (asked.length === 0) return;
+    const asked = [...nodes.values()].filter((node) => isBackEnd(node, this.#provider));
+    if (!machines || asked.length === 0) return;
     const what = `asking about the addresses of ${asked.length} nodes`;
     const absent = new Set<Node>();
     try {
-      await withDeadline({ clock, timeoutMs: ANSWER_MS, what, signal }, async (either) => {
+      await withDeadline({ clock, timeoutMs: ANSWER_MS, what, signal: this.#signal }, async (signal) => {
         // One that cannot be asked about does not keep the answers of the others from being waited for.
-        const answers = await Promise.allSettled(asked.map((node) => machines.lookUp(refOfNode(node), either)));
-        const unknown = asked.filter((node, i) => isUnknown(answers[i]) && !isForeign(node.spec?.providerID, provider));
-        if (unknown.length <= Math.max(1, MOST_UNKNOWN * asked.length)) {
-          await Promise.allSettled(
-            unknown.map(async (node) => {
-              if ((await machines.read(refOfNode(node), either)).kind === 'absent') absent.add(node);
-            }),
-          );
+        const answers = await Promise.allSettled(asked.map((node) => machines.lookUp(refOfNode(node), signal)));
+        const own = asked.map((node, i) => ({ node, answer: answers[i] })).filter(({ node }) => !this.#isForeign(node));
+        const unknown = own.filter(({ answer }) => answer?.status === 'fulfilled' && isNoMachine(answer.value));
+        if (unknown.length < own.length && unknown.length <= Math.max(1, MOST_UNKNOWN * own.length)) {
+          const reads = unknown.map(async ({ node }) => {
+            if ((await machines.read(refOfNode(node), signal)).kind === 'absent') absent.add(node);
+          });
+          await Promise.allSettled(reads);
         }
         for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
       });
     } catch (error) {
-      signal.throwIfAborted();
+      this.#signal.throwIfAborted();
       logger.warn('Until the cloud confirms them, addresses of nodes count as they are', { error });
     }
     for (const node of asked) {
-      if (machines.known(node)?.kind === 'found') continue;
-      const doubt = this.#doubt(node, !absent.has(node));
-      if (!doubt.counts) this.#stillUnknown(node, doubt);
+      if (machines.known(node)?.kind === 'found' || this.#isForeign(node)) continue;
+      this.#askLater(node.metadata?.name ?? '', this.#question(node, absent.has(node) ? 'held' : 'counts'));
     }
   }
 
-  /** By the last answer of the cloud. Asks it about a node that is new: until it has confirmed that, it is `unconfirmed`. */
+  /** By the last answer of the cloud, which is asked about what is new. */
   readonly addressesOf: ConfirmedAddresses = (node, before) => {
     const { machines } = this.#deps;
+    const name = node.metadata?.name ?? '';
     const known = machines?.known(node);
+    const question = this.#questions.get(name);
+    const isOpen = question !== undefined && question.uid === node.metadata?.uid;
     if (known?.kind === 'found') {
-      this.forget(node);
-      return known.instance.addresses;
+      const { addresses } = known.instance;
+      // Where nobody else asks, the last answer would stay the last.
+      if (confirmed(node, addresses).length === addressesOf(node).length) this.forget(name);
+      else if (!isOpen) this.#askLater(name, this.#question(node, 'held'));
+      return addresses;
     }
-    if (!machines || isForeign(node.spec?.providerID, this.#provider)) return undefined;
-    const doubt = this.#doubts.get(node.metadata?.name ?? '');
-    if (doubt && doubt.uid === node.metadata?.uid) return doubt.counts ? undefined : 'unconfirmed';
-    if (!before) void this.#ask(node, this.#doubt(node, false));
+    if (!machines || this.#isForeign(node)) return undefined;
+    if (isOpen) return question.state === 'counts' ? undefined : 'unconfirmed';
+    if (!before) void this.#ask(name, this.#question(node, 'new'));
     return 'unconfirmed';
   };
 
-  /** The node is gone, or confirmed. */
-  forget({ metadata }: Node): void {
-    const name = metadata?.name ?? '';
-    this.#doubts.get(name)?.timer?.cancel();
-    this.#doubts.delete(name);
+  /** There is nothing to be found out about the node with this name. */
+  forget(name: string): void {
+    const question = this.#questions.get(name);
+    if (!question) return;
+    question.timer?.cancel();
+    this.#told.forget(question.uid);
+    this.#questions.delete(name);
   }
 
   stop(): void {
-    this.#unsubscribe();
-    for (const { timer } of this.#doubts.values()) timer?.cancel();
+    for (const name of this.#questions.keys()) this.forget(name);
   }
 
-  /** Which nodes get no traffic for that. */
+  /** Of which nodes the cloud does not have the machine. */
   facts(): readonly Fact[] {
-    const waiting = [...this.#doubts].filter(([, { counts }]) => !counts).slice(0, MOST_FACTS);
-    return waiting.map(([name]) => ({
-      text: `The node ${name} does not become a back end: the cloud has not confirmed that its machine exists.`,
+    const { machines, nodes } = this.#deps;
+    const isUnknown = ([name, { state }]: readonly [string, Question]): boolean => {
+      const node = nodes.get(name);
+      return state !== 'counts' && node !== undefined && machines?.known(node)?.kind !== 'found';
+    };
+    const unknown = [...this.#questions].filter((one) => isUnknown(one)).slice(0, MOST_FACTS);
+    return unknown.map(([name]) => ({
+      text: `The cloud has not confirmed the machine of the node ${name}: it does not become a back end; if it is one, it stays as it was.`,
     }));
   }
 
-  #doubt(node: Node, counts: boolean): Doubt {
-    this.forget(node);
-    const doubt: Doubt = { uid: node.metadata?.uid ?? '', counts, afterMs: FIRST_AGAIN_MS };
-    this.#doubts.set(node.metadata?.name ?? '', doubt);
-    return doubt;
+  #isForeign({ spec }: Node): boolean {
+    return isForeign(spec?.providerID, this.#provider);
   }
 
-  async #ask(node: Node, doubt: Doubt): Promise<void> {
+  #question({ metadata }: Node, state: Question['state']): Question {
+    const { name = '', uid = '' } = metadata ?? {};
+    this.forget(name);
+    const question: Question = { uid, state, afterMs: FIRST_AGAIN_MS };
+    this.#questions.set(name, question);
+    return question;
+  }
+
+  async #ask(name: string, question: Question): Promise<void> {
+    const node = this.#deps.nodes.get(name);
+    if (node?.metadata?.uid !== question.uid || !isBackEnd(node, this.#provider)) return this.forget(name);
+    const answer = await this.#answerOf(node);
+    if (this.#signal.aborted || this.#questions.get(name) !== question) return;
+    const { state } = question;
+    if (isNoMachine(answer)) question.state = 'held';
+    else if (answer.kind === 'failed' && state === 'new') question.state = 'counts';
+    if (answer.kind === 'found' || question.state !== state) this.#onChanged(name);
+    if (this.#questions.get(name) !== question) return;
+    if (isNoMachine(answer) && question.afterMs > FIRST_AGAIN_MS) this.#told.tell(node, UNCONFIRMED);
+    if (!isCloudError(answer.kind === 'failed' && answer.error, 'unsupported')) this.#askLater(name, question);
+  }
+
+  async #answerOf(node: Node): Promise<InstanceResult> {
     const { clock, machines } = this.#deps;
-    const signal = this.#signal;
-    const name = node.metadata?.name ?? '';
-    const what = `asking about the machine of node ${name}`;
-    let answer: InstanceResult | undefined;
+    const what = `asking about the machine of node ${node.metadata?.name}`;
     try {
-      answer = await withDeadline({ clock, timeoutMs: ANSWER_MS, what, signal }, async (either) => {
-        return machines?.lookUp(refOfNode(node), either);
-      });
-    } catch {
-      // It did not answer.
+      return await withDeadline(
+        { clock, timeoutMs: ANSWER_MS, what, signal: this.#signal },
+        async (signal) => (await machines?.lookUp(refOfNode(node), signal)) ?? { kind: 'missing' },
+      );
+    } catch (error) {
+      return { kind: 'failed', error: asError(error) };
     }
-    if (signal.aborted || this.#doubts.get(name) !== doubt) return;
-    if (answer?.kind === 'missing' || answer?.kind === 'absent') return this.#stillUnknown(node, doubt);
-    // What cannot be found out is not wrong for that.
-    doubt.counts = true;
-    this.#onChanged(name);
   }
 
-  #stillUnknown(node: Node, doubt: Doubt): void {
-    const { clock, events, nodes } = this.#deps;
-    const name = node.metadata?.name ?? '';
-    if (doubt.afterMs > FIRST_AGAIN_MS) events.record(node, UNCONFIRMED);
-    doubt.timer = clock.setTimer(doubt.afterMs, () => {
-      const now = nodes.get(name);
-      if (now?.metadata?.uid === doubt.uid) void this.#ask(now, doubt);
-      else this.forget(node);
-    });
-    doubt.afterMs = Math.min(LONGEST_AGAIN_MS, 2 * doubt.afterMs);
+  #askLater(name: string, question: Question): void {
+    question.timer = this.#deps.clock.setTimer(question.afterMs, () => void this.#ask(name, question));
+    question.afterMs = Math.min(LONGEST_AGAIN_MS, 2 * question.afterMs);
   }
 }
 
-function isUnknown(answer: PromiseSettledResult<InstanceResult> | undefined): boolean {
-  return answer?.status === 'fulfilled' && (answer.value.kind === 'missing' || answer.value.kind === 'absent');
+/** The cloud has no such machine, or there can be none by this provider ID: who chose the ID may not have a better one by its being wrong. */
+function isNoMachine(answer: InstanceResult): boolean {
+  if (answer.kind !== 'failed') return answer.kind !== 'found';
+  return (['invalid', 'conflict', 'implemented-elsewhere'] as const).some((code) => isCloudError(answer.error, code));
 }
 
 const UNCONFIRMED: EventNote = {
   type: 'Warning',
   reason: 'BackEndUnconfirmed',
   message:
-    'Load balancers send no traffic to this node: the cloud has no machine with its provider ID. Check the provider ID, and which project, account or region the credentials see. To accept such nodes, set --unconfirmed-node-addresses.',
+    'The cloud has no machine with the provider ID of this node: it does not become a back end of load balancers. Check the provider ID, and which project, account or region the credentials see. To accept such nodes, set --unconfirmed-node-addresses.',
 };

@@ -91,8 +91,12 @@ export class NodeFollower {
 
   /** Whether this node is a back end may be something else by now, although it has not changed. */
   recheck(key: string): void {
-    const object = this.#options.nodes.get(key);
-    if (object) this.#changed({ type: 'add', key, object }, true);
+    const { backEnds, nodes } = this.#options;
+    const object = nodes.get(key);
+    if (!object) return;
+    const change = { type: 'add', key, object } as const;
+    const { after, before } = backEnds.compare(change);
+    if (after !== before) this.#changed(change, true);
   }
 
   /** What is held up now, for people. */
@@ -114,7 +118,8 @@ export class NodeFollower {
   }
 
   #changed(change: ResourceEvent<Node>, isStarted: boolean): void {
-    const { backEnds, provider } = this.#options;
+    const { backEnds, confirmed, provider } = this.#options;
+    if (change.type === 'delete') confirmed.forget(change.key);
     const found = backEnds.compare(change);
     if (isStarted && this.#isHeldUp(change, found)) {
       // Whatever has its name then: it is followed when the hold is over.
