@@ -80,7 +80,10 @@ export interface LoadBalancerAction {
    * than these.
    */
   readonly summary?: string | undefined;
-  /** For the provider's own `apply`. JSON; no secrets. */
+  /**
+   * For the provider's own `apply`. JSON; no secrets. What it has as `request`, and as `otherwise` (sent where the cloud refuses the
+   * first), a dry run shows as what would be sent.
+   */
   readonly input: Readonly<Record<string, unknown>>;
   /**
    * Observed parts that are the Service's no more once this took effect, beside the one that a `delete` names: that one's

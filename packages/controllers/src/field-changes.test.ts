@@ -76,6 +76,19 @@ test('a list that a strategic patch puts in place of another is told without the
   ]);
 });
 
+test('of any action, the request that it carries', () => {
+  const request = { method: 'POST', body: { pool: { name: 'web', members: ['a'] } } };
+  const input = { op: 'create', request, otherwise: [{ method: 'PUT' }] };
+  const create: LoadBalancerAction = { kind: 'create', part: 'pool', summary: 'create the pool web', input };
+  const bring = { plan: { actions: [create] }, kind: 'bring' } as unknown as Bring;
+  assert.deepEqual(changesOfParts(bring, [])[0]?.changes, [
+    { field: 'request.method', from: undefined, to: '"POST"' },
+    { field: 'request.body.pool.name', from: undefined, to: '"web"' },
+    { field: 'request.body.pool.members', from: undefined, to: '["a"]' },
+    { field: 'otherwise', from: undefined, to: '[{"method":"PUT"}]' },
+  ]);
+});
+
 test('of a part that is updated, what it shows otherwise; of one that is made, its words alone', () => {
   const input = { members: ['a', 'b'], port: 80, secret: 'not shown' };
   const update: LoadBalancerAction = { kind: 'update', part: 'pool', id: 'p1', summary: 'update pool p1', input };

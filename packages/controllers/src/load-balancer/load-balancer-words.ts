@@ -26,13 +26,14 @@ export function listedParts(parts: readonly LoadBalancerPart[]): readonly Standi
   return parts.map(({ id, kind, state }) => ({ kind, id, state }));
 }
 
-/** The same, with what would be changed of each part: what an update has that the part shows otherwise. */
+/** The same, with what would be changed of each part: what an update has that the part shows otherwise, and the requests of any action. */
 export function changesOfParts(bring: Bring, parts: readonly LoadBalancerPart[]): readonly NotedAction[] {
   return notedOf(bring).map((noted, i) => {
     const { id, input = {}, kind, part } = bring.plan.actions[i] ?? {};
     const before = parts.find((one) => one.kind === part && one.id === id)?.attributes ?? {};
     const shown = kind === 'update' ? Object.entries(input).filter(([name]) => Object.hasOwn(before, name)) : [];
-    const changes = changesOf(before, Object.fromEntries(shown));
+    const { otherwise, request } = input;
+    const changes = [...changesOf(before, Object.fromEntries(shown)), ...changesOf({}, { request, otherwise })];
     return changes.length > 0 ? { ...noted, changes } : noted;
   });
 }
