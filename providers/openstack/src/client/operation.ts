@@ -1,18 +1,19 @@
 /** Requests by their operation: label, method and path in one. */
 import type { ApiRequest, ListRequest, ServiceType } from './api-client.ts';
 
-/** Of `GET /v2.0/ports/{id}` and an ID: the request, without what it has besides. The ID is encoded. */
+/** Of `GET /v2.0/ports/{id}` and an ID, or several in their order: the request, without what it has besides. IDs are encoded. */
 export function operation(
   service: ServiceType,
   label: `${ApiRequest['method']} /${string}`,
-  id = '',
+  ...ids: readonly string[]
 ): Pick<ApiRequest, 'service' | 'operation' | 'method' | 'path'> {
   const [method = '', path = ''] = label.split(' ');
+  let next = 0;
   return {
     service,
     operation: label,
     method: method as ApiRequest['method'],
-    path: path.replace('{id}', encodeURIComponent(id)),
+    path: path.replaceAll('{id}', () => encodeURIComponent(ids[next++] ?? '')),
   };
 }
 

@@ -1,66 +1,46 @@
-/** Carries out what is changed on floating IPs, and writes owners onto Neutron's parts. */
+/** Carries out what is changed of floating IPs, security groups and their rules, and writes owners onto them. */
 import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { operation } from '../../client/operation.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
-import type { WireFloatingIP } from '../neutron-wire.ts';
 import { isNeutronOwnerTag, neutronTags } from '../ownership.ts';
-import type { Change } from '../plan/change.ts';
+import type { ChangeOf, PlannedRequest } from '../plan/change.ts';
 
-type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
-
-/** Not found is done. */
-export async function deleteNeutronPart(
+/** What to delete and is not found is done, and so is what to create and is there already (409): a rule. */
+export async function sendNeutron(
   client: ApiClient,
-  collection: 'floatingips' | 'security-groups' | 'security-group-rules',
-  id: string,
+  { request }: ChangeOf<'neutron'>,
   call: CallContext,
 ): Promise<void> {
+  const done = { DELETE: 'not-found', POST: 'conflict' } as const;
   try {
-    await client.request(call, operation('network', `DELETE /v2.0/${collection}/{id}`, id));
+    await client.request(call, request);
   } catch (error) {
-    if (!isCloudError(error, 'not-found')) throw error;
+    const { method } = request;
+    if ((method !== 'DELETE' && method !== 'POST') || !isCloudError(error, done[method])) throw error;
   }
-}
-
-export async function moveFloatingIP(
-  client: ApiClient,
-  { body, floatingIPId }: ChangeOf<'move-floating-ip'>,
-  call: CallContext,
-): Promise<void> {
-  await client.request(call, {
-    ...operation('network', 'PUT /v2.0/floatingips/{id}', floatingIPId),
-    body: { floatingip: body },
-  });
 }
 
 /** The description first, which says it for sure; the tags say it once more. Without an owner the tags must say nothing either. */
 export async function writeMark(
   client: ApiClient,
-  { collection, description, id, owner }: ChangeOf<'mark'>,
+  change: ChangeOf<'mark'>,
   facts: LearnedFacts,
   call: CallContext,
 ): Promise<void> {
-  const singular = collection === 'floatingips' ? 'floatingip' : 'security_group';
-  await client.request(call, {
-    ...operation('network', `PUT /v2.0/${collection}/{id}`, id),
-    body: { [singular]: { description } },
-  });
-  await writeOwner(client, { collection, id, owner }, facts, call);
+  await client.request(call, change.request);
+  await writeOwner(client, change, facts, call);
 }
 
+type Owned = Pick<ChangeOf<'mark'>, 'collection' | 'id' | 'owner'>;
+
 /** Of what was just made with its description, nothing but the tags is missing. */
-export async function writeOwner(
-  client: ApiClient,
-  { collection, id, owner }: Pick<ChangeOf<'mark'>, 'collection' | 'id' | 'owner'>,
-  facts: LearnedFacts,
-  call: CallContext,
-): Promise<void> {
+async function writeOwner(client: ApiClient, owned: Owned, facts: LearnedFacts, call: CallContext): Promise<void> {
   try {
-    await putTags(client, { collection, id, owner }, call);
+    await putTags(client, owned, call);
   } catch (error) {
-    if (!owner || !TAG_REFUSALS.some((code) => isCloudError(error, code))) throw error;
-    noteWithoutTags(id, error, facts, call);
+    if (!owned.owner || !TAG_REFUSALS.some((code) => isCloudError(error, code))) throw error;
+    noteWithoutTags(owned.id, error, facts, call);
   }
 }
 
@@ -88,49 +68,38 @@ function noteWithoutTags(id: string, error: unknown, facts: LearnedFacts, call: 
 }
 
 /** Read right before, so that others' tags stay. */
-async function putTags(
-  client: ApiClient,
-  { collection, id, owner }: Pick<ChangeOf<'mark'>, 'collection' | 'id' | 'owner'>,
-  call: CallContext,
-): Promise<void> {
-  const service = 'network';
-  const path = `/v2.0/${collection}/${encodeURIComponent(id)}/tags`;
-  const operation = `/v2.0/${collection}/{id}/tags`;
-  const { tags } = await client.request<{ tags: readonly string[] }>(call, {
-    service,
-    operation: `GET ${operation}`,
-    method: 'GET',
-    path,
-  });
+async function putTags(client: ApiClient, { collection, id, owner }: Owned, call: CallContext): Promise<void> {
+  const path = `/v2.0/${collection}/{id}/tags` as const;
+  const { tags } = await client.request<{ tags: readonly string[] }>(call, operation('network', `GET ${path}`, id));
   const others = tags.filter((tag) => !isNeutronOwnerTag(tag));
   const body = { tags: [...others, ...(owner ? neutronTags(owner) : [])] };
-  await client.request(call, { service, operation: `PUT ${operation}`, method: 'PUT', path, body });
+  await client.request(call, { ...operation('network', `PUT ${path}`, id), body });
 }
 
 /** Of a subnet that is full, or not for this project. A quota is said in the same way, and then by each. */
 const SUBNET_REFUSALS = ['conflict', 'invalid', 'quota'] as const;
 
 /** Returns its ID. Is the address refused in one subnet, the next is tried. */
-export async function createFloatingIP(
+export async function createMarked(
   client: ApiClient,
-  change: ChangeOf<'create-floating-ip'>,
+  change: ChangeOf<'create-marked'>,
   facts: LearnedFacts,
   call: CallContext,
 ): Promise<string> {
   const id = await postInTurn(client, change, call);
-  await writeOwner(client, { collection: 'floatingips', id, owner: change.owner }, facts, call);
+  await writeOwner(client, { collection: change.collection, id, owner: change.owner }, facts, call);
   return id;
 }
 
 async function postInTurn(
   client: ApiClient,
-  { among, bodies }: Pick<ChangeOf<'create-floating-ip'>, 'among' | 'bodies'>,
+  { among, otherwise = [], request }: ChangeOf<'create-marked'>,
   call: CallContext,
 ): Promise<string> {
   let last: unknown;
-  for (const floatingip of bodies) {
+  for (const one of [request, ...otherwise]) {
     try {
-      return await post(client, floatingip, call);
+      return await post(client, one, call);
     } catch (error) {
       if (among === undefined || !SUBNET_REFUSALS.some((code) => isCloudError(error, code))) throw error;
       last = error;
@@ -140,14 +109,10 @@ async function postInTurn(
   throw new CloudError('quota', text, { cause: last });
 }
 
-async function post(
-  client: ApiClient,
-  floatingip: Readonly<Record<string, unknown>>,
-  call: CallContext,
-): Promise<string> {
-  const answer = await client.request<{ floatingip: WireFloatingIP }>(call, {
-    ...operation('network', 'POST /v2.0/floatingips'),
-    body: { floatingip },
-  });
-  return answer.floatingip.id;
+/** The answer has what was made under the one key that the request has it under. */
+async function post(client: ApiClient, request: PlannedRequest, call: CallContext): Promise<string> {
+  const answer = await client.request<Readonly<Record<string, { readonly id: string }>>>(call, request);
+  const [made] = Object.keys(request.body ?? {}).map((key) => answer[key]);
+  if (!made) throw new CloudError('unavailable', `${request.operation}: the answer names nothing`);
+  return made.id;
 }

@@ -9,15 +9,12 @@ import {
 import type { ApiClient } from '../../client/api-client.ts';
 import { readLoadBalancer } from '../observe/read-lists.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
-import { isLeft, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
-import type { Change, OctaviaRequest } from '../plan/change.ts';
-import { SECOND_VIPS } from '../plan/create-load-balancer.ts';
+import { isLeft, ownersIn } from '../ownership.ts';
+import type { ChangeOf, PlannedRequest } from '../plan/change.ts';
 import { sharesIn } from '../listener-owner.ts';
-import { deleteRequest, putRequest } from '../plan/octavia-requests.ts';
+import { tagsAfter, tagsRequest } from '../plan/octavia-requests.ts';
 import { IdLookUps } from './look-up-ids.ts';
 import { POLL_MS, type Settling } from './settling.ts';
-
-type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
 
 export class OctaviaChanges {
   readonly #client: () => ApiClient;
@@ -28,29 +25,31 @@ export class OctaviaChanges {
     this.#settling = settling;
   }
 
-  async create({ request }: ChangeOf<'create-load-balancer'>, call: CallContext): Promise<LoadBalancerActionResult> {
-    const planned = request.body?.['loadbalancer'] as Readonly<Record<string, unknown>>;
-    const body = await new IdLookUps(this.#client(), call).fill(planned, SECOND_VIPS);
-    const { id } = await this.#post(request, body, call);
-    return { ...this.#pending(id), made: { kind: 'load-balancer', id } };
+  /** Whether a second VIP is to be had, Neutron's subnets and the driver alone know. */
+  async create(
+    { otherwise, request }: ChangeOf<'create-load-balancer'>,
+    call: CallContext,
+  ): Promise<LoadBalancerActionResult> {
+    const ids = new IdLookUps(this.#client(), call);
+    let filled: PlannedRequest;
+    try {
+      filled = await ids.fill(request);
+    } catch (error) {
+      if (!otherwise || !isCloudError(error, 'invalid')) throw error;
+      return this.#post(await ids.fill(otherwise), call);
+    }
+    try {
+      return await this.#post(filled, call);
+    } catch (error) {
+      if (!otherwise || !isCloudError(error, 'unsupported')) throw error;
+      return this.#post(await ids.fill(otherwise), call);
+    }
   }
 
-  /** A driver that has no second VIP says so here alone. */
-  async #post(
-    request: OctaviaRequest,
-    body: Readonly<Record<string, unknown>>,
-    call: CallContext,
-  ): Promise<WireLoadBalancer> {
-    const { [SECOND_VIPS]: second, ...loadbalancer } = body;
-    const post = async (sent: object): Promise<WireLoadBalancer> =>
-      (await this.#send<{ loadbalancer: WireLoadBalancer }>({ ...request, body: { loadbalancer: sent } }, call))
-        .loadbalancer;
-    try {
-      return await post(body);
-    } catch (error) {
-      if (second === undefined || !isCloudError(error, 'unsupported')) throw error;
-      return post(loadbalancer);
-    }
+  async #post(request: PlannedRequest, call: CallContext): Promise<LoadBalancerActionResult> {
+    const { loadbalancer } = await this.#send<{ loadbalancer: WireLoadBalancer }>(request, call);
+    const { id } = loadbalancer;
+    return { ...this.#pending(id), made: { kind: 'load-balancer', id } };
   }
 
   async change(
@@ -65,7 +64,7 @@ export class OctaviaChanges {
 
   /** Its plan is some time ago, and who shares it by now would lose what runs through it. */
   async delete(
-    { cascade, lastSharer, loadBalancerId: id }: ChangeOf<'delete-load-balancer'>,
+    { lastSharer, loadBalancerId: id, request }: ChangeOf<'delete-load-balancer'>,
     call: CallContext,
   ): Promise<LoadBalancerActionResult> {
     return this.#whenReady(id, call, async () => {
@@ -76,7 +75,7 @@ export class OctaviaChanges {
       if (others.length > 0 || (lastSharer && (owner || !isLeft(there.tags ?? [])))) {
         throw new CloudError('conflict', `the load balancer ${id} is shared by now; it is read again`);
       }
-      await this.#sendDelete(deleteRequest('loadbalancers', id, { cascade }), call);
+      await this.#sendDelete(request, call);
     });
   }
 
@@ -86,11 +85,10 @@ export class OctaviaChanges {
       const there = await readLoadBalancer(this.#client(), id, call);
       if (!there) throw new CloudError('conflict', `the load balancer ${id} is gone; it is read again`);
       const before = there.tags ?? [];
-      const after = changedTags(before, change);
+      checkTags(before, change);
+      const after = tagsAfter(before, change);
       if (after.length === before.length && after.every((tag) => before.includes(tag))) return;
-      // Octavia leaves the tags alone where the list is empty: CPO sends one empty tag then.
-      const tags = after.length === 0 ? [''] : after;
-      await this.#send(putRequest('loadbalancers', id, { tags }), call);
+      await this.#send(tagsRequest(id, after), call);
     });
   }
 
@@ -116,7 +114,7 @@ export class OctaviaChanges {
   }
 
   /** What is gone already need not be deleted. */
-  async #sendDelete(request: OctaviaRequest, call: CallContext): Promise<void> {
+  async #sendDelete(request: PlannedRequest, call: CallContext): Promise<void> {
     try {
       await this.#send(request, call);
     } catch (error) {
@@ -129,39 +127,22 @@ export class OctaviaChanges {
     return { kind: 'pending', handle: `load balancer ${id}`, pollAfterMs: POLL_MS };
   }
 
-  #send<T>({ body, method, operation, path, query }: OctaviaRequest, call: CallContext): Promise<T> {
-    return this.#client().request<T>(call, {
-      service: 'load-balancer',
-      operation,
-      method,
-      path,
-      ...(query && { query }),
-      ...(body && { body }),
-    });
+  #send<T>(request: PlannedRequest, call: CallContext): Promise<T> {
+    return this.#client().request<T>(call, request);
   }
 }
 
-function changedTags(
-  before: readonly string[],
-  { add, loadBalancerId, maxShared, passOn, remove }: ChangeOf<'tags'>,
-): readonly string[] {
-  const shares = sharesIn(before);
+/** Throws where they are others by now, so that the change would say of a Service what is not so. */
+function checkTags(before: readonly string[], { add, loadBalancerId, maxShared, needs }: ChangeOf<'tags'>): void {
   // What was sent before, and whose answer was lost, is there already.
-  const isNew = !add.every((tag) => before.includes(tag));
-  if (maxShared !== undefined && isNew && shares + 1 > maxShared) {
+  if (add.every((tag) => before.includes(tag))) return;
+  const shares = sharesIn(before);
+  if (maxShared !== undefined && shares + 1 > maxShared) {
     const text = `the load balancer ${loadBalancerId} is used by ${shares} Services already (max-shared-lb ${maxShared})`;
     throw new CloudError('quota', text);
   }
-  const left = before.filter((tag) => tag !== '' && !remove.includes(tag));
-  const after = [...left, ...add.filter((tag) => !left.includes(tag))];
-  if (!passOn) return after;
-  const { owner, sharers } = ownersIn(after);
-  const heir = sharers.find(({ uid }) => passOn.heirs.includes(uid));
-  if (owner) return after;
-  if ((passOn.how === 'must' && !heir) || (passOn.how === 'left' && sharers.length === 0)) {
+  if (needs && !needs.some((tag) => before.includes(tag))) {
     const text = `the load balancer ${loadBalancerId} is no longer shared by a Service that may own it; it is read again`;
     throw new CloudError('conflict', text);
   }
-  if (!heir) return after;
-  return after.map((tag) => (tag === sharerTag(heir) ? ownerTag(heir) : tag));
 }

@@ -1,4 +1,4 @@
-/** Carries out what is changed on security groups, and on the ports that have them. */
+/** Puts security groups onto ports, and takes them off. */
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { changePort, readPort } from '../../client/change-port.ts';
@@ -6,43 +6,9 @@ import { operation } from '../../client/operation.ts';
 import { isUuid } from '../../uuid.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort } from '../neutron-wire.ts';
-import type { Change } from '../plan/change.ts';
-import { writeOwner } from './apply-floating-ip.ts';
+import type { ChangeOf } from '../plan/change.ts';
 import type { PortTurns } from './port-turns.ts';
 import { portOf, portsByAddress } from './ports-by-address.ts';
-
-type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
-
-/** Returns its ID. */
-export async function createSecurityGroup(
-  client: ApiClient,
-  { description, name, owner }: ChangeOf<'create-security-group'>,
-  facts: LearnedFacts,
-  call: CallContext,
-): Promise<string> {
-  const { security_group: group } = await client.request<{ security_group: { readonly id: string } }>(call, {
-    ...operation('network', 'POST /v2.0/security-groups'),
-    body: { security_group: { name, description } },
-  });
-  await writeOwner(client, { collection: 'security-groups', id: group.id, owner }, facts, call);
-  return group.id;
-}
-
-/** A rule that is there already is answered with 409. */
-export async function createRule(
-  client: ApiClient,
-  { rule }: ChangeOf<'create-rule'>,
-  call: CallContext,
-): Promise<void> {
-  try {
-    await client.request(call, {
-      ...operation('network', 'POST /v2.0/security-group-rules'),
-      body: { security_group_rule: rule },
-    });
-  } catch (error) {
-    if (!isCloudError(error, 'conflict')) throw error;
-  }
-}
 
 /** Onto the ports of the members' servers that have the members' addresses, where they have port security. */
 export async function attachSecurityGroup(

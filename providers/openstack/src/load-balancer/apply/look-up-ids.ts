@@ -1,13 +1,12 @@
-/** Puts the IDs that Neutron knows into a planned body, right before it is sent. */
-import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+/** Puts the IDs that Neutron knows into a planned request, right before it is sent. */
+import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { operation } from '../../client/operation.ts';
 import type { WirePort, WireSubnet } from '../neutron-wire.ts';
 import { listSubnets } from '../observe/read-lists.ts';
+import type { PlannedRequest } from '../plan/change.ts';
 import type { NetworkLookUp, Reference, SubnetLookUp } from '../plan/references.ts';
 import { portOf, portsByAddress } from './ports-by-address.ts';
-
-type Body = Readonly<Record<string, unknown>>;
 
 export class IdLookUps {
   readonly #client: ApiClient;
@@ -19,17 +18,9 @@ export class IdLookUps {
     this.#call = call;
   }
 
-  /** The body with IDs in place of references. Without `optional`, where what it refers to is not to be had. */
-  async fill(body: Body, optional: string): Promise<Body> {
-    const { [optional]: choice, ...rest } = body;
-    const filled = (await this.#filled(rest)) as Body;
-    if (choice === undefined) return filled;
-    try {
-      return { ...filled, [optional]: await this.#filled(choice) };
-    } catch (error) {
-      if (!isCloudError(error, 'invalid')) throw error;
-      return filled;
-    }
+  /** With IDs in place of references. Throws `invalid` where what one refers to is not to be had. */
+  async fill(request: PlannedRequest): Promise<PlannedRequest> {
+    return { ...request, body: (await this.#filled(request.body)) as NonNullable<PlannedRequest['body']> };
   }
 
   async #filled(value: unknown): Promise<unknown> {

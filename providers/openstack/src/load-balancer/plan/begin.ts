@@ -19,7 +19,8 @@ import { planClaims } from './claims.ts';
 import { sharesIn } from '../listener-owner.ts';
 import type { ServingContext } from './serving-context.ts';
 import { sharingRefusal } from './sharing.ts';
-import { loadBalancerRequest } from './create-load-balancer.ts';
+import { loadBalancerCreation } from './create-load-balancer.ts';
+import { tagsChange } from './octavia-requests.ts';
 import { addressAnnotation } from './status.ts';
 
 /** The load balancer that the Service names; else its own, the oldest where a lost answer has made two; else what else was seen. */
@@ -59,8 +60,7 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
     const { family, networkId, portId, subnetFamily, subnetId, subnetOf } = tree.loadBalancer.vip;
     // Without a back end it is not known where: one will come.
     if (!networkId && !portId && !subnetId && !subnetOf) return wait;
-    const request = loadBalancerRequest(tree, [ownerTag(desired.owner), names.loadBalancer]);
-    const change = { op: 'create-load-balancer', request } as const;
+    const change = loadBalancerCreation(tree, [ownerTag(desired.owner), names.loadBalancer]);
     const places = placesOf(tree, desired);
     const denied = places.find(({ mayUse }) => !mayUse);
     if (denied) return refuse(notForThis(`the ${denied.kind} that an annotation names`, desired.service.namespace));
@@ -124,14 +124,11 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
     const text = `the load balancer ${id} is used by ${shares} Services already (max-shared-lb ${existing.maxShared}); name another, or none`;
     return refuse(new CloudError('quota', text));
   }
-  const change = {
-    op: 'tags',
-    loadBalancerId: id,
+  const change = tagsChange(loadBalancer, {
     add: [sharerTag(desired.owner)],
-    remove: [],
     // CPO has counted it already.
     ...(!counted && { maxShared: existing.maxShared }),
-  } as const;
+  });
   const summary = `share the load balancer ${id} with its owner`;
   const action = actionOf('create', { kind: 'shared-load-balancer' }, summary, change);
   return act(touching(action, joined ? [] : [{ kind: 'load-balancer', id }]));

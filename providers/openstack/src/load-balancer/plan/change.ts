@@ -1,15 +1,11 @@
 /** What an action carries for `apply`: each is one change in OpenStack. JSON. */
 import type { LoadBalancerAction, Owner, PartName } from '@outrigger/cloud-provider';
+import type { ApiRequest } from '../../client/api-client.ts';
 import type { PartKind } from '../observed-tree.ts';
 import type { MemberNode } from './nodes-by-address.ts';
 
-/** One request that changes a load balancer or what hangs below it; Octavia takes the next when it is ACTIVE again. */
-export interface OctaviaRequest {
-  readonly method: 'POST' | 'PUT' | 'DELETE';
-  /** Without IDs: the metric label. */
-  readonly operation: string;
-  readonly path: string;
-  readonly query?: readonly (readonly [string, string])[];
+/** One request, as it is sent; with references (`Reference`) where only Neutron knows an ID. A dry run shows it. */
+export interface PlannedRequest extends Pick<ApiRequest, 'service' | 'operation' | 'method' | 'path' | 'query'> {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
@@ -18,68 +14,70 @@ export interface MemberAddress extends Partial<MemberNode> {
   readonly address: string;
 }
 
+/** Parts in Neutron that say whose they are. */
+export type MarkedCollection = 'floatingips' | 'security-groups';
+
 export type Change =
-  /** With references (`Reference`) where only Neutron knows an ID. */
-  | { readonly op: 'create-load-balancer'; readonly request: OctaviaRequest }
-  | { readonly op: 'octavia'; readonly loadBalancerId: string; readonly request: OctaviaRequest }
+  /** `otherwise`: in its place where a subnet of it is not to be had, or Octavia does not support what it asks for (501). */
+  | {
+      readonly op: 'create-load-balancer';
+      readonly request: PlannedRequest;
+      readonly otherwise?: PlannedRequest;
+    }
+  /** Of a load balancer, or of what hangs below it: Octavia takes the next when it is ACTIVE again. */
+  | { readonly op: 'octavia'; readonly loadBalancerId: string; readonly request: PlannedRequest }
+  /** Done where what is to go is gone, or what is to come is there. */
+  | { readonly op: 'neutron'; readonly request: PlannedRequest }
   /** Unless somebody shares it by now. */
   | {
       readonly op: 'delete-load-balancer';
       readonly loadBalancerId: string;
-      readonly cascade: boolean;
+      readonly request: PlannedRequest;
       /** The last one who shares it, which its owner has left: it must still be that. */
       readonly lastSharer?: Owner;
     }
-  /** The tags are read again right before: others write theirs. */
+  /** The tags are read again right before: others write theirs. `request`: what is sent where nobody has. */
   | {
       readonly op: 'tags';
       readonly loadBalancerId: string;
+      readonly request: PlannedRequest;
       readonly add: readonly string[];
       readonly remove: readonly string[];
       /** Refused when so many Services are named by its tags without this one. */
       readonly maxShared?: number;
-      /**
-       * What becomes of it: the first of `heirs`, which are UIDs, that still shares it becomes the owner. `must`: nothing is written
-       * where none does. `left`: it is left to those who share it without an owner; nothing is written where nobody does.
-       */
-      readonly passOn?: { readonly heirs: readonly string[]; readonly how: 'may' | 'must' | 'left' };
+      /** Refused where none of these is there any more: those to whom the load balancer is left. */
+      readonly needs?: readonly string[];
     }
+  /** A part of Neutron's, with the owner in its description by this request, then in its tags. */
   | {
-      readonly op: 'create-floating-ip';
-      /** One for each subnet that will do, in their order: the next where Neutron refuses the one before. */
-      readonly bodies: readonly Readonly<Record<string, unknown>>[];
+      readonly op: 'create-marked';
+      readonly collection: MarkedCollection;
+      readonly request: PlannedRequest;
+      /** A floating IP in each further subnet that will do, in their order: the next where Neutron refuses the one before. */
+      readonly otherwise?: readonly PlannedRequest[];
       /** For people: which subnets of which network these are. Absent: there is no choice. */
       readonly among?: string;
       readonly owner: Owner;
     }
-  /** To a port, or to none. */
-  | {
-      readonly op: 'move-floating-ip';
-      readonly floatingIPId: string;
-      readonly body: Readonly<Record<string, unknown>>;
-    }
-  | { readonly op: 'delete-floating-ip'; readonly floatingIPId: string }
-  /** Writes the owner onto a Neutron part, or takes it off. */
+  /** Writes the owner onto a Neutron part, or takes it off: into its description by this request, then into its tags. */
   | {
       readonly op: 'mark';
-      readonly collection: 'floatingips' | 'security-groups';
+      readonly collection: MarkedCollection;
       readonly id: string;
-      readonly description: string;
+      readonly request: PlannedRequest;
       readonly owner: Owner | null;
     }
   /** Says it in the tags too: the description of this Neutron part says it already. */
   | {
       readonly op: 'neutron-tags';
-      readonly collection: 'floatingips' | 'security-groups';
+      readonly collection: MarkedCollection;
       readonly id: string;
       readonly owner: Owner;
     }
-  | { readonly op: 'create-security-group'; readonly name: string; readonly description: string; readonly owner: Owner }
-  | { readonly op: 'create-rule'; readonly groupId: string; readonly rule: Readonly<Record<string, unknown>> }
-  | { readonly op: 'delete-rule'; readonly ruleId: string }
   | { readonly op: 'attach-security-group'; readonly groupId: string; readonly members: readonly MemberAddress[] }
-  | { readonly op: 'detach-security-group'; readonly groupId: string; readonly portIds: readonly string[] }
-  | { readonly op: 'delete-security-group'; readonly groupId: string };
+  | { readonly op: 'detach-security-group'; readonly groupId: string; readonly portIds: readonly string[] };
+
+export type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;
 
 /** What an action is about; without an ID what is to be made. */
 export interface Target {

@@ -4,6 +4,8 @@ import type { ServiceIdentity } from '../service-identity.ts';
 import { floatingIPIn, loadBalancerIn, securityGroupIn } from '../observed-tree.ts';
 import { markedDescription, ownerTag } from '../ownership.ts';
 import { actionOf } from './change.ts';
+import { markChange } from './neutron-requests.ts';
+import { tagsChange } from './octavia-requests.ts';
 
 interface Claimant {
   readonly identity: ServiceIdentity;
@@ -23,7 +25,7 @@ export function planClaims(
   if (loadBalancer) {
     const [name] = names;
     const add = [ownerTag(owner), ...(name ? [name.loadBalancer] : [])];
-    const change = { op: 'tags', loadBalancerId: loadBalancer.id, add, remove: [] } as const;
+    const change = tagsChange(loadBalancerIn(loadBalancer), { add });
     const summary = `take over the load balancer ${loadBalancerIn(loadBalancer).name}`;
     actions.push(actionOf('claim', { kind: 'load-balancer', id: loadBalancer.id }, summary, change));
   }
@@ -32,17 +34,11 @@ export function planClaims(
     if (part.owner !== undefined) continue;
     if (part.kind === 'floating-ip') {
       const { address, description, keep } = floatingIPIn(part);
-      const change = {
-        op: 'mark',
-        collection: 'floatingips',
-        id,
-        description: markedDescription(description, { owner, keep }),
-        owner,
-      } as const;
+      const change = markChange('floatingips', id, markedDescription(description, { owner, keep }), owner);
       actions.push(actionOf('claim', { kind: 'floating-ip', id }, `take over the floating IP ${address}`, change));
     } else if (part.kind === 'security-group') {
       const description = markedDescription(securityGroupIn(part).description, { owner, keep: false });
-      const change = { op: 'mark', collection: 'security-groups', id, description, owner } as const;
+      const change = markChange('security-groups', id, description, owner);
       actions.push(actionOf('claim', { kind: 'security-group', id }, `take over the security group ${id}`, change));
     }
   }

@@ -1,14 +1,24 @@
 /** The one POST by which a load balancer is made, with all that hangs below it. Pure. */
 import type { DesiredTree, VipWish } from '../desired/desired-tree.ts';
-import type { OctaviaRequest } from './change.ts';
+import type { ChangeOf, PlannedRequest } from './change.ts';
 import { populatedListeners } from './octavia-bodies.ts';
 import { postRequest } from './octavia-requests.ts';
 import type { NetworkLookUp, Reference } from './references.ts';
+import { treeOnOneVip } from './second-vip.ts';
 
-/** Goes where the subnet of a second VIP cannot be told, or the driver has no second VIP: the plan warns of it from then on. */
-export const SECOND_VIPS = 'additional_vips';
+/**
+ * Where no second VIP is to be had it is made with one, and the plan warns of it from then on. The members that need the second come once
+ * it is there.
+ */
+export function loadBalancerCreation(wanted: DesiredTree, tags: readonly string[]): ChangeOf<'create-load-balancer'> {
+  const tree = treeOnOneVip(wanted, wanted.loadBalancer.vip.family);
+  const request = requestOf(tree, tags);
+  if (tree.loadBalancer.additionalVips.length === 0) return { op: 'create-load-balancer', request };
+  const single = { ...tree, loadBalancer: { ...tree.loadBalancer, additionalVips: [] } };
+  return { op: 'create-load-balancer', request, otherwise: requestOf(single, tags) };
+}
 
-export function loadBalancerRequest(tree: DesiredTree, tags: readonly string[]): OctaviaRequest {
+function requestOf(tree: DesiredTree, tags: readonly string[]): PlannedRequest {
   const { availabilityZone, description, flavorId, names, provider, serial } = tree.loadBalancer;
   const { body, subnet } = placeOf(tree.loadBalancer);
   return postRequest('loadbalancers', {
@@ -20,7 +30,7 @@ export function loadBalancerRequest(tree: DesiredTree, tags: readonly string[]):
     ...body,
     tags,
     ...(!serial && {
-      listeners: populatedListeners(tree, tags, { family: tree.loadBalancer.vip.family, id: subnet }),
+      listeners: populatedListeners(tree.listeners, tags, { family: tree.loadBalancer.vip.family, id: subnet }),
     }),
   });
 }
@@ -44,7 +54,7 @@ function placeOf({ additionalVips, vip }: DesiredTree['loadBalancer']): {
       ...where,
       // Of a port with several addresses it says which.
       ...(address !== undefined && { vip_address: address }),
-      ...(others.length > 0 && { [SECOND_VIPS]: others }),
+      ...(others.length > 0 && { additional_vips: others }),
     },
     subnet,
   };

@@ -2,12 +2,12 @@
 import type { DesiredTree } from '../desired/desired-tree.ts';
 import type { Lateness, ObservedChildren, ObservedLoadBalancer } from '../observed-tree.ts';
 import type { ProvisioningStatus } from '../octavia-wire.ts';
-import type { OctaviaRequest } from './change.ts';
+import type { PlannedRequest } from './change.ts';
 import { deleteRequest } from './octavia-requests.ts';
 
 export interface Step {
   readonly summary: string;
-  readonly request: OctaviaRequest;
+  readonly request: PlannedRequest;
 }
 
 export interface Diff {

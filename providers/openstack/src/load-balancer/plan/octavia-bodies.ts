@@ -1,15 +1,8 @@
 /** From what is wanted to what Octavia is sent. Pure. */
 import type { IPFamily } from '@outrigger/cloud-provider';
-import type {
-  DesiredHealthMonitor,
-  DesiredListener,
-  DesiredMember,
-  DesiredPool,
-  DesiredTree,
-} from '../desired/desired-tree.ts';
+import type { DesiredHealthMonitor, DesiredListener, DesiredMember, DesiredPool } from '../desired/desired-tree.ts';
 import { affinityTag } from '../ownership.ts';
 import type { Reference } from './references.ts';
-import { treeOnOneVip } from './second-vip.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -98,12 +91,12 @@ export function monitorSettings({
 
 export const monitorBody = (wanted: DesiredHealthMonitor): Body => ({ ...monitorSettings(wanted), type: wanted.type });
 
-/**
- * All listeners with what hangs below them, for the one POST. That there will be a second VIP is not certain: the members that need it
- * come once it is there.
- */
-export function populatedListeners(tree: DesiredTree, tags: readonly string[], subnet: MemberSubnet): readonly Body[] {
-  const { listeners } = treeOnOneVip(tree, subnet.family);
+/** All listeners with what hangs below them, for the one POST. */
+export function populatedListeners(
+  listeners: readonly DesiredListener[],
+  tags: readonly string[],
+  subnet: MemberSubnet,
+): readonly Body[] {
   return listeners.map((listener) => ({
     ...listenerBody(listener, tags),
     default_pool: {

@@ -1,5 +1,7 @@
 /** Octavia's requests, as data. */
-import type { OctaviaRequest } from './change.ts';
+import { operation } from '../../client/operation.ts';
+import type { ObservedLoadBalancer } from '../observed-tree.ts';
+import type { ChangeOf, PlannedRequest } from './change.ts';
 
 const SINGULAR = {
   listeners: 'listener',
@@ -10,47 +12,66 @@ const SINGULAR = {
 type Collection = keyof typeof SINGULAR;
 type Body = Readonly<Record<string, unknown>>;
 
+const SERVICE = 'load-balancer';
 const ROOT = '/v2.0/lbaas';
 
-export function postRequest(collection: Collection, body: Body): OctaviaRequest {
-  const path = `${ROOT}/${collection}`;
-  return { method: 'POST', operation: `POST ${path}`, path, body: { [SINGULAR[collection]]: body } };
+export function postRequest(collection: Collection, body: Body): PlannedRequest {
+  return { ...operation(SERVICE, `POST ${ROOT}/${collection}`), body: { [SINGULAR[collection]]: body } };
 }
 
-export function putRequest(collection: Collection, id: string, body: Body): OctaviaRequest {
-  const operation = `PUT ${ROOT}/${collection}/{id}`;
-  return { method: 'PUT', operation, path: pathOf(collection, id), body: { [SINGULAR[collection]]: body } };
+export function putRequest(collection: Collection, id: string, body: Body): PlannedRequest {
+  return { ...operation(SERVICE, `PUT ${ROOT}/${collection}/{id}`, id), body: { [SINGULAR[collection]]: body } };
 }
 
 export function deleteRequest(
   collection: Collection,
   id: string,
   options: { readonly cascade?: boolean } = {},
-): OctaviaRequest {
-  const operation = `DELETE ${ROOT}/${collection}/{id}`;
-  const query = options.cascade ? { query: [['cascade', 'true']] as const } : {};
-  return { method: 'DELETE', operation, path: pathOf(collection, id), ...query };
+): PlannedRequest {
+  const request = operation(SERVICE, `DELETE ${ROOT}/${collection}/{id}`, id);
+  return options.cascade ? { ...request, query: [['cascade', 'true']] } : request;
 }
 
 /** All members of a pool at once: those that are not in the list go. */
-export function putMembersRequest(poolId: string, members: readonly Body[]): OctaviaRequest {
-  const operation = `PUT ${ROOT}/pools/{id}/members`;
-  return { method: 'PUT', operation, path: `${pathOf('pools', poolId)}/members`, body: { members } };
+export function putMembersRequest(poolId: string, members: readonly Body[]): PlannedRequest {
+  return { ...operation(SERVICE, `PUT ${ROOT}/pools/{id}/members`, poolId), body: { members } };
 }
 
 export function memberRequest(
-  method: OctaviaRequest['method'],
+  method: 'POST' | 'PUT' | 'DELETE',
   poolId: string,
   memberId: string | undefined,
   body?: Body,
-): OctaviaRequest {
-  const members = `${pathOf('pools', poolId)}/members`;
+): PlannedRequest {
+  const path = `${method} ${ROOT}/pools/{id}/members` as const;
+  const ids = memberId === undefined ? [poolId] : [poolId, memberId];
   return {
-    method,
-    operation: `${method} ${ROOT}/pools/{id}/members${memberId === undefined ? '' : '/{id}'}`,
-    path: memberId === undefined ? members : `${members}/${encodeURIComponent(memberId)}`,
+    ...operation(SERVICE, memberId === undefined ? path : `${path}/{id}`, ...ids),
     ...(body && { body: { member: body } }),
   };
 }
 
-const pathOf = (collection: Collection, id: string): string => `${ROOT}/${collection}/${encodeURIComponent(id)}`;
+type TagsChange = ChangeOf<'tags'>;
+
+/** Of a load balancer with these tags. */
+export function tagsChange(
+  { id, tags }: Pick<ObservedLoadBalancer, 'id' | 'tags'>,
+  change: Partial<Pick<TagsChange, 'add' | 'remove' | 'maxShared' | 'needs'>>,
+): TagsChange {
+  const { add = [], remove = [], ...others } = change;
+  const request = tagsRequest(id, tagsAfter(tags, { add, remove }));
+  return { op: 'tags', loadBalancerId: id, request, add, remove, ...others };
+}
+
+export function tagsAfter(
+  before: readonly string[],
+  { add, remove }: Pick<TagsChange, 'add' | 'remove'>,
+): readonly string[] {
+  const left = before.filter((tag) => tag !== '' && !remove.includes(tag));
+  return [...left, ...add.filter((tag) => !left.includes(tag))];
+}
+
+/** Octavia leaves the tags alone where the list is empty: CPO sends one empty tag then. */
+export function tagsRequest(id: string, tags: readonly string[]): PlannedRequest {
+  return putRequest('loadbalancers', id, { tags: tags.length === 0 ? [''] : tags });
+}

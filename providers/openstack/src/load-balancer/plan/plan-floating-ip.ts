@@ -18,7 +18,8 @@ import {
   type PartKind,
 } from '../observed-tree.ts';
 import { markedDescription } from '../ownership.ts';
-import { actionOf, touching, type Target } from './change.ts';
+import { actionOf, touching, type PlannedRequest, type Target } from './change.ts';
+import { deletionOf, markChange, postNeutron, putNeutron } from './neutron-requests.ts';
 
 export interface FloatingIPContext {
   readonly loadBalancer: ObservedLoadBalancer;
@@ -159,8 +160,17 @@ function creation(
   const choice = choiceOf(wish, place);
   if (choice instanceof CloudError) return choice;
   const { among, subnetIds } = choice;
-  const bodies = subnetIds.map((id) => (id === undefined ? body : { ...body, subnet_id: id }));
-  const change = { op: 'create-floating-ip', bodies, ...(among !== undefined && { among }), owner } as const;
+  const requestIn = (id: string | undefined): PlannedRequest =>
+    postNeutron('floatingips', { ...body, ...(id !== undefined && { subnet_id: id }) });
+  const [first, ...others] = subnetIds;
+  const change = {
+    op: 'create-marked',
+    collection: 'floatingips',
+    request: requestIn(first),
+    otherwise: others.map(requestIn),
+    ...(among !== undefined && { among }),
+    owner,
+  } as const;
   return actionOf('create', { kind: 'floating-ip' }, summary, change);
 }
 
@@ -195,7 +205,7 @@ function moving(one: ObservedFloatingIP, portId: string | null, context: Floatin
   const summary = `${portId === null ? 'detach' : 'attach'} the floating IP ${address}`;
   const fixedIP = portId === null ? undefined : fixedIPOf(loadBalancer);
   const body = { port_id: portId, ...(fixedIP !== undefined && { fixed_ip_address: fixedIP }) };
-  const change = { op: 'move-floating-ip', floatingIPId: id, body } as const;
+  const change = { op: 'neutron', request: putNeutron('floatingips', id, body) } as const;
   const kind: ThingKind & PartKind = 'floating-ip';
   if (isOwn(one, context)) return actionOf('update', { kind, id }, summary, change);
   return touching(actionOf('update', target, summary, change), [{ kind, id }]);
@@ -217,7 +227,7 @@ function dismissal(one: ObservedFloatingIP, keep: boolean, context: FloatingIPCo
 }
 
 export function deletion({ address, id }: ObservedFloatingIP): LoadBalancerAction {
-  const change = { op: 'delete-floating-ip', floatingIPId: id } as const;
+  const change = deletionOf('floatingips', id);
   return actionOf('delete', { kind: 'floating-ip', id }, `delete the floating IP ${address}`, change);
 }
 
@@ -233,6 +243,6 @@ function remark(
   if (marked === keep) return [];
   const marking = markedDescription(description, { owner, keep });
   const summary = `mark the floating IP ${chosen.address} as ${keep ? 'kept' : 'deleted with its Service'}`;
-  const change = { op: 'mark', collection: 'floatingips', id: chosen.id, description: marking, owner } as const;
+  const change = markChange('floatingips', chosen.id, marking, owner);
   return [actionOf('update', { kind: 'floating-ip', id: chosen.id }, summary, change)];
 }

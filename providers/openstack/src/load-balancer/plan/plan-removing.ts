@@ -11,6 +11,7 @@ import { cpoFloatingIPText } from '../service-identity.ts';
 import { floatingIPIn, loadBalancerIn, type ObservedFloatingIP, type PartKind } from '../observed-tree.ts';
 import { markedDescription, ownersIn, unmarked } from '../ownership.ts';
 import { actionOf, leaving } from './change.ts';
+import { markChange, putNeutron } from './neutron-requests.ts';
 import { isClaimable } from '../predecessor.ts';
 import { planClaims } from './claims.ts';
 import { heirsOf } from '../listener-owner.ts';
@@ -89,7 +90,7 @@ function removeFloatingIP(
   const heir = one.loadBalancerOwner;
   if (heir && !sameOwner(heir, context.identity.owner)) {
     const description = markedDescription(one.description, { owner: heir, keep: one.keep });
-    const change = { op: 'mark', collection: 'floatingips', id: part.id, description, owner: heir } as const;
+    const change = markChange('floatingips', part.id, description, heir);
     const summary = `leave the floating IP ${one.address} to the Service ${heir.uid}`;
     return [leaving(actionOf('update', target, summary, change))];
   }
@@ -98,18 +99,12 @@ function removeFloatingIP(
   if (isShared) return [keep ? detachment(one) : deletion(one)];
   const elsewhere = one.portId !== null && (!under || isSharedByOthers(under, context));
   if (!keep && !elsewhere) return [deletion(one)];
-  const change = {
-    op: 'mark',
-    collection: 'floatingips',
-    id: part.id,
-    description: ofNobody(one.description),
-    owner: null,
-  } as const;
+  const change = markChange('floatingips', part.id, ofNobody(one.description), null);
   return [leaving(actionOf('update', target, `release the floating IP ${one.address}`, change))];
 }
 
 function detachment({ address, id }: ObservedFloatingIP): LoadBalancerAction {
-  const change = { op: 'move-floating-ip', floatingIPId: id, body: { port_id: null } } as const;
+  const change = { op: 'neutron', request: putNeutron('floatingips', id, { port_id: null }) } as const;
   return actionOf('update', { kind: 'floating-ip', id }, `detach the floating IP ${address}`, change);
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../observed-tree.ts';
 import { markedDescription } from '../ownership.ts';
 import { actionOf, type MemberAddress } from './change.ts';
+import { deletionOf, postNeutron } from './neutron-requests.ts';
 import type { MemberNode } from './nodes-by-address.ts';
 
 export interface SecurityGroupContext {
@@ -33,7 +34,8 @@ export function planSecurityGroup(
   if (!first) {
     const name = tree.loadBalancer.names.securityGroup;
     const description = markedDescription(wish.description, { owner, keep: false });
-    const change = { op: 'create-security-group', name, description, owner } as const;
+    const request = postNeutron('security-groups', { name, description });
+    const change = { op: 'create-marked', collection: 'security-groups', request, owner } as const;
     return [actionOf('create', { kind: 'security-group' }, `create the security group ${name}`, change)];
   }
   const group = securityGroupIn(first);
@@ -45,7 +47,7 @@ export function planSecurityGroup(
 /** Neutron refuses to delete a group that a port still has. */
 export function removeGroup(part: LoadBalancerPart): readonly LoadBalancerAction[] {
   const { id, ports } = securityGroupIn(part);
-  const deletion = { op: 'delete-security-group', groupId: id } as const;
+  const deletion = deletionOf('security-groups', id);
   return [
     ...detachment(
       id,
@@ -101,14 +103,14 @@ function diffRules(
       port_range_max: rule.portMax,
       remote_ip_prefix: rule.cidr,
     };
-    const change = { op: 'create-rule', groupId: group.id, rule: body } as const;
+    const change = { op: 'neutron', request: postNeutron('security-group-rules', body) } as const;
     return [actionOf('update', target, `allow ${rule.protocol} ${rule.portMin} from ${rule.cidr}`, change)];
   });
   const removals = group.rules
     .filter((rule) => !keys.has(keyOf(rule)))
     .map(({ cidr, id, portMin, protocol }) => {
       const summary = `no longer allow ${protocol} ${portMin ?? 'any'} from ${cidr ?? 'anywhere'}`;
-      return actionOf('update', target, summary, { op: 'delete-rule', ruleId: id });
+      return actionOf('update', target, summary, deletionOf('security-group-rules', id));
     });
   return [...additions, ...removals];
 }

@@ -18,6 +18,7 @@ import { beginLoadBalancer, choosePart } from './begin.ts';
 import { actionOf, type Target } from './change.ts';
 import { planClaims } from './claims.ts';
 import { diffListeners } from './diff-listeners.ts';
+import { tagsChange } from './octavia-requests.ts';
 import type { Step } from './diff.ts';
 import { isOwnChild } from '../listener-owner.ts';
 import { planFloatingIP, type FloatingIPPlan } from './plan-floating-ip.ts';
@@ -129,7 +130,7 @@ function diffTree(
     isOurs: (child) => isOwnChild(child, { owner, names, ownsLoadBalancer: owns }),
   });
   const tags = [owns ? ownerTag(owner) : sharerTag(owner), name].filter((tag) => !loadBalancer.tags.includes(tag));
-  const change = { op: 'tags', loadBalancerId: loadBalancer.id, add: tags, remove: [] } as const;
+  const change = tagsChange(loadBalancer, { add: tags });
   const tagging = tags.length === 0 ? [] : [actionOf('update', target, 'write the tags of the load balancer', change)];
   // CPO's tag says that there are listeners: it comes after them.
   return { steps: steps.length > 0 || waiting ? actionsOf(steps, loadBalancer.id, target) : tagging, waiting };

@@ -3,9 +3,10 @@ import type { LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-prov
 import type { ServiceIdentity } from '../service-identity.ts';
 import { loadBalancerIn, type ObservedListener } from '../observed-tree.ts';
 import { isLeft, leftTag, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
-import { actionOf, leaving, type Target } from './change.ts';
+import { actionOf, leaving, type ChangeOf, type Target } from './change.ts';
 import { removeListener } from './diff-listeners.ts';
 import { removePool, type Step } from './diff.ts';
+import { deleteRequest, tagsAfter, tagsChange } from './octavia-requests.ts';
 import { cpoPrefix, heirsOf, isOwnChild } from '../listener-owner.ts';
 
 export interface RemovingContext {
@@ -20,10 +21,11 @@ export function removeLoadBalancer(part: LoadBalancerPart, context: RemovingCont
   if (status !== 'ACTIVE' && status !== 'ERROR') return [];
   const target = { kind: 'load-balancer', id } as const;
   if (ownersIn(tags).sharers.length > 0 || isSharedByOthers(part, context)) {
-    return removeShare(part, target, handOver(part, target, context), context);
+    return removeShare(part, target, (tags) => handOver(part, target, tags, context), context);
   }
   const cascade = context.cascadeDelete || status === 'ERROR';
-  const change = { op: 'delete-load-balancer', loadBalancerId: id, cascade } as const;
+  const request = deleteRequest('loadbalancers', id, { cascade });
+  const change = { op: 'delete-load-balancer', loadBalancerId: id, request } as const;
   const action = actionOf('delete', target, `delete the load balancer ${name}`, change);
   if (cascade || !children) return [action];
   const steps = [
@@ -41,25 +43,33 @@ export function leaveLoadBalancer(part: LoadBalancerPart, context: RemovingConte
   const { owner } = context.identity;
   const { sharers } = ownersIn(loadBalancerIn(part).tags);
   if (isLeft(loadBalancerIn(part).tags) && sharers.length === 1 && !isSharedByOthers(part, context)) {
-    const deletion = { op: 'delete-load-balancer', loadBalancerId: id, cascade: true, lastSharer: owner } as const;
+    const request = deleteRequest('loadbalancers', id, { cascade: true });
+    const deletion = { op: 'delete-load-balancer', loadBalancerId: id, request, lastSharer: owner } as const;
     const last = actionOf('delete', target, `delete the load balancer ${id}, which its owner has left`, deletion);
-    return removeShare(part, target, last, context);
+    return removeShare(part, target, () => last, context);
   }
-  const change = { op: 'tags', loadBalancerId: id, add: [], remove: [sharerTag(owner)] } as const;
-  const leave = actionOf('update', target, `leave the load balancer ${id} to those who share it`, change);
-  return removeShare(part, target, leaving(leave), context);
+  const leave = (tags: readonly string[]): LoadBalancerAction => {
+    const change = tagsChange({ id, tags }, { remove: [sharerTag(owner)] });
+    return leaving(actionOf('update', target, `leave the load balancer ${id} to those who share it`, change));
+  };
+  return removeShare(part, target, leave, context);
 }
 
-/** By the tag that goes at the end alone it is known that something of ours is here: it goes once nothing of ours is seen any more. */
+/**
+ * By the tag that goes at the end alone it is known that something of ours is here: it goes once nothing of ours is seen any more.
+ * `end` is given the tags that are there by then.
+ */
 function removeShare(
   part: LoadBalancerPart,
   target: Target,
-  end: LoadBalancerAction,
+  end: (tags: readonly string[]) => LoadBalancerAction,
   context: RemovingContext,
 ): readonly LoadBalancerAction[] {
-  if (!loadBalancerIn(part).children) return [];
-  const children = removeOwnChildren(part, target, context);
-  return [...dropCpoTags(part, target, context), ...(children.length > 0 ? children : [end])];
+  const { children, tags } = loadBalancerIn(part);
+  if (!children) return [];
+  const own = removeOwnChildren(part, target, context);
+  const after = tagsAfter(tags, cpoTagsChange(part, context));
+  return [...dropCpoTags(part, target, context), ...(own.length > 0 ? own : [end(after)])];
 }
 
 /**
@@ -67,29 +77,39 @@ function removeShare(
  * balancer for a Service that is gone. Where CPO's tag was all that stood for a share, ours takes its place until the listeners are gone.
  */
 function dropCpoTags(part: LoadBalancerPart, target: Target, context: RemovingContext): readonly LoadBalancerAction[] {
-  const { id, tags } = loadBalancerIn(part);
-  const remove = ourCpoTags(part, context).filter((tag) => tags.includes(tag));
-  const stays = part.kind === 'shared-load-balancer' ? [sharerTag(context.identity.owner)] : [];
-  const add = stays.filter((tag) => !tags.includes(tag));
+  const loadBalancer = loadBalancerIn(part);
+  const { add, remove } = cpoTagsChange(part, context);
   if (remove.length === 0 && add.length === 0) return [];
-  const change = { op: 'tags', loadBalancerId: id, add, remove } as const;
-  return [actionOf('update', target, `remove the tag of this Service from the load balancer ${id}`, change)];
+  const summary = `remove the tag of this Service from the load balancer ${loadBalancer.id}`;
+  return [actionOf('update', target, summary, tagsChange(loadBalancer, { add, remove }))];
 }
 
-function handOver(part: LoadBalancerPart, target: Target, { identity }: RemovingContext): LoadBalancerAction {
-  const loadBalancer = loadBalancerIn(part);
-  const heirs = heirsOf(loadBalancer, identity).map(({ uid }) => uid);
-  const isShared = ownersIn(loadBalancer.tags).sharers.length > 0;
+function cpoTagsChange(part: LoadBalancerPart, context: RemovingContext): Pick<ChangeOf<'tags'>, 'add' | 'remove'> {
+  const { tags } = loadBalancerIn(part);
+  const stays = part.kind === 'shared-load-balancer' ? [sharerTag(context.identity.owner)] : [];
+  return {
+    add: stays.filter((tag) => !tags.includes(tag)),
+    remove: ourCpoTags(part, context).filter((tag) => tags.includes(tag)),
+  };
+}
+
+function handOver(
+  part: LoadBalancerPart,
+  target: Target,
+  tags: readonly string[],
+  { identity }: RemovingContext,
+): LoadBalancerAction {
+  const { id } = part;
+  const [heir] = heirsOf(loadBalancerIn(part), identity);
+  const sharers = ownersIn(tags).sharers.map(sharerTag);
+  const own = ownerTag(identity.owner);
   // To Services of a CPO alone it is left without an owner; to those of other namespaces too, and the last of them deletes it.
-  const how = heirs.length > 0 ? 'must' : isShared ? 'left' : 'may';
-  const change = {
-    op: 'tags',
-    loadBalancerId: part.id,
-    add: how === 'left' ? [leftTag(identity.owner)] : [],
-    remove: [ownerTag(identity.owner)],
-    passOn: { heirs, how },
-  } as const;
-  return leaving(actionOf('update', target, `leave the load balancer ${part.id} to those who share it`, change));
+  const change = heir
+    ? tagsChange({ id, tags }, { add: [ownerTag(heir)], remove: [own, sharerTag(heir)], needs: [sharerTag(heir)] })
+    : sharers.length > 0
+      ? tagsChange({ id, tags }, { add: [leftTag(identity.owner)], remove: [own], needs: sharers })
+      : tagsChange({ id, tags }, { remove: [own] });
+  return leaving(actionOf('update', target, `leave the load balancer ${id} to those who share it`, change));
 }
 
 /**
