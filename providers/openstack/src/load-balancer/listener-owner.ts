@@ -9,24 +9,21 @@ export const cpoPrefix = 'kube_service_';
 /** And of its listeners' names. */
 const LISTENER_PREFIX = 'listener_';
 
-export interface OwnershipOfChildren {
-  readonly owner: Owner;
-  /** What CPO calls this Service's load balancer, and puts as a tag onto its listeners. */
-  readonly names: readonly string[];
-  /** The load balancer is this Service's: then a listener that says nothing is what CPO made before it had tags. */
-  readonly ownsLoadBalancer: boolean;
-}
-
 interface Child {
   readonly name: string;
   readonly tags: readonly string[];
 }
 
-export function isOwnChild({ name, tags }: Child, { names, owner, ownsLoadBalancer }: OwnershipOfChildren): boolean {
+/** `ownsLoadBalancer`: it is this Service's, and then a listener that says nothing is what CPO made before it had tags. */
+export function isOwnChild(
+  { name, tags }: Child,
+  { names, owner }: Pick<ServiceIdentity, 'names' | 'owner'>,
+  ownsLoadBalancer: boolean,
+): boolean {
   const tagged = ownersIn(tags);
   if (tagged.taken) return tagged.owner !== undefined && sameOwner(tagged.owner, owner);
   const cpoTags = tags.filter((tag) => tag.startsWith(cpoPrefix));
-  if (cpoTags.length > 0) return cpoTags.every((tag) => names.includes(tag));
+  if (cpoTags.length > 0) return cpoTags.every((tag) => names.some(({ loadBalancer }) => loadBalancer === tag));
   return ownsLoadBalancer && name.startsWith(LISTENER_PREFIX);
 }
 

@@ -149,3 +149,27 @@ export const floatingIPIn = ({ attributes }: LoadBalancerPart): ObservedOwnFloat
   attributes.floatingIP as ObservedOwnFloatingIP;
 export const securityGroupIn = ({ attributes }: LoadBalancerPart): ObservedSecurityGroup & ObservedMark =>
   attributes.securityGroup as ObservedSecurityGroup & ObservedMark;
+
+/** Parts in Neutron that say whose they are, in their description and in their tags. */
+export type MarkedCollection = 'floatingips' | 'security-groups';
+
+export const KIND_OF: Readonly<Record<MarkedCollection, PartKind>> = {
+  floatingips: 'floating-ip',
+  'security-groups': 'security-group',
+};
+
+interface MarkedPart extends ObservedMark {
+  readonly collection: MarkedCollection;
+  readonly keep: boolean;
+  /** For people: `floating IP 203.0.113.7`. */
+  readonly what: string;
+}
+
+export function markedIn(part: LoadBalancerPart): MarkedPart | undefined {
+  if (part.kind === 'floating-ip') {
+    const { address, ...one } = floatingIPIn(part);
+    return { ...one, collection: 'floatingips', what: `floating IP ${address}` };
+  }
+  if (part.kind !== 'security-group') return undefined;
+  return { ...securityGroupIn(part), collection: 'security-groups', keep: false, what: `security group ${part.id}` };
+}

@@ -32,7 +32,7 @@ import type { DesiredTreeResult } from './desired/desired-tree.ts';
 import { octaviaFeatures } from './desired/octavia-features.ts';
 import type { LoadBalancerSettings } from './desired/service-options.ts';
 import { LearnedFacts } from './learned-facts.ts';
-import { identityOf, namedBy } from './service-identity.ts';
+import { identityOf, namedBy, type ServiceIdentity } from './service-identity.ts';
 import { ofKnownServers } from './desired/members.ts';
 import { Observer } from './observe/observe.ts';
 import { SubnetCidrs } from './observe/read-lists.ts';
@@ -171,11 +171,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   }
 
   plan(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
-    const { cluster, config, name, previousClusterName } = this.#options;
-    const desired = { ...given, backEnds: ofKnownServers(given.backEnds, name) };
+    const { desired, identity, settings } = this.#goalOf(given);
     const { service, backEnds } = desired;
-    const identity = identityOf(service, { cluster, previousClusterName });
-    const settings = config();
     if (!desired.wanted) return planRemoving(parts, { identity, cascadeDelete: settings.loadBalancer.cascadeDelete });
     const wish = this.#wishOf(service, backEnds, settingsFor(desired, parts, settings));
     if (wish.kind === 'refused') return { actions: [], complete: false, ingress: [], refused: wish.error };
@@ -183,11 +180,15 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   }
 
   planMembers(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
-    const { cluster, config, name, previousClusterName } = this.#options;
+    const { settings, ...goal } = this.#goalOf(given);
+    const { lbProvider: provider, providerRequiresSerialApiCalls: serial } = settings.loadBalancer;
+    return planMembers({ ...goal, parts, provider, serial });
+  }
+
+  #goalOf(given: DesiredLoadBalancer): Goal {
+    const { config, name } = this.#options;
     const desired = { ...given, backEnds: ofKnownServers(given.backEnds, name) };
-    const { lbProvider, providerRequiresSerialApiCalls } = config().loadBalancer;
-    const identity = identityOf(desired.service, { cluster, previousClusterName });
-    return planMembers({ desired, identity, parts, provider: lbProvider, serial: providerRequiresSerialApiCalls });
+    return { desired, identity: identityOf(given.service, this.#options), settings: config() };
   }
 
   async apply(
@@ -198,17 +199,14 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     const client = new ChangingClient(this.#options.client());
     try {
       const change = changeOf(action);
-      const result = await carryOut(
-        change,
-        { client, facts: this.#facts, octavia: this.#octavia, turns: this.#turns },
-        call,
-      );
+      const hands = { client, facts: this.#facts, octavia: this.#octavia, turns: this.#turns };
+      const result = await carryOut(change, hands, call);
       // To share a load balancer is to make a part of it.
-      const isShare = action.kind === 'create' && change.op === 'tags' && result.kind !== 'failed';
-      const made = isShare ? { kind: action.part, id: change.loadBalancerId } : madeBy(result);
+      const isShare = action.kind === 'create' && change.op === 'tags';
+      const made = isShare ? { kind: action.part, id: change.loadBalancerId } : result.made;
       if (!made) return result;
       this.#note([made]);
-      return { ...result, made } as LoadBalancerActionResult;
+      return { ...result, made };
     } catch (error) {
       throw client.ofAll(error);
     }
@@ -241,8 +239,10 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   }
 }
 
-function madeBy(result: LoadBalancerActionResult): PartName | undefined {
-  return result.kind === 'failed' ? undefined : result.made;
+interface Goal {
+  readonly desired: DesiredLoadBalancer;
+  readonly identity: ServiceIdentity;
+  readonly settings: LoadBalancerSettings;
 }
 
 function settingsFor(

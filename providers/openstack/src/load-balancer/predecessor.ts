@@ -29,23 +29,22 @@ export function isClaimable(part: LoadBalancerPart, { named, names, service }: S
  * Whether somebody of the Service's own name has it and has not marked all of its listeners yet: another cluster of this one's name, or
  * the Service that was called so before. The predecessor's tags on the others would prove them to be this Service's as well.
  */
-export function isNamesakes(part: LoadBalancerPart, { names, owner }: ServiceIdentity): boolean {
+export function isNamesakes(part: LoadBalancerPart, identity: ServiceIdentity): boolean {
   const { children, name, tags } = loadBalancerIn(part);
-  if (!hasOwnName(name, names) || !ownersIn(tags).taken) return false;
-  const proof = { owner, names: names.map(({ loadBalancer }) => loadBalancer), ownsLoadBalancer: false };
-  return children?.listeners.some((one) => !ownersIn(one.tags).taken && isOwnChild(one, proof)) ?? false;
+  if (!hasOwnName(name, identity.names) || !ownersIn(tags).taken) return false;
+  return children?.listeners.some((one) => !ownersIn(one.tags).taken && isOwnChild(one, identity, false)) ?? false;
 }
 
 /**
  * Whether the predecessor has made listeners for the Service on a load balancer that is another's, which the Service names: they are its
  * own, and go with it, whether it has joined here or not. As long as nothing is seen of them the predecessor's tag stands for them.
  */
-export function hasPredecessorsShare(part: LoadBalancerPart, { named, names, owner }: ServiceIdentity): boolean {
+export function hasPredecessorsShare(part: LoadBalancerPart, identity: ServiceIdentity): boolean {
+  const { named, names } = identity;
   const { children, id, name, tags } = loadBalancerIn(part);
   if (!named.includes(id)) return false;
   // Under the Service's own name it is taken over whole, or was by somebody of the same name.
   if (hasOwnName(name, names)) return false;
-  const own = names.map(({ loadBalancer }) => loadBalancer);
-  if (!children) return own.some((tag) => tags.includes(tag));
-  return children.listeners.some((one) => isOwnChild(one, { owner, names: own, ownsLoadBalancer: false }));
+  if (!children) return names.some(({ loadBalancer }) => tags.includes(loadBalancer));
+  return children.listeners.some((one) => isOwnChild(one, identity, false));
 }

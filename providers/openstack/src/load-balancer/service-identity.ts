@@ -21,7 +21,7 @@ export interface ServiceIdentity {
 export interface ClusterNames {
   readonly cluster: ClusterIdentity;
   /** What CPO's `--cluster-name` was, where this cluster's is another now. */
-  readonly previousClusterName: string | undefined;
+  readonly previousClusterName?: string | undefined;
 }
 
 export function identityOf(

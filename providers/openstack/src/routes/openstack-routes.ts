@@ -23,7 +23,7 @@ import { canonicalDestination, canonicalHop, extraRouteOf, routeOf } from './ext
 import { findHopPorts } from './hop-ports.ts';
 import { inHalves } from './in-halves.ts';
 import type { ExtraRoute, HopPort } from './neutron-router.ts';
-import { RouterRoutes } from './router-routes.ts';
+import { RouterRoutes, type RouteChange } from './router-routes.ts';
 
 export interface OpenStackRoutesOptions {
   readonly client: ApiClient;
@@ -56,20 +56,8 @@ export class OpenStackRoutes implements Routes {
   async create(requests: readonly RouteRequest[], call: CallContext): Promise<readonly RouteResult[]> {
     const aims = aimRoutes(requests, await this.#router.read(call));
     const results = aims.map(plannedResult);
-    const steps = await this.#stepsOf(aims, results, call);
-    await this.#writePairs('add', steps, results, call);
-    const adds = steps.filter(({ index }) => results[index]?.kind === 'done');
-    const outcomes = await inHalves(adds, (some) =>
-      this.#router.add(
-        some.map(({ route }) => route),
-        call,
-      ),
-    );
-    for (const [i, { index }] of adds.entries()) fail(results, index, outcomes[i]);
-    await this.#takeBackPairs(
-      adds.filter((_, i) => isRefused(outcomes[i])),
-      call,
-    );
+    const refused = await this.#write('add', await this.#stepsOf(aims, results, call), results, call);
+    await this.#takeBackPairs(refused, call);
     return results;
   }
 
@@ -86,33 +74,39 @@ export class OpenStackRoutes implements Routes {
     const there = await this.#router.read(call);
     const leaving = owned.filter(({ route }) => there.some((other) => isSame(other, route)));
     const staying = there.filter((route) => !leaving.some((other) => isSame(other.route, route)));
-    const ports = await this.#ports(
-      leaving.map(({ route }) => route),
-      call,
-    );
+    const ports = await this.#ports(leaving, call);
     const steps = leaving.map(({ index, route }): Step => {
       const own = ports?.get(canonicalHop(route)) ?? [];
       return { index, route, ports: own.filter((port) => !staying.some((other) => leadsTo(port, other, route))) };
     });
-    await this.#writePairs('remove', steps, results, call);
-    const removals = steps.filter(({ index }) => results[index]?.kind === 'done');
-    const outcomes = await inHalves(removals, (some) =>
-      this.#router.remove(
+    await this.#write('remove', steps, results, call);
+    return results;
+  }
+
+  /** The pairs, then the routes whose pairs are as they should be. Returns those that Neutron has refused for what they are. */
+  async #write(
+    change: RouteChange,
+    steps: readonly Step[],
+    results: RouteResult[],
+    call: CallContext,
+  ): Promise<readonly Step[]> {
+    await this.#writePairs(change, steps, results, call);
+    const open = steps.filter(({ index }) => results[index]?.kind === 'done');
+    const outcomes = await inHalves(open, (some) =>
+      this.#router.write(
+        change,
         some.map(({ route }) => route),
         call,
       ),
     );
-    for (const [i, { index }] of removals.entries()) fail(results, index, outcomes[i]);
-    return results;
+    for (const [i, { index }] of open.entries()) fail(results, index, outcomes[i]);
+    return open.filter((_, i) => isRefused(outcomes[i]));
   }
 
   /** What is to be done, with the ports. A next hop that is no port of the node's machine fails here. */
   async #stepsOf(aims: readonly Aim[], results: RouteResult[], call: CallContext): Promise<readonly Step[]> {
     const open = aims.flatMap((aim, index) => (aim.kind === 'failed' ? [] : [{ ...aim, index }]));
-    const ports = await this.#ports(
-      open.map(({ route }) => route),
-      call,
-    );
+    const ports = await this.#ports(open, call);
     return open.flatMap(({ index, node, route }) => {
       if (!ports) return [{ index, route, ports: [] }];
       const own = (ports.get(canonicalHop(route)) ?? []).filter((port) => isOfMachine(port, node));
@@ -126,16 +120,17 @@ export class OpenStackRoutes implements Routes {
 
   /** By next hop; `undefined` in a cloud without `allowed-address-pairs`, where no port needs anything. */
   async #ports(
-    routes: readonly ExtraRoute[],
+    steps: readonly Pick<Step, 'route'>[],
     call: CallContext,
   ): Promise<ReadonlyMap<string, readonly HopPort[]> | undefined> {
     if (!(await this.#client.networkExtensions(call)).has('allowed-address-pairs')) return undefined;
-    return findHopPorts(this.#client, this.#router.id, routes.map(canonicalHop), call);
+    const hops = steps.map(({ route }) => canonicalHop(route));
+    return findHopPorts(this.#client, this.#router.id, hops, call);
   }
 
   /** One write a port, however many of its routes are in the batch. What fails is noted with the routes concerned. */
   async #writePairs(
-    change: 'add' | 'remove',
+    change: RouteChange,
     steps: readonly Step[],
     results: RouteResult[],
     call: CallContext,
@@ -161,10 +156,7 @@ export class OpenStackRoutes implements Routes {
   /** Those that came with routes which Neutron has refused: nobody would look for them again. What fails here is left to the next try. */
   async #takeBackPairs(steps: readonly Step[], call: CallContext): Promise<void> {
     if (steps.length === 0) return;
-    const now = await this.#ports(
-      steps.map(({ route }) => route),
-      call,
-    ).catch(() => undefined);
+    const now = await this.#ports(steps, call).catch(() => undefined);
     const made = steps.map((step) => {
       const lacking = new Set(step.ports.filter((port) => lacksPair(port, step.route)).map(({ id }) => id));
       return { ...step, ports: (now?.get(canonicalHop(step.route)) ?? []).filter(({ id }) => lacking.has(id)) };

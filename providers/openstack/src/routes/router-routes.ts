@@ -7,7 +7,7 @@ import type { ExtraRoute, Router } from './neutron-router.ts';
 /** Who else changes the router without end is not waited for here: the host tries again with back-off. */
 const MOST_ATTEMPTS = 5;
 
-type Change = 'add' | 'remove';
+export type RouteChange = 'add' | 'remove';
 
 export class RouterRoutes {
   readonly id: string;
@@ -25,17 +25,8 @@ export class RouterRoutes {
     return (await this.#read(call)).routes;
   }
 
-  /** All or none. One that is there already does not matter. */
-  add(routes: readonly ExtraRoute[], call: CallContext): Promise<void> {
-    return this.#write('add', routes, call);
-  }
-
-  /** All or none. One that is gone already does not matter. */
-  remove(routes: readonly ExtraRoute[], call: CallContext): Promise<void> {
-    return this.#write('remove', routes, call);
-  }
-
-  #write(change: Change, routes: readonly ExtraRoute[], call: CallContext): Promise<void> {
+  /** All or none. One that is there already, or gone, does not matter. */
+  write(change: RouteChange, routes: readonly ExtraRoute[], call: CallContext): Promise<void> {
     const written = this.#writing.then(async () => {
       call.signal.throwIfAborted();
       const extensions = await this.#client.networkExtensions(call);
@@ -47,7 +38,7 @@ export class RouterRoutes {
     return written;
   }
 
-  async #writeAtomically(change: Change, routes: readonly ExtraRoute[], call: CallContext): Promise<void> {
+  async #writeAtomically(change: RouteChange, routes: readonly ExtraRoute[], call: CallContext): Promise<void> {
     await this.#client.request(call, {
       service: 'network',
       operation: `PUT /routers/{id}/${change}_extraroutes`,
@@ -58,7 +49,7 @@ export class RouterRoutes {
   }
 
   /** Before `extraroute-atomic` (Stein) the whole list is written, on the revision that was read. */
-  async #replaceAll(change: Change, routes: readonly ExtraRoute[], call: CallContext): Promise<void> {
+  async #replaceAll(change: RouteChange, routes: readonly ExtraRoute[], call: CallContext): Promise<void> {
     const changed = new Set(routes.map((route) => routeOf(route).id));
     for (let attempt = 1; ; attempt++) {
       const { routes: before, revision_number: revision } = await this.#read(call);

@@ -16,6 +16,9 @@ import { tagsAfter, tagsRequest } from '../plan/octavia-requests.ts';
 import { IdLookUps } from './look-up-ids.ts';
 import { POLL_MS, type Settling } from './settling.ts';
 
+/** What fails is thrown. */
+export type Carried = Exclude<LoadBalancerActionResult, { readonly kind: 'failed' }>;
+
 export class OctaviaChanges {
   readonly #client: () => ApiClient;
   readonly #settling: Settling;
@@ -26,10 +29,7 @@ export class OctaviaChanges {
   }
 
   /** Whether a second VIP is to be had, Neutron's subnets and the driver alone know. */
-  async create(
-    { otherwise, request }: ChangeOf<'create-load-balancer'>,
-    call: CallContext,
-  ): Promise<LoadBalancerActionResult> {
+  async create({ otherwise, request }: ChangeOf<'create-load-balancer'>, call: CallContext): Promise<Carried> {
     const ids = new IdLookUps(this.#client(), call);
     let filled: PlannedRequest;
     try {
@@ -46,16 +46,13 @@ export class OctaviaChanges {
     }
   }
 
-  async #post(request: PlannedRequest, call: CallContext): Promise<LoadBalancerActionResult> {
+  async #post(request: PlannedRequest, call: CallContext): Promise<Carried> {
     const { loadbalancer } = await this.#send<{ loadbalancer: WireLoadBalancer }>(request, call);
     const { id } = loadbalancer;
     return { ...this.#pending(id), made: { kind: 'load-balancer', id } };
   }
 
-  async change(
-    { loadBalancerId: id, request }: ChangeOf<'octavia'>,
-    call: CallContext,
-  ): Promise<LoadBalancerActionResult> {
+  async change({ loadBalancerId: id, request }: ChangeOf<'octavia'>, call: CallContext): Promise<Carried> {
     return this.#whenReady(id, call, async () => {
       if (request.method === 'DELETE') await this.#sendDelete(request, call);
       else await this.#send(request, call);
@@ -66,7 +63,7 @@ export class OctaviaChanges {
   async delete(
     { lastSharer, loadBalancerId: id, request }: ChangeOf<'delete-load-balancer'>,
     call: CallContext,
-  ): Promise<LoadBalancerActionResult> {
+  ): Promise<Carried> {
     return this.#whenReady(id, call, async () => {
       const there = await readLoadBalancer(this.#client(), id, call);
       if (!there) return;
@@ -79,7 +76,7 @@ export class OctaviaChanges {
     });
   }
 
-  async writeTags(change: ChangeOf<'tags'>, call: CallContext): Promise<LoadBalancerActionResult> {
+  async writeTags(change: ChangeOf<'tags'>, call: CallContext): Promise<Carried> {
     const { loadBalancerId: id } = change;
     return this.#whenReady(id, call, async () => {
       const there = await readLoadBalancer(this.#client(), id, call);
@@ -96,7 +93,7 @@ export class OctaviaChanges {
    * Sends it when Octavia takes it; a 409 is waited for once, and then told. What has not been sent ends the plan: what comes after it
    * counts on it.
    */
-  async #whenReady(id: string, call: CallContext, send: () => Promise<void>): Promise<LoadBalancerActionResult> {
+  async #whenReady(id: string, call: CallContext, send: () => Promise<void>): Promise<Carried> {
     for (let attempt = 1; ; attempt++) {
       if (!(await this.#settling.isReady(id, call))) {
         const text = `the load balancer ${id} is busy with an earlier change; it is retried`;
@@ -122,7 +119,7 @@ export class OctaviaChanges {
     }
   }
 
-  #pending(id: string): Extract<LoadBalancerActionResult, { kind: 'pending' }> {
+  #pending(id: string): Carried {
     this.#settling.noteBusy(id);
     return { kind: 'pending', handle: `load balancer ${id}`, pollAfterMs: POLL_MS };
   }

@@ -1,11 +1,11 @@
 /** From each planned change to its requests. */
-import type { CallContext, LoadBalancerActionResult } from '@outrigger/cloud-provider';
+import type { CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
-import type { PartKind } from '../observed-tree.ts';
-import type { Change, MarkedCollection } from '../plan/change.ts';
+import { KIND_OF } from '../observed-tree.ts';
+import type { Change } from '../plan/change.ts';
 import { createMarked, sendNeutron, writeMark, writeNeutronTags } from './apply-neutron.ts';
-import type { OctaviaChanges } from './apply-octavia.ts';
+import type { Carried, OctaviaChanges } from './apply-octavia.ts';
 import { attachSecurityGroup, detachSecurityGroup } from './apply-security-group.ts';
 import type { PortTurns } from './port-turns.ts';
 
@@ -16,16 +16,11 @@ interface Hands {
   readonly turns: PortTurns;
 }
 
-const KINDS: Readonly<Record<MarkedCollection, PartKind>> = {
-  floatingips: 'floating-ip',
-  'security-groups': 'security-group',
-};
-
 export async function carryOut(
   change: Change,
   { client, facts, octavia, turns }: Hands,
   call: CallContext,
-): Promise<LoadBalancerActionResult> {
+): Promise<Carried> {
   switch (change.op) {
     case 'create-load-balancer':
       return octavia.create(change, call);
@@ -37,7 +32,7 @@ export async function carryOut(
       return octavia.writeTags(change, call);
     case 'create-marked': {
       const id = await createMarked(client, change, facts, call);
-      return { kind: 'done', made: { kind: KINDS[change.collection], id } };
+      return { kind: 'done', made: { kind: KIND_OF[change.collection], id } };
     }
     case 'neutron':
       await sendNeutron(client, change, call);

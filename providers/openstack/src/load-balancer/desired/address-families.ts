@@ -20,6 +20,9 @@ export interface AddressFamilies {
 export const familiesIn = ({ first, second }: AddressFamilies): readonly IPFamily[] =>
   second === undefined ? [first] : [first, second];
 
+/** Of an address or a range. */
+export const familyIn = (text: string): IPFamily => (text.includes(':') ? 'IPv6' : 'IPv4');
+
 const ANYWHERE: Readonly<Record<IPFamily, string>> = { IPv4: '0.0.0.0/0', IPv6: '::/0' };
 
 /**

@@ -9,7 +9,7 @@ import {
   type LoadBalancerService,
   type LoadBalancerWarning,
 } from '@outrigger/cloud-provider';
-import { addressFamilies, familiesIn, sourcesOf, type AddressFamilies } from './address-families.ts';
+import { addressFamilies, familiesIn, familyIn, sourcesOf, type AddressFamilies } from './address-families.ts';
 import type {
   DesiredTree,
   DesiredTreeResult,
@@ -118,7 +118,7 @@ function vipOf(
   return {
     family,
     ...vip,
-    ...(cidr && { subnetFamily: cidr.includes(':') ? 'IPv6' : 'IPv4' }),
+    ...(cidr && { subnetFamily: familyIn(cidr) }),
     ...(address && { address }),
     ...(subnetOf && { subnetOf }),
   };

@@ -25,85 +25,74 @@ const PLACES = [
   { kind: 'subnet', collection: 'subnets', keys: ['subnetId', 'memberSubnetId'] },
 ] as const;
 
-export class ForeignThings {
-  readonly #options: { readonly client: () => ApiClient; readonly config: () => LoadBalancerSettings };
+export async function observeForeignThings(
+  identity: ServiceIdentity,
+  seen: Seen,
+  { client, config }: { readonly client: ApiClient; readonly config: LoadBalancerSettings },
+  call: CallContext,
+): Promise<readonly ForeignThing[]> {
+  const around = { clusters: identity.clusterNames, allowsAll: config.loadBalancer.allowAllNamedResources };
+  return [
+    ...loadBalancersOf(identity, seen, around),
+    ...floatingIPsOf(identity, seen, around),
+    ...(await placesOf(identity, seen, { client, config }, call)),
+  ];
+}
 
-  constructor(options: { readonly client: () => ApiClient; readonly config: () => LoadBalancerSettings }) {
-    this.#options = options;
-  }
+function loadBalancersOf(
+  identity: ServiceIdentity,
+  { all, parts }: Seen,
+  around: Parameters<typeof foreignLoadBalancer>[1],
+): readonly ForeignThing[] {
+  const { named } = identity;
+  if (named.length === 0) return [];
+  const isOfTheirs = ({ id }: WireLoadBalancer): boolean => {
+    const part = parts.find((one) => one.id === id && one.kind === 'load-balancer');
+    return !!part && !sameOwner(part.owner, identity.owner) && !isClaimable(part, identity);
+  };
+  return all.filter((one) => named.includes(one.id) && isOfTheirs(one)).map((one) => foreignLoadBalancer(one, around));
+}
 
-  async observe(identity: ServiceIdentity, seen: Seen, call: CallContext): Promise<readonly ForeignThing[]> {
-    const around = {
-      clusters: identity.clusterNames,
-      allowsAll: this.#options.config().loadBalancer.allowAllNamedResources,
-    };
-    const things = [
-      ...this.#loadBalancers(identity, seen, around),
-      ...this.#floatingIPs(identity, seen, around),
-      ...(await this.#places(identity, seen, around.allowsAll, call)),
-    ];
-    return things;
-  }
+/** The one that it asks for, and those on the VIPs of its own. */
+function floatingIPsOf(
+  { owner, service }: ServiceIdentity,
+  { floatingIPs, parts }: Seen,
+  around: Parameters<typeof foreignFloatingIP>[2],
+): readonly ForeignThing[] {
+  const balancers = parts.filter(({ kind, owner: whose }) => kind === 'load-balancer' && sameOwner(whose, owner));
+  const attached = new Set(balancers.flatMap((part) => loadBalancerIn(part).floatingIPs.map(({ id }) => id)));
+  const servedAt = { namespace: service.namespace, addresses: service.ingress.map(({ ip }) => ip) };
+  return floatingIPs
+    .filter((one) => attached.has(one.id) || one.floating_ip_address === service.requestedIP)
+    .filter(({ id }) => !parts.some((part) => part.kind === 'floating-ip' && part.id === id && part.owner))
+    .map((one) => foreignFloatingIP(one, servedAt, around));
+}
 
-  #loadBalancers(
-    identity: ServiceIdentity,
-    { all, parts }: Seen,
-    around: Parameters<typeof foreignLoadBalancer>[1],
-  ): readonly ForeignThing[] {
-    const { named } = identity;
-    if (named.length === 0) return [];
-    const isOfTheirs = ({ id }: WireLoadBalancer): boolean => {
-      const part = parts.find((one) => one.id === id && one.kind === 'load-balancer');
-      return !!part && !sameOwner(part.owner, identity.owner) && !isClaimable(part, identity);
-    };
-    return all
-      .filter((one) => named.includes(one.id) && isOfTheirs(one))
-      .map((one) => foreignLoadBalancer(one, around));
-  }
+/** Asked for one by one, and only as long as there is no load balancer; what the cloud config says too needs no leave. */
+async function placesOf(
+  { owner, service }: ServiceIdentity,
+  { parts }: Seen,
+  { client, config }: { readonly client: ApiClient; readonly config: LoadBalancerSettings },
+  call: CallContext,
+): Promise<readonly ForeignThing[]> {
+  if (parts.some((part) => part.kind.endsWith('load-balancer') && sameOwner(part.owner, owner))) return [];
+  const configured = configuredIn(config);
+  const allowsAll = config.loadBalancer.allowAllNamedResources;
+  const named = PLACES.flatMap(({ kind, collection, keys }) => {
+    const ids = keys.map((key) => service.annotations[annotationTable[key].name]?.toLowerCase() ?? '');
+    return [...new Set(ids)].filter((id) => isUuid(id) && !configured.has(id)).map((id) => ({ kind, collection, id }));
+  });
+  return Promise.all(
+    named.map(async ({ kind, collection, id }): Promise<ForeignThing> => {
+      const there = allowsAll ? { tags: [] } : await readNamed(client, collection, id, call);
+      const allowed = [...grantedIn(there?.tags ?? []), ...(allowsAll ? ['*'] : [])];
+      return { kind: kind satisfies ThingKind, id, allowed };
+    }),
+  );
+}
 
-  /** The one that it asks for, and those on the VIPs of its own. */
-  #floatingIPs(
-    { owner, service }: ServiceIdentity,
-    { floatingIPs, parts }: Seen,
-    around: Parameters<typeof foreignFloatingIP>[2],
-  ): readonly ForeignThing[] {
-    const balancers = parts.filter(({ kind, owner: whose }) => kind === 'load-balancer' && sameOwner(whose, owner));
-    const attached = new Set(balancers.flatMap((part) => loadBalancerIn(part).floatingIPs.map(({ id }) => id)));
-    const servedAt = { namespace: service.namespace, addresses: service.ingress.map(({ ip }) => ip) };
-    return floatingIPs
-      .filter((one) => attached.has(one.id) || one.floating_ip_address === service.requestedIP)
-      .filter(({ id }) => !parts.some((part) => part.kind === 'floating-ip' && part.id === id && part.owner))
-      .map((one) => foreignFloatingIP(one, servedAt, around));
-  }
-
-  /** Asked for one by one, and only as long as there is no load balancer; what the cloud config says too needs no leave. */
-  async #places(
-    { owner, service }: ServiceIdentity,
-    { parts }: Seen,
-    allowsAll: boolean,
-    call: CallContext,
-  ): Promise<readonly ForeignThing[]> {
-    if (parts.some((part) => part.kind.endsWith('load-balancer') && sameOwner(part.owner, owner))) return [];
-    const configured = this.#configured();
-    const named = PLACES.flatMap(({ kind, collection, keys }) => {
-      const ids = keys.map((key) => service.annotations[annotationTable[key].name]?.toLowerCase() ?? '');
-      return [...new Set(ids)]
-        .filter((id) => isUuid(id) && !configured.has(id))
-        .map((id) => ({ kind, collection, id }));
-    });
-    return Promise.all(
-      named.map(async ({ kind, collection, id }): Promise<ForeignThing> => {
-        const there = allowsAll ? { tags: [] } : await readNamed(this.#options.client(), collection, id, call);
-        const allowed = [...grantedIn(there?.tags ?? []), ...(allowsAll ? ['*'] : [])];
-        return { kind: kind satisfies ThingKind, id, allowed };
-      }),
-    );
-  }
-
-  #configured(): ReadonlySet<string> {
-    const { loadBalancer, loadBalancerClasses } = this.#options.config();
-    const all = [loadBalancer, ...loadBalancerClasses.values()];
-    const ids = all.flatMap(({ memberSubnetId, networkId, subnetId }) => [memberSubnetId, networkId, subnetId]);
-    return new Set(ids.flatMap((id) => (id ? [id.toLowerCase()] : [])));
-  }
+function configuredIn({ loadBalancer, loadBalancerClasses }: LoadBalancerSettings): ReadonlySet<string> {
+  const all = [loadBalancer, ...loadBalancerClasses.values()];
+  const ids = all.flatMap(({ memberSubnetId, networkId, subnetId }) => [memberSubnetId, networkId, subnetId]);
+  return new Set(ids.flatMap((id) => (id ? [id.toLowerCase()] : [])));
 }

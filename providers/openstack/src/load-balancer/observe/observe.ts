@@ -25,7 +25,7 @@ import {
 } from '../service-identity.ts';
 import { hasPredecessorsShare, isClaimable } from '../predecessor.ts';
 import { FloatingNetworks } from './floating-networks.ts';
-import { ForeignThings } from './foreign-things.ts';
+import { observeForeignThings } from './foreign-things.ts';
 import { LatenessTracker } from './lateness.ts';
 import { floatingIPPart, loadBalancerPart, ownedParts, securityGroupPart, type Related } from './parts.ts';
 import { LISTS_FROM, readChildren, type Children } from './read-children.ts';
@@ -70,12 +70,10 @@ interface Marks {
 export class Observer {
   readonly #options: ObserverOptions;
   readonly #lateness: LatenessTracker;
-  readonly #foreignThings: ForeignThings;
 
   constructor(options: ObserverOptions) {
     this.#options = options;
     this.#lateness = new LatenessTracker(options.clock);
-    this.#foreignThings = new ForeignThings(options);
   }
 
   async observe(
@@ -115,11 +113,8 @@ export class Observer {
           const unread = identity.named.map((id) => unlisted.get(id)).find((one) => one instanceof Error);
           if (unread) throw unread;
           const parts = await this.#partsOf(identity, related[i] ?? [], found, children, ports, byVip, networks, call);
-          const others = await this.#foreignThings.observe(
-            identity,
-            { all, floatingIPs: lists.floatingIPs, parts },
-            call,
-          );
+          const seen = { all, floatingIPs: lists.floatingIPs, parts };
+          const others = await observeForeignThings(identity, seen, { client, config: this.#options.config() }, call);
           return { kind: 'parts', parts, ...(others.length > 0 && { others }) };
         } catch (error) {
           return { kind: 'failed', error: asError(error) };

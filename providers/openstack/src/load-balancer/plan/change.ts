@@ -1,7 +1,7 @@
 /** What an action carries for `apply`: each is one change in OpenStack. JSON. */
 import type { LoadBalancerAction, Owner, PartName } from '@outrigger/cloud-provider';
 import type { ApiRequest } from '../../client/api-client.ts';
-import type { PartKind } from '../observed-tree.ts';
+import type { MarkedCollection, PartKind } from '../observed-tree.ts';
 import type { MemberNode } from './nodes-by-address.ts';
 
 /** One request, as it is sent; with references (`Reference`) where only Neutron knows an ID. A dry run shows it. */
@@ -13,9 +13,6 @@ export interface PlannedRequest extends Pick<ApiRequest, 'service' | 'operation'
 export interface MemberAddress extends Partial<MemberNode> {
   readonly address: string;
 }
-
-/** Parts in Neutron that say whose they are. */
-export type MarkedCollection = 'floatingips' | 'security-groups';
 
 export type Change =
   /** `otherwise`: in its place where a subnet of it is not to be had, or Octavia does not support what it asks for (501). */

@@ -1,7 +1,7 @@
 /** Taking over what a predecessor made. Pure. */
 import type { LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-provider';
 import type { ServiceIdentity } from '../service-identity.ts';
-import { floatingIPIn, loadBalancerIn, securityGroupIn } from '../observed-tree.ts';
+import { KIND_OF, loadBalancerIn, markedIn } from '../observed-tree.ts';
 import { markedDescription, ownerTag } from '../ownership.ts';
 import { actionOf } from './change.ts';
 import { markChange } from './neutron-requests.ts';
@@ -31,16 +31,11 @@ export function planClaims(
   }
   for (const part of parts) {
     const { id } = part;
-    if (part.owner !== undefined) continue;
-    if (part.kind === 'floating-ip') {
-      const { address, description, keep } = floatingIPIn(part);
-      const change = markChange('floatingips', id, markedDescription(description, { owner, keep }), owner);
-      actions.push(actionOf('claim', { kind: 'floating-ip', id }, `take over the floating IP ${address}`, change));
-    } else if (part.kind === 'security-group') {
-      const description = markedDescription(securityGroupIn(part).description, { owner, keep: false });
-      const change = markChange('security-groups', id, description, owner);
-      actions.push(actionOf('claim', { kind: 'security-group', id }, `take over the security group ${id}`, change));
-    }
+    const marked = markedIn(part);
+    if (part.owner !== undefined || !marked) continue;
+    const { collection, description, keep, what } = marked;
+    const change = markChange(collection, id, markedDescription(description, { owner, keep }), owner);
+    actions.push(actionOf('claim', { kind: KIND_OF[collection], id }, `take over the ${what}`, change));
   }
   return actions;
 }

@@ -1,4 +1,5 @@
 /** From the pool of a listener, its members and its monitor to those that should be. Pure. */
+import { familyIn } from '../desired/address-families.ts';
 import type { DesiredHealthMonitor, DesiredMember, DesiredPool } from '../desired/desired-tree.ts';
 import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import { affinityTag } from '../ownership.ts';
@@ -70,7 +71,7 @@ export function diffMembers(
   const same = there.size === wanted.length && wanted.every((member) => there.has(keyOf(member)));
   if (same && !healths.has('finish')) return NOTHING;
   const subnet: MemberSubnet = {
-    family: loadBalancer.vipAddress?.includes(':') ? 'IPv6' : 'IPv4',
+    family: familyIn(loadBalancer.vipAddress ?? ''),
     id: loadBalancer.vipSubnetId ?? undefined,
   };
   if (serial) return { steps: oneByOne(wanted, pool, subnet), waiting: false };

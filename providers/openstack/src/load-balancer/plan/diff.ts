@@ -1,13 +1,25 @@
 /** What the parts of a diff share: steps, and what state a child is in. Pure. */
+import type { LoadBalancerAction } from '@outrigger/cloud-provider';
 import type { DesiredTree } from '../desired/desired-tree.ts';
-import type { Lateness, ObservedChildren, ObservedLoadBalancer } from '../observed-tree.ts';
+import type { Lateness, ObservedChildren, ObservedLoadBalancer, PartKind } from '../observed-tree.ts';
 import type { ProvisioningStatus } from '../octavia-wire.ts';
-import type { PlannedRequest } from './change.ts';
+import { actionOf, type PlannedRequest } from './change.ts';
 import { deleteRequest } from './octavia-requests.ts';
 
 export interface Step {
   readonly summary: string;
   readonly request: PlannedRequest;
+}
+
+/** Of a load balancer of the Service's own, or one that it shares. */
+export function actionsOf(
+  steps: readonly Step[],
+  loadBalancerId: string,
+  kind: PartKind,
+): readonly LoadBalancerAction[] {
+  return steps.map(({ request, summary }) =>
+    actionOf('update', { kind, id: loadBalancerId }, summary, { op: 'octavia', loadBalancerId, request }),
+  );
 }
 
 export interface Diff {

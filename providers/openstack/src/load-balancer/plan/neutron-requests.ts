@@ -1,7 +1,8 @@
 /** Neutron's requests, as data. */
 import type { Owner } from '@outrigger/cloud-provider';
 import { operation } from '../../client/operation.ts';
-import type { ChangeOf, MarkedCollection, PlannedRequest } from './change.ts';
+import type { MarkedCollection } from '../observed-tree.ts';
+import type { ChangeOf, PlannedRequest } from './change.ts';
 
 const SINGULAR = {
   floatingips: 'floatingip',

@@ -1,5 +1,6 @@
 /** From what is wanted to what Octavia is sent. Pure. */
 import type { IPFamily } from '@outrigger/cloud-provider';
+import { familyIn } from '../desired/address-families.ts';
 import type { DesiredHealthMonitor, DesiredListener, DesiredMember, DesiredPool } from '../desired/desired-tree.ts';
 import { affinityTag } from '../ownership.ts';
 import type { Reference } from './references.ts';
@@ -59,8 +60,7 @@ export interface MemberSubnet {
 }
 
 export function memberBody(wanted: DesiredMember, fallback: MemberSubnet): Body {
-  const isOfFamily = wanted.address.includes(':') === (fallback.family === 'IPv6');
-  const subnet = wanted.subnetId ?? (isOfFamily ? fallback.id : undefined);
+  const subnet = wanted.subnetId ?? (familyIn(wanted.address) === fallback.family ? fallback.id : undefined);
   return {
     name: wanted.name,
     address: wanted.address,

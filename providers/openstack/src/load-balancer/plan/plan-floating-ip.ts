@@ -49,18 +49,17 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
   const own = parts.map(floatingIPIn).filter(({ portId }) => portId === null || portId === vipPortId);
   if (wish.kind === 'none') {
     const all = [...own, ...floatingIPs.filter(({ id }) => !own.some((one) => one.id === id))];
-    const [going, staying] = [
-      all.filter((one) => mayTouch(one, context)),
-      all.filter((one) => !mayTouch(one, context)),
-    ];
+    const going = all.filter((one) => mayTouch(one, context));
     return {
       ...vip,
       actions: going.flatMap((one) => dismissal(one, wish.keep, context)),
-      warnings: staying.length > 0 ? [{ reason: 'FloatingIPNotOwn', message: NOT_OWN }] : [],
+      warnings: going.length < all.length ? [{ reason: 'FloatingIPNotOwn', message: NOT_OWN }] : [],
     };
   }
   if (vipPortId === null) return { ...vip, actions: [], address: undefined };
   if (wish.kind === 'any' && wish.isThereOnly && !attached) return { ...vip, actions: [] };
+  // A port's address has one floating IP.
+  const makeRoom = attached ? dismissal(attached, wish.keep, context) : [];
   const chosen = choose(wish, own, context);
   if (chosen instanceof CloudError) return { ...vip, actions: [], refused: chosen };
   if (chosen === 'make') {
@@ -86,7 +85,7 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
     }
     const made = creation(wish, { vipPortId, networkId, subnets }, context);
     if (made instanceof CloudError) return { ...vip, actions: [], refused: made };
-    return { ...vip, actions: [...dismissedFor(wish, attached, context), made], address: undefined };
+    return { ...vip, actions: [...makeRoom, made], address: undefined };
   }
   if (chosen.portId !== vipPortId && attached && !mayTouch(attached, context)) {
     return { ...vip, actions: [], refused: new CloudError('conflict', NOT_OWN) };
@@ -96,7 +95,7 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
     .flatMap((one) => dismissal(one, wish.keep || one.keep, context));
   if (chosen.portId !== vipPortId) {
     const move = moving(chosen, vipPortId, context);
-    const others = removed.some(({ id }) => id === attached?.id) ? [] : dismissedFor(wish, attached, context);
+    const others = removed.some(({ id }) => id === attached?.id) ? [] : makeRoom;
     return { ...vip, actions: [...removed, ...others, move], address: undefined };
   }
   return { ...vip, actions: [...removed, ...remark(chosen, wish.keep, context)], address: chosen.address };
@@ -209,15 +208,6 @@ function moving(one: ObservedFloatingIP, portId: string | null, context: Floatin
   const kind: ThingKind & PartKind = 'floating-ip';
   if (isOwn(one, context)) return actionOf('update', { kind, id }, summary, change);
   return touching(actionOf('update', target, summary, change), [{ kind, id }]);
-}
-
-/** A port's address has one floating IP: another makes room. */
-function dismissedFor(
-  wish: Wish,
-  attached: ObservedFloatingIP | undefined,
-  context: FloatingIPContext,
-): readonly LoadBalancerAction[] {
-  return attached ? dismissal(attached, wish.keep, context) : [];
 }
 
 /** Ours is deleted, unless it is to be kept; another's is only detached. */

@@ -7,6 +7,7 @@ import {
   type LoadBalancerPart,
   type LoadBalancerPlan,
 } from '@outrigger/cloud-provider';
+import { familyIn } from '../desired/address-families.ts';
 import type { DesiredMember } from '../desired/desired-tree.ts';
 import { memberNodes, membersOf } from '../desired/members.ts';
 import { carriesPackets } from '../desired/octavia-features.ts';
@@ -18,10 +19,9 @@ import {
   type ObservedLoadBalancer,
   type ObservedPool,
 } from '../observed-tree.ts';
-import { actionOf, type Target } from './change.ts';
 import { transportOf } from './diff-listeners.ts';
 import { diffMembers } from './diff-pool.ts';
-import { healthOf } from './diff.ts';
+import { actionsOf, healthOf } from './diff.ts';
 import { isOwnChild } from '../listener-owner.ts';
 import { diffPorts } from './plan-security-group.ts';
 import { nodesByAddress } from './nodes-by-address.ts';
@@ -71,20 +71,16 @@ export function planMembers(context: MembersContext): LoadBalancerPlan {
 }
 
 function membersOfPart(part: LoadBalancerPart, context: MembersContext): Members {
-  const { desired, identity, serial } = context;
+  const { identity, serial } = context;
   const loadBalancer = loadBalancerIn(part);
   const { children, id, status } = loadBalancer;
   if (status !== 'ACTIVE' || !children) {
     return { actions: [], addresses: [], areAll: false, waiting: status !== 'ERROR' };
   }
   const owns = part.kind === 'load-balancer';
-  const target: Target = { kind: owns ? 'load-balancer' : 'shared-load-balancer', id: part.id };
-  const names = identity.names.map((one) => one.loadBalancer);
   const addresses: string[] = [];
   let waiting = false;
-  const isOwn = (one: ObservedListener): boolean =>
-    isOwnChild(one, { owner: desired.owner, names, ownsLoadBalancer: owns });
-  const listeners = children.listeners.filter(isOwn);
+  const listeners = children.listeners.filter((one) => isOwnChild(one, identity, owns));
   let areAll = listeners.length > 0;
   const actions = listeners.flatMap((listener): readonly LoadBalancerAction[] => {
     const { pool } = listener;
@@ -99,9 +95,7 @@ function membersOfPart(part: LoadBalancerPart, context: MembersContext): Members
       waiting = true;
       return [];
     }
-    return diff.steps.map(({ request, summary }) =>
-      actionOf('update', target, summary, { op: 'octavia', loadBalancerId: id, request }),
-    );
+    return actionsOf(diff.steps, id, owns ? 'load-balancer' : 'shared-load-balancer');
   });
   return { actions, addresses, areAll, waiting };
 }
@@ -140,8 +134,6 @@ function wantedMembers(
 
 const endPointOf = ({ address, port }: { readonly address: string; readonly port: number }): string =>
   `${address} ${port}`;
-
-const familyIn = (address: string): IPFamily => (address.includes(':') ? 'IPv6' : 'IPv4');
 
 function familiesOf({ additionalVips, vipAddress }: ObservedLoadBalancer): readonly IPFamily[] {
   const all = [...(vipAddress ? [vipAddress] : []), ...additionalVips.map(({ address }) => address)];

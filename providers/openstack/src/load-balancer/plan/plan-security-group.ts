@@ -1,5 +1,6 @@
 /** What is to be done about the security group of a Service (`manage-security-groups`). Pure. */
 import type { LoadBalancerAction, LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
+import { familyIn } from '../desired/address-families.ts';
 import type { DesiredTree, SecurityGroupRule, SecurityGroupWish } from '../desired/desired-tree.ts';
 import {
   securityGroupIn,
@@ -122,8 +123,8 @@ function rulesOf(
   { family, from, port, protocol }: SecurityGroupRule,
   cidrsOf: (subnetId: string | undefined) => readonly string[],
 ): readonly Rule[] {
-  const isOfFamily = (cidr: string): boolean => cidr.includes(':') === (family === 'IPv6');
-  const sources = from.cidr === undefined ? cidrsOf(from.subnetId).filter(isOfFamily) : [from.cidr];
+  const sources =
+    from.cidr === undefined ? cidrsOf(from.subnetId).filter((cidr) => familyIn(cidr) === family) : [from.cidr];
   return sources.map((cidr) => ({ protocol, family, portMin: port, portMax: port, cidr }));
 }
 

@@ -19,7 +19,7 @@ import { actionOf, type Target } from './change.ts';
 import { planClaims } from './claims.ts';
 import { diffListeners } from './diff-listeners.ts';
 import { tagsChange } from './octavia-requests.ts';
-import type { Step } from './diff.ts';
+import { actionsOf } from './diff.ts';
 import { isOwnChild } from '../listener-owner.ts';
 import { planFloatingIP, type FloatingIPPlan } from './plan-floating-ip.ts';
 import { removeParts } from './plan-removing.ts';
@@ -121,19 +121,18 @@ function diffTree(
   const { owner } = desired;
   const name = tree.loadBalancer.names.loadBalancer;
   const owns = target.kind === 'load-balancer';
-  const names = identity.names.map((one) => one.loadBalancer);
   const { steps, waiting } = diffListeners({
     loadBalancer,
     children,
     tree,
     tags: [ownerTag(owner), name],
-    isOurs: (child) => isOwnChild(child, { owner, names, ownsLoadBalancer: owns }),
+    isOurs: (child) => isOwnChild(child, identity, owns),
   });
   const tags = [owns ? ownerTag(owner) : sharerTag(owner), name].filter((tag) => !loadBalancer.tags.includes(tag));
   const change = tagsChange(loadBalancer, { add: tags });
   const tagging = tags.length === 0 ? [] : [actionOf('update', target, 'write the tags of the load balancer', change)];
   // CPO's tag says that there are listeners: it comes after them.
-  return { steps: steps.length > 0 || waiting ? actionsOf(steps, loadBalancer.id, target) : tagging, waiting };
+  return { steps: steps.length > 0 || waiting ? actionsOf(steps, loadBalancer.id, target.kind) : tagging, waiting };
 }
 
 /** What comes once traffic could flow: Neutron's part, and what this load balancer has replaced. */
@@ -199,10 +198,4 @@ function planFailed(
 /** Attached by the owner alone, so that nobody exposes what is another's. */
 function sharedFloatingIP({ floatingIPs, vipAddress }: ObservedLoadBalancer): FloatingIPPlan {
   return { actions: [], address: floatingIPs[0]?.address ?? vipAddress ?? undefined, warnings: [] };
-}
-
-function actionsOf(steps: readonly Step[], loadBalancerId: string, target: Target): readonly LoadBalancerAction[] {
-  return steps.map(({ request, summary }) =>
-    actionOf('update', target, summary, { op: 'octavia', loadBalancerId, request }),
-  );
 }

@@ -1,11 +1,11 @@
 /** What is to be done so that a Service has no load balancer, or no part of one, any more. Pure. */
-import type { LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-provider';
+import type { LoadBalancerAction, LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
 import type { ServiceIdentity } from '../service-identity.ts';
-import { loadBalancerIn, type ObservedListener } from '../observed-tree.ts';
+import { loadBalancerIn, type ObservedListener, type ObservedPool, type PartKind } from '../observed-tree.ts';
 import { isLeft, leftTag, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
 import { actionOf, leaving, type ChangeOf, type Target } from './change.ts';
 import { removeListener } from './diff-listeners.ts';
-import { removePool, type Step } from './diff.ts';
+import { actionsOf, removePool, type Step } from './diff.ts';
 import { deleteRequest, tagsAfter, tagsChange } from './octavia-requests.ts';
 import { cpoPrefix, heirsOf, isOwnChild } from '../listener-owner.ts';
 
@@ -16,44 +16,51 @@ export interface RemovingContext {
 
 /** Deletes it, or where others share it: what of it is ours, and the first of them owns it then. */
 export function removeLoadBalancer(part: LoadBalancerPart, context: RemovingContext): readonly LoadBalancerAction[] {
-  const loadBalancer = loadBalancerIn(part);
-  const { children, id, name, status, tags } = loadBalancer;
+  const { children, id, name, status, tags } = loadBalancerIn(part);
   if (status !== 'ACTIVE' && status !== 'ERROR') return [];
-  const target = { kind: 'load-balancer', id } as const;
   if (ownersIn(tags).sharers.length > 0 || isSharedByOthers(part, context)) {
-    return removeShare(part, target, (tags) => handOver(part, target, tags, context), context);
+    return removeShare(part, (left) => handOver(part, left, context), context);
   }
   const cascade = context.cascadeDelete || status === 'ERROR';
-  const request = deleteRequest('loadbalancers', id, { cascade });
-  const change = { op: 'delete-load-balancer', loadBalancerId: id, request } as const;
-  const action = actionOf('delete', target, `delete the load balancer ${name}`, change);
-  if (cascade || !children) return [action];
-  const steps = [
-    ...children.listeners.flatMap(removeListener),
-    ...children.loosePools.map((pool) => removePool(pool.id, pool.name)),
-  ];
-  return [...dropCpoTags(part, target, context), ...asActions(steps, id, target), action];
+  const deletion = deletionOf(part, `delete the load balancer ${name}`, { cascade });
+  if (cascade || !children) return [deletion];
+  const steps = removals(children.listeners, children.loosePools);
+  return [...dropCpoTags(part, context), ...actionsOf(steps, id, 'load-balancer'), deletion];
 }
 
 /** Only our listeners go, and our tags. */
 export function leaveLoadBalancer(part: LoadBalancerPart, context: RemovingContext): readonly LoadBalancerAction[] {
-  const { id, status } = loadBalancerIn(part);
+  const { id, status, tags } = loadBalancerIn(part);
   if (status !== 'ACTIVE') return [];
-  const target = { kind: 'shared-load-balancer', id } as const;
-  const { owner } = context.identity;
-  const { sharers } = ownersIn(loadBalancerIn(part).tags);
-  if (isLeft(loadBalancerIn(part).tags) && sharers.length === 1 && !isSharedByOthers(part, context)) {
-    const request = deleteRequest('loadbalancers', id, { cascade: true });
-    const deletion = { op: 'delete-load-balancer', loadBalancerId: id, request, lastSharer: owner } as const;
-    const last = actionOf('delete', target, `delete the load balancer ${id}, which its owner has left`, deletion);
-    return removeShare(part, target, () => last, context);
+  const lastSharer = context.identity.owner;
+  const { sharers } = ownersIn(tags);
+  if (isLeft(tags) && sharers.length === 1 && !isSharedByOthers(part, context)) {
+    const summary = `delete the load balancer ${id}, which its owner has left`;
+    return removeShare(part, () => deletionOf(part, summary, { cascade: true, lastSharer }), context);
   }
-  const leave = (tags: readonly string[]): LoadBalancerAction => {
-    const change = tagsChange({ id, tags }, { remove: [sharerTag(owner)] });
-    return leaving(actionOf('update', target, `leave the load balancer ${id} to those who share it`, change));
-  };
-  return removeShare(part, target, leave, context);
+  return removeShare(part, (left) => leave(part, left, { remove: [sharerTag(lastSharer)] }), context);
 }
+
+function deletionOf(
+  part: LoadBalancerPart,
+  summary: string,
+  { cascade, lastSharer }: { readonly cascade: boolean; readonly lastSharer?: Owner },
+): LoadBalancerAction {
+  const { id } = part;
+  const request = deleteRequest('loadbalancers', id, { cascade });
+  const change = {
+    op: 'delete-load-balancer',
+    loadBalancerId: id,
+    request,
+    ...(lastSharer && { lastSharer }),
+  } as const;
+  return actionOf('delete', targetOf(part), summary, change);
+}
+
+const removals = (listeners: readonly ObservedListener[], loosePools: readonly ObservedPool[]): readonly Step[] => [
+  ...listeners.flatMap(removeListener),
+  ...loosePools.map((pool) => removePool(pool.id, pool.name)),
+];
 
 /**
  * By the tag that goes at the end alone it is known that something of ours is here: it goes once nothing of ours is seen any more.
@@ -61,27 +68,27 @@ export function leaveLoadBalancer(part: LoadBalancerPart, context: RemovingConte
  */
 function removeShare(
   part: LoadBalancerPart,
-  target: Target,
   end: (tags: readonly string[]) => LoadBalancerAction,
   context: RemovingContext,
 ): readonly LoadBalancerAction[] {
-  const { children, tags } = loadBalancerIn(part);
+  const { children, id, tags } = loadBalancerIn(part);
   if (!children) return [];
-  const own = removeOwnChildren(part, target, context);
-  const after = tagsAfter(tags, cpoTagsChange(part, context));
-  return [...dropCpoTags(part, target, context), ...(own.length > 0 ? own : [end(after)])];
+  const loose = children.loosePools.filter((pool) => isOurs(pool, part, context));
+  const steps = removals(ownListeners(part, context), loose);
+  const last = (): LoadBalancerAction => end(tagsAfter(tags, cpoTagsChange(part, context)));
+  return [...dropCpoTags(part, context), ...(steps.length > 0 ? actionsOf(steps, id, kindOf(part)) : [last()])];
 }
 
 /**
  * First of all, while our listeners are there to say which they are: without them, a tag of CPO's that stayed would keep the load
  * balancer for a Service that is gone. Where CPO's tag was all that stood for a share, ours takes its place until the listeners are gone.
  */
-function dropCpoTags(part: LoadBalancerPart, target: Target, context: RemovingContext): readonly LoadBalancerAction[] {
+function dropCpoTags(part: LoadBalancerPart, context: RemovingContext): readonly LoadBalancerAction[] {
   const loadBalancer = loadBalancerIn(part);
   const { add, remove } = cpoTagsChange(part, context);
   if (remove.length === 0 && add.length === 0) return [];
   const summary = `remove the tag of this Service from the load balancer ${loadBalancer.id}`;
-  return [actionOf('update', target, summary, tagsChange(loadBalancer, { add, remove }))];
+  return [actionOf('update', targetOf(part), summary, tagsChange(loadBalancer, { add, remove }))];
 }
 
 function cpoTagsChange(part: LoadBalancerPart, context: RemovingContext): Pick<ChangeOf<'tags'>, 'add' | 'remove'> {
@@ -93,23 +100,27 @@ function cpoTagsChange(part: LoadBalancerPart, context: RemovingContext): Pick<C
   };
 }
 
-function handOver(
-  part: LoadBalancerPart,
-  target: Target,
-  tags: readonly string[],
-  { identity }: RemovingContext,
-): LoadBalancerAction {
-  const { id } = part;
+/** To the first of its heirs. To Services of a CPO alone without an owner; to those of other namespaces too, and the last of them deletes it. */
+function handOver(part: LoadBalancerPart, tags: readonly string[], { identity }: RemovingContext): LoadBalancerAction {
   const [heir] = heirsOf(loadBalancerIn(part), identity);
   const sharers = ownersIn(tags).sharers.map(sharerTag);
   const own = ownerTag(identity.owner);
-  // To Services of a CPO alone it is left without an owner; to those of other namespaces too, and the last of them deletes it.
-  const change = heir
-    ? tagsChange({ id, tags }, { add: [ownerTag(heir)], remove: [own, sharerTag(heir)], needs: [sharerTag(heir)] })
-    : sharers.length > 0
-      ? tagsChange({ id, tags }, { add: [leftTag(identity.owner)], remove: [own], needs: sharers })
-      : tagsChange({ id, tags }, { remove: [own] });
-  return leaving(actionOf('update', target, `leave the load balancer ${id} to those who share it`, change));
+  if (heir) {
+    const was = sharerTag(heir);
+    return leave(part, tags, { add: [ownerTag(heir)], remove: [own, was], needs: [was] });
+  }
+  if (sharers.length === 0) return leave(part, tags, { remove: [own] });
+  return leave(part, tags, { add: [leftTag(identity.owner)], remove: [own], needs: sharers });
+}
+
+function leave(
+  part: LoadBalancerPart,
+  tags: readonly string[],
+  change: Parameters<typeof tagsChange>[1],
+): LoadBalancerAction {
+  const { id } = part;
+  const summary = `leave the load balancer ${id} to those who share it`;
+  return leaving(actionOf('update', targetOf(part), summary, tagsChange({ id, tags }, change)));
 }
 
 /**
@@ -122,20 +133,6 @@ export function isSharedByOthers(part: LoadBalancerPart, context: RemovingContex
   return listeners.some(
     (one) => !isOurs(one, part, context) && one.tags.some((tag) => tag.startsWith(cpoPrefix) && !ours.includes(tag)),
   );
-}
-
-function removeOwnChildren(
-  part: LoadBalancerPart,
-  target: Target,
-  context: RemovingContext,
-): readonly LoadBalancerAction[] {
-  const { children, id } = loadBalancerIn(part);
-  if (!children) return [];
-  const steps = [
-    ...ownListeners(part, context).flatMap(removeListener),
-    ...children.loosePools.filter((pool) => isOurs(pool, part, context)).map((pool) => removePool(pool.id, pool.name)),
-  ];
-  return asActions(steps, id, target);
 }
 
 /** CPO's tags of this Service: of one that is gone only its listeners still say them, and the name of what was made for it. */
@@ -152,16 +149,14 @@ function ownListeners(part: LoadBalancerPart, context: RemovingContext): readonl
 }
 
 function isOurs(
-  child: { readonly name: string; readonly tags: readonly string[] },
+  child: Parameters<typeof isOwnChild>[0],
   part: LoadBalancerPart,
-  { identity: { names, owner } }: RemovingContext,
+  { identity }: RemovingContext,
 ): boolean {
-  const ownsLoadBalancer = part.kind === 'load-balancer';
-  return isOwnChild(child, { owner, names: names.map(({ loadBalancer }) => loadBalancer), ownsLoadBalancer });
+  return isOwnChild(child, identity, part.kind === 'load-balancer');
 }
 
-function asActions(steps: readonly Step[], loadBalancerId: string, target: Target): readonly LoadBalancerAction[] {
-  return steps.map(({ request, summary }) =>
-    actionOf('update', target, summary, { op: 'octavia', loadBalancerId, request }),
-  );
-}
+const kindOf = ({ kind }: LoadBalancerPart): PartKind =>
+  kind === 'load-balancer' ? 'load-balancer' : 'shared-load-balancer';
+
+const targetOf = (part: LoadBalancerPart): Target => ({ kind: kindOf(part), id: part.id });

@@ -1,5 +1,6 @@
 /** What a second VIP, which is had at creation or never, rules out later. Pure. */
 import { CloudError, type IPFamily, type LoadBalancerWarning } from '@outrigger/cloud-provider';
+import { familyIn } from '../desired/address-families.ts';
 import { carriesPackets } from '../desired/octavia-features.ts';
 import type { DesiredTree } from '../desired/desired-tree.ts';
 import type { ObservedLoadBalancer } from '../observed-tree.ts';
@@ -12,8 +13,7 @@ const EVERYWHERE: readonly string[] = ['0.0.0.0/0', '::/0'];
  * had, the members are those of one.
  */
 export function treeOnVips(tree: DesiredTree, { additionalVips, vipAddress }: ObservedLoadBalancer): DesiredTree {
-  if (additionalVips.length === 0)
-    return vipAddress ? treeOnOneVip(tree, vipAddress.includes(':') ? 'IPv6' : 'IPv4') : tree;
+  if (additionalVips.length === 0) return vipAddress ? treeOnOneVip(tree, familyIn(vipAddress)) : tree;
   const listeners = tree.listeners.map((one) =>
     one.allowedCidrs?.every((cidr) => EVERYWHERE.includes(cidr)) ? { ...one, allowedCidrs: [] } : one,
   );
@@ -26,7 +26,7 @@ export function treeOnOneVip(tree: DesiredTree, family: IPFamily): DesiredTree {
   if (additionalVips.length === 0) return tree;
   const listeners = tree.listeners.map((one) => {
     if (!carriesPackets(provider, one.protocol)) return one;
-    const members = one.pool.members.filter(({ address }) => address.includes(':') === (family === 'IPv6'));
+    const members = one.pool.members.filter(({ address }) => familyIn(address) === family);
     return { ...one, pool: { ...one.pool, members } };
   });
   return { ...tree, listeners };

@@ -17,10 +17,7 @@ interface Shared {
 
 export function sharingRefusal({ children, identity, loadBalancer, owns, tree }: Shared): CloudError | undefined {
   const { id, floatingIPs } = loadBalancer;
-  const names = identity.names.map((one) => one.loadBalancer);
-  const others = children.listeners.filter(
-    (child) => !isOwnChild(child, { owner: identity.owner, names, ownsLoadBalancer: owns }),
-  );
+  const others = children.listeners.filter((child) => !isOwnChild(child, identity, owns));
   for (const { port, protocol } of tree.listeners) {
     const clash = others.find((one) => one.port === port && transportOf(one.protocol) === transportOf(protocol));
     if (!clash) continue;

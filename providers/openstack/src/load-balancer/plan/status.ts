@@ -1,5 +1,6 @@
 /** What the Service's status and annotations say of a load balancer. Pure. */
 import type { LoadBalancerIngress, LoadBalancerPart, LoadBalancerWarning } from '@outrigger/cloud-provider';
+import { familyIn } from '../desired/address-families.ts';
 import { annotationTable } from '../desired/annotation-table.ts';
 import type { StatusWish } from '../desired/desired-tree.ts';
 import { loadBalancerIn, type ObservedLoadBalancer } from '../observed-tree.ts';
@@ -13,9 +14,8 @@ export function ingressOf(
   if (address === undefined) return [];
   if (hostname !== undefined) return [{ hostname }];
   // A floating IP stands for the VIP of its family; the other one is reached as it is.
-  const isIPv6 = (one: string): boolean => one.includes(':');
   const vips = [vipAddress ?? address, ...additionalVips.map((one) => one.address)];
-  const addresses = vips.map((one) => (isIPv6(one) === isIPv6(address) ? address : one));
+  const addresses = vips.map((one) => (familyIn(one) === familyIn(address) ? address : one));
   return addresses.map((one) =>
     hostnameSuffix === undefined ? { ip: one, ipMode } : { hostname: `${one}.${hostnameSuffix}` },
   );
