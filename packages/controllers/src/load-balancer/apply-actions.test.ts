@@ -12,8 +12,11 @@ import { applyActions } from './apply-actions.ts';
 import { createActionCounter } from './count-actions.ts';
 import { actionOn, ME } from '../service/told-cloud.suite.ts';
 
-/** What is known of the effect of an action that ends by its deadline; `isSent`: its one request has left the call budget. */
-async function effectAfterDeadline(apply: LoadBalancers['apply'], isSent: boolean): Promise<unknown> {
+/** What an action that ends by its deadline ends with; `isSent`: its one request has left the call budget. */
+async function afterDeadline(
+  apply: LoadBalancers['apply'],
+  isSent: boolean,
+): Promise<readonly [code: unknown, effect: unknown]> {
   const clock = new FakeClock();
   const signal = new AbortController().signal;
   const desired = { service: { uid: ME.uid }, wanted: true, owner: ME, backEnds: [] };
@@ -32,16 +35,18 @@ async function effectAfterDeadline(apply: LoadBalancers['apply'], isSent: boolea
     isCurrent: () => true,
   });
   await clock.advance(61_000);
-  return effectOf((await applied).error);
+  const { error } = await applied;
+  return [(error as { code?: unknown } | undefined)?.code, effectOf(error)];
 }
 
 const hangs = (): Promise<never> => new Promise(() => {});
 
-test('an action that ran out of time before any of its requests was sent has had no effect', async () => {
+test('an action of which nothing was sent in time waits for its turn, and has had no effect; any other is a timeout', async () => {
   const request: LoadBalancers['apply'] = (_action, _desired, call) => call.call({ name: 'POST' }, hangs);
-  assert.equal(await effectAfterDeadline(request, false), 'none');
-  assert.equal(await effectAfterDeadline(request, true), 'unknown');
-  assert.equal(await effectAfterDeadline(hangs, false), 'unknown', 'what sends past the host may have sent anything');
+  assert.deepEqual(await afterDeadline(request, false), ['retry-after', 'none']);
+  assert.deepEqual(await afterDeadline(request, true), ['timeout', 'unknown']);
+  // What sends past the host may have sent anything.
+  assert.deepEqual(await afterDeadline(hangs, false), ['timeout', 'unknown']);
 });
 
 test('what has to wait until the cloud is done with the last action is parked, or left; what is done at once goes on', async () => {

@@ -1,6 +1,7 @@
 /** Carries out the actions of one plan, in its order. Idempotent: what took effect is not in the next plan. */
 import {
   CloudError,
+  isCloudError,
   type CallContext,
   type DesiredLoadBalancer,
   type LoadBalancerAction,
@@ -12,6 +13,8 @@ import { asError } from './failure.ts';
 
 /** One action; a cloud that takes longer answers `pending`. */
 const DEADLINE_MS = 60_000;
+/** What has waited so long for its turn waits for it again soon. */
+const ITS_TURN_MS = 1_000;
 
 export interface ApplyOptions {
   readonly provider: Pick<LoadBalancers, 'apply'>;
@@ -62,8 +65,11 @@ export async function applyActions(
     counter.inc({ action: action.kind, part: action.part, result: result.kind });
     const fields = { action: action.kind, part: action.part, id: action.id, summary: action.summary };
     if (result.kind === 'failed') {
-      logger.warn('An action on a load balancer failed', { ...fields, error: result.error });
-      return { isBegun, pollAfterMs, error: result.error };
+      const { error } = result;
+      if (isCloudError(error, 'retry-after'))
+        logger.verbose(2, 'An action on a load balancer waits', { ...fields, error });
+      else logger.warn('An action on a load balancer failed', { ...fields, error });
+      return { isBegun, pollAfterMs, error };
     }
     logger.verbose(2, 'An action on a load balancer', { ...fields, result: result.kind });
     if (result.kind === 'pending') pollAfterMs = Math.max(pollAfterMs ?? 0, result.pollAfterMs);
@@ -79,10 +85,12 @@ async function applyOne(
   const what = `${action.kind} ${action.part}`;
   const calls: CallCounts = { asked: 0, sent: 0 };
   const late = (cause: unknown): CloudError => {
-    // All that it asked for has waited for the call budget.
-    const effect = calls.asked > 0 && calls.sent === 0 ? 'none' : 'unknown';
-    const text = `${what}: the cloud has not answered within ${DEADLINE_MS} ms`;
-    return new CloudError('timeout', text, { cause, effect });
+    // Many Services at once take the call budget of minutes: that is no failure, and the cloud's least of all.
+    if (calls.asked > 0 && calls.sent === 0) {
+      const text = `${what}: no request was sent within ${DEADLINE_MS} ms, because others take the call budget`;
+      return new CloudError('retry-after', text, { cause, effect: 'none', retryAfterMs: ITS_TURN_MS });
+    }
+    return new CloudError('timeout', `${what}: the cloud has not answered within ${DEADLINE_MS} ms`, { cause });
   };
   try {
     return await withDeadline({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
