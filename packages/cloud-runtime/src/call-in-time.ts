@@ -10,7 +10,7 @@ export interface CallDeadline extends Omit<Deadline, 'late'> {
 /** Settles as the call does, or rejects with a `CloudError` `timeout`, or with the reason of `signal`. */
 export function callInTime<T>(
   { late, ...deadline }: CallDeadline,
-  send: (signal: AbortSignal) => T | PromiseLike<T>,
+  send: (signal: AbortSignal, getsOn: () => void) => T | PromiseLike<T>,
 ): Promise<T> {
   const text = late ?? `${deadline.what}: no answer within ${deadline.timeoutMs} ms`;
   return withDeadline({ ...deadline, late: (cause) => new CloudError('timeout', text, { cause }) }, send);

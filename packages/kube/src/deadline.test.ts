@@ -72,3 +72,21 @@ test('the abort of the caller wins with its own reason, and nothing starts after
   assert.equal(started, false);
   assert.equal(clock.pendingTimers, 0);
 });
+
+test('work that gets on has its time again, and ends for all that in the longest time', async () => {
+  const clock = new FakeClock();
+  const begun = clock.monotonic();
+  const ends = (mostMs?: number): Promise<number> =>
+    withDeadline({ clock, timeoutMs: 50, mostMs, what: 'x' }, async (signal, getsOn) => {
+      for (let i = 0; i < 5; i++) {
+        await clock.sleep(40, signal);
+        getsOn();
+      }
+      await new Promise(() => {});
+      return 0;
+    }).catch(() => clock.monotonic() - begun);
+  const [without, bounded] = [ends(), ends(120)];
+  await clock.advance(1_000);
+  assert.deepEqual([await without, await bounded], [250, 120]);
+  assert.equal(clock.pendingTimers, 0);
+});

@@ -10,8 +10,9 @@ import {
 } from '@outrigger/cloud-provider';
 import { withDeadline, type Clock, type Counter, type Logger } from '@outrigger/kube';
 import { asError } from './failure.ts';
+import { LONGEST_CALL_MS, watchedCalls } from './watched-calls.ts';
 
-/** One action; a cloud that takes longer answers `pending`. */
+/** One action, from its last request on; a cloud that takes longer answers `pending`. */
 const DEADLINE_MS = 60_000;
 /** What has waited so long for its turn waits for it again soon. */
 const ITS_TURN_MS = 1_000;
@@ -83,7 +84,7 @@ async function applyOne(
   { provider, callContext, clock, signal }: ApplyOptions,
 ): Promise<LoadBalancerActionResult> {
   const what = `${action.kind} ${action.part}`;
-  const calls: CallCounts = { asked: 0, sent: 0 };
+  const calls = { asked: 0, sent: 0 };
   const late = (cause: unknown): CloudError => {
     // Many Services at once take the call budget of minutes: that is no failure, and the cloud's least of all.
     if (calls.asked > 0 && calls.sent === 0) {
@@ -92,34 +93,18 @@ async function applyOne(
     }
     return new CloudError('timeout', `${what}: the cloud has not answered within ${DEADLINE_MS} ms`, { cause });
   };
+  const deadline = { clock, timeoutMs: DEADLINE_MS, mostMs: LONGEST_CALL_MS, what, signal, late };
   try {
-    return await withDeadline({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
-      provider.apply(action, desired, counted(callContext(either), calls)),
-    );
+    return await withDeadline(deadline, (either, getsOn) => {
+      const onAsked = (): void => void (calls.asked += 1);
+      const onSent = (): void => {
+        calls.sent += 1;
+        getsOn();
+      };
+      return provider.apply(action, desired, watchedCalls(callContext(either), { onAsked, onSent }));
+    });
   } catch (thrown) {
     signal.throwIfAborted();
     return { kind: 'failed', error: asError(thrown) };
   }
-}
-
-interface CallCounts {
-  asked: number;
-  sent: number;
-}
-
-/** The call context of one action, which counts the requests that it asked for, and that were sent. */
-function counted(context: CallContext, calls: CallCounts): CallContext {
-  const { logger, priority, signal } = context;
-  return {
-    signal,
-    priority,
-    logger,
-    call: (operation, send) => {
-      calls.asked += 1;
-      return context.call(operation, (sending) => {
-        calls.sent += 1;
-        return send(sending);
-      });
-    },
-  };
 }
