@@ -341,6 +341,20 @@ export const alertCases: readonly AlertCase[] = [
     },
   },
   {
+    alert: 'OutriggerServingCertificateExpires',
+    // The test begins at the epoch: a day is left of the one, ten of the other.
+    series: {
+      'outrigger_serving_certificate_expiration_timestamp_seconds{pod="a",listener="webhook"}': '864000x5 90000x90',
+      'outrigger_serving_certificate_expiration_timestamp_seconds{pod="a",listener="secure"}': '864000x95',
+    },
+    told: {
+      notYet: 60,
+      at: 70,
+      labels: { pod: 'a', listener: 'webhook' },
+      summary: 'The certificate that a serves (listener: webhook) expires in 23h 50m 0s.',
+    },
+  },
+  {
     alert: 'OutriggerEventLoopBlocked',
     series: { 'nodejs_eventloop_lag_p99_seconds{pod="a"}': '0.02x5 1.5x30' },
     told: {

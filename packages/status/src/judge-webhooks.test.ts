@@ -137,8 +137,8 @@ for (const [what, make, expected, { trusted = true, named = true } = {}] of [
       told,
       expected.map((one) => one.replace(/DAY (-?\d+)/u, (_, day) => timeOf(Number(day)))),
     );
-    for (const { about, remedy } of problems) {
-      assert.equal(about, 'ValidatingWebhookConfiguration w');
+    for (const { about, remedy, runbook } of problems) {
+      assert.deepEqual([about, runbook], ['ValidatingWebhookConfiguration w', 'OutriggerServingCertificateExpires']);
       assert.ok(remedy);
     }
     const [{ certificate } = {}] = status.certificates;

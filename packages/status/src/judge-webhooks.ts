@@ -13,6 +13,7 @@ const RENEW_SHARE = 1 / 4;
 const MOST_CERTIFICATES = 100;
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 const ANY_USAGE = '2.5.29.37.0';
+const RUNBOOK = 'OutriggerServingCertificateExpires';
 
 export type ClientConfig = NonNullable<NonNullable<WebhookConfiguration['webhooks']>[number]['clientConfig']>;
 
@@ -73,6 +74,7 @@ export function webhooksOf(
           message: `The certificate that ${who} for ${webhook} ${what} (${subjectOf(leaf)}).`,
           remedy,
           commands: [show],
+          runbook: RUNBOOK,
         });
       }
     }

@@ -204,6 +204,14 @@ export const alerts: readonly Alert[] = [
     summary: '{{ $labels.pod }} refused the new {{ $labels.file }}: the old one stays in use until the next restart.',
   },
   {
+    name: 'OutriggerServingCertificateExpires',
+    expr: `min by (pod, listener) (outrigger_serving_certificate_expiration_timestamp_seconds{${OURS}}) - time() < 7 * 86400`,
+    for: '1h',
+    severity: 'warning',
+    summary:
+      'The certificate that {{ $labels.pod }} serves (listener: {{ $labels.listener }}) expires in {{ $value | humanizeDuration }}.',
+  },
+  {
     name: 'OutriggerEventLoopBlocked',
     expr: `max by (pod) (nodejs_eventloop_lag_p99_seconds{${OURS}}) > 1`,
     for: '10m',
