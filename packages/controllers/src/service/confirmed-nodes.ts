@@ -1,6 +1,6 @@
 /**
  * Whether the cloud confirms the nodes that take traffic. Their status is written by their kubelets too: a node whose machine the cloud
- * does not know could lead the traffic of load balancers anywhere. Entry point: `ConfirmedNodes`.
+ * does not know could lead the traffic of load balancers anywhere (ADR 0065). Entry point: `ConfirmedNodes`.
  */
 import { isCloudError, type InstanceResult } from '@outrigger/cloud-provider';
 import { withDeadline, type EventNote, type Node, type Timer } from '@outrigger/kube';
