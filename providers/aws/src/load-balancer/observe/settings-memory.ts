@@ -2,7 +2,7 @@
  * Attributes of load balancers and target groups, as a hash of them that a tag carries: reading them costs a request each, and they hardly ever change
  * but through this program. Once an hour they are read all the same.
  */
-import type { CallContext, Clock } from '@outrigger/cloud-provider';
+import { isCloudError, type CallContext, type Clock } from '@outrigger/cloud-provider';
 import { hashOf } from '../names.ts';
 import type { Tags } from '../ownership.ts';
 import { isDueAgain } from './due-again.ts';
@@ -43,9 +43,11 @@ export class SettingsMemory {
     if (hash === undefined) return undefined;
     const now = this.#clock.monotonic();
     if (!isDueAgain(arn, this.#readAt.get(arn) ?? this.#startedAt, now, TRUSTED_MS)) return hash;
-    const found = settingsHash(await read(call));
+    const found = await settingsOf(read, call);
+    // What AWS does not know was made a moment ago, or has just gone.
+    if (!found) return hash;
     this.#readAt.set(arn, now);
-    return found;
+    return settingsHash(found);
   }
 
   /** Attributes that were just written: a hash that stands there says that they are so. */
@@ -56,5 +58,14 @@ export class SettingsMemory {
 
   forget(arn: string): void {
     this.#readAt.delete(arn);
+  }
+}
+
+async function settingsOf(read: ReadSettings, call: CallContext): Promise<Settings | undefined> {
+  try {
+    return await read(call);
+  } catch (error) {
+    if (isCloudError(error, 'not-found')) return undefined;
+    throw error;
   }
 }
