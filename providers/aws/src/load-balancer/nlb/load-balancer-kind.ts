@@ -220,7 +220,11 @@ class LoadBalancerCalls {
       await client.elbv2(call, 'ModifyLoadBalancerAttributes', { ...arn, Attributes: tagList(settings) });
       await this.#setup.settings.written(id, settings, this.#tagging, call);
     }
-    if (changed.includes('tags')) await this.#tagging.follow(id, tags, call);
+    if (changed.includes('tags')) {
+      const { Listeners = [] } = await client.elbv2(call, 'DescribeListeners', arn);
+      const listeners = Listeners.map(({ ListenerArn = '' }) => ListenerArn);
+      await this.#tagging.follow(id, tags, call, listeners);
+    }
   }
 
   async #withGroups<T>(

@@ -147,6 +147,7 @@ test('attributes and tags follow the annotations, and go back when these go; wha
   await rig.bring(desiredOf(serviceOf()));
   const [[balancer] = []] = rig.elbv2.loadBalancers;
   const [[group] = []] = rig.elbv2.targetGroups;
+  const [[listener] = []] = rig.elbv2.listeners;
   rig.elbv2.tags.set(balancer!, { ...rig.elbv2.tags.get(balancer!), 'cost-centre': '7' });
   const set = serviceOf({
     'cross-zone-load-balancing-enabled': 'true',
@@ -164,7 +165,7 @@ test('attributes and tags follow the annotations, and go back when these go; wha
     'access_logs.s3.prefix': '',
   });
   assert.equal(attributes.get(group!)?.['proxy_protocol_v2.enabled'], 'true');
-  for (const arn of [balancer!, group!])
+  for (const arn of [balancer!, group!, listener!])
     assert.deepEqual([tags.get(arn)?.['team'], tags.get(arn)?.['env']], ['shop', 'prod']);
   assert.deepEqual(await rig.bring(desiredOf(serviceOf({ 'additional-resource-tags': 'team=web' }))), [
     'update target-group',
@@ -173,10 +174,11 @@ test('attributes and tags follow the annotations, and go back when these go; wha
   assert.equal(attributes.get(balancer!)?.['load_balancing.cross_zone.enabled'], 'false');
   assert.equal(attributes.get(balancer!)?.['access_logs.s3.enabled'], 'false');
   assert.equal(attributes.get(group!)?.['proxy_protocol_v2.enabled'], 'false');
-  for (const arn of [balancer!, group!])
+  for (const arn of [balancer!, group!, listener!])
     assert.deepEqual([tags.get(arn)?.['team'], tags.get(arn)?.['env']], ['web', undefined]);
   await rig.bring(desiredOf(serviceOf()));
   assert.deepEqual([tags.get(balancer!)?.['team'], tags.get(balancer!)?.['cost-centre']], [undefined, '7']);
+  assert.equal(tags.get(listener!)?.['team'], undefined);
 });
 
 test('attributes that someone has changed by hand are set right within an hour', async () => {

@@ -36,15 +36,18 @@ export class Tagging {
 
   /**
    * `additional`: what the Service asks for; of what it has asked for before, the rest goes. That first: the tag that names what was asked for is
-   * among those that are set, and a process that dies in between would leave the rest unknown to all.
+   * among those that are set, and a process that dies in between would leave the rest unknown to all. `children`: IDs of what was made with the
+   * same tags, and is read of nobody. It comes before the thing itself, by which it is known whether they have followed.
    */
-  async follow(id: string, additional: Tags, call: CallContext): Promise<void> {
+  async follow(id: string, additional: Tags, call: CallContext, children: readonly string[] = []): Promise<void> {
     const { remove, set } = tagChanges(await this.of(id, call), additional);
     if (remove.length > 0) {
-      await this.#calls.remove(id, remove, call);
+      for (const one of [...children, id]) await this.#calls.remove(one, remove, call);
       this.#recent.tagged(id, {}, remove);
     }
-    if (Object.keys(set).length > 0) await this.set(id, set, call);
+    if (Object.keys(set).length === 0) return;
+    for (const one of children) await this.#calls.set(one, tagList(set), call);
+    await this.set(id, set, call);
   }
 }
 
