@@ -31,8 +31,8 @@ export class OrphanRig implements AsyncDisposable {
   recordFails = false;
   dryRun = false;
   /** Whether calls with this context are known to change nothing. */
-  readonly isForReads = (call: CallContext): boolean => this.#forReads.has(call);
-  readonly #forReads = new WeakSet<CallContext>();
+  readonly isForReads = (call: CallContext): boolean => this.#forReads.has(call.signal);
+  readonly #forReads = new WeakSet<AbortSignal>();
   /** Warnings, and what each is about. */
   readonly warnings: string[] = [];
   /** What is planned, in a dry run. */
@@ -101,7 +101,7 @@ export class OrphanRig implements AsyncDisposable {
       provider,
       callContext: ({ signal, priority, reads = false }) => {
         const call = callContext(signal, priority);
-        if (reads) this.#forReads.add(call);
+        if (reads) this.#forReads.add(call.signal);
         return call;
       },
       ...(locks && { locks }),

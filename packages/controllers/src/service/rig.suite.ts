@@ -148,7 +148,7 @@ export async function createRig(): Promise<Rig> {
   let explain: ServiceController['explain'] = () => undefined;
   let list: () => Iterable<Standing> = () => [];
   const reconfigured = new Set<() => void>();
-  const forReads = new WeakSet<CallContext>();
+  const forReads = new WeakSet<AbortSignal>();
   return {
     api,
     cloud,
@@ -156,7 +156,7 @@ export async function createRig(): Promise<Rig> {
     clock,
     locks,
     events,
-    isForReads: (call) => forReads.has(call),
+    isForReads: (call) => forReads.has(call.signal),
     reasons: (name) => events.filter((event) => event.name === name).map(({ reason }) => reason),
     explain: (key) => explain(key),
     observed: (name) => explain(`default/${name}`)?.observed ?? [],
@@ -173,7 +173,7 @@ export async function createRig(): Promise<Rig> {
         provider,
         callContext: ({ signal, priority, reads = false }) => {
           const call = callContext(signal, priority);
-          if (reads) forReads.add(call);
+          if (reads) forReads.add(call.signal);
           return call;
         },
         events: { record: (about, note) => void events.push({ ...note, name: about.metadata?.name ?? '' }) },
