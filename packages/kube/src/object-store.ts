@@ -163,6 +163,6 @@ export class ObjectStore<T extends KubeObject> implements Indexer<T> {
     if (previous === undefined) return;
     this.#contents.delete(key);
     // The object of the event is newer: it has the deletion timestamp and the last status.
-    this.#subscribers.publish([{ type: 'delete', key, previous: object }]);
+    this.#subscribers.publish([{ type: 'delete', key, previous: object, seen: true }]);
   }
 }

@@ -5,7 +5,8 @@ import type { KubeObject, ObjectKey } from './kube-object.ts';
 export type ResourceEvent<T> =
   | { readonly type: 'add'; readonly key: ObjectKey; readonly object: T }
   | { readonly type: 'update'; readonly key: ObjectKey; readonly object: T; readonly previous: T }
-  | { readonly type: 'delete'; readonly key: ObjectKey; readonly previous: T };
+  /** `seen`: the API server has said that it was deleted. Absent: a list lacks it, or another object has its name. */
+  | { readonly type: 'delete'; readonly key: ObjectKey; readonly previous: T; readonly seen?: true };
 
 /** Told of each change of a store, in order. What it throws is logged. */
 export type ResourceEventHandler<T> = (event: ResourceEvent<T>) => void;

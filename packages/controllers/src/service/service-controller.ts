@@ -170,7 +170,7 @@ class Run {
     const service = change.type === 'delete' ? undefined : change.object;
     const before = change.type === 'add' ? service : change.previous;
     const isGone = before?.metadata?.uid !== service?.metadata?.uid;
-    if (isGone) this.#hear(key, { kind: 'vanished', successor: service }, before);
+    if (isGone) this.#hear(key, { kind: 'vanished', successor: service, isSeen: 'seen' in change }, before);
     if (service && !this.#written.isBehind(key, service)) this.#hear(key, { kind: 'changed' }, service);
   }
 

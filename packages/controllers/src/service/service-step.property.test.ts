@@ -177,7 +177,7 @@ class World {
     const version = String(++this.count);
     this.service = service && { ...service, metadata: { ...service.metadata, resourceVersion: version } };
     if (this.service) this.hear(KEY, { kind: 'changed' }, this.service);
-    else if (before) this.hear(KEY, { kind: 'vanished', successor: undefined }, before);
+    else if (before) this.hear(KEY, { kind: 'vanished', successor: undefined, isSeen: false }, before);
   }
 
   /** In a pass: an event, and what comes of it. */
@@ -485,7 +485,17 @@ test('what a Service has failed for before does not delay the clean-up after it,
   const recorded = { ...web, metadata: { ...web.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
   const at = new World().at(asRecorded(recorded, 'fake'));
   const tired: ServiceState = { ...state, failures: 10, nodes: { changedAt: 0, isDue: true } };
-  const { effects } = step(tired, { kind: 'vanished', successor: undefined }, at);
+  const { effects } = step(tired, { kind: 'vanished', successor: undefined, isSeen: false }, at);
   const left = effects.find((effect) => effect.kind === 'leave-over')?.state;
   assert.deepEqual([left?.uid, left?.failures, left?.nodes], ['u1', 0, undefined]);
+});
+
+test('a Service that the API server says to have deleted leaves its parts to be cleaned up, also without a timestamp; one that a list lacks does not', () => {
+  const { state } = step(undefined, { kind: 'due' }, new World().at(web));
+  const at = new World().at(asRecorded(web, 'fake'));
+  const leaves = (isSeen: boolean): boolean =>
+    step(state, { kind: 'vanished', successor: undefined, isSeen }, at).effects.some(
+      ({ kind }) => kind === 'leave-over',
+    );
+  assert.deepEqual([leaves(true), leaves(false)], [true, false]);
 });

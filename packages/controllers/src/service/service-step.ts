@@ -24,7 +24,7 @@ export function step(state: ServiceState | undefined, event: ServiceEvent, at: S
     case 'changed':
       return changed(state, at);
     case 'vanished':
-      return vanished(state, event.successor, at);
+      return vanished(state, event, at);
     case 'looked':
       return { state: looked(state, event.look), effects: [], next: wake() };
     case 'due':
@@ -87,10 +87,16 @@ function keptAs(state: ServiceState, settled: Settled, at: Surroundings): Step {
   return { state: { ...state, settled }, effects: [], next: observed === wanted ? REST : wake() };
 }
 
-function vanished(state: ServiceState | undefined, successor: Service | undefined, at: Surroundings): Step {
+function vanished(
+  state: ServiceState | undefined,
+  { isSeen, successor }: Extract<ServiceEvent, { kind: 'vanished' }>,
+  at: Surroundings,
+): Step {
   const { rules, service } = at;
-  // Because a person wanted it, and not because the API server has been set back, or is behind.
-  const isCertain = successor ? !isOlder(successor, service) : service.metadata?.deletionTimestamp !== undefined;
+  // Because a person wanted it, and not because the API server has been set back, or is behind. It deletes without a timestamp too: an object
+  // that gets its first finalizer in the moment of its deletion.
+  const isDeleted = isSeen || service.metadata?.deletionTimestamp !== undefined;
+  const isCertain = successor ? !isOlder(successor, service) : isDeleted;
   const forgotten: Step = { state: undefined, effects: [{ kind: 'forget', isGone: true }], next: REST };
   if (state?.isLetGo) return forgotten;
   // Who has taken our finalizer off what has parts wanted it to go, and at once: no API server that was set back shows that.

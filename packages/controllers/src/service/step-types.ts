@@ -22,7 +22,8 @@ export type ServiceEvent =
   /** The store has a new version of it, which is not older than our last write. */
   | { readonly kind: 'changed' }
   /** The object is gone. `successor`: another one has its name. */
-  | { readonly kind: 'vanished'; readonly successor: Service | undefined }
+  /** `isSeen`: the API server has said that it was deleted, and no list lacks it merely. */
+  | { readonly kind: 'vanished'; readonly successor: Service | undefined; readonly isSeen: boolean }
   /** Back ends have changed, and a settled change of nodes is over; monotonic. */
   | { readonly kind: 'nodes-changed'; readonly at: number }
   /** A changed cloud config was taken. */
