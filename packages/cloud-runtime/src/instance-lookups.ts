@@ -232,8 +232,10 @@ class BatchedLookups implements InstanceLookups {
     const about = nodes.map(({ uid }) => uid);
     const stop = AbortSignal.any([caller, this.#closed.signal]);
     const late = `${what}: the provider did not answer within ${callTimeoutMs} ms`;
-    return callInTime({ clock, timeoutMs: callTimeoutMs, what, signal: stop, late }, (signal) =>
-      send(callContext({ signal, priority, about, maxAttempts, reads: true })),
+    return callInTime(
+      { clock, timeoutMs: callTimeoutMs, what, signal: stop, late },
+      (signal) => callContext({ signal, priority, about, maxAttempts, reads: true }),
+      send,
     );
   }
 

@@ -16,7 +16,6 @@ import { withDeadline, type Clock, type Logger, type Metrics } from '@outrigger/
 import type { CallBudgetOptions } from './call-budget.ts';
 import type { CallRecord } from './call-log.ts';
 import { checkCapabilities } from './capabilities-check.ts';
-import { callInTime } from './call-in-time.ts';
 import { CloudCaller, closedError, type EndedRequest, type RequestLeadership } from './cloud-caller.ts';
 import { createInstanceLookups, type InstanceLookups } from './instance-lookups.ts';
 import { Listeners } from './listeners.ts';
@@ -281,8 +280,9 @@ class Opened implements OpenedProvider {
     const { clock, callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = this.#options;
     const { signal: closed } = this.#closed;
     const signal = caller ? AbortSignal.any([caller, closed]) : closed;
-    const late = `${what}: no end within ${callTimeoutMs} ms`;
-    return callInTime({ clock, timeoutMs: callTimeoutMs, what, signal, late }, work);
+    const late = (cause: Error): CloudError =>
+      new CloudError('timeout', `${what}: no end within ${callTimeoutMs} ms`, { cause });
+    return withDeadline({ clock, timeoutMs: callTimeoutMs, what, signal, late }, work);
   }
 
   async #close(): Promise<void> {

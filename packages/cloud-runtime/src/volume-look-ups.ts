@@ -78,12 +78,10 @@ class BatchedVolumeLookUps implements VolumeLookUps {
     const late = `${what}: the provider did not answer within ${callTimeoutMs} ms`;
     try {
       const results = await callInTime(
-        { clock, timeoutMs: callTimeoutMs, what, signal: this.#options.signal, late },
-        (signal) =>
-          topology.lookUp(
-            volumes,
-            callContext({ signal, priority, reads: true, about: volumes.map(({ uid }) => uid) }),
-          ),
+        // All of it: the API server waits for a webhook.
+        { clock, timeoutMs: callTimeoutMs, mostMs: callTimeoutMs, what, signal: this.#options.signal, late },
+        (signal) => callContext({ signal, priority, reads: true, about: volumes.map(({ uid }) => uid) }),
+        (call) => topology.lookUp(volumes, call),
       );
       return checked(results, volumes);
     } catch (thrown) {

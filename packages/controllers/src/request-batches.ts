@@ -66,8 +66,10 @@ export class RequestBatches<Q extends { readonly node: NodeRef }, A extends { re
     const late = `${what}: the cloud has not answered within ${DEADLINE_MS} ms`;
     const about = requests.map(({ node }) => node.uid);
     try {
-      const results = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
-        send(requests, callContext({ signal: either, priority: 'normal', about })),
+      const results = await callInTime(
+        { clock, timeoutMs: DEADLINE_MS, what, signal, late },
+        (either) => callContext({ signal: either, priority: 'normal', about }),
+        (call) => send(requests, call),
       );
       // A wrong count would shift them to other nodes.
       return results.length === requests.length ? results : [];

@@ -191,10 +191,14 @@ export class ProviderRig implements AsyncDisposable {
     const { timeoutMs = 60_000, writes = false } = options;
     const signal = options.signal ? AbortSignal.any([options.signal, this.#cut]) : this.#cut;
     return this.drive(
-      callInTime({ clock: this.clock, timeoutMs, what: member, signal }, (either) => {
-        const context = this.opened.callContext({ signal: either, priority: 'normal', reads: !writes });
-        return work(this.faults.context(context, member));
-      }),
+      callInTime(
+        { clock: this.clock, timeoutMs, what: member, signal },
+        (either) => {
+          const context = this.opened.callContext({ signal: either, priority: 'normal', reads: !writes });
+          return this.faults.context(context, member);
+        },
+        work,
+      ),
     );
   }
 

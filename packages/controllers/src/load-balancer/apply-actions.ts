@@ -1,6 +1,5 @@
 /** Carries out the actions of one plan, in its order. Idempotent: what took effect is not in the next plan. */
 import {
-  CloudError,
   isCloudError,
   type CallContext,
   type DesiredLoadBalancer,
@@ -8,14 +7,12 @@ import {
   type LoadBalancerActionResult,
   type LoadBalancers,
 } from '@outrigger/cloud-provider';
-import { withDeadline, type Clock, type Counter, type Logger } from '@outrigger/kube';
+import { callInTime } from '@outrigger/cloud-runtime';
+import type { Clock, Counter, Logger } from '@outrigger/kube';
 import { asError } from './failure.ts';
-import { LONGEST_CALL_MS, watchedCalls } from './watched-calls.ts';
 
 /** One action, from its last request on; a cloud that takes longer answers `pending`. */
 const DEADLINE_MS = 60_000;
-/** What has waited so long for its turn waits for it again soon. */
-const ITS_TURN_MS = 1_000;
 
 export interface ApplyOptions {
   readonly provider: Pick<LoadBalancers, 'apply'>;
@@ -84,25 +81,11 @@ async function applyOne(
   { provider, callContext, clock, signal }: ApplyOptions,
 ): Promise<LoadBalancerActionResult> {
   const what = `${action.kind} ${action.part}`;
-  const calls = { asked: 0, sent: 0 };
-  const late = (cause: unknown): CloudError => {
-    // Many Services at once take the call budget of minutes: that is no failure, and the cloud's least of all.
-    if (calls.asked > 0 && calls.sent === 0) {
-      const text = `${what}: no request was sent within ${DEADLINE_MS} ms, because others take the call budget`;
-      return new CloudError('retry-after', text, { cause, effect: 'none', retryAfterMs: ITS_TURN_MS });
-    }
-    return new CloudError('timeout', `${what}: the cloud has not answered within ${DEADLINE_MS} ms`, { cause });
-  };
-  const deadline = { clock, timeoutMs: DEADLINE_MS, mostMs: LONGEST_CALL_MS, what, signal, late };
+  const late = `${what}: the cloud has not answered within ${DEADLINE_MS} ms`;
   try {
-    return await withDeadline(deadline, (either, getsOn) => {
-      const onAsked = (): void => void (calls.asked += 1);
-      const onSent = (): void => {
-        calls.sent += 1;
-        getsOn();
-      };
-      return provider.apply(action, desired, watchedCalls(callContext(either), { onAsked, onSent }));
-    });
+    return await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, callContext, (call) =>
+      provider.apply(action, desired, call),
+    );
   } catch (thrown) {
     signal.throwIfAborted();
     return { kind: 'failed', error: asError(thrown) };

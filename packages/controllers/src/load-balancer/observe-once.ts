@@ -10,7 +10,6 @@ import {
 import { callInTime } from '@outrigger/cloud-runtime';
 import type { Clock } from '@outrigger/kube';
 import { asError } from './failure.ts';
-import { LONGEST_CALL_MS, watchedCalls } from './watched-calls.ts';
 
 /** A question that takes longer is given up: the others have to be asked too. From its last request on, which may wait for the call budget. */
 const DEADLINE_MS = 30_000;
@@ -35,9 +34,10 @@ export async function observeOnce(
   const uids = services.map(({ uid }) => uid);
   const all = (error: Error): readonly LoadBalancerObservation[] => services.map(() => ({ kind: 'failed', error }));
   try {
-    const deadline = { clock, timeoutMs: DEADLINE_MS, mostMs: LONGEST_CALL_MS, what, signal, late };
-    const observations = await callInTime(deadline, (either, onSent) =>
-      provider.observe(services, watchedCalls(callContext(either, uids, priority), { onSent })),
+    const observations = await callInTime(
+      { clock, timeoutMs: DEADLINE_MS, what, signal, late },
+      (either) => callContext(either, uids, priority),
+      (call) => provider.observe(services, call),
     );
     if (observations.length === services.length) return observations;
     const counts = `${observations.length} answers to ${services.length} questions`;

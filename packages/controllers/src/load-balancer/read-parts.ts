@@ -28,8 +28,8 @@ export async function readParts(
   const late = `the cloud did not say within ${DEADLINE_MS} ms whether parts of a load balancer are there`;
   const all = (error: Error): readonly PartAnswer[] => questions.map(() => ({ kind: 'failed', error }));
   try {
-    const answers = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
-      provider.read ? provider.read(questions, callContext(either)) : [],
+    const answers = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, callContext, (call) =>
+      provider.read ? provider.read(questions, call) : [],
     );
     if (answers.length === questions.length) return answers;
     const counts = `${answers.length} answers to ${questions.length} questions`;

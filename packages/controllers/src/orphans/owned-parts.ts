@@ -17,8 +17,8 @@ export async function listOwnedParts(options: OwnedPartsOptions): Promise<readon
   const { callContext, clock, provider, signal } = options;
   const what = 'listing the parts of load balancers';
   const late = `the cloud has not listed the parts of load balancers within ${DEADLINE_MS} ms`;
-  const parts: unknown = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, (either) =>
-    provider.listOwned(callContext(either)),
+  const parts: unknown = await callInTime({ clock, timeoutMs: DEADLINE_MS, what, signal, late }, callContext, (call) =>
+    provider.listOwned(call),
   );
   if (Array.isArray(parts)) return parts as readonly LoadBalancerPart[];
   throw new CloudError('invalid', 'the provider returned no list of its parts; nothing is concluded from it');

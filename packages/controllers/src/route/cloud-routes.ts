@@ -94,8 +94,10 @@ export class CloudRoutes {
     options: { readonly about?: readonly string[]; readonly reads?: boolean },
   ): Promise<T> {
     const { callContext, clock, logger, signal, timeoutMs = 60_000 } = this.#options;
-    return callInTime({ clock, timeoutMs, what, signal }, (either) =>
-      send(callContext({ signal: either, priority, logger, ...options })),
+    return callInTime(
+      { clock, timeoutMs, what, signal },
+      (either) => callContext({ signal: either, priority, logger, ...options }),
+      send,
     );
   }
 }
