@@ -1,10 +1,12 @@
 /**
  * Runs the attack, or the neutral writes in its place, in a process of its own (`run-load.ts`): what it takes to write texts of 240 KB must
- * delay neither the fake cloud's answers nor who looks when an object has reached its state.
+ * delay neither the fake cloud's answers nor who looks when an object has reached its state. It gives way to all else: in a cluster, a tenant and his
+ * kubelets have machines of their own. What their writes take of the API server and etcd is not affected.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { giveWay } from '../scripts/test/give-way.ts';
 import type { HostileKubeletsOptions, KubeletCounts } from './hostile-kubelets.ts';
 import type { HostileTenantOptions, TenantCounts } from './hostile-tenant.ts';
 import type { NeutralLoadOptions } from './neutral-load.ts';
@@ -44,7 +46,9 @@ export class LoadProcess implements AsyncDisposable {
 
   /** Resolves when it has begun. */
   static async start(load: Load): Promise<LoadProcess> {
-    const started = new LoadProcess(fork(PROGRAM, { execArgv: [] }));
+    const child = fork(PROGRAM, { execArgv: [], detached: true });
+    giveWay(child);
+    const started = new LoadProcess(child);
     try {
       await started.#ask(load);
       return started;

@@ -1,8 +1,9 @@
 /** What a stage of `make test` is, and how it runs a program: a check, or tests that are counted. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { constants, setPriority, tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { giveWay } from './give-way.ts';
 
 export interface Totals {
   passed: number;
@@ -67,18 +68,6 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
     process.kill(-pid, signal);
   } catch {
     // ESRCH: nobody is left.
-  }
-}
-
-/** The process, and what it starts, takes what others leave of the processor. */
-function giveWay({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    setPriority(pid, constants.priority.PRIORITY_LOW);
-    // Linux shares out the processor among sessions first, and a stage is one of its own (sched(7), "The autogroup feature").
-    writeFileSync(`/proc/${pid}/autogroup`, String(constants.priority.PRIORITY_LOW));
-  } catch {
-    // It has ended, or this system has no such groups.
   }
 }
 
