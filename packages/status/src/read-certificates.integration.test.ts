@@ -105,6 +105,26 @@ test('each running Pod behind the Service is asked once, on the port that is cal
   ]);
 });
 
+test("a port of the Service that leads to a container's port by its name is asked on that one, in each Pod", async () => {
+  const asked: string[] = [];
+  const named: Service = { ...service, spec: { ...service.spec, ports: [{ port: 443, targetPort: 'webhook' }] } };
+  const pods = ([9_443, 10_260] as const).map((containerPort): Pod => ({
+    ...pod(`on-${containerPort}`),
+    spec: {
+      containers: [
+        { name: 'other', ports: [{ name: 'metrics', containerPort: 1 }] },
+        { name: 'ccm', ports: [{ name: 'webhook', containerPort }] },
+      ],
+    },
+  }));
+  await read(
+    cluster({ webhookServices: { value: [named] }, pods: { value: pods } }),
+    proxy(() => [200, 'PEM'], asked),
+  );
+  const ports = asked.map((path) => /https:(.*)\/proxy/.exec(path)?.[1]);
+  assert.deepEqual(new Set(ports), new Set(['on-9443:9443', 'on-10260:10260']));
+});
+
 test('where no replica is known, or it does not tell, the reason is', async () => {
   const unknown = async (facts: Partial<ReadCluster>, transport = refuses): Promise<string> => {
     const [one, ...others] = (await read(cluster(facts), transport)) ?? [];

@@ -61,10 +61,10 @@ function replicasOf(
   const { pods, webhookServices } = cluster;
   const found =
     'value' in webhookServices ? webhookServices.value.find((one) => isNamed(one, name, namespace)) : undefined;
-  const port = targetOf(found, service.port ?? DEFAULT_PORT);
+  const { port = DEFAULT_PORT } = service;
   // Who names a manager means that one.
   if (access.url !== undefined) {
-    const { origin } = Object.assign(new URL(access.url), { port: String(port) });
+    const { origin } = Object.assign(new URL(access.url), { port: String(targetOf(found, port)) });
     return [directly(origin, options, owned)];
   }
   if ('unknown' in webhookServices) return webhookServices.unknown;
@@ -74,11 +74,12 @@ function replicasOf(
   if (selected.length === 0) return `the Service ${namespace}/${name} selects no Pod of the manager that runs`;
   return selected.map((pod) => {
     const { podIP } = pod.status ?? {};
+    const target = targetOf(found, port, pod);
     return {
       name: `Pod ${namespace}/${pod.metadata?.name ?? ''}`,
       ways: [
-        wayByProxy(pod, port, namespace, transport, call),
-        ...(access.configOf && podIP !== undefined ? directly(urlOf(podIP, port), options, owned).ways : []),
+        wayByProxy(pod, target, namespace, transport, call),
+        ...(access.configOf && podIP !== undefined ? directly(urlOf(podIP, target), options, owned).ways : []),
       ],
     };
   });
@@ -94,10 +95,12 @@ function isNamed({ metadata }: Service, name: string, namespace: string): boolea
   return metadata?.name === name && metadata.namespace === namespace;
 }
 
-/** The port of its Pods. One that is named has the same number, for all that is known. */
-function targetOf(service: Service | undefined, port: number): number {
+/** The port of a Pod that a port of the Service leads to; where that is a name, a container's port has it. */
+function targetOf(service: Service | undefined, port: number, pod?: Pod): number {
   const target = service?.spec?.ports?.find((one) => one.port === port)?.targetPort;
-  return typeof target === 'number' ? target : port;
+  if (typeof target === 'number') return target;
+  const ports = pod?.spec?.containers?.flatMap((container) => container.ports ?? []);
+  return ports?.find(({ name }) => name === target)?.containerPort ?? port;
 }
 
 function isSelected({ metadata, status }: Pod, service: Service): boolean {
