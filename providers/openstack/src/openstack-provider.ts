@@ -176,7 +176,7 @@ class OpenStackProvider implements CloudProvider {
     const { name } = this;
     const old = this.#capabilities;
     const home = this.#home;
-    const current = { name, clock, cluster, home, client: () => client, config: () => this.#config() };
+    const current = { name, clock, cluster, home, client, config: () => this.#config() };
     const { routerId } = route;
     const { enabled, previousClusterName } = loadBalancer;
     const sameOwner = before?.loadBalancer.previousClusterName === previousClusterName;

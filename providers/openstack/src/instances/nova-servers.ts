@@ -19,10 +19,10 @@ interface InstanceAction {
 }
 
 export class NovaServers {
-  readonly #client: () => ApiClient;
+  readonly #client: ApiClient;
   #warned = false;
 
-  constructor(client: () => ApiClient) {
+  constructor(client: ApiClient) {
     this.#client = client;
   }
 
@@ -31,7 +31,7 @@ export class NovaServers {
     const path = `/servers/${encodeURIComponent(id)}`;
     const microversion = await this.#microversion(call);
     try {
-      const { server } = await this.#client().request<{ server?: Server }>(call, {
+      const { server } = await this.#client.request<{ server?: Server }>(call, {
         ...operation('compute', 'GET /servers/{id}', id),
         microversion,
       });
@@ -56,7 +56,7 @@ export class NovaServers {
    */
   async had(id: string, call: CallContext): Promise<boolean> {
     try {
-      const { instanceActions = [] } = await this.#client().request<{ instanceActions?: readonly InstanceAction[] }>(
+      const { instanceActions = [] } = await this.#client.request<{ instanceActions?: readonly InstanceAction[] }>(
         call,
         {
           ...operation('compute', 'GET /servers/{id}/os-instance-actions', id),
@@ -72,7 +72,7 @@ export class NovaServers {
 
   /** Those that nova's filter lets through: a regular expression, for which some databases pay no heed to case. */
   async like(name: string, call: CallContext): Promise<readonly Server[]> {
-    return this.#client().list<Server>(call, {
+    return this.#client.list<Server>(call, {
       ...SERVERS,
       operation: 'GET /servers/detail?name',
       query: [['name', `^${name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`]],
@@ -83,7 +83,7 @@ export class NovaServers {
   /** Those of the project, as far as nova can see them now. */
   async list(call: CallContext): Promise<readonly Server[]> {
     // Without `limit`: with it, nova leaves out the servers of a cell that it cannot reach even where one page holds all.
-    return this.#client().list<Server>(call, {
+    return this.#client.list<Server>(call, {
       ...SERVERS,
       microversion: await this.#microversion(call),
     });
@@ -91,7 +91,7 @@ export class NovaServers {
 
   /** Of the server as nova's first microversion shows it. */
   async flavorIdOf(id: string, call: CallContext): Promise<string | undefined> {
-    const { server } = await this.#client().request<{ server?: Server }>(call, {
+    const { server } = await this.#client.request<{ server?: Server }>(call, {
       ...operation('compute', 'GET /servers/{id}', id),
     });
     return server?.flavor?.id;
@@ -99,7 +99,7 @@ export class NovaServers {
 
   /** The least that says all that is needed. A nova that is older serves too, and what is lost is said once. */
   async #microversion(call: CallContext): Promise<string> {
-    const max = await this.#client().maxMicroversion(call, 'compute');
+    const max = await this.#client.maxMicroversion(call, 'compute');
     if (max !== undefined && minor(max) >= minor(WITH_LOCK_REASON)) return WITH_LOCK_REASON;
     if (max === undefined || minor(max) < minor(WITH_FLAVOR)) {
       const message = `nova offers microversion ${max ?? '2.1'}, and at least ${WITH_FLAVOR} (OpenStack Pike) is needed`;

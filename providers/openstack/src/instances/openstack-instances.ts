@@ -25,8 +25,8 @@ import { maintenanceOf, stateOf, type Server } from './server.ts';
 export interface OpenStackInstancesOptions {
   /** The provider's name. */
   readonly name: string;
-  /** As it is now: a reload may change both. */
-  readonly client: () => ApiClient;
+  readonly client: ApiClient;
+  /** As it is now: a reload may change it. */
   readonly config: () => Pick<CloudConfig, 'networking' | 'regional'>;
   readonly clock: Clock;
   /** Default: one of its own. */
@@ -77,7 +77,7 @@ export class OpenStackInstances implements Instances {
   }
 
   #rules(): ProviderIDRules {
-    return { name: this.#options.name, region: this.#options.client().region };
+    return { name: this.#options.name, region: this.#options.client.region };
   }
 
   /** What one node's answer lacks fails for that node alone. */

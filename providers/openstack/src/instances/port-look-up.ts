@@ -14,11 +14,11 @@ const FIELDS = ['id', 'device_id', 'network_id', 'status', 'fixed_ips', 'trunk_d
 export type PortsByServer = ReadonlyMap<string, ServerPorts | Error>;
 
 export class PortLookUp {
-  readonly #client: () => ApiClient;
+  readonly #client: ApiClient;
   /** Ports of the project when it was last listed. */
   #inProject: number | undefined;
 
-  constructor(client: () => ApiClient) {
+  constructor(client: ApiClient) {
     this.#client = client;
   }
 
@@ -110,7 +110,7 @@ export class PortLookUp {
     fields: readonly string[],
     call: CallContext,
   ): Promise<readonly T[]> {
-    return this.#client().list<T>(call, {
+    return this.#client.list<T>(call, {
       service: 'network',
       operation: `GET /${collection}`,
       path: `/v2.0/${collection}`,

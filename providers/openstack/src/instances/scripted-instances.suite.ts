@@ -24,6 +24,6 @@ export function scriptedInstances({
     addressSortOrder: [],
   };
   const config = { networking, regional };
-  const instances = new OpenStackInstances({ name: 'openstack', client: () => client, config: () => config, clock });
+  const instances = new OpenStackInstances({ name: 'openstack', client, config: () => config, clock });
   return { client, instances, clock };
 }

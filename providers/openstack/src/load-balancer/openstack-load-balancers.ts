@@ -50,7 +50,7 @@ const OLDEST = '2.0';
 export interface OpenStackLoadBalancersOptions {
   /** The provider's name: the prefix of its nodes' provider IDs. */
   readonly name: string;
-  readonly client: () => ApiClient;
+  readonly client: ApiClient;
   readonly config: () => LoadBalancerSettings;
   readonly clock: Clock;
   readonly cluster: ClusterIdentity;
@@ -141,7 +141,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     services: readonly LoadBalancerService[],
     call: CallContext,
   ): Promise<readonly LoadBalancerObservation[]> {
-    this.#apiVersion = (await this.#options.client().maxMicroversion(call, 'load-balancer')) ?? OLDEST;
+    this.#apiVersion = (await this.#options.client.maxMicroversion(call, 'load-balancer')) ?? OLDEST;
     const startedAt = this.#options.clock.monotonic();
     const observations = await this.#observer.observe(services, call);
     await this.#readSubnets(services, observations, call);
@@ -167,7 +167,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       return wish.kind === 'tree' ? [wish.tree.loadBalancer.vip.subnetId ?? ''] : [];
     });
     const asked = [...new Set(ids)].filter((id) => id !== '');
-    await Promise.allSettled(asked.map((id) => this.#subnets.read(this.#options.client(), [id], call)));
+    await Promise.allSettled(asked.map((id) => this.#subnets.read(this.#options.client, [id], call)));
   }
 
   plan(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
@@ -196,7 +196,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     _desired: DesiredLoadBalancer,
     call: CallContext,
   ): Promise<LoadBalancerActionResult> {
-    const client = new ChangingClient(this.#options.client());
+    const client = new ChangingClient(this.#options.client);
     try {
       const change = changeOf(action);
       const hands = { client, facts: this.#facts, octavia: this.#octavia, turns: this.#turns };

@@ -167,7 +167,7 @@ test('a 404 proves nothing before a server of the cluster was seen in this place
   const { rig } = await servedRig();
   const home = new Home();
   const { client, clock } = rig;
-  const reader = new PartReader({ client: () => client, clock, home });
+  const reader = new PartReader({ client, clock, home });
   const id = '00000000-0000-4000-8000-000000000000';
   const ask = async (): Promise<PartAnswer | undefined> => {
     const owner = { clusterId: rig.clusterId, uid: 'x' };

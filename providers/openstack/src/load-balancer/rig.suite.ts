@@ -117,7 +117,7 @@ export class Rig {
     this.config = loadBalancer;
     this.provider = new OpenStackLoadBalancers({
       name: 'openstack',
-      client: () => client,
+      client,
       config: () => ({ loadBalancer: { ...whole, ...this.config }, loadBalancerClasses: new Map() }),
       clock: world.clock,
       cluster: { id: clusterId, name: clusterName },

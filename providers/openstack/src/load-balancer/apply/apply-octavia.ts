@@ -20,17 +20,17 @@ import { POLL_MS, type Settling } from './settling.ts';
 export type Carried = Exclude<LoadBalancerActionResult, { readonly kind: 'failed' }>;
 
 export class OctaviaChanges {
-  readonly #client: () => ApiClient;
+  readonly #client: ApiClient;
   readonly #settling: Settling;
 
-  constructor(client: () => ApiClient, settling: Settling) {
+  constructor(client: ApiClient, settling: Settling) {
     this.#client = client;
     this.#settling = settling;
   }
 
   /** Whether a second VIP is to be had, Neutron's subnets and the driver alone know. */
   async create({ otherwise, request }: ChangeOf<'create-load-balancer'>, call: CallContext): Promise<Carried> {
-    const ids = new IdLookUps(this.#client(), call);
+    const ids = new IdLookUps(this.#client, call);
     let filled: PlannedRequest;
     try {
       filled = await ids.fill(request);
@@ -65,7 +65,7 @@ export class OctaviaChanges {
     call: CallContext,
   ): Promise<Carried> {
     return this.#whenReady(id, call, async () => {
-      const there = await readLoadBalancer(this.#client(), id, call);
+      const there = await readLoadBalancer(this.#client, id, call);
       if (!there) return;
       const { owner, sharers } = ownersIn(there.tags ?? []);
       const others = lastSharer ? sharers.filter((one) => !sameOwner(one, lastSharer)) : sharers;
@@ -79,7 +79,7 @@ export class OctaviaChanges {
   async writeTags(change: ChangeOf<'tags'>, call: CallContext): Promise<Carried> {
     const { loadBalancerId: id } = change;
     return this.#whenReady(id, call, async () => {
-      const there = await readLoadBalancer(this.#client(), id, call);
+      const there = await readLoadBalancer(this.#client, id, call);
       if (!there) throw new CloudError('conflict', `the load balancer ${id} is gone; it is read again`);
       const before = there.tags ?? [];
       checkTags(before, change);
@@ -125,7 +125,7 @@ export class OctaviaChanges {
   }
 
   #send<T>(request: PlannedRequest, call: CallContext): Promise<T> {
-    return this.#client().request<T>(call, request);
+    return this.#client.request<T>(call, request);
   }
 }
 

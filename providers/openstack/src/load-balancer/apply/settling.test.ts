@@ -18,7 +18,7 @@ test('one list serves all that wait, with the two fields that are needed', async
   const clock = new FakeClock();
   const lists: ListRequest[] = [];
   const statuses = new Map(Array.from({ length: 50 }, (_, i) => [`lb-${i}`, 'PENDING_UPDATE']));
-  const settling = new Settling(() => clientOver(statuses, lists), clock);
+  const settling = new Settling(clientOver(statuses, lists), clock);
   const ids = [...statuses.keys()];
   for (const id of ids) settling.noteBusy(id);
   const waiting = Promise.all(ids.map((id) => settling.isReady(id, callContext())));
@@ -39,7 +39,7 @@ test('one list serves all that wait, with the two fields that are needed', async
 test('one that takes too long holds no worker, and nobody else', async () => {
   const clock = new FakeClock();
   const lists: ListRequest[] = [];
-  const settling = new Settling(() => clientOver(new Map([['slow', 'PENDING_UPDATE']]), lists), clock);
+  const settling = new Settling(clientOver(new Map([['slow', 'PENDING_UPDATE']]), lists), clock);
   settling.noteBusy('slow');
   assert.equal(await settling.isReady('other', callContext()), true);
   const ready = settling.isReady('slow', callContext());
@@ -50,14 +50,13 @@ test('one that takes too long holds no worker, and nobody else', async () => {
 test('one that gives up does not take the list from the others', async () => {
   const clock = new FakeClock();
   const settling = new Settling(
-    () =>
-      clientOver(
-        new Map([
-          ['a', 'ACTIVE'],
-          ['b', 'ACTIVE'],
-        ]),
-        [],
-      ),
+    clientOver(
+      new Map([
+        ['a', 'ACTIVE'],
+        ['b', 'ACTIVE'],
+      ]),
+      [],
+    ),
     clock,
   );
   settling.noteBusy('a');
@@ -75,7 +74,7 @@ test('one that gives up does not take the list from the others', async () => {
 test('what a look has shown to have settled since it was changed is not waited for, and what changed after the look is', async () => {
   const clock = new FakeClock();
   const lists: ListRequest[] = [];
-  const settling = new Settling(() => clientOver(new Map([['a', 'ACTIVE']]), lists), clock);
+  const settling = new Settling(clientOver(new Map([['a', 'ACTIVE']]), lists), clock);
   settling.noteBusy('a');
   settling.saw('a', 'ACTIVE', clock.monotonic() - 1);
   let isReady = false;

@@ -16,13 +16,13 @@ type Statuses = ReadonlyMap<string, WireLoadBalancer['provisioning_status']>;
 const isPending = (status: string | undefined): boolean => status?.startsWith('PENDING_') === true;
 
 export class Settling {
-  readonly #client: () => ApiClient;
+  readonly #client: ApiClient;
   readonly #clock: Clock;
   /** Changed by us, and not seen to have settled since: when, last; monotonic. */
   readonly #changed = new Map<string, number>();
   #gathering: Promise<Statuses> | undefined;
 
-  constructor(client: () => ApiClient, clock: Clock) {
+  constructor(client: ApiClient, clock: Clock) {
     this.#client = client;
     this.#clock = clock;
   }
@@ -76,7 +76,7 @@ export class Settling {
     this.#gathering = undefined;
     const asked = [...this.#changed.keys()];
     const [id, another] = asked;
-    const all = await this.#client().list<Pick<WireLoadBalancer, 'id' | 'provisioning_status'>>(call, {
+    const all = await this.#client.list<Pick<WireLoadBalancer, 'id' | 'provisioning_status'>>(call, {
       ...listOf('load-balancer', '/v2.0/lbaas/loadbalancers'),
       query: [
         ...(id !== undefined && another === undefined ? [['id', id] as const] : []),

@@ -85,7 +85,7 @@ async function look(count: number): Promise<Looked> {
   const project = new CountedProject();
   let wishes = 0;
   const observer = new Observer({
-    client: () => project.client,
+    client: project.client,
     clock: still,
     cluster,
     previousClusterName: undefined,

@@ -40,7 +40,7 @@ import {
 } from './read-lists.ts';
 
 export interface ObserverOptions extends ClusterNames {
-  readonly client: () => ApiClient;
+  readonly client: ApiClient;
   readonly clock: Clock;
   readonly facts: LearnedFacts;
   readonly subnets: SubnetCidrs;
@@ -80,7 +80,7 @@ export class Observer {
     services: readonly LoadBalancerService[],
     call: CallContext,
   ): Promise<readonly LoadBalancerObservation[]> {
-    const client = this.#options.client();
+    const client = this.#options.client;
     const identities = services.map((service) => identityOf(service, this.#options));
     const isFew = services.length < LISTS_FROM;
     const lists = await readLists(client, call, isFew ? this.#findTagged(identities, call) : undefined);
@@ -124,13 +124,13 @@ export class Observer {
   }
 
   async listOwned(call: CallContext): Promise<readonly LoadBalancerPart[]> {
-    return ownedParts(await readLists(this.#options.client(), call), this.#options.cluster.id);
+    return ownedParts(await readLists(this.#options.client, call), this.#options.cluster.id);
   }
 
   /** In place of all of the project: those with the tag of an owner or sharer. */
   #findTagged(identities: readonly ServiceIdentity[], call: CallContext): Promise<readonly WireLoadBalancer[]> {
     const tags = identities.flatMap(({ owner }) => [ownerTag(owner), sharerTag(owner)]);
-    return listLoadBalancers(this.#options.client(), [['tags-any', tags.join(',')]], call);
+    return listLoadBalancers(this.#options.client, [['tags-any', tags.join(',')]], call);
   }
 
   /**
@@ -153,7 +153,7 @@ export class Observer {
       ...[...new Set(names)].map((name) => ['name', name] as const),
       ...[...new Set(ports)].map((port) => ['vip_port_id', port] as const),
     ];
-    const lists = filters.map((filter) => listLoadBalancers(this.#options.client(), [filter], call));
+    const lists = filters.map((filter) => listLoadBalancers(this.#options.client, [filter], call));
     return (await Promise.all(lists)).flat();
   }
 
@@ -167,7 +167,7 @@ export class Observer {
     const missing = new Set(identities.flatMap(({ named }) => named).filter((id) => !listed.has(id)));
     const read = [...missing].map(async (id): Promise<[string, WireLoadBalancer | Error | undefined]> => {
       try {
-        return [id, await readLoadBalancer(this.#options.client(), id, call)];
+        return [id, await readLoadBalancer(this.#options.client, id, call)];
       } catch (error) {
         return [id, asError(error)];
       }
@@ -242,7 +242,7 @@ export class Observer {
     const vips = [wire.vip_subnet_id, ...(wire.additional_vips ?? []).map((one) => one.subnet_id)];
     const ids = [...vips, ...pools.flatMap(({ members }) => members.map(({ subnetId }) => subnetId))];
     const subnetCidrs = await this.#options.subnets.read(
-      this.#options.client(),
+      this.#options.client,
       ids.filter((id) => id !== null),
       call,
     );

@@ -24,7 +24,7 @@ import { cpoPrefix } from '../listener-owner.ts';
 const PATIENCE_MS = 60_000;
 
 export interface PartReaderOptions {
-  readonly client: () => ApiClient;
+  readonly client: ApiClient;
   readonly clock: Clock;
   readonly home: Home;
 }
@@ -103,7 +103,7 @@ export class PartReader {
     const operation = `GET ${path}/{id}`;
     let answer: Readonly<Record<string, unknown>>;
     try {
-      answer = await this.#options.client().request(call, { service, operation, method: 'GET', path: `${path}/${id}` });
+      answer = await this.#options.client.request(call, { service, operation, method: 'GET', path: `${path}/${id}` });
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
       return await this.#gone({ kind, id, proof: error.message }, call);
@@ -119,7 +119,7 @@ export class PartReader {
 
   /** A list proves presence only: what it leaves out says nothing. */
   #listenersOf(id: string, call: CallContext): Promise<readonly WireListener[]> {
-    return this.#options.client().list<WireListener>(call, {
+    return this.#options.client.list<WireListener>(call, {
       ...listOf('load-balancer', '/v2.0/lbaas/listeners'),
       query: [['loadbalancer_id', id]],
     });
