@@ -64,24 +64,12 @@ function changesOf(
   there: ObservedListener,
   tags: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  const { allowedCidrs, timeouts, tlsContainerRef } = wanted;
+  const { tlsContainerRef } = wanted;
   const has = there.insertHeaders[forwardedFor] === 'true';
   const { [forwardedFor]: _, ...others } = there.insertHeaders;
   const headers = wanted.insertHeaders.xForwardedFor ? { ...others, [forwardedFor]: 'true' } : others;
-  const current: Readonly<Record<string, unknown>> = {
-    connection_limit: there.connectionLimit,
-    allowed_cidrs: there.allowedCidrs,
-    timeout_client_data: there.timeouts.clientData,
-    timeout_member_connect: there.timeouts.memberConnect,
-    timeout_member_data: there.timeouts.memberData,
-    timeout_tcp_inspect: there.timeouts.tcpInspect,
-    default_tls_container_ref: there.tlsContainerRef,
-  };
-  const settings = listenerSettings({
-    ...wanted,
-    ...(allowedCidrs && { allowedCidrs: allowedCidrs.toSorted() }),
-    ...(timeouts && { timeouts }),
-  });
+  const current = listenerSettings(there);
+  const settings = listenerSettings(wanted);
   const changed = Object.entries(settings).filter(
     ([key, value]) => JSON.stringify(current[key]) !== JSON.stringify(value),
   );

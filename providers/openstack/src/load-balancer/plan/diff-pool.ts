@@ -130,24 +130,8 @@ function diffMonitor(wanted: DesiredHealthMonitor | undefined, pool: ObservedPoo
   if (health === 'rebuild' || there.type !== wanted.type) {
     return { steps: [removal(there), creation(wanted)], waiting: false };
   }
-  if (health === 'ready' && sameMonitor(wanted, there)) return NOTHING;
-  const request = putRequest('healthmonitors', there.id, monitorSettings(wanted));
+  const settings = monitorSettings(wanted);
+  if (health === 'ready' && JSON.stringify(settings) === JSON.stringify(monitorSettings(there))) return NOTHING;
+  const request = putRequest('healthmonitors', there.id, settings);
   return { steps: [{ summary: `update the health monitor of ${pool.name}`, request }], waiting: false };
-}
-
-function sameMonitor(
-  { delay, http, maxRetries, maxRetriesDown, name, timeout }: DesiredHealthMonitor,
-  there: ObservedMonitor,
-): boolean {
-  return (
-    there.name === name &&
-    there.delay === delay &&
-    there.timeout === timeout &&
-    there.maxRetries === maxRetries &&
-    there.maxRetriesDown === maxRetriesDown &&
-    (http === undefined ||
-      (there.http?.method === http.method &&
-        there.http.urlPath === http.urlPath &&
-        there.http.expectedCodes === http.expectedCodes))
-  );
 }

@@ -2,6 +2,7 @@
 import type { IPFamily } from '@outrigger/cloud-provider';
 import { familyIn } from '../desired/address-families.ts';
 import type { DesiredHealthMonitor, DesiredListener, DesiredMember, DesiredPool } from '../desired/desired-tree.ts';
+import type { ObservedListener, ObservedMonitor } from '../observed-tree.ts';
 import { affinityTag } from '../ownership.ts';
 import type { Reference } from './references.ts';
 
@@ -10,9 +11,13 @@ type Body = Readonly<Record<string, unknown>>;
 /** The header that CPO sets, and looks for. */
 export const forwardedFor = 'X-Forwarded-For';
 
-/** What may be changed on a listener that is there. */
-export function listenerSettings(wanted: DesiredListener): Body {
-  const { allowedCidrs, connectionLimit, timeouts, tlsContainerRef } = wanted;
+/** What may be changed on a listener that is there: as it is wanted, or as it is. */
+export function listenerSettings({
+  allowedCidrs,
+  connectionLimit,
+  timeouts,
+  tlsContainerRef,
+}: DesiredListener | ObservedListener): Body {
   return {
     connection_limit: connectionLimit,
     ...(allowedCidrs && { allowed_cidrs: allowedCidrs }),
@@ -22,7 +27,7 @@ export function listenerSettings(wanted: DesiredListener): Body {
       timeout_member_data: timeouts.memberData,
       timeout_tcp_inspect: timeouts.tcpInspect,
     }),
-    ...(tlsContainerRef !== undefined && { default_tls_container_ref: tlsContainerRef }),
+    ...(tlsContainerRef && { default_tls_container_ref: tlsContainerRef }),
   };
 }
 
@@ -70,7 +75,7 @@ export function memberBody(wanted: DesiredMember, fallback: MemberSubnet): Body 
   };
 }
 
-/** Without the type, which is for ever. */
+/** Without the type, which is for ever: as it is wanted, or as it is. */
 export function monitorSettings({
   delay,
   http,
@@ -78,7 +83,7 @@ export function monitorSettings({
   maxRetriesDown,
   name,
   timeout,
-}: DesiredHealthMonitor): Body {
+}: DesiredHealthMonitor | ObservedMonitor): Body {
   return {
     name,
     delay,
