@@ -1,8 +1,8 @@
 /** What an action carries for `apply`: each is one change in OpenStack. JSON. */
 import type { LoadBalancerAction, Owner, PartName } from '@outrigger/cloud-provider';
 import type { ApiRequest } from '../../client/api-client.ts';
+import type { BackEndAddress } from '../desired/desired-tree.ts';
 import type { MarkedCollection, PartKind } from '../observed-tree.ts';
-import type { MemberNode } from './nodes-by-address.ts';
 
 /** One request, as it is sent; with references (`Reference`) where only Neutron knows an ID. A dry run shows it. */
 export interface PlannedRequest extends Pick<ApiRequest, 'service' | 'operation' | 'method' | 'path' | 'query'> {
@@ -10,7 +10,7 @@ export interface PlannedRequest extends Pick<ApiRequest, 'service' | 'operation'
 }
 
 /** An address of a member, with its node: the server whose port has it is known by the provider ID, else by the name. */
-export interface MemberAddress extends Partial<MemberNode> {
+export interface MemberAddress extends Partial<BackEndAddress> {
   readonly address: string;
 }
 

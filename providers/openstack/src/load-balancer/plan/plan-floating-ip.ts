@@ -1,12 +1,5 @@
 /** What is to be done about the floating IP of a load balancer that the Service owns. Pure. */
-import {
-  CloudError,
-  type JudgedThing,
-  type LoadBalancerAction,
-  type LoadBalancerPart,
-  type LoadBalancerWarning,
-  type Owner,
-} from '@outrigger/cloud-provider';
+import { CloudError, type LoadBalancerAction, type LoadBalancerWarning } from '@outrigger/cloud-provider';
 import type { FloatingIPWish } from '../desired/desired-tree.ts';
 import { matchFloatingSubnets } from '../desired/floating-subnets.ts';
 import { notForThis, thingOf, type ThingKind } from '../foreign-things.ts';
@@ -20,16 +13,12 @@ import {
 import { markedDescription } from '../ownership.ts';
 import { actionOf, touching, type PlannedRequest, type Target } from './change.ts';
 import { deletionOf, markChange, postNeutron, putNeutron } from './neutron-requests.ts';
+import type { ServingContext } from './serving-context.ts';
 
-export interface FloatingIPContext {
+/** `parts`: the Service's own floating IPs. Those that it asks for or has on its VIP besides are among the `others` of `desired`. */
+export interface FloatingIPContext extends Pick<ServingContext, 'desired' | 'parts'> {
   readonly loadBalancer: ObservedLoadBalancer;
   readonly target: Target;
-  /** The Service's own. */
-  readonly parts: readonly LoadBalancerPart[];
-  readonly owner: Owner;
-  readonly namespace: string;
-  /** With the floating IPs that the Service asks for or has on its VIP, and that are not its own. */
-  readonly others: readonly JudgedThing[];
 }
 
 export interface FloatingIPPlan {
@@ -109,7 +98,7 @@ const isOwn = ({ id }: ObservedFloatingIP, { parts }: FloatingIPContext): boolea
 
 /** Its own, or set aside for its namespace. */
 function mayTouch(one: ObservedFloatingIP, context: FloatingIPContext): boolean {
-  return isOwn(one, context) || thingOf(context.others, 'floating-ip', one.id)?.mayUse === true;
+  return isOwn(one, context) || thingOf(context.desired.others, 'floating-ip', one.id)?.mayUse === true;
 }
 
 type Wish = Exclude<FloatingIPWish, { kind: 'none' }>;
@@ -129,7 +118,10 @@ function choose(
   if (!there) return 'make';
   if (there.portId === vipPortId) return there;
   if (!mayTouch(there, context)) {
-    return notForThis(`the floating IP ${wish.address}, which loadBalancerIP asks for,`, context.namespace);
+    return notForThis(
+      `the floating IP ${wish.address}, which loadBalancerIP asks for,`,
+      context.desired.service.namespace,
+    );
   }
   if (there.portId === null) return there;
   const text = `the floating IP ${wish.address}, which loadBalancerIP asks for, is attached elsewhere; detach it, or ask for another`;
@@ -145,7 +137,7 @@ interface Place {
 function creation(
   wish: Wish,
   place: Place,
-  { loadBalancer, owner }: FloatingIPContext,
+  { loadBalancer, desired: { owner } }: FloatingIPContext,
 ): LoadBalancerAction | CloudError {
   const summary = wish.kind === 'address' ? `create the floating IP ${wish.address}` : 'create a floating IP';
   const fixedIP = fixedIPOf(loadBalancer);
@@ -225,7 +217,7 @@ export function deletion({ address, id }: ObservedFloatingIP): LoadBalancerActio
 function remark(
   chosen: ObservedFloatingIP,
   keep: boolean,
-  { owner, parts }: FloatingIPContext,
+  { desired: { owner }, parts }: FloatingIPContext,
 ): readonly LoadBalancerAction[] {
   const part = parts.find(({ id }) => id === chosen.id);
   if (!part) return [];

@@ -24,7 +24,6 @@ import { diffMembers } from './diff-pool.ts';
 import { actionsOf, healthOf } from './diff.ts';
 import { isOwnChild } from '../listener-owner.ts';
 import { diffPorts } from './plan-security-group.ts';
-import { nodesByAddress } from './nodes-by-address.ts';
 
 export interface MembersContext {
   readonly desired: DesiredLoadBalancer;
@@ -62,7 +61,7 @@ export function planMembers(context: MembersContext): LoadBalancerPlan {
       ? []
       : parts
           .filter(({ kind, owner }) => kind === 'security-group' && sameOwner(owner, desired.owner))
-          .flatMap((part) => diffPorts(securityGroupIn(part), addresses, nodesByAddress(desired)));
+          .flatMap((part) => diffPorts(securityGroupIn(part), addresses, desired));
   return {
     actions: [...actions, ...ports],
     complete: actions.length + ports.length === 0 && !waiting,

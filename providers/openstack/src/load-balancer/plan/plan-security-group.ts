@@ -1,7 +1,7 @@
 /** What is to be done about the security group of a Service (`manage-security-groups`). Pure. */
-import type { LoadBalancerAction, LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
+import type { DesiredLoadBalancer, LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-provider';
 import { familyIn } from '../desired/address-families.ts';
-import type { DesiredTree, SecurityGroupRule, SecurityGroupWish } from '../desired/desired-tree.ts';
+import type { SecurityGroupRule, SecurityGroupWish } from '../desired/desired-tree.ts';
 import {
   securityGroupIn,
   type ObservedChildren,
@@ -12,28 +12,24 @@ import {
 import { markedDescription } from '../ownership.ts';
 import { actionOf, type MemberAddress } from './change.ts';
 import { deletionOf, postNeutron } from './neutron-requests.ts';
-import type { MemberNode } from './nodes-by-address.ts';
+import type { ServingContext } from './serving-context.ts';
 
-export interface SecurityGroupContext {
-  readonly tree: DesiredTree;
+/** `parts`: the Service's own groups: one, or what a lost answer has made twice. */
+export interface SecurityGroupContext extends Pick<ServingContext, 'desired' | 'parts' | 'tree'> {
   readonly loadBalancer: ObservedLoadBalancer;
   readonly children: ObservedChildren;
-  /** The Service's own groups: one, or what a lost answer has made twice. */
-  readonly parts: readonly LoadBalancerPart[];
-  readonly owner: Owner;
-  /** The back ends by address. */
-  readonly nodes: ReadonlyMap<string, MemberNode>;
 }
 
 export function planSecurityGroup(
   wish: SecurityGroupWish | undefined,
   context: SecurityGroupContext,
 ): readonly LoadBalancerAction[] {
-  const { owner, parts, tree } = context;
+  const { desired, parts, tree } = context;
   if (!wish) return parts.flatMap(removeGroup);
   const [first, ...twins] = parts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   if (!first) {
     const name = tree.loadBalancer.names.securityGroup;
+    const { owner } = desired;
     const description = markedDescription(wish.description, { owner, keep: false });
     const request = postNeutron('security-groups', { name, description });
     const change = { op: 'create-marked', collection: 'security-groups', request, owner } as const;
@@ -41,7 +37,7 @@ export function planSecurityGroup(
   }
   const group = securityGroupIn(first);
   const wanted = new Set(tree.listeners.flatMap(({ pool }) => pool.members.map(({ address }) => address)));
-  const ports = diffPorts(group, wanted, context.nodes);
+  const ports = diffPorts(group, wanted, desired);
   return [...diffRules(wish, group, context), ...ports, ...twins.flatMap(removeGroup)];
 }
 
@@ -138,14 +134,18 @@ function keyOf({ cidr, family, portMax, portMin, protocol }: Rule): string {
 export function diffPorts(
   group: ObservedSecurityGroup,
   wanted: ReadonlySet<string>,
-  nodes: ReadonlyMap<string, MemberNode>,
+  { backEnds }: Pick<DesiredLoadBalancer, 'backEnds'>,
 ): readonly LoadBalancerAction[] {
+  const nodes = new Map(backEnds.flatMap(({ addresses, node }) => addresses.map(({ address }) => [address, node])));
   const covered = new Set([...group.ports.flatMap(({ addresses }) => addresses), ...group.withoutPort]);
   const missing = [...wanted].filter((address) => !covered.has(address)).toSorted();
   const obsolete = group.ports.filter(({ addresses }) => !addresses.some((address) => wanted.has(address)));
   const target = { kind: 'security-group', id: group.id } as const;
   const attach = inBatches(missing).map((addresses) => {
-    const members = addresses.map((address): MemberAddress => ({ address, ...nodes.get(address) }));
+    const members = addresses.map((address): MemberAddress => {
+      const { name: nodeName, providerID } = nodes.get(address) ?? {};
+      return { address, ...(nodeName !== undefined && { nodeName }), ...(providerID !== undefined && { providerID }) };
+    });
     const change = { op: 'attach-security-group', groupId: group.id, members } as const;
     return actionOf('update', target, `add the security group to ${members.length} ports`, change);
   });

@@ -25,7 +25,6 @@ import { planFloatingIP, type FloatingIPPlan } from './plan-floating-ip.ts';
 import { removeParts } from './plan-removing.ts';
 import { removeLoadBalancer } from './remove-load-balancer.ts';
 import { planNeutronTags } from './plan-neutron-tags.ts';
-import { nodesByAddress } from './nodes-by-address.ts';
 import { planSecurityGroup } from './plan-security-group.ts';
 import type { ServingContext } from './serving-context.ts';
 import { sharingRefusal } from './sharing.ts';
@@ -60,12 +59,10 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
   const target: Target = { kind: owns ? 'load-balancer' : 'shared-load-balancer', id: part.id };
   const floating = owns
     ? planFloatingIP(tree.floatingIP, {
+        desired,
         loadBalancer,
         target,
         parts: context.parts.filter(({ kind }) => kind === 'floating-ip'),
-        owner: desired.owner,
-        namespace: desired.service.namespace,
-        others: desired.others ?? [],
       })
     : sharedFloatingIP(loadBalancer);
   const warnings = [...context.warnings, ...floating.warnings, ...secondVipWarnings(tree, loadBalancer)];
@@ -144,12 +141,10 @@ function planRest(
 ): readonly LoadBalancerAction[] {
   const { desired, parts, tree } = context;
   const group = planSecurityGroup(tree.securityGroup, {
-    tree,
+    ...context,
     loadBalancer: loadBalancerIn(part),
     children,
     parts: parts.filter(({ kind }) => kind === 'security-group'),
-    owner: desired.owner,
-    nodes: nodesByAddress(desired),
   });
   const actions = [...floating.actions, ...group];
   if (actions.length > 0) return actions;
