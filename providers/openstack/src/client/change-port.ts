@@ -2,6 +2,7 @@
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from './api-client.ts';
 import { operation } from './operation.ts';
+import { readOne } from './read-one.ts';
 
 /** Someone who changes a port without end is not waited for here: the host tries again with back-off. */
 const MOST_ATTEMPTS = 5;
@@ -30,11 +31,7 @@ export async function changePort<P extends Port>(
       return;
     } catch (error) {
       if (attempt === MOST_ATTEMPTS || !isCloudError(error, 'conflict')) throw error;
-      port = await readPort<P>(client, id, call);
+      port = await readOne<P>(client, ['network', '/v2.0/ports'], id, call);
     }
   }
-}
-
-export async function readPort<P extends Port>(client: ApiClient, id: string, call: CallContext): Promise<P> {
-  return (await client.request<{ readonly port: P }>(call, operation('network', 'GET /v2.0/ports/{id}', id))).port;
 }

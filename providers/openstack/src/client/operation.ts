@@ -1,5 +1,5 @@
 /** Requests by their operation: label, method and path in one. */
-import type { ApiRequest, ListRequest, ServiceType } from './api-client.ts';
+import type { ApiRequest, ListRequest, Query, ServiceType } from './api-client.ts';
 
 /** Of `GET /v2.0/ports/{id}` and an ID, or several in their order: the request, without what it has besides. IDs are encoded. */
 export function operation(
@@ -18,7 +18,15 @@ export function operation(
 }
 
 /** Of `/v2.0/security-groups`: the list, which is called `security_groups` in its answer. */
-export function listOf(service: ServiceType, path: `/${string}`): Omit<ListRequest, 'query' | 'microversion'> {
-  const collection = path.slice(path.lastIndexOf('/') + 1).replaceAll('-', '_');
-  return { service, operation: `GET ${path}`, path, collection };
+export function listOf(service: ServiceType, path: `/${string}`, query: Query = []): ListRequest {
+  return { service, operation: `GET ${path}`, path, collection: keyOf(path), query };
+}
+
+/** Of `/v2.0/security-groups`: `security_group`, under which bodies and answers have one of them. */
+export function itemKeyOf(path: string): string {
+  return keyOf(path).slice(0, -1);
+}
+
+function keyOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1).replaceAll('-', '_');
 }

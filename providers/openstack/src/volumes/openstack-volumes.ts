@@ -1,14 +1,13 @@
 /** The availability zones of cinder's volumes, for PersistentVolumes of the in-tree source `cinder`. Those of `csi` know theirs. */
 import {
   asError,
-  isCloudError,
   type CallContext,
   type VolumeRef,
   type VolumeResult,
   type VolumeTopology,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
-import { operation } from '../client/operation.ts';
+import { readIfThere } from '../client/read-one.ts';
 import { labelValueOf } from '../instances/label-value.ts';
 
 interface CinderVolume {
@@ -39,13 +38,9 @@ export class OpenStackVolumes implements VolumeTopology {
 
   async #lookUpOne(handle: string, call: CallContext): Promise<VolumeResult> {
     try {
-      const { volume } = await this.#client.request<{ readonly volume: CinderVolume }>(
-        call,
-        operation('block-storage', 'GET /volumes/{id}', handle),
-      );
-      return this.#resultOf(volume);
+      const volume = await readIfThere<CinderVolume>(this.#client, ['block-storage', '/volumes'], handle, call);
+      return volume ? this.#resultOf(volume) : { kind: 'unknown' };
     } catch (error) {
-      if (isCloudError(error, 'not-found')) return { kind: 'unknown' };
       return { kind: 'failed', error: asError(error) };
     }
   }

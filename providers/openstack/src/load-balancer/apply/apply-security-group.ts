@@ -1,8 +1,8 @@
 /** Puts security groups onto ports, and takes them off. */
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
-import { changePort, readPort } from '../../client/change-port.ts';
-import { operation } from '../../client/operation.ts';
+import { changePort } from '../../client/change-port.ts';
+import { readIfThere, readOne } from '../../client/read-one.ts';
 import { isUuid } from '../../uuid.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort } from '../neutron-wire.ts';
@@ -36,7 +36,7 @@ export async function attachSecurityGroup(
     ];
     if (port) {
       await turns.take(port.id, call.signal, async (waited) => {
-        const current = waited ? await readPort<WirePort>(client, port.id, call) : port;
+        const current = waited ? await readOne<WirePort>(client, ['network', '/v2.0/ports'], port.id, call) : port;
         await changeGroups(client, current, withGroup, call);
       });
     } else without.push(member.address);
@@ -55,22 +55,15 @@ async function isServerOf(
   call: CallContext,
 ): Promise<boolean> {
   if (nodeName === undefined || !isUuid(id)) return false;
-  try {
-    const { server } = await client.request<{ server: { readonly name?: string } }>(
-      call,
-      operation('compute', 'GET /servers/{id}', id),
-    );
-    const isSame = server.name?.toLowerCase() === nodeName.toLowerCase();
-    if (!isSame) {
-      const text =
-        'the port with the address of a node gets no security group: the server has another name than the node';
-      call.logger.warn(text, { node: nodeName, server: id, next: 'open the node ports on it yourself' });
-    }
-    return isSame;
-  } catch (error) {
-    if (!isCloudError(error, 'not-found')) throw error;
-    return false;
+  const server = await readIfThere<{ readonly name?: string }>(client, ['compute', '/servers'], id, call);
+  if (!server) return false;
+  const isSame = server.name?.toLowerCase() === nodeName.toLowerCase();
+  if (!isSame) {
+    const text =
+      'the port with the address of a node gets no security group: the server has another name than the node';
+    call.logger.warn(text, { node: nodeName, server: id, next: 'open the node ports on it yourself' });
   }
+  return isSame;
 }
 
 export async function detachSecurityGroup(
@@ -82,7 +75,7 @@ export async function detachSecurityGroup(
   for (const id of portIds) {
     try {
       await turns.take(id, call.signal, async () => {
-        const port = await readPort<WirePort>(client, id, call);
+        const port = await readOne<WirePort>(client, ['network', '/v2.0/ports'], id, call);
         await changeGroups(client, port, (groups) => groups.filter((one) => one !== groupId), call);
       });
     } catch (error) {

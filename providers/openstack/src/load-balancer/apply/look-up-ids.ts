@@ -1,7 +1,7 @@
 /** Puts the IDs that Neutron knows into a planned request, right before it is sent. */
 import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
-import { operation } from '../../client/operation.ts';
+import { readOne } from '../../client/read-one.ts';
 import type { WirePort, WireSubnet } from '../neutron-wire.ts';
 import { listSubnets } from '../observe/read-lists.ts';
 import type { PlannedRequest } from '../plan/change.ts';
@@ -67,15 +67,11 @@ export class IdLookUps {
   async #network(network: NetworkLookUp): Promise<string> {
     if ('id' in network) return network.id;
     if ('ofPort' in network) {
-      const { port } = await this.#get<{ port: WirePort & { readonly network_id: string } }>('ports', network.ofPort);
-      return port.network_id;
+      type Port = WirePort & { readonly network_id: string };
+      return (await readOne<Port>(this.#client, ['network', '/v2.0/ports'], network.ofPort, this.#call)).network_id;
     }
     const { ofSubnet = '' } = network;
     const id = typeof ofSubnet === 'string' ? ofSubnet : await this.#subnet(ofSubnet.lookUp);
-    return (await this.#get<{ subnet: WireSubnet }>('subnets', id)).subnet.network_id;
-  }
-
-  #get<T>(collection: 'ports' | 'subnets', id: string): Promise<T> {
-    return this.#client.request<T>(this.#call, operation('network', `GET /v2.0/${collection}/{id}`, id));
+    return (await readOne<WireSubnet>(this.#client, ['network', '/v2.0/subnets'], id, this.#call)).network_id;
   }
 }

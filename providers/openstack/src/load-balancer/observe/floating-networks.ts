@@ -40,10 +40,10 @@ export class FloatingNetworks {
 
   /** As CPO chooses: the first that has a subnet. */
   async #firstExternal(): Promise<string | null> {
-    const networks = await this.#client.list<{ readonly id: string; readonly subnets: readonly string[] }>(this.#call, {
-      ...listOf('network', '/v2.0/networks'),
-      query: [['router:external', 'true']],
-    });
+    const networks = await this.#client.list<{ readonly id: string; readonly subnets: readonly string[] }>(
+      this.#call,
+      listOf('network', '/v2.0/networks', [['router:external', 'true']]),
+    );
     return networks.find(({ subnets }) => subnets.length > 0)?.id ?? null;
   }
 

@@ -1,16 +1,16 @@
 /** What each Service names, or has attached to its load balancer, and that is no part of its own. */
 import { sameOwner, type CallContext, type ForeignThing, type LoadBalancerPart } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import { readIfThere } from '../../client/read-one.ts';
 import { isUuid } from '../../uuid.ts';
 import { annotationTable } from '../desired/annotation-table.ts';
 import type { LoadBalancerSettings } from '../desired/service-options.ts';
 import { foreignFloatingIP, foreignLoadBalancer, grantedIn, type ThingKind } from '../foreign-things.ts';
-import type { WireFloatingIP } from '../neutron-wire.ts';
+import type { WireFloatingIP, WireNamed } from '../neutron-wire.ts';
 import { loadBalancerIn } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { isClaimable } from '../predecessor.ts';
 import type { ServiceIdentity } from '../service-identity.ts';
-import { readNamed } from './read-lists.ts';
 
 interface Seen {
   readonly all: readonly WireLoadBalancer[];
@@ -84,7 +84,9 @@ async function placesOf(
   });
   return Promise.all(
     named.map(async ({ kind, collection, id }): Promise<ForeignThing> => {
-      const there = allowsAll ? { tags: [] } : await readNamed(client, collection, id, call);
+      const there = allowsAll
+        ? { tags: [] }
+        : await readIfThere<WireNamed>(client, ['network', `/v2.0/${collection}`], id, call);
       const allowed = [...grantedIn(there?.tags ?? []), ...(allowsAll ? ['*'] : [])];
       return { kind: kind satisfies ThingKind, id, allowed };
     }),

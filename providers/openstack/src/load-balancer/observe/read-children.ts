@@ -1,8 +1,9 @@
 /** Reads what hangs below load balancers: few one by one, many by one list of each kind. */
-import { asError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import { asError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../../client/api-client.ts';
 import { listOf, operation } from '../../client/operation.ts';
 import { asQuery } from '../../client/query-chunks.ts';
+import { readIfThere } from '../../client/read-one.ts';
 import type { ObservedListener, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import type { WireListener, WireMember, WireMonitor, WirePool } from '../octavia-wire.ts';
 import type { LatenessTracker } from './lateness.ts';
@@ -124,10 +125,7 @@ async function listBelow<T>(
   call: CallContext,
 ): Promise<readonly T[]> {
   const list = (filter: Query): Promise<readonly T[]> =>
-    client.list<T>(call, {
-      ...listOf('load-balancer', `/v2.0/lbaas/${collection}`),
-      query: [...filter, ...columnsOf(collection)],
-    });
+    client.list<T>(call, listOf('load-balancer', `/v2.0/lbaas/${collection}`, [...filter, ...columnsOf(collection)]));
   if (ids.length >= LISTS_FROM) return list([]);
   return (await Promise.all(ids.map((id) => list([['loadbalancer_id', id]])))).flat();
 }
@@ -137,21 +135,12 @@ async function readMonitors(
   ids: readonly string[],
   call: CallContext,
 ): Promise<ReadonlyMap<string, WireMonitor>> {
-  if (ids.length >= LISTS_FROM) {
-    const all = await client.list<WireMonitor>(call, listOf('load-balancer', '/v2.0/lbaas/healthmonitors'));
-    return new Map(all.map((monitor) => [monitor.id, monitor]));
-  }
-  const read = ids.map(async (id): Promise<readonly [string, WireMonitor][]> => {
-    try {
-      const request = operation('load-balancer', 'GET /v2.0/lbaas/healthmonitors/{id}', id);
-      const answer = await client.request<{ healthmonitor: WireMonitor }>(call, request);
-      return [[id, answer.healthmonitor]];
-    } catch (error) {
-      if (isCloudError(error, 'not-found')) return [];
-      throw error;
-    }
-  });
-  return new Map((await Promise.all(read)).flat());
+  const place = ['load-balancer', '/v2.0/lbaas/healthmonitors'] as const;
+  const all =
+    ids.length >= LISTS_FROM
+      ? await client.list<WireMonitor>(call, listOf(...place))
+      : await Promise.all(ids.map((id) => readIfThere<WireMonitor>(client, place, id, call)));
+  return new Map(all.flatMap((monitor) => (monitor ? [[monitor.id, monitor]] : [])));
 }
 
 async function readPool(
@@ -165,9 +154,7 @@ async function readPool(
     pool.members.length === 0
       ? []
       : await client.list<WireMember>(call, {
-          service: 'load-balancer',
-          operation: 'GET /v2.0/lbaas/pools/{id}/members',
-          path: `/v2.0/lbaas/pools/${encodeURIComponent(pool.id)}/members`,
+          ...operation('load-balancer', 'GET /v2.0/lbaas/pools/{id}/members', pool.id),
           collection: 'members',
           query: columnsOf('members'),
         });

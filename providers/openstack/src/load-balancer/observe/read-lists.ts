@@ -1,9 +1,10 @@
 /** One list of each kind, which all Services of a batch are looked up in: of what is looked at, and not all that Octavia and Neutron say. */
-import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../../client/api-client.ts';
-import { listOf, operation } from '../../client/operation.ts';
+import { listOf } from '../../client/operation.ts';
 import { asQuery, chunksOf } from '../../client/query-chunks.ts';
-import type { WireFloatingIP, WireNamed, WirePort, WireSecurityGroup, WireSubnet } from '../neutron-wire.ts';
+import { readIfThere, readOne } from '../../client/read-one.ts';
+import type { WireFloatingIP, WirePort, WireSecurityGroup, WireSubnet } from '../neutron-wire.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 
 export interface Lists {
@@ -50,10 +51,7 @@ export async function readLists(
 ): Promise<Lists> {
   const [loadBalancers, floatingIPs, securityGroups] = await Promise.all([
     loadBalancersRead,
-    client.list<WireFloatingIP>(call, {
-      ...listOf('network', '/v2.0/floatingips'),
-      query: columnsOf('floatingips'),
-    }),
+    client.list<WireFloatingIP>(call, listOf('network', '/v2.0/floatingips', columnsOf('floatingips'))),
     listSecurityGroups(client, columnsOf('security-groups'), call),
   ]);
   return { loadBalancers, floatingIPs, securityGroups };
@@ -64,10 +62,8 @@ export function listLoadBalancers(
   filter: Query,
   call: CallContext,
 ): Promise<readonly WireLoadBalancer[]> {
-  return client.list<WireLoadBalancer>(call, {
-    ...listOf('load-balancer', '/v2.0/lbaas/loadbalancers'),
-    query: [...filter, ...columnsOf('loadbalancers')],
-  });
+  const query = [...filter, ...columnsOf('loadbalancers')];
+  return client.list<WireLoadBalancer>(call, listOf('load-balancer', '/v2.0/lbaas/loadbalancers', query));
 }
 
 /** With their rules, those that are still there. */
@@ -82,10 +78,7 @@ export async function readSecurityGroups(
 }
 
 function listSecurityGroups(client: ApiClient, query: Query, call: CallContext): Promise<readonly WireSecurityGroup[]> {
-  return client.list<WireSecurityGroup>(call, {
-    ...listOf('network', '/v2.0/security-groups'),
-    query,
-  });
+  return client.list<WireSecurityGroup>(call, listOf('network', '/v2.0/security-groups', query));
 }
 
 /** One by its ID; `undefined` where Octavia itself says that there is none. */
@@ -94,35 +87,8 @@ export async function readLoadBalancer(
   id: string,
   call: CallContext,
 ): Promise<WireLoadBalancer | undefined> {
-  try {
-    const { loadbalancer } = await client.request<{ loadbalancer: WireLoadBalancer }>(
-      call,
-      operation('load-balancer', 'GET /v2.0/lbaas/loadbalancers/{id}', id),
-    );
-    return loadbalancer.provisioning_status === 'DELETED' ? undefined : loadbalancer;
-  } catch (error) {
-    if (isCloudError(error, 'not-found')) return undefined;
-    throw error;
-  }
-}
-
-/** A port, network or subnet by its ID; `undefined` where Neutron shows the project none. */
-export async function readNamed(
-  client: ApiClient,
-  collection: 'ports' | 'networks' | 'subnets',
-  id: string,
-  call: CallContext,
-): Promise<WireNamed | undefined> {
-  try {
-    const answer = await client.request<Readonly<Record<string, WireNamed>>>(
-      call,
-      operation('network', `GET /v2.0/${collection}/{id}`, id),
-    );
-    return answer[collection.slice(0, -1)];
-  } catch (error) {
-    if (isCloudError(error, 'not-found')) return undefined;
-    throw error;
-  }
+  const there = await readIfThere<WireLoadBalancer>(client, ['load-balancer', '/v2.0/lbaas/loadbalancers'], id, call);
+  return there?.provisioning_status === 'DELETED' ? undefined : there;
 }
 
 /** The ports that have one of the groups. */
@@ -139,17 +105,11 @@ export async function readPortsOfGroups(
 }
 
 export function listPorts(client: ApiClient, query: Query, call: CallContext): Promise<readonly WirePort[]> {
-  return client.list<WirePort>(call, {
-    ...listOf('network', '/v2.0/ports'),
-    query,
-  });
+  return client.list<WirePort>(call, listOf('network', '/v2.0/ports', query));
 }
 
 export function listSubnets(client: ApiClient, query: Query, call: CallContext): Promise<readonly WireSubnet[]> {
-  return client.list<WireSubnet>(call, {
-    ...listOf('network', '/v2.0/subnets'),
-    query,
-  });
+  return client.list<WireSubnet>(call, listOf('network', '/v2.0/subnets', query));
 }
 
 /** The CIDRs of subnets, which never change. */
@@ -169,11 +129,8 @@ export class SubnetCidrs {
   async #read(client: ApiClient, id: string, call: CallContext): Promise<string> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    const { subnet } = await client.request<{ subnet: WireSubnet }>(
-      call,
-      operation('network', 'GET /v2.0/subnets/{id}', id),
-    );
-    this.#known.set(id, subnet.cidr);
-    return subnet.cidr;
+    const { cidr } = await readOne<WireSubnet>(client, ['network', '/v2.0/subnets'], id, call);
+    this.#known.set(id, cidr);
+    return cidr;
   }
 }

@@ -119,10 +119,8 @@ export class PartReader {
 
   /** A list proves presence only: what it leaves out says nothing. */
   #listenersOf(id: string, call: CallContext): Promise<readonly WireListener[]> {
-    return this.#options.client.list<WireListener>(call, {
-      ...listOf('load-balancer', '/v2.0/lbaas/listeners'),
-      query: [['loadbalancer_id', id]],
-    });
+    const list = listOf('load-balancer', '/v2.0/lbaas/listeners', [['loadbalancer_id', id]]);
+    return this.#options.client.list<WireListener>(call, list);
   }
 
   #gone(
