@@ -11,7 +11,7 @@ import {
   sameOwner,
 } from '@outrigger/cloud-provider';
 import type { ApiClient, ServiceType } from '../../client/api-client.ts';
-import { listOf } from '../../client/operation.ts';
+import { itemKeyOf, listOf } from '../../client/operation.ts';
 import type { Home } from '../../home.ts';
 import { isUuid } from '../../uuid.ts';
 import type { WireFloatingIP, WireSecurityGroup } from '../neutron-wire.ts';
@@ -33,8 +33,6 @@ interface Reading {
   readonly service: ServiceType;
   /** Without the ID. */
   readonly path: string;
-  /** The key of the answer that holds the thing. */
-  readonly member: string;
   readonly whoseIs: (
     thing: unknown,
     owner: Owner,
@@ -45,7 +43,7 @@ interface Reading {
 /** Of a thing that is there: the owner's, nobody's, or who has it by now. */
 type Whose = 'owner' | 'nobody' | { readonly other: string };
 
-const LOAD_BALANCERS = { service: 'load-balancer', path: '/v2.0/lbaas/loadbalancers', member: 'loadbalancer' } as const;
+const LOAD_BALANCERS = { service: 'load-balancer', path: '/v2.0/lbaas/loadbalancers' } as const;
 
 const READINGS: Readonly<Record<PartKind, Reading>> = {
   'load-balancer': {
@@ -62,13 +60,11 @@ const READINGS: Readonly<Record<PartKind, Reading>> = {
   'floating-ip': {
     service: 'network',
     path: '/v2.0/floatingips',
-    member: 'floatingip',
     whoseIs: (thing, owner) => markedFor(thing as WireFloatingIP, owner),
   },
   'security-group': {
     service: 'network',
     path: '/v2.0/security-groups',
-    member: 'security_group',
     whoseIs: (thing, owner) => markedFor(thing as WireSecurityGroup, owner),
   },
 };
@@ -97,7 +93,7 @@ export class PartReader {
   async #readOne({ id = '', kind, owner }: PartQuestion, call: CallContext): Promise<PartAnswer> {
     const reading = (READINGS as Readonly<Record<string, Reading | undefined>>)[kind];
     if (!reading) throw new CloudError('unsupported', `OpenStack has no part of the kind ${kind}`);
-    const { member, path, service, whoseIs } = reading;
+    const { path, service, whoseIs } = reading;
     // What is no ID is in no path: one of `..` would lead elsewhere.
     if (!isUuid(id)) return { kind: 'absent', proof: `${id} is no ID of a ${kind} in OpenStack` };
     const operation = `GET ${path}/{id}`;
@@ -108,7 +104,9 @@ export class PartReader {
       if (!isCloudError(error, 'not-found')) throw error;
       return await this.#gone({ kind, id, proof: error.message }, call);
     }
-    const thing = answer[member] as { readonly id?: unknown; readonly provisioning_status?: unknown } | undefined;
+    const thing = answer[itemKeyOf(path)] as
+      | { readonly id?: unknown; readonly provisioning_status?: unknown }
+      | undefined;
     if (thing?.id !== id) throw new CloudError('unavailable', `${operation}: the answer is about something else`);
     if (thing.provisioning_status === 'DELETED') return this.#gone({ kind, id, proof: `${operation}: DELETED` }, call);
     this.#options.home.sawPart(id);

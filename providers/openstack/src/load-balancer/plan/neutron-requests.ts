@@ -1,23 +1,18 @@
 /** Neutron's requests, as data. */
 import type { Owner } from '@outrigger/cloud-provider';
-import { operation } from '../../client/operation.ts';
+import { itemKeyOf, operation } from '../../client/operation.ts';
 import type { MarkedCollection } from '../observed-tree.ts';
 import type { ChangeOf, PlannedRequest } from './change.ts';
 
-const SINGULAR = {
-  floatingips: 'floatingip',
-  'security-groups': 'security_group',
-  'security-group-rules': 'security_group_rule',
-};
-type Collection = keyof typeof SINGULAR;
+type Collection = MarkedCollection | 'security-group-rules';
 type Body = Readonly<Record<string, unknown>>;
 
 export function postNeutron(collection: Collection, body: Body): PlannedRequest {
-  return { ...operation('network', `POST /v2.0/${collection}`), body: { [SINGULAR[collection]]: body } };
+  return { ...operation('network', `POST /v2.0/${collection}`), body: { [itemKeyOf(collection)]: body } };
 }
 
 export function putNeutron(collection: Collection, id: string, body: Body): PlannedRequest {
-  return { ...operation('network', `PUT /v2.0/${collection}/{id}`, id), body: { [SINGULAR[collection]]: body } };
+  return { ...operation('network', `PUT /v2.0/${collection}/{id}`, id), body: { [itemKeyOf(collection)]: body } };
 }
 
 export function deletionOf(collection: Collection, id: string): ChangeOf<'neutron'> {

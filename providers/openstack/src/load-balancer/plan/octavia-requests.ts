@@ -1,35 +1,24 @@
 /** Octavia's requests, as data. */
-import { operation } from '../../client/operation.ts';
+import { itemKeyOf, operation } from '../../client/operation.ts';
 import type { ObservedLoadBalancer } from '../observed-tree.ts';
 import type { ChangeOf, PlannedRequest } from './change.ts';
 
-const SINGULAR = {
-  listeners: 'listener',
-  pools: 'pool',
-  healthmonitors: 'healthmonitor',
-  loadbalancers: 'loadbalancer',
-};
-type Collection = keyof typeof SINGULAR;
+type Collection = 'healthmonitors' | 'listeners' | 'loadbalancers' | 'pools';
 type Body = Readonly<Record<string, unknown>>;
 
 const SERVICE = 'load-balancer';
 const ROOT = '/v2.0/lbaas';
 
 export function postRequest(collection: Collection, body: Body): PlannedRequest {
-  return { ...operation(SERVICE, `POST ${ROOT}/${collection}`), body: { [SINGULAR[collection]]: body } };
+  return { ...operation(SERVICE, `POST ${ROOT}/${collection}`), body: { [itemKeyOf(collection)]: body } };
 }
 
 export function putRequest(collection: Collection, id: string, body: Body): PlannedRequest {
-  return { ...operation(SERVICE, `PUT ${ROOT}/${collection}/{id}`, id), body: { [SINGULAR[collection]]: body } };
+  return { ...operation(SERVICE, `PUT ${ROOT}/${collection}/{id}`, id), body: { [itemKeyOf(collection)]: body } };
 }
 
-export function deleteRequest(
-  collection: Collection,
-  id: string,
-  options: { readonly cascade?: boolean } = {},
-): PlannedRequest {
-  const request = operation(SERVICE, `DELETE ${ROOT}/${collection}/{id}`, id);
-  return options.cascade ? { ...request, query: [['cascade', 'true']] } : request;
+export function deleteRequest(collection: Collection, id: string): PlannedRequest {
+  return operation(SERVICE, `DELETE ${ROOT}/${collection}/{id}`, id);
 }
 
 /** All members of a pool at once: those that are not in the list go. */

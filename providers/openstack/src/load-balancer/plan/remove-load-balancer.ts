@@ -3,7 +3,7 @@ import type { LoadBalancerAction, LoadBalancerPart, Owner } from '@outrigger/clo
 import type { ServiceIdentity } from '../service-identity.ts';
 import { loadBalancerIn, type ObservedListener, type ObservedPool, type PartKind } from '../observed-tree.ts';
 import { isLeft, leftTag, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
-import { actionOf, leaving, type ChangeOf, type Target } from './change.ts';
+import { actionOf, leaving, type ChangeOf, type PlannedRequest, type Target } from './change.ts';
 import { removeListener } from './diff-listeners.ts';
 import { actionsOf, removePool, type Step } from './diff.ts';
 import { deleteRequest, tagsAfter, tagsChange } from './octavia-requests.ts';
@@ -41,13 +41,15 @@ export function leaveLoadBalancer(part: LoadBalancerPart, context: RemovingConte
   return removeShare(part, (left) => leave(part, left, { remove: [sharerTag(lastSharer)] }), context);
 }
 
+const CASCADE = [['cascade', 'true']] as const;
+
 function deletionOf(
   part: LoadBalancerPart,
   summary: string,
   { cascade, lastSharer }: { readonly cascade: boolean; readonly lastSharer?: Owner },
 ): LoadBalancerAction {
   const { id } = part;
-  const request = deleteRequest('loadbalancers', id, { cascade });
+  const request: PlannedRequest = { ...deleteRequest('loadbalancers', id), ...(cascade && { query: CASCADE }) };
   const change = {
     op: 'delete-load-balancer',
     loadBalancerId: id,
