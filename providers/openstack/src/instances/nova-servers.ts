@@ -91,9 +91,8 @@ export class NovaServers {
 
   /** Of the server as nova's first microversion shows it. */
   async flavorIdOf(id: string, call: CallContext): Promise<string | undefined> {
-    const { server } = await this.#client.request<{ server?: Server }>(call, {
-      ...operation('compute', 'GET /servers/{id}', id),
-    });
+    const request = operation('compute', 'GET /servers/{id}', id);
+    const { server } = await this.#client.request<{ server?: Server }>(call, request);
     return server?.flavor?.id;
   }
 

@@ -12,6 +12,7 @@ const FIELDS = ['id', 'device_id', 'network_id', 'status', 'fixed_ips', 'trunk_d
 
 /** For each server its ports, or why they could not be read. */
 export type PortsByServer = ReadonlyMap<string, ServerPorts | Error>;
+type PortsRead = ReadonlyMap<string, readonly Port[] | Error>;
 
 export class PortLookUp {
   readonly #client: ApiClient;
@@ -26,43 +27,24 @@ export class PortLookUp {
   async of(serverIds: readonly string[], serversInProject: number, call: CallContext): Promise<PortsByServer> {
     if (serverIds.length === 0) return new Map();
     const inProject = this.#inProject ?? Math.max(serversInProject, serverIds.length);
-    const read = isCheaper(listCost(inProject, PAGE_SIZE), chunkCost(serverIds.length, VALUES_IN_QUERY))
-      ? await this.#listAll(serverIds, call)
-      : await this.#inChunks(serverIds, call);
-    return this.#withSubports(read, call);
+    const all = isCheaper(listCost(inProject, PAGE_SIZE), chunkCost(serverIds.length, VALUES_IN_QUERY));
+    const chunks = all ? [serverIds] : chunksOf(serverIds);
+    const read = await Promise.all(chunks.map((ids) => this.#read(ids, all, call)));
+    return this.#withSubports(new Map(read.flatMap((map) => [...map])), call);
   }
 
-  async #listAll(
-    serverIds: readonly string[],
-    call: CallContext,
-  ): Promise<ReadonlyMap<string, readonly Port[] | Error>> {
+  /** Out of the project's list, or asked for. What fails, fails for these servers alone. */
+  async #read(serverIds: readonly string[], all: boolean, call: CallContext): Promise<PortsRead> {
     try {
-      const ports = await this.#list<Port>('ports', [], FIELDS, call);
-      this.#inProject = ports.length;
+      const ports = await this.#list<Port>('ports', all ? [] : asQuery('device_id', serverIds), FIELDS, call);
+      if (all) this.#inProject = ports.length;
       return byServer(serverIds, ports);
     } catch (error) {
-      return new Map(serverIds.map((id) => [id, asError(error)] as const));
+      return new Map(serverIds.map((id) => [id, asError(error)]));
     }
   }
 
-  /** A chunk that fails fails for its servers alone. */
-  async #inChunks(
-    serverIds: readonly string[],
-    call: CallContext,
-  ): Promise<ReadonlyMap<string, readonly Port[] | Error>> {
-    const read = await Promise.all(
-      chunksOf(serverIds).map(async (ids) => {
-        try {
-          return byServer(ids, await this.#list<Port>('ports', asQuery('device_id', ids), FIELDS, call));
-        } catch (error) {
-          return new Map(ids.map((id) => [id, asError(error)] as const));
-        }
-      }),
-    );
-    return new Map<string, readonly Port[] | Error>(read.flatMap((map) => [...map]));
-  }
-
-  async #withSubports(read: ReadonlyMap<string, readonly Port[] | Error>, call: CallContext): Promise<PortsByServer> {
+  async #withSubports(read: PortsRead, call: CallContext): Promise<PortsByServer> {
     const ids = [...read.values()].flatMap((ports) => (ports instanceof Error ? [] : ports.flatMap(subportIds)));
     let addresses: ReadonlyMap<string, readonly SubportAddress[]> | Error = new Map();
     if (ids.length > 0) addresses = await this.#subportAddresses(ids, call).catch(asError);
