@@ -42,7 +42,9 @@ export {
 } from './http/paged-list.ts';
 export { RestCollection, type RestCollectionOptions } from './http/rest-collection.ts';
 export { isHttpError, type ApiError, type ErrorRule, type HttpError } from './http/refusal.ts';
-export { tokenCredentials, type FetchedToken, type TokenCredentialsOptions } from './http/token-credentials.ts';
+export { SharedToken, type FetchedToken, type SharedTokenOptions } from './http/shared-token.ts';
+export { tokenCredentials, type TokenCredentialsOptions } from './http/token-credentials.ts';
+export { untilAborted } from './http/until-aborted.ts';
 export {
   soapAnswer,
   SoapClient,

@@ -4,7 +4,8 @@ import { CloudError, isCloudError } from '@outrigger/cloud-provider';
 import { FakeClock } from '@outrigger/testing';
 import { openedHost, type OpenedHost } from '../opened-host.suite.ts';
 import { HttpClient } from './http-client.ts';
-import { tokenCredentials, type FetchedToken } from './token-credentials.ts';
+import type { FetchedToken } from './shared-token.ts';
+import { tokenCredentials } from './token-credentials.ts';
 
 interface Rig extends OpenedHost {
   readonly clock: FakeClock;

@@ -1,6 +1,6 @@
 /** The `ApiClient` over HTTP: tokens, end points, versions, pages, errors. */
 import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
-import { HttpTransport, type Fetch, type ReceivedHttp } from '@outrigger/provider-kit';
+import { HttpTransport, type Fetch, type ReceivedHttp, type SharedToken } from '@outrigger/provider-kit';
 import type { Home } from '../home.ts';
 import type { ApiClient, ApiRequest, ListRequest, Query, ServiceType } from './api-client.ts';
 import { findEndpoint, missingEndpoint, regionOf, SERVICE_NAMES, type CatalogueEntry } from './catalogue.ts';
@@ -11,7 +11,7 @@ import { readPage } from './next-page.ts';
 import { refusalOf } from './refusal.ts';
 import { microversionHeader, readVersions, serviceUrls, type ServiceVersions } from './service-root.ts';
 import { SharedAnswer } from './shared-answer.ts';
-import { TokenSource, type TokenHost } from './token-source.ts';
+import { tokenSource, type TokenHost } from './token-source.ts';
 
 export interface OpenStackClientOptions {
   readonly connection: Connection;
@@ -42,7 +42,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
   readonly region: string | undefined;
   readonly #options: OpenStackClientOptions;
   readonly #transport: HttpTransport;
-  readonly #tokens: TokenSource;
+  readonly #tokens: SharedToken<Token>;
   readonly #versions = new Map<ServiceType, SharedAnswer<ServiceVersions>>();
   readonly #extensions: SharedAnswer<ReadonlySet<string>>;
 
@@ -51,7 +51,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
     this.#options = options;
     this.region = connection.region;
     this.#transport = new HttpTransport({ ...connection, clock: host.clock, fetch });
-    this.#tokens = new TokenSource(host, {
+    this.#tokens = tokenSource(host, {
       url: connection.keystone,
       auth: connection.auth,
       transport: this.#transport,
@@ -149,7 +149,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
       return await this.#sendWith(call, prepared, token);
     } catch (error) {
       if (!isCloudError(error, 'unauthenticated')) throw error;
-      const renewed = await this.#tokens.replace(call, token);
+      const renewed = await this.#tokens.get(call, (current) => current === token);
       return this.#sendWith(call, prepared, renewed);
     }
   }

@@ -1,5 +1,5 @@
 /** One question that many ask at a time, and the answer to which is kept. */
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '@outrigger/provider-kit';
 
 /** Asks once for all who wait; a failure is told to all of them, and the next one asks again. */
 export class SharedAnswer<T> {

@@ -2,7 +2,7 @@
  * Changes of one Neutron port, one after the other. A change names the revision that was read, so Services that begin to use the same
  * nodes at once would refuse each other again and again. Entry: `PortTurns`.
  */
-import { untilAborted } from '../../client/until-aborted.ts';
+import { untilAborted } from '@outrigger/provider-kit';
 
 export class PortTurns {
   /** By the port's ID: resolves when all who have asked so far are through. */
