@@ -11,7 +11,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
 import type { CloudConfig } from '../config/cloud-config.ts';
-import { Home } from '../home.ts';
+import type { Home } from '../home.ts';
 import { FlavorTypes } from './flavor-types.ts';
 import { labelValueOf } from './label-value.ts';
 import { nodeAddresses } from './node-addresses.ts';
@@ -29,15 +29,13 @@ export interface OpenStackInstancesOptions {
   /** As it is now: a reload may change it. */
   readonly config: () => Pick<CloudConfig, 'networking' | 'regional'>;
   readonly clock: Clock;
-  /** Default: one of its own. */
-  readonly home?: Home;
+  readonly home: Home;
 }
 
 export class OpenStackInstances implements Instances {
   /** One list of the project serves them all. */
   readonly batchSize = 10_000;
   readonly #options: OpenStackInstancesOptions;
-  readonly #home: Home;
   readonly #servers: ServerLookUp;
   readonly #ports: PortLookUp;
   readonly #types: FlavorTypes;
@@ -45,15 +43,14 @@ export class OpenStackInstances implements Instances {
   constructor(options: OpenStackInstancesOptions) {
     this.#options = options;
     const nova = new NovaServers(options.client);
-    this.#home = options.home ?? new Home();
-    this.#servers = new ServerLookUp({ nova, clock: options.clock, home: this.#home });
+    this.#servers = new ServerLookUp({ nova, clock: options.clock, home: options.home });
     this.#ports = new PortLookUp(options.client);
     this.#types = new FlavorTypes(nova);
   }
 
   async lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]> {
     const rules = this.#rules();
-    const before = this.#home.place;
+    const before = this.#options.home.place;
     const answers = await this.#servers.many(
       nodes.map((node) => askedServer(node, rules)),
       call,
@@ -62,7 +59,7 @@ export class OpenStackInstances implements Instances {
   }
 
   async read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer> {
-    const before = this.#home.place;
+    const before = this.#options.home.place;
     const answer = await this.#servers.one(askedServer(node, this.#rules()), call);
     const [read] = this.#placed(before, await this.#instances([node], [answer], need, call));
     if (!read) throw new Error(`read of node ${node.name}: no answer`);
@@ -71,7 +68,7 @@ export class OpenStackInstances implements Instances {
 
   /** Where they come from; of what was asked while the place has changed, nobody knows. `before`: none until the first token. */
   #placed(before: string | undefined, answers: readonly InstanceAnswer[]): readonly InstanceAnswer[] {
-    const { place } = this.#home;
+    const { place } = this.#options.home;
     if (place === undefined || (before !== undefined && before !== place)) return answers;
     return answers.map((answer) => ({ ...answer, place }));
   }

@@ -1,5 +1,6 @@
 /** For tests: the instances over the scripted client, with a cloud config in which nothing is set. */
 import { FakeClock } from '@outrigger/testing';
+import { Home } from '../home.ts';
 import { OpenStackInstances } from './openstack-instances.ts';
 import { ScriptedClient } from './scripted-client.ts';
 import type { Server } from './server.ts';
@@ -24,6 +25,7 @@ export function scriptedInstances({
     addressSortOrder: [],
   };
   const config = { networking, regional };
-  const instances = new OpenStackInstances({ name: 'openstack', client, config: () => config, clock });
+  const home = new Home();
+  const instances = new OpenStackInstances({ name: 'openstack', client, config: () => config, clock, home });
   return { client, instances, clock };
 }

@@ -20,7 +20,7 @@ import {
   type PartQuestion,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
-import { Home } from '../home.ts';
+import type { Home } from '../home.ts';
 import { ChangingClient } from './apply/changing-client.ts';
 import { carryOut } from './apply/carry-out.ts';
 import { OctaviaChanges } from './apply/apply-octavia.ts';
@@ -54,8 +54,8 @@ export interface OpenStackLoadBalancersOptions {
   readonly config: () => LoadBalancerSettings;
   readonly clock: Clock;
   readonly cluster: ClusterIdentity;
-  /** Whether this is known to be the cluster's place. Default: not yet. */
-  readonly home?: Home;
+  /** Whether this is known to be the cluster's place. */
+  readonly home: Home;
   /** What `--cluster-name` of the predecessor was, where it is another now. */
   readonly previousClusterName?: string | undefined;
 }
@@ -75,19 +75,17 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   readonly #octavia: OctaviaChanges;
   readonly #settling: Settling;
   readonly #reader: PartReader;
-  readonly #home: Home;
   /** Of the cloud's Octavia, as the last look found it. */
   #apiVersion: string | undefined;
 
   constructor(options: OpenStackLoadBalancersOptions) {
-    const { client, clock, cluster, config, name, previousClusterName } = options;
+    const { client, clock, cluster, config, home, name, previousClusterName } = options;
     this.classes = [`outrigger.dev/${name}`];
     this.#options = options;
     this.#facts = new LearnedFacts(clock);
     this.#settling = new Settling(client, clock);
     this.#octavia = new OctaviaChanges(client, this.#settling);
-    this.#home = options.home ?? new Home();
-    this.#reader = new PartReader({ client, clock, home: this.#home });
+    this.#reader = new PartReader({ client, clock, home });
     this.#observer = new Observer({
       client,
       clock,
@@ -224,7 +222,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
 
   /** Of what was here a 404 says that it is gone. */
   #note(parts: readonly PartName[]): void {
-    for (const { id } of parts) if (id !== undefined) this.#home.sawPart(id);
+    for (const { id } of parts) if (id !== undefined) this.#options.home.sawPart(id);
   }
 
   #wishOf(service: LoadBalancerService, backEnds: readonly BackEnd[], config: LoadBalancerSettings): DesiredTreeResult {
