@@ -1,6 +1,5 @@
 /** Load balancers by Octavia and Neutron: observed by their tags, planned as data, changed one request at a time. */
 import {
-  CloudError,
   isCloudError,
   type BackEnd,
   type CallContext,
@@ -29,7 +28,6 @@ import { Settling } from './apply/settling.ts';
 import { declaredAnnotations, declaredFeatures, lockKeyOf, selectBackEnds } from './desired/declared.ts';
 import { desiredTree } from './desired/desired-tree-of.ts';
 import type { DesiredTreeResult } from './desired/desired-tree.ts';
-import { octaviaFeatures } from './desired/octavia-features.ts';
 import type { LoadBalancerSettings } from './desired/service-options.ts';
 import { LearnedFacts } from './learned-facts.ts';
 import { identityOf, namedBy, type ServiceIdentity } from './service-identity.ts';
@@ -226,14 +224,10 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   }
 
   #wishOf(service: LoadBalancerService, backEnds: readonly BackEnd[], config: LoadBalancerSettings): DesiredTreeResult {
-    try {
-      const features = octaviaFeatures(this.#apiVersion ?? OLDEST, config.loadBalancer.lbProvider);
-      const cidrOf = (id: string): string | undefined => this.#subnets.of(id);
-      return desiredTree({ service, backEnds, clusterName: this.#options.cluster.name, config, features, cidrOf });
-    } catch (error) {
-      if (isCloudError(error)) return { kind: 'refused', error: new CloudError(error.code, error.message) };
-      throw error;
-    }
+    const { cluster } = this.#options;
+    const apiVersion = this.#apiVersion ?? OLDEST;
+    const cidrOf = (id: string): string | undefined => this.#subnets.of(id);
+    return desiredTree({ service, backEnds, clusterName: cluster.name, config, apiVersion, cidrOf });
   }
 }
 

@@ -128,7 +128,10 @@ test('monitors: buildMonitorCreateOpts', () => {
     };
     const config = configOf({ lbProvider, lbMethod: lbProvider === 'ovn' ? 'SOURCE_IP_PORT' : 'ROUND_ROBIN' });
     const service = { externalTrafficPolicy: 'Local', healthCheckNodePort, ports: [portOf(80, protocol)] } as const;
-    const tree = treeFor({ ...service, annotations: annotated(numbers) }, { config, ...(version && { version }) });
+    const tree = treeFor(
+      { ...service, annotations: annotated(numbers) },
+      { config, ...(version && { apiVersion: version }) },
+    );
     const { monitor, members } = tree.listeners[0]?.pool ?? {};
     const name = 'monitor_0_kube_service_kubernetes_default_web';
     const expected = {

@@ -88,7 +88,7 @@ for (const ipFamilyPolicy of ['PreferDualStack', 'RequireDualStack'] as const) {
     const told = new RegExp(`^LoadBalancerSingleStack: Only IPv4 is served, and .* is ${ipFamilyPolicy}: .*`);
     assert.match(warningsFor(closed).join(), new RegExp(`${told.source}source ranges`));
     assert.match(
-      warningsFor(both, { version: '2.25' }).join(),
+      warningsFor(both, { apiVersion: '2.25' }).join(),
       new RegExp(`${told.source}need Octavia API 2.26, and this is 2.25$`),
     );
     assert.deepEqual(treeFor(both).loadBalancer.additionalVips, [{ family: 'IPv6' }]);
@@ -107,9 +107,9 @@ test('source ranges', () => {
     /^invalid: no source range is of family IPv4: fd00::\/8 would block all clients$/,
   );
   assert.match(refusalFor({ sourceRanges: ['10.0.0.0'] }), /^invalid: source range "10.0.0.0" is not a range/);
-  assert.equal(treeFor({}, { version: '2.11' }).listeners[0]?.allowedCidrs, undefined);
+  assert.equal(treeFor({}, { apiVersion: '2.11' }).listeners[0]?.allowedCidrs, undefined);
   assert.match(
-    refusalFor({ sourceRanges: ['10.0.0.0/8'] }, { version: '2.11' }),
+    refusalFor({ sourceRanges: ['10.0.0.0/8'] }, { apiVersion: '2.11' }),
     /^unsupported: loadBalancerSourceRanges: .*amphora \(Octavia API 2.11\) has no access lists$/,
   );
 });
@@ -263,7 +263,7 @@ test('one listener for TCP and one for UDP on one port; no port twice', () => {
   assert.match(refusalFor({ ports: [portOf(80), portOf(80)] }), /^invalid: port 80\/TCP is listed twice$/);
   assert.match(refusalFor({ ports: [] }), /^invalid: the Service has no ports$/);
   assert.match(
-    refusalFor({ ports: [portOf(7, 'SCTP')] }, { version: '2.22' }),
+    refusalFor({ ports: [portOf(7, 'SCTP')] }, { apiVersion: '2.22' }),
     /^unsupported: port 7\/SCTP: .*2.22\) does not support SCTP/,
   );
 });
@@ -279,10 +279,10 @@ test('the PROXY protocol: not with X-Forwarded-For, not over UDP, v2 since 2.22'
     /^invalid: port 53\/UDP: .*proxy-protocol is for TCP only/,
   );
   assert.match(
-    refusalFor({ annotations: proxied }, { version: '2.21' }),
+    refusalFor({ annotations: proxied }, { apiVersion: '2.21' }),
     /^invalid: .*proxy-protocol: "v2": .*2.21\) does not support it/,
   );
-  assert.equal(treeFor({ annotations: proxied }, { version: '2.22' }).listeners[0]?.pool.protocol, 'PROXYV2');
+  assert.equal(treeFor({ annotations: proxied }, { apiVersion: '2.22' }).listeners[0]?.pool.protocol, 'PROXYV2');
 });
 
 test('TLS ends at the load balancer where a reference says so', () => {
@@ -333,7 +333,7 @@ test('Local without a health monitor, and an internal cloud, are told', () => {
 });
 
 test('Octavia before tags is refused', () => {
-  assert.throws(() => treeFor({}, { version: '2.4' }), {
+  assert.throws(() => treeFor({}, { apiVersion: '2.4' }), {
     code: 'unsupported',
     message: /version "2.4": load balancers need 2.5/,
   });

@@ -21,7 +21,7 @@ import type {
 import { listenersOf } from './listeners.ts';
 import { loadBalancerNames } from './load-balancer-names.ts';
 import { firstAddress, memberNodes, type MemberNode } from './members.ts';
-import type { OctaviaFeatures } from './octavia-features.ts';
+import { octaviaFeatures } from './octavia-features.ts';
 import { securityRules } from './security-rules.ts';
 import { serviceOptions, type LoadBalancerSettings, type ServiceOptions } from './service-options.ts';
 
@@ -32,7 +32,8 @@ export interface DesiredTreeInput {
   /** `--cluster-name`. */
   readonly clusterName: string;
   readonly config: LoadBalancerSettings;
-  readonly features: OctaviaFeatures;
+  /** Of Octavia, as `octaviaFeatures` takes it. */
+  readonly apiVersion: string;
   /** The range of a subnet, as far as it has been looked at. Default: of none. */
   readonly cidrOf?: (subnetId: string) => string | undefined;
 }
@@ -51,8 +52,9 @@ export function desiredTree(input: DesiredTreeInput): DesiredTreeResult {
 type Warn = (warning: LoadBalancerWarning) => void;
 
 function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
-  const { service, clusterName, config, features } = input;
+  const { apiVersion, service, clusterName, config } = input;
   const { loadBalancer: settings } = config;
+  const features = octaviaFeatures(apiVersion, settings.lbProvider);
   const options = serviceOptions(service, config, features, warn);
   const families = addressFamilies(service, features, warn);
   const sources = sourcesOf(service, families, { features, manageSecurityGroups: settings.manageSecurityGroups });

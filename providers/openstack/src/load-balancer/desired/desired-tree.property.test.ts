@@ -4,7 +4,6 @@ import type { BackEnd, LoadBalancerService } from '@outrigger/cloud-provider';
 import * as fc from 'fast-check';
 import { annotationTable, type AnnotationKey, type AnnotationRow } from './annotation-table.ts';
 import { desiredTree, type DesiredTreeInput } from './desired-tree-of.ts';
-import { octaviaFeatures } from './octavia-features.ts';
 import { octaviaRefuses } from './octavia-rules.suite.ts';
 import { annotated, backEndOf, configOf, idOf, portOf, serviceOf } from './tree-inputs.suite.ts';
 
@@ -100,14 +99,13 @@ const cloud = fc.record({
   subnetId: seldom(fc.constant(idOf('subnet'))),
 });
 
-const input: fc.Arbitrary<DesiredTreeInput & { readonly version: string }> = fc
+const input: fc.Arbitrary<DesiredTreeInput> = fc
   .record({ service, backEnds, cloud })
   .map(({ service, backEnds, cloud: { version, tls, lbProvider, ...rest } }) => ({
     service,
     backEnds,
     clusterName: 'kubernetes',
-    version,
-    features: octaviaFeatures(version, lbProvider),
+    apiVersion: version,
     config: configOf(
       {
         ...rest,
@@ -127,7 +125,7 @@ test('property: never a tree that Octavia refuses', () => {
       const result = desiredTree(one);
       if (result.kind === 'refused') return;
       trees += 1;
-      assert.deepEqual(octaviaRefuses(result.tree, one.version), []);
+      assert.deepEqual(octaviaRefuses(result.tree, one.apiVersion), []);
     }),
     { numRuns: 1000 },
   );

@@ -4,7 +4,6 @@ import type { CloudConfig, LoadBalancerClassConfig, LoadBalancerConfig } from '.
 import { annotationTable, type AnnotationKey } from './annotation-table.ts';
 import { desiredTree, type DesiredTreeInput } from './desired-tree-of.ts';
 import type { DesiredTree } from './desired-tree.ts';
-import { octaviaFeatures } from './octavia-features.ts';
 
 /** A UUID that says what it is of: `idOf('subnet')`. */
 export function idOf(word: string): string {
@@ -117,16 +116,15 @@ export const twoNodes: readonly BackEnd[] = [
 /** Of Zed, 2.26, unless said otherwise. */
 export function inputOf(
   service: Partial<LoadBalancerService> = {},
-  more: Partial<DesiredTreeInput> & { readonly version?: string } = {},
+  more: Partial<DesiredTreeInput> = {},
 ): DesiredTreeInput {
-  const { config = configOf(), version = '2.26', ...rest } = more;
   return {
     service: serviceOf(service),
     backEnds: twoNodes,
     clusterName: 'kubernetes',
-    config,
-    features: octaviaFeatures(version, config.loadBalancer.lbProvider),
-    ...rest,
+    config: configOf(),
+    apiVersion: '2.26',
+    ...more,
   };
 }
 
