@@ -7,10 +7,9 @@ import type { Query } from './api-client.ts';
  */
 export const VALUES_IN_QUERY = 50;
 
-export function chunksOf(values: readonly string[]): readonly (readonly string[])[] {
-  return Array.from({ length: Math.ceil(values.length / VALUES_IN_QUERY) }, (_, at) =>
-    values.slice(at * VALUES_IN_QUERY, (at + 1) * VALUES_IN_QUERY),
-  );
+/** In their order. `most`: values of a chunk. */
+export function chunksOf<T>(values: readonly T[], most: number = VALUES_IN_QUERY): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(values.length / most) }, (_, at) => values.slice(at * most, (at + 1) * most));
 }
 
 /** One filter with several values: any of them. */

@@ -1,5 +1,6 @@
 /** What is to be done about the security group of a Service (`manage-security-groups`). Pure. */
 import type { DesiredLoadBalancer, LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-provider';
+import { chunksOf } from '../../client/query-chunks.ts';
 import { familyIn } from '../desired/address-families.ts';
 import type { SecurityGroupRule, SecurityGroupWish } from '../desired/desired-tree.ts';
 import {
@@ -59,14 +60,9 @@ export function removeGroup(part: LoadBalancerPart): readonly LoadBalancerAction
  */
 const PORTS_PER_ACTION = 20;
 
-function inBatches<T>(all: readonly T[]): readonly (readonly T[])[] {
-  const count = Math.ceil(all.length / PORTS_PER_ACTION);
-  return Array.from({ length: count }, (_, i) => all.slice(i * PORTS_PER_ACTION, (i + 1) * PORTS_PER_ACTION));
-}
-
 function detachment(groupId: string, allPortIds: readonly string[]): readonly LoadBalancerAction[] {
   const target = { kind: 'security-group', id: groupId } as const;
-  return inBatches(allPortIds).map((portIds) => {
+  return chunksOf(allPortIds, PORTS_PER_ACTION).map((portIds) => {
     const change = { op: 'detach-security-group', groupId, portIds } as const;
     return actionOf('update', target, `remove the security group from ${portIds.length} ports`, change);
   });
@@ -141,7 +137,7 @@ export function diffPorts(
   const missing = [...wanted].filter((address) => !covered.has(address)).toSorted();
   const obsolete = group.ports.filter(({ addresses }) => !addresses.some((address) => wanted.has(address)));
   const target = { kind: 'security-group', id: group.id } as const;
-  const attach = inBatches(missing).map((addresses) => {
+  const attach = chunksOf(missing, PORTS_PER_ACTION).map((addresses) => {
     const members = addresses.map((address): MemberAddress => {
       const { name: nodeName, providerID } = nodes.get(address) ?? {};
       return { address, ...(nodeName !== undefined && { nodeName }), ...(providerID !== undefined && { providerID }) };
