@@ -9,7 +9,6 @@ import { ownersIn } from './ownership.ts';
 export interface ServiceIdentity {
   readonly service: LoadBalancerService;
   readonly owner: Owner;
-  readonly clusterName: string;
   /** This cluster's name and its former one. */
   readonly clusterNames: readonly string[];
   /** Under this cluster's name and its former one; none for a Service of which only the UID is known. */
@@ -32,7 +31,6 @@ export function identityOf(
   return {
     service,
     owner: { clusterId: cluster.id, uid: service.uid },
-    clusterName: cluster.name,
     clusterNames: clusters.map((one) => one.name),
     names: service.name === '' ? [] : clusters.map((one) => loadBalancerNames(service, one)),
     named: namedBy(service),
