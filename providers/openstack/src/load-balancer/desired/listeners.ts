@@ -10,7 +10,7 @@ import type {
   PoolProtocol,
 } from './desired-tree.ts';
 import { childName } from './load-balancer-names.ts';
-import { membersOf, type MemberNode, type MemberOptions } from './members.ts';
+import { membersOf, type MemberNode } from './members.ts';
 import { carriesPackets, type OctaviaFeatures } from './octavia-features.ts';
 import { cloudOf, type ServiceOptions } from './service-options.ts';
 
@@ -37,11 +37,13 @@ export function listenersOf(context: ListenerContext): readonly DesiredListener[
 }
 
 function listenerOf(context: ListenerContext, port: ServicePort, index: number): DesiredListener {
-  const { service, options, allowedCidrs, name } = context;
+  const { service, options, allowedCidrs, families, features, name } = context;
   const protocol = listenerProtocol(context, port);
   const monitor = monitorOf(context, port, index);
   const members = membersOf(port, context.nodes, {
-    ...memberFamilies(context, port),
+    families: familiesIn(families),
+    // A proxy reaches a node by either family; what only rewrites packets needs a member of each that it has an address of.
+    each: carriesPackets(features.provider, port.protocol),
     subnetId: options.memberSubnetId,
     monitorPort: monitor?.type === 'HTTP' ? service.healthCheckNodePort : undefined,
   });
@@ -95,14 +97,6 @@ function listenerProtocol({ options, features }: ListenerContext, { port, protoc
 function poolProtocol(listener: ListenerProtocol, { proxyProtocol }: ServiceOptions): PoolProtocol {
   if (proxyProtocol && listener !== 'UDP' && listener !== 'SCTP') return proxyProtocol;
   return listener === 'TERMINATED_HTTPS' ? 'HTTP' : listener;
-}
-
-/** A proxy reaches a node by either family; what only rewrites packets (UDP, SCTP, OVN) needs a member of each that it has an address of. */
-export function memberFamilies(
-  { families, features }: ListenerContext,
-  { protocol }: ServicePort,
-): Pick<MemberOptions, 'each' | 'families'> {
-  return { families: familiesIn(families), each: carriesPackets(features.provider, protocol) };
 }
 
 /** With `externalTrafficPolicy: Local` kube-proxy says on a port of its own which nodes have end points; where Octavia can ask it. */

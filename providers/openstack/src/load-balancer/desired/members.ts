@@ -9,7 +9,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { BackEndAddress, DesiredMember } from './desired-tree.ts';
 
-export interface MemberOptions {
+interface MemberOptions {
   /** Each node is one member, by the first of these that it has an address of; or, with `each`, one for every family. */
   readonly families: readonly IPFamily[];
   readonly each: boolean;
