@@ -49,22 +49,16 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
   if (wish.kind === 'any' && wish.isThereOnly && !attached) return { ...vip, actions: [] };
   // A port's address has one floating IP.
   const makeRoom = attached ? dismissal(attached, wish.keep, context) : [];
+  const refuse = (refused: CloudError): FloatingIPPlan => ({ ...vip, actions: [], refused });
   const chosen = choose(wish, own, context);
-  if (chosen instanceof CloudError) return { ...vip, actions: [], refused: chosen };
+  if (chosen instanceof CloudError) return refuse(chosen);
+  const isThere = chosen !== 'make' && chosen.portId === vipPortId;
+  if (!isThere && attached && !mayTouch(attached, context)) return refuse(new CloudError('conflict', NOT_OWN));
   if (chosen === 'make') {
-    if (attached && !mayTouch(attached, context)) {
-      return { ...vip, actions: [], refused: new CloudError('conflict', NOT_OWN) };
-    }
     if (!floatingNetwork) {
       // Not looked at: it is not ACTIVE yet, or the cloud config has changed since the look.
-      const refused = new CloudError(
-        'retry-after',
-        'the network of the floating IP is not known yet; it is read again',
-        {
-          effect: 'none',
-        },
-      );
-      return { ...vip, actions: [], address: undefined, refused };
+      const text = 'the network of the floating IP is not known yet; it is read again';
+      return { ...refuse(new CloudError('retry-after', text, { effect: 'none' })), address: undefined };
     }
     const { networkId, subnets } = floatingNetwork;
     if (networkId === null) {
@@ -73,16 +67,13 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
       return { ...vip, actions: [], warnings: [{ reason: 'NoFloatingNetwork', message }] };
     }
     const made = creation(wish, { vipPortId, networkId, subnets }, context);
-    if (made instanceof CloudError) return { ...vip, actions: [], refused: made };
+    if (made instanceof CloudError) return refuse(made);
     return { ...vip, actions: [...makeRoom, made], address: undefined };
-  }
-  if (chosen.portId !== vipPortId && attached && !mayTouch(attached, context)) {
-    return { ...vip, actions: [], refused: new CloudError('conflict', NOT_OWN) };
   }
   const removed = own
     .filter(({ id }) => id !== chosen.id)
     .flatMap((one) => dismissal(one, wish.keep || one.keep, context));
-  if (chosen.portId !== vipPortId) {
+  if (!isThere) {
     const move = moving(chosen, vipPortId, context);
     const others = removed.some(({ id }) => id === attached?.id) ? [] : makeRoom;
     return { ...vip, actions: [...removed, ...others, move], address: undefined };
