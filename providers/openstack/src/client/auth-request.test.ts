@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCloudError } from '@outrigger/cloud-provider';
+import { CloudError, isCloudError } from '@outrigger/cloud-provider';
 import { globalSection } from '../config/cloud-conf-keys.ts';
 import type { GlobalConfig } from '../config/cloud-config.ts';
 import { authRequestOf, type AuthRequest } from './auth-request.ts';
 
 function ask(set: Partial<GlobalConfig>): AuthRequest {
   const defaults = Object.entries(globalSection.keys).map(([member, { byDefault }]) => [member, byDefault]);
-  return authRequestOf({ ...(Object.fromEntries(defaults) as GlobalConfig), ...set }, 'cloud.conf');
+  const refuse = (why: string): CloudError => new CloudError('configuration', `cloud.conf: [Global] ${why}`);
+  return authRequestOf({ ...(Object.fromEntries(defaults) as GlobalConfig), ...set }, refuse);
 }
 
 const password = (user: object): object => ({

@@ -3,7 +3,7 @@
  * scope are put together are those of gophercloud's clientconfig (`v3auth`, `setDomainIfNeeded`), with which
  * cloud-provider-openstack asks; where it refuses an ID together with a name, the ID goes before.
  */
-import { CloudError } from '@outrigger/cloud-provider';
+import type { CloudError } from '@outrigger/cloud-provider';
 import type { GlobalConfig } from '../config/cloud-config.ts';
 
 export interface AuthRequest {
@@ -18,9 +18,11 @@ export interface AuthRequest {
 type Named = { readonly id: string } | { readonly name: string };
 type Of = { readonly id: string } | { readonly name: string; readonly domain: Named };
 
-/** Throws `configuration` for what is missing. `fileName` is for messages. */
-export function authRequestOf(global: GlobalConfig, fileName: string): AuthRequest {
-  const refuse = (why: string): CloudError => new CloudError('configuration', `${fileName}: [Global] ${why}`);
+/** What is wrong with `[Global]`, as an error that names the file. */
+export type Refuse = (why: string) => CloudError;
+
+/** Throws `configuration` for what is missing. */
+export function authRequestOf(global: GlobalConfig, refuse: Refuse): AuthRequest {
   const { token, applicationCredentialSecret: secret, trustId } = global;
   if (trustId !== undefined) return trust(global, trustId, refuse);
   if (token !== undefined) {
@@ -30,8 +32,6 @@ export function authRequestOf(global: GlobalConfig, fileName: string): AuthReque
   if (secret !== undefined) return applicationCredential(global, secret, refuse);
   return password(global, refuse);
 }
-
-type Refuse = (why: string) => CloudError;
 
 function password(global: GlobalConfig, refuse: Refuse): AuthRequest {
   const { password: secret } = global;

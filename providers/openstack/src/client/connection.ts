@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { CloudError } from '@outrigger/cloud-provider';
 import { proxiesOf, type Proxies, type TlsSettings } from '@outrigger/provider-kit';
 import type { CloudConfig, EndpointType } from '../config/cloud-config.ts';
-import { authRequestOf, type AuthRequest } from './auth-request.ts';
+import { authRequestOf, type AuthRequest, type Refuse } from './auth-request.ts';
 
 export interface Connection {
   /** Keystone's root, with `/v3` and nothing behind it. */
@@ -25,44 +25,41 @@ export async function connectionOf(
   fileName: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Connection> {
+  const refuse: Refuse = (why) => new CloudError('configuration', `${fileName}: [Global] ${why}`);
   return {
-    keystone: keystoneOf(global.authUrl, fileName),
-    auth: authRequestOf(global, fileName),
+    keystone: keystoneOf(global.authUrl, refuse),
+    auth: authRequestOf(global, refuse),
     region: global.region,
     endpointType: global.osEndpointType,
-    tls: await tlsOf(global, fileName),
+    tls: await tlsOf(global, refuse),
     proxies: proxiesOf(env),
     requestTimeoutMs: metadata.requestTimeoutMs,
   };
 }
 
 /** Of a URL with a version or without, as gophercloud's `BaseEndpoint` cuts it. There is no other version than v3. */
-function keystoneOf(authUrl: string | undefined, fileName: string): string {
-  const refuse = (why: string): CloudError => new CloudError('configuration', `${fileName}: [Global] auth-url ${why}`);
-  if (authUrl === undefined) throw refuse("is needed: keystone's URL");
+function keystoneOf(authUrl: string | undefined, refuse: Refuse): string {
+  if (authUrl === undefined) throw refuse("auth-url is needed: keystone's URL");
   const url = URL.parse(authUrl);
-  if (!url || !/^https?:$/u.test(url.protocol)) throw refuse('must be an http:// or https:// URL');
-  if (url.username !== '' || url.password !== '') throw refuse('must hold no user and no password');
+  if (!url || !/^https?:$/u.test(url.protocol)) throw refuse('auth-url must be an http:// or https:// URL');
+  if (url.username !== '' || url.password !== '') throw refuse('auth-url must hold no user and no password');
   return `${url.origin}${url.pathname.replace(/\/+(?:v\d+(?:\.\d+)?\/*)?$/u, '')}/v3`;
 }
 
 async function tlsOf(
   { caFile, certFile, keyFile, tlsInsecure }: CloudConfig['global'],
-  fileName: string,
+  refuse: Refuse,
 ): Promise<TlsSettings> {
   const read = async (key: string, file: string): Promise<string> => {
     try {
       return await readFile(file, 'utf8');
     } catch (error) {
       const why = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-      throw new CloudError('configuration', `${fileName}: [Global] ${key} ${file} cannot be read: ${why}`);
+      throw refuse(`${key} ${file} cannot be read: ${why}`);
     }
   };
   if ((certFile === undefined) !== (keyFile === undefined)) {
-    throw new CloudError(
-      'configuration',
-      `${fileName}: [Global] cert-file and key-file go together: one of them is missing`,
-    );
+    throw refuse('cert-file and key-file go together: one of them is missing');
   }
   const tls: TlsSettings = {
     // As in Go: an intermediate authority needs no root beside it.
@@ -80,13 +77,12 @@ async function tlsOf(
   return tls;
 
   function checkPem(part: Partial<TlsSettings>, what: string): void {
-    const begins = part.ca === undefined || part.ca.includes('-----BEGIN ');
+    if (part.ca?.includes('-----BEGIN ') === false) throw refuse(what);
     try {
-      if (begins) createSecureContext(part);
+      createSecureContext(part);
     } catch {
       // OpenSSL's own words may quote what it read.
-      throw new CloudError('configuration', `${fileName}: [Global] ${what}`);
+      throw refuse(what);
     }
-    if (!begins) throw new CloudError('configuration', `${fileName}: [Global] ${what}`);
   }
 }
