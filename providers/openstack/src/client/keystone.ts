@@ -3,6 +3,7 @@ import { CloudError, type Clock, retryAfterMs } from '@outrigger/cloud-provider'
 import type { HttpTransport, ReceivedHttp } from '@outrigger/provider-kit';
 import type { AuthRequest } from './auth-request.ts';
 import type { CatalogueEntry } from './catalogue.ts';
+import { parseObject } from './refusal.ts';
 
 export interface Token {
   /** A secret. */
@@ -56,7 +57,7 @@ const LATEST_MS = 5 * 60_000;
 
 function tokenOf({ url, auth }: KeystoneOptions, answer: ReceivedHttp, now: number): Token {
   const value = answer.header('x-subject-token');
-  const { token } = parse<TokenBody>(answer.text) ?? {};
+  const { token } = (parseObject(answer.text) ?? {}) as TokenBody;
   if (value === undefined || !token) {
     throw new CloudError('unavailable', `keystone at ${url} answered without a token: is it keystone?`);
   }
@@ -78,7 +79,8 @@ function tokenOf({ url, auth }: KeystoneOptions, answer: ReceivedHttp, now: numb
 
 function refused({ url, auth, clock }: KeystoneOptions, answer: ReceivedHttp): CloudError {
   const { status } = answer;
-  const message = parse<{ error?: { message?: unknown } }>(answer.text)?.error?.message;
+  const { error } = (parseObject(answer.text) ?? {}) as { error?: { message?: unknown } };
+  const message = error?.message;
   const retry = { retryAfterMs: retryAfterMs(answer.header('retry-after'), clock.now()) };
   if (status === 429) return new CloudError('throttled', `keystone at ${url} is asked too often (429)`, retry);
   if (typeof message === 'string' && status < 500) {
@@ -90,12 +92,4 @@ function refused({ url, auth, clock }: KeystoneOptions, answer: ReceivedHttp): C
   }
   const hint = status < 500 ? ': is auth-url in [Global] of cloud.conf the URL of keystone?' : '';
   return new CloudError('unavailable', `${url} returned no token (${status})${hint}`, retry);
-}
-
-function parse<T>(text: string): T | undefined {
-  try {
-    return (JSON.parse(text) as T | null) ?? undefined;
-  } catch {
-    return undefined;
-  }
 }

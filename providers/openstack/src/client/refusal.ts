@@ -90,7 +90,7 @@ function namesOneOf(path: string, { message }: OwnWords): boolean {
 }
 
 function ownWords(service: ServiceType, text: string): OwnWords | undefined {
-  const body = parse(text);
+  const body = parseObject(text);
   if (!body) return undefined;
   return WORDS[service](body) ?? authWords(body);
 }
@@ -130,7 +130,8 @@ function worded(message: unknown): OwnWords | undefined {
   return typeof message === 'string' && message !== '' ? { message, type: '' } : undefined;
 }
 
-function parse(text: string): Body | undefined {
+/** The object that a text is in JSON; `undefined` for any other text. */
+export function parseObject(text: string): Body | undefined {
   try {
     const body: unknown = JSON.parse(text);
     return typeof body === 'object' && body !== null ? (body as Body) : undefined;
