@@ -7,7 +7,7 @@ import { findEndpoint, missingEndpoint, regionOf, SERVICE_NAMES, type CatalogueE
 import type { Connection } from './connection.ts';
 import type { Token } from './keystone.ts';
 import { compareMicroversions } from './microversion.ts';
-import { readPage } from './next-page.ts';
+import { readPage, type Page } from './next-page.ts';
 import { refusalOf } from './refusal.ts';
 import { microversionHeader, readVersions, serviceUrls, type ServiceVersions } from './service-root.ts';
 import { SharedAnswer } from './shared-answer.ts';
@@ -80,12 +80,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
     let query: Query | undefined = request.query ?? [];
     while (query) {
       const body: unknown = await this.request(call, { ...request, query, method: 'GET' });
-      const page: { readonly items: readonly T[]; readonly next: Query | undefined } = readPage<T>(
-        body,
-        collection,
-        request.operation,
-        request.query,
-      );
+      const page: Page<T> = readPage(body, collection, request.operation, request.query);
       for (const item of page.items) items.push(item);
       query = page.next;
       const key = JSON.stringify(query);
