@@ -91,17 +91,15 @@ function warnOfUnknownSections(entries: readonly GcfgEntry[], reporter: Reporter
 }
 
 function readClasses(entries: readonly GcfgEntry[], reporter: Reporter): ReadonlyMap<string, LoadBalancerClassConfig> {
-  const lines = new Map<string, GcfgEntry[]>();
-  for (const entry of entries.filter(isClass)) {
-    // Upstream makes a class whose name is empty of it, which no Service can ask for.
-    if (isPlain(entry)) {
-      if (entry.key === undefined) reporter.warn(entry.line, '[LoadBalancerClass] has no name; it is ignored');
-      continue;
-    }
-    const name = entry.subsection ?? '';
-    lines.set(name, [...(lines.get(name) ?? []), entry]);
+  const byName = Map.groupBy(entries.filter(isClass), ({ subsection }) => subsection);
+  // Upstream makes a class whose name is empty of it, which no Service can ask for.
+  for (const { key, line } of byName.get(undefined) ?? []) {
+    if (key === undefined) reporter.warn(line, '[LoadBalancerClass] has no name; it is ignored');
   }
-  return new Map([...lines].map(([name, own]) => [name, readSection(loadBalancerClassSection, own, reporter).values]));
+  const read = [...byName].flatMap(([name, own]) =>
+    name === undefined ? [] : [[name, readSection(loadBalancerClassSection, own, reporter).values] as const],
+  );
+  return new Map(read);
 }
 
 /** What `cloud.conf` does not set, or sets to nothing, is taken from `clouds.yaml` (upstream: `ReadClouds`). */
