@@ -20,7 +20,7 @@ export function readAnnotations(
   const isServed = isUuid(annotations[annotationTable.loadBalancerId.name]?.toLowerCase() ?? '');
   const values = rows.map(([key, row]) => {
     const doubtIt = isServed ? (refused: CloudError) => doubt(key as AnnotationKey, refused) : undefined;
-    return [key, valueOf(row, annotations[row.name], { doubt: doubtIt, warn })];
+    return [key, valueOf(row, annotations[row.name], warn, doubtIt)];
   });
   // By the table's type each row gives what `AnnotationValues` says of its key.
   return Object.fromEntries(values) as AnnotationValues;
@@ -34,13 +34,8 @@ export function refuseAnnotation(key: AnnotationKey, value: string, why: string)
 function valueOf(
   { name, range, values, written, maxLength, orDefault }: AnnotationRow,
   text: string | undefined,
-  {
-    doubt,
-    warn,
-  }: {
-    readonly doubt: ((refused: CloudError) => void) | undefined;
-    readonly warn: (warning: LoadBalancerWarning) => void;
-  },
+  warn: (warning: LoadBalancerWarning) => void,
+  doubt: ((refused: CloudError) => void) | undefined,
 ): unknown {
   if (text === undefined || written) return undefined;
   refuseLonger(`annotation ${name}`, text, maxLength);
@@ -48,12 +43,9 @@ function valueOf(
   if (text === '') return values === 'uuid' ? '' : undefined;
   const refusal = (wanted: string): CloudError =>
     new CloudError('invalid', `annotation ${name}: ${quote(text)} is not ${wanted}`);
-  const refuse = (wanted: string): never => {
-    throw refusal(wanted);
-  };
   const passOver = (wanted: string): undefined => {
     if (orDefault === 'once-served' && doubt) doubt(refusal(wanted));
-    else if (orDefault !== 'always') return refuse(wanted);
+    else if (orDefault !== 'always') throw refusal(wanted);
     const message = `annotation ${name} is ignored, and the default taken: ${quote(text)} is not ${wanted}`;
     warn({ reason: 'LoadBalancerAnnotationIgnored', message });
     return undefined;
@@ -69,7 +61,8 @@ function valueOf(
     if (!/^[+-]?\d{1,15}$/.test(text)) return passOver(wanted);
     // CPO sends a number on, whatever it is, and Octavia refuses it.
     const number = Number(text);
-    return number >= least && number <= most ? number : refuse(wanted);
+    if (number >= least && number <= most) return number;
+    throw refusal(wanted);
   }
   return values.includes(text) ? text : passOver(`one of ${values.join(', ')}`);
 }
