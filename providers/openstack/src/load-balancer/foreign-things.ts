@@ -60,13 +60,10 @@ export function foreignFloatingIP(
   if (mark) return { kind, id, allowed: [] };
   const namespace = namespaceInDescription(description, clusters);
   const served = servedAt.addresses.includes(address) ? [servedAt.namespace] : [];
-  const allowed = [...grantedIn(tags), ...(namespace === undefined ? [] : [namespace]), ...served];
-  return { kind, id, allowed: allsOf(allowed, allowsAll) };
+  const named = namespace === undefined ? [] : [namespace];
+  const allowed = new Set([...grantedIn(tags), ...named, ...served, ...(allowsAll ? ALL : [])]);
+  return { kind, id, allowed: [...allowed] };
 }
-
-const allsOf = (allowed: readonly string[], allowsAll: boolean): readonly string[] => [
-  ...new Set([...allowed, ...(allowsAll ? ALL : [])]),
-];
 
 export const thingOf = (
   others: readonly JudgedThing[] | undefined,
