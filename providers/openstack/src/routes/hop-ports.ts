@@ -2,6 +2,7 @@
 import { canonicalIp, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
 import { asQuery, chunksOf } from '../client/query-chunks.ts';
+import { groupPairs } from '../group-pairs.ts';
 import type { HopPort } from './neutron-router.ts';
 
 const FIELDS = [
@@ -22,8 +23,7 @@ export async function findHopPorts(
   call: CallContext,
 ): Promise<ReadonlyMap<string, readonly HopPort[]>> {
   const wanted = [...new Set(hops)];
-  const found = new Map<string, HopPort[]>();
-  if (wanted.length === 0) return found;
+  if (wanted.length === 0) return new Map();
   const list = { service: 'network', operation: 'GET /ports', path: '/v2.0/ports', collection: 'ports' } as const;
   const interfaces = await client.list<{ readonly network_id: string }>(call, {
     ...list,
@@ -34,20 +34,13 @@ export async function findHopPorts(
   });
   const networks = [...new Set(interfaces.map(({ network_id: id }) => id))];
   // A filter of no network would be none at all.
-  if (networks.length === 0) return found;
+  if (networks.length === 0) return new Map();
+  const ports: HopPort[] = [];
   for (const some of chunksOf(wanted.map((hop) => `ip_address=${hop}`))) {
-    const ports = await client.list<HopPort>(call, {
-      ...list,
-      query: [...asQuery('fixed_ips', some), ...asQuery('network_id', networks), ...asQuery('fields', FIELDS)],
-    });
-    for (const port of ports) {
-      for (const { ip_address: text } of port.fixed_ips) {
-        const hop = canonicalIp(text) ?? text;
-        const there = found.get(hop);
-        if (there) there.push(port);
-        else found.set(hop, [port]);
-      }
-    }
+    const query = [...asQuery('fixed_ips', some), ...asQuery('network_id', networks), ...asQuery('fields', FIELDS)];
+    ports.push(...(await client.list<HopPort>(call, { ...list, query })));
   }
-  return found;
+  return groupPairs(
+    ports.flatMap((port) => port.fixed_ips.map(({ ip_address: text }) => [canonicalIp(text) ?? text, port] as const)),
+  );
 }

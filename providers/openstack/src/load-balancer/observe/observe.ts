@@ -9,6 +9,7 @@ import {
   type LoadBalancerService,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import { groupPairs } from '../../group-pairs.ts';
 import type { FloatingIPWish } from '../desired/desired-tree.ts';
 import type { LoadBalancerSettings } from '../desired/service-options.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
@@ -259,15 +260,9 @@ const isLoadBalancer = (one: WireLoadBalancer | Error | undefined): one is WireL
 
 /** Places in the list, by all that a Service can be related to a load balancer by: it is compared with its own alone. */
 function placesByTrait(all: readonly WireLoadBalancer[]): ReadonlyMap<string, readonly number[]> {
-  const places = new Map<string, number[]>();
-  for (const [at, { id, name, tags = [] }] of all.entries()) {
-    for (const trait of [id, name, ...tags]) {
-      const others = places.get(trait);
-      if (others) others.push(at);
-      else places.set(trait, [at]);
-    }
-  }
-  return places;
+  return groupPairs(
+    all.flatMap(({ id, name, tags = [] }, at) => [id, name, ...tags].map((trait) => [trait, at] as const)),
+  );
 }
 
 /** In the order of the list. Namesakes only where nothing else says which is meant. */

@@ -4,6 +4,7 @@ import type { ApiClient, Query } from '../../client/api-client.ts';
 import { listOf, operation } from '../../client/operation.ts';
 import { asQuery } from '../../client/query-chunks.ts';
 import { readIfThere } from '../../client/read-one.ts';
+import { groupPairs } from '../../group-pairs.ts';
 import type { ObservedListener, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import type { WireListener, WireMember, WireMonitor, WirePool } from '../octavia-wire.ts';
 import type { LatenessTracker } from './lateness.ts';
@@ -106,16 +107,9 @@ function byLoadBalancer<T extends WireListener | WirePool>(
   all: readonly T[],
   wanted: ReadonlySet<string>,
 ): ReadonlyMap<string, readonly T[]> {
-  const below = new Map<string, T[]>();
-  for (const one of all) {
-    for (const { id } of one.loadbalancers) {
-      if (!wanted.has(id)) continue;
-      const others = below.get(id);
-      if (others) others.push(one);
-      else below.set(id, [one]);
-    }
-  }
-  return below;
+  return groupPairs(
+    all.flatMap((one) => one.loadbalancers.flatMap(({ id }) => (wanted.has(id) ? [[id, one] as const] : []))),
+  );
 }
 
 async function listBelow<T>(
