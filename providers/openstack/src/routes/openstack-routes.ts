@@ -135,16 +135,10 @@ export class OpenStackRoutes implements Routes {
     results: RouteResult[],
     call: CallContext,
   ): Promise<void> {
-    const byPort = new Map<string, { readonly port: HopPort; readonly steps: Step[] }>();
-    for (const step of steps) {
-      for (const port of step.ports) {
-        const known = byPort.get(port.id);
-        if (known) known.steps.push(step);
-        else byPort.set(port.id, { port, steps: [step] });
-      }
-    }
+    const byId = new Map(steps.flatMap(({ ports }) => ports.map((port) => [port.id, port] as const)));
     await Promise.all(
-      Array.from(byPort.values(), async ({ port, steps: own }) => {
+      Array.from(byId.values(), async (port) => {
+        const own = steps.filter(({ ports }) => ports.some(({ id }) => id === port.id));
         const outcomes = await inHalves(own, (some) =>
           writePairs(this.#client, port, { [change]: some.map(({ route }) => canonicalDestination(route)) }, call),
         );
