@@ -109,9 +109,11 @@ export class ServerLookUp {
   }
 
   #theOnly(name: string, servers: readonly Server[]): ServerResult {
-    const result = theOnly(name, servers);
-    if (result.kind === 'found') this.#home.sawByName(result.server.id);
-    return result;
+    const [server, ...others] = servers;
+    if (!server) return { kind: 'missing' };
+    if (others.length > 0) return { kind: 'failed', error: ambiguous(name, servers) };
+    this.#home.sawByName(server.id);
+    return { kind: 'found', server };
   }
 
   async #list(call: CallContext): Promise<Listed> {
@@ -181,13 +183,10 @@ function notAsked(asked: Extract<AskedServer, { by: 'nothing' | 'error' }>): Ser
   return asked.by === 'error' ? { kind: 'failed', error: asked.error } : { kind: 'missing' };
 }
 
-function theOnly(name: string, servers: readonly Server[]): ServerResult {
-  const [server, ...others] = servers;
-  if (!server) return { kind: 'missing' };
-  if (others.length === 0) return { kind: 'found', server };
+function ambiguous(name: string, servers: readonly Server[]): CloudError {
   const ids = servers.map(({ id }) => id).toSorted();
   const message = `node ${name}: ${ids.length} servers have this name (${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ', …' : ''}); rename all but one`;
-  return { kind: 'failed', error: new CloudError('conflict', message) };
+  return new CloudError('conflict', message);
 }
 
 /** A kubelet registers its host name in small letters, whatever the server's name is. */
