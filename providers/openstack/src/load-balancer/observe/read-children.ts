@@ -5,7 +5,7 @@ import { listOf, operation } from '../../client/operation.ts';
 import { asQuery } from '../../client/query-chunks.ts';
 import { readIfThere } from '../../client/read-one.ts';
 import { groupPairs } from '../../group-pairs.ts';
-import type { ObservedListener, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
+import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import type { WireListener, WireMember, WireMonitor, WirePool } from '../octavia-wire.ts';
 import type { LatenessTracker } from './lateness.ts';
 
@@ -154,19 +154,13 @@ async function readPool(
         });
   const monitor = pool.healthmonitor_id ? monitors.get(pool.healthmonitor_id) : undefined;
   return {
-    id: pool.id,
-    name: pool.name,
-    status: pool.provisioning_status,
-    late: lateness.of(pool.id, pool.provisioning_status),
+    ...childOf(pool, lateness),
     protocol: pool.protocol,
     lbMethod: pool.lb_algorithm,
     sessionPersistence: pool.session_persistence?.type ?? null,
     tags: pool.tags ?? [],
     members: members.map((member) => ({
-      id: member.id,
-      name: member.name,
-      status: member.provisioning_status,
-      late: lateness.of(member.id, member.provisioning_status),
+      ...childOf(member, lateness),
       address: member.address,
       port: member.protocol_port,
       monitorPort: member.monitor_port,
@@ -176,13 +170,18 @@ async function readPool(
   };
 }
 
+/** What is seen of each alike. */
+function childOf(
+  { id, name, provisioning_status: status }: WireListener | WireMember | WireMonitor | WirePool,
+  lateness: LatenessTracker,
+): Pick<ObservedMember, 'id' | 'late' | 'name' | 'status'> {
+  return { id, name, status, late: lateness.of(id, status) };
+}
+
 function monitorOf(monitor: WireMonitor, lateness: LatenessTracker): ObservedMonitor {
   const { http_method: method, url_path: urlPath, expected_codes: expectedCodes } = monitor;
   return {
-    id: monitor.id,
-    name: monitor.name,
-    status: monitor.provisioning_status,
-    late: lateness.of(monitor.id, monitor.provisioning_status),
+    ...childOf(monitor, lateness),
     type: monitor.type,
     delay: monitor.delay,
     timeout: monitor.timeout,
@@ -202,10 +201,7 @@ function listenerOf(
 ): ObservedListener {
   const pool = listener.default_pool_id === null ? undefined : pools.get(listener.default_pool_id);
   return {
-    id: listener.id,
-    name: listener.name,
-    status: listener.provisioning_status,
-    late: lateness.of(listener.id, listener.provisioning_status),
+    ...childOf(listener, lateness),
     protocol: listener.protocol,
     port: listener.protocol_port,
     connectionLimit: listener.connection_limit,
