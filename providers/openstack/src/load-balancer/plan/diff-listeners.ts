@@ -13,19 +13,15 @@ export const transportOf = (protocol: string): string => (protocol === 'UDP' || 
 export function diffListeners(context: TreeContext): Diff {
   const { children, isOurs, tree } = context;
   const ours = children.listeners.filter((one) => isOurs(one));
-  const matched = new Map<DesiredListener, ObservedListener>();
-  for (const wanted of tree.listeners) {
-    const found = ours.find((one) => one.port === wanted.port && one.protocol === wanted.protocol);
-    if (found) matched.set(wanted, found);
-  }
-  const kept = new Set(matched.values());
-  const obsolete = ours.filter((one) => !kept.has(one));
+  const matched = tree.listeners.map((wanted) =>
+    ours.find((one) => one.port === wanted.port && one.protocol === wanted.protocol),
+  );
+  const obsolete = ours.filter((one) => !matched.includes(one));
   const loose = children.loosePools.filter((one) => isOurs(one));
   // What goes first makes room: another protocol on the same port.
   const removals = [...obsolete.flatMap(removeListener), ...loose.map(({ id, name }) => removePool(id, name))];
-  const diffs = tree.listeners.map((wanted) => diffListener(wanted, matched.get(wanted), context));
-  const waiting =
-    diffs.some((diff) => diff.waiting) || obsolete.some((one) => isGoing(one)) || loose.some((one) => isGoing(one));
+  const diffs = tree.listeners.map((wanted, at) => diffListener(wanted, matched[at], context));
+  const waiting = diffs.some((diff) => diff.waiting) || [...obsolete, ...loose].some(isGoing);
   return { steps: waiting ? [] : [...removals, ...diffs.flatMap(({ steps }) => steps)], waiting };
 }
 
