@@ -3,10 +3,7 @@ import type { LoadBalancerPart } from '@outrigger/cloud-provider';
 import { cpoPrefix, isOwnChild } from './listener-owner.ts';
 import { loadBalancerIn } from './observed-tree.ts';
 import { ownersIn } from './ownership.ts';
-import type { ServiceIdentity } from './service-identity.ts';
-
-const hasOwnName = (name: string, names: ServiceIdentity['names']): boolean =>
-  names.some(({ legacy, loadBalancer }) => name === loadBalancer || name === legacy);
+import { hasOwnName, type ServiceIdentity } from './service-identity.ts';
 
 /**
  * Whether the Service may take the load balancer over: nobody's tag is on it, the Service names it, and it has the name that CPO

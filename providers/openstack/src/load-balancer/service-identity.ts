@@ -49,9 +49,14 @@ export function relationOf(wire: WireLoadBalancer, identity: ServiceIdentity): R
   if (tagged.owner && sameOwner(tagged.owner, owner)) return 'own';
   if (tagged.sharers.some((one) => sameOwner(one, owner))) return 'shared';
   if (named.includes(wire.id)) return 'named';
-  const isNamesake = names.some(({ loadBalancer, legacy }) => wire.name === loadBalancer || wire.name === legacy);
-  return isNamesake && !tagged.taken && wire.provisioning_status !== 'PENDING_DELETE' ? 'namesake' : undefined;
+  return hasOwnName(wire.name, names) && !tagged.taken && wire.provisioning_status !== 'PENDING_DELETE'
+    ? 'namesake'
+    : undefined;
 }
+
+/** Whether a load balancer is called what the predecessor would call the Service's. */
+export const hasOwnName = (name: string, names: ServiceIdentity['names']): boolean =>
+  names.some(({ legacy, loadBalancer }) => name === loadBalancer || name === legacy);
 
 /** IDs of the load balancers that the Service names. What is no ID names none: a path of `..` would lead elsewhere. */
 export function namedBy({ adopt = [], annotations }: LoadBalancerService): readonly string[] {
