@@ -19,17 +19,12 @@ export type Aim =
 
 /** In the order of `requests`; of two for one destination the first counts. */
 export function aimRoutes(requests: readonly RouteRequest[], routes: readonly ExtraRoute[]): readonly Aim[] {
-  const byDestination = new Map<string, ExtraRoute[]>();
-  const note = (route: ExtraRoute): void => {
-    const destination = canonicalDestination(route);
-    const there = byDestination.get(destination);
-    if (there) there.push(route);
-    else byDestination.set(destination, [route]);
-  };
-  for (const route of routes) note(route);
+  const byDestination = Map.groupBy(routes, canonicalDestination);
   return requests.map((request) => {
-    const aim = aimOne(request, byDestination.get(canonicalDestination(request)) ?? []);
-    if (aim.kind === 'add') note(aim.route);
+    const destination = canonicalDestination(request);
+    const there = byDestination.get(destination) ?? [];
+    const aim = aimOne(request, there);
+    if (aim.kind === 'add') byDestination.set(destination, [...there, aim.route]);
     return aim;
   });
 }
