@@ -47,7 +47,7 @@ export class OctaviaChanges {
   }
 
   async #post(request: PlannedRequest, call: CallContext): Promise<Carried> {
-    const { loadbalancer } = await this.#send<{ loadbalancer: WireLoadBalancer }>(request, call);
+    const { loadbalancer } = await this.#client.request<{ loadbalancer: WireLoadBalancer }>(call, request);
     const { id } = loadbalancer;
     return { ...this.#pending(id), made: { kind: 'load-balancer', id } };
   }
@@ -55,7 +55,7 @@ export class OctaviaChanges {
   async change({ loadBalancerId: id, request }: ChangeOf<'octavia'>, call: CallContext): Promise<Carried> {
     return this.#whenReady(id, call, async () => {
       if (request.method === 'DELETE') await this.#sendDelete(request, call);
-      else await this.#send(request, call);
+      else await this.#client.request(call, request);
     });
   }
 
@@ -85,7 +85,7 @@ export class OctaviaChanges {
       checkTags(before, change);
       const after = tagsAfter(before, change);
       if (after.length === before.length && after.every((tag) => before.includes(tag))) return;
-      await this.#send(tagsRequest(id, after), call);
+      await this.#client.request(call, tagsRequest(id, after));
     });
   }
 
@@ -113,7 +113,7 @@ export class OctaviaChanges {
   /** What is gone already need not be deleted. */
   async #sendDelete(request: PlannedRequest, call: CallContext): Promise<void> {
     try {
-      await this.#send(request, call);
+      await this.#client.request(call, request);
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
     }
@@ -122,10 +122,6 @@ export class OctaviaChanges {
   #pending(id: string): Carried {
     this.#settling.noteBusy(id);
     return { kind: 'pending', handle: `load balancer ${id}`, pollAfterMs: POLL_MS };
-  }
-
-  #send<T>(request: PlannedRequest, call: CallContext): Promise<T> {
-    return this.#client.request<T>(call, request);
   }
 }
 
