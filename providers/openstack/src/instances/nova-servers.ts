@@ -1,6 +1,7 @@
 /** What is asked of nova about servers, request by request. */
 import { CloudError, isCloudError, quote, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
+import { compareMicroversions } from '../client/microversion.ts';
 import { listOf, operation } from '../client/operation.ts';
 import { isUuid } from '../uuid.ts';
 import type { Server } from './server.ts';
@@ -99,12 +100,12 @@ export class NovaServers {
   /** The least that says all that is needed. A nova that is older serves too, and what is lost is said once. */
   async #microversion(call: CallContext): Promise<string> {
     const max = await this.#client.maxMicroversion(call, 'compute');
-    if (max !== undefined && minor(max) >= minor(WITH_LOCK_REASON)) return WITH_LOCK_REASON;
-    if (max === undefined || minor(max) < minor(WITH_FLAVOR)) {
+    if (max !== undefined && compareMicroversions(max, WITH_LOCK_REASON) >= 0) return WITH_LOCK_REASON;
+    if (max === undefined || compareMicroversions(max, WITH_FLAVOR) < 0) {
       const message = `nova offers microversion ${max ?? '2.1'}, and at least ${WITH_FLAVOR} (OpenStack Pike) is needed`;
       throw new CloudError('unsupported', message);
     }
-    if (minor(max) < minor(WITH_UNKNOWN) && !this.#warned) {
+    if (compareMicroversions(max, WITH_UNKNOWN) < 0 && !this.#warned) {
       call.logger.warn(
         'Nova is older than microversion 2.69: servers of a cell that it cannot reach are missing from lists, not UNKNOWN',
         {
@@ -115,8 +116,4 @@ export class NovaServers {
     }
     return max;
   }
-}
-
-function minor(version: string): number {
-  return Number(version.split('.')[1]);
 }
