@@ -30,7 +30,7 @@ import { desiredTree } from './desired/desired-tree-of.ts';
 import type { DesiredTreeResult } from './desired/desired-tree.ts';
 import type { LoadBalancerSettings } from './desired/service-options.ts';
 import { LearnedFacts } from './learned-facts.ts';
-import { identityOf, namedBy, type ServiceIdentity } from './service-identity.ts';
+import { identityOf, namedBy } from './service-identity.ts';
 import { ofKnownServers } from './desired/members.ts';
 import { Observer } from './observe/observe.ts';
 import { SubnetCidrs } from './observe/read-lists.ts';
@@ -181,7 +181,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     return planMembers({ ...goal, parts, provider, serial });
   }
 
-  #goalOf(given: DesiredLoadBalancer): Goal {
+  #goalOf(given: DesiredLoadBalancer) {
     const { config, name } = this.#options;
     const desired = { ...given, backEnds: ofKnownServers(given.backEnds, name) };
     return { desired, identity: identityOf(given.service, this.#options), settings: config() };
@@ -229,12 +229,6 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     const cidrOf = (id: string): string | undefined => this.#subnets.of(id);
     return desiredTree({ service, backEnds, clusterName: cluster.name, config, apiVersion, cidrOf });
   }
-}
-
-interface Goal {
-  readonly desired: DesiredLoadBalancer;
-  readonly identity: ServiceIdentity;
-  readonly settings: LoadBalancerSettings;
 }
 
 function settingsFor(
