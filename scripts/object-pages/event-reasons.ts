@@ -71,7 +71,7 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       reason: 'DuplicateProviderID',
       type: 'Warning',
       on: 'Node',
-      means: 'Two Nodes have the same provider ID. The younger one keeps its taint.',
+      means: 'Two Nodes have the same provider ID, or two forms of it. The younger one keeps its taint.',
       remedy: 'Delete the Node that is not that machine, and find out who registered it.',
     },
     {

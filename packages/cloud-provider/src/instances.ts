@@ -154,6 +154,12 @@ export interface Instances {
    */
   read(node: NodeRef, need: InstanceNeed, call: CallContext): Promise<InstanceAnswer>;
   /**
+   * What names the machine in a provider ID of this provider: the same text for one machine, in whichever form the ID is written (with a
+   * region, zone or without, in upper case). Of several nodes for which it is the same only the oldest is initialized. Pure; `undefined` for an
+   * ID that names no machine. Default: the whole ID.
+   */
+  machineOf?(providerID: string): string | undefined;
+  /**
    * Hints that machines have changed, come or gone: from a queue of the cloud's events, a long poll, a watch. A hint only lets the host look
    * up sooner, and proves nothing: it may be wrong, late, or of machines that are no nodes. The host asks about a batch of hinted
    * nodes every 5 s at most, and about all once a minute at most. Iterated once, while this process leads; `call.signal` ends it.

@@ -35,12 +35,14 @@ export function checkCapabilities(provider: string, capabilities: unknown): asse
       throw new CloudError('invalid', `the provider ${provider}: ${name}.batchSize must be a whole number above 0`);
     }
     if (name === 'loadBalancers') checkProof(provider, members);
-    const { changes, nextHop } = members;
+    const { nextHop } = members;
     if (name === 'routes' && nextHop !== undefined && nextHop !== 'address' && nextHop !== 'instance') {
       throw new CloudError('invalid', `the provider ${provider}: routes.nextHop must be address or instance`);
     }
-    if (name === 'instances' && changes !== undefined && typeof changes !== 'function') {
-      throw new CloudError('invalid', `the provider ${provider}: instances.changes must be a method`);
+    if (name !== 'instances') continue;
+    for (const method of ['changes', 'machineOf']) {
+      if (members[method] === undefined || typeof members[method] === 'function') continue;
+      throw new CloudError('invalid', `the provider ${provider}: instances.${method} must be a method`);
     }
   }
 }

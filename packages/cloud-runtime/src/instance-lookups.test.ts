@@ -461,3 +461,18 @@ test('an answer whose members are those of its class is taken as one of plain me
   instances.lookUps[0]!.answer([new Absent()]);
   assert.deepEqual(await asked, { asOf: 50, place: 'here', result: { kind: 'absent', proof: 'GET: 404' } });
 });
+
+test('a provider ID stands for the machine that the provider says; for itself where that says nothing, fails, or it is too long', () => {
+  const { instances, lookups } = setUp(500);
+  assert.equal(lookups.machineOf('fake://zone/1'), 'fake://zone/1');
+  instances.machineOf = (providerID) => {
+    if (providerID === 'fake://') throw new Error('no ID');
+    return providerID.startsWith('fake://') ? providerID.split('/').at(-1) : undefined;
+  };
+  assert.deepEqual(
+    ['fake://zone/1', 'aws:///1', 'fake://'].map((id) => lookups.machineOf(id)),
+    ['1', 'aws:///1', 'fake://'],
+  );
+  const long = `fake://${'a/'.repeat(600)}`;
+  assert.equal(lookups.machineOf(long), long);
+});

@@ -10,6 +10,7 @@ import {
   type InstanceNeed,
   type Instances,
   type NodeRef,
+  PROVIDER_ID_LENGTH,
 } from '@outrigger/cloud-provider';
 import { batchSizeOf, type DatedAnswer } from './answer-defaults.ts';
 import { onAbort, type Clock, type Logger, type Metrics } from '@outrigger/kube';
@@ -48,6 +49,10 @@ export interface InstanceLookups extends AsyncDisposable {
   lookUp(node: NodeRef, options: LookUpOptions): Promise<DatedAnswer>;
   /** Reads one machine directly (`Instances.read`), beside the batches: what a deletion rests on. As `lookUp` otherwise; priority `critical` unless told. */
   read(node: NodeRef, options: ReadOptions): Promise<DatedAnswer>;
+  /**
+   * What the provider says names the machine in this provider ID (`Instances.machineOf`); the ID itself where it says nothing. Never throws.
+   */
+  machineOf(providerID: string): string;
   readonly snapshot: InstanceSnapshot;
   /** Of machines that may have changed. Absent: the provider gives none. */
   readonly hints?: InstanceHints | undefined;
@@ -114,6 +119,15 @@ class BatchedLookups implements InstanceLookups {
 
   get snapshot(): InstanceSnapshot {
     return this.#answers;
+  }
+
+  machineOf(providerID: string): string {
+    if (providerID.length > PROVIDER_ID_LENGTH) return providerID;
+    try {
+      return this.#options.instances.machineOf?.(providerID) ?? providerID;
+    } catch {
+      return providerID;
+    }
   }
 
   lookUp(node: NodeRef, { need, signal, notBefore, priority = 'normal' }: LookUpOptions): Promise<DatedAnswer> {

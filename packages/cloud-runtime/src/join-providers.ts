@@ -137,6 +137,10 @@ class JoinedLookups implements InstanceLookups {
     return this.#own.hints;
   }
 
+  machineOf(providerID: string): string {
+    return this.#own.machineOf(providerID);
+  }
+
   lookUp(node: NodeRef, options: LookUpOptions): Promise<DatedAnswer> {
     return this.#ask('lookUp', node, options);
   }

@@ -333,6 +333,7 @@ test('what open throws is thrown after close; wrong capabilities are named', asy
     [{ instances: { batchSize: 1, lookUp: () => {} } }, /no method instances\.read/],
     [{ instances: { batchSize: 0, lookUp: () => {}, read: () => {} } }, /instances\.batchSize must be/],
     [{ instances: { lookUp: () => {}, read: () => {}, changes: [] } }, /instances\.changes must be a method/],
+    [{ instances: { lookUp: () => {}, read: () => {}, machineOf: '' } }, /instances\.machineOf must be a method/],
     [{ routes: 7 }, /no method routes\.list/],
     [
       { routes: { list: () => {}, create: () => {}, delete: () => {}, nextHop: 'ip' } },

@@ -6,7 +6,7 @@ import { CloudError, type Capabilities } from '@outrigger/cloud-provider';
  * and nobody has thought of here.
  */
 const READS: Readonly<Record<keyof Capabilities, readonly string[]>> = {
-  instances: ['lookUp', 'read', 'changes'],
+  instances: ['lookUp', 'read', 'machineOf', 'changes'],
   loadBalancers: ['lockKey', 'selectBackEnds', 'validate', 'observe', 'read', 'plan', 'planMembers', 'listOwned'],
   routes: ['list'],
   clusters: ['list', 'controlPlaneAddress'],

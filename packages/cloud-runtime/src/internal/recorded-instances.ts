@@ -15,6 +15,7 @@ export class RecordedInstances implements Instances {
   readonly batchSize: number | undefined;
   readonly lookUps: RecordedLookUp[] = [];
   readonly reads: RecordedLookUp[] = [];
+  machineOf?: (providerID: string) => string | undefined;
   inFlight = 0;
   mostInFlight = 0;
 

@@ -136,6 +136,8 @@ export const instanceTests: readonly ConformanceTest[] = [
     async (rig) => {
       const [a, b] = [await rig.createNode('a'), await rig.createNode('b')];
       assert.notEqual(a.providerID, b.providerID);
+      const machines = [a, b].map(({ providerID = '' }) => rig.use('instances').machineOf?.(providerID) ?? providerID);
+      assert.notEqual(machines[0], machines[1]);
       assert.ok((a.providerID ?? '').length <= PROVIDER_ID_LENGTH);
       await rig.fixture.stopMachine(a);
       assert.equal(foundIn(await rig.read(a)).providerID, a.providerID);

@@ -389,6 +389,15 @@ export const forgedRequests: readonly ForgedRequest[] = [
     told: /same machine/u,
   },
   {
+    what: 'the node has another form of the ID that another node has',
+    world: (rig) => {
+      rig.nodes.put(nodeOf('node-1', 'fake://zone/node-2'));
+      rig.cloud.set('fake://zone/node-2', machine('fake://zone/node-2', NODE_1_ADDRESSES));
+    },
+    verdict: 'pending',
+    told: /same machine/u,
+  },
+  {
     what: 'the cloud does not list the machine',
     world: (rig) => rig.cloud.delete('fake://node-1'),
     verdict: 'pending',

@@ -44,7 +44,7 @@ export interface KubeletServingApproverDependencies extends ControllerDependenci
   /** Of the signer's requests; others are left alone. */
   readonly store: Store<CertificateSigningRequest>;
   readonly nodes: Store<Node>;
-  readonly lookups: Pick<InstanceLookups, 'read'>;
+  readonly lookups: Pick<InstanceLookups, 'machineOf' | 'read'>;
   readonly options: ServingOptions;
 }
 
@@ -86,7 +86,7 @@ class Run {
   readonly #signal: AbortSignal;
   readonly #queue: WorkQueue<string>;
   readonly #reads: NodeReads;
-  readonly #twins = new Twins();
+  readonly #twins: Twins;
   readonly #pending = new Map<string, Pending>();
   /** Names of pending requests, by name of the node. */
   readonly #ofNode = new Map<string, Set<string>>();
@@ -109,6 +109,7 @@ class Run {
     this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#queue.add(key) });
     this.#journal = deps.journal ?? noJournal;
     this.#metrics = createApproverMetrics(metrics);
+    this.#twins = new Twins((providerID) => lookups.machineOf(providerID));
     this.#reads = new NodeReads({ lookups, clock, logger, signal, onAnswer: (node) => this.#wake(node) });
     this.#queue = createWorkQueue({
       name: NAME,

@@ -168,7 +168,10 @@ export class ServingRig implements AsyncDisposable {
       client: { of: <T extends KubeObject>() => this.#client() as unknown as ResourceClient<T> },
       store: this.requests.store as unknown as Store<CertificateSigningRequest>,
       nodes: this.nodes.store,
-      lookups: { read: (node, how) => this.#read(node, how) },
+      lookups: {
+        read: (node, how) => this.#read(node, how),
+        machineOf: (providerID) => providerID.replace('fake://zone/', 'fake://'),
+      },
       events: {
         record: ({ metadata }, { message, reason }) =>
           void this.events.push({ about: metadata?.name ?? '', reason, message }),

@@ -82,7 +82,11 @@ function startController(
   const running = createNodeController({
     client,
     store,
-    lookups: { lookUp, snapshot: { get: () => undefined, subscribe: () => () => {}, forget: () => {}, size: 0 } },
+    lookups: {
+      lookUp,
+      machineOf: (providerID) => providerID,
+      snapshot: { get: () => undefined, subscribe: () => () => {}, forget: () => {}, size: 0 },
+    },
     events: { record: () => {} },
     clock: systemClock,
     logger: silentLogger,

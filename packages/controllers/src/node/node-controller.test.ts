@@ -52,6 +52,7 @@ class FakeLookups {
   /** Of the answers, where it is not now. */
   asOf: number | undefined;
   #gathering: { node: NodeRef; resolve: (answer: DatedAnswer) => void }[] = [];
+  machineOf: (providerID: string) => string = (providerID) => providerID;
   /** The last answer, as the snapshot has it. */
   shown: DatedAnswer | undefined;
   readonly snapshot: {
@@ -659,6 +660,30 @@ for (const registered of ['before', 'with', 'after'] as const) {
   });
 }
 
+test('a node whose provider ID is another form of that of an older node keeps its taint', async (t) => {
+  const rig = setUp(t);
+  rig.lookups.machineOf = (providerID) => providerID.split('/').at(-1) ?? '';
+  const aged = (name: string, creationTimestamp: string, spec: Partial<NonNullable<Node['spec']>>): Node => {
+    const node = newNode(name, spec);
+    return { ...node, metadata: { ...node.metadata, creationTimestamp } };
+  };
+  // As providers answer: a node keeps the form that it has.
+  rig.lookups.answer = ({ name, providerID = '' }) => {
+    const found = instanceOf(name);
+    return found.kind === 'found' ? { ...found, instance: { ...found.instance, providerID } } : found;
+  };
+  rig.api.put(aged('n1', '2025-12-31T10:00:00Z', { taints: [], providerID: 'fake://n1' }));
+  rig.api.put(aged('n2', '2025-12-31T11:00:00Z', { providerID: 'fake://zone/n1' }));
+  rig.api.put(aged('n3', '2025-12-31T11:00:00Z', { providerID: 'fake://zone/n3' }));
+  await rig.start();
+  await rig.clock.advance(10);
+  const tainted = ['n1', 'n2', 'n3'].filter((name) => isTainted(rig.api.nodes.get(name)));
+  assert.deepEqual(tainted, ['n2']);
+  const told = rig.events.filter(({ note }) => note.reason === 'DuplicateProviderID');
+  assert.deepEqual(told.map(({ name }) => name).toSorted(), ['n1', 'n2']);
+  await rig.stop();
+});
+
 test('two nodes of one machine that both are initialised already stay so, and are told at the next refresh', async (t) => {
   const rig = setUp(t);
   rig.lookups.answer = () => instanceOf('n1');
@@ -667,7 +692,7 @@ test('two nodes of one machine that both are initialised already stay so, and ar
   await rig.clock.advance(600_000);
   const told = rig.events.filter(({ note }) => note.reason === 'DuplicateProviderID');
   assert.deepEqual(told.map(({ name }) => name).toSorted(), ['n1', 'n2']);
-  assert.match(told.find(({ name }) => name === 'n1')?.note.message ?? '', /n1 and n2 have the same provider ID/);
+  assert.match(told.find(({ name }) => name === 'n1')?.note.message ?? '', /n1 and n2 belong to the same machine/);
   await rig.stop();
 });
 

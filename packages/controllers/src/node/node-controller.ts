@@ -77,7 +77,7 @@ class Run {
   readonly #readLive = new Set<string>();
   /** Keys with an answer to act on, that wait for the store to see our own last write. */
   readonly #deferred = new Set<string>();
-  readonly #twins = new Twins();
+  readonly #twins: Twins;
   /** From registration until they were initialised, by this process; in milliseconds. */
   readonly #took = new Map<string, number>();
   readonly #metrics: NodeMetrics;
@@ -90,6 +90,7 @@ class Run {
     this.#deps = deps;
     this.#signal = signal;
     this.#nodes = client.of(resources.nodes);
+    this.#twins = new Twins((providerID) => lookups.machineOf(providerID));
     this.#queue = createWorkQueue({
       name: NAME,
       clock,

@@ -25,7 +25,7 @@ export interface NodeControllerOptions {
 
 export interface NodeControllerDependencies extends ControllerDependencies {
   readonly store: Store<Node>;
-  readonly lookups: Pick<InstanceLookups, 'lookUp' | 'snapshot' | 'hints'>;
+  readonly lookups: Pick<InstanceLookups, 'lookUp' | 'machineOf' | 'snapshot' | 'hints'>;
   /** Puts tags on machines, where it can. Default: none are put. */
   readonly provider?: Pick<OpenedProvider, 'callContext' | 'capabilities'>;
   readonly options: NodeControllerOptions;

@@ -20,7 +20,7 @@ export interface Observed {
   readonly node: Node;
   /** What the cloud said, if it was asked since the last plan for this node. */
   readonly answer?: InstanceAnswer | undefined;
-  /** The nodes that have one of these provider IDs, this one too. Default: none are known. */
+  /** The nodes of the machines that have these provider IDs, this one too. Default: none are known. */
   readonly withProviderID?: ((providerIDs: readonly string[]) => readonly Node[]) | undefined;
   /** Wall clock, milliseconds since the epoch. */
   readonly now: number;

@@ -55,7 +55,7 @@ export function planRefresh(
     .filter((one) => !isUninitialized(one))
     .map(({ metadata }) => metadata?.name ?? '');
   if (twins.length > 0) {
-    const message = `Node ${name} and ${twins.toSorted().join(', ')} have the same provider ID, and are both initialized. Delete those that are not that machine, and find out who registered them.`;
+    const message = `Node ${name} and ${twins.toSorted().join(', ')} belong to the same machine by their provider IDs, and are initialized. Delete those that are not that machine, and find out who registered them.`;
     actions.push({ kind: 'event', note: { type: 'Warning', reason: 'DuplicateProviderID', message } });
   }
   actions.push(...maintenance.notes.map((note) => ({ kind: 'event', note }) as const));

@@ -28,3 +28,12 @@ test('nodes are known by their provider ID until it is another, or they are gone
   twins.note('n2', undefined);
   assert.deepEqual([twins.of(['fake://1']), twins.of(['fake://2'])], [[], ['n1']]);
 });
+
+test('a provider ID counts as the machine that it names', () => {
+  const twins = new Twins((providerID) => providerID.split('/').at(-1) ?? '');
+  twins.note('n1', { spec: { providerID: 'fake:///1' } });
+  twins.note('n2', { spec: { providerID: 'fake://zone/1' } });
+  assert.deepEqual(twins.of(['fake://other/1']), ['n1', 'n2']);
+  twins.note('n1', { spec: { providerID: 'fake://zone/2' } });
+  assert.deepEqual([twins.of(['fake:///1']), twins.of(['fake:///2'])], [['n2'], ['n1']]);
+});

@@ -1,29 +1,37 @@
-/** Nodes that have one provider ID: only one of them can be the machine. */
+/** Nodes of one machine, by their provider IDs: only one of them can be it. */
 import type { Node } from '@outrigger/kube';
 
 export class Twins {
+  /** Of nodes, by machine. */
   readonly #names = new Map<string, Set<string>>();
-  readonly #idOf = new Map<string, string>();
+  readonly #known = new Map<string, { readonly id: string; readonly machine: string }>();
+  readonly #machineOf: (providerID: string) => string;
+
+  /** `machineOf`: the same text for each form of the provider ID of a machine. Default: an ID has one form. */
+  constructor(machineOf: (providerID: string) => string = (providerID) => providerID) {
+    this.#machineOf = machineOf;
+  }
 
   /** Runs for each heartbeat. `undefined`: the node is gone. */
   note(name: string, node: Node | undefined): void {
     const id = node?.spec?.providerID || undefined;
-    const before = this.#idOf.get(name);
-    if (before === id) return;
+    const before = this.#known.get(name);
+    if (before?.id === id) return;
     if (before !== undefined) {
-      const names = this.#names.get(before);
+      const names = this.#names.get(before.machine);
       names?.delete(name);
-      if (names?.size === 0) this.#names.delete(before);
-      this.#idOf.delete(name);
+      if (names?.size === 0) this.#names.delete(before.machine);
+      this.#known.delete(name);
     }
     if (id === undefined) return;
-    this.#idOf.set(name, id);
-    this.#names.set(id, (this.#names.get(id) ?? new Set()).add(name));
+    const machine = this.#machineOf(id);
+    this.#known.set(name, { id, machine });
+    this.#names.set(machine, (this.#names.get(machine) ?? new Set()).add(name));
   }
 
-  /** Names of the nodes that have one of these IDs. */
+  /** Names of the nodes of the machines that have these IDs. */
   of(providerIDs: readonly string[]): readonly string[] {
-    return [...new Set(providerIDs.flatMap((id) => [...(this.#names.get(id) ?? [])]))];
+    return [...new Set(providerIDs.flatMap((id) => [...(this.#names.get(this.#machineOf(id)) ?? [])]))];
   }
 }
 

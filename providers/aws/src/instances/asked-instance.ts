@@ -13,7 +13,10 @@ export type AskedInstance =
 
 const INSTANCE_ID = /^i-[\da-f]+$/u;
 
-export function askedInstance({ name, providerID = '' }: NodeRef, providerName: string): AskedInstance {
+export function askedInstance(
+  { name, providerID = '' }: Pick<NodeRef, 'name' | 'providerID'>,
+  providerName: string,
+): AskedInstance {
   if (providerID === '') {
     // Resource names: in subnets that are IPv6 only there are no others.
     const [label = ''] = name.split('.');

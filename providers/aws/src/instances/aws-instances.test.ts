@@ -35,8 +35,13 @@ test('by provider ID: all metadata of one request', async () => {
 test('a node keeps the ID that it has, whatever its form', async () => {
   using site = new AwsSite();
   const { id } = site.cluster.instances[0] ?? assert.fail();
-  for (const providerID of [`aws:///eu-central-1a/${id}`, `aws:////${id}`, `aws:///other/${id}`, id])
+  for (const providerID of [`aws:///eu-central-1a/${id}`, `aws:////${id}`, `aws:///other/${id}`, id]) {
     assert.deepEqual(await site.lookUp([site.node(0, { providerID })]), [`running ${providerID}`]);
+    assert.equal(site.instances.machineOf?.(providerID), id);
+  }
+  const fargate = ['fargate-10.0.1.2', 'fargate-ip-10-0-1-2.eu-central-1.compute.internal'];
+  for (const name of fargate) assert.equal(site.instances.machineOf?.(`aws:///eu-central-1a/${name}`), '10.0.1.2');
+  for (const other of ['gce://p/z/i-1', 'aws:///a/b', '']) assert.equal(site.instances.machineOf?.(other), undefined);
 });
 
 test("another's IDs are left alone, and what is no ID is said", async () => {

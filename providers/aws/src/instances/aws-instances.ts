@@ -65,6 +65,12 @@ export class AwsInstances implements Instances {
     return answer;
   }
 
+  machineOf(providerID: string): string | undefined {
+    const asked = askedInstance({ name: '', providerID }, this.#setup.name);
+    if (asked.by === 'fargate') return asked.address;
+    return asked.by === 'id' ? asked.id : undefined;
+  }
+
   /** Labels of the network have come. EC2 has nothing that tells of other changes without a queue of the user's own. */
   changes(call: CallContext): AsyncIterable<InstanceHint> {
     return this.#topology.changes(call);

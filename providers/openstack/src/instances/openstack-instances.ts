@@ -17,7 +17,7 @@ import { labelValueOf } from './label-value.ts';
 import { nodeAddresses } from './node-addresses.ts';
 import { NovaServers } from './nova-servers.ts';
 import { PortLookUp } from './port-look-up.ts';
-import { askedServer, providerIDOf, type ProviderIDRules } from './provider-ids.ts';
+import { askedServer, providerIDOf, serverIn, type ProviderIDRules } from './provider-ids.ts';
 import { ServerLookUp, type ServerAnswer } from './server-look-up.ts';
 import type { ServerPorts } from './server-ports.ts';
 import { maintenanceOf, stateOf, type Server } from './server.ts';
@@ -46,6 +46,10 @@ export class OpenStackInstances implements Instances {
     this.#servers = new ServerLookUp({ nova, clock: options.clock, home: options.home });
     this.#ports = new PortLookUp(options.client);
     this.#types = new FlavorTypes(nova);
+  }
+
+  machineOf(providerID: string): string | undefined {
+    return serverIn(providerID, this.#options.name);
   }
 
   async lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeRef } from '@outrigger/cloud-provider';
 import golden from './golden/provider-ids.json' with { type: 'json' };
-import { askedServer, providerIDOf } from './provider-ids.ts';
+import { askedServer, providerIDOf, serverIn } from './provider-ids.ts';
 
 const node = (providerID?: string): NodeRef => ({ name: 'n1', uid: 'u1', providerID, labels: {}, annotations: {} });
 
@@ -42,4 +42,10 @@ test('a provider ID has the region in it where it is asked for and has a name', 
   assert.equal(providerIDOf('a', rules, false), 'openstack:///a');
   assert.equal(providerIDOf('a', rules, true), 'openstack://north/a');
   assert.equal(providerIDOf('a', { ...rules, region: undefined }, true), 'openstack:///a');
+});
+
+test('the server of each form of an ID, of any region', () => {
+  for (const form of ['openstack:///a', 'openstack://north/a', 'openstack://south/a'])
+    assert.equal(serverIn(form, 'openstack'), 'a');
+  for (const other of ['aws:///a', 'openstack://a', 'a', '']) assert.equal(serverIn(other, 'openstack'), undefined);
 });

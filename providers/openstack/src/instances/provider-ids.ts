@@ -40,6 +40,11 @@ export function askedServer({ name: nodeName, providerID }: NodeRef, { name, reg
   return { by: 'id', id };
 }
 
+/** The ID of the server, which the regions of a cloud have no two of; `undefined` in another's provider ID. */
+export function serverIn(providerID: string, name: string): string | undefined {
+  return REST.exec(parseProviderID(providerID, name) ?? '')?.[2];
+}
+
 /** What a node without a provider ID gets. `regional`: with the region in it, where it has a name. */
 export function providerIDOf(id: string, { name, region = '' }: ProviderIDRules, regional: boolean): string {
   return formatProviderID(name, `${regional ? region : ''}/${id}`);

@@ -103,6 +103,15 @@ test('two sections of one vCenter show the same machine', async () => {
   assert.match(await site.read(node(1)), /^absent: /);
 });
 
+test('a provider ID names one machine in either byte order and in any case', () => {
+  const { instances } = new TwoVcenters();
+  const forms = [uuidOf(1), uuidOf(1).toUpperCase(), swapped(uuidOf(1))];
+  const machines = new Set(forms.map((uuid) => instances.machineOf(`vsphere://${uuid}`)));
+  assert.equal(machines.size, 1);
+  assert.notEqual(instances.machineOf(`vsphere://${uuidOf(2)}`), [...machines][0]);
+  assert.equal(instances.machineOf(`aws://${uuidOf(1)}`), undefined);
+});
+
 test("templates, broken IDs and another provider's are no machine of ours", async () => {
   const site = new TwoVcenters();
   site.put(site.a, 1, { isTemplate: true });

@@ -15,7 +15,7 @@ import { hintsOfAll } from '@outrigger/provider-kit';
 import type { VsphereConfig } from '../config/vsphere-config.ts';
 import type { VirtualMachine } from '../inventory/virtual-machine.ts';
 import { askedMachine, type AskedMachine } from './asked-machine.ts';
-import { biosUuid, eitherOrder, providerIDOf } from './bios-uuid.ts';
+import { biosUuid, eitherOrder, providerIDOf, uuidOf } from './bios-uuid.ts';
 import { SeenMachines, theOne, type FoundMachine } from './found-machine.ts';
 import type { KnownVcenter } from './known-vcenter.ts';
 import { foundMetadata, foundState, type Told } from './machine-instance.ts';
@@ -67,6 +67,11 @@ export class VsphereInstances implements Instances {
 
   constructor(options: VsphereInstancesOptions) {
     this.#options = options;
+  }
+
+  machineOf(providerID: string): string | undefined {
+    const uuid = uuidOf(providerID, this.#options.name);
+    return uuid === undefined ? undefined : eitherOrder(uuid).toSorted()[0];
   }
 
   async lookUp(nodes: readonly NodeRef[], need: InstanceNeed, call: CallContext): Promise<readonly InstanceAnswer[]> {
