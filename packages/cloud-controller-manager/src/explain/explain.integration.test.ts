@@ -173,6 +173,15 @@ test('explanations go by --profiling, in a dry run too, and the plan goes by --d
   }
 });
 
+test('a loopback address alone opens neither explanations nor the plan', async () => {
+  await using bench = await Bench.start();
+  const program = await bench.run(greenCloud(), '--dry-run', '--insecure-loopback=false');
+  await until('it serves', () => program.log().includes('"Serving"'), program.log);
+  for (const path of ['/explain/node/node-1', '/debug/plan'])
+    assert.match(await page(program.url + path), /is not served to callers without authentication/u);
+  assert.match(await page(`${program.url}/version`), /"gitVersion"/u);
+});
+
 test('the leader is found by its Lease, at the address of its node; who does not lead says who does', async () => {
   await using bench = await Bench.start();
   bench.addNode('node-1');

@@ -2,6 +2,8 @@
 import type { Page } from '@outrigger/controller-manager';
 import type { Foundation } from '../program/foundation.ts';
 
+export const PLAN_PATH = '/debug/plan';
+
 /** RFC 3339, as Kubernetes writes times. */
 function timeOf(ms: number): string {
   return new Date(ms).toISOString();
@@ -9,7 +11,7 @@ function timeOf(ms: number): string {
 
 export function planPage({ clock, journal }: Pick<Foundation, 'clock' | 'journal'>): Page {
   return {
-    path: '/debug/plan',
+    path: PLAN_PATH,
     answer: () => ({
       body: {
         at: timeOf(clock.now()),

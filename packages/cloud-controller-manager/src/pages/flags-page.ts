@@ -17,8 +17,8 @@ Exit codes: 0 when the program was stopped (SIGTERM, SIGINT) and has released it
 Access: \`/healthz\`, \`/livez\` and \`/readyz\` are served without authentication. All other paths require authentication by a bearer
 token (TokenReview) or a client certificate, and authorization (SubjectAccessReview: RBAC on \`nonResourceURLs\`). The manager
 delegates both to an API server: \`--authentication-kubeconfig\` and \`--authorization-kubeconfig\`, or the service account of its
-pod. Without one, they are served only if \`--bind-address\` is a loopback address (\`/explain/\` and \`PUT /debug/flags/v\` also need
-\`--insecure-loopback\`), or if \`--authorization-always-allow-paths\` lists them; other requests get a 403.
+pod. Without one, they are served only if \`--bind-address\` is a loopback address (\`/explain/\`, \`/debug/plan\` and
+\`PUT /debug/flags/v\` also need \`--insecure-loopback\`), or if \`--authorization-always-allow-paths\` lists them; other requests get a 403.
 
 `;
 

@@ -2,6 +2,7 @@
 import { delegateAccess, type DelegatedAccess } from '@outrigger/controller-manager';
 import { createClient, createTransport, loadConfig, userAgent, type Client, type ClusterConfig } from '@outrigger/kube';
 import { EXPLAIN_PATH } from '../explain/explain-page.ts';
+import { PLAN_PATH } from '../explain/plan-page.ts';
 import type { Foundation } from '../program/foundation.ts';
 
 /** As upstream's: callers wait for the answer, and whoever sends made-up tokens must not take the API server's time. */
@@ -34,7 +35,7 @@ export async function openDelegation(foundation: Foundation, signal: AbortSignal
           ? authenticationClient
           : await connect('--authorization-kubeconfig', authorizationKubeconfig),
       bindAddress: options.serving.bindAddress,
-      guarded: [EXPLAIN_PATH],
+      guarded: [EXPLAIN_PATH, PLAN_PATH],
       signal,
       logger: foundation.logger.with({ component: 'access' }),
     }),

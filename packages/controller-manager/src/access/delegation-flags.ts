@@ -116,7 +116,7 @@ export const authorizationFlags: FlagGroup<AuthorizationOptions> = {
       type: bool,
       default: false,
       usage:
-        'On a loopback --bind-address without delegated authorization: serve /explain/ and PUT /debug/flags/v too, to every user of this machine. Only for a machine that is not shared.',
+        'On a loopback --bind-address without delegated authorization: serve /explain/, /debug/plan and PUT /debug/flags/v too, to every user of this machine. Only for a machine that is not shared.',
     },
   },
 };
