@@ -89,7 +89,7 @@ export interface LoadBalancerAction {
    * Observed parts that are the Service's no more once this took effect, beside the one that a `delete` names: that one's
    * address which goes with it, or what an `update` leaves to others. The host does not look for them again; only of a `delete` that
    * is `pending`, `read` is asked about them before the finalizer goes. Only the provider can know it: what the host is not told, it
-   * asks `read` about, or waits for as for any part that a look leaves out. Default: none.
+   * asks `read` about, or waits for as for any part that a look leaves out. The host refuses a plan that ends what is another's. Default: none.
    */
   readonly ends?: readonly PartName[] | undefined;
   /**

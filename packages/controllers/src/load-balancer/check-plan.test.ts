@@ -60,6 +60,17 @@ test('what was not observed, or has only the ID or the kind of what was, is not 
   }
 });
 
+test('what an action ends beside its own part is the Service’s own, too', () => {
+  const own = partOf('load-balancer', 'lb', ME);
+  for (const owner of OWNERS) {
+    const parts = [own, partOf('address', 'a', owner)];
+    for (const kind of ['update', 'delete'] as const) {
+      const action = { ...actionOn(kind, 'load-balancer', 'lb'), ends: [{ kind: 'address', id: 'a' }] };
+      assert.equal(wrongOf([action], parts), owner === ME ? undefined : 'not-owned');
+    }
+  }
+});
+
 test('what is no part of the Service’s own is touched only where it was observed and is allowed, whatever the action is', () => {
   const parts = [partOf('load-balancer', 'lb', ME)];
   const free: JudgedThing = { kind: 'address', id: 'free', allowed: ['*'], mayUse: true };
@@ -141,14 +152,18 @@ test('property: one action that is not allowed makes the whole plan one that is 
   const kind = fc.constantFrom<LoadBalancerAction['kind']>('create', 'update', 'delete', 'claim');
   const name = fc.constantFrom('a', 'b', 'c', 'd');
   fc.assert(
-    fc.property(fc.array(fc.tuple(kind, name), { maxLength: 5 }), fc.boolean(), (steps, wanted) => {
+    fc.property(fc.array(fc.tuple(kind, name, fc.option(name)), { maxLength: 5 }), fc.boolean(), (steps, wanted) => {
       const parts = OWNERS.slice(0, 4).map((owner, i) => partOf('part', 'abcd'.charAt(i), owner));
-      const isAllowed = ([what, id]: (typeof steps)[number]): boolean => {
+      const isAllowed = ([what, id, ended]: (typeof steps)[number]): boolean => {
+        if (ended !== null && ended !== 'a') return false;
         if (what === 'create') return wanted;
         return what === 'claim' ? id === 'd' : id === 'a';
       };
       const wrong = wrongOf(
-        steps.map(([what, id]) => actionOn(what, 'part', what === 'create' ? undefined : id)),
+        steps.map(([what, id, ended]) => {
+          const action = actionOn(what, 'part', what === 'create' ? undefined : id);
+          return ended === null ? action : { ...action, ends: [{ kind: 'part', id: ended }] };
+        }),
         parts,
         wanted,
       );

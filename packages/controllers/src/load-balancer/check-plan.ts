@@ -30,19 +30,29 @@ export function checkPlan(
 ): void {
   const { owner, wanted } = desired;
   for (const { ends = [], kind, part: kindOfPart, id, touches = [] } of plan.actions) {
-    const unseen = ends.find((name) => !parts.some((part) => isNamed(part, name)));
-    if (unseen) throw new CloudError('invalid', `the plan ends ${unseen.kind} ${unseen.id}, which was not observed`);
+    for (const name of ends) if (!isOwnedBy(observed(name, parts), owner)) throw notOwned(name);
     for (const name of touches) checkTouch(name, desired);
     if (kind === 'create') {
       if (!wanted) throw new CloudError('invalid', `the plan to remove the load balancer makes a part: ${kindOfPart}`);
       continue;
     }
-    const part = id === undefined ? undefined : parts.find((one) => isNamed(one, { kind: kindOfPart, id }));
-    if (!part) throw new CloudError('invalid', `the plan names ${kindOfPart} ${id}, which was not observed`);
-    if (kind === 'claim' ? part.owner === undefined : isOwnedBy(part, owner)) continue;
-    throw new CloudError('not-owned', `${kindOfPart} ${id} is not proved to belong to this Service; it is left alone`);
+    const part = observed({ kind: kindOfPart, id }, parts);
+    if (kind === 'claim' ? part.owner !== undefined : !isOwnedBy(part, owner)) throw notOwned(part);
   }
   checkAddresses(plan, owner, parts);
+}
+
+function observed(
+  { id, kind }: { readonly id: string | undefined; readonly kind: string },
+  parts: readonly LoadBalancerPart[],
+): LoadBalancerPart {
+  const part = parts.find((one) => one.id === id && one.kind === kind);
+  if (!part) throw new CloudError('invalid', `the plan names ${kind} ${id}, which was not observed`);
+  return part;
+}
+
+function notOwned({ id, kind }: PartName): CloudError {
+  return new CloudError('not-owned', `${kind} ${id} is not proved to belong to this Service; it is left alone`);
 }
 
 /** Of things that have the same name each has to be allowed. */
