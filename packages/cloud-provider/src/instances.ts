@@ -57,11 +57,11 @@ export interface Instance {
    * cloud's own; with need `metadata`.
    */
   readonly name?: string | undefined;
-  /** Instance type, a valid label value. With need `metadata`, as all below. */
+  /** Instance type, a valid label value. With need `metadata`, as all below. As `name`, `zone` and `region` of 255 characters at most. */
   readonly type?: string;
   readonly zone?: string;
   readonly region?: string;
-  /** In order of preference. Empty or absent means unknown, never "has none". */
+  /** In order of preference; 1,000 of 255 characters at most. Empty or absent means unknown, never "has none". */
   readonly addresses?: readonly NodeAddress[];
   /**
    * Whose word `addresses` are. `guest`: an agent in the machine reports them, so that whoever is root there can name any; the node gets

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeRef } from '@outrigger/cloud-provider';
+import type { InstanceResult, NodeRef } from '@outrigger/cloud-provider';
 import { checkAnswers } from './instance-answers-check.ts';
 
 const NODE: NodeRef = { name: 'n', uid: 'u', labels: {}, annotations: {} };
@@ -45,5 +45,33 @@ test('labels, annotations and tags are text by name, or the answer for its node 
       return checkAnswers([NODE], [{ result: { kind: 'found', instance } }], 0, 0)[0]?.result.kind;
     });
     assert.deepEqual(kinds, ['found', 'found', 'found', 'failed', 'failed', 'failed', 'failed'], name);
+  }
+});
+
+test('texts and lists are as long as the contract says at most, or the answer for its node fails without a word of them', () => {
+  const most = {
+    providerID: `fake://${'a'.repeat(1_017)}`,
+    name: 'a'.repeat(255),
+    type: 'a'.repeat(255),
+    zone: 'a'.repeat(255),
+    region: 'a'.repeat(255),
+    addresses: Array.from({ length: 1_000 }, () => ({ type: 'Hostname', address: 'a'.repeat(255) })),
+  };
+  const resultOf = (more: object): InstanceResult | undefined => {
+    const instance = { ...most, state: 'running', ...more };
+    return checkAnswers([NODE], [{ result: { kind: 'found', instance } }], 0, 0)[0]?.result;
+  };
+  assert.equal(resultOf({})?.kind, 'found');
+  for (const [name, value] of Object.entries(most)) {
+    const longer =
+      typeof value === 'string'
+        ? [`${value}a`]
+        : [[...value, ...value.slice(0, 1)], [{ type: 'Hostname', address: 'a'.repeat(256) }]];
+    for (const one of longer) {
+      const result = resultOf({ [name]: one });
+      assert.ok(result?.kind === 'failed', name);
+      assert.match(result.error.message, /more than [\d,]+ (?:characters|addresses)/u);
+      assert.doesNotMatch(result.error.message, /aaa/u);
+    }
   }
 });

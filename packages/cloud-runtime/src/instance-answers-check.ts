@@ -1,12 +1,22 @@
 /** Answers of a provider are checked before anything is concluded from them: a wrong count would shift them to other nodes. */
 import { isIP } from 'node:net';
-import { CloudError, type InstanceAnswer, type NodeAddressType, type NodeRef } from '@outrigger/cloud-provider';
+import {
+  CloudError,
+  NAME_LENGTH,
+  PROVIDER_ID_LENGTH,
+  type InstanceAnswer,
+  type NodeAddress,
+  type NodeAddressType,
+  type NodeRef,
+} from '@outrigger/cloud-provider';
 import type { DatedAnswer } from './answer-defaults.ts';
 import { isTextByName } from './text-by-name.ts';
 
 /** They are kept as long as the answer is, of each node. */
 const MOST_NOTES = 32;
 const NOTE_LENGTH = 300;
+/** Of one machine. */
+const MOST_ADDRESSES = 1_000;
 
 /** The answers, one for each node. Throws a `CloudError` `invalid` when they are not. `sentAt` is when the call began. */
 export function checkAnswers(
@@ -70,6 +80,7 @@ function problemOfInstance(instance: unknown): string | undefined {
   const { providerID, state } = instance as Record<string, unknown>;
   if (typeof providerID !== 'string' || !/^[^:/]+:\/\/.+/.test(providerID))
     return 'has no provider ID of the form name://…';
+  if (providerID.length > PROVIDER_ID_LENGTH) return `has a provider ID of more than ${PROVIDER_ID_LENGTH} characters`;
   if (state !== 'running' && state !== 'shutdown') return `has the state ${JSON.stringify(state)}`;
   return problemOfMetadata(instance as Record<string, unknown>);
 }
@@ -77,11 +88,18 @@ function problemOfInstance(instance: unknown): string | undefined {
 /** JSON of a cloud, cast and passed on, is the usual way for `null` and numbers to get here. */
 function problemOfMetadata(instance: Record<string, unknown>): string | undefined {
   for (const name of ['name', 'type', 'zone', 'region']) {
-    if (!['undefined', 'string'].includes(typeof instance[name])) return `has a ${name} that is no text`;
+    const text = instance[name];
+    if (!['undefined', 'string'].includes(typeof text)) return `has a ${name} that is no text`;
+    if (isLong(text)) return `has a ${name} of more than ${NAME_LENGTH} characters`;
   }
   const { addresses, addressesBy, annotations, labels, maintenance, missingTags, podCidrs } = instance;
   if (addresses !== undefined && !(Array.isArray(addresses) && addresses.every(isAddress))) {
     return 'has addresses that are not a list of {type, address}';
+  }
+  if (Array.isArray(addresses)) {
+    if (addresses.length > MOST_ADDRESSES) return `has more than ${MOST_ADDRESSES} addresses`;
+    if (addresses.some(({ address }: NodeAddress) => isLong(address)))
+      return `has an address of more than ${NAME_LENGTH} characters`;
   }
   if (![undefined, 'cloud', 'guest'].includes(addressesBy as undefined))
     return 'has an addressesBy that is neither cloud nor guest';
@@ -95,6 +113,8 @@ function problemOfMetadata(instance: Record<string, unknown>): string | undefine
     if (texts !== undefined && !isTextByName(texts)) return `has ${what} that are not text by name`;
   return undefined;
 }
+
+const isLong = (text: unknown): boolean => typeof text === 'string' && text.length > NAME_LENGTH;
 
 const ADDRESS_TYPES: ReadonlySet<unknown> = new Set<NodeAddressType>([
   'InternalIP',
