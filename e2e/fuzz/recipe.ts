@@ -79,6 +79,8 @@ const WORDS = [
   '<',
   '<style',
   '<title>',
+  '<Assertion ',
+  '&lt;',
   '>',
   '[',
   ']',

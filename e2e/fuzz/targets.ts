@@ -21,9 +21,11 @@ import { isLabelKey, isLabelValue } from '../../packages/controllers/src/node/la
 import { askedOf } from '../../packages/controllers/src/service/adoption.ts';
 import { failureNote } from '../../packages/controllers/src/service/service-events.ts';
 import { planService } from '../../packages/controllers/src/service/plan.ts';
+import { readyConditionFor } from '../../packages/controllers/src/service/readiness.ts';
 import { sourceRangesOf } from '../../packages/controllers/src/service/source-ranges.ts';
 import { factsOfService } from '../../packages/controllers/src/service/service-words.ts';
 import { wakingText } from '../../packages/controllers/src/service/waking-text.ts';
+import { readyCondition } from '../../packages/controllers/src/service/well-known-names.ts';
 import { volumeRefOf } from '../../packages/controllers/src/pv-label/volume-source.ts';
 import { EventCorrelator } from '../../packages/kube/src/event-correlator.ts';
 import { readLease, writeLease } from '../../packages/kube/src/lease-record.ts';
@@ -63,6 +65,7 @@ import {
   ownersIn,
   unmarked,
 } from '../../providers/openstack/src/load-balancer/ownership.ts';
+import { cloudTargets } from './cloud-targets.ts';
 import { providerKitTargets } from './provider-kit-targets.ts';
 
 export interface Target {
@@ -260,6 +263,14 @@ export const targets: readonly Target[] = [
       bring(service);
     },
   },
+  {
+    name: 'condition LoadBalancerReady',
+    run: (text) => {
+      const condition = { type: readyCondition, status: 'False', reason: 'Invalid', message: text };
+      const service = serviceOf({ status: { conditions: [condition] } });
+      readyConditionFor(service, { reason: 'Invalid', message: 'it is not so' }, 0);
+    },
+  },
   { name: 'part name', run: partNameOf },
   {
     name: 'node annotation provided-node-ip',
@@ -401,5 +412,6 @@ export const targets: readonly Target[] = [
     },
   },
   ...providerKitTargets,
+  ...cloudTargets,
   { name: 'error of a cloud', run: (text) => logger.error('x', { error: new CloudError('invalid', text) }) },
 ];

@@ -93,6 +93,8 @@ export function readyConditionOf({ status }: Service): Condition | undefined {
 
 /** Of one that was cut, which IDs of another length do elsewhere, as far as it goes. */
 function isSameSense(one: string, other: string): boolean {
+  // Somebody else's, of any length.
+  if (one.length > MOST_CHARACTERS) return false;
   const [a, b] = [senseOf(one), senseOf(other)];
   return a === b || (one.endsWith(CUT) && b.startsWith(a)) || (other.endsWith(CUT) && a.startsWith(b));
 }

@@ -49,5 +49,6 @@ function readError(cursor: XmlCursor): ApiError | undefined {
 
 /** A kilobyte that only `aws sts decode-authorization-message` can read. */
 function withoutEncoded(message: string): string {
-  return message.replace(/\s*Encoded authorization failure message:.*$/su, '');
+  const at = message.indexOf('Encoded authorization failure message:');
+  return at < 0 ? message : message.slice(0, at).trimEnd();
 }

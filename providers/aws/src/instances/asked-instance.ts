@@ -26,7 +26,7 @@ export function askedInstance(
   const rest = isBare ? providerID : parseProviderID(providerID, providerName);
   if (rest === undefined) return { by: 'nothing' };
   // `/<zone>/<id>`: only the last segment counts, with whatever before it.
-  const id = rest.replace(/\/+$/u, '').split('/').at(-1) ?? '';
+  const id = rest.split('/').findLast((segment) => segment !== '') ?? '';
   if (INSTANCE_ID.test(id)) return { by: 'id', id };
   const address = id.startsWith('fargate-') ? addressIn(id.slice('fargate-'.length)) : undefined;
   if (address !== undefined) return { by: 'fargate', address };

@@ -58,9 +58,17 @@ export async function samlToken(pair: KeyPair, { call, clock, http, path }: Saml
     idempotent: true,
     name: 'RequestSecurityToken',
   });
-  const [assertion] = /<((?:[\w-]+:)?)Assertion[\s>][\s\S]*<\/\1Assertion>/u.exec(answer.text) ?? [];
+  const assertion = assertionIn(answer.text);
   if (assertion !== undefined) return assertion;
   throw new CloudError('unavailable', 'the token service of vCenter answered without a token');
+}
+
+/** As it stands there, since each byte of it is signed. */
+export function assertionIn(text: string): string | undefined {
+  const begin = /<((?:[\w-]+:)?)Assertion[\s>]/u.exec(text);
+  const end = `</${begin?.[1] ?? ''}Assertion>`;
+  const at = text.lastIndexOf(end);
+  return begin && at > begin.index ? text.slice(begin.index, at + end.length) : undefined;
 }
 
 /** `LoginByToken`, signed with the key that the token is bound to. */
