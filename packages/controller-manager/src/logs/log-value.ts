@@ -11,15 +11,19 @@ const MAX_ITEMS = 100;
 /** `field` is the name under which the value stands: `password` and the like are masked whole. */
 export function toLogValue(field: string, value: unknown, redactor: Redactor, depth = 0): LogValue {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'number' || typeof value === 'boolean') {
-    return Number.isFinite(value) || typeof value === 'boolean' ? value : String(value);
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'number') {
+    const text = printableText(String(value), redactor);
+    return Number.isFinite(value) && text === String(value) ? value : text;
   }
   if (redactor.hides(field)) return maskedValue;
   if (typeof value === 'string') return printableText(value, redactor);
   if (value instanceof Error) return printableText(describeError(value), redactor);
-  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'bigint') return printableText(String(value), redactor);
   if (typeof value !== 'object') return typeof value;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+  // What is in them is for no person to read.
+  if (ArrayBuffer.isView(value)) return `(${value.byteLength} bytes)`;
   if (depth >= MAX_DEPTH) return '…';
   if (Array.isArray(value)) {
     return value.slice(0, MAX_ITEMS).map((item: unknown) => toLogValue(field, item, redactor, depth + 1));

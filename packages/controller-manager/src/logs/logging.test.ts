@@ -317,6 +317,40 @@ test('a message is cut too', () => {
   assert.ok(lines.join('').length < 17_000);
 });
 
+test('a registered value is masked as a number and as bytes, too', () => {
+  for (const format of ['text', 'json'] as const) {
+    const { logger, lines, redactor } = capture({ format, level: 9 });
+    redactor.add('19480517234');
+    redactor.add('hunter22');
+    const bytes = Buffer.from('hunter22');
+    logger.info('read', {
+      pin: 19_480_517_234,
+      deep: [{ pin: 19_480_517_234n }],
+      bytes,
+      view: new Uint8Array(bytes),
+      count: 7,
+    });
+    assert.doesNotMatch(lines.join(''), /19480517234|104|68756e/u);
+    assert.match(lines.join(''), /"?count"?[=:]7/u);
+  }
+});
+
+test('a password in JSON is masked to its end, and the names of keys as programs write them are known', () => {
+  const redactor = new Redactor();
+  for (const text of [
+    '{"password":"correct horse battery"}',
+    '{"password": "correct\\"horse battery"}',
+    '{"adminPass":"correct"}',
+    JSON.stringify(JSON.stringify({ password: 'correct horse battery' })),
+    'aws_secret_access_key = correct/horse+battery',
+    "{'password': 'correct horse battery'}",
+  ]) {
+    assert.doesNotMatch(redactor.redact(text), /correct|horse|battery/u, text);
+  }
+  const harmless = '{"passwordFile":"/etc/a b","name":"b c"}';
+  assert.equal(redactor.redact(harmless), harmless);
+});
+
 test('a registered value of three to five characters is masked as a word, in words of others it stays', () => {
   const redactor = new Redactor();
   redactor.add('k8s1!');
@@ -347,5 +381,5 @@ test('JSON web tokens are masked within other text, and what only begins like on
     assert.equal(redactor.redact(text), clean, text);
   }
   assert.equal(redactor.redact('to amqp://nova:p@ss:w@rd@host:5672/x'), 'to amqp://nova:[redacted]@host:5672/x');
-  assert.equal(redactor.redact('{\\"password\\": \\"hunter22\\"}'), '{\\"password\\": \\"[redacted]"}');
+  assert.equal(redactor.redact('{\\"password\\": \\"hunter22\\"}'), '{\\"password\\": \\"[redacted]\\"}');
 });

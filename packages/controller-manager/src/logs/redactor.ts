@@ -19,10 +19,12 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gu, MASK],
   [/\b(Bearer|Basic|Negotiate)\s+[\w.~+/=-]{6,}/giu, `$1 ${MASK}`],
   [/(:\/\/[^\s/:@"]*:)[^\s/"]+@/gu, `$1${MASK}@`],
-  [/((?:password|passwd|secret|token|api[_-]?key)\\{0,4}["']?\s*[=:]\s*\\{0,4}["']?)[^\s"',;&}\]]{4,}/giu, `$1${MASK}`],
+  // In quotes, with those that have as many backslashes before them behind it: spaces are a part of it.
+  [shapeOf(`(\\\\{0,4})(["'])\\s*:\\s*\\2\\3)(?:(?!\\2\\3)(?:\\\\[\\s\\S]|[\\s\\S])){4,}`), `$1${MASK}`],
+  [shapeOf(`\\\\{0,4}["']?\\s*[=:]\\s*\\\\{0,4}["']?)(?!\\[redacted\\])[^\\s"',;&}\\]]{4,}`), `$1${MASK}`],
 ];
 /** Only text with one of these in it is looked at closely: most log lines have none. */
-const HINT = /eyJ|PRIVATE KEY|bearer|basic|negotiate|:\/\/|passw|secret|token|key/iu;
+const HINT = /eyJ|PRIVATE KEY|bearer|basic|negotiate|:\/\/|pass|secret|token|key/iu;
 
 /** Where a JSON web token may stand. */
 const TOKEN_CHARACTERS = /[\w.-]+/gu;
@@ -78,6 +80,14 @@ function maskTokens(text: string): string {
     at += parts[at + 2]?.startsWith('eyJ') ? 3 : 2;
   }
   return clean.join('.');
+}
+
+/** After the name of a secret. */
+function shapeOf(rest: string): RegExp {
+  return new RegExp(
+    `((?:password|passwd|adminpass|secret(?:[_-]?access)?(?:[_-]?key)?|token|api[_-]?key)${rest}`,
+    'giu',
+  );
 }
 
 /** What stands in a log instead of a value that is masked whole. */
