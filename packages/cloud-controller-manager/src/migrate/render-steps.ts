@@ -1,4 +1,5 @@
 /** What was found out, for people. */
+import { oneLine } from '../explain/one-line.ts';
 import { worst, type Check } from './check.ts';
 import type { JudgedStep } from './judge-cluster.ts';
 
@@ -9,12 +10,12 @@ export function renderSteps(steps: readonly JudgedStep[]): string {
   const indent = ' '.repeat(width + 2);
   const line = (check: Check): string =>
     [
-      `${WORDS[check.state].padEnd(width)}  ${check.text}\n`,
-      (check.objects ?? []).map((object) => `${indent}  ${object}\n`).join(''),
+      `${WORDS[check.state].padEnd(width)}  ${oneLine(check.text)}\n`,
+      (check.objects ?? []).map((object) => `${indent}  ${oneLine(object)}\n`).join(''),
       (check.count ?? 0) > (check.objects?.length ?? 0)
         ? `${indent}  and ${(check.count ?? 0) - (check.objects?.length ?? 0)} more\n`
         : '',
-      check.todo === undefined ? '' : `${indent}→ ${check.todo}\n`,
+      check.todo === undefined ? '' : `${indent}→ ${oneLine(check.todo)}\n`,
     ].join('');
   const blocks = steps.map(({ checks, step, title }) => `${title} (${step})\n${checks.map(line).join('')}`);
   return `${blocks.join('\n')}\n${summary(steps)}\n`;

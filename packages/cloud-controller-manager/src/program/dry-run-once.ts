@@ -3,6 +3,7 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { CLOUD_CALL_CHANNEL, type CloudCallTrace, type OpenedProvider } from '@outrigger/cloud-runtime';
 import type { Journal, NotedAction } from '@outrigger/controllers';
 import type { Clock } from '@outrigger/kube';
+import { oneLine } from '../explain/one-line.ts';
 
 /** So long nothing is planned, and no request to a cloud is under way: longer than a batch of look-ups, or a retry of one, waits. */
 const QUIET_MS = 10_000;
@@ -108,7 +109,7 @@ export class DryRunOnce implements Disposable {
         .map(({ name }) => `${name}: the provider is not open, or has no capabilities`),
     ];
     const actions = plans.reduce((sum, plan) => sum + plan.actions.length, 0);
-    for (const problem of problems) write(`Not known: ${problem}\n`);
+    for (const problem of problems) write(`Not known: ${oneLine(problem)}\n`);
     write(
       actions === 0
         ? 'Nothing is planned.\n'
@@ -119,8 +120,10 @@ export class DryRunOnce implements Disposable {
 }
 
 function linesOf({ changes = [], summary }: NotedAction): string {
-  const shown = changes.map(({ field, from = '(none)', to = '(none)' }) => `      ${field}: ${from} → ${to}\n`);
-  return `  + ${summary}\n${shown.join('')}`;
+  const shown = changes.map(
+    ({ field, from = '(none)', to = '(none)' }) => `      ${oneLine(`${field}: ${from} → ${to}`)}\n`,
+  );
+  return `  + ${oneLine(summary)}\n${shown.join('')}`;
 }
 
 function count(many: number, what: string): string {

@@ -21,5 +21,10 @@ export function renderKlogLine({ severity, time, pid, component, message, fields
   const head = `${severity}${stamp.slice(5, 7)}${stamp.slice(8, 10)} ${stamp.slice(11, 23)}${micros} ${String(pid).padStart(7)} ${component}]`;
   let line = `${head} ${JSON.stringify(message)}`;
   for (const [key, value] of Object.entries(fields)) line += ` ${key}=${JSON.stringify(value)}`;
-  return `${line}\n`;
+  return `${line.replaceAll(CONTROL, escaped)}\n`;
 }
+
+/** Those that JSON leaves as they are, and some terminals obey. */
+const CONTROL = /[\u007f-\u009f]/gu;
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -317,6 +317,14 @@ test('a message is cut too', () => {
   assert.ok(lines.join('').length < 17_000);
 });
 
+test('no control character of a text reaches a terminal by a line of text', () => {
+  const { logger, lines } = capture({ format: 'text', level: 9 });
+  const hostile = 'a\u001b[2J\u009b2J\u0085b';
+  logger.info(hostile, { hostile, deep: [{ [hostile]: hostile }] });
+  assert.doesNotMatch(lines.join('').replaceAll('\n', ''), /\p{Cc}/u);
+  assert.match(lines.join(''), /\\u001b\[2J\\u009b2J\\u0085b/u);
+});
+
 test('a registered value is masked as a number and as bytes, too', () => {
   for (const format of ['text', 'json'] as const) {
     const { logger, lines, redactor } = capture({ format, level: 9 });
