@@ -73,3 +73,14 @@ test('what a Service writes itself, such as a tag, is no leave to use what is an
     await refused({ tags, type, subnets: subnet });
   }
 });
+
+test('neither is a name that a Service may choose, such as the prefix of access logs', async () => {
+  const { bring, refused, site, vpcId } = rig();
+  const group = site.aws.addSecurityGroup({ vpcId, name: 'others', tags: { [GRANT]: 'web' } });
+  for (const type of ['clb', 'nlb']) {
+    const logs = { type, accessLog: 'true', accessLogBucket: 'logs', accessLogPrefix: group };
+    await bring(logs);
+    await refused({ ...logs, securityGroups: group });
+    await refused({ ...logs, extraSecurityGroups: group });
+  }
+});

@@ -79,7 +79,7 @@ export function touchesOf(
   present: Pick<LoadBalancerPart, 'attributes'> | undefined,
   subnetIds: readonly string[],
 ): readonly PartName[] {
-  const inUse = textOf(present);
+  const inUse = textOf(present ? [present] : []);
   const named = [
     ...(settings.subnets.length === 0 ? [] : subnetIds.map((id) => ({ kind: SUBNET, id }))),
     ...groupsIn(settings).map((id) => ({ kind: GROUP, id })),
@@ -96,9 +96,9 @@ export function touchesOf(
   return touched;
 }
 
-/** Without tags: a Service writes these as it likes. */
-const textOf = (parts: unknown): string =>
-  JSON.stringify([parts], (key, value: unknown) => (key === 'tags' ? undefined : value));
+/** Of both kinds of load balancers, and nothing else: there is much that a Service writes as it likes. */
+const textOf = (parts: readonly Pick<LoadBalancerPart, 'attributes'>[]): string =>
+  JSON.stringify(parts.map(({ attributes: { securityGroups, subnets, zones } }) => [securityGroups, subnets, zones]));
 
 /** The one of the cloud config needs no leave: the administrator has named it. */
 const groupsIn = ({ groups }: Pick<Named, 'groups'>): readonly string[] => [
