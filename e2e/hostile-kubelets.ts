@@ -16,7 +16,7 @@ import { hollowNode, type HollowNodeOptions } from '@outrigger/testing';
 import { Pacer } from './pacer.ts';
 
 /** How much the two do together. */
-export const KUBELETS = { pace: { perSecond: 10, atOnce: 2 } } as const;
+export const KUBELETS = { pace: { perSecond: 5, atOnce: 2 } } as const;
 const LARGE = 240_000;
 const EXCLUDED = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const ZONES = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region', 'node.kubernetes.io/instance-type'];

@@ -21,8 +21,8 @@ export const TENANT_USER = 'hostile-tenant';
 export const TENANT = {
   /** That it makes, deletes and makes again: so many Services at a time at most. */
   names: 100,
-  /** 20 a second: more than this is the API server's and etcd's to bear, and measures them. */
-  pace: { perSecond: 20, atOnce: 4 },
+  /** Where two processors are all that there is, more than this is the API server's and etcd's to bear, and measures them. */
+  pace: { perSecond: 10, atOnce: 2 },
 } as const;
 
 export interface HostileTenantOptions {

@@ -4,9 +4,8 @@
  * (`NeutralLoad`: as much is written, as large, by somebody whose objects concern the program nothing), then beside those who do what they
  * can, then in the other order without them again.
  *
- * It may take half as long again as beside the neutral load, no more. What the API server and etcd take of the machine for large writes slows down
- * all that is honest, whatever the program does, so only what is compared with the neutral load says what the program itself makes of what is
- * hostile; how much longer all took than alone is told beside it, and is no fault.
+ * It may take half as long again as alone, no more. At the pace of the attack (`TENANT`, `KUBELETS`) the neutral load takes hardly more than nothing
+ * of two processors that all share: what the honest part takes longer is the program's, and what it takes beside the neutral load tells so.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,7 +51,7 @@ const ORPHANS = [
 const PROGRAM = 'program';
 const OWN_NODE = 'hostile-own';
 const TWIN_NODE = 'hostile-twin';
-/** Honest objects take so many times as long as beside neutral writes at most: in the middle, and of twenty all but one. */
+/** Honest objects take so many times as long as alone at most: in the middle, and of twenty all but one. */
 const SLOWER = 1.5;
 const PARTS = [0.5, 0.95] as const;
 /**
@@ -228,7 +227,7 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
     services: options.services,
     nodes: options.nodes,
     problems: [...new Set(problems)].slice(0, MOST_PROBLEMS),
-    slower: slowerSteps(neutral, attacked),
+    slower: slowerSteps(alone, attacked),
     alone,
     neutral,
     attacked,
@@ -295,7 +294,7 @@ function bareLine({ alone, attacked, neutral }: TenantReport): string {
   return `bare client's node: ${told.join(', ')}`;
 }
 
-/** Both ratios: to what it takes beside neutral writes, which is what `SLOWER` bounds, and to what it takes alone. */
+/** Both ratios: to what it takes beside neutral writes, and to what it takes alone, which is what `SLOWER` bounds. */
 function stepLine({ alone, attacked, neutral }: TenantReport, step: Step): string {
   const told = (times: Times): string => toldOf(times[step]);
   const ratios = (times: Times): string =>
@@ -308,10 +307,10 @@ function stepLine({ alone, attacked, neutral }: TenantReport, step: Step): strin
   );
 }
 
-function slowerSteps(neutral: Times, attacked: Times): readonly string[] {
-  return stepsOf(neutral).flatMap((step) =>
+function slowerSteps(alone: Times, attacked: Times): readonly string[] {
+  return stepsOf(alone).flatMap((step) =>
     PARTS.flatMap((part) => {
-      const [usual, now] = [quantile(neutral[step], part), quantile(attacked[step], part)];
+      const [usual, now] = [quantile(alone[step], part), quantile(attacked[step], part)];
       return now <= SLOWER * usual
         ? []
         : [`${step}, ${100 * part} %: ${(now / usual).toFixed(2)} times as long, not ${SLOWER}`];
