@@ -28,6 +28,7 @@ const ONLY_ALONE: Readonly<Record<string, string>> = {
   'it was made two hours ago': 'the API server says when it was made',
   'the cloud answers with what it knew before': 'the cloud in memory gives no time with an answer',
   'the machine has the ID that another node has': 'the cloud in memory knows each machine by one ID',
+  'the node has another form of the ID that another node has': 'the cloud in memory knows each machine by one ID',
 };
 
 /** What the API server itself does not take. */

@@ -135,7 +135,7 @@ function properties(): Stage {
 const CURRENT_KUBERNETES = process.env['KUBERNETES'] || DEFAULT_KUBERNETES;
 
 /**
- * Tests take real time, so few run beside each other: three processes at most, be it two of `tests` and one of `labs`. What gives way
+ * Tests take real time, so few run beside each other: two processes in `tests`, and one in `labs` beside the first of them. What gives way
  * (`check`) fills the rest of the processor.
  */
 const stages: readonly Stage[] = [
@@ -175,14 +175,14 @@ const stages: readonly Stage[] = [
     except: CURRENT_RELEASE_ONLY,
     lane: 'tests',
     after: ['binaries', 'programs', 'openstack', 'aws', 'vsphere', 'ui'],
-    concurrency: 3,
+    concurrency: 2,
   }),
   tests('control-plane-oldest', {
     pattern: CONTROL_PLANE,
     except: [...CURRENT_RELEASE_ONLY, ...ONE_RELEASE],
     lane: 'tests',
     after: ['binaries-oldest'],
-    concurrency: 3,
+    concurrency: 2,
     always: ci,
     env: { KUBERNETES: OLDEST_KUBERNETES },
   }),
