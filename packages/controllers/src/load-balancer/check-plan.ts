@@ -30,23 +30,20 @@ export function checkPlan(
 ): void {
   const { owner, wanted } = desired;
   for (const { ends = [], kind, part: kindOfPart, id, touches = [] } of plan.actions) {
-    for (const name of ends) if (!isOwnedBy(observed(name, parts), owner)) throw notOwned(name);
+    for (const name of ends) if (!isOwnedBy(observed(parts, name.kind, name.id), owner)) throw notOwned(name);
     for (const name of touches) checkTouch(name, desired);
     if (kind === 'create') {
       if (!wanted) throw new CloudError('invalid', `the plan to remove the load balancer makes a part: ${kindOfPart}`);
       continue;
     }
-    const part = observed({ kind: kindOfPart, id }, parts);
+    const part = observed(parts, kindOfPart, id);
     if (kind === 'claim' ? part.owner !== undefined : !isOwnedBy(part, owner)) throw notOwned(part);
   }
   checkAddresses(plan, owner, parts);
 }
 
-function observed(
-  { id, kind }: { readonly id: string | undefined; readonly kind: string },
-  parts: readonly LoadBalancerPart[],
-): LoadBalancerPart {
-  const part = parts.find((one) => one.id === id && one.kind === kind);
+function observed(parts: readonly LoadBalancerPart[], kind: string, id: string | undefined): LoadBalancerPart {
+  const part = id === undefined ? undefined : parts.find((one) => isNamed(one, { kind, id }));
   if (!part) throw new CloudError('invalid', `the plan names ${kind} ${id}, which was not observed`);
   return part;
 }
