@@ -3,6 +3,7 @@
  * while the manager leads, kept, and given with the next look-up, which a hint brings on.
  */
 import { type CallContext, type Clock, type InstanceHint } from '@outrigger/cloud-provider';
+import { untilAborted } from '@outrigger/provider-kit';
 import type { AwsClient } from '../client/aws-client.ts';
 import { awsCodeOf } from '../client/aws-errors.ts';
 import type { Instance } from '../client/generated/ec2.ts';
@@ -140,15 +141,12 @@ export class NetworkTopology {
   async #someWait(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#waiting.size > 0) return;
-    const { promise, reject, resolve } = Promise.withResolvers<void>();
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
+    const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
     try {
-      await promise;
+      await untilAborted(promise, signal);
     } finally {
       this.#wake = undefined;
-      signal.removeEventListener('abort', abort);
     }
   }
 }

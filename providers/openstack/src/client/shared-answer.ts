@@ -23,9 +23,4 @@ export class SharedAnswer<T> {
     }
     return untilAborted(this.#asking, signal);
   }
-
-  /** The next one asks anew. */
-  forget(): void {
-    this.#asking = undefined;
-  }
 }
