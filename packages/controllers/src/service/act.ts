@@ -1,5 +1,6 @@
 /** Carries a plan out: what begins, what each action has come to, and the end. Pure. */
 import type { LoadBalancerAction, LoadBalancerActionResult } from '@outrigger/cloud-provider';
+import type { Service } from '@outrigger/kube';
 import type { Applied } from '../load-balancer/apply-actions.ts';
 import { isUncertain } from '../load-balancer/failure.ts';
 import { canName } from '../load-balancer/judge-look.ts';
@@ -7,22 +8,43 @@ import { changesOfParts } from '../load-balancer/load-balancer-words.ts';
 import type { Bring } from '../load-balancer/service-plan.ts';
 import { episodeOf, fail } from './fail.ts';
 import { annotationPatch, openedRecord } from './parts-record.ts';
-import { LONGEST_POLL_MS, nextPollMs, spent } from './polling.ts';
+import { LONGEST_POLL_MS, nextPollMs, poll, spent } from './polling.ts';
 import { beginNote, noNodesNote } from './service-events.ts';
+import { isRecorded, roleOf } from './role.ts';
 import { partsOf, UNCERTAIN_MS, type ServiceState } from './service-state.ts';
 import { notePartsAction } from './service-words.ts';
 import { LOOK, wake, type Effect, type Step, type Surroundings } from './step-types.ts';
 import { partsAnnotation } from './well-known-names.ts';
 
 export function act(state: ServiceState, bring: Bring, at: Surroundings): Step {
-  const { cloud, dryRun } = at.rules;
-  if (dryRun) {
+  if (at.rules.dryRun) {
     const actions = [...at.before, ...changesOfParts(bring, partsOf(state.look))];
     return { state: spent(state), effects: [{ kind: 'plan', actions }], next: wake(LONGEST_POLL_MS) };
   }
-  // Nothing is made beyond what the record on the Service says before it says that there may be more.
+  if (isFirst(state, bring)) return { state, effects: [], next: { kind: 'confirm', bring } };
+  return open(state, bring, at);
+}
+
+/**
+ * Nothing of it is there yet. kube-apiserver deletes an object that gets its first finalizer while its deletion is on the way: in the cloud, what is
+ * made after that belongs to nobody, and a process that ends before the watch tells it leaves it there. By now such a deletion is over.
+ */
+const isFirst = ({ knowledge, look }: ServiceState, { desired }: Bring): boolean =>
+  desired.wanted && knowledge.parts.names.length === 0 && partsOf(look).length === 0;
+
+/** `found`: what the API server has under its name. */
+export function confirmed(state: ServiceState, bring: Bring, found: Service | undefined, at: Surroundings): Step {
+  const { options } = at.rules;
+  const isThere =
+    found?.metadata?.uid === state.uid && isRecorded(found, options.providerName) && roleOf(found, options) === 'serve';
+  // The watch tells what became of it, sooner as a rule.
+  return isThere ? open(state, bring, at) : poll({ ...state, wish: undefined });
+}
+
+/** Nothing is made beyond what the record on the Service says before it says that there may be more. */
+function open(state: ServiceState, bring: Bring, at: Surroundings): Step {
   const adds = bring.plan.actions.some(({ kind }) => kind === 'create' || kind === 'claim');
-  const opened = adds && !canName(cloud) ? openedRecord(at.service) : undefined;
+  const opened = adds && !canName(at.rules.cloud) ? openedRecord(at.service) : undefined;
   if (opened === undefined) return begin(state, bring, at);
   const patch = annotationPatch(at.service, { [partsAnnotation]: opened });
   return {

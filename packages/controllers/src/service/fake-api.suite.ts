@@ -85,6 +85,8 @@ export class FakeApi {
   /** How long a patch is on its way. */
   writing: () => Promise<void> = () => Promise.resolve();
   after: (name: string) => void = () => {};
+  /** How long a list is on its way. */
+  reading: () => Promise<void> = () => Promise.resolve();
   /** Called when a Service is gone for good. */
   onGone: (service: Service) => void = () => {};
   /** By name of a Service, which no two have: where that is not `default`. */
@@ -136,7 +138,7 @@ export class FakeApi {
   }: {
     fieldSelector?: string;
   }): Promise<{ items: readonly Service[] }> => {
-    await Promise.resolve();
+    await this.reading();
     const service = this.get(fieldSelector.replace('metadata.name=', ''));
     return { items: service ? [service] : [] };
   };

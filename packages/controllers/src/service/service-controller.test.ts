@@ -52,6 +52,39 @@ test('a Service gets all parts, its finalizer and owner first, then its status, 
   await rig.stop();
 });
 
+test('nothing is made for a Service that was deleted in the moment of its first finalizer, also before the watch tells it', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.after = () => {
+    rig.api.services.holdWatch = true;
+    rig.api.services.objects.delete('default/web');
+  };
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(60_000);
+  assert.deepEqual(rig.provider.applied, []);
+  rig.api.services.holdWatch = false;
+  rig.api.services.publish();
+  await rig.clock.advance(60_000);
+  assert.deepEqual(rig.provider.applied, []);
+  await rig.stop();
+});
+
+test('nothing is made while the API server does not say whether the Service is there', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.reading = () => Promise.reject(new StatusError('GET', 503, { reason: 'ServiceUnavailable', code: 503 }));
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(1_000);
+  assert.deepEqual(rig.provider.applied, []);
+  assert.ok(rig.reasons('web').includes('SyncLoadBalancerFailed'));
+  rig.api.reading = () => Promise.resolve();
+  await rig.clock.advance(10_000);
+  assert.deepEqual(kindsOf(rig), KINDS);
+  await rig.stop();
+});
+
 test('the list has each Service with its parts and what it waits for; one that is settled costs no plan', async () => {
   const rig = await createRig();
   rig.cloud.configure({ loadBalancerDelayMs: 4_000 });

@@ -122,6 +122,8 @@ export class ServiceEffects {
         return { kind: 'written', write: next.write, metadata: await this.#write(next.write, pass) };
       case 'read':
         return this.#read(next.read, pass);
+      case 'confirm':
+        return { kind: 'confirmed', bring: next.bring, found: await this.#readBack(pass) };
       case 'apply':
         return this.#apply(next.bring, pass);
       default:
@@ -206,15 +208,17 @@ export class ServiceEffects {
     return this.#options.deps.callContext({ signal, priority: 'normal', about, reads });
   }
 
-  /** Read by a list of one, which the program may ask for already. */
-  async #tellContested({ logger, service, signal }: About, field: keyof typeof PATHS): Promise<void> {
-    const { name = '', namespace = '' } = service.metadata ?? {};
-    const read = async (): Promise<Service | undefined> => {
-      const { items } = await this.#services.list({ namespace, fieldSelector: `metadata.name=${name}`, signal });
-      return items[0];
-    };
-    const contested = { field: `status.${field}`, path: PATHS[field], read };
+  async #tellContested(about: About, field: keyof typeof PATHS): Promise<void> {
+    const { logger, service, signal } = about;
+    const contested = { field: `status.${field}`, path: PATHS[field], read: () => this.#readBack(about) };
     await tellContested(service, contested, this.#told, { logger, signal });
+  }
+
+  /** Past the watch, by a list of one, which the program may ask for already. */
+  async #readBack({ service, signal }: About): Promise<Service | undefined> {
+    const { name = '', namespace = '' } = service.metadata ?? {};
+    const { items } = await this.#services.list({ namespace, fieldSelector: `metadata.name=${name}`, signal });
+    return items[0];
   }
 }
 

@@ -69,9 +69,9 @@ function plan(
 
 /**
  * What becomes of the next write, read or action: lost on the way, done and the answer lost, or done 3 s
- * after the answer was lost.
+ * after the answer was lost. `raced`: a deletion was on its way, which knows nothing of the finalizer and is told 3 s later.
  */
-type Outcome = 'done' | 'pending' | 'lost-before' | 'lost-after' | 'late' | 'conflict';
+type Outcome = 'done' | 'pending' | 'lost-before' | 'lost-after' | 'late' | 'conflict' | 'raced';
 
 interface Happening {
   readonly what: 'create' | 'edit' | 'delete' | 'force' | 'cluster-ip' | 'node' | 'config' | 'behind' | 'nothing';
@@ -87,7 +87,17 @@ const happening: fc.Arbitrary<Happening> = fc.record({
   what: fc.constantFrom(
     ...(['create', 'create', 'edit', 'delete', 'force', 'cluster-ip', 'node', 'config', 'behind', 'nothing'] as const),
   ),
-  outcome: fc.constantFrom<Outcome>('done', 'done', 'done', 'pending', 'lost-before', 'lost-after', 'late', 'conflict'),
+  outcome: fc.constantFrom<Outcome>(
+    'done',
+    'done',
+    'done',
+    'pending',
+    'lost-before',
+    'lost-after',
+    'late',
+    'conflict',
+    'raced',
+  ),
   hidden: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.subarray(KINDS) }),
   answers: fc.integer({ min: 0, max: 8 }),
   waitMs: fc.constantFrom(0, 0, 100, 3_000, 6_000, 60_000, 400_000),
@@ -107,6 +117,7 @@ class World {
   outcome: Outcome = 'done';
   hidden: readonly string[] = [];
   service: Service | undefined;
+  untold: Service | undefined;
   parts: readonly LoadBalancerPart[] = [];
   readonly states: Map<string, ServiceState> = new Map();
   readonly due: Map<string, number> = new Map();
@@ -139,7 +150,7 @@ class World {
   }
 
   subject(key: string): Service | undefined {
-    return this.states.get(key)?.leftover ?? (key === KEY ? this.service : undefined);
+    return this.states.get(key)?.leftover ?? (key === KEY ? (this.untold ?? this.service) : undefined);
   }
 
   /** Takes a step, twice: the same comes of the same, and nothing is changed by it. */
@@ -173,6 +184,7 @@ class World {
 
   /** The API server has it so; the watch says it at once. */
   store(service: Service | undefined): void {
+    this.tellVanished();
     const before = this.service;
     const version = String(++this.count);
     this.service = service && { ...service, metadata: { ...service.metadata, resourceVersion: version } };
@@ -234,6 +246,10 @@ class World {
       });
       return this.go(pass, { kind: 'read', read: next.read, answers });
     }
+    if (next.kind === 'confirm') {
+      if (outcome === 'lost-before') return this.go(pass, { kind: 'failed', error: lost });
+      return this.go(pass, { kind: 'confirmed', bring: next.bring, found: this.service });
+    }
     assert.ok(next.kind === 'apply');
     const { bring } = next;
     let error: Error | undefined;
@@ -261,6 +277,7 @@ class World {
       else if (kind === 'update')
         this.parts = this.parts.map((one) => (one.id === id ? { ...one, attributes: input } : one));
       else {
+        assert.notEqual(this.untold?.metadata?.uid, owner.uid, `a ${part} is made for a Service that was deleted`);
         assert.ok(!this.partsOf(owner.uid).some((one) => one.kind === part), `a ${part} is made twice`);
         const made = { kind: part, id: `${part}-${++this.count}`, owner, state: 'ready', attributes: input } as const;
         this.parts = [...this.parts, made];
@@ -300,10 +317,24 @@ class World {
     const { deletionTimestamp, finalizers = [] } = written.metadata ?? {};
     this.store(deletionTimestamp !== undefined && finalizers.length === 0 ? undefined : written);
     const { metadata = {} } = this.service ?? written;
+    if (outcome === 'raced' && write.purpose === 'record') this.vanish();
     const goesOn = write.purpose === 'record' || write.purpose === 'open';
     const next = goesOn ? { ...pass, service: { ...pass.service, metadata } } : pass;
     if (outcome === 'lost-after') return this.go(pass, { kind: 'failed', error: lost });
     this.go(next, { kind: 'written', write, metadata });
+  }
+
+  /** The watch tells it later, and before anything else. */
+  vanish(): void {
+    this.untold = this.service;
+    this.service = undefined;
+    this.late.push({ at: this.now + 3_000, makes: undefined, run: () => this.tellVanished() });
+  }
+
+  tellVanished(): void {
+    const { untold } = this;
+    this.untold = undefined;
+    if (untold) this.hear(KEY, { kind: 'vanished', successor: undefined, isSeen: true }, untold);
   }
 
   /** Time passes; whatever is due in it comes to its end. */

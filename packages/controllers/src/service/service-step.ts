@@ -3,7 +3,7 @@ import { keyOfObject, type Service } from '@outrigger/kube';
 import { sameBackEnds } from './back-ends.ts';
 import { retryOf } from '../load-balancer/failure.ts';
 import { afterWrite } from '../contested-field.ts';
-import { acted, applied, begin } from './act.ts';
+import { acted, applied, begin, confirmed } from './act.ts';
 import { backoffMs, fail } from './fail.ts';
 import { FOREIGN_AFTER_MS, foreignOwnerOf } from './foreign-owner.ts';
 import { letGone } from './let-go.ts';
@@ -49,6 +49,8 @@ export function step(state: ServiceState | undefined, event: ServiceEvent, at: S
       return written(state, event.write, event.metadata !== undefined, at);
     case 'read':
       return tellReadiness(planAndCarryOut(answered(state, event.read, event.answers), at), at);
+    case 'confirmed':
+      return confirmed(state, event.bring, event.found, at);
     case 'applied':
       return rest(applied(state, event.action, event.result));
     default:

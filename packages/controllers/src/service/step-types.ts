@@ -37,6 +37,8 @@ export type ServiceEvent =
   /** `metadata`: what the server answered; `undefined`: the Service is gone, another one or was written meanwhile, or this is a dry run. */
   | { readonly kind: 'written'; readonly write: Write; readonly metadata: ObjectMeta | undefined }
   | { readonly kind: 'read'; readonly read: Read; readonly answers: readonly PartAnswer[] }
+  /** `found`: what the API server has under its name. */
+  | { readonly kind: 'confirmed'; readonly bring: Bring; readonly found: Service | undefined }
   /** One action of those that are being carried out. */
   | { readonly kind: 'applied'; readonly action: LoadBalancerAction; readonly result: LoadBalancerActionResult }
   /** All of them, or those up to the first that failed. */
@@ -125,6 +127,8 @@ export interface Read {
 export type Next =
   | { readonly kind: 'write'; readonly write: Write }
   | { readonly kind: 'read'; readonly read: Read }
+  /** The API server is asked whether it is still there. */
+  | { readonly kind: 'confirm'; readonly bring: Bring }
   | { readonly kind: 'apply'; readonly bring: Bring }
   /** The cloud is asked what there is, whose answer wakes it. */
   | { readonly kind: 'look' }
