@@ -1,10 +1,13 @@
 import { strict as assert } from 'node:assert';
+import { execFile } from 'node:child_process';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { test } from 'node:test';
 import { isCloudError } from '@outrigger/cloud-provider';
 import { loadProvider } from './load-provider.ts';
 import { withFiles } from './with-files.suite.ts';
 
+const run = promisify(execFile);
 const GOOD = `export default () => ({ name: 'third-party', open: async () => ({}), close: async () => {} });`;
 
 test('built-in, .js, .mjs, .ts, package in the provider path', async () => {
@@ -67,6 +70,60 @@ test('an npm package is looked for where --provider-path says, and nowhere else'
     // The working directory is a place as any other, when it is named.
     await assert.rejects(loadProvider('here', options), /--provider-path says where those are/u);
     assert.equal((await loadProvider('here', { ...options, providerPath: '.' })).name, 'working-directory');
+  });
+});
+
+test('what a package imports comes from the provider path too, and not from above it', async () => {
+  const importing = (...names: readonly string[]): string =>
+    [...names.map((name) => `import '${name}';`), `import { CloudError } from '@outrigger/cloud-provider';`, GOOD].join(
+      '\n',
+    );
+  const files: Record<string, string> = {
+    'node_modules/above/index.js': '',
+    'node_modules/@outrigger/cloud-provider/package.json': '{"type":"module","exports":"./x.js"}',
+    'node_modules/@outrigger/cloud-provider/x.js': 'throw new Error("from above");',
+    'inner/node_modules/beside/index.js': '',
+    'inner/node_modules/good/node_modules/nested/index.js': '',
+  };
+  for (const [name, text] of [
+    ['good', importing('beside', 'nested')],
+    ['bad', importing('above')],
+    ['required', `import { createRequire } from 'node:module'; createRequire(import.meta.url)('above'); ${GOOD}`],
+  ] as const) {
+    files[`inner/node_modules/${name}/package.json`] = '{"type":"module","exports":"./x.js"}';
+    files[`inner/node_modules/${name}/x.js`] = text;
+  }
+  await withFiles(files, async (workingDirectory) => {
+    for (const providerPath of ['inner', 'inner/node_modules']) {
+      const options = { builtIn: {}, workingDirectory, providerPath };
+      assert.equal((await loadProvider('good', options)).name, 'third-party');
+      for (const spec of ['bad', 'required']) {
+        const said = new RegExp(
+          `Cannot find package 'above' imported from .*x\\.js; .*node_modules is not searched`,
+          'u',
+        );
+        await assert.rejects(loadProvider(spec, options), said, spec);
+      }
+    }
+  });
+});
+
+test('nothing comes from the home directory, where require looks too', async () => {
+  const module = new URL('load-provider.ts', import.meta.url).href;
+  const files = {
+    'home/.node_modules/of-home/index.js': '',
+    'provider.mjs': `import { createRequire } from 'node:module'; createRequire(import.meta.url)('of-home'); ${GOOD}`,
+    'load.mjs': `import { loadProvider } from ${JSON.stringify(module)};
+const load = loadProvider('./provider.mjs', { builtIn: {}, workingDirectory: import.meta.dirname });
+console.log(await load.then(({ name }) => name, ({ message }) => message));`,
+  };
+  await withFiles(files, async (directory) => {
+    const env = { ...process.env, HOME: path.join(directory, 'home') };
+    const { stdout } = await run(process.execPath, [path.join(directory, 'load.mjs')], { env });
+    assert.match(
+      stdout,
+      /Cannot find package 'of-home' imported from .*provider\.mjs; .*\.node_modules is not searched/u,
+    );
   });
 });
 

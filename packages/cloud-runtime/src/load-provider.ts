@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as contract from '@outrigger/cloud-provider';
 import { CloudError, type CloudProvider, type ProviderFactoryOptions } from '@outrigger/cloud-provider';
+import { confineImports } from './confine-imports.ts';
 import { failurePlace } from './failure-place.ts';
 import { importProvider, providerModules } from './import-provider.ts';
 import { lendModule } from './lend-modules.ts';
@@ -14,8 +15,8 @@ export interface LoadProviderOptions {
   /** Relative paths are resolved from here. Absolute. */
   readonly workingDirectory: string;
   /**
-   * `--provider-path`: the directory in whose `node_modules`, or in which itself, npm packages are looked for; nowhere else. Default: no
-   * npm package is loaded.
+   * `--provider-path`: the directory in whose `node_modules`, or in which itself, npm packages are looked for, and what these import; nowhere
+   * else. Default: no npm package is loaded.
    */
   readonly providerPath?: string | undefined;
   /** The name that the provider is to have. Default: its own. */
@@ -37,6 +38,8 @@ const PROVIDER_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 export async function loadProvider(spec: string, options: LoadProviderOptions): Promise<CloudProvider> {
   const builtIn = Object.hasOwn(options.builtIn, spec) ? options.builtIn[spec] : undefined;
   if (builtIn) return makeProvider(await importModule(spec, spec, builtIn), spec, options);
+  const { providerPath, workingDirectory } = options;
+  confineImports(providerPath === undefined ? undefined : path.resolve(workingDirectory, providerPath));
   lendModule('@outrigger/cloud-provider', contract);
   const file = looksLikePath(spec) ? await findModule(spec, options) : await findPackage(spec, options);
   return makeProvider(await importModule(spec, file, () => importProvider(file)), spec, options);

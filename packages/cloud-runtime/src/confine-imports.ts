@@ -1,0 +1,67 @@
+/**
+ * Packages that a provider imports come from where the provider comes from. Node looks on in `node_modules` of every parent folder, and by `require`
+ * in the home directory: whoever may write to one of those would choose code that runs with the cloud's credentials.
+ */
+import { realpathSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Directories of `--provider-path`, as they are called without links. */
+const directories = new Set<string>();
+let isHooked = false;
+
+/**
+ * From now on, for every module of the process: nothing comes from the home directory, and nothing that is imported below `directory` from
+ * `node_modules` above it. What a link there leads to is where the link is.
+ */
+export function confineImports(directory?: string): void {
+  if (directory !== undefined) directories.add(realPath(directory));
+  if (isHooked) return;
+  isHooked = true;
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      const resolved = next(specifier, context);
+      const [from, to] = [fileOf(context.parentURL), fileOf(resolved.url)];
+      const folder = from === undefined || to === undefined ? undefined : strangeFolder(from, to);
+      if (folder !== undefined) throw missing(specifier, from, folder);
+      return resolved;
+    },
+  });
+}
+
+/** Of `to`, where it may not come from. */
+function strangeFolder(from: string, to: string): string | undefined {
+  const ofHome = ['.node_modules', '.node_libraries'].map((name) => path.join(realPath(homedir()), name));
+  const above = [...directories].filter((one) => isBelow(from, one)).flatMap(foldersAbove);
+  return [...ofHome, ...above].find((folder) => isBelow(to, folder));
+}
+
+/** A directory may itself be called `node_modules`: what is beside its packages is in it. */
+function foldersAbove(directory: string): readonly string[] {
+  const parent = path.dirname(directory);
+  if (parent === directory) return [];
+  const folder = path.join(parent, 'node_modules');
+  return [...(folder === directory ? [] : [folder]), ...foldersAbove(parent)];
+}
+
+/** In the words of Node, so that what the program lends is found in its place. */
+function missing(specifier: string, from: string | undefined, folder: string): Error {
+  const message = `Cannot find package '${specifier}' imported from ${from}; ${folder} is not searched`;
+  return Object.assign(new Error(message), { code: 'ERR_MODULE_NOT_FOUND' });
+}
+
+const isBelow = (file: string, folder: string): boolean => file.startsWith(folder + path.sep);
+
+function fileOf(url: string | undefined): string | undefined {
+  return url?.startsWith('file:') ? fileURLToPath(url) : undefined;
+}
+
+function realPath(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch {
+    return directory;
+  }
+}
