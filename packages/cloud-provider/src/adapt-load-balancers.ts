@@ -154,7 +154,8 @@ class AdaptedLoadBalancers implements LoadBalancers {
     const begun = known !== undefined || service.annotations[loadBalancerOwnerAnnotation] !== undefined;
     if (!begun && !(await this.#opaque.exists(service, call))) return [];
     const owner = { clusterId: this.#options.clusterId, uid };
-    return [{ kind: KIND, id: uid, owner, state: 'ready', attributes: { opaque: true, ...known } }];
+    const addresses = known?.ingress.flatMap(({ ip }) => ip ?? []);
+    return [{ kind: KIND, id: uid, owner, state: 'ready', addresses, attributes: { opaque: true, ...known } }];
   }
 
   #forget(uid: string): void {

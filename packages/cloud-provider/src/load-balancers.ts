@@ -18,8 +18,8 @@ export interface LoadBalancerPart {
   /** What the provider's own `plan` needs to know. JSON: it is logged, shown and compared. No secrets. */
   readonly attributes: Readonly<Record<string, unknown>>;
   /**
-   * The IP addresses at which it is reached. Where a part of the Service's own says them, its status gets no other. Default: the
-   * cloud does not say, and what the plan says is believed.
+   * The IP addresses at which it is reached, as the cloud says: the status of the Service gets no other. Default: none. Host names in the
+   * status are the provider's word; they draw no traffic by themselves.
    */
   readonly addresses?: readonly string[] | undefined;
 }
@@ -205,12 +205,14 @@ export interface LoadBalancers {
   /**
    * Whether nodes that are not known to be machines of this cloud are back ends too: those whose provider ID has a prefix that no
    * provider of this program has, and those without one that carry no taint `node.cloudprovider.kubernetes.io/uninitialized`. For
-   * clouds that balance to addresses, whoever runs the machine. Their addresses are what their kubelets say. A changed cloud config
-   * may change it. Default: false.
+   * clouds that balance to addresses, whoever runs the machine. Their addresses are what their kubelets say. `at-start`: those that are
+   * nodes of the cluster when the controller begins, at the addresses that they have then, so that a cluster is taken over as it is; whoever joins
+   * later does not choose where traffic goes. A changed cloud config may change it. Default: false.
    */
-  readonly takesForeignNodes?: boolean;
+  readonly takesForeignNodes?: boolean | 'at-start';
   /**
-   * Which option of the cloud config says so, as people write it: the log names it while there are such nodes. Default: none does.
+   * Which option of the cloud config says so, `true` or `false`, as people write it: the log and Events of such nodes name it. Default:
+   * none does.
    */
   readonly foreignNodesOption?: string;
   /**

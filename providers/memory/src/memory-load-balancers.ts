@@ -197,7 +197,10 @@ export class MemoryLoadBalancers implements LoadBalancers {
     const { parts } = await this.#client().request<{ parts: readonly MemoryPart[] }>(call, 'GET /parts', request);
     return parts.map(({ id, kind, tags: { clusterId, uid }, attributes, state = 'ready' }) => {
       const owner = clusterId !== undefined && uid !== undefined ? { clusterId, uid } : undefined;
-      return { id, kind, owner, state, attributes };
+      // The cloud gives it to the first; what others lead to is what they were made with.
+      const { ip } = attributes;
+      const addresses = kind === this.#kinds[0] && typeof ip === 'string' ? [ip] : [];
+      return { id, kind, owner, state, attributes, addresses };
     });
   }
 }

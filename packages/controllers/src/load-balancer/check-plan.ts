@@ -72,7 +72,6 @@ function checkAddresses({ ingress }: LoadBalancerPlan, owner: Owner, parts: read
   if (said.length === 0) return;
   const own = parts.filter((part) => isOwnedBy(part, owner));
   if (own.length === 0) throw new CloudError('not-owned', "the plan says an address, and no part is the Service's own");
-  if (own.every(({ addresses }) => addresses === undefined)) return;
   const shown = new Set(own.flatMap(({ addresses = [] }) => addresses).map(canonical));
   if (said.every((ip) => shown.has(canonical(ip)))) return;
   throw new CloudError('not-owned', "the plan says an address that the cloud does not show as this Service's");
