@@ -1,5 +1,11 @@
 /** Which nodes take traffic. Never by readiness: a node that is not Ready for a minute must not cut what runs through it. Pure. */
-import { canonicalIp, type BackEnd, type NodeAddress, type NodeRef } from '@outrigger/cloud-provider';
+import {
+  canonicalIp,
+  type BackEnd,
+  type LoadBalancers,
+  type NodeAddress,
+  type NodeRef,
+} from '@outrigger/cloud-provider';
 import type { Node, ResourceEvent } from '@outrigger/kube';
 import { refOfNode } from '../node-ref.ts';
 import { isUninitialized } from '../node/taints.ts';
@@ -17,7 +23,7 @@ export interface BackEndProvider {
   /** Has the nodes too whose provider ID names no provider. */
   readonly isDefault: boolean;
   /** `LoadBalancers.takesForeignNodes`. Default: false. */
-  readonly takesForeignNodes?: boolean | undefined;
+  readonly takesForeignNodes?: LoadBalancers['takesForeignNodes'] | undefined;
   /** All that this program runs: a node of another of them is that one's. Default: none beside. */
   readonly providers?: readonly string[] | undefined;
   /** Nodes that are left alone, also where foreign ones are taken. Default: none. */

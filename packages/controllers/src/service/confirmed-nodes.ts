@@ -8,6 +8,7 @@ import type { Fact } from '../finding.ts';
 import { asError } from '../load-balancer/failure.ts';
 import { refOfNode } from '../node-ref.ts';
 import { ToldEvents } from '../told-events.ts';
+import { ForeignNodes } from './foreign-nodes.ts';
 import {
   addressesOf,
   confirmed,
@@ -18,7 +19,10 @@ import {
 } from './back-ends.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
 
-type Dependencies = Pick<ServiceControllerDependencies, 'clock' | 'events' | 'logger' | 'machines' | 'nodes'>;
+type Dependencies = Pick<
+  ServiceControllerDependencies,
+  'clock' | 'events' | 'logger' | 'machines' | 'nodes' | 'provider'
+>;
 
 /** Load balancers wait so long for what the cloud says of nodes. */
 const ANSWER_MS = 30_000;
@@ -49,6 +53,7 @@ export class ConfirmedNodes {
   readonly #signal: AbortSignal;
   readonly #onChanged: (name: string) => void;
   readonly #told: ToldEvents;
+  readonly #foreign: ForeignNodes;
   /** By name. */
   readonly #questions = new Map<string, Question>();
 
@@ -59,6 +64,7 @@ export class ConfirmedNodes {
     this.#signal = signal;
     this.#onChanged = onChanged;
     this.#told = new ToldEvents(deps.events, deps.clock);
+    this.#foreign = new ForeignNodes(deps.provider, this.#told);
   }
 
   /**
@@ -67,7 +73,9 @@ export class ConfirmedNodes {
    */
   async begin(): Promise<void> {
     const { clock, logger, machines, nodes } = this.#deps;
-    const asked = [...nodes.values()].filter((node) => isBackEnd(node, this.#provider));
+    const all = [...nodes.values()];
+    this.#foreign.begin(all.filter((node) => this.#isForeign(node)));
+    const asked = all.filter((node) => isBackEnd(node, this.#provider));
     if (!machines || asked.length === 0) return;
     const what = `asking about the addresses of ${asked.length} nodes`;
     const absent = new Set<Node>();
@@ -109,7 +117,9 @@ export class ConfirmedNodes {
       else if (!isOpen) this.#askLater(name, this.#question(node, 'held'));
       return addresses;
     }
-    if (!machines || this.#isForeign(node)) return undefined;
+    if (!machines) return undefined;
+    if (this.#isForeign(node)) return this.#foreign.addressesOf(node);
+    this.#foreign.forget(name);
     if (isOpen) return question.state === 'counts' ? undefined : 'unconfirmed';
     if (!before) void this.#ask(name, this.#question(node, 'new'));
     return 'unconfirmed';
@@ -117,6 +127,7 @@ export class ConfirmedNodes {
 
   /** There is nothing to be found out about the node with this name. */
   forget(name: string): void {
+    this.#foreign.forget(name);
     const question = this.#questions.get(name);
     if (!question) return;
     question.timer?.cancel();
@@ -135,8 +146,8 @@ export class ConfirmedNodes {
       const node = nodes.get(name);
       return state !== 'counts' && node !== undefined && machines?.known(node)?.kind !== 'found';
     };
-    const unknown = [...this.#questions].filter((one) => isUnknown(one)).slice(0, MOST_FACTS);
-    return unknown.map(([name]) => ({
+    const unknown = [...this.#questions].filter((one) => isUnknown(one)).map(([name]) => name);
+    return [...unknown, ...this.#foreign.leftOut].slice(0, MOST_FACTS).map((name) => ({
       text: `The cloud has not confirmed the machine of the node ${name}: it does not become a back end; if it is one, it stays as it was.`,
     }));
   }

@@ -4,6 +4,7 @@ import { threadCpuUsage } from 'node:process';
 import { test } from 'node:test';
 import { CloudError } from '@outrigger/cloud-provider';
 import { noMetrics, silentLogger, type Metrics } from '@outrigger/kube';
+import type { Machines } from './machines.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 import { excludeLabel, toBeDeletedTaintKey } from './well-known-names.ts';
 
@@ -48,6 +49,54 @@ test('where a provider takes nodes of nobody known they are back ends, at the st
     assert.deepEqual(backEndsOf(rig), takesForeignNodes ? [...own, 'rke2://n2', 'rke2://n3'] : own);
     await rig.stop();
   }
+});
+
+test('where a provider takes those that are there at the start, they are back ends at the addresses of then; who joins or moves is told of', async () => {
+  const rig = await begun();
+  Object.assign(rig.provider, { takesForeignNodes: 'at-start' });
+  let members: readonly string[] = [];
+  rig.provider.selectBackEnds = (_service, backEnds) => backEnds;
+  rig.provider.before = (_, { backEnds }) => {
+    members = backEnds.flatMap(({ addresses }) => addresses.map(({ address }) => address)).toSorted();
+  };
+  const foreign = (name: string, ...all: readonly string[]): void => {
+    const addresses = all.map((address) => ({ type: 'InternalIP' as const, address }));
+    rig.api.nodes.put(nodeOf(name, { spec: { providerID: `rke2://${name}` }, status: { addresses } }));
+  };
+  foreign('standing', '10.1.0.1');
+  const machines: Machines = {
+    known: () => undefined,
+    lookUp: () => Promise.resolve({ kind: 'missing' }),
+    read: () => Promise.resolve({ kind: 'missing' }),
+  };
+  await rig.start({}, { machines });
+  await rig.clock.advance(1_000);
+  assert.deepEqual(members, ['10.0.0.1', '10.1.0.1']);
+  foreign('joins', '10.1.0.2');
+  foreign('standing', '10.1.0.1', '10.9.9.9');
+  await rig.clock.advance(60_000);
+  assert.deepEqual(members, ['10.0.0.1', '10.1.0.1']);
+  assert.deepEqual([rig.reasons('joins'), rig.reasons('standing')], [['BackEndUnconfirmed'], []]);
+  assert.ok(rig.observed('web').some(({ text }) => text.includes('the node joins')));
+  // It leaves and comes back by its own label, with an address that it did not have.
+  rig.api.nodes.put(nodeOf('standing', { metadata: { uid: 'uid-standing', labels: { [excludeLabel]: 'true' } } }));
+  foreign('standing', '10.9.9.9');
+  await rig.clock.advance(60_000);
+  assert.deepEqual(members, ['10.0.0.1']);
+  assert.deepEqual(rig.reasons('standing'), ['BackEndUnconfirmed']);
+  // The administrator says so, and takes it back: what is a back end stays one.
+  Object.assign(rig.provider, { takesForeignNodes: true });
+  rig.reconfigured();
+  await rig.clock.advance(60_000);
+  assert.deepEqual(members, ['10.0.0.1', '10.1.0.2', '10.9.9.9']);
+  Object.assign(rig.provider, { takesForeignNodes: 'at-start' });
+  rig.reconfigured();
+  foreign('joins', '10.1.0.3');
+  await rig.clock.advance(60_000);
+  rig.api.apply('web', { ...webSpec, ports: [{ port: 81, nodePort: 30_081 }] });
+  await rig.clock.advance(60_000);
+  assert.deepEqual(members, ['10.0.0.1', '10.1.0.2', '10.9.9.9']);
+  await rig.stop();
 });
 
 test('nodes of nobody known leave and come back as a changed cloud config says, and five minutes later where no others are left', async () => {

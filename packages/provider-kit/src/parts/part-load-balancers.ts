@@ -93,7 +93,7 @@ class PartLoadBalancers implements LoadBalancers {
   readonly batchSize: number;
   readonly consistency: 'strong' | 'eventual';
   readonly listLagMs: number;
-  readonly takesForeignNodes: boolean;
+  readonly takesForeignNodes: NonNullable<LoadBalancers['takesForeignNodes']>;
   readonly namedByOwner: readonly string[];
   declare readonly lockKey?: NonNullable<LoadBalancers['lockKey']>;
   declare readonly validate?: NonNullable<LoadBalancers['validate']>;

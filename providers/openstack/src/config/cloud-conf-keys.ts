@@ -13,6 +13,7 @@ import type {
 } from './cloud-config.ts';
 import {
   bool,
+  boolOrAtStart,
   cidrs,
   duration,
   endpointType,
@@ -143,7 +144,7 @@ export const loadBalancerSection: Section<LoadBalancerConfig> = {
     providerRequiresSerialApiCalls: flag('provider-requires-serial-api-calls', false),
     defaultTlsContainerRef: optional('default-tls-container-ref'),
     allowAllNamedResources: { ...flag('allow-all-named-resources', false), own: true },
-    foreignNodes: { ...flag('foreign-nodes', true), own: true },
+    foreignNodes: { ...served('foreign-nodes', boolOrAtStart, 'at-start'), own: true },
     previousClusterName: { ...optional('previous-cluster-name'), own: true },
   },
   unserved: [

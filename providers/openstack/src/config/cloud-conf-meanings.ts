@@ -74,7 +74,7 @@ export const cloudConfMeanings: Readonly<Record<string, Readonly<Record<string, 
     'allow-all-named-resources':
       'Services may name any free floating IP, and any port, network, subnet and unowned load balancer of the project, as with cloud-provider-openstack. Otherwise only what has the tag `outrigger-namespace=<their namespace>`',
     'foreign-nodes':
-      'Nodes whose provider ID is not of OpenStack (RKE2, Metal3, k3s), or that have none, are members too, as with cloud-provider-openstack, at the addresses in their status, which no cloud confirms. Set it to `false` if all nodes are servers of OpenStack',
+      'Whether nodes with a provider ID that is not of OpenStack (RKE2, Metal3, k3s), or with none, are members too. `at-start`: those that are there when the program starts, at the addresses of then. `true`: all, as with cloud-provider-openstack. Set it to `false` if all nodes are servers of OpenStack',
     'previous-cluster-name':
       'The former `--cluster-name`, if the load balancers to be taken over were created under another one',
   },

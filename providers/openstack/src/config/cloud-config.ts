@@ -108,8 +108,8 @@ export interface LoadBalancerConfig {
    * where they may. Default: false.
    */
   readonly allowAllNamedResources: boolean;
-  /** Nodes that are no servers of nova are members too. Not upstream's, where they are. Default: true. */
-  readonly foreignNodes: boolean;
+  /** Nodes that are no servers of nova are members too: `LoadBalancers.takesForeignNodes`. Not upstream's, where all are. Default: `at-start`. */
+  readonly foreignNodes: boolean | 'at-start';
   /** What `--cluster-name` was when cloud-provider-openstack made load balancers that are to be taken over. Not upstream's. */
   readonly previousClusterName?: string | undefined;
 }

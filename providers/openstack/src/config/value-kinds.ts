@@ -71,6 +71,13 @@ export const bool: ValueKind<boolean> = {
   show: String,
 };
 
+/** What is there at the start, or all, or none. */
+export const boolOrAtStart: ValueKind<boolean | 'at-start'> = {
+  name: 'yes, no or at-start',
+  read: (value, _before, warn) => (value === 'at-start' ? value : bool.read(value, true, warn)),
+  show: String,
+};
+
 /** Milliseconds. */
 export function duration(insteadOfZero = 0): ValueKind<number> {
   return {

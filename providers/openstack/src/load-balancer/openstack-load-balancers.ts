@@ -103,8 +103,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     return declaredFeatures(this.#options.config().loadBalancer);
   }
 
-  /** By default as cloud-provider-openstack: what it serves is taken over with all its members (RKE2, Metal3, k3s). */
-  get takesForeignNodes(): boolean {
+  /** By default, what cloud-provider-openstack serves is taken over with all its members (RKE2, Metal3, k3s). */
+  get takesForeignNodes(): boolean | 'at-start' {
     return this.#options.config().loadBalancer.foreignNodes;
   }
 
