@@ -207,34 +207,39 @@ test('whose Services are of several groups has one question in flight all the sa
   assert.deepEqual(batches, [['many/a'], ['few/a']]);
 });
 
-test('those of a namespace that follow a node wait for others of it, for two seconds at most; those of another one do not', async () => {
-  const { batches, clock, observations } = setUp(
+test('those that follow a node are asked about beside those of their namespace that ask for more: neither waits for the other', async () => {
+  const waiting = new Map<string, () => void>();
+  const following = new Set(['a-follows', 'a-follows-too', 'b-follows']);
+  const { answered, batches, clock, observations } = setUp(
     async (services) => {
-      await clock.sleep(900);
+      await new Promise<void>((resolve) => void waiting.set(services[0]?.name ?? '', resolve));
       return nothing(() => 0)(services);
     },
     100,
     {},
     (key) => key.slice(0, 1),
     (key) => key.slice(0, 1),
-    (key) => key.includes('follows'),
+    (key) => following.has(key),
   );
-  observations.ask('a-first');
+  const ask = async (...keys: string[]): Promise<void> => {
+    for (const key of keys) observations.ask(key);
+    await clock.settle();
+  };
+  await ask('a-follows');
+  await ask('a-new-0', 'a-follows-too', 'b-follows');
+  assert.deepEqual(batches, [['a-follows'], ['a-new-0']]);
+  // One that has followed a node asks for more by now: it is asked about once.
+  following.delete('a-follows-too');
+  await ask('a-follows-too', 'a-new-1');
+  waiting.get('a-new-0')?.();
   await clock.settle();
-  for (let i = 0; i < 4; i++) {
-    for (const key of ['a-follows', 'a-follows-too', `a-new-${i}`]) observations.ask(key);
-    if (i === 1) for (const key of ['b-new', 'b-follows']) observations.ask(key);
-    if (i === 2) observations.ask('c-follows');
-    await clock.advance(900);
-  }
-  await clock.advance(5_000);
-  assert.deepEqual(batches, [
-    ['a-first'],
-    ['a-new-0'],
-    ['a-new-1', 'b-new'],
-    ['a-new-2', 'b-follows', 'c-follows'],
-    ['a-follows', 'a-follows-too', 'a-new-3'],
-  ]);
+  assert.deepEqual(batches.slice(2), [['a-follows-too', 'a-new-1']]);
+  waiting.get('a-follows')?.();
+  await clock.settle();
+  assert.deepEqual(batches.slice(3), [['b-follows']]);
+  for (const answer of waiting.values()) answer();
+  await clock.settle();
+  assert.deepEqual(answered.toSorted(), ['a-follows', 'a-follows-too', 'a-new-0', 'a-new-1', 'b-follows']);
 });
 
 test('those that follow a node are not left waiting for one that is gone by now', async () => {
@@ -250,35 +255,6 @@ test('those that follow a node are not left waiting for one that is gone by now'
   for (const key of ['follows', 'gone']) observations.ask(key);
   await clock.settle();
   assert.deepEqual(batches, [['follows']]);
-});
-
-test('no more than two seconds are waited for others where a question takes one, nor where one of many ports is asked about', async () => {
-  const tenant = (): string => 'a';
-  const { batches, clock, observations } = setUp(
-    async (services) => {
-      await clock.sleep(500);
-      return nothing(() => 0)(services);
-    },
-    1,
-    { large: 51 },
-    tenant,
-    tenant,
-    (key) => key.startsWith('follows'),
-  );
-  observations.ask('first');
-  await clock.settle();
-  for (let i = 0; i < 10; i++) {
-    for (const key of [`new-${i}`, 'large']) observations.ask(key);
-    if (i === 0) for (const key of ['follows-1', 'follows-2', 'follows-3']) observations.ask(key);
-    await clock.advance(500);
-  }
-  assert.deepEqual(
-    batches
-      .flat()
-      .filter((name) => name !== 'large')
-      .slice(0, 9),
-    ['first', 'new-0', 'new-1', 'new-2', 'new-3', 'follows-1', 'follows-2', 'follows-3', 'new-4'],
-  );
 });
 
 test('what deleted Services have left takes the turns of their namespaces', async () => {

@@ -28,8 +28,6 @@ const MOST_AT_ONCE = 2;
  * list all that a project has, and two in place of one are twice that.
  */
 const MANY_OF_ONE = 10;
-/** So long those that follow a node are left out, for others of their tenant, in milliseconds; the question then in flight is waited for too. */
-const FOLLOWERS_WAIT_MS = 2_000;
 /** So many such Services are remembered, and so many that had part in a question without an answer. */
 const MOST_REMEMBERED = 1_000;
 
@@ -42,7 +40,10 @@ export interface ObservationsOptions extends ObserveOptions {
   readonly groupOf?: (key: string) => string;
   /** Who has one question in flight at a time, of whatever group. Default: the group. */
   readonly tenantOf?: (key: string) => string;
-  /** Whether it is asked about for the sake of its nodes alone: all of a tenant are, when a node joins. Default: none is. */
+  /**
+   * Whether it is asked about for the sake of its nodes alone: all of a tenant are, when a node joins, and whoever asks for more does not wait for
+   * them. Default: none is.
+   */
   readonly isFollower?: (key: string) => boolean;
 }
 
@@ -55,8 +56,7 @@ export interface TimedObservation {
 
 /** Questions of a kind: those of one tenant are asked one after the other. */
 interface Lane {
-  /** Since when each is left out, for others of its tenant; monotonic. */
-  readonly gathering: Map<string, number | undefined>;
+  readonly gathering: Set<string>;
   /** Of each question, the keys of each tenant. */
   readonly inFlight: Set<ReadonlyMap<string, readonly string[]>>;
   /** At a time. */
@@ -64,11 +64,12 @@ interface Lane {
   isBeginning: boolean;
 }
 
-const laneOf = (most: number): Lane => ({ gathering: new Map(), inFlight: new Set(), most, isBeginning: false });
+const laneOf = (most: number): Lane => ({ gathering: new Set(), inFlight: new Set(), most, isBeginning: false });
 
 export class Observations {
   readonly #options: ObservationsOptions;
   readonly #usual: Lane = laneOf(MOST_AT_ONCE);
+  readonly #following: Lane = laneOf(MOST_AT_ONCE);
   readonly #suspect: Lane = laneOf(MOST_AT_ONCE);
   readonly #large: Lane = laneOf(1);
   /** Of each Service that had part in a question without an answer: with how many, itself included, it is asked about next. */
@@ -89,9 +90,18 @@ export class Observations {
   /** Asks, unless the answer is on its way. */
   ask(key: string): void {
     if (this.#asking.has(key)) return;
-    const lane = this.#isLarge(key) ? this.#large : this.#limits.has(key) ? this.#suspect : this.#usual;
-    lane.gathering.set(key, lane.gathering.get(key));
+    const lane = this.#laneOf(key);
+    // What it asks for now goes for what it has asked for before.
+    if (lane !== this.#following) this.#following.gathering.delete(key);
+    lane.gathering.add(key);
     if (!lane.isBeginning) void this.#begin(lane);
+  }
+
+  #laneOf(key: string): Lane {
+    if (this.#isLarge(key)) return this.#large;
+    if (this.#limits.has(key)) return this.#suspect;
+    const { isFollower = () => false } = this.#options;
+    return isFollower(key) && !this.#usual.gathering.has(key) ? this.#following : this.#usual;
   }
 
   /** What it has in the cloud may be as much as it has ever asked for. */
@@ -115,11 +125,8 @@ export class Observations {
 
   #askNext(lane: Lane): void {
     while (this.#hasRoom(lane) && !this.#options.signal.aborted) {
-      const { size } = lane.gathering;
       const batch = this.#nextBatch(lane);
-      if (lane.gathering.size === size) return;
-      // All that were to be first are gone by now: others may have been left out for them.
-      if (batch.size === 0) continue;
+      if (batch.size === 0) return;
       const tenants = Map.groupBy(batch.keys(), this.#tenantOf);
       lane.inFlight.add(tenants);
       void this.#observe(batch, this.#priorityOf(lane, batch)).finally(() => {
@@ -157,18 +164,11 @@ export class Observations {
     return batch;
   }
 
-  /** Of each tenant without a question in flight: those that ask for more than their nodes, and those that were left out for long. */
+  /** Of each tenant without a question in flight. */
   #nextKeys({ gathering, inFlight }: Lane): readonly string[] {
-    const { clock, isFollower = () => false } = this.#options;
-    const now = clock.monotonic();
-    const tenants = Map.groupBy(gathering.keys(), this.#tenantOf);
+    const tenants = Map.groupBy(gathering, this.#tenantOf);
     for (const question of inFlight) for (const tenant of question.keys()) tenants.delete(tenant);
-    return Array.from(tenants.values(), (keys) => {
-      const first = keys.filter((key) => now - (gathering.get(key) ?? now) >= FOLLOWERS_WAIT_MS || !isFollower(key));
-      if (first.length === 0) return keys;
-      for (const key of keys) gathering.set(key, gathering.get(key) ?? now);
-      return first;
-    }).flat();
+    return [...tenants.values()].flat();
   }
 
   /** In the background, while others take all that a cloud lets through, a long question may never end in its time. */
