@@ -35,7 +35,7 @@ export function judgeNodes({ nodes }: Seen<'nodes'>, { providerName }: Migration
     say(
       all.filter(({ spec }) => spec?.providerID && prefixOf(spec.providerID) !== providerName),
       `have a provider ID of another provider than ${providerName}`,
-      'their provider IDs cannot be changed: Outrigger ignores them; delete such a node and let it register again',
+      'their provider IDs cannot be changed: Outrigger ignores them, except as back ends of load balancers (OpenStack: foreign-nodes in cloud.conf; true if such nodes join later). For others, delete the node and let it register again',
     );
   } else if (prefixes.size > 1) {
     say(
