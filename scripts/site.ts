@@ -19,7 +19,7 @@ const server = process.env['SITE_BASE'] || '/';
 const base = into === undefined ? server : `${server}v${version}/`;
 
 /** By itself npm waits for many minutes, without a word, between its tries of a registry that cannot be reached. */
-const INSTALL_MS = 180_000;
+const INSTALL_MS = 300_000;
 const INSTALL = [
   'install',
   '--no-save',
