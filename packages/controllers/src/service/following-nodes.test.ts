@@ -57,10 +57,15 @@ test('where a provider takes those that are there at the start, they are back en
   let members: readonly string[] = [];
   rig.provider.selectBackEnds = (_service, backEnds) => backEnds;
   rig.provider.before = (_, { backEnds }) => {
-    members = backEnds.flatMap(({ addresses }) => addresses.map(({ address }) => address)).toSorted();
+    members = backEnds
+      .flatMap(({ addresses }) => addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address))
+      .toSorted();
   };
   const foreign = (name: string, ...all: readonly string[]): void => {
-    const addresses = all.map((address) => ({ type: 'InternalIP' as const, address }));
+    const addresses = [
+      ...all.map((address) => ({ type: 'InternalIP' as const, address })),
+      { type: 'Hostname' as const, address: name },
+    ];
     rig.api.nodes.put(nodeOf(name, { spec: { providerID: `rke2://${name}` }, status: { addresses } }));
   };
   foreign('standing', '10.1.0.1');

@@ -1,9 +1,9 @@
 /** Nodes that are back ends although the cloud does not know them (`LoadBalancers.takesForeignNodes`): which, and what people are told of them. */
-import type { LoadBalancers, NodeAddress } from '@outrigger/cloud-provider';
+import { canonicalIp, type LoadBalancers, type NodeAddress } from '@outrigger/cloud-provider';
 import type { EventNote, Node } from '@outrigger/kube';
 import type { ToldEvents } from '../told-events.ts';
 import type { BackEndSet } from './back-end-set.ts';
-import { addressesOf } from './back-ends.ts';
+import { addressesOf, confirmed } from './back-ends.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
 
 /** Which of them count, and at which addresses (ADR 0065). */
@@ -40,8 +40,9 @@ export class ForeignNodes {
   #find(node: Node): readonly NodeAddress[] | 'unconfirmed' | undefined {
     if (this.#provider.takesForeignNodes !== 'at-start') return undefined;
     const atStart = this.#atStart.get(node.metadata?.uid ?? '') ?? [];
-    const isThere = addressesOf(node).some(({ address }) => atStart.some((one) => one.address === address));
-    return isThere ? atStart : 'unconfirmed';
+    // Its host name alone, which it keeps wherever it goes, is no address.
+    const isThere = confirmed(node, atStart).some(({ address }) => canonicalIp(address) !== undefined);
+    return isThere && atStart.length > 0 ? atStart : 'unconfirmed';
   }
 
   /** The node with this name is gone, or is not left out any more. */
