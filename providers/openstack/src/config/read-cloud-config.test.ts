@@ -156,6 +156,8 @@ const bad: Readonly<Record<string, string>> = {
     'cloud.conf:2: [Global] os-endpoint-type must be public, internal or admin, not "private"',
   '[Global]\ncafilecontents = x':
     'cloud.conf:2: [Global] cafilecontents is not supported: an option of another program that the file format happens to accept; put the certificates into a file and name it with ca-file',
+  '[LoadBalancer]\nforeign-nodes = maybe':
+    'cloud.conf:2: [LoadBalancer] foreign-nodes must be one of true, yes, on, 1, false, no, off, 0, at-start, not "maybe"',
   '[LoadBalancer]\n\nmonitor-delay = 5':
     'cloud.conf:3: [LoadBalancer] monitor-delay must be a duration with its unit, such as 5s or 1m30s, not "5"',
   '[LoadBalancer]\nmonitor-max-retries = 11':

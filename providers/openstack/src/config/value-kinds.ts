@@ -60,21 +60,22 @@ const YES: readonly string[] = ['true', 'yes', 'on', '1'];
 const NO: readonly string[] = ['false', 'no', 'off', '0'];
 
 /** A key without `=` is true. */
-export const bool: ValueKind<boolean> = {
-  name: 'yes or no',
-  read: (value) => {
-    const read = value?.toLowerCase() ?? 'true';
-    if (YES.includes(read)) return true;
-    if (NO.includes(read)) return false;
-    throw new BadValue(`must be one of ${[...YES, ...NO].join(', ')}, not ${quote(read)}`);
-  },
-  show: String,
-};
+export const bool: ValueKind<boolean> = { name: 'yes or no', read: (value) => yesOrNo(value), show: String };
+
+/** `others`: what is read besides. */
+function yesOrNo(value: string | undefined, others: readonly string[] = []): boolean {
+  const read = value?.toLowerCase() ?? 'true';
+  if (YES.includes(read)) return true;
+  if (NO.includes(read)) return false;
+  throw new BadValue(`must be one of ${[...YES, ...NO, ...others].join(', ')}, not ${quote(read)}`);
+}
+
+const AT_START = 'at-start';
 
 /** What is there at the start, or all, or none. */
 export const boolOrAtStart: ValueKind<boolean | 'at-start'> = {
   name: 'yes, no or at-start',
-  read: (value, _before, warn) => (value === 'at-start' ? value : bool.read(value, true, warn)),
+  read: (value) => (value === AT_START ? value : yesOrNo(value, [AT_START])),
   show: String,
 };
 
