@@ -8,8 +8,12 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Directories of `--provider-path`, as they are called without links. */
-const directories = new Set<string>();
+/** By the directory of a `--provider-path`, as it is called without links: the folders above it that are not searched from there. */
+const above = new Map<string, readonly string[]>();
+/** From nowhere. */
+const ofHome: readonly string[] = ['.node_modules', '.node_libraries'].map((name) =>
+  path.join(realPath(homedir()), name),
+);
 let isHooked = false;
 
 /**
@@ -17,7 +21,8 @@ let isHooked = false;
  * `node_modules` above it. What a link there leads to is where the link is.
  */
 export function confineImports(directory?: string): void {
-  if (directory !== undefined) directories.add(realPath(directory));
+  const real = directory === undefined ? undefined : realPath(directory);
+  if (real !== undefined) above.set(real, foldersAbove(real));
   if (isHooked) return;
   isHooked = true;
   registerHooks({
@@ -33,9 +38,8 @@ export function confineImports(directory?: string): void {
 
 /** Of `to`, where it may not come from. */
 function strangeFolder(from: string, to: string): string | undefined {
-  const ofHome = ['.node_modules', '.node_libraries'].map((name) => path.join(realPath(homedir()), name));
-  const above = [...directories].filter((one) => isBelow(from, one)).flatMap(foldersAbove);
-  return [...ofHome, ...above].find((folder) => isBelow(to, folder));
+  const ofPath = above.entries().filter(([directory]) => isBelow(from, directory));
+  return [...ofHome, ...ofPath.flatMap(([, folders]) => folders)].find((folder) => isBelow(to, folder));
 }
 
 /** A directory may itself be called `node_modules`: what is beside its packages is in it. */
@@ -48,7 +52,7 @@ function foldersAbove(directory: string): readonly string[] {
 
 /** In the words of Node, so that what the program lends is found in its place. */
 function missing(specifier: string, from: string | undefined, folder: string): Error {
-  const message = `Cannot find package '${specifier}' imported from ${from}; ${folder} is not searched`;
+  const message = `Cannot find package '${specifier}' imported from ${from}; ${folder} is not searched, install it beside the provider`;
   return Object.assign(new Error(message), { code: 'ERR_MODULE_NOT_FOUND' });
 }
 
