@@ -18,17 +18,9 @@ const into = process.env['INTO'] || undefined;
 const server = process.env['SITE_BASE'] || '/';
 const base = into === undefined ? server : `${server}v${version}/`;
 
-/** By itself npm waits for many minutes, without a word, between its tries of a registry that cannot be reached. */
+/** All of it; how npm tries again says site/.npmrc. */
 const INSTALL_MS = 300_000;
-const INSTALL = [
-  'install',
-  '--no-save',
-  '--no-audit',
-  '--no-fund',
-  '--loglevel=error',
-  '--fetch-retry-mintimeout=1000',
-  '--fetch-retry-maxtimeout=2000',
-];
+const INSTALL = ['install', '--no-save', '--loglevel=error'];
 
 if (!isInstalled() && !ends('npm', INSTALL, INSTALL_MS)) {
   console.error('site: the packages of site/package-lock.json cannot be installed; is the registry of npm reachable?');
