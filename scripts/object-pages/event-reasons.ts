@@ -258,9 +258,9 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       type: 'Warning',
       on: 'Node',
       means:
-        'The cloud has no machine with the provider ID of the node: it does not become a back end. The cloud is asked again, after a minute at the latest.',
+        'The cloud has no machine with the provider ID of the node: it does not become a back end. The cloud is asked again, after a minute at the latest. Also a node with no provider ID of this cloud, where the provider takes only those that are there at the start (OpenStack: `foreign-nodes`), and this one has joined later or has another address.',
       remedy:
-        'Check the provider ID of the node, and which project, account or region the credentials see. `--unconfirmed-node-addresses` accepts such nodes.',
+        'Check the provider ID of the node, and which project, account or region the credentials see. `--unconfirmed-node-addresses` accepts such nodes. If nodes of nobody known join, set the option that the Event names.',
     },
   ],
   'Route controller': [
