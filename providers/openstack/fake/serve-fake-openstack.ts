@@ -33,7 +33,9 @@ export async function serveFakeOpenStack(cloud: FakeOpenStack): Promise<ServedOp
 
 async function serve(cloud: FakeOpenStack, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const gone = new AbortController();
-  outgoing.once('close', () => gone.abort(new DOMException('the client has gone', 'AbortError')));
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) gone.abort(new DOMException('the client has gone', 'AbortError'));
+  });
   let response: FakeResponse;
   try {
     const url = new URL(incoming.url ?? '/', `http://${incoming.headers.host ?? '127.0.0.1'}`);

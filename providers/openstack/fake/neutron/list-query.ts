@@ -115,4 +115,4 @@ function href({ origin, path, query }: FakeRequest, marker: string, isReverse: b
 }
 
 const pick = (item: object, fields: readonly string[]): object =>
-  Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name)));
+  Object.fromEntries(fields.flatMap((name) => (name in item ? [[name, item[name as keyof typeof item]]] : [])));

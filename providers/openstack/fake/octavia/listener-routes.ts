@@ -37,12 +37,10 @@ export function addListenerRoutes(routes: RouteTable, octavia: Octavia): void {
   };
   routes
     .on(`GET ${ROOT}`, ({ request, caller }) => {
-      const all = [...store.listeners.values()].filter((each) => isVisible(each, caller));
-      return listShown(
-        'listeners',
-        all.map((each) => views.listener(each)),
-        request,
-      );
+      const below = request.query.get('loadbalancer_id');
+      const some = below === null ? [...store.listeners.values()] : store.listenersOf(below);
+      const all = some.filter((each) => isVisible(each, caller));
+      return listShown('listeners', all, (each) => views.listener(each), request);
     })
     .on(`GET ${ROOT}/{id}`, ({ params, caller }) => {
       const found = store.visible(store.listeners, KIND, params['id'] ?? '', caller);

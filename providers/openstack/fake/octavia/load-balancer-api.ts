@@ -39,7 +39,7 @@ export function loadBalancerRoutes(octavia: Octavia): RouteTable {
         enabled: true,
         flavor_profile_id: id,
       }));
-      return listShown('flavors', flavors, request);
+      return listShown('flavors', flavors, (each) => each, request);
     })
     .on('GET /v2.0/lbaas/availabilityzones', ({ request }) => {
       const zones = [...settings.availabilityZones].map((name) => ({
@@ -48,7 +48,7 @@ export function loadBalancerRoutes(octavia: Octavia): RouteTable {
         enabled: true,
         availability_zone_profile_id: octavia.ids.uuid(),
       }));
-      return listShown('availability_zones', zones, request);
+      return listShown('availability_zones', zones, (each) => each, request);
     });
   addLoadBalancerRoutes(routes, octavia);
   addListenerRoutes(routes, octavia);

@@ -18,11 +18,7 @@ export function addLoadBalancerRoutes(routes: RouteTable, octavia: Octavia): voi
   routes
     .on(`GET ${ROOT}`, ({ request, caller }) => {
       const all = [...store.loadBalancers.values()].filter((each) => isVisible(each, caller));
-      return listShown(
-        'loadbalancers',
-        all.map((each) => views.loadBalancer(each)),
-        request,
-      );
+      return listShown('loadbalancers', all, (each) => views.loadBalancer(each), request);
     })
     .on(`GET ${ROOT}/{id}`, ({ params, caller }) => {
       const found = store.visible(store.loadBalancers, KIND, params['id'] ?? '', caller);

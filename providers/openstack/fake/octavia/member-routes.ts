@@ -38,11 +38,7 @@ export function addMemberRoutes(routes: RouteTable, octavia: Octavia): void {
   };
   routes
     .on(`GET ${ROOT}`, ({ request, params, caller }) =>
-      listShown(
-        'members',
-        store.membersOf(poolOf(params, caller).id).map((each) => views.member(each)),
-        request,
-      ),
+      listShown('members', store.membersOf(poolOf(params, caller).id), (each) => views.member(each), request),
     )
     .on(`GET ${ROOT}/{id}`, ({ params, caller }) => {
       const member = memberOf(poolOf(params, caller), params['id'] ?? '');

@@ -41,11 +41,7 @@ export function addMonitorRoutes(routes: RouteTable, octavia: Octavia): void {
   routes
     .on(`GET ${ROOT}`, ({ request, caller }) => {
       const all = [...store.monitors.values()].filter((each) => isVisible(each, caller));
-      return listShown(
-        'healthmonitors',
-        all.map((each) => views.monitor(each)),
-        request,
-      );
+      return listShown('healthmonitors', all, (each) => views.monitor(each), request);
     })
     .on(`GET ${ROOT}/{id}`, ({ params, caller }) => {
       const found = store.visible(store.monitors, KIND, params['id'] ?? '', caller);

@@ -50,7 +50,7 @@ export function addListener(
   }
   checkListener(listener, loadBalancer, store.listenersOf(loadBalancer.id));
   if (listener.default_pool_id !== null) checkDefaultPool(octavia, listener, listener.default_pool_id);
-  store.listeners.set(listener.id, listener);
+  store.addListener(listener);
   return listener;
 }
 
@@ -84,7 +84,7 @@ export function addPool(
     throw octaviaRefusal(409, 'This listener already has a default pool');
   }
   checkPool(pool, loadBalancer);
-  store.pools.set(pool.id, pool);
+  store.addPool(pool);
   if (listener) {
     listener.default_pool_id = pool.id;
     listener.updated_at = octavia.timestamp();
@@ -179,6 +179,6 @@ export function addMonitor(
     poolId: pool.id,
   } as unknown as FakeHealthMonitor;
   checkMonitor(monitor, pool, loadBalancer);
-  store.monitors.set(monitor.id, monitor);
+  store.addMonitor(monitor);
   return monitor;
 }

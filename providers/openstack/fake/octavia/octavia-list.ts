@@ -12,28 +12,37 @@ const TAG_FILTERS: Readonly<Record<string, (have: readonly string[], asked: read
 
 type Shown = Readonly<Record<string, unknown>> & { readonly tags?: readonly string[] };
 
-/** `items` as they are shown, in the order that they were made. */
-export function listShown(key: string, items: readonly object[], request: FakeRequest): FakeResponse {
+/** `kept`, in the order that they were made, each as `show` gives it: where its own attributes are enough for a filter, only what is found. */
+export function listShown<T extends object>(
+  key: string,
+  kept: readonly T[],
+  show: (one: T) => object,
+  request: FakeRequest,
+): FakeResponse {
   const { query, origin, path } = request;
-  const shown = items as readonly Shown[];
-  const tests: ((item: Shown) => boolean)[] = [];
+  const shown = (one: T): Shown => show(one) as Shown;
+  const before: ((item: Shown) => boolean)[] = [];
+  const after: ((item: Shown) => boolean)[] = [];
   for (const name of new Set(query.keys())) {
     if (OF_THE_LIST.has(name)) continue;
     const values = query.getAll(name);
     const byTags = TAG_FILTERS[name];
     if (byTags) {
       const asked = values.flatMap((value) => value.split(','));
-      tests.push(({ tags = [] }) => byTags(tags, asked));
+      before.push(({ tags = [] }) => byTags(tags, asked));
       continue;
     }
     const [wanted = ''] = values;
     // A filter that is repeated, or that the kind has not, is refused.
-    if (values.length > 1 || (shown.length > 0 && !shown.some((item) => hasAttribute(item, name)))) {
+    if (values.length > 1 || (kept.length > 0 && !kept.some((one) => hasAttribute(shown(one), name)))) {
       throw octaviaRefusal(400, 'One or more arguments are either duplicate or invalid');
     }
-    tests.push((item) => matches(item, name, wanted));
+    (kept.every((one) => name in one) ? before : after).push((item) => matches(item, name, wanted));
   }
-  const found = shown.filter((item) => tests.every((test) => test(item)));
+  const found = kept
+    .filter((one) => before.every((test) => test(one as Shown)))
+    .map(shown)
+    .filter((item) => after.every((test) => test(item)));
   const marker = query.get('marker');
   const start = marker === null ? 0 : found.findIndex(({ id }) => id === marker) + 1;
   if (marker !== null && start === 0) {
@@ -54,7 +63,7 @@ const nextHref = (url: string, page: readonly Shown[], limit: number): string =>
   `${url}?limit=${limit}&marker=${String(page.at(-1)?.['id'])}`;
 
 const pick = (item: Shown, fields: readonly string[]): object =>
-  Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name)));
+  Object.fromEntries(fields.flatMap((name) => (name in item ? [[name, item[name]]] : [])));
 
 /** `loadbalancer_id` and `pool_id` are asked for, `loadbalancers` and `pools` are shown. */
 const pluralOf = (name: string): string | undefined => /^(loadbalancer|pool|listener)_id$/.exec(name)?.[1];

@@ -10,39 +10,86 @@ import type {
   OctaviaObject,
 } from './octavia-objects.ts';
 
+/** One kind of what hangs below something: by its ID, and by what it hangs below, in the order in which it came. */
+class ChildrenIndex<T extends OctaviaObject> {
+  readonly byID: Map<string, T> = new Map();
+  readonly #parentOf: (child: T) => string;
+  readonly #byParent = new Map<string, Set<T>>();
+
+  constructor(parentOf: (child: T) => string) {
+    this.#parentOf = parentOf;
+  }
+
+  add(child: T): void {
+    this.byID.set(child.id, child);
+    const parent = this.#parentOf(child);
+    const siblings = this.#byParent.get(parent) ?? new Set();
+    this.#byParent.set(parent, siblings.add(child));
+  }
+
+  of(parent: string): readonly T[] {
+    return [...(this.#byParent.get(parent) ?? [])];
+  }
+
+  remove(id: string): void {
+    const child = this.byID.get(id);
+    if (!child) return;
+    this.byID.delete(id);
+    const parent = this.#parentOf(child);
+    const siblings = this.#byParent.get(parent);
+    siblings?.delete(child);
+    if (siblings?.size === 0) this.#byParent.delete(parent);
+  }
+}
+
 export class OctaviaStore {
   readonly loadBalancers: Map<string, FakeLoadBalancer> = new Map();
-  readonly listeners: Map<string, FakeListener> = new Map();
-  readonly pools: Map<string, FakePool> = new Map();
-  readonly members: Map<string, FakeMember> = new Map();
-  readonly #membersOf = new Map<string, Set<FakeMember>>();
-  readonly monitors: Map<string, FakeHealthMonitor> = new Map();
+  readonly #listeners = new ChildrenIndex<FakeListener>(({ loadBalancerId }) => loadBalancerId);
+  readonly #pools = new ChildrenIndex<FakePool>(({ loadBalancerId }) => loadBalancerId);
+  readonly #members = new ChildrenIndex<FakeMember>(({ poolId }) => poolId);
+  readonly #monitors = new ChildrenIndex<FakeHealthMonitor>(({ poolId }) => poolId);
 
-  listenersOf(loadBalancerId: string): readonly FakeListener[] {
-    return [...this.listeners.values()].filter((each) => each.loadBalancerId === loadBalancerId);
+  readonly listeners: ReadonlyMap<string, FakeListener> = this.#listeners.byID;
+  readonly pools: ReadonlyMap<string, FakePool> = this.#pools.byID;
+  readonly members: ReadonlyMap<string, FakeMember> = this.#members.byID;
+  readonly monitors: ReadonlyMap<string, FakeHealthMonitor> = this.#monitors.byID;
+
+  addListener(listener: FakeListener): void {
+    this.#listeners.add(listener);
   }
 
-  poolsOf(loadBalancerId: string): readonly FakePool[] {
-    return [...this.pools.values()].filter((each) => each.loadBalancerId === loadBalancerId);
-  }
-
-  /** The listeners that a pool is the default of. */
-  listenersOfPool(poolId: string): readonly FakeListener[] {
-    return [...this.listeners.values()].filter((each) => each.default_pool_id === poolId);
-  }
-
-  membersOf(poolId: string): readonly FakeMember[] {
-    return [...(this.#membersOf.get(poolId) ?? [])];
+  addPool(pool: FakePool): void {
+    this.#pools.add(pool);
   }
 
   addMember(member: FakeMember): void {
-    this.members.set(member.id, member);
-    const ofPool = this.#membersOf.get(member.poolId) ?? new Set();
-    this.#membersOf.set(member.poolId, ofPool.add(member));
+    this.#members.add(member);
+  }
+
+  addMonitor(monitor: FakeHealthMonitor): void {
+    this.#monitors.add(monitor);
+  }
+
+  listenersOf(loadBalancerId: string): readonly FakeListener[] {
+    return this.#listeners.of(loadBalancerId);
+  }
+
+  poolsOf(loadBalancerId: string): readonly FakePool[] {
+    return this.#pools.of(loadBalancerId);
+  }
+
+  /** The listeners that a pool is the default of: they are of its own load balancer. */
+  listenersOfPool(poolId: string): readonly FakeListener[] {
+    const siblings = this.listenersOf(this.pools.get(poolId)?.loadBalancerId ?? '');
+    return siblings.filter((each) => each.default_pool_id === poolId);
+  }
+
+  membersOf(poolId: string): readonly FakeMember[] {
+    return this.#members.of(poolId);
   }
 
   monitorOf(poolId: string): FakeHealthMonitor | undefined {
-    return [...this.monitors.values()].find((each) => each.poolId === poolId);
+    return this.#monitors.of(poolId)[0];
   }
 
   /** With all that is below it, the load balancer last. */
@@ -58,9 +105,8 @@ export class OctaviaStore {
 
   remove({ id }: OctaviaObject): void {
     for (const listener of this.listenersOfPool(id)) listener.default_pool_id = null;
-    const member = this.members.get(id);
-    if (member) this.#membersOf.get(member.poolId)?.delete(member);
-    for (const all of [this.loadBalancers, this.listeners, this.pools, this.members, this.monitors]) all.delete(id);
+    this.loadBalancers.delete(id);
+    for (const kind of [this.#listeners, this.#pools, this.#members, this.#monitors]) kind.remove(id);
   }
 
   find(id: string): OctaviaObject | undefined {

@@ -28,12 +28,10 @@ export function addPoolRoutes(routes: RouteTable, octavia: Octavia): void {
   };
   routes
     .on(`GET ${ROOT}`, ({ request, caller }) => {
-      const all = [...store.pools.values()].filter((each) => isVisible(each, caller));
-      return listShown(
-        'pools',
-        all.map((each) => views.pool(each)),
-        request,
-      );
+      const below = request.query.get('loadbalancer_id');
+      const some = below === null ? [...store.pools.values()] : store.poolsOf(below);
+      const all = some.filter((each) => isVisible(each, caller));
+      return listShown('pools', all, (each) => views.pool(each), request);
     })
     .on(`GET ${ROOT}/{id}`, ({ params, caller }) => {
       const found = store.visible(store.pools, KIND, params['id'] ?? '', caller);
