@@ -21,6 +21,12 @@ const LARGE = 240_000;
 const EXCLUDED = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const ZONES = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region', 'node.kubernetes.io/instance-type'];
 
+/**
+ * Of a strategic merge patch, which is what a kubelet sends, and costs the API server a tenth of what a merge patch of a Node of 700 KB
+ * does: the list as a whole.
+ */
+const replacing = (list: readonly object[]): readonly object[] => [{ $patch: 'replace' }, ...list];
+
 export interface HostileKubeletsOptions {
   readonly random: () => number;
   /** The one with a machine; the file with which it signs in. */
@@ -83,7 +89,7 @@ export class HostileKubelets implements AsyncDisposable {
     const body = isStatus ? { status: this.#status() } : this.#object();
     const subresource = isStatus ? { subresource: 'status' } : {};
     try {
-      await nodes.patch({ name }, { type: 'merge', body }, { ...subresource, answer: 'metadata' });
+      await nodes.patch({ name }, { type: 'strategic', body }, { ...subresource, answer: 'metadata' });
       this.counts.written++;
     } catch (error) {
       if (!isStatusError(error)) throw error;
@@ -110,12 +116,13 @@ export class HostileKubelets implements AsyncDisposable {
     if (choice < 0.4) {
       const some = Array.from({ length: 1 + Math.floor(random() * 5) }, () => this.#choose(addresses));
       const types = ['InternalIP', 'ExternalIP'];
-      return { addresses: some.map((address) => ({ type: this.#choose(types), address })) };
+      return { addresses: replacing(some.map((address) => ({ type: this.#choose(types), address }))) };
     }
-    if (choice < 0.7) return { conditions: [condition('Ready', this.#choose(['True', 'False', 'Unknown']), 'x')] };
+    if (choice < 0.7)
+      return { conditions: replacing([condition('Ready', this.#choose(['True', 'False', 'Unknown']), 'x')]) };
     if (choice < 0.85) {
       const large = condition('Ready', 'True', '-eyJ'.repeat(LARGE / 4));
-      return { conditions: [large, condition('NetworkUnavailable', 'True', 'x'.repeat(LARGE))] };
+      return { conditions: replacing([large, condition('NetworkUnavailable', 'True', 'x'.repeat(LARGE))]) };
     }
     const names = Array.from({ length: 50 }, (_, i) => `${'-eyJ'.repeat(1_000)}${i}`);
     return { images: names.map((image) => ({ names: [image], sizeBytes: 1 })) };
@@ -126,7 +133,7 @@ export class HostileKubelets implements AsyncDisposable {
     const choice = random();
     const metadata = (of: object): object => ({ metadata: of });
     if (choice < 0.15) return { spec: { providerID: this.#choose(providerIDs) } };
-    if (choice < 0.3) return { spec: { taints: [{ key: 'example.com/mine', effect: 'NoSchedule' }] } };
+    if (choice < 0.3) return { spec: { taints: replacing([{ key: 'example.com/mine', effect: 'NoSchedule' }]) } };
     if (choice < 0.5) return metadata({ labels: { [EXCLUDED]: this.#choose(['true', null]) } });
     if (choice < 0.65) return metadata({ labels: { [this.#choose(ZONES)]: `z${Math.floor(random() * 9)}` } });
     if (choice < 0.75) return metadata({ labels: { edge: this.#choose(['true', null]) } });

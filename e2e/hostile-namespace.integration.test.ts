@@ -202,7 +202,7 @@ class Cluster {
       if (this.#random() < 0.5) this.#api.apply(name, before.spec ?? {}, { finalizers: [] });
       return this.#api.delete(name);
     }
-    const { metadata = {}, spec = {} } = hostile.change() as Service;
+    const { metadata = {}, spec = {} } = hostile.change();
     const annotations = { ...before.metadata?.annotations, ...metadata.annotations };
     const merged = { ...before.spec, ...spec };
     this.#api.apply(name, this.#specOf(merged.ports ?? [], merged), { ...metadata, annotations });

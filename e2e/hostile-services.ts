@@ -4,7 +4,7 @@ import { systemClock, type Service } from '@outrigger/kube';
 export const HOSTILE_NAMESPACE = 'hostile';
 const PREFIX = 'loadbalancer.openstack.org/';
 const FINALIZER = 'example.com/mine';
-const CLEANUP = 'service.kubernetes.io/load-balancer-cleanup';
+export const CLEANUP = 'service.kubernetes.io/load-balancer-cleanup';
 /** What a Service of any size may be sent with: the API server takes 256 KiB of annotations. */
 const LARGE = 240_000;
 const MOST_PORTS = 2_000;
@@ -18,7 +18,9 @@ export interface Targets {
   readonly subnets: readonly string[];
 }
 
-export type Patch = Readonly<Record<string, unknown>>;
+/** What is changed of a Service: of a merge patch, so a list is the whole list. */
+export type Change = Pick<Service, 'metadata' | 'spec' | 'status'>;
+type ServiceSpec = NonNullable<Service['spec']>;
 type Choose = <T>(among: readonly T[]) => T;
 
 /** Texts of 240 KB that each cost more than their size where they are matched, split, redacted or quoted carelessly. */
@@ -50,19 +52,28 @@ export class HostileServices {
       apiVersion: 'v1',
       kind: 'Service',
       metadata: { name, namespace: HOSTILE_NAMESPACE, annotations: this.#annotations() },
-      spec: { type: 'LoadBalancer', ports: this.#ports(), ...this.#wish() },
+      spec: { type: 'LoadBalancer', ...this.#ports(), ...this.#wish() },
     };
     const { metadata, spec } = service;
     const finalizers = this.#random() < 0.2 ? { finalizers: [this.#choose([FINALIZER, CLEANUP])] } : {};
     return { ...service, metadata: { ...metadata, ...finalizers }, spec } as Service;
   }
 
-  /** One of a hundred has 2,000 ports. */
-  #ports(): readonly object[] {
-    const few = 1 + Math.floor(this.#random() * 5);
-    const count = this.#random() < 0.01 ? MOST_PORTS : few;
-    const protocol = this.#choose(['TCP', 'TCP', 'TCP', 'UDP']);
-    return Array.from({ length: count }, (_, i) => ({ name: `p${i}`, port: 1 + i, targetPort: 65_535 - i, protocol }));
+  /**
+   * One of a hundred has 2,000 ports, and no node ports: the API server writes to etcd once for each that it gives, and would be held for seconds
+   * by that alone, whatever the program does.
+   */
+  #ports(): Pick<ServiceSpec, 'ports' | 'allocateLoadBalancerNodePorts'> {
+    const isLarge = this.#random() < 0.01;
+    const count = isLarge ? MOST_PORTS : 1 + Math.floor(this.#random() * 5);
+    const protocol = this.#choose<'TCP' | 'UDP'>(['TCP', 'TCP', 'TCP', 'UDP']);
+    const ports = Array.from({ length: count }, (_, i) => ({
+      name: `p${i}`,
+      port: 1 + i,
+      targetPort: 65_535 - i,
+      protocol,
+    }));
+    return isLarge ? { ports, allocateLoadBalancerNodePorts: false } : { ports };
   }
 
   #wish(): object {
@@ -97,11 +108,11 @@ export class HostileServices {
   }
 
   /** A merge patch of one that is there. */
-  change(): Patch {
+  change(): Change {
     const choice = this.#random();
     if (choice < 0.35) return { metadata: { annotations: this.#annotations() } };
     if (choice < 0.5) return { spec: { type: this.#choose(['LoadBalancer', 'ClusterIP', 'NodePort']) } };
-    if (choice < 0.65) return { spec: { ports: this.#ports() } };
+    if (choice < 0.65) return { spec: this.#ports() };
     if (choice < 0.75) return { spec: { loadBalancerIP: this.#choose(this.#targets.addresses) } };
     if (choice < 0.85) return { metadata: { finalizers: this.#choose([[FINALIZER], [CLEANUP, FINALIZER], []]) } };
     if (choice < 0.9) return { status: { loadBalancer: { ingress: [{ ip: this.#choose(this.#targets.addresses) }] } } };

@@ -12,7 +12,7 @@ import {
   type ResourceClient,
   type Service,
 } from '@outrigger/kube';
-import { HOSTILE_NAMESPACE, HostileServices, type Patch, type Targets } from './hostile-services.ts';
+import { CLEANUP, HOSTILE_NAMESPACE, HostileServices, type Change, type Targets } from './hostile-services.ts';
 import { Pacer } from './pacer.ts';
 import { rbacResource } from './rbac-resource.ts';
 
@@ -101,7 +101,7 @@ export class HostileTenant implements AsyncDisposable {
         await this.#services.delete(ref);
         this.counts.deleted++;
       } else {
-        await this.#patch(name, this.#hostile.change());
+        await this.#patch(name, strategic(this.#hostile.change()));
         this.counts.changed++;
       }
     } catch (error) {
@@ -110,7 +110,30 @@ export class HostileTenant implements AsyncDisposable {
     }
   }
 
-  async #patch(name: string, body: Patch): Promise<void> {
-    await this.#services.patch({ namespace: HOSTILE_NAMESPACE, name }, { type: 'merge', body }, { answer: 'metadata' });
+  async #patch(name: string, body: object): Promise<void> {
+    await this.#services.patch(
+      { namespace: HOSTILE_NAMESPACE, name },
+      { type: 'strategic', body },
+      { answer: 'metadata' },
+    );
   }
+}
+
+/**
+ * The strategic merge patch that does the same: what kubectl sends, and what costs the API server least. Lists that it would add to are
+ * replaced.
+ */
+function strategic({ metadata = {}, spec = {}, ...others }: Change): object {
+  const { finalizers, ...named } = metadata;
+  const { ports, ...wish } = spec;
+  const removed = [CLEANUP].filter((one) => finalizers?.includes(one) === false);
+  return {
+    ...others,
+    metadata: {
+      ...named,
+      ...(finalizers && { finalizers: finalizers.length > 0 ? finalizers : null }),
+      ...(finalizers && removed.length > 0 && { '$deleteFromPrimitiveList/finalizers': removed }),
+    },
+    spec: { ...wish, ...(ports && { ports: [{ $patch: 'replace' }, ...ports] }) },
+  };
 }

@@ -107,7 +107,7 @@ export class NeutralLoad implements AsyncDisposable {
   }
 
   async #patch(name: string, body: object): Promise<void> {
-    const patch = { type: 'merge', body: body as Readonly<Record<string, unknown>> } as const;
+    const patch = { type: 'strategic', body: body as Readonly<Record<string, unknown>> } as const;
     await this.#configMaps.patch({ namespace: NAMESPACE, name }, patch, { answer: 'metadata' });
   }
 
