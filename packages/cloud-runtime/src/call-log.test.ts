@@ -30,3 +30,25 @@ test('objects that were not asked about for long are dropped, so that it never g
   assert.deepEqual(log.list('second'), []);
   assert.equal(log.list('first').length, 8);
 });
+
+test('a request costs the same however many objects its call is about, and each of them knows it', () => {
+  const log = new CallLog();
+  const reads = { count: 0 };
+  const uids = Array.from({ length: 100 }, (_, i) => `uid-${i}`);
+  const about = new Proxy(uids, {
+    get: (all, key, self) => {
+      reads.count++;
+      return Reflect.get(all, key, self) as unknown;
+    },
+  });
+  log.add(record(0), ['uid-7']);
+  log.add(record(1), about);
+  const { count } = reads;
+  for (let at = 2; at < 7; at++) log.add(record(at), about);
+  assert.equal(reads.count, count);
+  log.add(record(7), ['uid-7']);
+  assert.deepEqual(times(log.list('uid-7')), [0, 1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(times(log.list('uid-8')), [1, 2, 3, 4, 5, 6]);
+  log.add(record(8), about);
+  assert.deepEqual(times(log.list('uid-7')), [1, 2, 3, 4, 5, 6, 7, 8]);
+});

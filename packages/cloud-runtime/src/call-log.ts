@@ -16,42 +16,65 @@ export interface CallRecord {
 const REMEMBERED = 256;
 /** Requests for one object: a quiet one's are still known when the log of all has gone round. */
 const REMEMBERED_FOR_ONE = 8;
-/** Objects: those that were asked about least lately are dropped. They share the records of their batches. */
+/** Objects: those that were asked about least lately are dropped. */
 const OBJECTS = 20_000;
-/** An object goes to the end of the line once in so many requests: a request may be about hundreds, and each move costs more than the rest. */
-const MOVED_EVERY = 1_000;
 
-/** A ring, and a small one for each object: remembering costs the same for ever. */
+interface Entry {
+  /** How many requests there were before. */
+  readonly at: number;
+  readonly record: CallRecord;
+}
+
+const NOBODY: readonly string[] = [];
+
+/** Of one call of the contract, which may send hundreds of requests about hundreds of objects: the last ones. */
+type CallEntries = Entry[];
+
+/** A ring, and what the last calls about each object have sent. A request costs the same however many objects it is about. */
 export class CallLog {
   readonly #records: CallRecord[] = [];
-  readonly #byObject = new Map<string, { readonly records: CallRecord[]; movedAt: number }>();
-  #next = 0;
+  readonly #byCall = new WeakMap<readonly string[], CallEntries>();
+  readonly #byObject = new Map<string, readonly CallEntries[]>();
   #added = 0;
 
-  /** `about`: UIDs of the objects for whose sake it was sent. */
-  add(record: CallRecord, about: readonly string[] = []): void {
-    this.#records[this.#next] = record;
-    this.#next = (this.#next + 1) % REMEMBERED;
-    this.#added += 1;
+  /** `about`: UIDs of the objects for whose sake it was sent; of one call, always the same array. */
+  add(record: CallRecord, about: readonly string[] = NOBODY): void {
+    this.#records[this.#added % REMEMBERED] = record;
+    const entries = this.#byCall.get(about) ?? this.#begin(about);
+    entries.push({ at: this.#added++, record });
+    if (entries.length > REMEMBERED_FOR_ONE) entries.shift();
+  }
+
+  #begin(about: readonly string[]): CallEntries {
+    const entries: CallEntries = [];
+    this.#byCall.set(about, entries);
     for (const uid of about) {
-      const known = this.#byObject.get(uid) ?? { records: [], movedAt: -Infinity };
-      const { movedAt, records } = known;
-      records.push(record);
-      if (records.length > REMEMBERED_FOR_ONE) records.shift();
-      if (this.#added < movedAt + MOVED_EVERY) continue;
-      known.movedAt = this.#added;
+      const calls = [...lastOf(this.#byObject.get(uid) ?? []), entries];
+      // Those that were asked about last are at the end.
       this.#byObject.delete(uid);
-      this.#byObject.set(uid, known);
+      this.#byObject.set(uid, calls);
     }
     for (const [oldest] of this.#byObject) {
       if (this.#byObject.size <= OBJECTS) break;
       this.#byObject.delete(oldest);
     }
+    return entries;
   }
 
   /** Newest last. With `uid`: those for this object only. */
   list(uid?: string): readonly CallRecord[] {
-    if (uid !== undefined) return [...(this.#byObject.get(uid)?.records ?? [])];
-    return [...this.#records.slice(this.#next), ...this.#records.slice(0, this.#next)];
+    if (uid === undefined) {
+      const next = this.#added % REMEMBERED;
+      return [...this.#records.slice(next), ...this.#records.slice(0, next)];
+    }
+    const entries = (this.#byObject.get(uid) ?? []).flat().sort((a, b) => a.at - b.at);
+    return entries.slice(-REMEMBERED_FOR_ONE).map(({ record }) => record);
   }
+}
+
+/** As many calls as have what is remembered of an object. */
+function lastOf(calls: readonly CallEntries[]): readonly CallEntries[] {
+  let count = 0;
+  const first = calls.findLastIndex((entries) => (count += entries.length) >= REMEMBERED_FOR_ONE);
+  return calls.slice(Math.max(0, first));
 }
