@@ -17,18 +17,33 @@ const ownerOf = (i: number): { readonly clusterId: string; readonly uid: string 
   uid: idOf(`uid-${i}`),
 });
 
+interface Item {
+  readonly tags?: readonly string[];
+  readonly loadbalancers?: readonly { readonly id: string }[];
+}
+
 /** A project with one load balancer, one pool and one floating IP for each of 300 Services; it counts how often the marks of them are read. */
 class CountedProject {
   reads = 0;
   /** That were asked for last, by what was listed. */
   readonly columns = new Map<string, readonly string[]>();
+  /** Requests, by what was listed. */
+  readonly requests = new Map<string, number>();
 
   readonly client = {
     region: undefined,
     list: <T>(_call: unknown, { collection, query = [] }: { readonly collection: string; readonly query?: Query }) => {
       const fields = query.flatMap(([name, value]) => (name === 'fields' ? [value] : []));
       this.columns.set(collection, fields);
-      return Promise.resolve(this.#items(collection) as readonly T[]);
+      this.requests.set(collection, 1 + (this.requests.get(collection) ?? 0));
+      const filters = new Map(query);
+      const tags = filters.get('tags-any')?.split(',');
+      const above = filters.get('loadbalancer_id');
+      const isAskedFor = (item: Item): boolean =>
+        (tags === undefined || tags.some((tag) => item.tags?.includes(tag))) &&
+        (above === undefined || item.loadbalancers?.some(({ id }) => id === above) === true);
+      const items: readonly object[] = this.#items(collection).filter(isAskedFor);
+      return Promise.resolve(items as readonly T[]);
     },
     request: () => Promise.reject(new Error('nothing is asked for by its ID')),
     hasService: () => Promise.resolve(true),
@@ -79,9 +94,11 @@ interface Looked {
   readonly reads: number;
   readonly wishes: number;
   readonly columns: CountedProject['columns'];
+  /** Of each look. */
+  readonly requests: readonly Readonly<Record<string, number>>[];
 }
 
-async function look(count: number): Promise<Looked> {
+async function look(count: number, ...next: readonly number[]): Promise<Looked> {
   const project = new CountedProject();
   let wishes = 0;
   const observer = new Observer({
@@ -98,15 +115,20 @@ async function look(count: number): Promise<Looked> {
     },
   });
   const call = { signal: new AbortController().signal } as Parameters<Observer['observe']>[1];
-  const seen = await observer.observe(servicesOf(count), call);
-  assert.equal(seen.length, count);
-  for (const [i, one] of seen.entries()) {
-    assert.deepEqual(one.kind === 'parts' ? one.parts.map(({ kind, id }) => [kind, id]) : one, [
-      ['load-balancer', idOf(`lb-${i}`)],
-      ['floating-ip', idOf(`fip-${i}`)],
-    ]);
+  const requests: Readonly<Record<string, number>>[] = [];
+  for (const asked of [count, ...next]) {
+    project.requests.clear();
+    const seen = await observer.observe(servicesOf(asked), call);
+    assert.equal(seen.length, asked);
+    for (const [i, one] of seen.entries()) {
+      assert.deepEqual(one.kind === 'parts' ? one.parts.map(({ kind, id }) => [kind, id]) : one, [
+        ['load-balancer', idOf(`lb-${i}`)],
+        ['floating-ip', idOf(`fip-${i}`)],
+      ]);
+    }
+    requests.push(Object.fromEntries(project.requests));
   }
-  return { reads: project.reads, wishes, columns: project.columns };
+  return { reads: project.reads, wishes, columns: project.columns, requests };
 }
 
 test('what is listed is read once a look, and not once for each of its Services', async () => {
@@ -136,4 +158,15 @@ test('of what there may be many, the columns that are read are asked for, and no
 
 test('what floating IP a Service wishes is not worked out where it has one and asks for none by its address', async () => {
   assert.equal((await look(20)).wishes, 0);
+});
+
+test('once it is known how much a project has, a look at few of many reads these, and not all that there are', async () => {
+  const { requests } = await look(5, 5, 9, 20);
+  const [first, few, more, many] = requests;
+  const others = { floatingips: 1, security_groups: 1 };
+  const lists = { loadbalancers: 1, listeners: 1, pools: 1 };
+  assert.deepEqual(first, { ...others, ...lists, members: 5 });
+  assert.deepEqual(few, { ...others, loadbalancers: 1, listeners: 1, pools: 5, members: 5 });
+  assert.deepEqual(more, { ...others, loadbalancers: 1, listeners: 1, pools: 9, members: 9 });
+  assert.deepEqual(many, { ...others, ...lists, members: 20 });
 });

@@ -28,8 +28,9 @@ import { hasPredecessorsShare, isClaimable } from '../predecessor.ts';
 import { FloatingNetworks } from './floating-networks.ts';
 import { observeForeignThings } from './foreign-things.ts';
 import { LatenessTracker } from './lateness.ts';
+import { ListSizes } from './list-sizes.ts';
 import { floatingIPPart, loadBalancerPart, ownedParts, securityGroupPart, type Related } from './parts.ts';
-import { LISTS_FROM, readChildren, type Children } from './read-children.ts';
+import { readChildren, type Children, type ChildrenMemory } from './read-children.ts';
 import {
   listLoadBalancers,
   readLists,
@@ -49,6 +50,11 @@ export interface ObserverOptions extends ClusterNames {
   /** For a load balancer that this driver has made. Of a Service that is refused: none. */
   readonly floatingWish: (service: LoadBalancerService, driver: string | undefined) => FloatingIPWish;
 }
+
+/** Services whose load balancers are asked for by their tags: two for each, in one URL of some 4 KB. */
+const MOST_TAGGED = 20;
+/** Of a Service that no tag leads to: those of its two names. */
+const REQUESTS_FOR_UNKNOWN = 2;
 
 /** One of a list, its mark read once for all Services that look for their own in it. */
 interface Marked<T> {
@@ -70,11 +76,11 @@ interface Marks {
 
 export class Observer {
   readonly #options: ObserverOptions;
-  readonly #lateness: LatenessTracker;
+  readonly #memory: ChildrenMemory;
 
   constructor(options: ObserverOptions) {
     this.#options = options;
-    this.#lateness = new LatenessTracker(options.clock);
+    this.#memory = { lateness: new LatenessTracker(options.clock), sizes: new ListSizes() };
   }
 
   async observe(
@@ -83,8 +89,11 @@ export class Observer {
   ): Promise<readonly LoadBalancerObservation[]> {
     const client = this.#options.client;
     const identities = services.map((service) => identityOf(service, this.#options));
-    const isFew = services.length < LISTS_FROM;
+    const { lateness, sizes } = this.#memory;
+    const isFew =
+      services.length <= MOST_TAGGED && !sizes.isWorthIt('loadbalancers', services.length, REQUESTS_FOR_UNKNOWN);
     const lists = await readLists(client, call, isFew ? this.#findTagged(identities, call) : undefined);
+    if (!isFew) sizes.note('loadbalancers', lists.loadBalancers.length);
     const unlisted = await this.#readUnlisted(identities, lists, call);
     const shown = [...lists.loadBalancers, ...[...unlisted.values()].filter((one) => isLoadBalancer(one))];
     const floatingIPs = lists.floatingIPs.map(marked);
@@ -94,7 +103,7 @@ export class Observer {
     const related = identities.map((identity) => relatedOf(all, places, identity));
     const wanted = related.flat().filter(({ relation, wire }) => relation !== 'namesake' && isSettled(wire));
     const ids = [...new Set(wanted.map(({ wire }) => wire.id))];
-    const children = await readChildren(client, ids, this.#lateness, call);
+    const children = await readChildren(client, ids, this.#memory, call);
     const groupIDs = lists.securityGroups
       .map(marked)
       .filter((group) => identities.some((identity) => groupRelation(group, identity) !== undefined))
@@ -106,7 +115,7 @@ export class Observer {
     const found = { plainIPs: lists.floatingIPs, floatingIPs, securityGroups: securityGroups.map(marked) };
     const byVip = new Map(all.map((one) => [one.vip_port_id, one]));
     const networks = new FloatingNetworks(client, call);
-    this.#lateness.prune();
+    lateness.prune();
     this.#options.facts.prune();
     return Promise.all(
       identities.map(async (identity, i): Promise<LoadBalancerObservation> => {
@@ -194,7 +203,7 @@ export class Observer {
       if (below instanceof Error) throw below;
       const part = loadBalancerPart(one, identity, {
         children: below && (await this.#withSubnets(one.wire, below, call)),
-        late: this.#lateness.ofLoadBalancer(one.wire.id, one.wire.provisioning_status),
+        late: this.#memory.lateness.ofLoadBalancer(one.wire.id, one.wire.provisioning_status),
         floatingIPs: plainIPs,
         floatingNetwork:
           one.relation === 'shared'

@@ -1,4 +1,4 @@
-/** Reads what hangs below load balancers: few one by one, many by one list of each kind. */
+/** Reads what hangs below load balancers: few one by one, many by one list of each kind (`ListSizes`). */
 import { asError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../../client/api-client.ts';
 import { listOf, operation } from '../../client/operation.ts';
@@ -8,9 +8,7 @@ import { groupPairs } from '../../group-pairs.ts';
 import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import type { WireListener, WireMember, WireMonitor, WirePool } from '../octavia-wire.ts';
 import type { LatenessTracker } from './lateness.ts';
-
-/** From so many load balancers, or Services, on, the project's lists are fewer requests than those of each. */
-export const LISTS_FROM = 3;
+import type { ListSizes } from './list-sizes.ts';
 
 /** What is read of each: statistics, times, weights and the like are half of what a pool of a hundred members answers. */
 const COLUMNS = {
@@ -63,17 +61,23 @@ export interface Children {
   readonly loosePools: readonly ObservedPool[];
 }
 
+/** What is remembered from one look to the next. */
+export interface ChildrenMemory {
+  readonly lateness: LatenessTracker;
+  readonly sizes: ListSizes;
+}
+
 /** By the ID of the load balancer; an error where its own pools could not be read. Rejects when the lists could not be. */
 export async function readChildren(
   client: ApiClient,
   ids: readonly string[],
-  lateness: LatenessTracker,
+  { lateness, sizes }: ChildrenMemory,
   call: CallContext,
 ): Promise<ReadonlyMap<string, Children | Error>> {
   if (ids.length === 0) return new Map();
   const [listeners, pools] = await Promise.all([
-    listBelow<WireListener>(client, 'listeners', ids, call),
-    listBelow<WirePool>(client, 'pools', ids, call),
+    listBelow<WireListener>(client, 'listeners', ids, sizes, call),
+    listBelow<WirePool>(client, 'pools', ids, sizes, call),
   ]);
   const wanted = new Set(ids);
   const poolsBelow = byLoadBalancer(pools, wanted);
@@ -81,7 +85,7 @@ export async function readChildren(
   const monitorIDs = [...new Set([...poolsBelow.values()].flat())].flatMap(({ healthmonitor_id: id }) =>
     id ? [id] : [],
   );
-  const monitors = await readMonitors(client, monitorIDs, call);
+  const monitors = await readMonitors(client, monitorIDs, sizes, call);
   const entries = ids.map(async (id): Promise<[string, Children | Error]> => {
     try {
       const own = poolsBelow.get(id) ?? [];
@@ -116,24 +120,30 @@ async function listBelow<T>(
   client: ApiClient,
   collection: 'listeners' | 'pools',
   ids: readonly string[],
+  sizes: ListSizes,
   call: CallContext,
 ): Promise<readonly T[]> {
   const list = (filter: Query): Promise<readonly T[]> =>
     client.list<T>(call, listOf('load-balancer', `/v2.0/lbaas/${collection}`, [...filter, ...columnsOf(collection)]));
-  if (ids.length >= LISTS_FROM) return list([]);
-  return (await Promise.all(ids.map((id) => list([['loadbalancer_id', id]])))).flat();
+  if (!sizes.isWorthIt(collection, ids.length))
+    return (await Promise.all(ids.map((id) => list([['loadbalancer_id', id]])))).flat();
+  const all = await list([]);
+  sizes.note(collection, all.length);
+  return all;
 }
 
 async function readMonitors(
   client: ApiClient,
   ids: readonly string[],
+  sizes: ListSizes,
   call: CallContext,
 ): Promise<ReadonlyMap<string, WireMonitor>> {
   const place = ['load-balancer', '/v2.0/lbaas/healthmonitors'] as const;
-  const all =
-    ids.length >= LISTS_FROM
-      ? await client.list<WireMonitor>(call, listOf(...place))
-      : await Promise.all(ids.map((id) => readIfThere<WireMonitor>(client, place, id, call)));
+  const isListed = sizes.isWorthIt('healthmonitors', ids.length);
+  const all = isListed
+    ? await client.list<WireMonitor>(call, listOf(...place))
+    : await Promise.all(ids.map((id) => readIfThere<WireMonitor>(client, place, id, call)));
+  if (isListed) sizes.note('healthmonitors', all.length);
   return new Map(all.flatMap((monitor) => (monitor ? [[monitor.id, monitor]] : [])));
 }
 
