@@ -49,6 +49,8 @@ export interface ServedCertificate {
   readonly replica: string;
   /** PEM, with the chain. */
   readonly pem: Fact<string>;
+  /** The Service that the webhook calls does not exist. */
+  readonly isMissing?: true;
 }
 
 export interface ClusterFacts {

@@ -30,13 +30,19 @@ interface Judged {
 }
 
 /** `trusted`: PEM in caBundle. */
-function judge(trusted: readonly string[], served: readonly ServedCertificate[] = []): Judged {
+function judge(
+  trusted: readonly string[],
+  served: readonly ServedCertificate[] = [],
+  failurePolicy?: 'Fail' | 'Ignore',
+): Judged {
   const caBundle = Buffer.from(trusted.join('\n')).toString('base64');
   const service = { name: 'ccm', namespace: 'kube-system' };
   const webhooks: WebhookConfiguration = {
     kind: 'ValidatingWebhookConfiguration',
     metadata: { name: 'w' },
-    webhooks: [{ name: 'service.outrigger.dev', clientConfig: { caBundle, service } }],
+    webhooks: [
+      { name: 'service.outrigger.dev', clientConfig: { caBundle, service }, ...(failurePolicy && { failurePolicy }) },
+    ],
   };
   const problems: Problem[] = [];
   const facts = { at: AT, certificates: new Map([[NAME, served]]) };
@@ -212,4 +218,16 @@ test('the name is that of the Service, or the host of the URL', () => {
   assert.equal(serverNameOf({ url: 'https://[::1]:10260/validate' }), '::1');
   assert.equal(serverNameOf({ url: 'https://ccm.example:10260/validate' }), 'ccm.example');
   assert.equal(serverNameOf({}), '');
+});
+
+test('a webhook that calls a Service that does not exist is told of, with what becomes of what it should review', async () => {
+  const authority = await TestAuthority.create('CN=ca', until(100));
+  const missing = { replica: '', pem: { unknown: 'there is no Service kube-system/ccm' }, isMissing: true } as const;
+  const words = 'The webhook service.outrigger.dev calls the Service kube-system/ccm, which does not exist:';
+  const refused = `error: ${words} the API server refuses whatever it should review.`;
+  assert.deepEqual(judge([authority.pem], [missing]).told, [refused]);
+  assert.deepEqual(judge([authority.pem], [missing], 'Fail').told, [refused]);
+  assert.deepEqual(judge([authority.pem], [missing], 'Ignore').told, [`warning: ${words} nothing is reviewed.`]);
+  const unknown = { replica: '', pem: { unknown: 'not permitted' } };
+  assert.deepEqual(judge([authority.pem], [unknown], 'Fail').told, []);
 });

@@ -49,6 +49,19 @@ export function webhooksOf(
     }
     const serverName = serverNameOf(clientConfig);
     const served = certificates.get(serverName) ?? [];
+    if (served.some(({ isMissing }) => isMissing)) {
+      const isIgnored = failurePolicy === 'Ignore';
+      const { name: called = '', namespace = '' } = clientConfig?.service ?? {};
+      const effect = isIgnored ? 'nothing is reviewed' : 'the API server refuses whatever it should review';
+      tell({
+        severity: isIgnored ? 'warning' : 'error',
+        section: 'webhooks',
+        about,
+        message: `The webhook ${webhook} calls the Service ${namespace}/${called}, which does not exist: ${effect}.`,
+        remedy: 'Create the Service, or delete the configuration.',
+        commands: [show],
+      });
+    }
     // Replicas share one, but in a rotation: each is judged once, and told of once.
     const judged = new Map<string, ReplicaCertificate['certificate']>();
     for (const [pem, replicas] of Map.groupBy(served, (one) => ('value' in one.pem ? one.pem.value : undefined))) {

@@ -28,6 +28,11 @@ interface Replica {
   readonly ways: readonly Way[];
 }
 
+/** Why nobody can be asked. */
+interface Unasked extends Pick<ServedCertificate, 'isMissing'> {
+  readonly why: string;
+}
+
 /** Never throws. */
 export async function readCertificates(options: ReadCertificatesOptions): Promise<ClusterFacts['certificates']> {
   const { webhooks } = options.cluster;
@@ -38,7 +43,10 @@ export async function readCertificates(options: ReadCertificatesOptions): Promis
   const read = await Promise.all(
     [...new Map(configs)].map(async ([serverName, config]): Promise<[string, readonly ServedCertificate[]]> => {
       const replicas = replicasOf(config, options, owned);
-      if (typeof replicas === 'string') return [serverName, [{ replica: '', pem: { unknown: replicas } }]];
+      if ('why' in replicas) {
+        const { why, ...missing } = replicas;
+        return [serverName, [{ replica: '', pem: { unknown: why }, ...missing }]];
+      }
       const path = `${SERVING_CERTIFICATE_PATH}${encodeURIComponent(serverName)}`;
       const served = replicas.map(async ({ name, ways }): Promise<ServedCertificate> => {
         return { replica: name, pem: pemOf(name, await askFirst(ways, path, options)) };
@@ -49,14 +57,15 @@ export async function readCertificates(options: ReadCertificatesOptions): Promis
   return new Map(read);
 }
 
-/** Those that the API server may call, or why none is known. */
+/** Those that the API server may call. */
 function replicasOf(
   { service, url = '' }: ClientConfig,
   options: ReadCertificatesOptions,
   owned: AsyncDisposableStack,
-): readonly Replica[] | string {
+): readonly Replica[] | Unasked {
   const { access, call, cluster, transport } = options;
-  if (!service) return URL.canParse(url) ? [directly(new URL(url).origin, options, owned)] : 'the webhook has no URL';
+  if (!service)
+    return URL.canParse(url) ? [directly(new URL(url).origin, options, owned)] : { why: 'the webhook has no URL' };
   const { name = '', namespace = '' } = service;
   const { pods, webhookServices } = cluster;
   const found =
@@ -67,11 +76,11 @@ function replicasOf(
     const { origin } = Object.assign(new URL(access.url), { port: String(targetOf(found, port)) });
     return [directly(origin, options, owned)];
   }
-  if ('unknown' in webhookServices) return webhookServices.unknown;
-  if (!found) return `there is no Service ${namespace}/${name}`;
-  if ('unknown' in pods) return pods.unknown;
+  if ('unknown' in webhookServices) return { why: webhookServices.unknown };
+  if (!found) return { why: `there is no Service ${namespace}/${name}`, isMissing: true };
+  if ('unknown' in pods) return { why: pods.unknown };
   const selected = pods.value.filter((pod) => isSelected(pod, found));
-  if (selected.length === 0) return `the Service ${namespace}/${name} selects no Pod of the manager that runs`;
+  if (selected.length === 0) return { why: `the Service ${namespace}/${name} selects no Pod of the manager that runs` };
   return selected.map((pod) => {
     const { podIP } = pod.status ?? {};
     const target = targetOf(found, port, pod);

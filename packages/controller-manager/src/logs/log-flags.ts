@@ -15,7 +15,7 @@ export interface LogOptions {
 }
 
 const ONE_STREAM = 'Accepted for compatibility: all lines go to stderr.';
-const NO_BUFFER = 'Accepted for compatibility: lines are written without delay.';
+const NO_BUFFER = 'Accepted for compatibility: lines are written within 50 ms.';
 
 const vmodule: FlagType<readonly VmodulePattern[]> = {
   word: 'pattern=N,...',
