@@ -1,5 +1,6 @@
 /** `GET /v2.0/<collection>`: filters, tags, fields and pages. */
 import type { Caller, FakeRequest, FakeResponse } from '../fake-http.ts';
+import { pickFields, TAG_FILTERS } from '../list-filters.ts';
 import type { Collection, StandardAttributes } from './collection.ts';
 import { badRequest } from './neutron-error.ts';
 
@@ -19,12 +20,6 @@ export interface ListOptions<T extends StandardAttributes> {
 
 const OF_THE_LIST = new Set(['limit', 'marker', 'page_reverse', 'fields', 'sort_key', 'sort_dir']);
 const STANDARD = ['id', 'name', 'description', 'project_id', 'tenant_id', 'revision_number', 'status', 'shared'];
-const TAGS: Readonly<Record<string, (have: readonly string[], asked: readonly string[]) => boolean>> = {
-  tags: (have, asked) => asked.every((tag) => have.includes(tag)),
-  'tags-any': (have, asked) => asked.some((tag) => have.includes(tag)),
-  'not-tags': (have, asked) => !asked.every((tag) => have.includes(tag)),
-  'not-tags-any': (have, asked) => !asked.some((tag) => have.includes(tag)),
-};
 
 export function listItems<T extends StandardAttributes>(
   options: ListOptions<T>,
@@ -41,7 +36,7 @@ export function listItems<T extends StandardAttributes>(
   return {
     status: 200,
     body: {
-      [key]: fields.length === 0 ? shown : shown.map((item) => pick(item, fields)),
+      [key]: fields.length === 0 ? shown : shown.map((item) => pickFields(item, fields)),
       ...(links.length > 0 ? { [`${key}_links`]: links } : {}),
     },
   };
@@ -56,7 +51,7 @@ function conditions<T extends StandardAttributes>(
   for (const name of new Set(query.keys())) {
     if (OF_THE_LIST.has(name)) continue;
     const values = query.getAll(name);
-    const byTags = TAGS[name];
+    const byTags = TAG_FILTERS[name];
     const special = matches[name];
     if (byTags) {
       const asked = values.flatMap((value) => value.split(','));
@@ -113,6 +108,3 @@ function href({ origin, path, query }: FakeRequest, marker: string, isReverse: b
   if (isReverse) other.set('page_reverse', 'True');
   return `${origin}/network${path}?${other.toString()}`;
 }
-
-const pick = (item: object, fields: readonly string[]): object =>
-  Object.fromEntries(fields.flatMap((name) => (name in item ? [[name, item[name as keyof typeof item]]] : [])));

@@ -5,7 +5,7 @@ import { notFound, octaviaRefusal } from './octavia-error.ts';
 import { listShown } from './octavia-list.ts';
 import type { FakeListener, FakeLoadBalancer, OctaviaObject } from './octavia-objects.ts';
 import { checkListener } from './octavia-rules.ts';
-import { isVisible } from './octavia-store.ts';
+import { candidates } from './octavia-store.ts';
 import type { Octavia } from './octavia.ts';
 import { attributesOf, checkAttributes, type Attributes } from './request-attributes.ts';
 
@@ -36,11 +36,9 @@ export function addListenerRoutes(routes: RouteTable, octavia: Octavia): void {
     return found;
   };
   routes
-    .on(`GET ${ROOT}`, ({ request, caller }) => {
-      const below = request.query.get('loadbalancer_id');
-      const some = below === null ? [...store.listeners.values()] : store.listenersOf(below);
-      const all = some.filter((each) => isVisible(each, caller));
-      return listShown('listeners', all, (each) => views.listener(each), request);
+    .on(`GET ${ROOT}`, (asked) => {
+      const kept = candidates(store.listeners, (id) => store.listenersOf(id), asked);
+      return listShown('listeners', kept, (each) => views.listener(each), asked.request);
     })
     .on(`GET ${ROOT}/{id}`, ({ params, caller }) => {
       const found = store.visible(store.listeners, KIND, params['id'] ?? '', caller);

@@ -1,14 +1,9 @@
 /** `GET /v2.0/lbaas/<collection>`: filters, tags, fields and pages. */
 import type { FakeRequest, FakeResponse } from '../fake-http.ts';
+import { pickFields, TAG_FILTERS } from '../list-filters.ts';
 import { octaviaRefusal } from './octavia-error.ts';
 
 const OF_THE_LIST = new Set(['limit', 'marker', 'page_reverse', 'fields', 'sort', 'sort_key', 'sort_dir']);
-const TAG_FILTERS: Readonly<Record<string, (have: readonly string[], asked: readonly string[]) => boolean>> = {
-  tags: (have, asked) => asked.every((tag) => have.includes(tag)),
-  'tags-any': (have, asked) => asked.some((tag) => have.includes(tag)),
-  'not-tags': (have, asked) => !asked.every((tag) => have.includes(tag)),
-  'not-tags-any': (have, asked) => !asked.some((tag) => have.includes(tag)),
-};
 
 type Shown = Readonly<Record<string, unknown>> & { readonly tags?: readonly string[] };
 
@@ -55,15 +50,12 @@ export function listShown<T extends object>(
   const fields = query.getAll('fields');
   return {
     status: 200,
-    body: { [key]: fields.length === 0 ? page : page.map((item) => pick(item, fields)), [`${key}_links`]: links },
+    body: { [key]: fields.length === 0 ? page : page.map((item) => pickFields(item, fields)), [`${key}_links`]: links },
   };
 }
 
 const nextHref = (url: string, page: readonly Shown[], limit: number): string =>
   `${url}?limit=${limit}&marker=${String(page.at(-1)?.['id'])}`;
-
-const pick = (item: Shown, fields: readonly string[]): object =>
-  Object.fromEntries(fields.flatMap((name) => (name in item ? [[name, item[name]]] : [])));
 
 /** `loadbalancer_id` and `pool_id` are asked for, `loadbalancers` and `pools` are shown. */
 const pluralOf = (name: string): string | undefined => /^(loadbalancer|pool|listener)_id$/.exec(name)?.[1];

@@ -1,5 +1,5 @@
 /** All there is in octavia, and what belongs to what. */
-import type { Caller } from '../fake-http.ts';
+import type { Caller, FakeRequest } from '../fake-http.ts';
 import { notFound } from './octavia-error.ts';
 import type {
   FakeHealthMonitor,
@@ -129,3 +129,14 @@ export class OctaviaStore {
 
 export const isVisible = ({ project_id }: OctaviaObject, { projectId, roles }: Caller): boolean =>
   project_id === projectId || roles.includes('admin');
+
+/** What the caller may see of a kind: only of one load balancer, where it is asked for. */
+export function candidates<T extends OctaviaObject>(
+  all: ReadonlyMap<string, T>,
+  below: (loadBalancerId: string) => readonly T[],
+  { caller, request }: { readonly caller: Caller; readonly request: FakeRequest },
+): readonly T[] {
+  const loadBalancerId = request.query.get('loadbalancer_id');
+  const some = loadBalancerId === null ? [...all.values()] : below(loadBalancerId);
+  return some.filter((each) => isVisible(each, caller));
+}

@@ -6,7 +6,7 @@ import { invalid, notFound } from './octavia-error.ts';
 import { listShown } from './octavia-list.ts';
 import type { FakeListener, FakeLoadBalancer, FakePool } from './octavia-objects.ts';
 import { checkPool } from './octavia-rules.ts';
-import { isVisible } from './octavia-store.ts';
+import { candidates } from './octavia-store.ts';
 import type { Octavia } from './octavia.ts';
 import { attributesOf, type Attributes } from './request-attributes.ts';
 
@@ -27,11 +27,9 @@ export function addPoolRoutes(routes: RouteTable, octavia: Octavia): void {
     });
   };
   routes
-    .on(`GET ${ROOT}`, ({ request, caller }) => {
-      const below = request.query.get('loadbalancer_id');
-      const some = below === null ? [...store.pools.values()] : store.poolsOf(below);
-      const all = some.filter((each) => isVisible(each, caller));
-      return listShown('pools', all, (each) => views.pool(each), request);
+    .on(`GET ${ROOT}`, (asked) => {
+      const kept = candidates(store.pools, (id) => store.poolsOf(id), asked);
+      return listShown('pools', kept, (each) => views.pool(each), asked.request);
     })
     .on(`GET ${ROOT}/{id}`, ({ params, caller }) => {
       const found = store.visible(store.pools, KIND, params['id'] ?? '', caller);
