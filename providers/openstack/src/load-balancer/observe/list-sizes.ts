@@ -22,4 +22,16 @@ export class ListSizes {
   isWorthIt(collection: Collection, count: number, each = 1): boolean {
     return count >= LISTS_FROM && (count * each - 1) * ROWS_A_REQUEST >= (this.#rows.get(collection) ?? 0);
   }
+
+  /** What belongs to each of `ids`, read by `one`, or by the list of all with what belongs to others. */
+  async read<T>(
+    collection: Collection,
+    ids: readonly string[],
+    { all, one }: { readonly all: () => Promise<readonly T[]>; readonly one: (id: string) => Promise<readonly T[]> },
+  ): Promise<readonly T[]> {
+    if (!this.isWorthIt(collection, ids.length)) return (await Promise.all(ids.map(one))).flat();
+    const listed = await all();
+    this.note(collection, listed.length);
+    return listed;
+  }
 }

@@ -116,7 +116,7 @@ function byLoadBalancer<T extends WireListener | WirePool>(
   );
 }
 
-async function listBelow<T>(
+function listBelow<T>(
   client: ApiClient,
   collection: 'listeners' | 'pools',
   ids: readonly string[],
@@ -125,11 +125,7 @@ async function listBelow<T>(
 ): Promise<readonly T[]> {
   const list = (filter: Query): Promise<readonly T[]> =>
     client.list<T>(call, listOf('load-balancer', `/v2.0/lbaas/${collection}`, [...filter, ...columnsOf(collection)]));
-  if (!sizes.isWorthIt(collection, ids.length))
-    return (await Promise.all(ids.map((id) => list([['loadbalancer_id', id]])))).flat();
-  const all = await list([]);
-  sizes.note(collection, all.length);
-  return all;
+  return sizes.read(collection, ids, { all: () => list([]), one: (id) => list([['loadbalancer_id', id]]) });
 }
 
 async function readMonitors(
@@ -139,12 +135,11 @@ async function readMonitors(
   call: CallContext,
 ): Promise<ReadonlyMap<string, WireMonitor>> {
   const place = ['load-balancer', '/v2.0/lbaas/healthmonitors'] as const;
-  const isListed = sizes.isWorthIt('healthmonitors', ids.length);
-  const all = isListed
-    ? await client.list<WireMonitor>(call, listOf(...place))
-    : await Promise.all(ids.map((id) => readIfThere<WireMonitor>(client, place, id, call)));
-  if (isListed) sizes.note('healthmonitors', all.length);
-  return new Map(all.flatMap((monitor) => (monitor ? [[monitor.id, monitor]] : [])));
+  const monitors = await sizes.read('healthmonitors', ids, {
+    all: () => client.list<WireMonitor>(call, listOf(...place)),
+    one: async (id) => [await readIfThere<WireMonitor>(client, place, id, call)].filter((found) => found !== undefined),
+  });
+  return new Map(monitors.map((monitor) => [monitor.id, monitor]));
 }
 
 async function readPool(
