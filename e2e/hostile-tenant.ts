@@ -126,14 +126,17 @@ export class HostileTenant implements AsyncDisposable {
 function strategic({ metadata = {}, spec = {}, ...others }: Change): object {
   const { finalizers, ...named } = metadata;
   const { ports, ...wish } = spec;
-  const removed = [CLEANUP].filter((one) => finalizers?.includes(one) === false);
   return {
     ...others,
-    metadata: {
-      ...named,
-      ...(finalizers && { finalizers: finalizers.length > 0 ? finalizers : null }),
-      ...(finalizers && removed.length > 0 && { '$deleteFromPrimitiveList/finalizers': removed }),
-    },
+    metadata: { ...named, ...(finalizers && replacingFinalizers(finalizers)) },
     spec: { ...wish, ...(ports && { ports: [{ $patch: 'replace' }, ...ports] }) },
   };
+}
+
+/** A list of finalizers is added to, and only the program's own is what a list may lack. */
+function replacingFinalizers(finalizers: readonly string[]): object {
+  if (finalizers.length === 0) return { finalizers: null };
+  return finalizers.includes(CLEANUP)
+    ? { finalizers }
+    : { finalizers, '$deleteFromPrimitiveList/finalizers': [CLEANUP] };
 }
