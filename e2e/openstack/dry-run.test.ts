@@ -22,6 +22,15 @@ test('all that is sent to Octavia and Neutron stands below its action, field by 
         rig.cloud.calls.reset();
         await rig.provider.apply(action, desired, callContext());
         const fields = new Map((shown[i]?.changes ?? []).map(({ field, to = '' }) => [field, to]));
+        const sought = new Set<string>();
+        const said = [...fields].flatMap(([field, to]): readonly (readonly [string, string])[] => {
+          if (!field.startsWith('request.body.')) return [];
+          // What only Neutron knows until then.
+          const [name = '', lookUp] = field.split('.lookUp.');
+          if (lookUp === undefined) return [[field, to]];
+          sought.add(name);
+          return [[name, 'looked up']];
+        });
         for (const { body, operation } of rig.cloud.calls.all()) {
           // Tags and ports have others' words in them: what is written rests on what is read right before.
           if (/^(?:GET|PUT \/ports)|\/tags$/u.test(operation)) continue;
@@ -30,9 +39,8 @@ test('all that is sent to Octavia and Neutron stands below its action, field by 
           for (const [kind, sent] of Object.entries((body ?? {}) as Record<string, Record<string, unknown>>)) {
             const of = Object.entries(sent).map(([name, value]) => [
               `request.body.${kind}.${name}`,
-              JSON.stringify(value),
+              sought.has(`request.body.${kind}.${name}`) ? 'looked up' : JSON.stringify(value),
             ]);
-            const said = [...fields].filter(([field]) => field.startsWith('request.body.'));
             assert.deepEqual(Object.fromEntries(said), Object.fromEntries(of), action.summary);
           }
         }

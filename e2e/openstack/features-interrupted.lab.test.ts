@@ -158,8 +158,8 @@ provider-requires-serial-api-calls=true
       await diesAtEach(
         [
           {
-            what: 'the floating IP is made, and its tags come next',
-            path: /\/floatingips\/[^/]+$/u,
+            what: 'the floating IP is made, and its tags are about to be written',
+            path: /\/floatingips\/[^/]+\/tags$/u,
             holds: floatingIPHasNoTags,
           },
           {

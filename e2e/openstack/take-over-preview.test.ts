@@ -61,8 +61,12 @@ test('what is taken over, what would be changed, and what would be refused', asy
   assert.match(second.why ?? '', /subnet-id: "my-subnet" is not an ID/u);
   assert.match(third.warnings.join('; '), /connection-limit is ignored/u);
   assert.deepEqual(
-    [fourth.outcome, fourth.isServed, fourth.actions.map(({ kind }) => kind)],
-    ['changes', false, ['create']],
+    [fourth.outcome, fourth.isServed, summaries(fourth)],
+    [
+      'changes',
+      false,
+      ['create the load balancer kube_service_kubernetes_default_new: TCP 80', 'create a floating IP'],
+    ],
   );
 });
 

@@ -33,11 +33,19 @@ export interface ApplyOptions {
   readonly onResult?: (action: LoadBalancerAction, result: LoadBalancerActionResult) => void;
 }
 
+/** When to look again. */
+interface Pending {
+  /** The provider's own measure. */
+  readonly pollAfterMs: number;
+  /** What came after that action has taken some of that time; monotonic. */
+  readonly dueAt: number;
+}
+
 export interface Applied {
   /** What was planned was still wanted when its first action came: at least that one was begun. */
   readonly isBegun: boolean;
-  /** Set where an action goes on in the cloud: when to look again. */
-  readonly pollAfterMs: number | undefined;
+  /** Set where an action goes on in the cloud. */
+  readonly pending: Pending | undefined;
   /** The first failure; nothing after it was begun. */
   readonly error: Error | undefined;
 }
@@ -47,15 +55,15 @@ export async function applyActions(
   desired: DesiredLoadBalancer,
   options: ApplyOptions,
 ): Promise<Applied> {
-  const { counter, isCurrent, logger, park = (wait) => wait(), signal } = options;
+  const { clock, counter, isCurrent, logger, park = (wait) => wait(), signal } = options;
   let isBegun = false;
-  let pollAfterMs: number | undefined;
+  let pending: Pending | undefined;
   for (const action of actions) {
     signal.throwIfAborted();
     if (!isCurrent()) break;
     const begin = (): Promise<LoadBalancerActionResult> => applyOne(action, desired, options);
     // A cloud that is busy with one change has the next wait.
-    const applying = pollAfterMs === undefined ? begin() : park(begin);
+    const applying = pending === undefined ? begin() : park(begin);
     if (!applying) break;
     isBegun = true;
     const result = await applying;
@@ -67,13 +75,18 @@ export async function applyActions(
       if (isCloudError(error, 'retry-after'))
         logger.verbose(2, 'An action on a load balancer waits', { ...fields, error });
       else logger.warn('An action on a load balancer failed', { ...fields, error });
-      return { isBegun, pollAfterMs, error };
+      return { isBegun, pending, error };
     }
     logger.verbose(2, 'An action on a load balancer', { ...fields, result: result.kind });
-    if (result.kind === 'pending') pollAfterMs = Math.max(pollAfterMs ?? 0, result.pollAfterMs);
+    if (result.kind === 'pending') pending = later(pending, result.pollAfterMs, clock.monotonic());
   }
-  return { isBegun, pollAfterMs, error: undefined };
+  return { isBegun, pending, error: undefined };
 }
+
+const later = (before: Pending | undefined, pollAfterMs: number, now: number): Pending => ({
+  pollAfterMs: Math.max(before?.pollAfterMs ?? 0, pollAfterMs),
+  dueAt: Math.max(before?.dueAt ?? -Infinity, now + pollAfterMs),
+});
 
 async function applyOne(
   action: LoadBalancerAction,

@@ -92,7 +92,7 @@ export function applied(
 }
 
 export function acted(before: ServiceState, bring: Bring, applied: Applied, at: Surroundings): Step {
-  const { error, isBegun, pollAfterMs } = applied;
+  const { error, isBegun, pending } = applied;
   // Another plan is wanted by now. The same one, if that is what comes of it, was not carried out.
   if (!isBegun) return { state: spent(before), effects: [], next: LOOK };
   const { listLagMs = 0 } = at.rules.cloud;
@@ -108,9 +108,9 @@ export function acted(before: ServiceState, bring: Bring, applied: Applied, at: 
     ...quiet,
     work: quiet.work && { ...quiet.work, done },
     polls: isRepeated ? quiet.polls : 0,
-    pollMs: pollAfterMs || undefined,
+    pollMs: pending?.pollAfterMs || undefined,
   };
-  const afterMs = Math.max(pollAfterMs ?? 0, listLagMs, isRepeated ? nextPollMs(state) : 0);
+  const afterMs = Math.max(pending ? pending.dueAt - at.now : 0, listLagMs, isRepeated ? nextPollMs(state) : 0);
   if (afterMs === 0) return { state, effects: [], next: LOOK };
   return { state: isRepeated ? { ...state, polls: state.polls + 1 } : state, effects: [], next: wake(afterMs) };
 }

@@ -262,8 +262,8 @@ class World {
       if (error) break;
     }
     this.appliedAt = this.now;
-    const pollAfterMs = outcome === 'pending' ? 2_000 : undefined;
-    this.go(pass, { kind: 'ended', bring, applied: { isBegun: true, error, pollAfterMs } });
+    const pending = outcome === 'pending' ? { pollAfterMs: 2_000, dueAt: this.now + 1_990 } : undefined;
+    this.go(pass, { kind: 'ended', bring, applied: { isBegun: true, error, pending } });
   }
 
   act(

@@ -5,6 +5,7 @@ import { operation } from '../../client/operation.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import { isNeutronOwnerTag, neutronTags } from '../ownership.ts';
 import type { ChangeOf, PlannedRequest } from '../plan/change.ts';
+import { IdLookUps } from './look-up-ids.ts';
 
 /** What to delete and is not found is done, and so is what to create and is there already (409): a rule. */
 export async function sendNeutron(
@@ -32,7 +33,10 @@ export async function writeMark(
   await writeOwner(client, change, facts, call);
 }
 
-type Owned = Pick<ChangeOf<'mark'>, 'collection' | 'id' | 'owner'>;
+interface Owned extends Pick<ChangeOf<'mark'>, 'collection' | 'id' | 'owner'> {
+  /** The tags that there are. Default: they are read right before, so that others' stay. */
+  readonly tags?: readonly string[] | undefined;
+}
 
 /** Of what was just made with its description, nothing but the tags is missing. */
 async function writeOwner(client: ApiClient, owned: Owned, facts: LearnedFacts, call: CallContext): Promise<void> {
@@ -67,13 +71,16 @@ function noteWithoutTags(id: string, error: unknown, facts: LearnedFacts, call: 
   call.logger.warn('Neutron refused the tags with the owner; the description still names the owner', { id, error });
 }
 
-/** Read right before, so that others' tags stay. */
-async function putTags(client: ApiClient, { collection, id, owner }: Owned, call: CallContext): Promise<void> {
-  const path = `/v2.0/${collection}/{id}/tags` as const;
-  const { tags } = await client.request<{ tags: readonly string[] }>(call, operation('network', `GET ${path}`, id));
+async function putTags(client: ApiClient, owned: Owned, call: CallContext): Promise<void> {
+  const { collection, id, owner, tags = await readTags(client, owned, call) } = owned;
   const others = tags.filter((tag) => !isNeutronOwnerTag(tag));
   const body = { tags: [...others, ...(owner ? neutronTags(owner) : [])] };
-  await client.request(call, { ...operation('network', `PUT ${path}`, id), body });
+  await client.request(call, { ...operation('network', `PUT /v2.0/${collection}/{id}/tags`, id), body });
+}
+
+async function readTags(client: ApiClient, { collection, id }: Owned, call: CallContext): Promise<readonly string[]> {
+  const request = operation('network', `GET /v2.0/${collection}/{id}/tags`, id);
+  return (await client.request<{ readonly tags: readonly string[] }>(call, request)).tags;
 }
 
 /** Of a subnet that is full, or not for this project. A quota is said in the same way, and then by each. */
@@ -86,20 +93,28 @@ export async function createMarked(
   facts: LearnedFacts,
   call: CallContext,
 ): Promise<string> {
-  const id = await postInTurn(client, change, call);
-  await writeOwner(client, { collection: change.collection, id, owner: change.owner }, facts, call);
+  const { collection, owner } = change;
+  const { id, tags } = await postInTurn(client, change, call);
+  await writeOwner(client, { collection, id, owner, tags }, facts, call);
   return id;
+}
+
+/** `tags`: of an answer that says nothing of them they are read. */
+interface Made {
+  readonly id: string;
+  readonly tags?: readonly string[];
 }
 
 async function postInTurn(
   client: ApiClient,
   { among, otherwise = [], request }: ChangeOf<'create-marked'>,
   call: CallContext,
-): Promise<string> {
+): Promise<Made> {
   let last: unknown;
+  const ids = new IdLookUps(client, call);
   for (const one of [request, ...otherwise]) {
     try {
-      return await post(client, one, call);
+      return await post(client, await ids.fill(one), call);
     } catch (error) {
       if (among === undefined || !SUBNET_REFUSALS.some((code) => isCloudError(error, code))) throw error;
       last = error;
@@ -110,9 +125,9 @@ async function postInTurn(
 }
 
 /** The answer has what was made under the one key that the request has it under. */
-async function post(client: ApiClient, request: PlannedRequest, call: CallContext): Promise<string> {
-  const answer = await client.request<Readonly<Record<string, { readonly id: string }>>>(call, request);
+async function post(client: ApiClient, request: PlannedRequest, call: CallContext): Promise<Made> {
+  const answer = await client.request<Readonly<Record<string, Made>>>(call, request);
   const [made] = Object.keys(request.body ?? {}).map((key) => answer[key]);
   if (!made) throw new CloudError('unavailable', `${request.operation}: the answer names nothing`);
-  return made.id;
+  return made;
 }

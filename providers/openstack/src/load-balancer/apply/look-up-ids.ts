@@ -3,10 +3,12 @@ import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { readOne } from '../../client/read-one.ts';
 import type { WirePort, WireSubnet } from '../neutron-wire.ts';
-import { listSubnets } from '../observe/read-lists.ts';
+import { firstExternalNetwork } from '../observe/floating-networks.ts';
+import { listLoadBalancers, listSubnets } from '../observe/read-lists.ts';
 import type { PlannedRequest } from '../plan/change.ts';
-import type { NetworkLookUp, Reference, SubnetLookUp } from '../plan/references.ts';
+import type { LookUp, NetworkLookUp, Reference, SubnetLookUp } from '../plan/references.ts';
 import { portOf, portsByAddress } from './ports-by-address.ts';
+import { POLL_MS } from './settling.ts';
 
 export class IdLookUps {
   readonly #client: ApiClient;
@@ -18,7 +20,7 @@ export class IdLookUps {
     this.#call = call;
   }
 
-  /** With IDs in place of references. Throws `invalid` where what one refers to is not to be had. */
+  /** With IDs in place of references. Throws `invalid` where what one refers to is not to be had, `retry-after` where a look tells more. */
   async fill(request: PlannedRequest): Promise<PlannedRequest> {
     return { ...request, body: (await this.#filled(request.body)) as NonNullable<PlannedRequest['body']> };
   }
@@ -26,20 +28,38 @@ export class IdLookUps {
   async #filled(value: unknown): Promise<unknown> {
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return Promise.all(value.map((one) => this.#filled(one)));
-    if ('lookUp' in value) return this.#subnet((value as Reference).lookUp);
+    if ('lookUp' in value) return this.#id((value as Reference).lookUp);
     const entries = Object.entries(value).map(async ([key, one]) => [key, await this.#filled(one)] as const);
     return Object.fromEntries(await Promise.all(entries));
   }
 
   /** Once for all that refer to it. */
-  #subnet(lookUp: SubnetLookUp): Promise<string> {
+  #id(lookUp: LookUp): Promise<string> {
     const key = JSON.stringify(lookUp);
     let found = this.#found.get(key);
     if (!found) {
-      found = 'subnetOf' in lookUp ? this.#subnetOfBackEnd(lookUp) : this.#subnetOfFamily(lookUp);
+      found = this.#find(lookUp);
       this.#found.set(key, found);
     }
     return found;
+  }
+
+  #find(lookUp: LookUp): Promise<string> {
+    if ('vipPortOf' in lookUp) return this.#vipPort(lookUp.vipPortOf);
+    if ('externalNetwork' in lookUp) return this.#externalNetwork();
+    return 'subnetOf' in lookUp ? this.#subnetOfBackEnd(lookUp) : this.#subnetOfFamily(lookUp);
+  }
+
+  async #vipPort(tag: string): Promise<string> {
+    const [one, ...others] = await listLoadBalancers(this.#client, [['tags', tag]], this.#call);
+    if (one?.vip_port_id && others.length === 0) return one.vip_port_id;
+    throw readAgain('the port of the load balancer is not known yet; it is read again');
+  }
+
+  async #externalNetwork(): Promise<string> {
+    const id = await firstExternalNetwork(this.#client, this.#call);
+    if (id !== null) return id;
+    throw readAgain('the network of the floating IP is not known yet; it is read again');
   }
 
   async #subnetOfBackEnd({ subnetOf }: Extract<SubnetLookUp, { subnetOf: unknown }>): Promise<string> {
@@ -71,7 +91,10 @@ export class IdLookUps {
       return (await readOne<Port>(this.#client, ['network', '/v2.0/ports'], network.ofPort, this.#call)).network_id;
     }
     const { ofSubnet = '' } = network;
-    const id = typeof ofSubnet === 'string' ? ofSubnet : await this.#subnet(ofSubnet.lookUp);
+    const id = typeof ofSubnet === 'string' ? ofSubnet : await this.#id(ofSubnet.lookUp);
     return (await readOne<WireSubnet>(this.#client, ['network', '/v2.0/subnets'], id, this.#call)).network_id;
   }
 }
+
+const readAgain = (text: string): CloudError =>
+  new CloudError('retry-after', text, { effect: 'none', retryAfterMs: POLL_MS });

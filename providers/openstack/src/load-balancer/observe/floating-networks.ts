@@ -31,20 +31,11 @@ export class FloatingNetworks {
     const wish = wished();
     if (wish.kind === 'none' || (wish.kind === 'any' && wish.isThereOnly)) return undefined;
     if (attached && (wish.kind === 'any' || attached.floating_ip_address === wish.address)) return undefined;
-    this.#first ??= wish.networkId === undefined ? this.#firstExternal() : undefined;
+    this.#first ??= wish.networkId === undefined ? firstExternalNetwork(this.#client, this.#call) : undefined;
     const networkId = wish.networkId ?? (await this.#first) ?? null;
     // One that is named need not be seen: subnets of a network that is not shared are the administrator's.
     const chooses = wish.kind === 'any' && wish.subnets !== undefined && wish.subnets.subnetId === undefined;
     return { networkId, subnets: chooses && networkId !== null ? await this.#subnetsOf(networkId) : [] };
-  }
-
-  /** As CPO chooses: the first that has a subnet. */
-  async #firstExternal(): Promise<string | null> {
-    const networks = await this.#client.list<{ readonly id: string; readonly subnets: readonly string[] }>(
-      this.#call,
-      listOf('network', '/v2.0/networks', [['router:external', 'true']]),
-    );
-    return networks.find(({ subnets }) => subnets.length > 0)?.id ?? null;
   }
 
   #subnetsOf(networkId: string): Promise<FloatingNetwork['subnets']> {
@@ -57,4 +48,13 @@ export class FloatingNetworks {
     const subnets = await listSubnets(this.#client, [['network_id', networkId]], this.#call);
     return subnets.map(({ id, name, tags = [] }) => ({ id, name, tags }));
   }
+}
+
+/** As CPO chooses: the first that has a subnet. `null`: the project sees none. */
+export async function firstExternalNetwork(client: ApiClient, call: CallContext): Promise<string | null> {
+  const networks = await client.list<{ readonly id: string; readonly subnets: readonly string[] }>(
+    call,
+    listOf('network', '/v2.0/networks', [['router:external', 'true']]),
+  );
+  return networks.find(({ subnets }) => subnets.length > 0)?.id ?? null;
 }

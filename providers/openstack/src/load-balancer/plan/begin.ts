@@ -20,6 +20,7 @@ import { sharesIn } from '../listener-owner.ts';
 import type { ServingContext } from './serving-context.ts';
 import { sharingRefusal } from './sharing.ts';
 import { loadBalancerCreation } from './create-load-balancer.ts';
+import { floatingIPOfNew } from './plan-floating-ip.ts';
 import { tagsChange } from './octavia-requests.ts';
 import { addressAnnotation } from './status.ts';
 
@@ -71,7 +72,8 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
     }
     const ports = tree.listeners.map(({ port, protocol }) => `${protocol} ${port}`).join(', ');
     const summary = `create the load balancer ${names.loadBalancer}: ${ports}`;
-    return act(touching(actionOf('create', { kind: 'load-balancer' }, summary, change), places));
+    const creation = touching(actionOf('create', { kind: 'load-balancer' }, summary, change), places);
+    return act(creation, ...floatingIPOfNew(tree, context));
   }
   if (isClaimable(part, identity)) {
     return part.state === 'ready' ? act(...planClaims(context, part)) : waitOrFail(part);

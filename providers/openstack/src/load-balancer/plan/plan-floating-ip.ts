@@ -1,6 +1,11 @@
 /** What is to be done about the floating IP of a load balancer that the Service owns. Pure. */
-import { CloudError, type LoadBalancerAction, type LoadBalancerWarning } from '@outrigger/cloud-provider';
-import type { FloatingIPWish } from '../desired/desired-tree.ts';
+import {
+  CloudError,
+  type DesiredLoadBalancer,
+  type LoadBalancerAction,
+  type LoadBalancerWarning,
+} from '@outrigger/cloud-provider';
+import type { DesiredTree, FloatingIPWish } from '../desired/desired-tree.ts';
 import { matchFloatingSubnets } from '../desired/floating-subnets.ts';
 import { notForThis, thingOf, type ThingKind } from '../foreign-things.ts';
 import {
@@ -10,9 +15,10 @@ import {
   type ObservedLoadBalancer,
   type PartKind,
 } from '../observed-tree.ts';
-import { markedDescription } from '../ownership.ts';
+import { markedDescription, ownerTag } from '../ownership.ts';
 import { actionOf, touching, type PlannedRequest, type Target } from './change.ts';
 import { deletionOf, markChange, postNeutron, putNeutron } from './neutron-requests.ts';
+import type { Reference } from './references.ts';
 import type { ServingContext } from './serving-context.ts';
 
 /** `parts`: the Service's own floating IPs. Those that it asks for or has on its VIP besides are among the `others` of `desired`. */
@@ -66,8 +72,14 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
         'The project sees no external network with a subnet: the load balancer has only its VIP. Set floating-network-id';
       return { ...vip, actions: [], warnings: [{ reason: 'NoFloatingNetwork', message }] };
     }
-    const made = creation(wish, { vipPortId, networkId, subnets }, context);
-    if (made instanceof CloudError) return refuse(made);
+    const choice = choiceOf(wish, { networkId, subnets });
+    if (choice instanceof CloudError) return refuse(choice);
+    const made = actionToMake(
+      wish,
+      { vipPortId, networkId, fixedIP: fixedIPOf(loadBalancer) },
+      choice,
+      context.desired,
+    );
     return { ...vip, actions: [...makeRoom, made], address: undefined };
   }
   const removed = own
@@ -79,6 +91,22 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
     return { ...vip, actions: [...removed, ...others, move], address: undefined };
   }
   return { ...vip, actions: [...removed, ...remark(chosen, wish.keep, context)], address: chosen.address };
+}
+
+/**
+ * Of a load balancer that the same plan makes: a floating IP takes its port as soon as there is one, and nothing of it has to wait for Octavia.
+ * Only where nothing that a look shows first could choose another: a port of the user's own may have one already.
+ */
+export function floatingIPOfNew(
+  { floatingIP: wish, loadBalancer: { additionalVips, vip } }: DesiredTree,
+  { desired, parts }: Pick<FloatingIPContext, 'desired' | 'parts'>,
+): readonly LoadBalancerAction[] {
+  if (wish.kind !== 'any' || wish.isThereOnly || additionalVips.length > 0 || vip.portId !== undefined) return [];
+  const isChosen = wish.subnets === undefined || wish.subnets.subnetId !== undefined;
+  if (!isChosen || parts.some(({ kind }) => kind === 'floating-ip')) return [];
+  const vipPortId: Reference = { lookUp: { vipPortOf: ownerTag(desired.owner) } };
+  const networkId = wish.networkId ?? ({ lookUp: { externalNetwork: 'first' } } satisfies Reference);
+  return [actionToMake(wish, { vipPortId, networkId }, { subnetIds: [wish.subnets?.subnetId] }, desired)];
 }
 
 const NOT_OWN =
@@ -120,28 +148,26 @@ function choose(
 }
 
 interface Place {
-  readonly vipPortId: string;
-  readonly networkId: string;
-  readonly subnets: FloatingNetwork['subnets'];
+  readonly vipPortId: string | Reference;
+  readonly networkId: string | Reference;
+  /** Of the VIP, where its port has several. */
+  readonly fixedIP?: string | undefined;
 }
 
-function creation(
+function actionToMake(
   wish: Wish,
-  place: Place,
-  { loadBalancer, desired: { owner } }: FloatingIPContext,
-): LoadBalancerAction | CloudError {
+  { fixedIP, networkId, vipPortId }: Place,
+  { among, subnetIds }: Choice,
+  { owner }: Pick<DesiredLoadBalancer, 'owner'>,
+): LoadBalancerAction {
   const summary = wish.kind === 'address' ? `create the floating IP ${wish.address}` : 'create a floating IP';
-  const fixedIP = fixedIPOf(loadBalancer);
   const body = {
-    floating_network_id: place.networkId,
-    port_id: place.vipPortId,
+    floating_network_id: networkId,
+    port_id: vipPortId,
     ...(fixedIP !== undefined && { fixed_ip_address: fixedIP }),
     description: markedDescription(wish.description, { owner, keep: wish.keep }),
     ...(wish.kind === 'address' && { floating_ip_address: wish.address }),
   };
-  const choice = choiceOf(wish, place);
-  if (choice instanceof CloudError) return choice;
-  const { among, subnetIds } = choice;
   const requestIn = (id: string | undefined): PlannedRequest =>
     postNeutron('floatingips', { ...body, ...(id !== undefined && { subnet_id: id }) });
   const [first, ...others] = subnetIds;
@@ -156,11 +182,16 @@ function creation(
   return actionOf('create', { kind: 'floating-ip' }, summary, change);
 }
 
+interface Choice {
+  readonly subnetIds: readonly (string | undefined)[];
+  readonly among?: string;
+}
+
 /** Which subnets may give the address; `undefined`: whichever Neutron takes. */
 function choiceOf(
   wish: Wish,
-  { networkId, subnets }: Place,
-): CloudError | { readonly subnetIds: readonly (string | undefined)[]; readonly among?: string } {
+  { networkId, subnets }: { readonly networkId: string; readonly subnets: FloatingNetwork['subnets'] },
+): CloudError | Choice {
   if (wish.kind === 'address') return { subnetIds: [wish.subnetId] };
   if (!wish.subnets || wish.subnets.subnetId !== undefined) return { subnetIds: [wish.subnets?.subnetId] };
   const matching = matchFloatingSubnets(wish.subnets, subnets);

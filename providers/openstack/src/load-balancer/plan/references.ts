@@ -4,8 +4,15 @@ import type { BackEndAddress } from '../desired/desired-tree.ts';
 
 /** Stands in a planned body for an ID that only Neutron knows: `apply` puts it in its place, and decides nothing. */
 export interface Reference {
-  readonly lookUp: SubnetLookUp;
+  readonly lookUp: LookUp;
 }
+
+export type LookUp =
+  | SubnetLookUp
+  /** The port of the virtual IP of the load balancer with this tag, which the same plan makes. */
+  | { readonly vipPortOf: string }
+  /** The project's first external network with a subnet. */
+  | { readonly externalNetwork: 'first' };
 
 export type SubnetLookUp =
   /** The one in which the address of this node's port lies. */
