@@ -67,7 +67,7 @@ const parts: Readonly<Record<string, Part>> = {
     run: async (round) => {
       const nodes = wholeNumber('NODES', 500, 20);
       const durationMs = 60_000 * wholeNumber('MINUTES', 5, 1);
-      const report = await runTenantRound({ ...round, services: 200, nodes, durationMs, quietTurns: 2 });
+      const report = await runTenantRound({ ...round, services: 200, nodes, durationMs, compares: true });
       return { line: tenantLine(report), problems: [...report.problems, ...report.slower] };
     },
   },

@@ -73,10 +73,10 @@ export interface TenantRoundOptions {
   /** Of the attack. */
   readonly durationMs: number;
   /**
-   * How often the honest part is turned over before it, and after it, alone. 0: nor is it beside a neutral load, which else lasts as long as the
-   * attack, half of it before that: what the slowest of few takes says nothing beside what the slowest of many does.
+   * Whether the honest part is also turned over alone, and beside a neutral load: each as long as the attack, half of it before that, as what the
+   * slowest of few takes says nothing beside what the slowest of many does.
    */
-  readonly quietTurns: number;
+  readonly compares: boolean;
   /** For the program's log. */
   readonly directory: string;
 }
@@ -113,7 +113,9 @@ interface Foreign {
 }
 
 export async function runTenantRound(options: TenantRoundOptions): Promise<TenantReport> {
-  const { controlPlane, directory, durationMs, quietTurns, seed } = options;
+  const { compares, controlPlane, directory, durationMs, seed } = options;
+  // Alone, and beside what is written, but concerns the program nothing.
+  const quietMs = compares ? durationMs / 2 : 0;
   await mkdir(directory, { recursive: true });
   await using owned = new AsyncDisposableStack();
   const random = seededRandom(seed);
@@ -156,9 +158,9 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   const uids = uidsOf(honest);
   const before = foreign.text();
   const alone = noTimes();
-  await turnOver(honest, alone, quietTurns);
+  await turnOverFor(quietMs, () => honest.turnOver(alone));
   const neutral = noTimes();
-  await turnOverBesideWrites(honest, neutral, options);
+  await turnOverBesideWrites(honest, neutral, quietMs, options);
   const aloneMiB = memory.take();
 
   const problems: string[] = [];
@@ -200,8 +202,8 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
     problems.push(`there are ${events} Events`);
 
   await removeTenant(client, problems);
-  await turnOverBesideWrites(honest, neutral, options);
-  await turnOver(honest, alone, quietTurns);
+  await turnOverBesideWrites(honest, neutral, quietMs, options);
+  await turnOverFor(quietMs, () => honest.turnOver(alone));
   const faults = (): readonly string[] => [...honest.faults(), ...leakedIn(cloud, honest, foreign)];
   const settling = systemClock.monotonic() + GONE_MS;
   while (faults().length > 0 && systemClock.monotonic() < settling) await systemClock.sleep(500);
@@ -240,25 +242,21 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   };
 }
 
-async function turnOver(honest: HonestCluster, times: Times, turns: number): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) await honest.turnOver(times);
-}
-
 async function turnOverFor(durationMs: number, turn: () => Promise<void>): Promise<void> {
   const end = systemClock.monotonic() + durationMs;
   while (systemClock.monotonic() < end) await turn();
 }
 
-/** Beside what is written, but concerns the program nothing. */
 async function turnOverBesideWrites(
   honest: HonestCluster,
   times: Times,
-  { controlPlane, durationMs, quietTurns, seed }: TenantRoundOptions,
+  durationMs: number,
+  { controlPlane, seed }: Pick<TenantRoundOptions, 'controlPlane' | 'seed'>,
 ): Promise<void> {
-  if (quietTurns === 0) return;
+  if (durationMs === 0) return;
   const { path: kubeconfig } = await controlPlane.kubeconfigFor({ user: 'neutral', groups: ['system:masters'] });
   await using load = await LoadProcess.start({ kind: 'neutral', seed, options: { kubeconfig } });
-  await turnOverFor(durationMs / 2, () => honest.turnOver(times));
+  await turnOverFor(durationMs, () => honest.turnOver(times));
   await load.stop();
 }
 
