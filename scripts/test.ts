@@ -44,38 +44,45 @@ const AWS_NOT_IN_CI: readonly string[] = [
 ];
 
 /**
- * Long tests of the program amid faults, in crowds and beside Go programs. They run on the current release only: what of them
+ * Long tests of the program amid faults and in crowds. They fill the machine, and run on the current release only, at the end: what of them
  * hangs on the release (the API contract, client, reflector, leader election, node initialisation, every controller, roles,
  * manifests and the migration of node IPAM) has tests of its own, which run on the oldest one too.
  */
-const CURRENT_RELEASE_ONLY: readonly string[] = [
+const LONG: readonly string[] = [
   'e2e/chaos.control-plane.test.ts',
-  'e2e/conformance-upstream.control-plane.test.ts',
   'e2e/fault-chaos.control-plane.test.ts',
-  'e2e/migration-frozen.control-plane.test.ts',
-  'e2e/migration-upstream.control-plane.test.ts',
   'e2e/service-chaos.control-plane.test.ts',
   'e2e/tenant-chaos.control-plane.test.ts',
   'e2e/whole-cluster.control-plane.test.ts',
 ];
 
 /**
- * What judges the judge, a page, the benchmark's observer or others' definitions, what needs no cluster, what runs a kubelet's code of one release,
- * a flag that changes no request, and what is put together of parts that have tests of their own on the oldest release: by one release it is known.
+ * What judges the judge, a page, the benchmark's observer, the test's own tools or others' definitions, what runs beside Go programs of one release,
+ * what needs no cluster, a flag that changes no request, and what is put together of parts that have tests of their own on the oldest release, a guide
+ * among them: by one release it is known.
  */
 const ONE_RELEASE: readonly string[] = [
   'bench/protobuf-nodes.control-plane.test.ts',
   'e2e/bundled-program.control-plane.test.ts',
+  'e2e/cluster-api-guide.control-plane.test.ts',
   'e2e/conformance-cluster.control-plane.test.ts',
+  'e2e/conformance-upstream.control-plane.test.ts',
+  'e2e/deploy-guides.control-plane.test.ts',
   'e2e/dry-run.control-plane.test.ts',
+  'e2e/forged-serving-requests.control-plane.test.ts',
+  'e2e/hollow-nodes.control-plane.test.ts',
   'e2e/image-credentials.control-plane.test.ts',
   'e2e/kubectl-plugin.control-plane.test.ts',
+  'e2e/kustomize.control-plane.test.ts',
+  'e2e/migration-frozen.control-plane.test.ts',
+  'e2e/migration-upstream.control-plane.test.ts',
   'e2e/monitoring-objects.control-plane.test.ts',
   'e2e/node-flags.control-plane.test.ts',
   'e2e/node-guides.control-plane.test.ts',
   'e2e/openstack/migrate-guide.control-plane.test.ts',
   'e2e/operators-day.control-plane.test.ts',
   'e2e/several-providers.control-plane.test.ts',
+  'e2e/status.control-plane.test.ts',
   'packages/testing/src/control-plane/control-plane.control-plane.test.ts',
 ];
 
@@ -172,14 +179,14 @@ const stages: readonly Stage[] = [
   }),
   tests('control-plane', {
     pattern: CONTROL_PLANE,
-    except: CURRENT_RELEASE_ONLY,
+    except: LONG,
     lane: 'tests',
     after: ['binaries', 'programs', 'openstack', 'aws', 'vsphere', 'ui'],
     concurrency: 2,
   }),
   tests('control-plane-oldest', {
     pattern: CONTROL_PLANE,
-    except: [...CURRENT_RELEASE_ONLY, ...ONE_RELEASE],
+    except: [...LONG, ...ONE_RELEASE],
     lane: 'tests',
     after: ['binaries-oldest'],
     concurrency: 2,
@@ -188,7 +195,7 @@ const stages: readonly Stage[] = [
   }),
   // These fill the machine, and measure how long the program takes on it: after all others, one at a time.
   tests('control-plane-long', {
-    pattern: `{${CURRENT_RELEASE_ONLY.join(',')}}`,
+    pattern: `{${LONG.join(',')}}`,
     lane: 'tests',
     after: ['fuzz'],
     concurrency: 1,
