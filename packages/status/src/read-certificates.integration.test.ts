@@ -132,11 +132,14 @@ test('where no replica is known, or it does not tell, the reason is', async () =
     return `${one.replica}: ${one.pem.unknown}`;
   };
   assert.equal(await unknown({ webhookServices: { value: [] } }), ': there is no Service kube-system/ccm');
-  const missing = await read(cluster({ webhookServices: { value: [] } }), refuses);
-  assert.deepEqual(
-    missing?.map(({ isMissing }) => isMissing),
-    [true],
-  );
+  // Whichever manager is meant: the API server calls the Service.
+  for (const access of [{}, { ...DIRECT, url: 'https://127.0.0.1:10258' }]) {
+    const missing = await read(cluster({ webhookServices: { value: [] } }), refuses, access);
+    assert.deepEqual(
+      missing?.map(({ isMissing }) => isMissing),
+      [true],
+    );
+  }
   assert.equal(await unknown({ webhookServices: { unknown: 'forbidden' } }), ': forbidden');
   assert.equal(await unknown({ pods: { unknown: 'forbidden' } }), ': forbidden');
   assert.equal(

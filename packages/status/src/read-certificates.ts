@@ -66,18 +66,16 @@ function replicasOf(
   const { access, call, cluster, transport } = options;
   if (!service)
     return URL.canParse(url) ? [directly(new URL(url).origin, options, owned)] : { why: 'the webhook has no URL' };
-  const { name = '', namespace = '' } = service;
-  const { pods, webhookServices } = cluster;
-  const found =
-    'value' in webhookServices ? webhookServices.value.find((one) => isNamed(one, name, namespace)) : undefined;
-  const { port = DEFAULT_PORT } = service;
+  const { name = '', namespace = '', port = DEFAULT_PORT } = service;
+  const { pods } = cluster;
+  const found = serviceIn(cluster, namespace, name);
+  if ('isMissing' in found) return found;
   // Who names a manager means that one.
   if (access.url !== undefined) {
-    const { origin } = Object.assign(new URL(access.url), { port: String(targetOf(found, port)) });
-    return [directly(origin, options, owned)];
+    const target = targetOf('why' in found ? undefined : found, port);
+    return [directly(Object.assign(new URL(access.url), { port: String(target) }).origin, options, owned)];
   }
-  if ('unknown' in webhookServices) return { why: webhookServices.unknown };
-  if (!found) return { why: `there is no Service ${namespace}/${name}`, isMissing: true };
+  if ('why' in found) return found;
   if ('unknown' in pods) return { why: pods.unknown };
   const selected = pods.value.filter((pod) => isSelected(pod, found));
   if (selected.length === 0) return { why: `the Service ${namespace}/${name} selects no Pod of the manager that runs` };
@@ -92,6 +90,12 @@ function replicasOf(
       ],
     };
   });
+}
+
+function serviceIn({ webhookServices }: ReadCluster, namespace: string, name: string): Service | Unasked {
+  if ('unknown' in webhookServices) return { why: webhookServices.unknown };
+  const found = webhookServices.value.find((one) => isNamed(one, name, namespace));
+  return found ?? { why: `there is no Service ${namespace}/${name}`, isMissing: true };
 }
 
 /** Without credentials: what it serves is to be judged, whatever it is. */
