@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import type { LoadBalancerAction, LoadBalancerService } from '@outrigger/cloud-provider';
+import type { FakeRequest } from '../../fake/fake-http.ts';
 import { annotated } from './desired/tree-inputs.suite.ts';
 import type { WireFloatingIP } from './neutron-wire.ts';
 import { callContext, Rig, serviceNamed } from './rig.suite.ts';
@@ -100,13 +101,23 @@ test('where Neutron refuses it, it is made later, beside the same load balancer'
   assert.equal(rig.cloud.octavia.store.loadBalancers.size, 1);
 });
 
-test('what no look has shown yet is read again: a load balancer without a port', async () => {
+test('no other load balancer is taken for it: what is not shown yet is read again', async () => {
   const rig = await Rig.open();
+  await rig.bring(serviceNamed('other', { annotations: annotated({ internal: 'true' }) }));
   const web = serviceNamed('web');
   const { others, parts } = await rig.lookAround(web);
   const desired = { ...rig.desired(web), others };
   const [, second] = rig.provider.plan(desired, parts).actions;
   assert.ok(second);
   const told = { code: 'retry-after', effect: 'none', retryAfterMs: 1_000 };
-  await assert.rejects(rig.provider.apply(second, desired, callContext()), told);
+  for (const knowsTags of [true, false]) {
+    // An Octavia of before API version 2.5 shows all that there are.
+    const when = ({ query }: FakeRequest): boolean => {
+      if (!knowsTags) query.delete('tags');
+      return false;
+    };
+    rig.cloud.faults.set({ service: 'load-balancer', operation: 'GET /loadbalancers', effect: 'hang', when });
+    await assert.rejects(rig.provider.apply(second, desired, callContext()), told);
+  }
+  assert.equal((await floatingIPsOf(rig)).length, 0);
 });

@@ -51,7 +51,9 @@ export class IdLookUps {
   }
 
   async #vipPort(tag: string): Promise<string> {
-    const [one, ...others] = await listLoadBalancers(this.#client, [['tags', tag]], this.#call);
+    const found = await listLoadBalancers(this.#client, [['tags', tag]], this.#call);
+    // An Octavia that does not know the filter shows all.
+    const [one, ...others] = found.filter(({ tags = [] }) => tags.includes(tag));
     if (one?.vip_port_id && others.length === 0) return one.vip_port_id;
     throw readAgain('the port of the load balancer is not known yet; it is read again');
   }
