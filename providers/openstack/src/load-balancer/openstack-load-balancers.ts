@@ -32,12 +32,14 @@ import type { LoadBalancerSettings } from './desired/service-options.ts';
 import { LearnedFacts } from './learned-facts.ts';
 import { identityOf, namedBy } from './service-identity.ts';
 import { ofKnownServers } from './desired/members.ts';
+import { firstExternalNetwork } from './observe/floating-networks.ts';
 import { Observer } from './observe/observe.ts';
 import { SubnetCidrs } from './observe/read-lists.ts';
 import { PartReader } from './observe/read-parts.ts';
 import { isLoadBalancer, loadBalancerIn } from './observed-tree.ts';
 import { choosePart } from './plan/begin.ts';
 import { changeOf } from './plan/change.ts';
+import { needsNetwork } from './plan/plan-floating-ip.ts';
 import { planMembers } from './plan/plan-members.ts';
 import { planRemoving } from './plan/plan-removing.ts';
 import { planServing } from './plan/plan-serving.ts';
@@ -75,6 +77,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   readonly #reader: PartReader;
   /** Of the cloud's Octavia, as the last look found it. */
   #apiVersion: string | undefined;
+  /** As the last look found it that had need of it. */
+  #externalNetwork: string | undefined;
 
   constructor(options: OpenStackLoadBalancersOptions) {
     const { client, clock, cluster, config, home, name, previousClusterName } = options;
@@ -140,7 +144,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     this.#apiVersion = (await this.#options.client.maxMicroversion(call, 'load-balancer')) ?? OLDEST;
     const startedAt = this.#options.clock.monotonic();
     const observations = await this.#observer.observe(services, call);
-    await this.#readSubnets(services, observations, call);
+    await this.#readPlaces(services, observations, call);
     for (const one of observations) {
       if (one.kind !== 'parts') continue;
       this.#note(one.parts);
@@ -150,20 +154,31 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     return observations;
   }
 
-  /** Those in which a load balancer is to be made, once each. Of one that cannot be read Octavia says so. */
-  async #readSubnets(
+  /**
+   * The subnets in which load balancers are to be made, and the network of floating IPs for which nothing names one: once each. Of a subnet that
+   * cannot be read Octavia says so; without the network the floating IP waits until the load balancer is there.
+   */
+  async #readPlaces(
     services: readonly LoadBalancerService[],
     observations: readonly LoadBalancerObservation[],
     call: CallContext,
   ): Promise<void> {
-    const ids = services.flatMap((service, i) => {
+    const { client, config } = this.#options;
+    const trees = services.flatMap((service, i) => {
       const seen = observations[i];
       if (seen?.kind !== 'parts' || seen.parts.some(isLoadBalancer)) return [];
-      const wish = this.#wishOf(service, [], this.#options.config());
-      return wish.kind === 'tree' ? [wish.tree.loadBalancer.vip.subnetId ?? ''] : [];
+      const wish = this.#wishOf(service, [], config());
+      return wish.kind === 'tree' ? [wish.tree] : [];
     });
-    const asked = [...new Set(ids)].filter((id) => id !== '');
-    await Promise.allSettled(asked.map((id) => this.#subnets.read(this.#options.client, [id], call)));
+    const subnets = new Set(trees.map(({ loadBalancer }) => loadBalancer.vip.subnetId ?? ''));
+    const asked = [...subnets].filter((id) => id !== '');
+    const readNetwork = async (): Promise<void> => {
+      this.#externalNetwork = (await firstExternalNetwork(client, call)) ?? undefined;
+    };
+    await Promise.allSettled([
+      ...asked.map((id) => this.#subnets.read(client, [id], call)),
+      ...(trees.some((tree) => needsNetwork(tree)) ? [readNetwork()] : []),
+    ]);
   }
 
   plan(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
@@ -172,7 +187,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     if (!desired.wanted) return planRemoving(parts, { identity, cascadeDelete: settings.loadBalancer.cascadeDelete });
     const wish = this.#wishOf(service, backEnds, settingsFor(desired, parts, settings));
     if (wish.kind === 'refused') return { actions: [], complete: false, ingress: [], refused: wish.error };
-    return planServing({ desired, identity, tree: wish.tree, warnings: wish.warnings, parts });
+    const { tree, warnings } = wish;
+    return planServing({ desired, identity, tree, warnings, parts, externalNetwork: this.#externalNetwork });
   }
 
   planMembers(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {

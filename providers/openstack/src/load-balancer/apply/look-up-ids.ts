@@ -3,7 +3,6 @@ import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { readOne } from '../../client/read-one.ts';
 import type { WirePort, WireSubnet } from '../neutron-wire.ts';
-import { firstExternalNetwork } from '../observe/floating-networks.ts';
 import { listLoadBalancers, listSubnets } from '../observe/read-lists.ts';
 import type { PlannedRequest } from '../plan/change.ts';
 import type { LookUp, NetworkLookUp, Reference, SubnetLookUp } from '../plan/references.ts';
@@ -46,7 +45,6 @@ export class IdLookUps {
 
   #find(lookUp: LookUp): Promise<string> {
     if ('vipPortOf' in lookUp) return this.#vipPort(lookUp.vipPortOf);
-    if ('externalNetwork' in lookUp) return this.#externalNetwork();
     return 'subnetOf' in lookUp ? this.#subnetOfBackEnd(lookUp) : this.#subnetOfFamily(lookUp);
   }
 
@@ -55,13 +53,8 @@ export class IdLookUps {
     // An Octavia that does not know the filter shows all.
     const [one, ...others] = found.filter(({ tags = [] }) => tags.includes(tag));
     if (one?.vip_port_id && others.length === 0) return one.vip_port_id;
-    throw readAgain('the port of the load balancer is not known yet; it is read again');
-  }
-
-  async #externalNetwork(): Promise<string> {
-    const id = await firstExternalNetwork(this.#client, this.#call);
-    if (id !== null) return id;
-    throw readAgain('the network of the floating IP is not known yet; it is read again');
+    const text = 'the port of the load balancer is not known yet; it is read again';
+    throw new CloudError('retry-after', text, { effect: 'none', retryAfterMs: POLL_MS });
   }
 
   async #subnetOfBackEnd({ subnetOf }: Extract<SubnetLookUp, { subnetOf: unknown }>): Promise<string> {
@@ -97,6 +90,3 @@ export class IdLookUps {
     return (await readOne<WireSubnet>(this.#client, ['network', '/v2.0/subnets'], id, this.#call)).network_id;
   }
 }
-
-const readAgain = (text: string): CloudError =>
-  new CloudError('retry-after', text, { effect: 'none', retryAfterMs: POLL_MS });

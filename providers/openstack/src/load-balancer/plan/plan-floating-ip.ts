@@ -93,20 +93,24 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
   return { ...vip, actions: [...removed, ...remark(chosen, wish.keep, context)], address: chosen.address };
 }
 
+/** Whether the project's first external network is where the floating IP of a new load balancer is to be made. */
+export const needsNetwork = ({ floatingIP: wish }: DesiredTree): boolean =>
+  wish.kind === 'any' && !wish.isThereOnly && wish.networkId === undefined;
+
 /**
  * Of a load balancer that the same plan makes: a floating IP takes its port as soon as there is one, and nothing of it has to wait for Octavia.
  * Only where nothing that a look shows first could choose another: a port of the user's own may have one already.
  */
 export function floatingIPOfNew(
   { floatingIP: wish, loadBalancer: { additionalVips, vip } }: DesiredTree,
-  { desired, parts }: Pick<FloatingIPContext, 'desired' | 'parts'>,
+  { desired, externalNetwork, parts }: Pick<ServingContext, 'desired' | 'externalNetwork' | 'parts'>,
 ): readonly LoadBalancerAction[] {
   if (wish.kind !== 'any' || wish.isThereOnly || additionalVips.length > 0 || vip.portId !== undefined) return [];
-  const isChosen = wish.subnets === undefined || wish.subnets.subnetId !== undefined;
+  const { networkId = externalNetwork, subnets } = wish;
+  const isChosen = networkId !== undefined && (subnets === undefined || subnets.subnetId !== undefined);
   if (!isChosen || parts.some(({ kind }) => kind === 'floating-ip')) return [];
   const vipPortId: Reference = { lookUp: { vipPortOf: ownerTag(desired.owner) } };
-  const networkId = wish.networkId ?? ({ lookUp: { externalNetwork: 'first' } } satisfies Reference);
-  return [actionToMake(wish, { vipPortId, networkId }, { subnetIds: [wish.subnets?.subnetId] }, desired)];
+  return [actionToMake(wish, { vipPortId, networkId }, { subnetIds: [subnets?.subnetId] }, desired)];
 }
 
 const NOT_OWN =
@@ -149,7 +153,7 @@ function choose(
 
 interface Place {
   readonly vipPortId: string | Reference;
-  readonly networkId: string | Reference;
+  readonly networkId: string;
   /** Of the VIP, where its port has several. */
   readonly fixedIP?: string | undefined;
 }

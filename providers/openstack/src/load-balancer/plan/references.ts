@@ -10,9 +10,7 @@ export interface Reference {
 export type LookUp =
   | SubnetLookUp
   /** The port of the virtual IP of the load balancer with this tag, which the same plan makes. */
-  | { readonly vipPortOf: string }
-  /** The project's first external network with a subnet. */
-  | { readonly externalNetwork: 'first' };
+  | { readonly vipPortOf: string };
 
 export type SubnetLookUp =
   /** The one in which the address of this node's port lies. */

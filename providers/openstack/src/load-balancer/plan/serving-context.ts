@@ -9,4 +9,6 @@ export interface ServingContext {
   readonly tree: DesiredTree;
   readonly warnings: readonly LoadBalancerWarning[];
   readonly parts: readonly LoadBalancerPart[];
+  /** Where a floating IP is made of which nothing says where: the project's first external network with a subnet, where that is known. */
+  readonly externalNetwork: string | undefined;
 }
