@@ -47,6 +47,7 @@ test('a floating IP that others use cannot be asked for, cut off or taken, and i
   const { rig, port, floatingIP } = await openVictim();
   const probe = inNamespace('attacker', 'probe', { requestedIP: floatingIP.floating_ip_address });
   assertSilent(await rig.bring(probe), port.id, floatingIP.id);
+  assert.deepEqual(await all<WireLoadBalancer>(rig, 'loadbalancers'), [], 'nor does it cost a load balancer');
   const cuts = [
     annotated({ portId: port.id, internal: 'true' }),
     annotated({ portId: port.id }),

@@ -20,7 +20,7 @@ import { sharesIn } from '../listener-owner.ts';
 import type { ServingContext } from './serving-context.ts';
 import { sharingRefusal } from './sharing.ts';
 import { loadBalancerCreation } from './create-load-balancer.ts';
-import { floatingIPOfNew } from './plan-floating-ip.ts';
+import { addressRefusal, floatingIPOfNew } from './plan-floating-ip.ts';
 import { tagsChange } from './octavia-requests.ts';
 import { addressAnnotation } from './status.ts';
 
@@ -58,6 +58,8 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
       return refuse(new CloudError('not-found', text));
     }
     if (tree.loadBalancer.refusedAnew) return refuse(tree.loadBalancer.refusedAnew);
+    const address = addressRefusal(tree.floatingIP, context);
+    if (address) return refuse(address);
     const { family, networkId, portId, subnetFamily, subnetId, subnetOf } = tree.loadBalancer.vip;
     // Without a back end it is not known where: one will come.
     if (!networkId && !portId && !subnetId && !subnetOf) return wait;

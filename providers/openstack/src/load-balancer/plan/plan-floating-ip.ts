@@ -140,15 +140,29 @@ function choose(
   const there = requestedFloatingIP ?? own.find((one) => one.address === wish.address);
   if (!there) return 'make';
   if (there.portId === vipPortId) return there;
-  if (!mayTouch(there, context)) {
-    return notForThis(
-      `the floating IP ${wish.address}, which loadBalancerIP asks for,`,
-      context.desired.service.namespace,
-    );
-  }
+  if (!mayTouch(there, context)) return addressNotForThis(wish.address, context);
   if (there.portId === null) return there;
   const text = `the floating IP ${wish.address}, which loadBalancerIP asks for, is attached elsewhere; detach it, or ask for another`;
   return new CloudError('conflict', text);
+}
+
+function addressNotForThis(address: string, { desired }: Pick<FloatingIPContext, 'desired'>): CloudError {
+  return notForThis(`the floating IP ${address}, which loadBalancerIP asks for,`, desired.service.namespace);
+}
+
+/**
+ * While there is no load balancer, for which one would be made in vain. Until then the floating IP that it asks for is the only one that was seen of
+ * those that are not its own.
+ */
+export function addressRefusal(
+  wish: FloatingIPWish,
+  context: Pick<FloatingIPContext, 'desired' | 'parts'>,
+): CloudError | undefined {
+  if (wish.kind !== 'address') return undefined;
+  const { desired, parts } = context;
+  const denied = desired.others?.find(({ kind, mayUse }) => kind === 'floating-ip' && !mayUse);
+  if (!denied || parts.some((part) => part.kind === 'floating-ip' && part.id === denied.id)) return undefined;
+  return addressNotForThis(wish.address, context);
 }
 
 interface Place {
