@@ -27,3 +27,27 @@ test('Services that wait long for the cloud are looked at together, whenever eac
   assert.ok(looks >= 4 && looks <= 2 * 5, `${looks} looks`);
   await rig.stop();
 });
+
+test('Services that come together are looked at together, however long the API server takes to record each', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  await rig.start();
+  let writes = 0;
+  rig.api.writing = () => rig.clock.sleep(100 * ++writes);
+  const { inner } = rig.provider;
+  const observe = inner.observe.bind(inner);
+  const asked: number[] = [];
+  inner.observe = async (services, call) => {
+    asked.push(services.length);
+    await rig.clock.sleep(50);
+    return observe(services, call);
+  };
+  for (let i = 0; i < SERVICES; i++) rig.api.apply(`web-${i}`, webSpec);
+  await rig.clock.advance(60);
+  assert.deepEqual(asked, [SERVICES]);
+  // Nothing is made before it is recorded.
+  assert.equal(rig.cloud.parts().length, 0);
+  await rig.clock.advance(100 * SERVICES);
+  assert.equal(new Set(rig.cloud.parts().map(({ tags }) => JSON.stringify(tags))).size, SERVICES);
+  await rig.stop();
+});
