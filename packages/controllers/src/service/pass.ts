@@ -119,7 +119,9 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
         return planAndCarryOut(state, { ...at, service: asRecorded(service, providerName), before });
       }
       const write = { purpose: 'record', action: recordAction, patch } as const;
-      return { state: { ...state, readiness }, effects: [], next: { kind: 'write', write } };
+      // Services that come together are asked about together, however long the API server takes to record each.
+      const effects: readonly Effect[] = readiness ? [{ kind: 'ask' }] : [];
+      return { state: { ...state, readiness }, effects, next: { kind: 'write', write } };
     }
     case 'observe':
       return { state, effects: [], next: LOOK };

@@ -40,10 +40,7 @@ import { TurnBudget } from './turn-budget.ts';
 
 /** As many as the call budget has requests in flight: who would send one does not wait for a worker, and the budget bounds what the cloud gets. */
 const DEFAULT_WORKERS = 32;
-/**
- * For each worker, so many passes may wait without one for a cloud that is at work. Each keeps its plan in memory; where there is no place, a
- * pass ends, and what is left of its plan costs another look.
- */
+/** For each worker, so many passes wait without one for a cloud that is at work, with their plans; without a place a pass ends, and costs another look. */
 const WAITING_A_WORKER = 3;
 /** Back ends that are gone through in one turn of the event loop: some milliseconds of work. */
 const BACK_ENDS_A_TURN = 20_000;
@@ -117,7 +114,8 @@ class Run {
       serviceOf: (key) => states.identityOf(key),
       onAnswer: (key, look) => this.#hear(key, { kind: 'looked', look }),
     });
-    this.#effects = new ServiceEffects({ deps, locks, metrics, states, wake, written: this.#written });
+    const ask = (key: string): void => this.#observations.ask(key);
+    this.#effects = new ServiceEffects({ deps, locks, metrics, states, ask, wake, written: this.#written });
   }
 
   async run(): Promise<void> {

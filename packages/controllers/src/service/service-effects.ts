@@ -54,6 +54,8 @@ export interface ServiceEffectsOptions {
   readonly locks: Locks;
   readonly metrics: ServiceMetrics;
   readonly states: ServiceStates;
+  /** The cloud is to be asked about it. */
+  readonly ask: (key: string) => void;
   /** Its turn is to come. */
   readonly wake: (key: string) => void;
   readonly written: WrittenVersions;
@@ -94,6 +96,8 @@ export class ServiceEffects {
         return;
       case 'plan':
         return this.#journal.plan(subjectOfPass(about), effect.actions);
+      case 'ask':
+        return this.#options.ask(key);
       case 'count':
         return (effect.what === 'sync' ? metrics.syncs : metrics.nodeSyncErrors).inc();
       case 'updated':

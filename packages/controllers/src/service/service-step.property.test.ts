@@ -80,6 +80,8 @@ interface Happening {
   readonly hidden: readonly string[];
   /** Answers that come before the next thing happens. */
   readonly answers: number;
+  /** The cloud answers sooner than the API server. */
+  readonly looksFirst: boolean;
   readonly waitMs: number;
 }
 
@@ -100,6 +102,7 @@ const happening: fc.Arbitrary<Happening> = fc.record({
   ),
   hidden: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.subarray(KINDS) }),
   answers: fc.integer({ min: 0, max: 8 }),
+  looksFirst: fc.boolean(),
   waitMs: fc.constantFrom(0, 0, 100, 3_000, 6_000, 60_000, 400_000),
 });
 
@@ -116,6 +119,7 @@ class World {
   now: number = 1_000_000;
   outcome: Outcome = 'done';
   hidden: readonly string[] = [];
+  looksFirst: boolean = false;
   service: Service | undefined;
   untold: Service | undefined;
   parts: readonly LoadBalancerPart[] = [];
@@ -163,6 +167,7 @@ class World {
     if (taken.state) this.states.set(home, taken.state);
     else this.states.delete(home);
     for (const effect of taken.effects) {
+      if (effect.kind === 'ask') this.ask(home);
       if (effect.kind !== 'leave-over') continue;
       this.states.set(`uid:${effect.state.uid}`, effect.state);
       this.due.set(`uid:${effect.state.uid}`, this.now);
@@ -198,13 +203,18 @@ class World {
     const next = this.take(home, event, this.at(pass.service, pass.generation));
     this.pass = undefined;
     if (next.kind === 'wake') this.wake(pass.key, next.afterMs);
-    else if (next.kind === 'look') this.looking.set(pass.key, this.now);
+    else if (next.kind === 'look') this.ask(pass.key);
     else if (next.kind !== 'rest') this.pass = { ...pass, next };
+  }
+
+  /** Unless the answer is on its way. */
+  ask(key: string): void {
+    if (!this.looking.has(key)) this.looking.set(key, this.now);
   }
 
   /** The next thing that is under way comes to its end. Returns whether anything was. */
   answer(): boolean {
-    if (this.pass) {
+    if (this.pass && !(this.looksFirst && this.looking.size > 0)) {
       this.perform(this.pass);
       return true;
     }
@@ -429,7 +439,7 @@ class World {
   }
 }
 
-const at0 = { outcome: 'done', hidden: [], answers: 0, waitMs: 0 } as const;
+const at0 = { outcome: 'done', hidden: [], looksFirst: false, answers: 0, waitMs: 0 } as const;
 /** The first try has no answer, a node joins, the next try settles, and only then the first takes effect. */
 const lateAfterSettled: Happening[] = [
   { ...at0, what: 'create' },
@@ -448,6 +458,7 @@ test('property: no finalizer goes while a part may remain, nothing is begun twic
       for (const one of happenings) {
         world.outcome = one.outcome;
         world.hidden = one.hidden;
+        world.looksFirst = one.looksFirst;
         world.happens(one);
         for (let i = 0; i < one.answers; i++) world.answer();
         world.wait(one.waitMs);

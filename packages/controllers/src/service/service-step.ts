@@ -9,14 +9,14 @@ import { FOREIGN_AFTER_MS, foreignOwnerOf } from './foreign-owner.ts';
 import { letGone } from './let-go.ts';
 import { ingressOf } from './load-balancer-service.ts';
 import { answered, pass, planAndCarryOut } from './pass.ts';
-import { poll, FIRST_POLL_MS } from './polling.ts';
+import { poll, spent, FIRST_POLL_MS } from './polling.ts';
 import { hasFinalizer, isRecorded, roleOf } from './role.ts';
 import { settledReadiness } from './readiness.ts';
 import { stateOf, type ServiceState, type Settled } from './service-state.ts';
 import { settled } from './settle.ts';
 import { isStale, tellReadiness } from './tell-readiness.ts';
 import { selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
-import { REST, after, wake, type ServiceEvent, type Step, type Surroundings, type Write } from './step-types.ts';
+import { LOOK, REST, after, wake, type ServiceEvent, type Step, type Surroundings, type Write } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
 
 export function step(state: ServiceState | undefined, event: ServiceEvent, at: Surroundings): Step {
@@ -163,8 +163,12 @@ function written(
 ): Step {
   const { dryRun } = at.rules;
   switch (purpose) {
-    case 'record':
-      return isDone ? tellReadiness(planAndCarryOut(state, at), at) : rest({ ...state, wish: undefined });
+    case 'record': {
+      if (!isDone) return rest({ ...state, wish: undefined });
+      if (roleOf(at.service, at.rules.options) !== 'serve') return tellReadiness(planAndCarryOut(state, at), at);
+      // A look that is over already is put again: one has to lie between this and the first part (`isFirst` in `act.ts`).
+      return { state: spent(state), effects: [], next: LOOK };
+    }
     case 'open':
       return isDone && bring ? begin(state, bring, at) : poll(state);
     case 'wait':

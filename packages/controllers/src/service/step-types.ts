@@ -97,6 +97,8 @@ export type Effect =
     }
   /** Dry run: what would be done. */
   | { readonly kind: 'plan'; readonly actions: readonly NotedAction[] }
+  /** The cloud is asked what there is, beside what comes next: `LOOK` waits for that answer. */
+  | { readonly kind: 'ask' }
   | { readonly kind: 'count'; readonly what: 'sync' | 'node-sync-error' }
   | { readonly kind: 'updated'; readonly afterMs: number }
   /** Its load balancer is gone. */
