@@ -177,7 +177,7 @@ test('from cloud-provider-openstack and back, on a real Octavia', async (t) => {
     manager.start();
     for (const [{ name }, what, why] of [
       [halfTaken, 'by another cluster, which has only begun', /, but another owner;/u],
-      [taken, 'by another Service of this cluster', /, but another owner;/u],
+      [taken, 'by another Service of this cluster', /may not be used by Services of the namespace default/u],
     ] as const) {
       await t.test(`${what}: one Event, and the finalizer stays`, async () => {
         await untilTold(name, why);
