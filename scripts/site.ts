@@ -18,8 +18,8 @@ const into = process.env['INTO'] || undefined;
 const server = process.env['SITE_BASE'] || '/';
 const base = into === undefined ? server : `${server}v${version}/`;
 
-/** All of it; how npm tries again says site/.npmrc. */
-const INSTALL_MS = 300_000;
+/** All of it, against a hang: in `make test` it gives way to all other stages. How npm tries again says site/.npmrc. */
+const INSTALL_MS = 900_000;
 const INSTALL = ['install', '--no-save', '--loglevel=error'];
 
 if (!isInstalled() && !ends('npm', INSTALL, INSTALL_MS)) {
