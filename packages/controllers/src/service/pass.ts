@@ -112,7 +112,8 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       return leaveAlone(state, plan, at);
     case 'record': {
       const { providerName } = rules.options;
-      const readiness = roleOf(service, rules.options) === 'serve' ? PROVISIONING : undefined;
+      const isServed = roleOf(service, rules.options) === 'serve';
+      const readiness = isServed ? PROVISIONING : undefined;
       const patch = saying(recordPatch(service, providerName), { readiness, adoption: undefined }, at);
       if (rules.dryRun) {
         const before = [{ ...recordAction, write: { object: service, patch } }];
@@ -120,7 +121,7 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       }
       const write = { purpose: 'record', action: recordAction, patch } as const;
       // Services that come together are asked about together, however long the API server takes to record each.
-      const effects: readonly Effect[] = readiness ? [{ kind: 'ask' }] : [];
+      const effects: readonly Effect[] = isServed ? [{ kind: 'ask' }] : [];
       return { state: { ...state, readiness }, effects, next: { kind: 'write', write } };
     }
     case 'observe':

@@ -65,8 +65,10 @@ test('nothing of it is planned where only a look can tell which it is to be, or 
     port: annotated({ portId: port.id }),
     internal: annotated({ internal: 'true' }),
   };
+  rig.cloud.calls.reset();
   for (const [name, one] of Object.entries(annotations))
     assert.deepEqual(await firstPlan(rig, serviceNamed(name, { annotations: one })), ['load-balancer'], name);
+  assert.ok(!networkCalls(rig).some((call) => call.endsWith('GET /networks')), 'nor is a network asked for');
   const asking = serviceNamed('asking', { requestedIP: '203.0.113.99' });
   assert.deepEqual(await firstPlan(rig, asking), ['load-balancer']);
   const named = annotated({ floatingNetworkId: share.id });

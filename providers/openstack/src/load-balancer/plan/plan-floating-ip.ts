@@ -93,24 +93,33 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
   return { ...vip, actions: [...removed, ...remark(chosen, wish.keep, context)], address: chosen.address };
 }
 
-/** Whether the project's first external network is where the floating IP of a new load balancer is to be made. */
-export const needsNetwork = ({ floatingIP: wish }: DesiredTree): boolean =>
-  wish.kind === 'any' && !wish.isThereOnly && wish.networkId === undefined;
+/** Only where nothing that a look at the load balancer shows first could choose another: a port of the user's own may have one already. */
+function wishWithNew({
+  floatingIP: wish,
+  loadBalancer: { additionalVips, vip },
+}: DesiredTree): Extract<Wish, { kind: 'any' }> | undefined {
+  if (wish.kind !== 'any' || wish.isThereOnly || additionalVips.length > 0 || vip.portId !== undefined)
+    return undefined;
+  const { subnets } = wish;
+  return subnets === undefined || subnets.subnetId !== undefined ? wish : undefined;
+}
 
-/**
- * Of a load balancer that the same plan makes: a floating IP takes its port as soon as there is one, and nothing of it has to wait for Octavia.
- * Only where nothing that a look shows first could choose another: a port of the user's own may have one already.
- */
+/** Whether the floating IP of a new load balancer is to be made in the project's first external network, which has to be known for that. */
+export function needsNetwork(tree: DesiredTree): boolean {
+  const wish = wishWithNew(tree);
+  return wish !== undefined && wish.networkId === undefined;
+}
+
+/** Of a load balancer that the same plan makes: it takes its port as soon as there is one, and nothing of it has to wait for Octavia. */
 export function floatingIPOfNew(
-  { floatingIP: wish, loadBalancer: { additionalVips, vip } }: DesiredTree,
+  tree: DesiredTree,
   { desired, externalNetwork, parts }: Pick<ServingContext, 'desired' | 'externalNetwork' | 'parts'>,
 ): readonly LoadBalancerAction[] {
-  if (wish.kind !== 'any' || wish.isThereOnly || additionalVips.length > 0 || vip.portId !== undefined) return [];
-  const { networkId = externalNetwork, subnets } = wish;
-  const isChosen = networkId !== undefined && (subnets === undefined || subnets.subnetId !== undefined);
-  if (!isChosen || parts.some(({ kind }) => kind === 'floating-ip')) return [];
+  const wish = wishWithNew(tree);
+  const networkId = wish?.networkId ?? externalNetwork;
+  if (!wish || networkId === undefined || parts.some(({ kind }) => kind === 'floating-ip')) return [];
   const vipPortId: Reference = { lookUp: { vipPortOf: ownerTag(desired.owner) } };
-  return [actionToMake(wish, { vipPortId, networkId }, { subnetIds: [subnets?.subnetId] }, desired)];
+  return [actionToMake(wish, { vipPortId, networkId }, { subnetIds: [wish.subnets?.subnetId] }, desired)];
 }
 
 const NOT_OWN =
