@@ -5,28 +5,37 @@ import type { BackEnd } from '@outrigger/cloud-provider';
 import { portOf } from './desired/tree-inputs.suite.ts';
 import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
 
-test('twenty Services are looked at by six lists and one for each pool; while they are pending, by three', async () => {
+test('twenty Services are looked at by six lists, and one for each pool that has changed; while they are pending, by three', async () => {
   const rig = await Rig.open({ loadBalancer: { createMonitor: true } });
   const services = Array.from({ length: 20 }, (_, i) => serviceNamed(`web-${i}`));
   const began = services.map((service) => rig.desired(service));
   rig.cloud.octavia.settings.createMs = 5_000;
   for (const desired of began) await rig.pass(desired);
-  rig.cloud.calls.reset();
-  await rig.provider.observe(services, callContext());
+  const look = async ({ provider }: Rig): Promise<Readonly<Record<string, number>>> => {
+    rig.cloud.calls.reset();
+    const observations = await provider.observe(services, callContext());
+    assert.ok(observations.every(({ kind }) => kind === 'parts'));
+    return rig.cloud.calls.counts();
+  };
+  await look(rig);
   assert.equal(rig.cloud.calls.all().length, 3);
   for (const service of services) await rig.bring(service);
-  rig.cloud.calls.reset();
-  const observations = await rig.provider.observe(services, callContext());
-  assert.ok(observations.every(({ kind }) => kind === 'parts'));
-  assert.deepEqual(rig.cloud.calls.counts(), {
+  const lists = {
     'load-balancer GET /healthmonitors': 1,
     'load-balancer GET /listeners': 1,
     'load-balancer GET /loadbalancers': 1,
     'load-balancer GET /pools': 1,
-    'load-balancer GET /pools/{pool}/members': 20,
     'network GET /floatingips': 1,
     'network GET /security-groups': 1,
-  });
+  };
+  const members = 'load-balancer GET /pools/{pool}/members';
+  const another = await rig.restarted();
+  const signIn = { 'identity POST /auth/tokens': 1, 'load-balancer GET /': 1 };
+  assert.deepEqual(await look(another), { ...signIn, ...lists, [members]: 20 });
+  assert.deepEqual(await look(another), lists);
+  rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
+  for (const service of services.slice(0, 2)) await rig.bring(service);
+  assert.deepEqual(await look(another), { ...lists, [members]: 2 });
   rig.cloud.calls.reset();
   await rig.provider.listOwned(callContext());
   assert.equal(rig.cloud.calls.all().length, 3);

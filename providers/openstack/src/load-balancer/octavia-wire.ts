@@ -47,6 +47,8 @@ export interface WireListener extends Part {
 }
 
 export interface WirePool extends Part {
+  /** Of its last change, or of one of a member: `2026-11-21T17:01:08`. Not there before the first. */
+  readonly updated_at?: string | null;
   readonly protocol: string;
   readonly lb_algorithm: string;
   readonly session_persistence: { readonly type: string } | null;

@@ -27,6 +27,7 @@ import {
 import { hasPredecessorsShare, isClaimable } from '../predecessor.ts';
 import { FloatingNetworks } from './floating-networks.ts';
 import { observeForeignThings } from './foreign-things.ts';
+import { KnownMembers } from './known-members.ts';
 import { LatenessTracker } from './lateness.ts';
 import { ListSizes } from './list-sizes.ts';
 import { floatingIPPart, loadBalancerPart, ownedParts, securityGroupPart, type Related } from './parts.ts';
@@ -80,7 +81,11 @@ export class Observer {
 
   constructor(options: ObserverOptions) {
     this.#options = options;
-    this.#memory = { lateness: new LatenessTracker(options.clock), sizes: new ListSizes() };
+    this.#memory = {
+      lateness: new LatenessTracker(options.clock),
+      members: new KnownMembers(),
+      sizes: new ListSizes(),
+    };
   }
 
   async observe(

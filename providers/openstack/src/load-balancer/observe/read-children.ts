@@ -7,6 +7,7 @@ import { readIfThere } from '../../client/read-one.ts';
 import { groupPairs } from '../../group-pairs.ts';
 import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import type { WireListener, WireMember, WireMonitor, WirePool } from '../octavia-wire.ts';
+import type { KnownMembers } from './known-members.ts';
 import type { LatenessTracker } from './lateness.ts';
 import type { ListSizes } from './list-sizes.ts';
 
@@ -34,6 +35,7 @@ const COLUMNS = {
     'id',
     'name',
     'provisioning_status',
+    'updated_at',
     'tags',
     'protocol',
     'lb_algorithm',
@@ -64,6 +66,7 @@ export interface Children {
 /** What is remembered from one look to the next. */
 export interface ChildrenMemory {
   readonly lateness: LatenessTracker;
+  readonly members: KnownMembers;
   readonly sizes: ListSizes;
 }
 
@@ -71,10 +74,11 @@ export interface ChildrenMemory {
 export async function readChildren(
   client: ApiClient,
   ids: readonly string[],
-  { lateness, sizes }: ChildrenMemory,
+  memory: ChildrenMemory,
   call: CallContext,
 ): Promise<ReadonlyMap<string, Children | Error>> {
   if (ids.length === 0) return new Map();
+  const { lateness, sizes } = memory;
   const [listeners, pools] = await Promise.all([
     listBelow<WireListener>(client, 'listeners', ids, sizes, call),
     listBelow<WirePool>(client, 'pools', ids, sizes, call),
@@ -89,7 +93,7 @@ export async function readChildren(
   const entries = ids.map(async (id): Promise<[string, Children | Error]> => {
     try {
       const own = poolsBelow.get(id) ?? [];
-      const read = await Promise.all(own.map((pool) => readPool(client, pool, monitors, lateness, call)));
+      const read = await Promise.all(own.map((pool) => readPool(client, pool, monitors, memory, call)));
       const byID = new Map(read.map((pool) => [pool.id, pool]));
       const below = listenersBelow.get(id) ?? [];
       const used = new Set(own.filter((pool) => pool.listeners.length > 0).map((pool) => pool.id));
@@ -146,17 +150,9 @@ async function readPool(
   client: ApiClient,
   pool: WirePool,
   monitors: ReadonlyMap<string, WireMonitor>,
-  lateness: LatenessTracker,
+  { lateness, members }: ChildrenMemory,
   call: CallContext,
 ): Promise<ObservedPool> {
-  const members =
-    pool.members.length === 0
-      ? []
-      : await client.list<WireMember>(call, {
-          ...operation('load-balancer', 'GET /v2.0/lbaas/pools/{id}/members', pool.id),
-          collection: 'members',
-          query: columnsOf('members'),
-        });
   const monitor = pool.healthmonitor_id ? monitors.get(pool.healthmonitor_id) : undefined;
   return {
     ...childOf(pool, lateness),
@@ -164,22 +160,36 @@ async function readPool(
     lbMethod: pool.lb_algorithm,
     sessionPersistence: pool.session_persistence?.type ?? null,
     tags: pool.tags ?? [],
-    members: members.map((member) => ({
-      ...childOf(member, lateness),
-      address: member.address,
-      port: member.protocol_port,
-      monitorPort: member.monitor_port,
-      subnetId: member.subnet_id,
-    })),
+    members: pool.members.length === 0 ? [] : await members.read(pool, () => listMembers(client, pool, lateness, call)),
     monitor: monitor ? monitorOf(monitor, lateness) : null,
   };
+}
+
+async function listMembers(
+  client: ApiClient,
+  pool: WirePool,
+  lateness: LatenessTracker,
+  call: CallContext,
+): Promise<readonly ObservedMember[]> {
+  const members = await client.list<WireMember>(call, {
+    ...operation('load-balancer', 'GET /v2.0/lbaas/pools/{id}/members', pool.id),
+    collection: 'members',
+    query: columnsOf('members'),
+  });
+  return members.map((member) => ({
+    ...childOf(member, lateness),
+    address: member.address,
+    port: member.protocol_port,
+    monitorPort: member.monitor_port,
+    subnetId: member.subnet_id,
+  }));
 }
 
 /** What is seen of each alike. */
 function childOf(
   { id, name, provisioning_status: status }: WireListener | WireMember | WireMonitor | WirePool,
   lateness: LatenessTracker,
-): Pick<ObservedMember, 'id' | 'late' | 'name' | 'status'> {
+): Pick<ObservedPool, 'id' | 'late' | 'name' | 'status'> {
   return { id, name, status, late: lateness.of(id, status) };
 }
 
