@@ -143,30 +143,100 @@ test('namespaces take turns in a question that does not take all, however many S
   ]);
 });
 
-test('beside a question with ten Services of one namespace, one more at most is asked for those that have nothing in it', async () => {
+/** Questions that are answered when the test says so. */
+function setUpHeld(batchSize = 100): Asked & {
+  readonly ask: (...keys: string[]) => Promise<void>;
+  /** Of questions, by their place in `batches`. */
+  readonly answer: (...places: number[]) => Promise<void>;
+} {
   const waiting: (() => void)[] = [];
-  const { batches, clock, observations } = setUp(async (services) => {
+  const asked = setUp(async (services) => {
     await new Promise<void>((resolve) => void waiting.push(resolve));
     return nothing(() => 0)(services);
-  }, 100);
-  const ask = async (...keys: string[]): Promise<void> => {
-    for (const key of keys) observations.ask(key);
-    await clock.settle();
+  }, batchSize);
+  const { clock, observations } = asked;
+  return {
+    ...asked,
+    ask: async (...keys) => {
+      for (const key of keys) observations.ask(key);
+      await clock.settle();
+    },
+    answer: async (...places) => {
+      for (const place of places) waiting[place]?.();
+      await clock.settle();
+    },
   };
-  const many = Array.from({ length: 10 }, (_, i) => `many/${i}`);
+}
+
+const ofOne = (namespace: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, i) => `${namespace}/${i}`);
+
+test('beside a question with ten Services of one namespace, one more at most is asked for those that have nothing in it', async () => {
+  const { answer, ask, batches } = setUpHeld();
+  const many = ofOne('many', 10);
   await ask(...many);
   await ask('many/b', 'few/a');
   await ask('few/b', 'third/a');
   assert.deepEqual(batches, [many, ['few/a']]);
-  waiting[1]?.();
-  await clock.settle();
+  await answer(1);
   assert.deepEqual(batches.slice(2), [['few/b', 'third/a']]);
-  waiting[0]?.();
-  await clock.settle();
-  assert.equal(batches.length, 3, 'the one in flight has few of each namespace');
-  waiting[2]?.();
-  await clock.settle();
-  assert.deepEqual(batches.slice(3), [['many/b']]);
+  await ask('fourth/a');
+  await answer(2);
+  assert.deepEqual(batches.slice(3), [['fourth/a']]);
+  await ask('few/c');
+  assert.equal(batches.length, 4, 'the one in flight has few of each namespace');
+});
+
+test('who has asked about ten Services of late is asked about apart: nobody waits for that, nor does it wait for others', async () => {
+  const { answer, ask, batches, clock } = setUpHeld();
+  await ask(...ofOne('much', 5));
+  await answer(0);
+  await ask(...ofOne('much', 6));
+  await answer(1);
+  await ask('much/a');
+  await ask('few/a');
+  await ask('few/b', 'much/b');
+  assert.deepEqual(batches.slice(2), [['much/a'], ['few/a']], 'each has one question in flight');
+  await answer(2);
+  assert.deepEqual(batches.slice(4), [['much/b']], 'beside the one of the others');
+  await answer(3, 4);
+  assert.deepEqual(batches.slice(5), [['few/b']]);
+  await answer(5);
+  // Who has been quiet for a while is asked about with all others again.
+  await clock.advance(5_000);
+  await ask('much/a', 'few/a');
+  assert.deepEqual(batches.slice(6), [['much/a', 'few/a']]);
+});
+
+test('two that ask on and on leave room for all the others, and a third takes turns with them', async () => {
+  const { answer, ask, batches } = setUpHeld();
+  for (const namespace of ['a', 'b', 'c']) {
+    await ask(...ofOne(namespace, 10));
+    await answer(batches.length - 1);
+  }
+  await ask('a/x', 'b/x', 'c/x', 'few/x', 'more/x');
+  assert.deepEqual(batches.slice(3), [['few/x', 'more/x'], ['a/x'], ['b/x']]);
+  await ask('a/y');
+  await answer(4);
+  assert.deepEqual(batches.slice(6), [['c/x']]);
+  await answer(5);
+  assert.deepEqual(batches.slice(7), [['a/y']]);
+});
+
+test('where more wait than one question takes, as at the start, those of all namespaces go together', async () => {
+  const { answer, ask, batches } = setUpHeld(30);
+  const all = ['a', 'b', 'c'].flatMap((namespace) => ofOne(namespace, 30));
+  await ask(...all);
+  await answer(0);
+  await answer(1);
+  await answer(2);
+  const counts = batches.map((keys) =>
+    ['a', 'b', 'c'].map((name) => keys.filter((key) => key.startsWith(name)).length),
+  );
+  assert.deepEqual(counts.slice(0, 2), [
+    [10, 10, 10],
+    [10, 10, 10],
+  ]);
 });
 
 test('namespaces with few Services each are asked about together, one question at a time', async () => {

@@ -1,7 +1,7 @@
 /**
  * Asks the cloud what there is for Services: questions gather while one is in flight, the next takes them all, or as many as the provider
- * does: namespaces take turns. A question with many Services of one namespace is not waited for by those that have nothing in it. Holds
- * no worker. Whoever asked keeps the answer, which is worth nothing once something was applied after it began.
+ * does: namespaces take turns. A question with many Services of one namespace is not waited for by those that have nothing in it, and who asks on
+ * and on has questions of its own. Holds no worker. Whoever asked keeps the answer, which is worth nothing once something was applied after it began.
  *
  * One Service may be what a whole question hangs on. Those of a question without an answer are asked about in half as large ones, down
  * to each alone, beside all others until they have an answer.
@@ -15,6 +15,8 @@ import {
 } from '@outrigger/cloud-provider';
 import { batchSizeOf } from '@outrigger/cloud-runtime';
 import { observeOnce, type ObserveOptions } from '../load-balancer/observe-once.ts';
+import { AskedOfLate } from './asked-of-late.ts';
+import { inTurns } from './in-turns.ts';
 
 /**
  * A Service of more ports is asked about by itself: a provider may have to send a request for each, and all who are in one question wait
@@ -23,9 +25,11 @@ import { observeOnce, type ObserveOptions } from '../load-balancer/observe-once.
 const MANY_PORTS = 50;
 /** Whoever asks on and on has one question in flight, and leaves room for one of others. */
 const MOST_AT_ONCE = 2;
+/** Of those that are asked about apart. Beside them there is room for one of all the others. */
+const MOST_APART = 2;
 /**
  * A question with so many Services of one namespace is not waited for by others, nor one that is full of them. Fewer are: a question may
- * list all that a project has, and two in place of one are twice that.
+ * list all that a project has, and two in place of one are twice that. Who has asked about so many of late is asked about apart.
  */
 const MANY_OF_ONE = 10;
 /** So many such Services are remembered, and so many that had part in a question without an answer. */
@@ -54,11 +58,18 @@ export interface TimedObservation {
   readonly observation: LoadBalancerObservation;
 }
 
+interface Question {
+  readonly batch: ReadonlyMap<string, LoadBalancerService>;
+  /** The keys of each tenant. */
+  readonly tenants: ReadonlyMap<string, readonly string[]>;
+  /** It has one tenant, who asks on and on: the others do not wait for it, nor it for them. */
+  readonly isApart: boolean;
+}
+
 /** Questions of a kind: those of one tenant are asked one after the other. */
 interface Lane {
   readonly gathering: Set<string>;
-  /** Of each question, the keys of each tenant. */
-  readonly inFlight: Set<ReadonlyMap<string, readonly string[]>>;
+  readonly inFlight: Set<Question>;
   /** At a time. */
   readonly most: number;
   isBeginning: boolean;
@@ -68,7 +79,7 @@ const laneOf = (most: number): Lane => ({ gathering: new Set(), inFlight: new Se
 
 export class Observations {
   readonly #options: ObservationsOptions;
-  readonly #usual: Lane = laneOf(MOST_AT_ONCE);
+  readonly #usual: Lane = laneOf(MOST_APART + 1);
   readonly #following: Lane = laneOf(MOST_AT_ONCE);
   readonly #suspect: Lane = laneOf(MOST_AT_ONCE);
   readonly #large: Lane = laneOf(1);
@@ -77,12 +88,14 @@ export class Observations {
   /** UIDs of Services that have, or had, many ports. */
   readonly #largeUids = new Set<string>();
   readonly #asking = new Set<string>();
+  readonly #ofLate: AskedOfLate;
 
   readonly #groupOf: (key: string) => string;
   readonly #tenantOf: (key: string) => string;
 
   constructor(options: ObservationsOptions) {
     this.#options = options;
+    this.#ofLate = new AskedOfLate(options.clock);
     this.#groupOf = options.groupOf ?? namespaceOf;
     this.#tenantOf = options.tenantOf ?? this.#groupOf;
   }
@@ -124,32 +137,54 @@ export class Observations {
   }
 
   #askNext(lane: Lane): void {
-    while (this.#hasRoom(lane) && !this.#options.signal.aborted) {
-      const batch = this.#nextBatch(lane);
-      if (batch.size === 0) return;
-      const tenants = Map.groupBy(batch.keys(), this.#tenantOf);
-      lane.inFlight.add(tenants);
-      void this.#observe(batch, this.#priorityOf(lane, batch)).finally(() => {
-        lane.inFlight.delete(tenants);
+    while (lane.inFlight.size < lane.most && !this.#options.signal.aborted) {
+      const question = this.#next(lane);
+      if (!question) return;
+      lane.inFlight.add(question);
+      void this.#observe(question.batch, this.#priorityOf(lane, question.batch)).finally(() => {
+        lane.inFlight.delete(question);
         this.#askNext(lane);
       });
     }
   }
 
-  #hasRoom(lane: Lane): boolean {
-    const { inFlight, most } = lane;
-    if (inFlight.size >= most) return false;
-    // What had no answer may have none again, and takes as long as a question may.
-    if (lane === this.#suspect) return true;
-    const many = Math.min(MANY_OF_ONE, batchSizeOf(this.#options.provider));
-    return inFlight.values().every((tenants) => tenants.values().some(({ length }) => length >= many));
+  #next(lane: Lane): Question | undefined {
+    const keys = this.#nextKeys(lane);
+    // Where more wait than one question takes, fewer questions are better for all.
+    const isMore = keys.length > batchSizeOf(this.#options.provider);
+    const isApart = (key: string): boolean => lane === this.#usual && !isMore && this.#asksOnAndOn(this.#tenantOf(key));
+    const { apart = [], together = [] } = Object.groupBy(keys, (key) => (isApart(key) ? 'apart' : 'together'));
+    const question = this.#hasRoom(lane) ? this.#take(lane, together, false) : undefined;
+    if (question || [...lane.inFlight].filter((one) => one.isApart).length >= MOST_APART) return question;
+    const [first] = apart;
+    if (first === undefined) return undefined;
+    const tenant = this.#tenantOf(first);
+    return this.#take(
+      lane,
+      apart.filter((key) => this.#tenantOf(key) === tenant),
+      true,
+    );
   }
 
-  #nextBatch(lane: Lane): ReadonlyMap<string, LoadBalancerService> {
+  #asksOnAndOn(tenant: string): boolean {
+    return this.#ofLate.of(tenant) >= MANY_OF_ONE;
+  }
+
+  /** For one of those that are asked about together. */
+  #hasRoom(lane: Lane): boolean {
+    // What had no answer may have none again, and takes as long as a question may.
+    if (lane === this.#suspect) return true;
+    const together = [...lane.inFlight].filter(({ isApart }) => !isApart);
+    if (together.length >= MOST_AT_ONCE) return false;
+    const many = Math.min(MANY_OF_ONE, batchSizeOf(this.#options.provider));
+    return together.every(({ tenants }) => tenants.values().some(({ length }) => length >= many));
+  }
+
+  #take(lane: Lane, keys: readonly string[], isApart: boolean): Question | undefined {
     const { provider, serviceOf } = this.#options;
     const batch = new Map<string, LoadBalancerService>();
     let most = lane === this.#large ? 1 : batchSizeOf(provider);
-    for (const key of inTurns(this.#nextKeys(lane), this.#groupOf)) {
+    for (const key of inTurns(keys, this.#groupOf)) {
       most = Math.min(most, this.#limits.get(key) ?? most);
       if (batch.size >= most) break;
       lane.gathering.delete(key);
@@ -161,14 +196,17 @@ export class Observations {
       batch.set(key, service);
       this.#asking.add(key);
     }
-    return batch;
+    if (batch.size === 0) return undefined;
+    const tenants = Map.groupBy(batch.keys(), this.#tenantOf);
+    if (lane === this.#usual) for (const [tenant, { length }] of tenants) this.#ofLate.note(tenant, length);
+    return { batch, tenants, isApart };
   }
 
   /** Of each tenant without a question in flight. */
   #nextKeys({ gathering, inFlight }: Lane): readonly string[] {
-    const tenants = Map.groupBy(gathering, this.#tenantOf);
-    for (const question of inFlight) for (const tenant of question.keys()) tenants.delete(tenant);
-    return [...tenants.values()].flat();
+    const waiting = Map.groupBy(gathering, this.#tenantOf);
+    for (const { tenants } of inFlight) for (const tenant of tenants.keys()) waiting.delete(tenant);
+    return [...waiting.values()].flat();
   }
 
   /** In the background, while others take all that a cloud lets through, a long question may never end in its time. */
@@ -208,20 +246,5 @@ function forgetOldest(remembered: Set<string> | Map<string, unknown>): void {
   for (const key of remembered.keys()) {
     if (remembered.size <= MOST_REMEMBERED) return;
     remembered.delete(key);
-  }
-}
-
-/** The first of each group, then the second of each, and so on: one with thousands does not hold up the others. */
-function* inTurns(keys: Iterable<string>, groupOf: (key: string) => string): Generator<string> {
-  let left = Array.from(Map.groupBy(keys, groupOf).values(), (ofOne) => ofOne.values());
-  while (left.length > 0) {
-    const others: typeof left = [];
-    for (const ofOne of left) {
-      const { done, value } = ofOne.next();
-      if (done) continue;
-      yield value;
-      others.push(ofOne);
-    }
-    left = others;
   }
 }

@@ -32,7 +32,7 @@ import type { LoadBalancerSettings } from './desired/service-options.ts';
 import { LearnedFacts } from './learned-facts.ts';
 import { identityOf, namedBy } from './service-identity.ts';
 import { ofKnownServers } from './desired/members.ts';
-import { firstExternalNetwork } from './observe/floating-networks.ts';
+import { ExternalNetwork } from './observe/floating-networks.ts';
 import { Observer } from './observe/observe.ts';
 import { SubnetCidrs } from './observe/read-lists.ts';
 import { PartReader } from './observe/read-parts.ts';
@@ -69,6 +69,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   readonly annotations: LoadBalancers['annotations'] = declaredAnnotations;
   readonly #options: OpenStackLoadBalancersOptions;
   readonly #facts: LearnedFacts;
+  readonly #externalNetwork: ExternalNetwork;
   readonly #subnets = new SubnetCidrs();
   readonly #turns = new PortTurns();
   readonly #observer: Observer;
@@ -77,14 +78,13 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   readonly #reader: PartReader;
   /** Of the cloud's Octavia, as the last look found it. */
   #apiVersion: string | undefined;
-  /** As the last look found it that had need of it. */
-  #externalNetwork: string | undefined;
 
   constructor(options: OpenStackLoadBalancersOptions) {
     const { client, clock, cluster, config, home, name, previousClusterName } = options;
     this.classes = [`outrigger.dev/${name}`];
     this.#options = options;
     this.#facts = new LearnedFacts(clock);
+    this.#externalNetwork = new ExternalNetwork(clock);
     this.#settling = new Settling(client, clock);
     this.#octavia = new OctaviaChanges(client, this.#settling);
     this.#reader = new PartReader({ client, clock, home });
@@ -94,6 +94,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       cluster,
       previousClusterName,
       facts: this.#facts,
+      externalNetwork: this.#externalNetwork,
       subnets: this.#subnets,
       config,
       floatingWish: (service, driver) => {
@@ -172,12 +173,9 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     });
     const subnets = new Set(trees.map(({ loadBalancer }) => loadBalancer.vip.subnetId ?? ''));
     const asked = [...subnets].filter((id) => id !== '');
-    const readNetwork = async (): Promise<void> => {
-      this.#externalNetwork = (await firstExternalNetwork(client, call)) ?? undefined;
-    };
     await Promise.allSettled([
       ...asked.map((id) => this.#subnets.read(client, [id], call)),
-      ...(trees.some((tree) => needsNetwork(tree)) ? [readNetwork()] : []),
+      ...(trees.some((tree) => needsNetwork(tree)) ? [this.#externalNetwork.read(client, call)] : []),
     ]);
   }
 
@@ -188,7 +186,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     const wish = this.#wishOf(service, backEnds, settingsFor(desired, parts, settings));
     if (wish.kind === 'refused') return { actions: [], complete: false, ingress: [], refused: wish.error };
     const { tree, warnings } = wish;
-    return planServing({ desired, identity, tree, warnings, parts, externalNetwork: this.#externalNetwork });
+    return planServing({ desired, identity, tree, warnings, parts, externalNetwork: this.#externalNetwork.id });
   }
 
   planMembers(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {

@@ -5,6 +5,7 @@ import type { ApiClient, Query } from '../../client/api-client.ts';
 import { LearnedFacts } from '../learned-facts.ts';
 import { ownerTag } from '../ownership.ts';
 import { configOf, idOf, serviceOf } from '../desired/tree-inputs.suite.ts';
+import { ExternalNetwork } from './floating-networks.ts';
 import { Observer } from './observe.ts';
 import { SubnetCidrs } from './read-lists.ts';
 
@@ -107,6 +108,7 @@ async function look(count: number, ...next: readonly number[]): Promise<Looked> 
     cluster,
     previousClusterName: undefined,
     facts: new LearnedFacts(still),
+    externalNetwork: new ExternalNetwork(still),
     subnets: new SubnetCidrs(),
     config: () => configOf(),
     floatingWish: () => {

@@ -25,7 +25,7 @@ import {
   type ServiceIdentity,
 } from '../service-identity.ts';
 import { hasPredecessorsShare, isClaimable } from '../predecessor.ts';
-import { FloatingNetworks } from './floating-networks.ts';
+import { FloatingNetworks, type ExternalNetwork } from './floating-networks.ts';
 import { observeForeignThings } from './foreign-things.ts';
 import { KnownMembers } from './known-members.ts';
 import { LatenessTracker } from './lateness.ts';
@@ -46,6 +46,7 @@ export interface ObserverOptions extends ClusterNames {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly facts: LearnedFacts;
+  readonly externalNetwork: ExternalNetwork;
   readonly subnets: SubnetCidrs;
   readonly config: () => LoadBalancerSettings;
   /** For a load balancer that this driver has made. Of a Service that is refused: none. */
@@ -119,7 +120,7 @@ export class Observer {
     ]);
     const found = { plainIPs: lists.floatingIPs, floatingIPs, securityGroups: securityGroups.map(marked) };
     const byVip = new Map(all.map((one) => [one.vip_port_id, one]));
-    const networks = new FloatingNetworks(client, call);
+    const networks = new FloatingNetworks(client, this.#options.externalNetwork, call);
     lateness.prune();
     this.#options.facts.prune();
     return Promise.all(
