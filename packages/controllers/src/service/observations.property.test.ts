@@ -1,7 +1,7 @@
 /** What holds whatever is asked and answered in which order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { FakeClock } from '@outrigger/testing';
 import { callContext } from '../load-balancer/memory-provider.suite.ts';
 import { identityOf } from './load-balancer-service.ts';
@@ -42,7 +42,13 @@ test('a tenant has one question in flight, there are three at most, and all that
           observe: async (services) => {
             const keys = services.map(({ name, namespace }) => `${namespace}/${name}`);
             await new Promise<void>((resolve) => {
-              const question = { keys, answer: (): void => void (inFlight.delete(question), resolve()) };
+              const question = {
+                keys,
+                answer: (): void => {
+                  inFlight.delete(question);
+                  resolve();
+                },
+              };
               inFlight.add(question);
             });
             return services.map(() => ({ kind: 'parts', parts: [] }) as const);
