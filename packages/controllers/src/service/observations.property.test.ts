@@ -8,7 +8,13 @@ import { identityOf } from './load-balancer-service.ts';
 import { namespaceOf, Observations } from './observations.ts';
 
 type Move =
-  | { readonly kind: 'ask'; readonly tenant: string; readonly count: number }
+  | {
+      readonly kind: 'ask';
+      readonly tenant: string;
+      readonly count: number;
+      readonly isGone: boolean;
+      readonly isFollowed: boolean;
+    }
   | { readonly kind: 'answer'; readonly place: number }
   | { readonly kind: 'wait'; readonly ms: number };
 
@@ -18,6 +24,10 @@ const moves: fc.Arbitrary<readonly Move[]> = fc.array(
       kind: fc.constant('ask' as const),
       tenant: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
       count: fc.integer({ min: 1, max: 15 }),
+      // When its turn comes.
+      isGone: fc.boolean(),
+      // The next move is in the same turn of the event loop.
+      isFollowed: fc.boolean(),
     }),
     fc.record({ kind: fc.constant('answer' as const), place: fc.nat(3) }),
     fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 10_000 }) }),
@@ -36,6 +46,7 @@ test('a tenant has one question in flight, there are three at most, and all that
       const clock = new FakeClock();
       const inFlight = new Set<Question>();
       const waiting = new Set<string>();
+      const gone = new Set<string>();
       const observations = new Observations({
         provider: {
           batchSize,
@@ -59,6 +70,7 @@ test('a tenant has one question in flight, there are three at most, and all that
         signal: new AbortController().signal,
         serviceOf: (key) => {
           const [namespace, name] = key.split('/') as [string, string];
+          if (gone.has(key)) return undefined;
           return identityOf({ metadata: { namespace, name, uid: key }, spec: { ports: [{ port: 80 }] } });
         },
         onAnswer: (key) => waiting.delete(key),
@@ -74,15 +86,18 @@ test('a tenant has one question in flight, there are three at most, and all that
         if (move.kind === 'ask') {
           for (let i = 0; i < move.count; i++) {
             const key = `${move.tenant}/${made++}`;
-            waiting.add(key);
+            (move.isGone ? gone : waiting).add(key);
             observations.ask(key);
           }
         } else if (move.kind === 'answer') [...inFlight][move.place]?.answer();
         // Less than a question may take.
         else if (inFlight.size === 0) await clock.advance(move.ms);
+        if (move.kind === 'ask' && move.isFollowed) continue;
         await clock.settle();
         check();
       }
+      await clock.settle();
+      check();
       while (inFlight.size > 0) {
         for (const { answer } of inFlight) answer();
         await clock.settle();

@@ -223,6 +223,16 @@ test('two that ask on and on leave room for all the others, and a third takes tu
   assert.deepEqual(batches.slice(7), [['a/y']]);
 });
 
+test('who is gone by the time of a question apart keeps nobody else who asks on and on waiting', async () => {
+  const { answer, ask, batches } = setUpHeld();
+  await ask(...Array.from({ length: 10 }, (_, i) => `${i}`));
+  await answer(0);
+  await ask(...ofOne('b', 10));
+  await answer(1);
+  await ask('gone', 'b/x');
+  assert.deepEqual(batches.slice(2), [['b/x']]);
+});
+
 test('where more wait than one question takes, as at the start, those of all namespaces go together', async () => {
   const { answer, ask, batches } = setUpHeld(30);
   const all = ['a', 'b', 'c'].flatMap((namespace) => ofOne(namespace, 30));

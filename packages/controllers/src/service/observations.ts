@@ -156,14 +156,11 @@ export class Observations {
     const { apart = [], together = [] } = Object.groupBy(keys, (key) => (isApart(key) ? 'apart' : 'together'));
     const question = this.#hasRoom(lane) ? this.#take(lane, together, false) : undefined;
     if (question || [...lane.inFlight].filter((one) => one.isApart).length >= MOST_APART) return question;
-    const [first] = apart;
-    if (first === undefined) return undefined;
-    const tenant = this.#tenantOf(first);
-    return this.#take(
-      lane,
-      apart.filter((key) => this.#tenantOf(key) === tenant),
-      true,
-    );
+    for (const ofOne of Map.groupBy(apart, this.#tenantOf).values()) {
+      const alone = this.#take(lane, ofOne, true);
+      if (alone) return alone;
+    }
+    return undefined;
   }
 
   #asksOnAndOn(tenant: string): boolean {
