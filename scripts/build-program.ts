@@ -52,11 +52,12 @@ const onlyDispatchers: Plugin = {
     }));
     builder.onLoad({ filter: /^undici$/, namespace }, ({ pluginData }) => ({
       resolveDir: String(pluginData),
-      // As its entry does: `request` and the other calls are put onto the prototype there.
+      // As its entry does: calls are put onto the prototype there. `request` is the program's, `connect` that of its agents for proxies.
       contents: [
-        "import api from 'undici/lib/api/index.js';",
+        "import connect from 'undici/lib/api/api-connect.js';",
+        "import request from 'undici/lib/api/api-request.js';",
         "import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';",
-        'Object.assign(Dispatcher.prototype, api);',
+        'Object.assign(Dispatcher.prototype, { connect, request });',
         "export { default as buildConnector } from 'undici/lib/core/connect.js';",
         "export { default as Agent } from 'undici/lib/dispatcher/agent.js';",
         "export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';",
