@@ -2,7 +2,7 @@
 import type { ObservedMember } from '../observed-tree.ts';
 import type { WirePool } from '../octavia-wire.ts';
 
-/** Of all pools, some 5 MB. */
+/** Of all pools. */
 const MOST_MEMBERS = 20_000;
 
 interface Known {
@@ -31,7 +31,8 @@ export class KnownMembers {
     this.#forget(pool.id);
     const read: Known = { updatedAt: pool.updated_at, members: await list() };
     // In the middle of a change, or changed since the pool was listed: of no use to the next look.
-    if (isOf(read, pool)) this.#keep(pool.id, read);
+    const isSettled = typeof read.updatedAt === 'string' && read.members.every(({ status }) => status === 'ACTIVE');
+    if (isSettled && isOf(read, pool)) this.#keep(pool.id, read);
     return read.members;
   }
 
@@ -52,8 +53,7 @@ export class KnownMembers {
 }
 
 function isOf({ members, updatedAt }: Known, pool: WirePool): boolean {
-  const isSettled = pool.provisioning_status === 'ACTIVE' && members.every(({ status }) => status === 'ACTIVE');
-  if (!isSettled || typeof updatedAt !== 'string' || pool.updated_at !== updatedAt) return false;
+  if (pool.provisioning_status !== 'ACTIVE' || pool.updated_at !== updatedAt) return false;
   const ids = new Set(pool.members.map(({ id }) => id));
   return ids.size === members.length && members.every(({ id }) => ids.has(id));
 }
