@@ -70,7 +70,8 @@ const FACTOR = 5;
 const PATIENCE_MS = 300_000;
 
 /** The API server tells of its own objects: of the Service `kubernetes`, of the ServiceCIDR that it makes. */
-const writtenByTheServer = ({ manager }: { readonly manager?: string }): boolean => manager === 'kube-apiserver';
+const isByTheServer = (entry: unknown): boolean =>
+  (entry as { readonly manager?: string }).manager === 'kube-apiserver';
 
 /** Whether the node gets its range before it is deleted is left to chance. */
 const RACED = 'node-ipam-controller Node gone-1: allocate';
@@ -114,7 +115,7 @@ export function dryRunSuite(name: string, start: (t: TestContext) => Promise<Rec
     assert.deepEqual(Object.keys(cloud.calls().byOperation).filter(changesTheCloud), [], 'requests to the cloud');
     assert.doesNotMatch(plan.log, /was refused: this is a dry run/u, 'no controller tries to write');
     const events = (await client.of(resources.coreEvents).list({ namespace: 'default' })).items;
-    const told = events.filter(({ metadata }) => !metadata.managedFields?.some(writtenByTheServer));
+    const told = events.filter(({ metadata }) => !metadata.managedFields?.some(isByTheServer));
     assert.deepEqual(told, [], 'Events');
     assert.match(plan.log, /Dry run: action planned and not performed/u);
     const fields = new Map(

@@ -223,6 +223,57 @@ test('two that ask on and on leave room for all the others, and a third takes tu
   assert.deepEqual(batches.slice(7), [['a/y']]);
 });
 
+test('of whom many wait, a second question is asked beside one of few, and never beside one of many', async () => {
+  const { answer, ask, batches } = setUpHeld();
+  await ask(...ofOne('much', 10));
+  await ask(...ofOne('other', 10));
+  await answer(0, 1);
+  await ask('much/a');
+  await ask(...Array.from({ length: 9 }, (_, i) => `much/b${i}`));
+  assert.deepEqual(batches.slice(2), [['much/a']]);
+  await ask('much/c');
+  assert.deepEqual(
+    batches.slice(3).map(({ length }) => length),
+    [10],
+  );
+  await ask(...ofOne('much', 20));
+  assert.equal(batches.length, 4, 'no third');
+  await ask('other/a');
+  assert.deepEqual(batches.slice(4), [['other/a']], 'nor does it take the place of another');
+  await answer(2);
+  assert.equal(batches.length, 5, 'the other one is of many');
+  await answer(3);
+  assert.deepEqual(batches.slice(5), [ofOne('much', 20)]);
+});
+
+test('who asks on and on rests as long as its last question took, a second at most, unless many of it wait', async () => {
+  const { answer, ask, batches, clock } = setUpHeld();
+  await ask(...ofOne('much', 20));
+  await answer(0);
+  await ask('much/a');
+  await ask('much/b');
+  await clock.advance(400);
+  await answer(1);
+  await ask('much/c', 'few/a');
+  assert.deepEqual(batches.slice(2), [['few/a']], 'nobody else rests');
+  await answer(2);
+  await clock.advance(399);
+  assert.equal(batches.length, 3);
+  await clock.advance(1);
+  assert.deepEqual(batches.slice(3), [['much/b', 'much/c']], 'those that came meanwhile go together');
+  await clock.advance(5_000);
+  await ask(...ofOne('much', 20));
+  await answer(3);
+  assert.deepEqual(batches.slice(4), [ofOne('much', 20)], 'many do not wait');
+  await clock.advance(5_000);
+  await answer(4);
+  await ask('much/d');
+  await clock.advance(999);
+  assert.equal(batches.length, 5);
+  await clock.advance(1);
+  assert.deepEqual(batches.slice(5), [['much/d']]);
+});
+
 test('who is gone by the time of a question apart keeps nobody else who asks on and on waiting', async () => {
   const { answer, ask, batches } = setUpHeld();
   await ask(...Array.from({ length: 10 }, (_, i) => `${i}`));

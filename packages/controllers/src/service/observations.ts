@@ -17,21 +17,19 @@ import { batchSizeOf } from '@outrigger/cloud-runtime';
 import { observeOnce, type ObserveOptions } from '../load-balancer/observe-once.ts';
 import { AskedOfLate } from './asked-of-late.ts';
 import { inTurns } from './in-turns.ts';
+import { turnsOf, type Asked } from './question-turns.ts';
 
 /**
  * A Service of more ports is asked about by itself: a provider may have to send a request for each, and all who are in one question wait
  * for all of it.
  */
 const MANY_PORTS = 50;
-/** Whoever asks on and on has one question in flight, and leaves room for one of others. */
-const MOST_AT_ONCE = 2;
-/** Of those that are asked about apart. Beside them there is room for one of all the others. */
-const MOST_APART = 2;
-/**
- * A question with so many Services of one namespace is not waited for by others, nor one that is full of them. Fewer are: a question may
- * list all that a project has, and two in place of one are twice that. Who has asked about so many of late is asked about apart.
- */
-const MANY_OF_ONE = 10;
+/** Questions of those that are asked about together, at a time. */
+const MOST_TOGETHER = 2;
+/** Who has asked about so many of late asks on and on, and is asked about apart. */
+const MANY_OF_LATE = 10;
+/** It rests as long as its last question took, and no longer than this. */
+const LONGEST_REST_MS = 1_000;
 /** So many such Services are remembered, and so many that had part in a question without an answer. */
 const MOST_REMEMBERED = 1_000;
 
@@ -58,19 +56,15 @@ export interface TimedObservation {
   readonly observation: LoadBalancerObservation;
 }
 
-interface Question {
+interface Question extends Asked {
   readonly batch: ReadonlyMap<string, LoadBalancerService>;
-  /** The keys of each tenant. */
-  readonly tenants: ReadonlyMap<string, readonly string[]>;
-  /** It has one tenant, who asks on and on: the others do not wait for it, nor it for them. */
-  readonly isApart: boolean;
 }
 
 /** Questions of a kind: those of one tenant are asked one after the other. */
 interface Lane {
   readonly gathering: Set<string>;
   readonly inFlight: Set<Question>;
-  /** At a time. */
+  /** Of those that are asked about together, at a time. */
   readonly most: number;
   isBeginning: boolean;
 }
@@ -79,9 +73,9 @@ const laneOf = (most: number): Lane => ({ gathering: new Set(), inFlight: new Se
 
 export class Observations {
   readonly #options: ObservationsOptions;
-  readonly #usual: Lane = laneOf(MOST_APART + 1);
-  readonly #following: Lane = laneOf(MOST_AT_ONCE);
-  readonly #suspect: Lane = laneOf(MOST_AT_ONCE);
+  readonly #usual: Lane = laneOf(MOST_TOGETHER);
+  readonly #following: Lane = laneOf(MOST_TOGETHER);
+  readonly #suspect: Lane = laneOf(MOST_TOGETHER);
   readonly #large: Lane = laneOf(1);
   /** Of each Service that had part in a question without an answer: with how many, itself included, it is asked about next. */
   readonly #limits = new Map<string, number>();
@@ -89,6 +83,8 @@ export class Observations {
   readonly #largeUids = new Set<string>();
   readonly #asking = new Set<string>();
   readonly #ofLate: AskedOfLate;
+  /** Tenants of whom a question apart has just been answered. */
+  readonly #resting = new Set<string>();
 
   readonly #groupOf: (key: string) => string;
   readonly #tenantOf: (key: string) => string;
@@ -137,44 +133,49 @@ export class Observations {
   }
 
   #askNext(lane: Lane): void {
-    while (lane.inFlight.size < lane.most && !this.#options.signal.aborted) {
+    while (!this.#options.signal.aborted) {
       const question = this.#next(lane);
       if (!question) return;
       lane.inFlight.add(question);
+      const startedAt = this.#options.clock.monotonic();
       void this.#observe(question.batch, this.#priorityOf(lane, question.batch)).finally(() => {
         lane.inFlight.delete(question);
+        if (question.isApart)
+          this.#rest(lane, [...question.tenants.keys()], this.#options.clock.monotonic() - startedAt);
         this.#askNext(lane);
       });
     }
   }
 
+  /** What comes meanwhile goes with the next. */
+  #rest(lane: Lane, tenants: readonly string[], tookMs: number): void {
+    const { clock, signal } = this.#options;
+    if (tookMs === 0) return;
+    for (const tenant of tenants) this.#resting.add(tenant);
+    const wake = (): void => {
+      for (const tenant of tenants) this.#resting.delete(tenant);
+      this.#askNext(lane);
+    };
+    clock.sleep(Math.min(tookMs, LONGEST_REST_MS), signal).then(wake, () => {});
+  }
+
   #next(lane: Lane): Question | undefined {
-    const keys = this.#nextKeys(lane);
-    // Where more wait than one question takes, fewer questions are better for all.
-    const isMore = keys.length > batchSizeOf(this.#options.provider);
-    const isApart = (key: string): boolean => lane === this.#usual && !isMore && this.#asksOnAndOn(this.#tenantOf(key));
-    const { apart = [], together = [] } = Object.groupBy(keys, (key) => (isApart(key) ? 'apart' : 'together'));
-    const question = this.#hasRoom(lane) ? this.#take(lane, together, false) : undefined;
-    if (question || [...lane.inFlight].filter((one) => one.isApart).length >= MOST_APART) return question;
-    for (const ofOne of Map.groupBy(apart, this.#tenantOf).values()) {
-      const alone = this.#take(lane, ofOne, true);
-      if (alone) return alone;
+    const isUsual = lane === this.#usual;
+    const turns = turnsOf({
+      waiting: Map.groupBy(lane.gathering, this.#tenantOf),
+      inFlight: [...lane.inFlight],
+      batchSize: batchSizeOf(this.#options.provider),
+      mostTogether: lane.most,
+      // What had no answer may have none again, and takes as long as a question may.
+      waitsForFew: lane !== this.#suspect,
+      isBusy: (tenant) => isUsual && this.#ofLate.of(tenant) >= MANY_OF_LATE,
+      isResting: (tenant) => this.#resting.has(tenant),
+    });
+    for (const { keys, isApart } of turns) {
+      const question = this.#take(lane, keys, isApart);
+      if (question) return question;
     }
     return undefined;
-  }
-
-  #asksOnAndOn(tenant: string): boolean {
-    return this.#ofLate.of(tenant) >= MANY_OF_ONE;
-  }
-
-  /** For one of those that are asked about together. */
-  #hasRoom(lane: Lane): boolean {
-    // What had no answer may have none again, and takes as long as a question may.
-    if (lane === this.#suspect) return true;
-    const together = [...lane.inFlight].filter(({ isApart }) => !isApart);
-    if (together.length >= MOST_AT_ONCE) return false;
-    const many = Math.min(MANY_OF_ONE, batchSizeOf(this.#options.provider));
-    return together.every(({ tenants }) => tenants.values().some(({ length }) => length >= many));
   }
 
   #take(lane: Lane, keys: readonly string[], isApart: boolean): Question | undefined {
@@ -197,13 +198,6 @@ export class Observations {
     const tenants = Map.groupBy(batch.keys(), this.#tenantOf);
     if (lane === this.#usual) for (const [tenant, { length }] of tenants) this.#ofLate.note(tenant, length);
     return { batch, tenants, isApart };
-  }
-
-  /** Of each tenant without a question in flight. */
-  #nextKeys({ gathering, inFlight }: Lane): readonly string[] {
-    const waiting = Map.groupBy(gathering, this.#tenantOf);
-    for (const { tenants } of inFlight) for (const tenant of tenants.keys()) waiting.delete(tenant);
-    return [...waiting.values()].flat();
   }
 
   /** In the background, while others take all that a cloud lets through, a long question may never end in its time. */

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createRig, nodeOf, webSpec } from './rig.suite.ts';
 
 const SERVICES = 8;
+const LOOK_MS = 50;
 
 test('Services that wait long for the cloud are looked at together, whenever each of them began to wait', async () => {
   const rig = await createRig();
@@ -39,7 +40,7 @@ test('Services that come together are looked at together, however long the API s
   const asked: number[] = [];
   inner.observe = async (services, call) => {
     asked.push(services.length);
-    await rig.clock.sleep(50);
+    await rig.clock.sleep(LOOK_MS);
     return observe(services, call);
   };
   for (let i = 0; i < SERVICES; i++) rig.api.apply(`web-${i}`, webSpec);
@@ -47,7 +48,8 @@ test('Services that come together are looked at together, however long the API s
   assert.deepEqual(asked, [SERVICES]);
   // Nothing is made before it is recorded.
   assert.equal(rig.cloud.parts().length, 0);
-  await rig.clock.advance(100 * SERVICES);
+  // Who has asked about many rests as long as the last question took.
+  await rig.clock.advance(100 * SERVICES + LOOK_MS);
   assert.equal(new Set(rig.cloud.parts().map(({ tags }) => JSON.stringify(tags))).size, SERVICES);
   await rig.stop();
 });
