@@ -40,7 +40,7 @@ export interface ObservationsOptions extends ObserveOptions {
   readonly onAnswer: (key: string, answer: TimedObservation) => void;
   /** Whose key it is: groups take turns. Default: its namespace. */
   readonly groupOf?: (key: string) => string;
-  /** Who has one question in flight at a time, of whatever group. Default: the group. */
+  /** Whose questions are asked one after the other, of whatever group. Default: the group. */
   readonly tenantOf?: (key: string) => string;
   /**
    * Whether it is asked about for the sake of its nodes alone: all of a tenant are, when a node joins, and whoever asks for more does not wait for
@@ -60,7 +60,7 @@ interface Question extends Asked {
   readonly batch: ReadonlyMap<string, LoadBalancerService>;
 }
 
-/** Questions of a kind: those of one tenant are asked one after the other. */
+/** Questions of a kind: who waits in one does not wait for the others. */
 interface Lane {
   readonly gathering: Set<string>;
   readonly inFlight: Set<Question>;
