@@ -36,6 +36,10 @@ test('services that the cloud refuses', async (t) => {
   const onlyWarning = async (name: string): Promise<string> => {
     const warnings = (): Promise<readonly string[]> => cluster.eventsAbout(name, 'Service', 'Warning');
     await cluster.until(`${name} has a Warning`, async () => (await warnings()).length > 0);
+    // A floating IP is refused while Octavia is still at work on the load balancer, whose ports come and change until then.
+    await cluster.until(`octavia is done with ${name}`, async () =>
+      (await services.statuses(name)).every((status) => !status.startsWith('PENDING')),
+    );
     const began = systemClock.monotonic();
     const held = await listProject(lab.user);
     while (systemClock.monotonic() < began + QUIET_MS) {
