@@ -246,6 +246,19 @@ test('of whom many wait, a second question is asked beside one of few, and never
   assert.deepEqual(batches.slice(5), [ofOne('much', 20)]);
 });
 
+test('there is no third question where the second is of few because some are gone by its time', async () => {
+  const { ask, answer, batches } = setUpHeld();
+  const keys = (from: number, count: number): readonly string[] =>
+    Array.from({ length: count }, (_, i) => `${from + i}`);
+  await ask(...keys(0, 10));
+  await answer(0);
+  await ask('10');
+  await ask('gone', ...keys(20, 9));
+  assert.deepEqual(batches.slice(1), [['10'], keys(20, 9)]);
+  await ask(...keys(30, 10));
+  assert.equal(batches.length, 3);
+});
+
 test('who asks on and on rests as long as its last question took, a second at most, unless many of it wait', async () => {
   const { answer, ask, batches, clock } = setUpHeld();
   await ask(...ofOne('much', 20));

@@ -48,9 +48,10 @@ export function turnsOf(given: Waiting): readonly Turn[] {
   );
   /** One question of a tenant is in flight at a time; where many wait, a second one beside one of few. */
   const mayAsk = ([tenant, keys]: readonly [string, readonly string[]]): boolean => {
-    const ofIt = asked.get(tenant) ?? [];
-    if (ofIt.length === 0) return true;
-    return isBusy(tenant) && keys.length >= many && ofIt.every(([, { length }]) => length < many);
+    const [first, ...others] = asked.get(tenant) ?? [];
+    if (!first) return true;
+    // The second may be of few too: some of those that waited may be gone by the time of their question.
+    return others.length === 0 && first[1].length < many && keys.length >= many && isBusy(tenant);
   };
   const free = [...waiting].filter(mayAsk);
   // Where more wait than one question takes, fewer questions are better for all.
