@@ -287,6 +287,24 @@ test('who asks on and on rests as long as its last question took, a second at mo
   assert.deepEqual(batches.slice(5), [['much/d']]);
 });
 
+test('where two questions of one tenant end one after the other, it rests until both rests are over', async () => {
+  const { answer, ask, batches, clock } = setUpHeld();
+  await ask(...ofOne('much', 10));
+  await answer(0);
+  await ask('much/a');
+  await ask(...ofOne('much', 10));
+  assert.equal(batches.length, 3);
+  await clock.advance(200);
+  await answer(1);
+  await clock.advance(100);
+  await answer(2);
+  await ask('much/b');
+  await clock.advance(299);
+  assert.equal(batches.length, 3);
+  await clock.advance(1);
+  assert.deepEqual(batches.slice(3), [['much/b']]);
+});
+
 test('who is gone by the time of a question apart keeps nobody else who asks on and on waiting', async () => {
   const { answer, ask, batches } = setUpHeld();
   await ask(...Array.from({ length: 10 }, (_, i) => `${i}`));

@@ -83,8 +83,8 @@ export class Observations {
   readonly #largeUids = new Set<string>();
   readonly #asking = new Set<string>();
   readonly #ofLate: AskedOfLate;
-  /** Tenants of whom a question apart has just been answered. */
-  readonly #resting = new Set<string>();
+  /** Questions apart that have just been answered: their tenants rest. */
+  readonly #resting = new Set<Question>();
 
   readonly #groupOf: (key: string) => string;
   readonly #tenantOf: (key: string) => string;
@@ -138,22 +138,21 @@ export class Observations {
       if (!question) return;
       lane.inFlight.add(question);
       const startedAt = this.#options.clock.monotonic();
-      void this.#observe(question.batch, this.#priorityOf(lane, question.batch)).finally(() => {
+      void this.#observe(question.batch, startedAt, this.#priorityOf(lane, question.batch)).finally(() => {
         lane.inFlight.delete(question);
-        if (question.isApart)
-          this.#rest(lane, [...question.tenants.keys()], this.#options.clock.monotonic() - startedAt);
+        if (question.isApart) this.#rest(lane, question, this.#options.clock.monotonic() - startedAt);
         this.#askNext(lane);
       });
     }
   }
 
   /** What comes meanwhile goes with the next. */
-  #rest(lane: Lane, tenants: readonly string[], tookMs: number): void {
+  #rest(lane: Lane, question: Question, tookMs: number): void {
     const { clock, signal } = this.#options;
     if (tookMs === 0) return;
-    for (const tenant of tenants) this.#resting.add(tenant);
+    this.#resting.add(question);
     const wake = (): void => {
-      for (const tenant of tenants) this.#resting.delete(tenant);
+      this.#resting.delete(question);
       this.#askNext(lane);
     };
     clock.sleep(Math.min(tookMs, LONGEST_REST_MS), signal).then(wake, () => {});
@@ -169,7 +168,7 @@ export class Observations {
       // What had no answer may have none again, and takes as long as a question may.
       waitsForFew: lane !== this.#suspect,
       isBusy: (tenant) => isUsual && this.#ofLate.of(tenant) >= MANY_OF_LATE,
-      isResting: (tenant) => this.#resting.has(tenant),
+      isResting: (tenant) => this.#resting.values().some(({ tenants }) => tenants.has(tenant)),
     });
     for (const { keys, isApart } of turns) {
       const question = this.#take(lane, keys, isApart);
@@ -205,9 +204,12 @@ export class Observations {
     return lane === this.#large && !batch.keys().some((key) => this.#limits.has(key)) ? 'background' : 'normal';
   }
 
-  async #observe(batch: ReadonlyMap<string, LoadBalancerService>, priority: CallPriority): Promise<void> {
-    const { clock, onAnswer, signal } = this.#options;
-    const startedAt = clock.monotonic();
+  async #observe(
+    batch: ReadonlyMap<string, LoadBalancerService>,
+    startedAt: number,
+    priority: CallPriority,
+  ): Promise<void> {
+    const { onAnswer, signal } = this.#options;
     const observations = await observeOnce([...batch.values()], this.#options, priority);
     for (const key of batch.keys()) this.#asking.delete(key);
     if (signal.aborted) return;
