@@ -11,14 +11,17 @@ export function nextPollMs({ pollMs = FIRST_POLL_MS, polls }: ServiceState): num
 }
 
 /**
- * A long wait ends at one of these, so that Services that wait are looked at together: a look at many costs the cloud little more than one at
- * a single Service.
+ * A wait ends at a multiple of these, so that Services that wait are looked at together: a look at many costs the cloud little more than one
+ * at a single Service, and who is due a moment later waits for the look of who was first.
  */
-const GRID_MS = 5_000;
+const GRID_MS = 100;
+const LONG_GRID_MS = 5_000;
 
 /** `now`: monotonic. */
 export function onGrid(afterMs: number, now: number): number {
-  return afterMs < 2 * GRID_MS ? afterMs : Math.ceil((now + afterMs) / GRID_MS) * GRID_MS - now;
+  if (afterMs < 5 * GRID_MS) return afterMs;
+  const gridMs = afterMs < 2 * LONG_GRID_MS ? GRID_MS : LONG_GRID_MS;
+  return Math.ceil((now + afterMs) / gridMs) * gridMs - now;
 }
 
 /** Looks again then. */
