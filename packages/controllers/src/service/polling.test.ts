@@ -11,6 +11,18 @@ test('a wait is never shorter, and of ten seconds and more within five seconds',
   assert.equal(onGrid(1_000, 2_000), 1_000);
   assert.equal(onGrid(30_000, 1_234), 33_766);
   assert.equal(onGrid(9_999, 1), 9_999);
+  // Of less than ten seconds within a tenth of one; from half a second on.
+  for (const [afterMs, mostMs] of [
+    [500, 100],
+    [9_999, 100],
+    [10_000, 5_000],
+  ] as const) {
+    for (const now of [0, 50, 77.5, 1_234]) {
+      const late = onGrid(afterMs, now) - afterMs;
+      assert.ok(late >= 0 && late < mostMs, `${afterMs} at ${now}: ${late} later`);
+      assert.equal((now + afterMs + late) % mostMs, 0, `${afterMs} at ${now}`);
+    }
+  }
 });
 
 test('what is due soon is not put off', () => {

@@ -12,7 +12,8 @@ export function nextPollMs({ pollMs = FIRST_POLL_MS, polls }: ServiceState): num
 
 /**
  * A wait ends at a multiple of these, so that Services that wait are looked at together: a look at many costs the cloud little more than one
- * at a single Service, and who is due a moment later waits for the look of who was first.
+ * at a single Service, and who is due a moment later waits for the look of who was first. No wait is longer by more than a fifth, or by half from ten
+ * seconds on.
  */
 const GRID_MS = 100;
 const LONG_GRID_MS = 5_000;
