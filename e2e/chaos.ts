@@ -1,7 +1,7 @@
 /**
  * `make chaos`: rounds of chaos on one control plane a part, ending with `N passed, N failed`. PART=nodes,services,faults,tenant: which of them,
  * default all four; PART=openstack: with the OpenStack lab, which needs root and is brought up and ended unless it is up.
- * ROUNDS=n: of each part; default 20, 30, 1, 1 and 30. NODES=500: of `nodes` and `tenant`; MINUTES=5: of the attack in `tenant`; SEED=n:
+ * ROUNDS=n: of each part; default 20, 30, 1, 3 and 30. NODES=500: of `nodes` and `tenant`; MINUTES=5: of the attack in `tenant`; SEED=n:
  * the seed of the first round, those after it count up. LOGS=directory: keep the programs' logs, also of rounds that pass.
  */
 import { randomInt } from 'node:crypto';
@@ -15,6 +15,7 @@ import { runKillRound } from './openstack/kill-round.ts';
 import { holdLab } from './openstack/lab.ts';
 import { runServiceRound, serviceLine } from './service-chaos.ts';
 import { runTenantRound, TENANT_FLAGS, tenantLine } from './tenant-chaos.ts';
+import { linesOfTimes, slowerSteps, type TimesOfPhases } from './tenant-times.ts';
 
 const FAULTS_MS = 300_000;
 
@@ -35,7 +36,16 @@ interface Part {
   /** Only where it is named. */
   readonly named?: true;
   /** Gives one line about the round, and what must not be. */
-  run(round: Round): Promise<{ readonly line: string; readonly problems: readonly string[] }>;
+  run(round: Round): Promise<Outcome>;
+  /** Of all rounds together. */
+  readonly together?: (times: readonly TimesOfPhases[]) => Outcome;
+}
+
+interface Outcome {
+  readonly line: string;
+  readonly problems: readonly string[];
+  /** Where they are judged of all rounds together. */
+  readonly times?: TimesOfPhases;
 }
 
 const parts: Readonly<Record<string, Part>> = {
@@ -61,15 +71,22 @@ const parts: Readonly<Record<string, Part>> = {
     },
   },
   tenant: {
-    rounds: 1,
+    rounds: 3,
     flags: TENANT_FLAGS,
     anew: true,
     run: async (round) => {
       const nodes = wholeNumber('NODES', 500, 20);
       const durationMs = 60_000 * wholeNumber('MINUTES', 5, 1);
       const report = await runTenantRound({ ...round, services: 200, nodes, durationMs, compares: true });
-      return { line: tenantLine(report), problems: [...report.problems, ...report.slower] };
+      const { problems, times } = report;
+      return { line: tenantLine(report), problems, times };
     },
+    together: (times) => ({
+      line: linesOfTimes(...times)
+        .map((line) => `\n  ${line}`)
+        .join(''),
+      problems: slowerSteps(times),
+    }),
   },
   openstack: {
     rounds: 30,
@@ -118,6 +135,7 @@ for (const [name, part] of chosen) {
     startControlPlane({ tokenUsers: REPLICA_USERS, ...(part.flags && { flags: part.flags }) });
   await using shared = part.anew ? undefined : await start();
   const rounds = wholeNumber('ROUNDS', part.rounds, 1);
+  const ofRounds: TimesOfPhases[] = [];
   for (let round = 0; round < rounds; round++) {
     const seed = firstSeed + round;
     const directory = join(logs, name, String(seed));
@@ -127,8 +145,9 @@ for (const [name, part] of chosen) {
     try {
       await using owned = new AsyncDisposableStack();
       const controlPlane = shared ?? owned.use(await start());
-      const { line, problems } = await part.run({ controlPlane, seed, directory });
+      const { line, problems, times } = await part.run({ controlPlane, seed, directory });
       console.log(`${title}, ${line}`);
+      if (times) ofRounds.push(times);
       for (const problem of problems) console.log(`  ${problem}`);
       if (problems.length > 0) failed.push(again);
       else passed++;
@@ -137,6 +156,13 @@ for (const [name, part] of chosen) {
       failed.push(again);
     }
     if (failed.length === before && process.env['LOGS'] === undefined) await rm(directory, { recursive: true });
+  }
+  if (part.together && ofRounds.length > 0) {
+    const { line, problems } = part.together(ofRounds);
+    if (ofRounds.length > 1) console.log(`${name}, ${ofRounds.length} rounds together:${line}`);
+    for (const problem of problems) console.log(`  ${problem}`);
+    if (problems.length > 0) failed.push(`PART=${name} ROUNDS=${rounds} SEED=${firstSeed} make chaos`);
+    else passed++;
   }
 }
 if (failed.length === 0 && process.env['LOGS'] === undefined) await rm(logs, { recursive: true });

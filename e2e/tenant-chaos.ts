@@ -4,7 +4,7 @@
  * (`NeutralLoad`: as much is written, as large, by somebody whose objects concern the program nothing), then beside those who do what they
  * can, then in the other order without them again.
  *
- * It may take half as long again as alone, no more. At the pace of the attack (`TENANT`, `KUBELETS`) the neutral load takes hardly more than nothing
+ * It may take half as long again as alone, no more (`slowerSteps`). At the pace of the attack (`TENANT`, `KUBELETS`) the neutral load takes hardly more than nothing
  * of two processors that all share: what the honest part takes longer is the program's, and what it takes beside the neutral load tells so.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -20,12 +20,11 @@ import {
 } from '@outrigger/kube';
 import type { ControlPlane, ControlPlaneOptions } from '@outrigger/testing';
 import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
-import { quantile } from '../bench/node-observer.ts';
 import { buildProgram } from '../scripts/build-program.ts';
 import { createFakeOpenStack, type FakeOpenStack } from '../providers/openstack/fake/fake-openstack.ts';
 import { seedProject, type SeededProject } from '../providers/openstack/fake/seed-project.ts';
 import { serveFakeOpenStack } from '../providers/openstack/fake/serve-fake-openstack.ts';
-import { EDGE_LABEL, HONEST_NAMESPACE, HonestCluster, noTimes, type Step, type Times } from './honest-cluster.ts';
+import { EDGE_LABEL, HONEST_NAMESPACE, HonestCluster, noTimes, type Times } from './honest-cluster.ts';
 import type { KubeletCounts } from './hostile-kubelets.ts';
 import { HOSTILE_NAMESPACE, type Targets } from './hostile-services.ts';
 import { allowTenant, TENANT_USER, type TenantCounts } from './hostile-tenant.ts';
@@ -35,6 +34,7 @@ import { PeakMemory } from './peak-memory.ts';
 import { LEASE } from './replica.ts';
 import { seededRandom } from './seeded-random.ts';
 import { addressOf } from './served-services.ts';
+import { linesOfTimes, type TimesOfPhases } from './tenant-times.ts';
 
 /** Start the control plane with these: kubelets may write their own Nodes alone. */
 export const TENANT_FLAGS: NonNullable<ControlPlaneOptions['flags']> = {
@@ -51,9 +51,6 @@ const ORPHANS = [
 const PROGRAM = 'program';
 const OWN_NODE = 'hostile-own';
 const TWIN_NODE = 'hostile-twin';
-/** Honest objects take so many times as long as alone at most: in the middle, and of twenty all but one. */
-const SLOWER = 1.5;
-const PARTS = [0.5, 0.95] as const;
 /**
  * Resident, at any moment. The launcher gives the old generation 256 MB and the manifests the pod 512 MiB: what is more than this under an
  * attack would end the program on a larger cluster. 300 Services and two Nodes may be 1.5 MB each.
@@ -87,12 +84,7 @@ export interface TenantReport {
   readonly nodes: number;
   /** What must not be; empty: the round is passed. Whether the honest part was slower is not among them. */
   readonly problems: readonly string[];
-  /** Steps that took more than `SLOWER` times as long. */
-  readonly slower: readonly string[];
-  readonly alone: Times;
-  /** Beside neutral writes. */
-  readonly neutral: Times;
-  readonly attacked: Times;
+  readonly times: TimesOfPhases;
   readonly tenant: TenantCounts;
   readonly kubelets: KubeletCounts;
   readonly events: number;
@@ -229,10 +221,7 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
     services: options.services,
     nodes: options.nodes,
     problems: [...new Set(problems)].slice(0, MOST_PROBLEMS),
-    slower: slowerSteps(alone, attacked),
-    alone,
-    neutral,
-    attacked,
+    times: { alone, neutral, attacked },
     tenant,
     kubelets,
     events,
@@ -262,57 +251,15 @@ async function turnOverBesideWrites(
 
 /** Some lines. */
 export function tenantLine(report: TenantReport): string {
-  const { aloneMiB, attacked, attackedMiB, events, kubelets, nodes, problems, seconds, seed, services, tenant } =
-    report;
+  const { aloneMiB, attackedMiB, events, kubelets, nodes, problems, seconds, seed, services, tenant, times } = report;
   return (
     `seed ${seed}: ${problems.length === 0 ? 'passed' : 'FAILED'}: ${services} services and ${nodes} nodes; in ` +
     `${seconds.toFixed(0)} s a tenant made ${tenant.created}, changed ${tenant.changed}, deleted ${tenant.deleted} ` +
     `(${tenant.refused} refused), kubelets wrote ${kubelets.written} (${kubelets.refused} refused), ${events} Events, ` +
     `${aloneMiB.toFixed(0)} MiB alone, ${attackedMiB.toFixed(0)} MiB attacked; median/95 %/longest:` +
-    [...stepsOf(attacked).map((step) => stepLine(report, step)), bareLine(report)].map((line) => `\n  ${line}`).join('')
-  );
-}
-
-const stepsOf = (times: Times): readonly Step[] => Object.keys(times).filter((step): step is Step => step !== 'bare');
-
-const toldOf = (times: readonly number[]): string =>
-  [0.5, 0.95, 1].map((part) => (quantile(times, part) / 1_000).toFixed(2)).join('/');
-
-/**
- * What a client that does nothing but make a node and patch it once finds in the same minutes: how much longer a join takes is the program
- * and the cloud. Told, and no excuse.
- */
-function bareLine({ alone, attacked, neutral }: TenantReport): string {
-  const phases = { attacked, 'beside neutral writes': neutral, alone };
-  const told = Object.entries(phases).flatMap(([phase, { bare, 'node joins': joins }]) => {
-    if (bare.length === 0) return [];
-    const ratios = PARTS.map((part) => (quantile(joins, part) / quantile(bare, part)).toFixed(2)).join('/');
-    return `${toldOf(bare)} s ${phase} (${bare.length}; a join takes × ${ratios})`;
-  });
-  return `bare client's node: ${told.join(', ')}`;
-}
-
-/** Both ratios: to what it takes beside neutral writes, and to what it takes alone, which is what `SLOWER` bounds. */
-function stepLine({ alone, attacked, neutral }: TenantReport, step: Step): string {
-  const told = (times: Times): string => toldOf(times[step]);
-  const ratios = (times: Times): string =>
-    PARTS.map((part) => (quantile(attacked[step], part) / quantile(times[step], part)).toFixed(2)).join('/');
-  const now = `${step}: ${told(attacked)} s attacked (${attacked[step].length})`;
-  if (neutral[step].length === 0) return now;
-  return (
-    `${now}, ${told(neutral)} s beside neutral writes (${neutral[step].length}; × ${ratios(neutral)}), ` +
-    `${told(alone)} s alone (${alone[step].length}; × ${ratios(alone)})`
-  );
-}
-
-function slowerSteps(alone: Times, attacked: Times): readonly string[] {
-  return stepsOf(alone).flatMap((step) =>
-    PARTS.flatMap((part) => {
-      const [usual, now] = [quantile(alone[step], part), quantile(attacked[step], part)];
-      return now <= SLOWER * usual
-        ? []
-        : [`${step}, ${100 * part} %: ${(now / usual).toFixed(2)} times as long, not ${SLOWER}`];
-    }),
+    linesOfTimes(times)
+      .map((line) => `\n  ${line}`)
+      .join('')
   );
 }
 
