@@ -44,9 +44,9 @@ const AWS_NOT_IN_CI: readonly string[] = [
 ];
 
 /**
- * Long tests of the program amid faults and in crowds. They fill the machine, and run on the current release only, at the end: what of them
- * hangs on the release (the API contract, client, reflector, leader election, node initialisation, every controller, roles,
- * manifests and the migration of node IPAM) has tests of its own, which run on the oldest one too.
+ * Long tests of the program amid faults and in crowds. They run on the current release only, at the end: what of them hangs on the release (the
+ * API contract, client, reflector, leader election, node initialisation, every controller, roles, manifests and the migration of node IPAM) has
+ * tests of its own, which run on the oldest one too.
  */
 const LONG: readonly string[] = [
   'e2e/chaos.control-plane.test.ts',
@@ -142,8 +142,8 @@ function properties(): Stage {
 const CURRENT_KUBERNETES = process.env['KUBERNETES'] || DEFAULT_KUBERNETES;
 
 /**
- * Tests take real time, so few run beside each other: two processes in `tests`, and one in `labs` beside the first of them. What gives way
- * (`check`) fills the rest of the processor.
+ * Tests take real time, so few run beside each other: two processes in `tests`, and one beside them, in `labs` at first, in `long` at the end. What
+ * gives way (`check`) fills the rest of the processor.
  */
 const stages: readonly Stage[] = [
   // First, as `ui` opens it.
@@ -193,11 +193,11 @@ const stages: readonly Stage[] = [
     always: ci,
     env: { KUBERNETES: OLDEST_KUBERNETES },
   }),
-  // These fill the machine, and measure how long the program takes on it: after all others, one at a time.
+  // They wait four fifths of their time: one at a time, beside the tests on the oldest release, which wait a third of theirs.
   tests('control-plane-long', {
     pattern: `{${LONG.join(',')}}`,
-    lane: 'tests',
-    after: ['fuzz'],
+    lane: 'long',
+    after: ['fuzz', 'control-plane'],
     concurrency: 1,
   }),
   // Left out, with one line, where the machine cannot bring one up, or where Python or a browser cannot be had.

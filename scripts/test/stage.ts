@@ -17,7 +17,7 @@ export interface Totals {
 export type Output = number;
 
 /** Stages of one lane follow each other, and the lanes run beside each other. */
-export type Lane = 'checks' | 'builds' | 'tests' | 'labs';
+export type Lane = 'checks' | 'builds' | 'tests' | 'labs' | 'long';
 
 export interface Stage {
   readonly name: string;
