@@ -15,7 +15,7 @@ import { runKillRound } from './openstack/kill-round.ts';
 import { holdLab } from './openstack/lab.ts';
 import { runServiceRound, serviceLine } from './service-chaos.ts';
 import { runTenantRound, TENANT_FLAGS, tenantLine } from './tenant-chaos.ts';
-import { linesOfTimes, slowerSteps, type TimesOfPhases } from './tenant-times.ts';
+import { slowerSteps, timesText, type TimesOfPhases } from './tenant-times.ts';
 
 const FAULTS_MS = 300_000;
 
@@ -81,12 +81,7 @@ const parts: Readonly<Record<string, Part>> = {
       const { problems, times } = report;
       return { line: tenantLine(report), problems, times };
     },
-    together: (times) => ({
-      line: linesOfTimes(...times)
-        .map((line) => `\n  ${line}`)
-        .join(''),
-      problems: slowerSteps(times),
-    }),
+    together: (times) => ({ line: timesText(times), problems: slowerSteps(times) }),
   },
   openstack: {
     rounds: 30,
@@ -136,6 +131,7 @@ for (const [name, part] of chosen) {
   await using shared = part.anew ? undefined : await start();
   const rounds = wholeNumber('ROUNDS', part.rounds, 1);
   const ofRounds: TimesOfPhases[] = [];
+  const passedLogs: string[] = [];
   for (let round = 0; round < rounds; round++) {
     const seed = firstSeed + round;
     const directory = join(logs, name, String(seed));
@@ -155,15 +151,20 @@ for (const [name, part] of chosen) {
       console.log(`${title}, seed ${seed}: FAILED:`, error);
       failed.push(again);
     }
-    if (failed.length === before && process.env['LOGS'] === undefined) await rm(directory, { recursive: true });
+    if (failed.length === before) passedLogs.push(directory);
   }
   if (part.together && ofRounds.length > 0) {
     const { line, problems } = part.together(ofRounds);
     if (ofRounds.length > 1) console.log(`${name}, ${ofRounds.length} rounds together:${line}`);
     for (const problem of problems) console.log(`  ${problem}`);
-    if (problems.length > 0) failed.push(`PART=${name} ROUNDS=${rounds} SEED=${firstSeed} make chaos`);
-    else passed++;
+    if (problems.length > 0) {
+      failed.push(`PART=${name} ROUNDS=${rounds} SEED=${firstSeed} make chaos`);
+      continue;
+    }
+    passed++;
   }
+  if (process.env['LOGS'] !== undefined) continue;
+  for (const directory of passedLogs) await rm(directory, { recursive: true });
 }
 if (failed.length === 0 && process.env['LOGS'] === undefined) await rm(logs, { recursive: true });
 else console.log(`logs: ${logs}${failed[0] === undefined ? '' : `; one of these again: ${failed[0]}`}`);

@@ -34,7 +34,7 @@ import { PeakMemory } from './peak-memory.ts';
 import { LEASE } from './replica.ts';
 import { seededRandom } from './seeded-random.ts';
 import { addressOf } from './served-services.ts';
-import { linesOfTimes, type TimesOfPhases } from './tenant-times.ts';
+import { timesText, type TimesOfPhases } from './tenant-times.ts';
 
 /** Start the control plane with these: kubelets may write their own Nodes alone. */
 export const TENANT_FLAGS: NonNullable<ControlPlaneOptions['flags']> = {
@@ -257,9 +257,7 @@ export function tenantLine(report: TenantReport): string {
     `${seconds.toFixed(0)} s a tenant made ${tenant.created}, changed ${tenant.changed}, deleted ${tenant.deleted} ` +
     `(${tenant.refused} refused), kubelets wrote ${kubelets.written} (${kubelets.refused} refused), ${events} Events, ` +
     `${aloneMiB.toFixed(0)} MiB alone, ${attackedMiB.toFixed(0)} MiB attacked; median/95 %/longest:` +
-    linesOfTimes(times)
-      .map((line) => `\n  ${line}`)
-      .join('')
+    timesText([times])
   );
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noTimes, type Step, type Times } from './honest-cluster.ts';
-import { linesOfTimes, slowerSteps, type TimesOfPhases } from './tenant-times.ts';
+import { slowerSteps, timesText, type TimesOfPhases } from './tenant-times.ts';
 
 const STEPS: readonly Step[] = ['node joins', 'service is served', 'service is changed', 'service is gone'];
 
@@ -38,7 +38,8 @@ test('of several rounds all objects are judged together', () => {
 });
 
 test('a line each step says how many objects, and both ratios', () => {
-  assert.deepEqual(linesOfTimes(round(3, 400), round(0, 0)), [
+  assert.deepEqual(timesText([round(3, 400), round(0, 0)]).split('\n  '), [
+    '',
     'node joins: 0.21/0.21/0.40 s attacked (800), 0.20/0.20/0.20 s beside neutral writes (800; × 1.05/1.05), 0.20/0.20/0.20 s alone (800; × 1.05/1.05)',
     ...STEPS.slice(1).map(
       (step) =>
@@ -47,5 +48,5 @@ test('a line each step says how many objects, and both ratios', () => {
     "bare client's node: 0.21/0.21/0.21 s attacked (800; a join takes × 1.00/1.00), 0.20/0.20/0.20 s beside neutral writes (800; a join takes × 1.00/1.00), 0.20/0.20/0.20 s alone (800; a join takes × 1.00/1.00)",
   ]);
   const alone = { alone: noTimes(), neutral: noTimes(), attacked: timesOf(210, { turns: 0, ms: 0 }) };
-  assert.equal(linesOfTimes(alone)[0], 'node joins: 0.21/0.21/0.21 s attacked (400)');
+  assert.equal(timesText([alone]).split('\n  ')[1], 'node joins: 0.21/0.21/0.21 s attacked (400)');
 });

@@ -1,6 +1,6 @@
 /** How long honest objects take beside a hostile tenant, and how much longer than alone. Pure. */
 import { quantile } from '../bench/node-observer.ts';
-import type { Step, Times } from './honest-cluster.ts';
+import { noTimes, type Step, type Times } from './honest-cluster.ts';
 
 export interface TimesOfPhases {
   readonly alone: Times;
@@ -37,10 +37,12 @@ export function slowerSteps(rounds: readonly TimesOfPhases[]): readonly string[]
   );
 }
 
-/** A line each step, and one of the bare client. */
-export function linesOfTimes(...rounds: readonly TimesOfPhases[]): readonly string[] {
+/** A line each step, and one of the bare client, of all rounds together. */
+export function timesText(rounds: readonly TimesOfPhases[]): string {
   const phases = together(rounds);
-  return [...stepsOf(phases.attacked).map((step) => stepLine(phases, step)), bareLine(phases)];
+  return [...stepsOf(phases.attacked).map((step) => stepLine(phases, step)), bareLine(phases)]
+    .map((line) => `\n  ${line}`)
+    .join('');
 }
 
 /** Both ratios: to what it takes beside neutral writes, and to what it takes alone, which is what `SLOWER` bounds. */
@@ -67,15 +69,9 @@ function bareLine({ alone, attacked, neutral }: TimesOfPhases): string {
 }
 
 function together(rounds: readonly TimesOfPhases[]): TimesOfPhases {
-  const ofPhase = (phase: keyof TimesOfPhases): Times => {
-    const all = (step: keyof Times): number[] => rounds.flatMap((round) => round[phase][step]);
-    return {
-      bare: all('bare'),
-      'node joins': all('node joins'),
-      'service is served': all('service is served'),
-      'service is changed': all('service is changed'),
-      'service is gone': all('service is gone'),
-    };
-  };
-  return { alone: ofPhase('alone'), neutral: ofPhase('neutral'), attacked: ofPhase('attacked') };
+  const all: TimesOfPhases = { alone: noTimes(), neutral: noTimes(), attacked: noTimes() };
+  for (const round of rounds)
+    for (const phase of ['alone', 'neutral', 'attacked'] as const)
+      for (const step of [...stepsOf(all[phase]), 'bare'] as const) all[phase][step].push(...round[phase][step]);
+  return all;
 }
