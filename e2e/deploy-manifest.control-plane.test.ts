@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { compareAccess, controlPlaneOrSkip, type ControlPlane } from '@outrigger/testing';
+import { compareAccess, sharedControlPlane, type ControlPlane } from '@outrigger/testing';
 import { CloudStory } from './cloud-story.ts';
 import { grantedTo, kubectl, startGrantedProgram, untilGranted } from './granted-program.ts';
 
+const shared = sharedControlPlane(after, { kubectl: true });
 const NAME = 'outrigger-cloud-controller-manager';
 const FILES = ['cloud-controller-manager.yml', 'cloud-controller-manager-deployment.yml'].map((file) =>
   fileURLToPath(new URL(`../deploy/${file}`, import.meta.url)),
@@ -34,7 +35,7 @@ async function ours(controlPlane: ControlPlane): Promise<readonly string[]> {
 for (const file of FILES) {
   const short = file.replace(/^.*\//u, '');
   test(`one apply of ${short} brings all that the program needs, one delete takes it away`, async (t) => {
-    const controlPlane = await controlPlaneOrSkip(t, { kubectl: true });
+    const controlPlane = await shared(t);
     if (!controlPlane) return;
     await using story = await CloudStory.open(controlPlane);
     // The server's own judgement of every field; warnings are errors.

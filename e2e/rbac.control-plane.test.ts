@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:https';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
   compareAccess,
-  controlPlaneOrSkip,
+  sharedControlPlane,
   startFaultProxy,
   type AccessComparison,
   type ControlPlane,
 } from '@outrigger/testing';
 import { CloudStory, STORY_FLAGS } from './cloud-story.ts';
 import { grant, grantedTo, kubectl, startGrantedProgram, type GrantedProgram } from './granted-program.ts';
+
+const shared = sharedControlPlane(after, { kubectl: true });
 
 /** Every cluster has them; the rules in them are not ours to choose. */
 const BUILT_IN = ['system:auth-delegator', 'extension-apiserver-authentication-reader'];
@@ -75,7 +77,7 @@ async function assertSufficient(controlPlane: ControlPlane, program: string, nam
 }
 
 test('with every controller on, the printed rules suffice, and none of them is idle', async (t) => {
-  const controlPlane = await controlPlaneOrSkip(t, { kubectl: true });
+  const controlPlane = await shared(t);
   if (!controlPlane) return;
   await using story = await CloudStory.open(controlPlane);
   await using proxy = await startFaultProxy({
@@ -127,7 +129,7 @@ test('with every controller on, the printed rules suffice, and none of them is i
 });
 
 test('each controller alone does its work with the rules that are printed for it', async (t) => {
-  const controlPlane = await controlPlaneOrSkip(t, { kubectl: true });
+  const controlPlane = await shared(t);
   if (!controlPlane) return;
   await using story = await CloudStory.open(controlPlane);
   const started = await Promise.all(
@@ -149,7 +151,7 @@ test('each controller alone does its work with the rules that are printed for it
 });
 
 test('with accounts of their own, controllers do all their work as these, and the program none of it', async (t) => {
-  const controlPlane = await controlPlaneOrSkip(t, { kubectl: true });
+  const controlPlane = await shared(t);
   if (!controlPlane) return;
   await using story = await CloudStory.open(controlPlane);
   const account = 'borrows';

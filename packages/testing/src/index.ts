@@ -20,6 +20,7 @@ export type {
   KubeconfigRequest,
 } from './control-plane/control-plane-contract.ts';
 export { controlPlaneOrSkip } from './control-plane/control-plane-or-skip.ts';
+export { sharedControlPlane } from './control-plane/shared-control-plane.ts';
 export { ControlPlaneError, type ControlPlaneErrorCode } from './control-plane/control-plane-error.ts';
 export type { AuditEntry, AuditLog, AuditMark } from './control-plane/audit-log.ts';
 export {

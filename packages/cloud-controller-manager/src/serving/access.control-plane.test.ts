@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get } from 'node:https';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { createClient, createTransport, loadConfig, systemClock } from '@outrigger/kube';
-import { controlPlaneOrSkip, freePort, type ControlPlane } from '@outrigger/testing';
+import { freePort, sharedControlPlane, type ControlPlane } from '@outrigger/testing';
 import { main } from '../program/main.ts';
 import { greenCloud } from '../program/program-bench.suite.ts';
 import { upstreamMetrics } from './upstream-metrics.suite.ts';
+
+const shared = sharedControlPlane(after);
 
 const CLUSTER_ROLE = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -105,7 +107,7 @@ function answerOf(
 }
 
 test('the API server says who callers are and what they may ask for', async (t) => {
-  const controlPlane = await controlPlaneOrSkip(t);
+  const controlPlane = await shared(t);
   if (!controlPlane) return;
   await grant(controlPlane);
   const port = await freePort();
@@ -167,7 +169,7 @@ test('the API server says who callers are and what they may ask for', async (t) 
 });
 
 test('an identity that may not read whom the cluster trusts ends the start, unless that is tolerated', async (t) => {
-  const controlPlane = await controlPlaneOrSkip(t, { auditLog: false });
+  const controlPlane = await shared(t);
   if (!controlPlane) return;
   const weak = await controlPlane.kubeconfigFor({ user: 'weak', groups: [] });
   const start = async (...args: readonly string[]): Promise<{ readonly code: number; readonly log: string }> => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import {
   createClient,
   createTransport,
@@ -12,9 +12,11 @@ import {
   type Service,
 } from '@outrigger/kube';
 import { createMemoryCloud } from '@outrigger/provider-memory';
-import { controlPlaneOrSkip } from '@outrigger/testing';
+import { sharedControlPlane } from '@outrigger/testing';
 import { admissionPolicyOf, featureTableOf, trustPolicyOf } from './admission-policy.ts';
 import { openLoadBalancers } from '../load-balancer/memory-provider.suite.ts';
+
+const shared = sharedControlPlane(after);
 
 const resourceOf = (kind: string, plural: string): Resource => ({
   group: 'admissionregistration.k8s.io',
@@ -32,7 +34,7 @@ const wanted = (name: string, spec: Partial<NonNullable<Service['spec']>>): Serv
 });
 
 test('the API server refuses what the provider does not declare, and takes all else', async (t) => {
-  const controlPlane = await controlPlaneOrSkip(t);
+  const controlPlane = await shared(t);
   if (!controlPlane) return;
   const transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
   t.after(() => transport[Symbol.asyncDispose]());
@@ -93,7 +95,7 @@ test('the table says what is served, in the words of the policy', async () => {
 });
 
 test('the API server takes what names things of the cloud from Services of trusted namespaces alone', async (t) => {
-  const controlPlane = await controlPlaneOrSkip(t);
+  const controlPlane = await shared(t);
   if (!controlPlane) return;
   const transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
   t.after(() => transport[Symbol.asyncDispose]());

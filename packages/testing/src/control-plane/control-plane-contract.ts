@@ -90,6 +90,11 @@ export interface ControlPlane extends AsyncDisposable {
   startControllerManager(flags?: Flags): Promise<void>;
   /** Compacts etcd and restarts the API server, whose cache would go on serving what etcd has forgotten. */
   compact(): Promise<void>;
+  /**
+   * Takes away every object that was made since the start, finalizers or not, with nobody asked: the API server learns of it by its
+   * watches, some milliseconds later. Objects that were there at the start stay as they are now; the audit log keeps what it has.
+   */
+  reset(): Promise<void>;
   /** SIGSTOP and SIGCONT: connections stay open, nothing is answered. */
   freezeApiServer(): void;
   thawApiServer(): void;

@@ -6,13 +6,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createClient, createTransport, isForbidden, loadConfig, resources, type Client } from '@outrigger/kube';
 import { startFaultProxy } from '../fault-proxy/fault-proxy.ts';
 import { controlPlaneOrSkip } from './control-plane-or-skip.ts';
 import { startControlPlane } from './control-plane.ts';
 import { runCommand } from './run-command.ts';
+import { sharedControlPlane } from './shared-control-plane.ts';
+
+const shared = sharedControlPlane(after);
 
 async function withClient<T>(kubeconfig: string, use: (client: Client) => Promise<T>): Promise<T> {
   await using transport = createTransport(await loadConfig({ kubeconfig }));
@@ -90,8 +93,42 @@ test('the API server is restarted and killed on its port, with its data; disposa
   assert.ok(!existsSync(controlPlane.directory));
 });
 
+test('a control plane is shared: each test finds it as it was at its start', async (t) => {
+  const controlPlane = await shared(t);
+  if (!controlPlane) return;
+  const { pids } = controlPlane;
+  await withClient(controlPlane.kubeconfig.path, async (client) => {
+    const [nodes, namespaces, services] = [
+      client.of(resources.nodes),
+      client.of(resources.namespaces),
+      client.of(resources.services),
+    ];
+    const atStart = async (): Promise<readonly unknown[]> =>
+      (await Promise.all([nodes.list(), namespaces.list(), services.list()])).map(({ items }) =>
+        items.map(({ metadata }) => [metadata?.name, metadata?.uid]),
+      );
+    const before = await atStart();
+    // More than one transaction holds, and a finalizer that nobody will take away.
+    const names = Array.from({ length: 150 }, (_, i) => `n${i}`);
+    await Promise.all(names.map((name) => nodes.create({ metadata: { name, finalizers: ['example.com/held'] } })));
+    await namespaces.create({ metadata: { name: 'made' } });
+    const clusterIP = '10.96.0.77';
+    const service = { metadata: { name: 'web', namespace: 'made' }, spec: { clusterIP, ports: [{ port: 80 }] } };
+    await services.create(service);
+    await nodes.delete({ name: 'n0' });
+
+    assert.equal(await shared(t), controlPlane);
+    assert.deepEqual(await atStart(), before);
+    assert.deepEqual(controlPlane.pids, pids);
+    // Names and addresses are free again.
+    await nodes.create({ metadata: { name: 'n0' } });
+    await namespaces.create({ metadata: { name: 'made' } });
+    await services.create(service);
+  });
+});
+
 test('a program that cannot start is named, with the end of its log', async (t) => {
-  if (!(await controlPlaneOrSkip(t, { auditLog: false }))) return;
+  if (!(await shared(t))) return;
   const flags = { 'kube-apiserver': { 'no-such-flag': 'true' } };
   await assert.rejects(startControlPlane({ flags }), {
     code: 'control-plane-start',
@@ -100,7 +137,7 @@ test('a program that cannot start is named, with the end of its log', async (t) 
 });
 
 test('kill -9 of the test process ends etcd and the API server, and removes their data', async (t) => {
-  if (!(await controlPlaneOrSkip(t, { auditLog: false }))) return;
+  if (!(await shared(t))) return;
   const directory = await mkdtemp(join(tmpdir(), 'outrigger-test-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const module = fileURLToPath(new URL('./control-plane.ts', import.meta.url));
@@ -128,7 +165,7 @@ test('kill -9 of the test process ends etcd and the API server, and removes thei
 });
 
 test('the real client goes through the fault proxy to the real server by token', async (t) => {
-  const controlPlane = await controlPlaneOrSkip(t);
+  const controlPlane = await shared(t);
   if (!controlPlane) return;
   const { server: target, certificateAuthority } = controlPlane;
   await using proxy = await startFaultProxy({ target, certificateAuthority });

@@ -15,9 +15,9 @@ import {
   type Flags,
   type PkiFiles,
 } from './component-flags.ts';
-import { compactEtcd } from './compact-etcd.ts';
 import { ControlPlaneError } from './control-plane-error.ts';
 import type { ControlPlane, ControlPlaneOptions, Kubeconfig, KubeconfigRequest } from './control-plane-contract.ts';
+import { compactEtcd, etcdRevision, removeMadeAfter } from './etcd.ts';
 import { findBinaries, type FoundBinary } from './find-binaries.ts';
 import { freePort } from './free-port.ts';
 import { kubeconfigText, type KubeconfigCredential } from './kubeconfig.ts';
@@ -29,6 +29,15 @@ const READY_POLL_MS = 50;
 const STOP_GRACE_MS = 5_000;
 /** Another process may take a port between looking for it and listening on it. */
 const PORT_ATTEMPTS = 3;
+const BUILT_IN = [
+  '/api/v1/namespaces/default',
+  '/api/v1/namespaces/kube-node-lease',
+  '/api/v1/namespaces/kube-public',
+  // Its UID is the cluster's.
+  '/api/v1/namespaces/kube-system',
+  '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication',
+  '/api/v1/namespaces/default/services/kubernetes',
+];
 const ADMIN: Identity = { user: 'admin', groups: ['system:masters'] };
 
 /** Finds or builds the programs, starts them and waits until the API server is ready. Throws a `ControlPlaneError`. */
@@ -81,6 +90,8 @@ class RealControlPlane implements ControlPlane {
   readonly #programs = new Map<string, Program>();
   readonly #endpoint: ApiEndpoint;
   #etcdPort = 0;
+  /** Of etcd, once it holds what every cluster has. */
+  #startRevision = '';
   #kubeconfig: Kubeconfig | undefined;
   #kubeconfigs = 0;
   #startMs = 0;
@@ -184,6 +195,7 @@ class RealControlPlane implements ControlPlane {
       const program = this.#programs.get('kube-controller-manager')!;
       await this.#until(program, 'working', '/api/v1/namespaces/default/serviceaccounts/default');
     }
+    this.#startRevision = await etcdRevision(this.#etcdUrl);
     this.#startMs = this.#clock.monotonic() - started;
   }
 
@@ -264,10 +276,9 @@ class RealControlPlane implements ControlPlane {
       serviceAccountAdmission: this.#settings.kubeControllerManager ?? false,
     });
     const program = await this.#run('kube-apiserver', flags);
-    // `kube-system` is made by a controller in the server, shortly after it calls itself ready; its UID is the cluster's.
     await this.#until(program, 'ready', '/readyz');
-    await this.#until(program, 'ready: no namespace kube-system', '/api/v1/namespaces/kube-system');
-    await this.#until(program, 'ready: no namespace default', '/api/v1/namespaces/default');
+    // Made by controllers in the server, shortly after it calls itself ready, and not before a minute has passed when they are taken away.
+    for (const path of BUILT_IN) await this.#until(program, `ready: no ${path}`, path);
   }
 
   async endControllerManager(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
@@ -288,9 +299,13 @@ class RealControlPlane implements ControlPlane {
   }
 
   async compact(): Promise<void> {
-    await compactEtcd(`http://127.0.0.1:${this.#etcdPort}`);
+    await compactEtcd(this.#etcdUrl);
     await this.killApiServer();
     await this.startApiServer();
+  }
+
+  async reset(): Promise<void> {
+    await removeMadeAfter(this.#etcdUrl, this.#startRevision);
   }
 
   freezeApiServer(): void {
@@ -306,6 +321,10 @@ class RealControlPlane implements ControlPlane {
     const whole = this.#settings.directory === undefined;
     // The supervisor has done so; unless it was killed itself.
     await rm(whole ? this.directory : join(this.directory, 'etcd'), { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  get #etcdUrl(): string {
+    return `http://127.0.0.1:${this.#etcdPort}`;
   }
 
   async #run(name: Exclude<Component, 'kubectl'>, flags: Flags, more: Flags = {}): Promise<Program> {
