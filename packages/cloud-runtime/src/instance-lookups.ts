@@ -1,6 +1,6 @@
 /**
  * Look-ups as group commit: keys gather while one look-up is in flight, the next takes them all, up to the provider's batch
- * size. No timer, no tuning flag, and a look-up holds no worker: start it, return, and be woken by `snapshot.subscribe`.
+ * size; many nodes that join wait for no look-up of the first few. No timer, no tuning flag, and a look-up holds no worker: start it, return, and be woken by `snapshot.subscribe`.
  */
 import {
   asError,
@@ -89,7 +89,7 @@ class BatchedLookups implements InstanceLookups {
   readonly #options: InstanceLookupsOptions;
   readonly #answers: InstanceAnswers;
   /**
-   * Two calls at most. A node that joins waits neither behind a refresh of the whole cluster nor behind the states of nodes that stop being
+   * Three calls at most: of those that join, many need not wait for the first few. A node that joins waits neither behind a refresh of the whole cluster nor behind the states of nodes that stop being
    * Ready and become so again: a kubelet may do that every second.
    */
   readonly #urgent: LookUpLane;
@@ -107,7 +107,7 @@ class BatchedLookups implements InstanceLookups {
     this.hints = createInstanceHints({ ...options, signal: this.#closed.signal });
     this.#answers = new InstanceAnswers(options.logger, (uid) => this.#forget(uid));
     const run = (batch: Batch): Promise<void> => this.#track(this.#runBatch(batch));
-    this.#urgent = new LookUpLane(batchSizeOf(options.instances), run);
+    this.#urgent = new LookUpLane(batchSizeOf(options.instances), run, { overlaps: true });
     this.#others = new LookUpLane(batchSizeOf(options.instances), run);
     this.#batchSizes = options.metrics?.histogram({
       name: 'cloudprovider_lookup_batch_size',
@@ -270,9 +270,7 @@ class BatchedLookups implements InstanceLookups {
   #forget(uid: string): void {
     for (const mark of this.#reads.get(uid) ?? []) mark.forgotten = true;
     for (const lane of [this.#urgent, this.#others]) {
-      for (const entry of [...lane.entries(), ...(lane.batch?.entries ?? [])]) {
-        if (entry.node.uid === uid) entry.forgotten = true;
-      }
+      for (const entry of lane.entries()) if (entry.node.uid === uid) entry.forgotten = true;
     }
   }
 }

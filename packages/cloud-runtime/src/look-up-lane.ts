@@ -1,4 +1,7 @@
-/** One line of look-ups: keys gather while a batch is in flight, the next batch takes them, up to the batch size. */
+/**
+ * One line of look-ups: keys gather while a batch is in flight, the next batch takes them, up to the batch size. Where the first few of many
+ * that come together were asked about alone, the others need not wait for that (`overlaps`).
+ */
 import type { CallPriority, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
 import type { DatedAnswer } from './answer-defaults.ts';
 
@@ -32,6 +35,8 @@ export interface Batch {
  * first list in slices, a turn each.
  */
 const MOST_TURNS = 32;
+/** So many wait for no batch of fewer. */
+const MANY = 10;
 
 /** Never rejects. */
 export type RunBatch = (batch: Batch) => Promise<void>;
@@ -39,23 +44,23 @@ export type RunBatch = (batch: Batch) => Promise<void>;
 export class LookUpLane {
   readonly #batchSize: number;
   readonly #run: RunBatch;
+  readonly #overlaps: boolean;
   /** By UID, in the order of asking. */
   readonly #queue = new Map<string, LookUpEntry>();
-  #batch: Batch | undefined;
+  readonly #inFlight = new Set<Batch>();
   #gathering = false;
 
-  constructor(batchSize: number, run: RunBatch) {
+  /** `overlaps`: a batch of many goes beside one of few. Else one batch is in flight at a time. */
+  constructor(batchSize: number, run: RunBatch, { overlaps = false }: { readonly overlaps?: boolean } = {}) {
     this.#batchSize = batchSize;
     this.#run = run;
+    this.#overlaps = overlaps;
   }
 
-  get batch(): Batch | undefined {
-    return this.#batch;
-  }
-
-  /** What waits for a batch. */
-  entries(): Iterable<LookUpEntry> {
-    return this.#queue.values();
+  /** What waits for a batch, and what is in flight. */
+  *entries(): Iterable<LookUpEntry> {
+    yield* this.#queue.values();
+    for (const batch of this.#inFlight) yield* batch.entries;
   }
 
   add(node: NodeRef, need: InstanceNeed, priority: CallPriority, waiter: AnswerWaiter): LookUpEntry {
@@ -76,9 +81,17 @@ export class LookUpLane {
     entry.waiters.delete(waiter);
     if (entry.waiters.size > 0) return;
     if (this.#queue.get(entry.node.uid) === entry) this.#queue.delete(entry.node.uid);
-    else if (this.#batch?.entries.every(({ waiters }) => waiters.size === 0)) {
-      this.#batch.controller.abort(new DOMException('no caller waits for this look-up any more', 'AbortError'));
+    for (const { controller, entries } of this.#inFlight) {
+      if (entries.every(({ waiters }) => waiters.size === 0))
+        controller.abort(new DOMException('no caller waits for this look-up any more', 'AbortError'));
     }
+  }
+
+  #mayBegin(): boolean {
+    const [first, ...others] = this.#inFlight;
+    if (!first) return true;
+    const many = Math.min(MANY, this.#batchSize);
+    return this.#overlaps && others.length === 0 && first.entries.length < many && this.#queue.size >= many;
   }
 
   /**
@@ -86,7 +99,7 @@ export class LookUpLane {
    * timer: a turn has no length, and a key that comes alone waits for one.
    */
   #gather(): void {
-    if (this.#gathering || this.#batch) return;
+    if (this.#gathering || !this.#mayBegin()) return;
     this.#gathering = true;
     const turn = (turns: number, before: number): void => {
       const { size } = this.#queue;
@@ -101,7 +114,7 @@ export class LookUpLane {
   }
 
   #next(): void {
-    if (this.#batch || this.#queue.size === 0) return;
+    if (this.#queue.size === 0 || !this.#mayBegin()) return;
     const entries = this.#take();
     const batch: Batch = {
       entries,
@@ -109,9 +122,9 @@ export class LookUpLane {
       priority: mostUrgent(entries),
       controller: new AbortController(),
     };
-    this.#batch = batch;
+    this.#inFlight.add(batch);
     void this.#run(batch).finally(() => {
-      this.#batch = undefined;
+      this.#inFlight.delete(batch);
       this.#gather();
     });
   }
