@@ -143,20 +143,6 @@ test('of many nodes that join together all but the first few wait for one look-u
   assert.deepEqual(new Set((await Promise.all(joins)).map(codeOf)), new Set(['found']));
 });
 
-test('the states of nodes, and refreshes, travel one batch after the other', async () => {
-  const { clock, instances, lookups } = setUp();
-  const asked = [lookups.lookUp(nodeRef('first'), ask())];
-  await clock.settle();
-  for (let i = 0; i < 20; i++) asked.push(lookups.lookUp(nodeRef(`n${i}`), ask()));
-  await clock.settle();
-  assert.equal(instances.lookUps.length, 1);
-  for (const at of [0, 1]) {
-    instances.lookUps[at]!.answer(instances.lookUps[at]!.nodes.map((node) => foundAt(clock, node)));
-    await clock.settle();
-  }
-  await Promise.all(asked);
-});
-
 test('a node that joins is asked about as a critical call, which has places that writes of load balancers cannot take', async () => {
   const { clock, instances, lookups } = setUp();
   const joins = lookups.lookUp(nodeRef('joins'), ask({ need: 'metadata' }));
@@ -389,7 +375,7 @@ test('closing tells all who wait, and later callers', async () => {
   assert.equal(clock.pendingTimers, 0);
 });
 
-test('property: under any schedule each caller gets its own node, batches fit, and three calls at most are in flight', async () => {
+test('property: under any schedule each caller gets its own node, batches fit, and four calls at most are in flight', async () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant('ask' as const),
@@ -451,7 +437,7 @@ test('property: under any schedule each caller gets its own node, batches fit, a
         if (kind === 'aborted') assert.ok(caller.signal.aborted);
         else if (kind !== 'failed') assert.ok(truth.get(name)?.has(kind), `${name}: ${kind} was never said`);
       }
-      assert.ok(instances.mostInFlight <= 3);
+      assert.ok(instances.mostInFlight <= 4);
       for (const { nodes } of instances.lookUps) {
         assert.ok(nodes.length <= batchSize);
         assert.equal(new Set(nodes.map(({ name }) => name)).size, nodes.length);

@@ -89,7 +89,7 @@ class BatchedLookups implements InstanceLookups {
   readonly #options: InstanceLookupsOptions;
   readonly #answers: InstanceAnswers;
   /**
-   * Three calls at most: of those that join, many need not wait for the first few. A node that joins waits neither behind a refresh of the whole cluster nor behind the states of nodes that stop being
+   * Two calls each at most: many do not wait for the first few. A node that joins waits neither behind a refresh of the whole cluster nor behind the states of nodes that stop being
    * Ready and become so again: a kubelet may do that every second.
    */
   readonly #urgent: LookUpLane;
@@ -107,7 +107,7 @@ class BatchedLookups implements InstanceLookups {
     this.hints = createInstanceHints({ ...options, signal: this.#closed.signal });
     this.#answers = new InstanceAnswers(options.logger, (uid) => this.#forget(uid));
     const run = (batch: Batch): Promise<void> => this.#track(this.#runBatch(batch));
-    this.#urgent = new LookUpLane(batchSizeOf(options.instances), run, { overlaps: true });
+    this.#urgent = new LookUpLane(batchSizeOf(options.instances), run);
     this.#others = new LookUpLane(batchSizeOf(options.instances), run);
     this.#batchSizes = options.metrics?.histogram({
       name: 'cloudprovider_lookup_batch_size',

@@ -1,6 +1,6 @@
 /**
  * One line of look-ups: keys gather while a batch is in flight, the next batch takes them, up to the batch size. Where the first few of many
- * that come together were asked about alone, the others need not wait for that (`overlaps`).
+ * that come together were asked about alone, the others do not wait for that.
  */
 import type { CallPriority, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
 import type { DatedAnswer } from './answer-defaults.ts';
@@ -44,17 +44,14 @@ export type RunBatch = (batch: Batch) => Promise<void>;
 export class LookUpLane {
   readonly #batchSize: number;
   readonly #run: RunBatch;
-  readonly #overlaps: boolean;
   /** By UID, in the order of asking. */
   readonly #queue = new Map<string, LookUpEntry>();
   readonly #inFlight = new Set<Batch>();
   #gathering = false;
 
-  /** `overlaps`: a batch of many goes beside one of few. Else one batch is in flight at a time. */
-  constructor(batchSize: number, run: RunBatch, { overlaps = false }: { readonly overlaps?: boolean } = {}) {
+  constructor(batchSize: number, run: RunBatch) {
     this.#batchSize = batchSize;
     this.#run = run;
-    this.#overlaps = overlaps;
   }
 
   /** What waits for a batch, and what is in flight. */
@@ -83,15 +80,14 @@ export class LookUpLane {
     if (this.#queue.get(entry.node.uid) === entry) this.#queue.delete(entry.node.uid);
     for (const { controller, entries } of this.#inFlight) {
       if (entries.every(({ waiters }) => waiters.size === 0))
-        controller.abort(new DOMException('no caller waits for this look-up any more', 'AbortError'));
+        controller.abort(new DOMException('nobody waits for this look-up any more', 'AbortError'));
     }
   }
 
   #mayBegin(): boolean {
-    const [first, ...others] = this.#inFlight;
-    if (!first) return true;
+    const [first, second] = this.#inFlight;
     const many = Math.min(MANY, this.#batchSize);
-    return this.#overlaps && others.length === 0 && first.entries.length < many && this.#queue.size >= many;
+    return !first || (!second && first.entries.length < many && this.#queue.size >= many);
   }
 
   /**

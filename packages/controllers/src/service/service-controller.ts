@@ -36,12 +36,14 @@ import { step } from './service-step.ts';
 import type { Rules, ServiceEvent, Step, Surroundings } from './step-types.ts';
 import { createServiceMetrics } from './service-metrics.ts';
 import { ruleOptionsOf, rulesOf, surroundingsOf } from './surroundings.ts';
-import { TurnBudget, TurnShare } from './turn-budget.ts';
+import { TurnBudget } from './turn-budget.ts';
 
 /** As many as the call budget has requests in flight: who would send one does not wait for a worker, and the budget bounds what the cloud gets. */
 const DEFAULT_WORKERS = 32;
 /** For each worker, so many passes wait without one for a cloud that is at work, with their plans; without a place a pass ends, and costs another look. */
 const WAITING_A_WORKER = 3;
+/** Back ends that are gone through in one turn of the event loop: some milliseconds of work. */
+const BACK_ENDS_A_TURN = 20_000;
 
 export interface ServiceController extends Explains {
   /** Runs until `signal` aborts, and resolves when the last write has ended. Once only. */
@@ -70,15 +72,13 @@ class Run {
   readonly #written: WrittenVersions;
   readonly #observations: Observations;
   readonly #effects: ServiceEffects;
-  readonly #turns = new TurnBudget();
-  readonly #plans: TurnShare;
+  readonly #turns = new TurnBudget(BACK_ENDS_A_TURN);
 
   constructor(deps: ServiceControllerDependencies, signal: AbortSignal) {
     const { callContext, clock, events, locks = new Locks(), nodes, provider, services } = deps;
     this.#deps = deps;
     this.#signal = signal;
     this.#locks = locks;
-    this.#plans = new TurnShare(clock);
     const metrics = createServiceMetrics(deps.metrics);
     const sinceNodesMs = (): number => clock.monotonic() - this.#nodes.changedAt;
     const states = new ServiceStates(services, () => metrics.nodeSyncLatency.observe(sinceNodesMs() / 1000));
@@ -195,8 +195,6 @@ class Run {
 
   async #reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | void> {
     await this.#turns.spend(this.#backEnds.all.length);
-    // Who has to look first does not wait: those that come together are asked about together.
-    if (this.#states.get(key)?.look?.isSpent === false) await this.#plans.take();
     const service = this.#states.subjectOf(key);
     if (!service) return;
     if (this.#written.isBehind(key, service)) return this.#hear(key, { kind: 'behind' });
