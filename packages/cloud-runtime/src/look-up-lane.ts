@@ -80,7 +80,7 @@ export class LookUpLane {
     if (this.#queue.get(entry.node.uid) === entry) this.#queue.delete(entry.node.uid);
     for (const { controller, entries } of this.#inFlight) {
       if (entries.every(({ waiters }) => waiters.size === 0))
-        controller.abort(new DOMException('nobody waits for this look-up any more', 'AbortError'));
+        controller.abort(new DOMException('no caller waits for this look-up any more', 'AbortError'));
     }
   }
 
