@@ -1,6 +1,7 @@
 /**
  * Look-ups as group commit: keys gather while one look-up is in flight, the next takes them all, up to the provider's batch
- * size; many nodes that join wait for no look-up of the first few. No timer, no tuning flag, and a look-up holds no worker: start it, return, and be woken by `snapshot.subscribe`.
+ * size; many wait for no look-up of the first few. No timer, no tuning flag, and a look-up holds no worker: start it, return, and
+ * be woken by `snapshot.subscribe`.
  */
 import {
   asError,
@@ -89,7 +90,8 @@ class BatchedLookups implements InstanceLookups {
   readonly #options: InstanceLookupsOptions;
   readonly #answers: InstanceAnswers;
   /**
-   * Two calls each at most: many do not wait for the first few. A node that joins waits neither behind a refresh of the whole cluster nor behind the states of nodes that stop being
+   * Two calls each at most: many do not wait for the first few. A node that joins waits neither
+   * behind a refresh of the whole cluster nor behind the states of nodes that stop being
    * Ready and become so again: a kubelet may do that every second.
    */
   readonly #urgent: LookUpLane;

@@ -29,6 +29,7 @@ const READY_POLL_MS = 50;
 const STOP_GRACE_MS = 5_000;
 /** Another process may take a port between looking for it and listening on it. */
 const PORT_ATTEMPTS = 3;
+/** What the API server's own controllers make, and tests find. */
 const BUILT_IN = [
   '/api/v1/namespaces/default',
   '/api/v1/namespaces/kube-node-lease',
