@@ -142,7 +142,7 @@ function properties(): Stage {
 const CURRENT_KUBERNETES = process.env['KUBERNETES'] || DEFAULT_KUBERNETES;
 
 /**
- * Tests take real time, so few run beside each other: two processes in `tests`, and one beside them, in `labs` at first, in `long` at the end. What
+ * Tests take real time, so few run beside each other: three processes at a time, two of them in `tests` while `labs`, or `long` at the end, has one. What
  * gives way (`check`) fills the rest of the processor.
  */
 const stages: readonly Stage[] = [
@@ -182,7 +182,8 @@ const stages: readonly Stage[] = [
     except: LONG,
     lane: 'tests',
     after: ['binaries', 'programs', 'openstack', 'aws', 'vsphere', 'ui'],
-    concurrency: 2,
+    // Nothing else runs but `fuzz`, which gives way.
+    concurrency: 3,
   }),
   tests('control-plane-oldest', {
     pattern: CONTROL_PLANE,
