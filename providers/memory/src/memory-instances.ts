@@ -17,7 +17,7 @@ import type { CloudClient } from './cloud-client.ts';
 import type { MemoryInstance } from './cloud-model.ts';
 import { named } from './provider-name.ts';
 
-const REST = /^[^/]*\/([^/]+)$/;
+const REST = /^[^/]*\/(?!\.\.?$)([^/]+)$/;
 
 export class MemoryInstances implements Instances, NodeTags {
   readonly batchSize = 500;
@@ -94,7 +94,7 @@ export class MemoryInstances implements Instances, NodeTags {
     return Promise.all(
       nodes.map(async (node): Promise<NodeTagResult> => {
         const client = this.#client();
-        const path = `/instances/${this.#idOf(node)}`;
+        const path = `/instances/${encodeURIComponent(this.#idOf(node) ?? '')}`;
         try {
           await client.request(call, 'PATCH /instances/{id}', { method: 'PATCH', path, body: client.nodeTags });
           return { kind: 'done' };

@@ -29,7 +29,12 @@ export class NovaServers {
 
   /** The server, or nova's own word that there is none. */
   async read(id: string, call: CallContext): Promise<Server | { readonly absent: string }> {
-    const path = `/servers/${encodeURIComponent(id)}`;
+    if (!isUuid(id)) {
+      // Another path of nova's would answer for itself, and its databases find an ID in other letters too.
+      const message = `${quote(id)} is not a server ID in nova's form (a UUID in lower case, with dashes), so nova is not asked: correct the node's provider ID`;
+      throw new CloudError('invalid', message);
+    }
+    const path = `/servers/${id}`;
     const microversion = await this.#microversion(call);
     try {
       const { server } = await this.#client.request<{ server?: Server }>(call, {
@@ -40,11 +45,6 @@ export class NovaServers {
       throw new CloudError('unavailable', `GET ${path}: nova's answer is not of this server`);
     } catch (error) {
       if (!isCloudError(error, 'not-found')) throw error;
-      if (!isUuid(id)) {
-        // nova answers the same for whatever it does not find, and finds IDs only as it writes them.
-        const message = `GET ${path}: ${quote(id)} is not a server ID in nova's form (a UUID in lower case, with dashes), so its 404 is inconclusive: correct the node's provider ID`;
-        throw new CloudError('invalid', message);
-      }
       // nova names the server that it does not have. What does not, may be a 404 about something else.
       if (error.message.includes(id)) return { absent: `GET ${path}: ${error.message}` };
       throw new CloudError('unavailable', `GET ${path}: a 404 that does not name the server: ${error.message}`);

@@ -178,7 +178,7 @@ export const instanceMutants: readonly Mutant[] = [
   ),
   ofInstances(
     'a broken ID breaks its batch',
-    'a broken provider ID is found nowhere, and harms no other of its batch',
+    'a broken provider ID is found nowhere, is no failure of the cloud, and harms no other of its batch',
     (own) => ({
       lookUp: (nodes, need, call) => {
         for (const { providerID } of nodes) {
@@ -186,6 +186,16 @@ export const instanceMutants: readonly Mutant[] = [
             throw new Error('no ID of mine');
         }
         return own.lookUp(nodes, need, call);
+      },
+    }),
+  ),
+  ofInstances(
+    'another path answers for what is no ID',
+    'a broken provider ID is found nowhere, is no failure of the cloud, and harms no other of its batch',
+    (own) => ({
+      read: (node, need, call) => {
+        if (!node.providerID?.endsWith('/detail')) return own.read(node, need, call);
+        throw new CloudError('unavailable', 'GET /instances/detail: the answer is not of this machine');
       },
     }),
   ),
