@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { isCloudError, type LoadBalancerPlan, type LoadBalancerService } from '@outrigger/cloud-provider';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import type { WireFloatingIP, WirePort } from './neutron-wire.ts';
+import { loadBalancerIn, type ObservedMember } from './observed-tree.ts';
 import type { WireListener, WireLoadBalancer } from './octavia-wire.ts';
 import { isLeft, markOf, ownersIn } from './ownership.ts';
 import { callContext, goneService, Rig, served, serviceNamed } from './rig.suite.ts';
@@ -120,6 +121,79 @@ test('a port, a network and a subnet are used where the cloud config or a tag sa
   configured.config = { networkId: configured.seeded.network.id };
   const annotations = annotated({ networkId: configured.seeded.network.id });
   assert.equal((await configured.bring(inNamespace('team-b', 'web', { annotations }))).ingress.length, 1);
+});
+
+/** Of another tenant of the same project, for nobody of this cluster. */
+function victimOf(rig: Rig): { network: string; subnet: string; port: string } {
+  const { networks, ports } = rig.cloud.networking;
+  const { id: project_id } = rig.seeded.project;
+  const network = networks.addNetwork({ name: 'victim', project_id });
+  const subnet = networks.addSubnet(network, { name: 'victim', cidr: '10.66.0.0/24' });
+  const port = ports.add({ network_id: network.id, project_id });
+  return { network: network.id, subnet: subnet.id, port: port.id };
+}
+
+test('who leaves a load balancer that it shares gets none where an annotation may not place it', async () => {
+  const rig = await Rig.open();
+  const plan = await rig.bring(inNamespace('team-a', 'web'));
+  const loadBalancerId = plan.annotations?.['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  const { network, port, subnet } = victimOf(rig);
+  const places = [{ portId: port }, { portId: port, internal: 'true' }, { networkId: network }, { subnetId: subnet }];
+  for (const [i, place] of places.entries()) {
+    const sharing = inNamespace('team-a', `sharer-${i}`, {
+      ports: [portOf(81)],
+      annotations: annotated({ loadBalancerId }),
+    });
+    const shared = served(sharing, await rig.bring(sharing));
+    const before = await all<WireLoadBalancer>(rig, 'loadbalancers');
+    const moved = await rig.bring({ ...shared, annotations: annotated(place) });
+    assertSilent(moved);
+    assert.deepEqual(moved.ingress, []);
+    assert.deepEqual(await all<WireLoadBalancer>(rig, 'loadbalancers'), before);
+    await rig.bring(shared, false);
+  }
+});
+
+async function membersOf(rig: Rig, service: LoadBalancerService): Promise<readonly ObservedMember[]> {
+  const parts = (await rig.look(service)).filter(({ kind }) => kind === 'load-balancer');
+  const listeners = parts.flatMap((part) => loadBalancerIn(part).children?.listeners ?? []);
+  return listeners.flatMap(({ pool }) => pool?.members ?? []);
+}
+
+test('members are placed in a subnet that a Service names later, or on a load balancer that it joins, only where it may', async () => {
+  for (const key of ['memberSubnetId', 'subnetId'] as const) {
+    const rig = await Rig.open();
+    const { subnet } = victimOf(rig);
+    const web = inNamespace('team-a', 'web');
+    const plan = await rig.bring(web);
+    const was = served(web, plan);
+    const before = await membersOf(rig, was);
+    const named = { ...was, annotations: { ...was.annotations, ...annotated({ [key]: subnet }) } };
+    const more = { ...named, ports: [...was.ports, portOf(81)] };
+    assertSilent(await rig.bring(more), subnet);
+    assert.deepEqual(await membersOf(rig, was), before);
+    // Its members follow the nodes in the subnet that they have.
+    rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
+    assertSilent(await rig.bring(more), subnet);
+    const after = await membersOf(rig, was);
+    assert.equal(after.length, before.length + 1);
+    assert.ok(after.every(({ subnetId }) => subnetId === rig.seeded.subnet.id));
+    const loadBalancerId = plan.annotations?.['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+    const joining = inNamespace('team-a', 'join', {
+      ports: [portOf(82)],
+      annotations: annotated({ loadBalancerId, [key]: subnet }),
+    });
+    const everything = await rig.everything();
+    assertSilent(await rig.bring(joining), subnet);
+    assert.deepEqual(await rig.everything(), everything, 'nor does it join');
+    await request(rig, 'PUT', `/v2.0/subnets/${subnet}/tags`, { tags: ['outrigger-namespace=team-a'] });
+    assert.equal((await rig.bring(more)).refused, undefined);
+    assert.ok((await membersOf(rig, was)).some(({ subnetId }) => subnetId === subnet));
+    // What they have they keep: a tag that goes takes no traffic from anybody.
+    await request(rig, 'PUT', `/v2.0/subnets/${subnet}/tags`, { tags: [] });
+    rig.backEnds = rig.backEnds.slice(1);
+    assert.equal((await rig.bring(more)).refused, undefined);
+  }
 });
 
 test('a load balancer of another namespace, or of nobody, is not joined, and nothing is said of it', async () => {

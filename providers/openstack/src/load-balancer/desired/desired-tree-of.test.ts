@@ -60,6 +60,7 @@ test('a plain Service, in full', () => {
       description: 'Floating IP for Kubernetes external service default/web of cluster kubernetes',
     },
     status: { ipMode: 'VIP' },
+    places: [],
   });
 });
 

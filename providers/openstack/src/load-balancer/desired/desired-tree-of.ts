@@ -9,6 +9,7 @@ import {
   type LoadBalancerService,
   type LoadBalancerWarning,
 } from '@outrigger/cloud-provider';
+import { namedPlaces } from '../named-places.ts';
 import { addressFamilies, familiesIn, familyIn, sourcesOf, type AddressFamilies } from './address-families.ts';
 import type {
   DesiredTree,
@@ -99,6 +100,7 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
       },
     }),
     status: statusOf(options, settings),
+    places: namedPlaces(service, config),
   };
 }
 

@@ -3,6 +3,7 @@
  * in a fixed order, so that equal goals are equal texts. An absent member is left to the API's own default, and not compared.
  */
 import type { CloudError, IPFamily, LoadBalancerWarning } from '@outrigger/cloud-provider';
+import type { NamedPlace } from '../named-places.ts';
 import type { LoadBalancerNames } from './load-balancer-names.ts';
 
 /** Either the whole goal or the one reason why there is none; never a goal that leaves out what was asked for. */
@@ -19,6 +20,8 @@ export interface DesiredTree {
   /** Absent: none, and one that is there goes (`manage-security-groups` was turned off). */
   readonly securityGroup?: SecurityGroupWish;
   readonly status: StatusWish;
+  /** What of it the Service itself has named. */
+  readonly places: readonly NamedPlace[];
 }
 
 interface DesiredOctaviaLoadBalancer {

@@ -2,10 +2,9 @@
 import { sameOwner, type CallContext, type ForeignThing, type LoadBalancerPart } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { readIfThere } from '../../client/read-one.ts';
-import { isUuid } from '../../uuid.ts';
-import { annotationTable } from '../desired/annotation-table.ts';
 import type { LoadBalancerSettings } from '../desired/service-options.ts';
-import { foreignFloatingIP, foreignLoadBalancer, grantedIn, type ThingKind } from '../foreign-things.ts';
+import { foreignFloatingIP, foreignLoadBalancer, grantedIn } from '../foreign-things.ts';
+import { namedPlaces, newPlaces } from '../named-places.ts';
 import type { WireFloatingIP, WireNamed } from '../neutron-wire.ts';
 import { loadBalancerIn } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
@@ -17,13 +16,6 @@ interface Seen {
   readonly floatingIPs: readonly WireFloatingIP[];
   readonly parts: readonly LoadBalancerPart[];
 }
-
-/** Where a load balancer is placed when it is made, by the annotations that say so. */
-const PLACES = [
-  { kind: 'port', collection: 'ports', keys: ['portId'] },
-  { kind: 'network', collection: 'networks', keys: ['networkId'] },
-  { kind: 'subnet', collection: 'subnets', keys: ['subnetId', 'memberSubnetId'] },
-] as const;
 
 export async function observeForeignThings(
   identity: ServiceIdentity,
@@ -68,33 +60,21 @@ function floatingIPsOf(
     .map((one) => foreignFloatingIP(one, servedAt, around));
 }
 
-/** Asked for one by one, and only as long as there is no load balancer; what the cloud config says too needs no leave. */
+/** Asked for one by one. */
 async function placesOf(
-  { owner, service }: ServiceIdentity,
+  identity: ServiceIdentity,
   { parts }: Seen,
   { client, config }: { readonly client: ApiClient; readonly config: LoadBalancerSettings },
   call: CallContext,
 ): Promise<readonly ForeignThing[]> {
-  if (parts.some((part) => part.kind.endsWith('load-balancer') && sameOwner(part.owner, owner))) return [];
-  const configured = configuredIn(config);
   const allowsAll = config.loadBalancer.allowAllNamedResources;
-  const named = PLACES.flatMap(({ kind, collection, keys }) => {
-    const ids = keys.map((key) => service.annotations[annotationTable[key].name]?.toLowerCase() ?? '');
-    return [...new Set(ids)].filter((id) => isUuid(id) && !configured.has(id)).map((id) => ({ kind, collection, id }));
-  });
+  const named = newPlaces(namedPlaces(identity.service, config), parts, identity);
   return Promise.all(
-    named.map(async ({ kind, collection, id }): Promise<ForeignThing> => {
+    named.map(async ({ kind, id }): Promise<ForeignThing> => {
       const there = allowsAll
         ? { tags: [] }
-        : await readIfThere<WireNamed>(client, ['network', `/v2.0/${collection}`], id, call);
-      const allowed = [...grantedIn(there?.tags ?? []), ...(allowsAll ? ['*'] : [])];
-      return { kind: kind satisfies ThingKind, id, allowed };
+        : await readIfThere<WireNamed>(client, ['network', `/v2.0/${kind}s`], id, call);
+      return { kind, id, allowed: [...grantedIn(there?.tags ?? []), ...(allowsAll ? ['*'] : [])] };
     }),
   );
-}
-
-function configuredIn({ loadBalancer, loadBalancerClasses }: LoadBalancerSettings): ReadonlySet<string> {
-  const all = [loadBalancer, ...loadBalancerClasses.values()];
-  const ids = all.flatMap(({ memberSubnetId, networkId, subnetId }) => [memberSubnetId, networkId, subnetId]);
-  return new Set(ids.flatMap((id) => (id ? [id.toLowerCase()] : [])));
 }

@@ -1,8 +1,6 @@
 /** What is to be done while a Service has no load balancer: take one over, join one, or make one. Pure. */
 import {
   CloudError,
-  type DesiredLoadBalancer,
-  type JudgedThing,
   type LoadBalancerAction,
   type LoadBalancerPart,
   type LoadBalancerPlan,
@@ -10,13 +8,13 @@ import {
   sameOwner,
 } from '@outrigger/cloud-provider';
 import { loadBalancerIn } from '../observed-tree.ts';
-import type { DesiredTree } from '../desired/desired-tree.ts';
 import { notForThis, thingOf } from '../foreign-things.ts';
 import { ownerTag, sharerTag } from '../ownership.ts';
 import { actionOf, touching } from './change.ts';
 import { hasPredecessorsShare, isClaimable, isNamesakes } from '../predecessor.ts';
 import { planClaims } from './claims.ts';
 import { sharesIn } from '../listener-owner.ts';
+import { placeRefusal } from './place-refusal.ts';
 import type { ServingContext } from './serving-context.ts';
 import { sharingRefusal } from './sharing.ts';
 import { loadBalancerCreation } from './create-load-balancer.ts';
@@ -64,9 +62,8 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
     // Without a back end it is not known where: one will come.
     if (!networkId && !portId && !subnetId && !subnetOf) return wait;
     const change = loadBalancerCreation(tree, [ownerTag(desired.owner), names.loadBalancer]);
-    const places = placesOf(tree, desired);
-    const denied = places.find(({ mayUse }) => !mayUse);
-    if (denied) return refuse(notForThis(`the ${denied.kind} that an annotation names`, desired.service.namespace));
+    const denied = placeRefusal(context, [portId, networkId, subnetId]);
+    if (denied) return refuse(denied);
     // Of a subnet that it may not use, nothing is said.
     if (subnetFamily && subnetFamily !== family) {
       const text = `the subnet that subnet-id names has ${subnetFamily} addresses, and the Service needs an ${family} address; set subnet-id to another, or ask for the other family`;
@@ -74,7 +71,7 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
     }
     const ports = tree.listeners.map(({ port, protocol }) => `${protocol} ${port}`).join(', ');
     const summary = `create the load balancer ${names.loadBalancer}: ${ports}`;
-    const creation = touching(actionOf('create', { kind: 'load-balancer' }, summary, change), places);
+    const creation = actionOf('create', { kind: 'load-balancer' }, summary, change);
     return act(creation, ...floatingIPOfNew(tree, context));
   }
   if (isClaimable(part, identity)) {
@@ -84,22 +81,6 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
   const { id, name } = loadBalancerIn(part);
   const text = `the load balancer ${id} has the name of this Service's, ${name}, but no owner; set the annotation loadbalancer.openstack.org/load-balancer-id to its ID to take it over, or delete it`;
   return refuse(new CloudError('not-owned', text));
-}
-
-/** What it is placed in that the Service names, and not the cloud config. */
-function placesOf(
-  { listeners, loadBalancer: { vip } }: DesiredTree,
-  { others }: DesiredLoadBalancer,
-): readonly JudgedThing[] {
-  const members = listeners.flatMap(({ pool }) =>
-    pool.members.map(({ subnetId }) => thingOf(others, 'subnet', subnetId)),
-  );
-  const own = [
-    thingOf(others, 'port', vip.portId),
-    thingOf(others, 'network', vip.networkId),
-    thingOf(others, 'subnet', vip.subnetId),
-  ];
-  return [...new Set([...own, ...members])].filter((one) => one !== undefined);
 }
 
 function join(part: LoadBalancerPart, context: ServingContext): Begin {
@@ -120,7 +101,7 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
     const text = `the load balancer ${id} has the name of this Service's, ${name}, but another owner; remove the annotation load-balancer-id to get a new one, or remove the owner's tag if the owner is permanently gone`;
     return refuse(new CloudError('not-owned', text));
   }
-  const refused = sharingRefusal({ loadBalancer, children, owns: false, tree, identity });
+  const refused = placeRefusal(context, []) ?? sharingRefusal({ loadBalancer, children, owns: false, tree, identity });
   if (refused) return refuse(refused);
   const shares = sharesIn(tags);
   const counted = identity.names.some((one) => tags.includes(one.loadBalancer));

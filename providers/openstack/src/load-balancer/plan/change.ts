@@ -93,7 +93,8 @@ export function actionOf(
 
 /** What else the action uses or changes, which is no part of the Service's own. */
 export function touching(action: LoadBalancerAction, things: readonly PartName[]): LoadBalancerAction {
-  return things.length === 0 ? action : { ...action, touches: things.map(({ id, kind }) => ({ kind, id })) };
+  if (things.length === 0) return action;
+  return { ...action, touches: [...(action.touches ?? []), ...things.map(({ id, kind }) => ({ kind, id }))] };
 }
 
 /** The part stays, and is the Service's no more once this took effect. */

@@ -21,6 +21,7 @@ import { diffListeners } from './diff-listeners.ts';
 import { tagsChange } from './octavia-requests.ts';
 import { actionsOf } from './diff.ts';
 import { isOwnChild } from '../listener-owner.ts';
+import { placeRefusal, touchingPlaces } from './place-refusal.ts';
 import { planFloatingIP, type FloatingIPPlan } from './plan-floating-ip.ts';
 import { removeParts } from './plan-removing.ts';
 import { removeLoadBalancer } from './remove-load-balancer.ts';
@@ -34,6 +35,10 @@ import { ingressOf, lateWarnings, servedAnnotations } from './status.ts';
 const IDLE = { actions: [], complete: false, ingress: [] };
 
 export function planServing(context: ServingContext): LoadBalancerPlan {
+  return touchingPlaces(planOf(context), context);
+}
+
+function planOf(context: ServingContext): LoadBalancerPlan {
   const { desired, parts, tree, warnings } = context;
   const part = choosePart(parts, desired.owner, tree.loadBalancer.existing?.id);
   const joined = part !== undefined && part.owner !== undefined && isOurs(part, context);
@@ -76,7 +81,8 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
   const refused =
     sharingRefusal({ loadBalancer, children, owns, tree, identity: context.identity }) ??
     secondVipRefusal(tree, loadBalancer) ??
-    floating.refused;
+    floating.refused ??
+    placeRefusal(context, []);
   if (refused) return { ...IDLE, warnings, refused };
   const { steps, waiting } = diffTree(loadBalancer, children, target, context);
   const settled = steps.length === 0 && !waiting;
