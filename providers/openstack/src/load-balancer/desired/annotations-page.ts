@@ -37,8 +37,8 @@ The annotation, then the class, then \`[LoadBalancer]\`. For a Service that is n
 * Two IP families are one load balancer with two addresses (Octavia 2.26), when it is made. Not together with source ranges, which Octavia
   accepts and then ends in ERROR over. Where two cannot be had the Service gets its first family and a warning, with \`RequireDualStack\` too.
   CPO serves the first family always.
-* \`port-id\`, \`network-id\`, \`subnet-id\` and \`member-subnet-id\` of a new load balancer name what the cloud config names too, or what has
-  the tag \`outrigger-namespace=<namespace>\`; \`load-balancer-id\` names one of the namespace, or one with that tag. All of the project with
+* \`port-id\`, \`network-id\`, \`subnet-id\` and \`member-subnet-id\` name what the cloud config names too, or what has
+  the tag \`outrigger-namespace=<namespace>\`; where the VIP and the members lie already, they stay. \`load-balancer-id\` names one of the namespace, or one with that tag. All of the project with
   [\`allow-all-named-resources\`](cloud-conf.md). CPO takes any. See [multi-tenant clusters](../../../docs/guides/multi-tenant.md).
 * Whether the certificate of \`default-tls-container-ref\` is there, Octavia says when it is asked for the listener.
 `;
