@@ -28,6 +28,7 @@ import { seededRandom } from '../../fake/seeded-random.ts';
 import { seedProject, type SeededProject } from '../../fake/seed-project.ts';
 import { serviceOf } from './desired/tree-inputs.suite.ts';
 import { OpenStackLoadBalancers } from './openstack-load-balancers.ts';
+import { assertTouchesDeclared } from './undeclared-touches.suite.ts';
 
 /** Time that passes only by those who wait for it, at once: nothing else runs meanwhile. */
 class HastyClock implements Clock {
@@ -100,6 +101,7 @@ export class Rig {
   backEnds: readonly BackEnd[] = [];
   /** What the host knows of Services: the namespace of each, by UID. */
   readonly namespaces: Map<string, string> = new Map();
+  readonly #whole: LoadBalancerConfig;
 
   private constructor(
     world: Pick<Rig, 'clock' | 'cloud' | 'seeded'>,
@@ -115,6 +117,7 @@ export class Rig {
     if (options.hasServers ?? true) this.home.sawById();
     this.clusterId = clusterId;
     this.config = loadBalancer;
+    this.#whole = whole;
     this.provider = new OpenStackLoadBalancers({
       name: 'openstack',
       client,
@@ -222,6 +225,8 @@ export class Rig {
     const plan = members ? { ...members, refused: wish.refused } : wish;
     assert.deepEqual(this.provider.plan(desired, parts), wish, 'the same input gives the same plan');
     assertAllowed(plan, desired, parts);
+    const config = { ...this.#whole, ...this.config };
+    assertTouchesDeclared(plan, desired, parts, { cloud: this.cloud, config, nodes: this.backEnds });
     for (const action of plan.actions) {
       onAction?.(action);
       const result = await this.provider.apply(action, desired, callContext());
