@@ -25,6 +25,7 @@ import { createFakeOpenStack, type FakeOpenStack } from '../providers/openstack/
 import { seedProject, type SeededProject } from '../providers/openstack/fake/seed-project.ts';
 import { serveFakeOpenStack } from '../providers/openstack/fake/serve-fake-openstack.ts';
 import { EDGE_LABEL, HONEST_NAMESPACE, HonestCluster, noTimes, type Times } from './honest-cluster.ts';
+import { holdsIn } from './held-loop.ts';
 import type { KubeletCounts } from './hostile-kubelets.ts';
 import { HOSTILE_NAMESPACE, type Targets } from './hostile-services.ts';
 import { allowTenant, TENANT_USER, type TenantCounts } from './hostile-tenant.ts';
@@ -214,8 +215,9 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   const code = await manager.end('SIGTERM');
   if (code !== 0) problems.push(`the program ended with ${code ?? 'a signal'} after SIGTERM`);
   const lines = await readFile(log, 'utf8');
-  for (const words of ['held the event loop', 'Leadership lost', '-eyJ-eyJ'])
+  for (const words of ['Leadership lost', '-eyJ-eyJ'])
     if (lines.includes(words)) problems.push(`its log says: ${words}`);
+  problems.push(...holdsIn(lines).map((line) => `its log says: ${line}`));
   return {
     seed,
     services: options.services,

@@ -1,7 +1,7 @@
 /**
  * Notices when the event loop is held, by whomever: while it is, answers, probes and renewals of the Lease wait. What a reconcile holds
- * is laid to its key by `runController`, and what else a controller does to that controller by `heldAs`; for the rest, and to find out whose
- * it is, the program runs this once.
+ * is laid to its key by `runController`, and what else a controller or a webhook does to that one by `heldAs`; for the rest, and to find out
+ * whose it is, the program runs this once. The message of each hold has the words `held the event loop`.
  */
 import type { Clock } from './clock.ts';
 import {
@@ -13,7 +13,7 @@ import {
   runHeld,
   type ProcessorTime,
 } from './internal/loop-holders.ts';
-import type { Logger } from './logger.ts';
+import type { LogFields, Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { heldCounter } from './internal/controller-metrics.ts';
 
@@ -30,16 +30,24 @@ export interface EventLoopWatchOptions {
 /**
  * Runs a controller so that what it does outside of reconciles is laid to it as well, in the log and in
  * `outrigger_event_loop_held_total`: when a store tells it of a change, and, while `watchEventLoop` times all awaits, behind an await.
+ * Or a webhook's review of one object, of which `about` tells in the log.
  */
 export function heldAs<T>(
   controller: string,
-  { clock, logger, metrics, processorTime: processor = processorTime }: Omit<EventLoopWatchOptions, 'signal'>,
+  {
+    about,
+    clock,
+    logger,
+    metrics,
+    processorTime: processor = processorTime,
+  }: Omit<EventLoopWatchOptions, 'signal'> & { readonly about?: LogFields },
   run: () => Promise<T>,
 ): Promise<T> {
   const held = heldCounter(metrics);
   const onHeld = (heldMs: number): void => {
     held.inc({ controller });
-    logger.error('A controller held the event loop outside of its reconciles', {
+    logger.error('A controller or webhook held the event loop outside of reconciles', {
+      ...about,
       controller,
       held: `${Math.round(heldMs)}ms`,
     });
@@ -80,7 +88,7 @@ export async function watchEventLoop(options: EventLoopWatchOptions): Promise<vo
         continue;
       }
       held.inc({ controller: '' });
-      logger.warn('The event loop was held, and by nothing that is timed', {
+      logger.warn('Something that is not timed held the event loop', {
         held: `${Math.round(lateMs)}ms`,
         computed: `${computedMs}ms`,
       });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { CloudProvider } from '@outrigger/cloud-provider';
@@ -32,7 +32,9 @@ function leakyCloud(): CloudProvider {
 test('no secret of kubeconfig or cloud config reaches the log, an Event or a page, at -v=8', async () => {
   await using bench = await Bench.start(TOKEN);
   bench.addNode('node-1');
-  await writeFile(join(bench.directory, 'cloud.conf'), `password=${CLOUD_SECRET}\n`);
+  const cloudConfig = join(bench.directory, 'cloud.conf');
+  await writeFile(cloudConfig, `password=${CLOUD_SECRET}\n`);
+  await chmod(cloudConfig, 0o644);
   const program = await bench.run(leakyCloud(), '--cloud-config=cloud.conf', '-v=8', '--leader-elect=false');
   const events = (): readonly unknown[] => bench.server.store.list({ plural: 'events' });
   await until('looked up', () => /node-1.*401 for https/u.test(program.log()), program.log);
@@ -53,6 +55,11 @@ test('no secret of kubeconfig or cloud config reaches the log, an Event or a pag
     }
   }
   assert.match(program.log(), /\[redacted\]/u);
+  // That others on the machine can read it is told.
+  assert.match(
+    program.log(),
+    /^W.*can be read by others.* flag="--cloud-config" file="[^"]*cloud\.conf" mode="644"$/mu,
+  );
 });
 
 test('a token that the API server refuses is not quoted', async () => {

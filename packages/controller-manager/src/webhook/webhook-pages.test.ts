@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger } from '@outrigger/kube';
+import { silentLogger, systemClock } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import type { Hono } from 'hono';
+import { createLogging } from '../logs/logging.ts';
 import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
 import type { AdmissionRequest } from './admission-review.ts';
 import { createWebhookPages, type Webhook } from './webhook-pages.ts';
@@ -183,4 +184,48 @@ test('requests are counted by webhook and status', async () => {
   assert.match(text, /test_webhook_request_total\{code="200",webhook="test"\} 1/u);
   assert.match(text, /test_webhook_request_total\{code="400",webhook="test"\} 1/u);
   assert.match(text, /test_webhook_request_duration_seconds_count\{code="200",webhook="test"\} 1/u);
+});
+
+test('a review that holds the event loop is laid to its webhook and its object, of whose names the log has only the beginning', async () => {
+  let held = 0;
+  let log = '';
+  const clock = { ...systemClock, monotonic: () => held };
+  const metrics = new PrometheusMetrics();
+  const destination = { write: (line: string) => void (log += line) };
+  const { logger } = createLogging({ clock, component: 'test', destination, format: 'text' });
+  const app = createWebhookPages({
+    webhooks: ['quick', 'slow'].map((name) => ({
+      name,
+      path: `/${name}`,
+      answer: () => {
+        if (name === 'slow') held += 1_500;
+        return Promise.resolve({});
+      },
+    })),
+    clock,
+    logger,
+    metrics,
+    subsystem: 'test_webhook',
+    redact: (text) => text,
+    processorTime: () => held,
+  });
+  const ask = async (webhook: string, request: object): Promise<void> => {
+    const body = JSON.stringify({ ...review, request: { ...review.request, ...request } });
+    const headers = { 'content-type': 'application/json' };
+    assert.equal((await app.request(`/${webhook}`, { method: 'POST', headers, body })).status, 200);
+  };
+  const metadata = { namespace: 'default', name: 'web' };
+  await ask('quick', { object: { metadata } });
+  assert.equal(log, '');
+  await ask('slow', { object: { metadata } });
+  assert.match(log, /held the event loop.* namespace="default" name="web" controller="slow-webhook" held="1500ms"\n$/u);
+  await ask('slow', { operation: 'DELETE', object: null, oldObject: { metadata: { name: 'gone' } } });
+  assert.match(log, / name="gone" controller="slow-webhook"/u);
+  log = '';
+  await ask('slow', { object: { metadata: { ...metadata, name: 'x'.repeat(100_000) } } });
+  assert.ok(log.includes('namespace="default"') && log.length < 20_000, `${log.length} characters`);
+  for (const object of [null, 'text', { metadata: null }, { metadata: { name: { toString: 1 } } }]) {
+    await ask('slow', { object });
+  }
+  assert.match(await metrics.render(), /^outrigger_event_loop_held_total\{controller="slow-webhook"\} 7$/mu);
 });

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { HttpBindings } from '@hono/node-server';
-import { withDeadline, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import { heldAs, withDeadline, type EventLoopWatchOptions, type LogFields } from '@outrigger/kube';
 import { Hono, type Context } from 'hono';
 import { parseGoDuration } from '../flags/go-duration.ts';
 import { ReviewError, readReview, reviewOf, type AdmissionAnswer, type AdmissionRequest } from './admission-review.ts';
@@ -19,11 +19,9 @@ export interface Webhook {
   answer(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionAnswer>;
 }
 
-export interface WebhookPagesOptions {
+/** The watch: what a review holds is laid to its webhook. */
+export interface WebhookPagesOptions extends Omit<EventLoopWatchOptions, 'signal'> {
   readonly webhooks: readonly Webhook[];
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
   /** What the names of the metrics begin with: `cloud_provider_webhook`. */
   readonly subsystem: string;
   /** Takes secrets out of what a caller is told. */
@@ -79,7 +77,12 @@ export function createWebhookPages(options: WebhookPagesOptions): Hono {
       try {
         using held = memory.hold(caller);
         const request = readReview(await held.read(bodyOf(context)));
-        const answer = await answerInTime(webhook, request, context, options);
+        // Whatever these are: nobody has checked them, and the log cuts what is long. A controller may have the name of the webhook.
+        const { name, namespace } =
+          ((request.object ?? request.oldObject) as { metadata?: LogFields | null } | undefined)?.metadata ?? {};
+        const answer = await heldAs(`${webhook.name}-webhook`, { ...options, about: { namespace, name } }, () =>
+          answerInTime(webhook, request, context, options),
+        );
         const { dryRun, operation, uid } = request;
         logger.verbose(4, 'Webhook answered', {
           webhook: webhook.name,

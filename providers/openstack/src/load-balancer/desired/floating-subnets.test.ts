@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RE2JS } from 're2js';
 import { matchFloatingSubnets, subnetNamePattern } from './floating-subnets.ts';
 
 const subnet = { id: 's1', name: 'test-123', tags: ['alice', 'bob'] };
@@ -117,7 +118,14 @@ test('a name that no subnet can have matches nothing, and the opposite of a patt
   assert.equal(subnetNamePattern('!*')('x'.repeat(256)), true);
 });
 
-test('patterns are compiled once, the newest of them remembered', () => {
-  for (let n = 0; n < 1_000; n++) assert.ok(subnetNamePattern(`pool-${n}`)(`pool-${n}`));
-  assert.ok(subnetNamePattern('pool-1')('pool-1'));
+test('patterns are compiled once, and those used last remembered', ({ mock }) => {
+  const compile = mock.method(RE2JS, 'compile').mock;
+  const compiles = (name: string): number => {
+    const before = compile.callCount();
+    assert.ok(subnetNamePattern(name)(name));
+    return compile.callCount() - before;
+  };
+  assert.deepEqual([compiles('in-use'), compiles('in-use'), compiles('in-use')], [1, 0, 0]);
+  for (let n = 0; n < 1_000; n++) assert.deepEqual([compiles(`pool-${n}`), compiles('in-use')], [1, 0]);
+  assert.deepEqual([compiles('pool-999'), compiles('pool-1')], [0, 1]);
 });
