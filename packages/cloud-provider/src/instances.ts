@@ -70,7 +70,7 @@ export interface Instance {
   readonly addressesBy?: 'cloud' | 'guest' | undefined;
   /**
    * Ranges that the cloud routes to the machine, for its pods (alias ranges, delegated prefixes): the first of each IP family
-   * counts. Empty: it has none yet. Absent: nothing is known of such. Upstream: the cloud side of `CloudAllocator`.
+   * counts. 1,000 at most. Empty: it has none yet. Absent: nothing is known of such. Upstream: the cloud side of `CloudAllocator`.
    */
   readonly podCidrs?: readonly string[] | undefined;
   /**
@@ -83,7 +83,10 @@ export interface Instance {
    * `NodeTags.put`. Only of a machine that the cloud shows to be this cluster's: a node chooses its provider ID itself. Absent or empty: none, or not known.
    */
   readonly missingTags?: Readonly<Record<string, string>> | undefined;
-  /** More labels for the node. Ignored under kubernetes.io and k8s.io, and where the node has the label already. */
+  /**
+   * More labels for the node. Ignored under kubernetes.io and k8s.io, and where the node has the label already. As `annotations` and
+   * `missingTags` 1,000 at most, whose names and values have 4,096 characters at most.
+   */
   readonly labels?: Readonly<Record<string, string>>;
   /**
    * More annotations for the node: what a provider has to know of it after a restart, and nobody selects by. Written where they differ; read back
@@ -96,8 +99,8 @@ export interface Instance {
  * What is known about one node. Missing is not absent, and unknown is never absent:
  * - `found`: it exists.
  * - `missing`: it was not in what was read; that proves nothing (a filtered, paged or eventually consistent list).
- * - `absent`: the cloud said directly that this very machine does not exist. `proof` names the call and the answer. `wasHere`:
- *   the cloud also remembers it (nova's actions, EC2's `terminated`), so that this is the place where it was.
+ * - `absent`: the cloud said directly that this very machine does not exist. `proof` names the call and the answer, for people: of more than
+ *   300 characters, the first are shown. `wasHere`: the cloud also remembers it (nova's actions, EC2's `terminated`), so that this is the place where it was.
  * - `failed`: it could not be found out. A `CloudError` where the cause is known.
  */
 export type InstanceResult =
@@ -116,7 +119,7 @@ export interface InstanceAnswer {
   /**
    * Where was asked: the account, project or vCenter, as the credentials lead to it. Any text that is the same for the same place
    * and another for each other place, in which all machines of the cluster would seem to be gone; no secret. Without it, the
-   * nodes of a cluster whose machines are all gone at once are never deleted: nothing tells that from wrong credentials.
+   * nodes of a cluster whose machines are all gone at once are never deleted: nothing tells that from wrong credentials. Of 1,024 characters at most.
    */
   readonly place?: string | undefined;
   /**

@@ -43,7 +43,10 @@ export interface JudgedThing extends ForeignThing {
   readonly mayUse: boolean;
 }
 
-/** What is there for one Service. `failed`: it could not be found out; nothing is planned from it. */
+/**
+ * What is there for one Service: 10,000 `parts` and `others` at most, whose kind and ID together have 1,024 characters at most; more counts as
+ * `failed`. `failed`: it could not be found out; nothing is planned from it.
+ */
 export type LoadBalancerObservation =
   | {
       readonly kind: 'parts';

@@ -70,8 +70,58 @@ test('texts and lists are as long as the contract says at most, or the answer fo
     for (const one of longer) {
       const result = resultOf({ [name]: one });
       assert.ok(result?.kind === 'failed', name);
-      assert.match(result.error.message, /more than [\d,]+ (?:characters|addresses)/u);
+      assert.match(result.error.message, /more than \d+ characters|\d+ of \d+ characters at most/u);
       assert.doesNotMatch(result.error.message, /aaa/u);
     }
+  }
+});
+
+test('of labels, annotations, tags and ranges there are a thousand at most, or the answer for its node fails without a word of them', () => {
+  const resultOf = (more: object): InstanceResult | undefined => {
+    const instance = { providerID: 'fake://1', state: 'running', ...more };
+    return checkAnswers([NODE], [{ result: { kind: 'found', instance } }], 0, 0)[0]?.result;
+  };
+  const many = (count: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i}`, 'a'.repeat(100)]));
+  const long = (length: number): string => 'a'.repeat(length);
+  const texts = {
+    right: [many(1_000), { [long(4_096)]: long(4_096) }],
+    wrong: [many(1_001), { [long(4_097)]: '' }, { a: long(4_097) }],
+  };
+  const ranges = {
+    right: [Array(1_000).fill('10.0.0.0/24')],
+    wrong: [Array(1_001).fill('10.0.0.0/24'), [`10.0.0.0/${long(240_000)}`]],
+  };
+  for (const [name, { right, wrong }] of Object.entries({
+    labels: texts,
+    annotations: texts,
+    missingTags: texts,
+    podCidrs: ranges,
+  })) {
+    for (const one of right) assert.equal(resultOf({ [name]: one })?.kind, 'found', name);
+    for (const one of wrong) {
+      const result = resultOf({ [name]: one });
+      assert.ok(result?.kind === 'failed', name);
+      assert.match(result.error.message, new RegExp(`${name} .*1000.* at most`, 'u'));
+      assert.doesNotMatch(result.error.message, /aaa/u);
+    }
+  }
+});
+
+test('a place is a text of a bounded length, and of a proof that is longer than a note the beginning is kept', () => {
+  const answerOf = (more: object): ReturnType<typeof checkAnswers>[number] | undefined =>
+    checkAnswers([NODE], [{ result: { kind: 'missing' }, ...more }], 0, 0)[0];
+  assert.equal(answerOf({ place: 'p'.repeat(1_024) })?.result.kind, 'missing');
+  assert.equal(answerOf({ place: 'p'.repeat(1_025) })?.result.kind, 'failed');
+  const { result } = answerOf({ result: { kind: 'absent', proof: 'p'.repeat(240_000), wasHere: true } }) ?? {};
+  assert.deepEqual(result, { kind: 'absent', proof: 'p'.repeat(300), wasHere: true });
+});
+
+test('of a kind or state that there is not, nothing is quoted', () => {
+  const long = 'a'.repeat(240_000);
+  for (const result of [{ kind: long }, { kind: 'found', instance: { providerID: 'fake://1', state: long } }]) {
+    const [answer] = checkAnswers([NODE], [{ result }], 0, 0);
+    assert.ok(answer?.result.kind === 'failed');
+    assert.doesNotMatch(answer.result.error.message, /aaa/u);
   }
 });

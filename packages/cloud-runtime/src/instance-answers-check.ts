@@ -1,22 +1,20 @@
 /** Answers of a provider are checked before anything is concluded from them: a wrong count would shift them to other nodes. */
 import { isIP } from 'node:net';
 import {
+  ANNOTATION_LENGTH,
   CloudError,
   NAME_LENGTH,
   PROVIDER_ID_LENGTH,
   type InstanceAnswer,
-  type NodeAddress,
   type NodeAddressType,
   type NodeRef,
 } from '@outrigger/cloud-provider';
 import type { DatedAnswer } from './answer-defaults.ts';
-import { isTextByName } from './text-by-name.ts';
+import { isTextByName, MOST_ENTRIES } from './text-by-name.ts';
 
 /** They are kept as long as the answer is, of each node. */
 const MOST_NOTES = 32;
 const NOTE_LENGTH = 300;
-/** Of one machine. */
-const MOST_ADDRESSES = 1_000;
 
 /** The answers, one for each node. Throws a `CloudError` `invalid` when they are not. `sentAt` is when the call began. */
 export function checkAnswers(
@@ -36,8 +34,10 @@ export function checkAnswers(
 function checkAnswer(node: NodeRef, answer: unknown, sentAt: number, now: number): DatedAnswer {
   const problem = problemOf(answer, now);
   if (problem !== undefined) return refused(node, problem, sentAt);
-  const { asOf = sentAt, notes, place, result } = answer as InstanceAnswer;
+  const { asOf = sentAt, notes, place, result: given } = answer as InstanceAnswer;
   const told = notes?.slice(0, MOST_NOTES).map((one) => one.slice(0, NOTE_LENGTH));
+  // What follows from a proof does not depend on its words.
+  const result = given.kind === 'absent' ? { ...given, proof: given.proof.slice(0, NOTE_LENGTH) } : given;
   return { asOf, result, ...(place !== undefined && { place }), ...(told?.length && { notes: told }) };
 }
 
@@ -56,7 +56,8 @@ function problemOf(answer: unknown, now: number): string | undefined {
   const { asOf, notes, place, result } = answer as Record<string, unknown>;
   if (asOf !== undefined && !Number.isFinite(asOf)) return 'has an asOf that is no time';
   if ((asOf as number) > now) return 'is from the future (asOf is host.clock.monotonic())';
-  if (place !== undefined && (typeof place !== 'string' || place === '')) return 'has a place that is no text';
+  if (place !== undefined && (typeof place !== 'string' || place === '' || place.length > PROVIDER_ID_LENGTH))
+    return `has a place that is no text of ${PROVIDER_ID_LENGTH} characters at most`;
   if (notes !== undefined && !(Array.isArray(notes) && notes.every((one) => typeof one === 'string')))
     return 'has notes that are not a list of texts';
   if (typeof result !== 'object' || result === null) return 'has no result';
@@ -71,7 +72,7 @@ function problemOf(answer: unknown, now: number): string | undefined {
     case 'found':
       return problemOfInstance(instance);
     default:
-      return `is of kind ${JSON.stringify(kind)}`;
+      return 'is of a kind that there is not';
   }
 }
 
@@ -81,7 +82,7 @@ function problemOfInstance(instance: unknown): string | undefined {
   if (typeof providerID !== 'string' || !/^[^:/]+:\/\/.+/.test(providerID))
     return 'has no provider ID of the form name://…';
   if (providerID.length > PROVIDER_ID_LENGTH) return `has a provider ID of more than ${PROVIDER_ID_LENGTH} characters`;
-  if (state !== 'running' && state !== 'shutdown') return `has the state ${JSON.stringify(state)}`;
+  if (state !== 'running' && state !== 'shutdown') return 'has a state that is neither running nor shutdown';
   return problemOfMetadata(instance as Record<string, unknown>);
 }
 
@@ -92,25 +93,16 @@ function problemOfMetadata(instance: Record<string, unknown>): string | undefine
     if (!['undefined', 'string'].includes(typeof text)) return `has a ${name} that is no text`;
     if (isLong(text)) return `has a ${name} of more than ${NAME_LENGTH} characters`;
   }
-  const { addresses, addressesBy, annotations, labels, maintenance, missingTags, podCidrs } = instance;
-  if (addresses !== undefined && !(Array.isArray(addresses) && addresses.every(isAddress))) {
-    return 'has addresses that are not a list of {type, address}';
-  }
-  if (Array.isArray(addresses)) {
-    if (addresses.length > MOST_ADDRESSES) return `has more than ${MOST_ADDRESSES} addresses`;
-    if (addresses.some(({ address }: NodeAddress) => isLong(address)))
-      return `has an address of more than ${NAME_LENGTH} characters`;
-  }
+  const { addressesBy, maintenance } = instance;
   if (![undefined, 'cloud', 'guest'].includes(addressesBy as undefined))
     return 'has an addressesBy that is neither cloud nor guest';
-  if (podCidrs !== undefined && !(Array.isArray(podCidrs) && podCidrs.every(isCidr))) {
-    return 'has podCidrs that are not a list of CIDR ranges';
-  }
   if (maintenance !== undefined && !isMaintenance(maintenance)) {
     return 'has a maintenance that is not {state: planned or in-progress, notBefore?: a time, reason?: text}';
   }
-  for (const [what, texts] of Object.entries({ labels, annotations, missingTags }))
-    if (texts !== undefined && !isTextByName(texts)) return `has ${what} that are not text by name`;
+  for (const [name, { isRight, of, length }] of Object.entries(LISTS)) {
+    if (instance[name] === undefined || isRight(instance[name])) continue;
+    return `has ${name} that are not ${of}, ${MOST_ENTRIES} of ${length} characters at most`;
+  }
   return undefined;
 }
 
@@ -128,7 +120,7 @@ const ADDRESS_TYPES: ReadonlySet<unknown> = new Set<NodeAddressType>([
 const LATEST_MS = 8.64e15;
 
 function isCidr(value: unknown): boolean {
-  if (typeof value !== 'string') return false;
+  if (typeof value !== 'string' || isLong(value)) return false;
   const [address = '', bits = '', ...more] = value.split('/');
   const family = isIP(address);
   return family !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
@@ -144,8 +136,22 @@ function isMaintenance(value: unknown): boolean {
 function isAddress(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { type, address } = value as Record<string, unknown>;
-  return ADDRESS_TYPES.has(type) && typeof address === 'string';
+  return ADDRESS_TYPES.has(type) && typeof address === 'string' && !isLong(address);
 }
+
+function listOf(isOne: (one: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => Array.isArray(value) && value.length <= MOST_ENTRIES && value.every(isOne);
+}
+
+/** What an instance has more than one of. `length`: of each text, in characters. */
+const TEXTS = { isRight: isTextByName, of: 'text by name', length: ANNOTATION_LENGTH };
+const LISTS = {
+  addresses: { isRight: listOf(isAddress), of: 'a list of {type, address}', length: NAME_LENGTH },
+  podCidrs: { isRight: listOf(isCidr), of: 'a list of CIDR ranges', length: NAME_LENGTH },
+  labels: TEXTS,
+  annotations: TEXTS,
+  missingTags: TEXTS,
+};
 
 function refused(node: NodeRef, problem: string, sentAt: number): DatedAnswer {
   const message = `the provider's answer for node ${node.name} ${problem}; nothing is concluded from it`;

@@ -28,8 +28,20 @@ test('managedFields go, and a node loses its images, sizes and volumes; all else
   assert.ok(node.metadata?.managedFields && node.status?.images, 'the original is as it was');
 });
 
+test('of the addresses that a kubelet writes, those count that may be some: the first thousand, of 255 characters at most', () => {
+  const address = (text: string): { type: string; address: string } => ({ type: 'Hostname', address: text });
+  const addressesOf = (...texts: readonly string[]): readonly string[] | undefined =>
+    trimNode({ status: { addresses: texts.map(address) } }).status?.addresses?.map((one) => one.address);
+  assert.deepEqual(addressesOf('a', 'x'.repeat(256), 'x'.repeat(255)), ['a', 'x'.repeat(255)]);
+  assert.equal(addressesOf(...Array.from({ length: 50_000 }, (_, i) => `${i}`))?.length, 1_000);
+});
+
 test('an object with nothing to cut is kept as it is', () => {
-  for (const lean of [{}, { metadata: { name: 'a' } }]) {
+  for (const lean of [
+    {},
+    { metadata: { name: 'a' } },
+    { status: { addresses: [{ type: 'Hostname', address: 'a' }] } },
+  ]) {
     assert.equal(trimManagedFields(lean), lean);
     assert.equal(trimNode(lean), lean);
   }

@@ -20,12 +20,23 @@ export function trimManagedFields<T extends KubeObject>(object: T): T {
 /** Of a node's status, what no cloud controller reads: sizes, images, volumes, features. The tables of protobuf say which. */
 const UNREAD = tableOf('NodeStatus')?.fields.filter((field) => field?.type === 'skip') ?? [];
 
-/** Drops managedFields, and of the status all but conditions, addresses and the like: what is left of a node of 10 KB is about 4 KB. */
+/** Of the addresses of a node, in number and characters: as many as a cloud may give, and no DNS name is longer. */
+const MOST_ADDRESSES = 1_000;
+const ADDRESS_LENGTH = 255;
+
+/**
+ * Drops managedFields, and of the status all but conditions, addresses and the like: what is left of a node of 10 KB is about 4 KB. Of
+ * addresses, the first 1,000, and none of more than 255 characters: a kubelet may write a megabyte of them.
+ */
 export function trimNode(node: Node): Node {
   const trimmed = trimManagedFields(node);
   const all = Object.entries(trimmed.status ?? {});
+  const addresses = trimmed.status?.addresses ?? [];
+  const usable = addresses.filter(({ address }, i) => i < MOST_ADDRESSES && address.length <= ADDRESS_LENGTH);
   const kept = all.filter(([name]) => UNREAD.every((field) => field?.name !== name));
-  return kept.length === all.length ? trimmed : { ...trimmed, status: Object.fromEntries(kept) };
+  if (usable.length < addresses.length) kept.push(['addresses', usable]);
+  else if (kept.length === all.length) return trimmed;
+  return { ...trimmed, status: Object.fromEntries(kept) };
 }
 
 /** `trimNode` for nodes, `trimManagedFields` for all others. */

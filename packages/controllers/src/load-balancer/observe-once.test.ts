@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallContext } from '@outrigger/cloud-provider';
+import type { CallContext, LoadBalancerObservation, LoadBalancerPart } from '@outrigger/cloud-provider';
 import { silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { observeOnce } from './observe-once.ts';
@@ -41,4 +41,42 @@ test('a look goes on while its requests get their turn in the call budget, and e
   assert.deepEqual(await lookOf(1, { cloudMs: 31_000 }), ['failed', 'failed']);
   // It has an end for all that.
   assert.deepEqual(await lookOf(100, { budgetMs: 20_000 }), ['failed', 'failed']);
+});
+
+test('what a cloud shows of one load balancer has a bound, over which that one answer fails, and quotes nothing of it', async () => {
+  const part = (id: string, kind = 'listener'): LoadBalancerPart => {
+    return { kind, id, owner: undefined, state: 'ready', attributes: {} };
+  };
+  const many = (count: number): readonly LoadBalancerPart[] => Array.from({ length: count }, (_, i) => part(`${i}`));
+  const thing = { ...part('t'), allowed: [] };
+  const answersTo = (...given: readonly LoadBalancerObservation[]): Promise<readonly LoadBalancerObservation[]> =>
+    observeOnce(services, {
+      provider: { observe: async () => given },
+      callContext: (signal): CallContext => ({
+        signal,
+        priority: 'normal',
+        logger: silentLogger,
+        call: (_, send) => send(signal),
+      }),
+      clock: new FakeClock(),
+      signal: new AbortController().signal,
+    });
+  const most: LoadBalancerObservation = {
+    kind: 'parts',
+    parts: [...many(9_998), part('i'.repeat(1_016))],
+    others: [thing],
+  };
+  for (const over of [
+    { ...most, parts: many(10_000) },
+    { ...most, parts: many(1), others: Array.from({ length: 10_000 }, () => thing) },
+    { ...most, parts: [part('iii'.repeat(342))] },
+    { ...most, parts: [part('i', 'iii'.repeat(342))] },
+    { ...most, others: [{ ...thing, id: 'iii'.repeat(342) }] },
+  ] as const) {
+    const [first, second] = await answersTo(most, over);
+    assert.equal(first, most);
+    assert.ok(second?.kind === 'failed');
+    assert.match(second.error.message, /10000 .*1024 characters/u);
+    assert.doesNotMatch(second.error.message, /iii/u);
+  }
 });

@@ -44,6 +44,14 @@ test('the owner’s Service invites namespaces, and the administrator sets a thi
   assert.deepEqual(verdicts(set, 'team-c'), [false, false, false]);
 });
 
+test('an invitation that is longer than a list may be invites no namespace: its end, cut off, could be the name of another', () => {
+  const inviting = (length: number): readonly Service[] => [
+    serviceIn('team-a', { [shareWithAnnotation]: `team-c,${'x'.repeat(length - 7)}` }),
+  ];
+  assert.deepEqual(verdicts(ownedBy('uid-team-a'), 'team-c', inviting(4_096)), [true, true, false]);
+  assert.deepEqual(verdicts(ownedBy('uid-team-a'), 'team-c', inviting(4_097)), [false, true, false]);
+});
+
 test('what a predecessor made for a Service is of its namespace', () => {
   const thing: ForeignThing = { kind: 'load-balancer', id: 'lb', ownerNamespace: 'team-a', allowed: [] };
   assert.deepEqual(verdicts(thing, 'team-a'), [true, true, false]);

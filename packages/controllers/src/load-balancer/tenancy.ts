@@ -3,6 +3,7 @@
  * can name. Pure.
  */
 import {
+  ANNOTATION_LENGTH,
   CloudError,
   type ForeignThing,
   type LoadBalancerObservation,
@@ -22,7 +23,10 @@ import { isOwnedBy } from './check-plan.ts';
 export const loadBalancerSharings = ['namespace', 'cluster', 'off'] as const;
 export type LoadBalancerSharing = (typeof loadBalancerSharings)[number];
 
-/** On the Service that owns a load balancer: other namespaces whose Services may use it too, with commas between them; `*`: all. */
+/**
+ * On the Service that owns a load balancer: other namespaces whose Services may use it too, with commas between them; `*`: all. A longer
+ * value than `ANNOTATION_LENGTH` invites none, and its Service is told.
+ */
 export const shareWithAnnotation = 'outrigger.dev/share-load-balancer-with';
 
 export interface Tenancy {
@@ -56,7 +60,8 @@ export function mayUse(
   if (sharing === 'cluster') return true;
   const { metadata } = serviceOf(owner.uid) ?? {};
   if (!metadata) return false;
-  const invited = metadata.annotations?.[shareWithAnnotation]?.split(',').map((one) => one.trim()) ?? [];
+  const list = metadata.annotations?.[shareWithAnnotation] ?? '';
+  const invited = list.length > ANNOTATION_LENGTH ? [] : list.split(',').map((one) => one.trim());
   return metadata.namespace === namespace || has(invited, namespace);
 }
 

@@ -55,7 +55,7 @@ export function planMaintenance(node: Node, maintenance: Maintenance | undefined
 function messageOf({ notBefore, reason, state }: Maintenance): string {
   const what = state === 'planned' ? 'maintenance of its machine is planned' : 'its machine is being maintained';
   const when = notBefore === undefined ? '' : `, not before ${apiTime(notBefore)}`;
-  return `The cloud says that ${what}${when}${reason ? `: ${reason.slice(0, NAME_LENGTH)}` : ''}.`;
+  return `The cloud says that ${what}${when}${reason ? `: ${reason.replace(/^(.{255}).+/su, '$1…')}` : ''}.`;
 }
 
 function foreignNote(name: string, type: MaintenanceType, { reason = '' }: NodeCondition): EventNote {

@@ -1,5 +1,6 @@
 /** From a Service to what a cloud needs to know of it. Pure. */
 import {
+  ANNOTATION_LENGTH,
   CloudError,
   NAME_LENGTH,
   refuseLonger,
@@ -10,6 +11,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { boundedAnnotations } from '../bounded-annotations.ts';
+import { shareWithAnnotation } from '../load-balancer/tenancy.ts';
 import { adoptCondition, adoptedBy, MOST_ADOPTED } from './adoption.ts';
 import { sourceRangesOf } from './source-ranges.ts';
 import { cleanupFinalizer, missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
@@ -24,7 +26,8 @@ const AFFINITY_SECONDS = 10_800;
  * for source ranges that are none, for texts that are longer than they may be, and for more ports or names than are looked at.
  */
 export function loadBalancerServiceOf(service: Service, read: readonly ServiceAnnotation[] = []): LoadBalancerService {
-  for (const { name, maxLength = NAME_LENGTH } of read) {
+  const invitation = { name: shareWithAnnotation, maxLength: ANNOTATION_LENGTH };
+  for (const { name, maxLength = NAME_LENGTH } of [...read, invitation]) {
     refuseLonger(`annotation ${name}`, service.metadata?.annotations?.[name] ?? '', maxLength);
   }
   refuseLonger('spec.loadBalancerIP', service.spec?.loadBalancerIP ?? '');

@@ -1,5 +1,5 @@
 /** What is kept on a Service about its parts, so that it outlives the process. Pure. */
-import type { PartName } from '@outrigger/cloud-provider';
+import { NAME_LENGTH, type PartName } from '@outrigger/cloud-provider';
 import type { Patch, Service } from '@outrigger/kube';
 import { apiTime } from '../api-time.ts';
 import { isNamed } from '../load-balancer/check-plan.ts';
@@ -10,15 +10,26 @@ import { missingSinceAnnotation, partsAnnotation } from './well-known-names.ts';
 const OPEN = '+';
 /** Each is asked about; a record of more was not written by this program, which reads none of it then: anything may have been made. */
 const MOST_PARTS = 200;
+/** `kind/id`: as long as names and provider IDs. */
+const PART = /^([^/]{1,255})\/(.{1,1024})$/u;
 
-/** `undefined` where there is none, or none that can be read: then anything may have been made. */
+/** `undefined` also for one that is too long, which is not even taken apart: who may write the Service may write it. */
+function textOf({ metadata }: Service, name: string): string | undefined {
+  const text = metadata?.annotations?.[name];
+  return text && text.length > MOST_PARTS * NAME_LENGTH ? undefined : text;
+}
+
+/**
+ * `undefined` where there is none, or none that can be read: then anything may have been made. No Event tells of that: the next write of
+ * the status puts it right.
+ */
 export function partsRecordOf(service: Service): PartsRecord | undefined {
-  const text = service.metadata?.annotations?.[partsAnnotation];
+  const text = textOf(service, partsAnnotation);
   return text === undefined ? undefined : parseParts(text);
 }
 
 export function missingRecordOf(service: Service): MissingRecord | undefined {
-  const [time = '', ...names] = (service.metadata?.annotations?.[missingSinceAnnotation] ?? '').split(' ');
+  const [time = '', ...names] = (textOf(service, missingSinceAnnotation) ?? '').split(' ');
   const since = Date.parse(time);
   const record = parseParts(names.join(' '));
   return Number.isNaN(since) || !record ? undefined : { ...record, since };
@@ -84,7 +95,7 @@ function parseParts(text: string): PartsRecord | undefined {
   const open = words.at(-1) === OPEN;
   const parts: PartName[] = [];
   for (const word of open ? words.slice(0, -1) : words) {
-    const [, kind, id] = /^([^/]+)\/(.+)$/u.exec(word) ?? [];
+    const [, kind, id] = PART.exec(word) ?? [];
     if (kind === undefined || id === undefined) return undefined;
     try {
       parts.push({ kind: decodeURIComponent(kind), id: decodeURIComponent(id) });

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { loadBalancerOwnerAnnotation, type LoadBalancerFeatures } from '@outrigger/cloud-provider';
 import type { Node, Service } from '@outrigger/kube';
 import * as fc from 'fast-check';
+import { shareWithAnnotation } from '../load-balancer/tenancy.ts';
 import { adoptCondition } from './adoption.ts';
 import { isBackEnd, wakesLoadBalancers } from './back-ends.ts';
 import { identityOf, loadBalancerServiceOf } from './load-balancer-service.ts';
@@ -330,6 +331,7 @@ test('a text that is longer than it may be is refused by its name and the limit,
     ['fake.example/name', 255],
     ['fake.example/list', 4_096],
     [sourceRangesAnnotation, 4_096 * 64],
+    [shareWithAnnotation, 4_096],
   ] as const) {
     const message = `annotation ${name} is too long: shorten it to at most ${limit} characters`;
     assert.equal(refusal({}, { [name]: long(limit + 4) }), message);
